@@ -1,0 +1,34 @@
+//! What may have been meant by a misspelt word.
+
+/// The candidate nearest to `word`, if one is near enough to be worth asking about.
+///
+/// ```
+/// assert_eq!(keyward_pattern::nearest("patern", ["pattern", "params"]), Some("pattern"));
+/// assert_eq!(keyward_pattern::nearest("colour", ["pattern", "params"]), None);
+/// ```
+pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let ranked =
+        candidates.into_iter().map(|candidate| (edit_distance(word, candidate), candidate));
+    let (distance, candidate) = ranked.min()?;
+    let near = 1 + candidate.chars().count().min(word.chars().count()) / 4;
+    (distance <= near).then_some(candidate)
+}
+
+/// How many single-character changes lead from one text to the other; long texts are never near.
+fn edit_distance(left: &str, right: &str) -> usize {
+    if left.len() > 64 || right.len() > 64 {
+        return usize::MAX;
+    }
+    let right: Vec<char> = right.chars().collect();
+    let mut row: Vec<usize> = (0..=right.len()).collect();
+    for (i, a) in left.chars().enumerate() {
+        let mut diagonal = row[0];
+        row[0] = i + 1;
+        for (j, b) in right.iter().enumerate() {
+            let substituted = diagonal + usize::from(a != *b);
+            diagonal = row[j + 1];
+            row[j + 1] = substituted.min(diagonal + 1).min(row[j] + 1);
+        }
+    }
+    row[right.len()]
+}

@@ -1,0 +1,232 @@
+//! What a parameter holds: its type, and how an application's value becomes its spelling.
+
+use std::fmt;
+
+/// The languages of bytes that a parameter may hold. Each has one canonical spelling for a value.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Type {
+    /// Valid UTF-8, not empty, no separator, no control character, no `{` or `}`
+    Text,
+    /// `550e8400-e29b-41d4-a716-446655440000`: lower case, hyphenated
+    Uuid,
+    /// Canonical decimal in the range of `i64`
+    Int,
+    /// Canonical decimal in the range of `u64`
+    Uint,
+    /// Exactly so many of `[0-9]`
+    Digits(u16),
+    /// `[0-9a-f]+`, or exactly so many
+    Hex(Option<u16>),
+    /// `[A-Za-z0-9_]+`
+    Word,
+    /// `[a-z0-9]+(-[a-z0-9]+)*`
+    Slug,
+    /// `de`, `de_DE`, `de-DE`, `zh_Hans_CN`, `es_419`
+    Locale,
+    /// A day of the calendar, `0001-01-01` to `9999-12-31`
+    Date,
+    /// Seconds since 1970, up to the year 9999
+    Unix,
+    /// Milliseconds since 1970, up to the year 9999
+    UnixMs,
+    /// Dotted IPv4, or IPv6 as 32 hex digits
+    Ip,
+    /// Any non-empty string: `[A-Za-z0-9._-]` minus the separator as it is, the rest as `%XX`
+    Encoded,
+    /// One of these words
+    Enum(Vec<String>),
+    /// What a regular expression matches from end to end: ASCII, no look-around
+    Regex(String),
+    /// What any of these types holds; they have nothing in common
+    Any(Vec<Type>),
+    /// A whole key of one of these definitions, without the prefix
+    Key(Vec<String>),
+}
+
+impl Type {
+    /// The names that [`Type::named`] reads; `(n)` stands for a length.
+    pub const NAMES: &[&str] = &[
+        "text",
+        "uuid",
+        "int",
+        "uint",
+        "digits(n)",
+        "hex",
+        "hex(n)",
+        "word",
+        "slug",
+        "locale",
+        "date",
+        "unix",
+        "unix_ms",
+        "ip",
+        "encoded",
+    ];
+
+    /// The longest length that `digits(n)` and `hex(n)` take.
+    pub const MAX_LEN: u16 = 1024;
+
+    /// Reads a type by its name.
+    ///
+    /// ```
+    /// use keyward_pattern::Type;
+    /// assert_eq!(Type::named("digits(3)"), Ok(Type::Digits(3)));
+    /// assert_eq!(Type::named("uid").unwrap_err().help().unwrap(), "did you mean `uuid`?");
+    /// ```
+    pub fn named(name: &str) -> Result<Type, UnknownType> {
+        let ty = match name {
+            "text" => Type::Text,
+            "uuid" => Type::Uuid,
+            "int" => Type::Int,
+            "uint" => Type::Uint,
+            "hex" => Type::Hex(None),
+            "word" => Type::Word,
+            "slug" => Type::Slug,
+            "locale" => Type::Locale,
+            "date" => Type::Date,
+            "unix" => Type::Unix,
+            "unix_ms" => Type::UnixMs,
+            "ip" => Type::Ip,
+            "encoded" => Type::Encoded,
+            _ => {
+                let unknown = || UnknownType { name: name.to_owned() };
+                let (base, len) = name
+                    .strip_suffix(')')
+                    .and_then(|name| name.split_once('('))
+                    .ok_or_else(unknown)?;
+                let len = len.parse().ok().filter(|len| (1..=Type::MAX_LEN).contains(len));
+                match (base, len) {
+                    ("digits", Some(len)) => Type::Digits(len),
+                    ("hex", Some(len)) => Type::Hex(Some(len)),
+                    _ => return Err(unknown()),
+                }
+            }
+        };
+        Ok(ty)
+    }
+}
+
+impl fmt::Display for Type {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let name = match self {
+            Type::Text => "text",
+            Type::Uuid => "uuid",
+            Type::Int => "int",
+            Type::Uint => "uint",
+            Type::Digits(len) => return write!(f, "digits({len})"),
+            Type::Hex(None) => "hex",
+            Type::Hex(Some(len)) => return write!(f, "hex({len})"),
+            Type::Word => "word",
+            Type::Slug => "slug",
+            Type::Locale => "locale",
+            Type::Date => "date",
+            Type::Unix => "unix",
+            Type::UnixMs => "unix_ms",
+            Type::Ip => "ip",
+            Type::Encoded => "encoded",
+            Type::Enum(words) => return write!(f, "one of {}", list(words)),
+            Type::Regex(regex) => return write!(f, "regex {regex}"),
+            Type::Any(types) => {
+                let names: Vec<String> = types.iter().map(ToString::to_string).collect();
+                return f.write_str(&names.join(" or "));
+            }
+            Type::Key(names) => return write!(f, "a key of {}", list(names)),
+        };
+        f.write_str(name)
+    }
+}
+
+/// The first words of a list, and how many more there are.
+fn list(words: &[String]) -> String {
+    const SHOWN: usize = 8;
+    let mut text =
+        words.iter().take(SHOWN).map(|word| format!("`{word}`")).collect::<Vec<_>>().join(", ");
+    if words.len() > SHOWN {
+        text += &format!(" and {} more", words.len() - SHOWN);
+    }
+    text
+}
+
+/// A name that is no type's.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct UnknownType {
+    /// What was written
+    pub name: String,
+}
+
+impl UnknownType {
+    /// What may have been meant.
+    pub fn help(&self) -> Option<String> {
+        let base = self.name.split('(').next().unwrap_or_default();
+        if matches!(base, "digits" | "hex") {
+            let max = Type::MAX_LEN;
+            return Some(format!("write `{base}(n)` with n from 1 to {max}"));
+        }
+        let known = Type::NAMES.iter().copied().filter(|name| !name.ends_with(')'));
+        if let Some(nearest) = crate::nearest(base, known) {
+            return Some(format!("did you mean `{nearest}`?"));
+        }
+        Some(format!("the types are {}", Type::NAMES.join(", ")))
+    }
+}
+
+impl fmt::Display for UnknownType {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "`{}` is not a parameter type", self.name)
+    }
+}
+
+impl std::error::Error for UnknownType {}
+
+/// A parameter's type and how an application's value becomes its spelling in a key.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Param {
+    /// What the application's value may be, after `normalize` and before `encode`
+    pub ty: Type,
+    /// Equality that is intended: the parameter *is* the result
+    pub normalize: Option<Normalize>,
+    /// Characters that are spelled otherwise in the key; parsing turns them back
+    pub encode: Vec<(char, String)>,
+}
+
+impl From<Type> for Param {
+    fn from(ty: Type) -> Self {
+        Param { ty, normalize: None, encode: Vec::new() }
+    }
+}
+
+/// What makes two values the same parameter.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Normalize {
+    /// Unicode's simple lower-case mapping, see [`crate::lower`]
+    Lower,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_named_type_prints_its_name() {
+        for name in Type::NAMES {
+            let name = name.replace("(n)", "(12)");
+            assert_eq!(Type::named(&name).unwrap().to_string(), name);
+        }
+    }
+
+    #[test]
+    fn an_unknown_type_names_the_nearest() {
+        let help = |name: &str| Type::named(name).unwrap_err().help().unwrap();
+        assert_eq!(
+            help("UUID"),
+            "the types are text, uuid, int, uint, digits(n), hex, hex(n), word, slug, locale, date, unix, unix_ms, ip, encoded"
+        );
+        assert_eq!(help("uid"), "did you mean `uuid`?");
+        assert_eq!(help("encode"), "did you mean `encoded`?");
+        assert_eq!(help("digits"), "write `digits(n)` with n from 1 to 1024");
+        assert_eq!(help("hex(0)"), "write `hex(n)` with n from 1 to 1024");
+    }
+}
