@@ -1,0 +1,31 @@
+//! What there is to say about a key, in one spelling: the names of Redis types, and durations and
+//! sizes as people write and read them.
+//!
+//! ```
+//! use keyward_fact::{Duration, KeyType, Size};
+//!
+//! let ttl: Duration = "90m".parse()?;
+//! assert_eq!(ttl.to_string(), "1h30m");
+//! assert_eq!(ttl.human(), "1 h 30 min");
+//!
+//! let memory: Size = "2gb".parse()?;
+//! assert_eq!(memory.bytes(), 2 * 1024 * 1024 * 1024);
+//!
+//! let kind: KeyType = "geo".parse()?;
+//! assert_eq!(kind.stored(), "zset"); // what the server's TYPE answers
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! Everything printed by `Display` is read back by `FromStr` as the same value; `human()` is for
+//! reports and is never read.
+#![deny(missing_docs)]
+
+mod duration;
+mod key_type;
+mod number;
+mod size;
+
+pub use duration::{Duration, DurationError};
+pub use key_type::{KeyType, UnknownKeyType};
+pub use number::thousands;
+pub use size::{Size, SizeError};
