@@ -1,0 +1,242 @@
+use std::borrow::Cow;
+use std::ffi::{OsStr, OsString};
+use std::fmt;
+use std::fs;
+use std::io::{Read, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::LazyLock;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use regex::Regex;
+use tempfile::TempDir;
+
+use crate::repository;
+
+/// Runs the program in a temporary folder of its own.
+///
+/// ```ignore
+/// let cli = Cli::new(env!("CARGO_BIN_EXE_keyward"));
+/// cli.write("keyward.toml", "version = 1\n…");
+/// insta::assert_snapshot!(cli.run(["check"]));
+/// insta::assert_snapshot!(cli.command(["key", "parse", "-"]).stdin("xc:a\n").run());
+/// ```
+#[derive(Debug)]
+pub struct Cli {
+    binary: PathBuf,
+    folder: TempDir,
+}
+
+impl Cli {
+    /// Takes `env!("CARGO_BIN_EXE_keyward")`, which only the tests of the program's crate know.
+    pub fn new(binary: impl Into<PathBuf>) -> Self {
+        let folder = tempfile::Builder::new()
+            .prefix("keyward-")
+            .tempdir()
+            .expect("the temporary folder is writable");
+        Self { binary: binary.into(), folder }
+    }
+
+    /// The folder where the program runs.
+    pub fn folder(&self) -> &Path {
+        self.folder.path()
+    }
+
+    /// Writes a file into the folder, with the folders above it.
+    #[track_caller]
+    pub fn write(&self, path: impl AsRef<Path>, content: impl AsRef<[u8]>) {
+        let path = self.folder().join(path);
+        let parent = path.parent().expect("a path inside the folder has a parent");
+        fs::create_dir_all(parent).expect("the temporary folder is writable");
+        fs::write(path, content).expect("the temporary folder is writable");
+    }
+
+    /// Reads a file of the folder, after a command that writes one.
+    #[track_caller]
+    pub fn read(&self, path: impl AsRef<Path>) -> String {
+        let path = path.as_ref();
+        fs::read_to_string(self.folder().join(path))
+            .unwrap_or_else(|error| panic!("`{}` cannot be read: {error}", path.display()))
+    }
+
+    /// Copies a file or folder of this repository to the same path in the folder.
+    #[track_caller]
+    pub fn copy(&self, path: impl AsRef<Path>) {
+        let path = path.as_ref();
+        let from = repository().join(path);
+        if !from.is_dir() {
+            let content = fs::read(&from)
+                .unwrap_or_else(|error| panic!("`{}` cannot be copied: {error}", from.display()));
+            return self.write(path, content);
+        }
+        for entry in fs::read_dir(&from).expect("a folder of the repository is readable") {
+            let entry = entry.expect("a folder of the repository is readable");
+            self.copy(path.join(entry.file_name()));
+        }
+    }
+
+    /// Runs the program with these arguments and nothing on its standard input.
+    #[track_caller]
+    pub fn run<A: AsRef<OsStr>>(&self, args: impl IntoIterator<Item = A>) -> Output {
+        self.command(args).run()
+    }
+
+    /// The same, to be given input or environment first.
+    pub fn command<A: AsRef<OsStr>>(&self, args: impl IntoIterator<Item = A>) -> Run<'_> {
+        Run {
+            cli: self,
+            args: args.into_iter().map(|arg| arg.as_ref().to_owned()).collect(),
+            stdin: Vec::new(),
+            env: Vec::new(),
+            at: self.folder().to_owned(),
+        }
+    }
+}
+
+/// One run of the program that has not begun.
+#[derive(Debug)]
+#[must_use = "nothing runs until `run` is called"]
+pub struct Run<'a> {
+    cli: &'a Cli,
+    args: Vec<OsString>,
+    stdin: Vec<u8>,
+    env: Vec<(OsString, OsString)>,
+    at: PathBuf,
+}
+
+impl Run<'_> {
+    /// What the program reads from its standard input.
+    pub fn stdin(mut self, input: impl Into<Vec<u8>>) -> Self {
+        self.stdin = input.into();
+        self
+    }
+
+    /// Sets a variable. The program sees none of the test's own but `PATH`.
+    pub fn env(mut self, name: impl AsRef<OsStr>, value: impl AsRef<OsStr>) -> Self {
+        self.env.push((name.as_ref().to_owned(), value.as_ref().to_owned()));
+        self
+    }
+
+    /// Runs in this folder below the temporary one.
+    pub fn at(mut self, folder: impl AsRef<Path>) -> Self {
+        self.at = self.cli.folder().join(folder);
+        self
+    }
+
+    /// Runs the program to its end.
+    ///
+    /// # Panics
+    ///
+    /// When it cannot be started or runs for more than a minute.
+    #[track_caller]
+    pub fn run(self) -> Output {
+        let mut command = Command::new(&self.cli.binary);
+        command
+            .args(&self.args)
+            .current_dir(&self.at)
+            .env_clear()
+            .env("PATH", std::env::var_os("PATH").unwrap_or_default())
+            .env("HOME", self.cli.folder())
+            .envs(self.env);
+        let args: Vec<_> = self.args.iter().map(|arg| arg.to_string_lossy()).collect();
+        run_to_end(command, self.stdin, &format!("keyward {}", args.join(" ")), self.cli.folder())
+    }
+}
+
+pub(crate) fn run_to_end(
+    mut command: Command,
+    stdin: Vec<u8>,
+    title: &str,
+    folder: &Path,
+) -> Output {
+    let mut child = command
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap_or_else(|error| panic!("`{title}` cannot be run: {error}"));
+    let mut input = child.stdin.take().expect("stdin is piped");
+    // A program that does not read its input closes the pipe; that is its right.
+    let writer = thread::spawn(move || drop(input.write_all(&stdin)));
+    let stdout = collect(child.stdout.take().expect("stdout is piped"));
+    let stderr = collect(child.stderr.take().expect("stderr is piped"));
+    let code = wait(&mut child, title);
+    let text = |reader: thread::JoinHandle<Vec<u8>>| {
+        let bytes = reader.join().expect("the reading thread does not panic");
+        filtered(&String::from_utf8_lossy(&bytes), folder)
+    };
+    let output =
+        Output { title: title.to_owned(), code, stdout: text(stdout), stderr: text(stderr) };
+    writer.join().expect("the writing thread does not panic");
+    output
+}
+
+fn collect(mut from: impl Read + Send + 'static) -> thread::JoinHandle<Vec<u8>> {
+    thread::spawn(move || {
+        let mut bytes = Vec::new();
+        from.read_to_end(&mut bytes).expect("the pipe can be read");
+        bytes
+    })
+}
+
+#[track_caller]
+fn wait(child: &mut Child, title: &str) -> Option<i32> {
+    const PATIENCE: Duration = Duration::from_secs(60);
+    let start = Instant::now();
+    loop {
+        if let Some(status) = child.try_wait().expect("a child can be waited for") {
+            return status.code();
+        }
+        if start.elapsed() > PATIENCE {
+            let _ = child.kill();
+            panic!("`{title}` ran for more than {PATIENCE:?}");
+        }
+        thread::sleep(Duration::from_millis(1));
+    }
+}
+
+/// What differs from run to run is replaced by `[DIR]`, `[ROOT]` and `[TIME]`.
+fn filtered(text: &str, folder: &Path) -> String {
+    static TIME: LazyLock<Regex> = LazyLock::new(|| {
+        Regex::new(r"\bin \d[\d.,]*\s?(?:ns|µs|ms|s|min)\b").expect("the expression is valid")
+    });
+    let mut text = Cow::Borrowed(text);
+    let canonical = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
+    for (path, name) in [(&*canonical, "[DIR]"), (folder, "[DIR]"), (repository(), "[ROOT]")] {
+        text = text.replace(&*path.to_string_lossy(), name).into();
+    }
+    TIME.replace_all(&text, "in [TIME]").into_owned()
+}
+
+/// All that a run of the program left behind. `Display` shows it whole, for a snapshot.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Output {
+    title: String,
+    /// The exit code; `None` if a signal ended the program.
+    pub code: Option<i32>,
+    /// Standard output, filtered.
+    pub stdout: String,
+    /// Standard error, filtered.
+    pub stderr: String,
+}
+
+impl fmt::Display for Output {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "$ {}", self.title)?;
+        match self.code {
+            Some(code) => writeln!(f, "exit code: {code}")?,
+            None => writeln!(f, "ended by a signal")?,
+        }
+        for (name, text) in [("stdout", &self.stdout), ("stderr", &self.stderr)] {
+            if !text.is_empty() {
+                writeln!(f, "--- {name}")?;
+                f.write_str(text)?;
+                if !text.ends_with('\n') {
+                    writeln!(f, "\n(no newline at the end)")?;
+                }
+            }
+        }
+        Ok(())
+    }
+}

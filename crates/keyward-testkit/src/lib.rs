@@ -1,0 +1,58 @@
+//! Throw-away servers for tests, and a fixture that runs the `keyward` program.
+//!
+//! A server in a test is real: a mock of Redis proves nothing about SCAN, expiry, slots or scripts.
+//! Every server here runs in its own temporary folder on its own loopback port, is ready when the
+//! call that starts it returns, and is gone when its value is dropped, also when the test panics
+//! (then the end of its log is printed beside the panic).
+//!
+//! ```
+//! use keyward_testkit::{Flavor, Server};
+//!
+//! for server in Server::all() {
+//!     server.command(&["SET", "greeting", "hello"]);
+//!     assert_eq!(server.command(&["GET", "greeting"]).text(), "hello");
+//! }
+//!
+//! let full = Flavor::Redis.server().memory("2mb", "noeviction").password("secret").start();
+//! assert!(full.url().starts_with("redis://:secret@127.0.0.1:"));
+//! ```
+//!
+//! [`Cluster`] and [`Sentinel`] start what their names say. [`Cli`] runs the program in a temporary
+//! folder and gives back all that a person sees, ready for a snapshot.
+//!
+//! # Where the servers come from
+//!
+//! `./test` installs them. Redis is `redis-server` on the `PATH`, or what `KEYWARD_REDIS_SERVER`
+//! names. Valkey is `target/tools/valkey-server` of this repository, or what
+//! `KEYWARD_VALKEY_SERVER` names. A missing server is a panic, never a skipped test.
+
+#![allow(clippy::missing_panics_doc, reason = "in a test, a panic is how everything fails")]
+
+mod cli;
+mod cluster;
+mod flavor;
+mod options;
+mod port;
+mod resp;
+mod sentinel;
+mod server;
+mod tls;
+mod wait;
+
+pub use cli::{Cli, Output, Run};
+pub use cluster::Cluster;
+pub use flavor::Flavor;
+pub use options::ServerOptions;
+pub use resp::{Connection, Reply};
+pub use sentinel::Sentinel;
+pub use server::Server;
+pub use tls::Certificates;
+pub use wait::wait_until;
+
+use std::path::Path;
+
+/// The root of this repository, where `examples/` and `docs/` are.
+pub fn repository() -> &'static Path {
+    let testkit = Path::new(env!("CARGO_MANIFEST_DIR"));
+    testkit.ancestors().nth(2).expect("the testkit lives in `crates/keyward-testkit`")
+}
