@@ -198,15 +198,19 @@ fn wait(child: &mut Child, title: &str) -> Option<i32> {
 
 /// What differs from run to run is replaced by `[DIR]`, `[ROOT]` and `[TIME]`.
 fn filtered(text: &str, folder: &Path) -> String {
-    static TIME: LazyLock<Regex> = LazyLock::new(|| {
-        Regex::new(r"\bin \d[\d.,]*\s?(?:ns|µs|ms|s|min)\b").expect("the expression is valid")
-    });
-    let mut text = Cow::Borrowed(text);
+    let mut text = filtered_times(text);
     let canonical = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
     for (path, name) in [(&*canonical, "[DIR]"), (folder, "[DIR]"), (repository(), "[ROOT]")] {
         text = text.replace(&*path.to_string_lossy(), name).into();
     }
-    TIME.replace_all(&text, "in [TIME]").into_owned()
+    text.into_owned()
+}
+
+pub(crate) fn filtered_times(text: &str) -> Cow<'_, str> {
+    static TIME: LazyLock<Regex> = LazyLock::new(|| {
+        Regex::new(r"\bin \d[\d.,]*\s?(?:ns|µs|ms|s|min)\b").expect("the expression is valid")
+    });
+    TIME.replace_all(text, "in [TIME]")
 }
 
 /// All that a run of the program left behind. `Display` shows it whole, for a snapshot.

@@ -18,7 +18,8 @@
 //! ```
 //!
 //! [`Cluster`] and [`Sentinel`] start what their names say. [`Cli`] runs the program in a temporary
-//! folder and gives back all that a person sees, ready for a snapshot.
+//! folder and gives back all that a person sees, ready for a snapshot. [`transcript`] runs the
+//! commands that the documentation shows, and [`book`] finds broken links in it.
 //!
 //! # Where the servers come from
 //!
@@ -28,15 +29,18 @@
 
 #![allow(clippy::missing_panics_doc, reason = "in a test, a panic is how everything fails")]
 
+pub mod book;
 mod cli;
 mod cluster;
 mod flavor;
+mod markdown;
 mod options;
 mod port;
 mod resp;
 mod sentinel;
 mod server;
 mod tls;
+pub mod transcript;
 mod wait;
 
 pub use cli::{Cli, Output, Run};

@@ -1,0 +1,212 @@
+//! Runs the commands that a page of documentation shows, and compares what they print.
+//!
+//! A fenced block marked `console` is a transcript: `$ ` begins a command, the lines below it are
+//! its output, standard error included, and a line `...` stands for any lines, or none. A block
+//! after the comment `<!-- file: keyward.toml -->` is written to that file first. All commands of
+//! one page run in order, in a fresh folder that holds a copy of `examples/`.
+//!
+//! `cargo run --release --` is read as `keyward`, so that a page can show what works from a clone.
+
+use std::env;
+use std::fmt::Write as _;
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::cli::{Cli, filtered_times, run_to_end};
+use crate::markdown::{Block, blocks};
+use crate::repository;
+
+/// Set to `1`, it makes [`check`] write what the commands print into the page instead of failing.
+const UPDATE: &str = "KEYWARD_UPDATE_DOCS";
+
+/// Runs all commands of a page of this repository, given by its path from the root.
+///
+/// `binary` is `env!("CARGO_BIN_EXE_keyward")`. Gives the number of commands that ran.
+///
+/// # Errors
+///
+/// Every command whose output differs, with both outputs.
+pub fn check(binary: &str, page: &Path) -> Result<usize, String> {
+    let path = repository().join(page);
+    let text = fs::read_to_string(&path)
+        .map_err(|error| format!("`{}` cannot be read: {error}", page.display()))?;
+    let shell = Shell::new(binary);
+    let mut ran = 0;
+    let mut differences = String::new();
+    let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
+
+    // From the last to the first when writing, so that line numbers stay true.
+    let mut replacements = Vec::new();
+    for step in steps(&text) {
+        match step {
+            Step::File { path, content } => shell.cli.write(path, content),
+            Step::Command { line, command, expected } => {
+                ran += 1;
+                let printed = shell.run(&command);
+                if !matches(&expected, &printed) {
+                    let _ = writeln!(
+                        differences,
+                        "{}:{line}: `{command}` prints\n{printed}\nbut the page shows\n{}\n",
+                        page.display(),
+                        expected.join("\n")
+                    );
+                    replacements.push((line..line + expected.len(), printed));
+                }
+            }
+        }
+    }
+    if differences.is_empty() {
+        return Ok(ran);
+    }
+    if env::var_os(UPDATE).is_none() {
+        return Err(format!("{differences}{UPDATE}=1 writes what is printed into the page"));
+    }
+    for (range, printed) in replacements.into_iter().rev() {
+        lines.splice(range, printed.lines().map(str::to_owned));
+    }
+    fs::write(&path, lines.join("\n") + "\n")
+        .map_err(|error| format!("`{}` cannot be written: {error}", page.display()))?;
+    Ok(ran)
+}
+
+enum Step {
+    File {
+        path: PathBuf,
+        content: String,
+    },
+    /// `line` is the number of the command's last line, counted from one, and so also the index of
+    /// the first line of its output.
+    Command {
+        line: usize,
+        command: String,
+        expected: Vec<String>,
+    },
+}
+
+fn steps(text: &str) -> Vec<Step> {
+    blocks(text).into_iter().flat_map(|block| steps_of_block(&block)).collect()
+}
+
+fn steps_of_block(block: &Block<'_>) -> Vec<Step> {
+    if let Some(path) = block.before.strip_prefix("<!-- file: ") {
+        let path = path.trim_end_matches("-->").trim().into();
+        return vec![Step::File { path, content: block.lines.join("\n") + "\n" }];
+    }
+    if block.language != "console" {
+        return Vec::new();
+    }
+    let mut steps = Vec::new();
+    let mut lines = block.lines.iter().zip(block.first_line..).peekable();
+    while let Some((line, number)) = lines.next() {
+        let Some(command) = line.strip_prefix("$ ") else {
+            panic!("line {number}: a `console` block begins with `$ `, not with `{line}`")
+        };
+        let (mut command, mut last) = (command.to_owned(), number);
+        while command.ends_with('\\') {
+            let Some((more, number)) = lines.next() else { break };
+            command.truncate(command.len() - 1);
+            command.push_str(more.trim_start());
+            last = number;
+        }
+        let mut expected = Vec::new();
+        while let Some((line, _)) = lines.next_if(|(line, _)| !line.starts_with("$ ")) {
+            expected.push((*line).to_owned());
+        }
+        steps.push(Step::Command { line: last, command, expected });
+    }
+    steps
+}
+
+/// Where the commands of one page run.
+struct Shell {
+    cli: Cli,
+    path: String,
+}
+
+impl Shell {
+    fn new(binary: &str) -> Self {
+        let cli = Cli::new(binary);
+        if repository().join("examples").is_dir() {
+            cli.copy("examples");
+        }
+        let programs = cli.folder().join(".bin");
+        fs::create_dir(&programs).expect("the temporary folder is writable");
+        symlink(binary, programs.join("keyward")).expect("the temporary folder is writable");
+        let path = format!("{}:{}", programs.display(), env::var("PATH").unwrap_or_default());
+        Self { cli, path }
+    }
+
+    fn run(&self, command: &str) -> String {
+        let command = command.replace("cargo run --release --", "keyward");
+        let mut shell = Command::new("/bin/sh");
+        shell
+            .args(["-c", &format!("exec 2>&1; {command}")])
+            .current_dir(self.cli.folder())
+            .env_clear()
+            .env("PATH", &self.path)
+            .env("HOME", self.cli.folder());
+        run_to_end(shell, Vec::new(), &command, self.cli.folder()).stdout
+    }
+}
+
+fn matches(expected: &[String], printed: &str) -> bool {
+    let expected = filtered_times(&expected.join("\n")).into_owned();
+    let expected: Vec<_> = expected.lines().map(str::trim_end).collect();
+    let printed: Vec<_> = printed.lines().map(str::trim_end).collect();
+    matches_lines(&expected, &printed)
+}
+
+fn matches_lines(expected: &[&str], printed: &[&str]) -> bool {
+    match expected.split_first() {
+        None => printed.is_empty(),
+        Some((&"...", rest)) => {
+            (0..=printed.len()).any(|skipped| matches_lines(rest, &printed[skipped..]))
+        }
+        Some((line, rest)) => printed.first() == Some(line) && matches_lines(rest, &printed[1..]),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_ellipsis_stands_for_any_lines_or_none() {
+        let matches = |expected: &str, printed| {
+            matches(&expected.lines().map(str::to_owned).collect::<Vec<_>>(), printed)
+        };
+        assert!(matches("a\n...\nd", "a\nb\nc\nd\n"));
+        assert!(matches("a\n...\nb", "a\nb\n"));
+        assert!(matches("...", ""));
+        assert!(matches("", ""));
+        assert!(!matches("a\n...\nc", "a\nb\n"));
+        assert!(!matches("a", "a\nb\n"));
+        assert!(!matches("a\nb", "a\n"));
+    }
+
+    #[test]
+    fn times_do_not_matter() {
+        assert!(matches(&["done in 3 ms".to_owned()], "done in [TIME]\n"));
+    }
+
+    #[test]
+    fn commands_files_and_continued_lines_are_found() {
+        let page = "<!-- file: keyward.toml -->\n```toml\nversion = 1\n```\n\n\
+                    ```console\n$ keyward check \\\n      --quiet\n$ echo a\na\nb\n```\n\
+                    ```sh\n$ not run\n```\n";
+        let shown: Vec<_> = steps(page)
+            .into_iter()
+            .map(|step| match step {
+                Step::File { path, content } => format!("{} = {content}", path.display()),
+                Step::Command { line, command, expected } => {
+                    format!("{line}: {command} -> {}", expected.join("|"))
+                }
+            })
+            .collect();
+        let expected =
+            ["keyward.toml = version = 1\n", "8: keyward check --quiet -> ", "9: echo a -> a|b"];
+        assert_eq!(shown, expected);
+    }
+}
