@@ -1,0 +1,51 @@
+//! Accepted findings: `allow = [{ rule = "…", reason = "…" }]`.
+
+use crate::finding::Finding;
+use crate::rule::Rule;
+use crate::settings;
+use keyward_schema::diagnostic::Diagnostic;
+use keyward_schema::model::{Allow, Schema};
+use keyward_schema::span::Span;
+use std::cell::RefCell;
+use std::collections::HashSet;
+
+/// Every `allow` of a schema, and which of them have accepted something.
+#[derive(Debug)]
+pub(crate) struct Allowing<'a> {
+    everywhere: &'a [Allow],
+    used: RefCell<HashSet<&'a Span>>,
+}
+
+impl<'a> Allowing<'a> {
+    /// Reads them; a rule that does not exist is refused.
+    pub(crate) fn read(schema: &'a Schema, refused: &mut Vec<Diagnostic>) -> Self {
+        let allows = lists(schema).flatten();
+        let unknown = allows.filter(|allow| crate::find(&allow.rule).is_none());
+        refused.extend(unknown.map(|allow| settings::unknown(&allow.rule)));
+        Allowing { everywhere: &schema.allow, used: RefCell::default() }
+    }
+
+    /// Whether a finding is accepted; the nearest `allow` that accepts it counts as used.
+    pub(crate) fn accepts(&self, rule: &Rule, finding: &Finding<'a>) -> bool {
+        let lists = finding.lists().iter().copied().chain([self.everywhere]);
+        let accepting = lists.flatten().find(|allow| *allow.rule == rule.name);
+        if let Some(allow) = accepting {
+            self.used.borrow_mut().insert(&allow.span);
+        }
+        accepting.is_some()
+    }
+
+    /// Whether it has accepted something so far.
+    pub(crate) fn is_used(&self, allow: &Allow) -> bool {
+        self.used.borrow().contains(&allow.span)
+    }
+}
+
+/// Every list of accepted findings in a schema.
+pub(crate) fn lists(schema: &Schema) -> impl Iterator<Item = &[Allow]> {
+    [schema.allow.as_slice()]
+        .into_iter()
+        .chain(schema.keys.iter().map(|definition| definition.allow.as_slice()))
+        .chain(schema.events.iter().map(|event| event.allow.as_slice()))
+        .chain(schema.migrations.iter().map(|migration| migration.allow.as_slice()))
+}

@@ -1,0 +1,283 @@
+//! Whether a pattern fits the layout.
+//!
+//! A pattern's segments are laid beside the slots of the shape, one by one. What a slot takes
+//! follows from what the schema says about it, and else from its name:
+//!
+//! - a slot with words takes those words, or an enum parameter whose words are among them;
+//! - `<id>`, `<user_id>`, `<identifier>` say which one: a parameter, or a reserved word;
+//! - `<entity>`, `<attribute>`, `<module>` and the like say what kind: text, or an enum parameter;
+//! - any other slot, and the one that takes the rest, takes anything.
+
+use crate::segment::{Content, Segment, segments, within};
+use crate::words::words;
+use keyward_pattern::Type;
+use keyward_schema::model::{Definition, Layout, Schema, Slot, Words};
+use keyward_schema::span::{Span, Spanned};
+use std::collections::HashMap;
+use std::ops::Range;
+
+/// Names of slots that say what kind of thing a key is about.
+const KINDS: &[&str] = &[
+    "aspect",
+    "attribute",
+    "business",
+    "component",
+    "domain",
+    "entity",
+    "feature",
+    "field",
+    "kind",
+    "module",
+    "namespace",
+    "object",
+    "property",
+    "service",
+    "type",
+];
+
+/// Names of slots that say which one.
+const IDENTIFIERS: &[&str] = &["id", "identifier", "uuid"];
+
+/// How many ways there may be to write out the `key` parameters of one pattern.
+const MAX_READINGS: usize = 64;
+
+/// Something about a pattern that does not fit.
+#[derive(Debug, PartialEq)]
+pub(crate) enum Misfit {
+    /// The segment or the whole pattern is not of the shape
+    Shape { span: Span, label: String },
+    /// A word that its slot does not know
+    Word { span: Span, word: String, slot: String, of: Option<String>, known: Vec<String> },
+}
+
+/// Lays a definition's pattern beside the layout.
+pub(crate) fn misfits(schema: &Schema, definition: &Definition, layout: &Layout) -> Vec<Misfit> {
+    let readings = Readings { schema, depth: 0 }.of(definition);
+    let mut misfits: Vec<Misfit> = Vec::new();
+    for reading in readings {
+        for misfit in (Laid { definition, layout, positions: &reading }).misfits() {
+            if !misfits.contains(&misfit) {
+                misfits.push(misfit);
+            }
+        }
+    }
+    misfits
+}
+
+/// A segment of a pattern with `key` parameters written out.
+#[derive(Debug, Clone)]
+struct Position {
+    range: Range<usize>,
+    held: Held,
+}
+
+#[derive(Debug, Clone)]
+enum Held {
+    Literal(String),
+    Words(Vec<String>),
+    Param { name: String },
+    Rest { name: String },
+    Mixed,
+}
+
+struct Readings<'a> {
+    schema: &'a Schema,
+    depth: usize,
+}
+
+impl Readings<'_> {
+    /// Every way to write out a pattern: a `key` parameter stands for the segments of each
+    /// definition it names.
+    fn of(&self, definition: &Definition) -> Vec<Vec<Position>> {
+        let mut readings = vec![Vec::new()];
+        for segment in segments(&definition.pattern, *self.schema.keyspace.separator) {
+            let choices = self.segment(definition, &segment);
+            readings = readings
+                .iter()
+                .flat_map(|reading| {
+                    choices.iter().map(move |more| [reading.as_slice(), more].concat())
+                })
+                .take(MAX_READINGS)
+                .collect();
+        }
+        readings
+    }
+
+    fn segment(&self, definition: &Definition, segment: &Segment<'_>) -> Vec<Vec<Position>> {
+        let range = segment.range.clone();
+        let one = |held| vec![vec![Position { range: range.clone(), held }]];
+        let hole = match &segment.content {
+            Content::Literal(text) => return one(Held::Literal(text.clone())),
+            Content::Mixed => return one(Held::Mixed),
+            Content::Hole(hole) => hole,
+        };
+        let name = hole.name.clone();
+        let ty = definition.params.iter().find(|param| *param.name == name).map(|p| &p.param.ty);
+        match ty {
+            _ if hole.rest => one(Held::Rest { name }),
+            Some(Type::Enum(words)) => one(Held::Words(words.clone())),
+            Some(Type::Key(names)) if self.depth < 8 => {
+                let deeper = Readings { schema: self.schema, depth: self.depth + 1 };
+                let named = self.schema.keys.iter().filter(|key| names.contains(&key.name));
+                let readings = named.flat_map(|key| deeper.of(key));
+                readings.map(|reading| placed_at(reading, &range)).take(MAX_READINGS).collect()
+            }
+            _ => one(Held::Param { name }),
+        }
+    }
+}
+
+fn placed_at(mut reading: Vec<Position>, range: &Range<usize>) -> Vec<Position> {
+    for position in &mut reading {
+        position.range = range.clone();
+    }
+    reading
+}
+
+/// A pattern beside the layout.
+struct Laid<'a> {
+    definition: &'a Definition,
+    layout: &'a Layout,
+    positions: &'a [Position],
+}
+
+impl Laid<'_> {
+    fn misfits(&self) -> Vec<Misfit> {
+        let mut misfits = Vec::new();
+        for (index, position) in self.positions.iter().enumerate() {
+            let Some(slot) = self.slot(index) else {
+                let label = format!("the layout has {}", slots(self.layout.slots.len()));
+                misfits.push(self.shape(position, label));
+                break;
+            };
+            misfits.extend(self.held_by(slot, position));
+        }
+        let required = self.layout.slots.iter().filter(|slot| !slot.optional).count();
+        let takes_rest =
+            matches!(self.positions.last(), Some(Position { held: Held::Rest { .. }, .. }));
+        if self.positions.len() < required && !takes_rest {
+            let missing = &self.layout.slots[self.positions.len()];
+            misfits.push(Misfit::Shape {
+                span: self.definition.pattern.span.clone(),
+                label: format!("ends before {}", shown(missing)),
+            });
+        }
+        misfits
+    }
+
+    fn slot(&self, index: usize) -> Option<&Slot> {
+        let rest = || self.layout.slots.last().filter(|slot| slot.rest);
+        self.layout.slots.get(index).or_else(rest)
+    }
+
+    fn held_by(&self, slot: &Slot, position: &Position) -> Vec<Misfit> {
+        if let Some(expected) = &slot.literal {
+            let same = matches!(&position.held, Held::Literal(text) if text == expected);
+            return if same {
+                vec![]
+            } else {
+                vec![self.shape(position, format!("not `{expected}`"))]
+            };
+        }
+        match (&slot.words, &position.held) {
+            (Some(_), Held::Literal(word)) => self.word(slot, position, word).into_iter().collect(),
+            (Some(_), Held::Words(words)) => {
+                words.iter().filter_map(|word| self.word(slot, position, word)).collect()
+            }
+            (Some(_), Held::Param { name } | Held::Rest { name }) => {
+                let label = format!("{} wants one of its words, not `{{{name}}}`", shown(slot));
+                vec![self.shape(position, label)]
+            }
+            (Some(_), Held::Mixed) => {
+                vec![self.shape(position, format!("{} wants one of its words", shown(slot)))]
+            }
+            (None, held) => self.by_name(slot, position, held).into_iter().collect(),
+        }
+    }
+
+    fn by_name(&self, slot: &Slot, position: &Position, held: &Held) -> Option<Misfit> {
+        if slot.rest {
+            return None;
+        }
+        let last = words(slot.name.as_deref().unwrap_or_default()).pop().unwrap_or_default();
+        let label = match held {
+            Held::Rest { name } => format!("`{{{name}...}}` takes more than {}", shown(slot)),
+            Held::Literal(word) if IDENTIFIERS.contains(&last.as_str()) => {
+                if self.layout.reserved.iter().any(|reserved| reserved.value == *word) {
+                    return None;
+                }
+                format!("{} wants a parameter, not the word `{word}`", shown(slot))
+            }
+            Held::Param { name } if KINDS.contains(&last.as_str()) => {
+                format!("{} wants a word, not `{{{name}}}`", shown(slot))
+            }
+            _ => return None,
+        };
+        Some(self.shape(position, label))
+    }
+
+    /// Judges one word, by the words of the slot and of the earlier slot they depend on.
+    fn word(&self, slot: &Slot, position: &Position, word: &str) -> Option<Misfit> {
+        let misfit = |of: Option<&str>, known: &[Spanned<String>]| Misfit::Word {
+            span: self.span(position),
+            word: word.to_owned(),
+            slot: slot.name.clone().unwrap_or_default(),
+            of: of.map(str::to_owned),
+            known: known.iter().map(|known| known.value.clone()).collect(),
+        };
+        match slot.words.as_ref()? {
+            Words::Fixed(known) => (!contains(known, word)).then(|| misfit(None, known)),
+            Words::By { slot: earlier, words } => {
+                let by_word: HashMap<_, _> =
+                    words.iter().map(|(word, known)| (word.as_str(), known.as_slice())).collect();
+                self.words_in(earlier).into_iter().find_map(|of| {
+                    let known = by_word.get(of).copied().unwrap_or_default();
+                    (!contains(known, word)).then(|| misfit(Some(of), known))
+                })
+            }
+        }
+    }
+
+    /// The words an earlier slot can hold in this pattern and knows; a word it does not know is
+    /// reported there, and says nothing here.
+    fn words_in(&self, slot: &str) -> Vec<&str> {
+        let slots = &self.layout.slots;
+        let Some(index) = slots.iter().position(|other| other.name.as_deref() == Some(slot)) else {
+            return Vec::new();
+        };
+        let held = match self.positions.get(index).map(|position| &position.held) {
+            Some(Held::Literal(word)) => std::slice::from_ref(word),
+            Some(Held::Words(words)) => words,
+            _ => &[],
+        };
+        let known = |word: &&str| match &slots[index].words {
+            Some(Words::Fixed(known)) => contains(known, word),
+            _ => true,
+        };
+        held.iter().map(String::as_str).filter(known).collect()
+    }
+
+    fn shape(&self, position: &Position, label: String) -> Misfit {
+        Misfit::Shape { span: self.span(position), label }
+    }
+
+    fn span(&self, position: &Position) -> Span {
+        within(&self.definition.pattern, position.range.clone())
+    }
+}
+
+fn contains(known: &[Spanned<String>], word: &str) -> bool {
+    known.iter().any(|known| known.value == word)
+}
+
+fn shown(slot: &Slot) -> String {
+    match (&slot.name, &slot.literal) {
+        (Some(name), _) => format!("`<{name}>`"),
+        (None, Some(literal)) => format!("`{literal}`"),
+        (None, None) => "a slot".to_owned(),
+    }
+}
+
+fn slots(count: usize) -> String {
+    if count == 1 { "1 slot".to_owned() } else { format!("{count} slots") }
+}

@@ -1,0 +1,62 @@
+//! The rules that judge a Redis keyspace.
+//!
+//! A rule is one file under `src/rules/`: its documentation, its severity and what it looks for.
+//! The file's name is the rule's name, and it is written nowhere else.
+//!
+//! ```no_run
+//! # fn example(schema: &keyward_schema::model::Schema, today: keyward_schema::model::Date) {
+//! use keyward_rules::{Options, check};
+//!
+//! for finding in check(schema, &Options { today }) {
+//!     println!("{}: {}", finding.rule, finding.message);
+//! }
+//! # }
+//! ```
+//!
+//! # Which rules apply
+//! Rule sets are nested: `minimal` is what no keyspace can do without, `recommended` what almost
+//! everyone wants, `strict` everything. `[rules]` picks the set and changes single rules:
+//!
+//! - `missing-owner = "error"` turns a rule on with that severity, `"off"` turns it off;
+//! - a table without a severity (`stale-cache = { max = "1h" }`) turns it on with its own.
+//!
+//! # What comes back
+//! [`check`] returns findings in the order of their places. A finding that an `allow` of its
+//! definition, event or migration, or of the whole schema, names is left out; an `allow` that left
+//! nothing out is reported by `unused-allow`. A rule with more than [`MAX_FINDINGS`] findings is
+//! cut, and its last one says how many there were.
+//!
+//! A rule's name that does not exist, in `[rules]` or in an `allow`, is a diagnostic of the rule
+//! [`SCHEMA`]: the schema cannot be used as it is.
+#![deny(missing_docs)]
+
+mod allowing;
+mod check;
+mod context;
+mod finding;
+mod fit;
+mod loss;
+mod rule;
+mod rules;
+mod segment;
+mod settings;
+mod tag;
+mod words;
+
+pub use check::{MAX_FINDINGS, Options, SCHEMA, check};
+pub use rule::{Category, Rule, RuleOption};
+
+/// Every rule, by name.
+pub fn all() -> impl Iterator<Item = &'static Rule> {
+    rules::ALL.iter()
+}
+
+/// The rule of that name.
+pub fn find(name: &str) -> Option<&'static Rule> {
+    all().find(|rule| rule.name == name)
+}
+
+/// The rule whose name is nearest to a name that no rule has.
+pub fn nearest(name: &str) -> Option<&'static str> {
+    keyward_pattern::nearest(name, all().map(|rule| rule.name))
+}

@@ -1,0 +1,52 @@
+//! What goes wrong when a key vanishes before its time.
+
+use crate::context::Context;
+use keyward_schema::model::{Definition, Role};
+
+/// What another definition's role uses a definition for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Use {
+    /// It takes a queue's failed jobs
+    DeadLetter,
+    /// It holds the status of a queue's jobs
+    Status,
+    /// It marks sessions as revoked
+    Revoked,
+    /// It lists a person's sessions
+    Sessions,
+}
+
+/// What each role uses which definition for.
+pub(crate) fn uses(role: &Role) -> Vec<(&str, Use)> {
+    let named = match role {
+        Role::Queue(queue) => [(&queue.dead_letter, Use::DeadLetter), (&queue.status, Use::Status)],
+        Role::Session(session) => {
+            [(&session.revoked, Use::Revoked), (&session.index, Use::Sessions)]
+        }
+        _ => return Vec::new(),
+    };
+    let given = named.into_iter().filter_map(|(name, used)| Some((name.as_ref()?, used)));
+    given.map(|(name, used)| (name.as_str(), used)).collect()
+}
+
+/// What is lost with a key of the definition, as a label says it.
+pub(crate) fn loss(cx: &Context<'_>, definition: &Definition) -> &'static str {
+    match definition.role.as_ref().map(|role| &role.value) {
+        Some(Role::Counter(_)) => "this counter would restart from nothing",
+        Some(Role::Quota(_)) => "all that was used would be free again",
+        Some(Role::RateLimit(_)) => "this limit would start anew",
+        Some(Role::Lock(_)) => "two could hold this lock at once",
+        Some(Role::Queue(_)) => "its jobs would be lost",
+        Some(Role::Session(_)) => "a person would be logged out",
+        Some(Role::Index(_)) => "what it leads to could not be found any more",
+        Some(Role::Flag) => "this switch would be neither on nor off",
+        Some(Role::Ranking) => "this ranking would be empty",
+        None => match cx.used_for(definition) {
+            Some(Use::DeadLetter) => "failed jobs would be lost",
+            Some(Use::Status) => "jobs would have no status",
+            Some(Use::Revoked) => "what was revoked would be valid again",
+            Some(Use::Sessions) => "sessions could not be found any more",
+            None => "nothing would bring it back",
+        },
+    }
+}

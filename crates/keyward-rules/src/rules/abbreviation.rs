@@ -1,0 +1,159 @@
+use crate::context::Context;
+use crate::finding::{Finding, Findings};
+use crate::rule::rule;
+use crate::segment::{literals, within};
+use keyward_schema::model::{Layout, Words};
+use std::collections::{HashMap, HashSet};
+
+/// Abbreviations that people have to ask about, and what they stand for. Acronyms that nobody
+/// writes out (`id`, `api`, `csrf`) are not among them.
+const ABBREVIATIONS: &[(&str, &str)] = &[
+    ("acct", "account"),
+    ("addr", "address"),
+    ("amt", "amount"),
+    ("assoc", "association"),
+    ("attr", "attribute"),
+    ("avail", "availability"),
+    ("cat", "category"),
+    ("cfg", "config"),
+    ("ch", "chapter"),
+    ("cnt", "count"),
+    ("conf", "config"),
+    ("ctx", "context"),
+    ("curr", "current"),
+    ("dept", "department"),
+    ("desc", "description"),
+    ("dlq", "dead_letter"),
+    ("evt", "event"),
+    ("grp", "group"),
+    ("idx", "index"),
+    ("img", "image"),
+    ("lim", "limit"),
+    ("loc", "location"),
+    ("mgr", "manager"),
+    ("msg", "message"),
+    ("notif", "notification"),
+    ("num", "number"),
+    ("obj", "object"),
+    ("ord", "order"),
+    ("para", "paragraph"),
+    ("perm", "permission"),
+    ("perms", "permissions"),
+    ("pref", "preference"),
+    ("prefs", "preferences"),
+    ("prod", "product"),
+    ("prog", "progress"),
+    ("pwd", "password"),
+    ("qty", "quantity"),
+    ("rec", "recommendation"),
+    ("recs", "recommendations"),
+    ("req", "request"),
+    ("resp", "response"),
+    ("rl", "rate_limit"),
+    ("seq", "sequence"),
+    ("sess", "session"),
+    ("subpara", "subparagraph"),
+    ("svc", "service"),
+    ("sym", "symbol"),
+    ("tmp", "temporary"),
+    ("tok", "token"),
+    ("trx", "transaction"),
+    ("txn", "transaction"),
+    ("usr", "user"),
+    ("val", "value"),
+];
+
+rule! {
+    /// ## What it does
+    /// Reports an abbreviation in the text of a pattern. The prefix is left alone, and so is every
+    /// word that `[layout]` lists.
+    ///
+    /// The list is short and can be changed: `words` adds to it, `accept` takes away.
+    ///
+    /// ```toml
+    /// [rules.abbreviation]
+    /// words = ["sku=stock_keeping_unit", "stmt"]
+    /// accept = ["msg"]
+    /// ```
+    ///
+    /// ## Why is this bad
+    /// `perm` is a permission to one reader and permanent to the next, and the bytes it saves are
+    /// few beside the value.
+    ///
+    /// ## Example
+    /// ```toml
+    /// [keys.preferences]
+    /// pattern = "usr:prefs:{user_id}"
+    /// ttl = "1d"
+    /// ```
+    ///
+    /// ## Use instead
+    /// ```toml
+    /// [keys.preferences]
+    /// pattern = "user:preferences:{user_id}"
+    /// ttl = "1d"
+    /// ```
+    Shape, Warn, Strict, options = [Words, Accept]
+}
+
+fn check<'a>(cx: &Context<'a>, out: &mut Findings<'a>) {
+    let list = abbreviations(cx);
+    for definition in &cx.schema.keys {
+        let pattern = &definition.pattern;
+        for range in literals(pattern) {
+            for (offset, word) in words_with_offsets(&pattern.as_str()[range.clone()]) {
+                let Some(meaning) = list.get(word.to_lowercase().as_str()) else { continue };
+                let start = range.start + offset;
+                let finding = Finding::new(format!(
+                    "`{word}` in the pattern of `{}` is an abbreviation",
+                    definition.name.value
+                ))
+                .about(definition)
+                .at(&within(pattern, start..start + word.len()), "");
+                out.add(match meaning {
+                    Some(meaning) => finding.help(format!("write `{meaning}`")),
+                    None => finding.help("write the whole word"),
+                });
+            }
+        }
+    }
+}
+
+/// The abbreviations to look for, with what they stand for where that is known.
+fn abbreviations<'a>(cx: &Context<'a>) -> HashMap<&'a str, Option<&'a str>> {
+    let mut list: HashMap<_, _> =
+        ABBREVIATIONS.iter().map(|(word, meaning)| (*word, Some(*meaning))).collect();
+    for word in cx.schema.layout.iter().flat_map(vocabulary) {
+        list.remove(word);
+    }
+    if let Some(setting) = cx.setting(&RULE) {
+        list.extend(setting.words.iter().map(|entry| match entry.split_once('=') {
+            Some((word, meaning)) => (word.trim(), Some(meaning.trim())),
+            None => (entry.trim(), None),
+        }));
+        for word in &setting.accept {
+            list.remove(word.as_str());
+        }
+    }
+    list
+}
+
+fn vocabulary(layout: &Layout) -> HashSet<&str> {
+    let mut words: HashSet<&str> = layout.reserved.iter().map(|word| word.as_str()).collect();
+    for slot in &layout.slots {
+        words.extend(slot.literal.as_deref());
+        match &slot.words {
+            Some(Words::Fixed(known)) => words.extend(known.iter().map(|word| word.as_str())),
+            Some(Words::By { words: by, .. }) => {
+                words.extend(by.iter().flat_map(|(_, known)| known).map(|word| word.as_str()));
+            }
+            None => {}
+        }
+    }
+    words
+}
+
+fn words_with_offsets(text: &str) -> impl Iterator<Item = (usize, &str)> {
+    let words = text.split(|char: char| !char.is_alphanumeric()).filter(|word| !word.is_empty());
+    words.map(|word| (word.as_ptr() as usize - text.as_ptr() as usize, word))
+}

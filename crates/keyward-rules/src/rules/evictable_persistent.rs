@@ -1,0 +1,70 @@
+use crate::context::Context;
+use crate::finding::{Finding, Findings};
+use crate::loss::loss;
+use crate::rule::rule;
+use keyward_schema::model::{Lifecycle, Policy, Ttl};
+
+rule! {
+    /// ## What it does
+    /// Reports a definition that never expires (`lifecycle = "protected"`, which `ttl = "none"`
+    /// implies) on a server whose `maxmemory-policy` evicts any key.
+    ///
+    /// ## Why is this bad
+    /// Under `allkeys-*` a full server removes what was not used lately, with or without a TTL. A
+    /// counter restarts from nothing, a queue loses its jobs, and nothing reports it.
+    ///
+    /// ## Example
+    /// ```toml
+    /// [server]
+    /// maxmemory = "2gb"
+    /// maxmemory-policy = "allkeys-lru"
+    ///
+    /// [keys.quota_used]
+    /// pattern = "quota:{user_id}:used"
+    /// counter = {}
+    /// ttl = "none"
+    /// ```
+    ///
+    /// ## Use instead
+    /// ```toml
+    /// [server]
+    /// maxmemory = "2gb"
+    /// maxmemory-policy = "volatile-lru"
+    ///
+    /// [keys.quota_used]
+    /// pattern = "quota:{user_id}:used"
+    /// counter = {}
+    /// ttl = "none"
+    /// ```
+    /// If it may vanish because it can be computed again, say `lifecycle = "cache"`.
+    Lifetime, Error, Recommended
+}
+
+fn check<'a>(cx: &Context<'a>, out: &mut Findings<'a>) {
+    let Some(policy) = cx.evicting().filter(|policy| policy.evicts_persistent()) else { return };
+    for definition in &cx.schema.keys {
+        let expires = definition.ttl.as_deref().is_some_and(Ttl::expires);
+        if definition.lifecycle != Lifecycle::Protected || expires {
+            continue;
+        }
+        let name = &definition.name.value;
+        let ttl = definition.ttl.as_ref().map(|ttl| &ttl.span);
+        let place = ttl.or(definition.lifecycle_span.as_ref()).unwrap_or(&definition.name.span);
+        out.add(
+            Finding::new(format!("`{name}` never expires, but the server may evict it"))
+                .about(definition)
+                .at(place, loss(cx, definition))
+                .at(&policy.span, "evicts any key, with or without a TTL")
+                .help(format!("use `{}`, or give `{name}` a TTL", counterpart(**policy).name())),
+        );
+    }
+}
+
+/// The policy that evicts in the same order, but only keys with a TTL.
+fn counterpart(policy: Policy) -> Policy {
+    match policy {
+        Policy::AllkeysLfu => Policy::VolatileLfu,
+        Policy::AllkeysRandom => Policy::VolatileRandom,
+        _ => Policy::VolatileLru,
+    }
+}

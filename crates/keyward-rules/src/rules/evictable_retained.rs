@@ -1,0 +1,67 @@
+use crate::context::Context;
+use crate::finding::{Finding, Findings};
+use crate::loss::loss;
+use crate::rule::rule;
+use keyward_schema::model::Lifecycle;
+
+rule! {
+    /// ## What it does
+    /// Reports a definition that must live until its TTL ends (`lifecycle = "retained"`) on a
+    /// server that evicts keys before. Locks, counters with a TTL, limits of more than an hour, dead
+    /// letters, job status and revocations are retained unless the schema says otherwise.
+    ///
+    /// ## Why is this bad
+    /// `volatile-*` evicts exactly the keys that have a TTL, and `allkeys-*` evicts any. A lock
+    /// that was evicted is free for a second holder; a token that was revoked is valid again.
+    /// Whoever fills the cache decides when.
+    ///
+    /// ## Example
+    /// ```toml
+    /// [server]
+    /// maxmemory = "4gb"
+    /// maxmemory-policy = "volatile-lru"
+    ///
+    /// [keys.sync_lock]
+    /// pattern = "sync:lock:{platform}"
+    /// lock = {}
+    /// ttl = "5m"
+    /// ```
+    ///
+    /// ## Use instead
+    /// ```toml
+    /// [server]
+    /// maxmemory = "4gb"
+    /// maxmemory-policy = "noeviction"
+    ///
+    /// [keys.sync_lock]
+    /// pattern = "sync:lock:{platform}"
+    /// lock = {}
+    /// ttl = "5m"
+    /// ```
+    /// Where caches need eviction, keep what is retained on a server of its own.
+    Lifetime, Error, Recommended
+}
+
+fn check<'a>(cx: &Context<'a>, out: &mut Findings<'a>) {
+    let Some(policy) = cx.evicting() else { return };
+    let evicts = if policy.evicts_persistent() {
+        "evicts any key, with or without a TTL"
+    } else {
+        "evicts keys that have a TTL"
+    };
+    let retained = cx.schema.keys.iter().filter(|it| it.lifecycle == Lifecycle::Retained);
+    for definition in retained {
+        let name = &definition.name.value;
+        let ttl = definition.ttl.as_ref().map(|ttl| &ttl.span);
+        let place = definition.lifecycle_span.as_ref().or(ttl).unwrap_or(&definition.name.span);
+        out.add(
+            Finding::new(format!(
+                "`{name}` must live until its TTL ends, but the server may evict it"
+            ))
+            .about(definition)
+            .at(place, loss(cx, definition))
+            .at(&policy.span, evicts)
+            .help(format!("use `noeviction`, or keep `{name}` on a server that does not evict")),
+        );
+    }
+}

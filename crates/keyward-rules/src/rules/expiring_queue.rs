@@ -1,0 +1,45 @@
+use crate::context::Context;
+use crate::finding::{Finding, Findings};
+use crate::rule::rule;
+use keyward_schema::model::{Role, Ttl};
+
+rule! {
+    /// ## What it does
+    /// Reports a queue with a TTL.
+    ///
+    /// ## Why is this bad
+    /// A TTL belongs to the key, not to one job: when it ends, every job that still waits is gone,
+    /// and this happens when workers are slow or down.
+    ///
+    /// ## Example
+    /// ```toml
+    /// [keys.jobs]
+    /// pattern = "queue:{name}"
+    /// queue = {}
+    /// ttl = "1h"
+    /// ```
+    ///
+    /// ## Use instead
+    /// ```toml
+    /// [keys.jobs]
+    /// pattern = "queue:{name}"
+    /// queue = {}
+    /// ```
+    Lifetime, Error, Recommended
+}
+
+fn check<'a>(cx: &Context<'a>, out: &mut Findings<'a>) {
+    for definition in &cx.schema.keys {
+        let (Some(role), Some(ttl)) = (&definition.role, &definition.ttl) else { continue };
+        if !matches!(role.value, Role::Queue(_)) || !Ttl::expires(ttl) {
+            continue;
+        }
+        out.add(
+            Finding::new(format!("the queue `{}` expires with its jobs", definition.name.value))
+                .about(definition)
+                .at(&ttl.span, "drops every job that still waits")
+                .at(&role.span, "a queue")
+                .help("remove the TTL; bound the queue with `max_len`, and jobs by their status"),
+        );
+    }
+}

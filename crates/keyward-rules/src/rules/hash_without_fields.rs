@@ -1,0 +1,45 @@
+use crate::context::Context;
+use crate::finding::{Finding, Findings};
+use crate::rule::rule;
+use keyward_fact::KeyType;
+
+rule! {
+    /// ## What it does
+    /// Reports a hash whose fields are not declared, unless `open = true` says that they cannot be.
+    ///
+    /// ## Why is this bad
+    /// The fields are the part of a hash that people must agree on. Undeclared, a misspelt field is
+    /// written beside the right one and nobody notices.
+    ///
+    /// ## Example
+    /// ```toml
+    /// [keys.file_meta]
+    /// pattern = "file:{file_id}:meta"
+    /// type = "hash"
+    /// ttl = "30m"
+    /// ```
+    ///
+    /// ## Use instead
+    /// ```toml
+    /// [keys.file_meta]
+    /// pattern = "file:{file_id}:meta"
+    /// ttl = "30m"
+    /// fields = { name = "text", size = "uint" }
+    /// ```
+    Shape, Warn, Strict
+}
+
+fn check<'a>(cx: &Context<'a>, out: &mut Findings<'a>) {
+    for definition in &cx.schema.keys {
+        let Some(key_type) = &definition.key_type else { continue };
+        if key_type.value != KeyType::Hash || !definition.fields.is_empty() || definition.open {
+            continue;
+        }
+        out.add(
+            Finding::new(format!("the hash `{}` declares no fields", definition.name.value))
+                .about(definition)
+                .at(&key_type.span, "of what?")
+                .help("declare `fields`, or say `open = true` if they vary"),
+        );
+    }
+}

@@ -1,0 +1,95 @@
+use crate::context::Context;
+use crate::finding::{Finding, Findings};
+use crate::rule::rule;
+use keyward_schema::model::{Definition, OnWrite, Role, Ttl};
+use keyward_schema::span::Spanned;
+
+rule! {
+    /// ## What it does
+    /// Reports an index that may expire while keys it leads to are still there: its TTL is shorter
+    /// than theirs, or `on_write = "keep"` lets it end although members were added since.
+    ///
+    /// ## Why is this bad
+    /// "Log out everywhere" finds no sessions and reports success, and they go on.
+    ///
+    /// ## Example
+    /// ```toml
+    /// [keys.session]
+    /// pattern = "session:{session_id}"
+    /// type = "hash"
+    /// session = { index = "sessions_of_user" }
+    /// ttl = "7d"
+    ///
+    /// [keys.sessions_of_user]
+    /// pattern = "sessions:{user_id}"
+    /// type = "set"
+    /// ttl = "1d"
+    /// ```
+    ///
+    /// ## Use instead
+    /// ```toml
+    /// [keys.session]
+    /// pattern = "session:{session_id}"
+    /// type = "hash"
+    /// session = { index = "sessions_of_user" }
+    /// ttl = "7d"
+    ///
+    /// [keys.sessions_of_user]
+    /// pattern = "sessions:{user_id}"
+    /// type = "set"
+    /// ttl = "7d"
+    /// ```
+    Lifetime, Error, Recommended
+}
+
+fn check<'a>(cx: &Context<'a>, out: &mut Findings<'a>) {
+    for definition in &cx.schema.keys {
+        let pair = match definition.role.as_deref() {
+            Some(Role::Index(index)) => cx.definition(&index.of).map(|of| (definition, of)),
+            Some(Role::Session(session)) => {
+                let index = session.index.as_ref().and_then(|index| cx.definition(index));
+                index.map(|index| (index, definition))
+            }
+            _ => None,
+        };
+        if let Some((index, of)) = pair {
+            out.extend(out_of_step(index, of));
+        }
+    }
+}
+
+fn out_of_step<'a>(index: &'a Definition, of: &'a Definition) -> Option<Finding<'a>> {
+    let (index_ttl, of_ttl) = (index.ttl.as_ref()?, of.ttl.as_ref()?);
+    if !Ttl::expires(index_ttl) || index.name.value == of.name.value {
+        return None;
+    }
+    let (name, of_name) = (&index.name.value, &of.name.value);
+    let finding =
+        Finding::new(format!("the index `{name}` may end before the `{of_name}` it leads to"))
+            .about(index)
+            .about(of);
+    if is_shorter(index_ttl, of_ttl) {
+        return Some(
+            finding
+                .at(&index_ttl.span, "shorter")
+                .at(&of_ttl.span, format!("how long a `{of_name}` may live"))
+                .help(format!("give `{name}` at least the TTL of `{of_name}`")),
+        );
+    }
+    (index.on_write == OnWrite::Keep).then(|| {
+        finding
+            .at(&index_ttl.span, "runs from the first member on, because of `on_write = \"keep\"`")
+            .at(&of_ttl.span, "a member that is added later lives longer")
+            .help(format!("let writes to `{name}` start its TTL anew: `on_write = \"set\"`"))
+    })
+}
+
+/// Whether the first certainly ends before the second may; a caller's TTL without a bound is no
+/// reason to say so.
+fn is_shorter(index: &Spanned<Ttl>, of: &Spanned<Ttl>) -> bool {
+    match (index.longest(), of.longest()) {
+        (Some(index), Some(of)) => index < of,
+        (Some(_), None) => !of.expires(),
+        (None, _) => false,
+    }
+}

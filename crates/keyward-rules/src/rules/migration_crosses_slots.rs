@@ -1,0 +1,102 @@
+use crate::context::Context;
+use crate::finding::{Finding, Findings};
+use crate::rule::rule;
+use crate::tag::share_slot;
+use keyward_fact::KeyType;
+use keyward_schema::model::{Definition, Phase, Role};
+
+rule! {
+    /// ## What it does
+    /// With `cluster = true`, reports the migration of something that is changed in place, as a
+    /// counter, a hash, a list or a set is, whose old and new name need not be in one slot.
+    ///
+    /// Strings are written whole and to both names; locks, limits and queues have a way of their
+    /// own. None of them has to be in one slot. Nor has anything in the phase `cleanup`.
+    ///
+    /// ## Why is this bad
+    /// What is changed in place is moved when it is touched first, in one step. A Redis Cluster
+    /// cannot do that across slots, so that changes made meanwhile would be lost.
+    ///
+    /// ## Example
+    /// ```toml
+    /// [keyspace]
+    /// name = "shop"
+    /// cluster = true
+    ///
+    /// [keys.visits]
+    /// pattern = "visits:{page}"
+    /// counter = {}
+    /// ttl = "none"
+    ///
+    /// [migrations.v2]
+    /// phase = "dual-write"
+    /// [migrations.v2.renames]
+    /// visits = "count:visits:{page}"
+    /// ```
+    ///
+    /// ## Use instead
+    /// ```toml
+    /// [keyspace]
+    /// name = "shop"
+    /// cluster = true
+    ///
+    /// [keys.visits]
+    /// pattern = "visits:{#page}"
+    /// counter = {}
+    /// ttl = "none"
+    ///
+    /// [migrations.v2]
+    /// phase = "dual-write"
+    /// [migrations.v2.renames]
+    /// visits = "count:visits:{#page}"
+    /// ```
+    /// Old names that have no tag can only be copied by a plan, while nobody writes.
+    Change, Error, Recommended
+}
+
+fn check<'a>(cx: &Context<'a>, out: &mut Findings<'a>) {
+    if !*cx.schema.keyspace.cluster {
+        return;
+    }
+    let prefix = cx.schema.keyspace.prefix.as_deref();
+    for migration in cx.schema.migrations.iter().filter(|it| *it.phase != Phase::Cleanup) {
+        for rename in &migration.renames {
+            let Some(definition) = cx.definition(&rename.definition) else { continue };
+            let Some(what) = changed_in_place(definition) else { continue };
+            let new: Vec<_> = prefix.into_iter().chain([&definition.pattern.value]).collect();
+            if share_slot(&[&rename.from], &new) {
+                continue;
+            }
+            let name = &definition.name.value;
+            out.add(
+                Finding::new(format!("{what} `{name}` cannot move from one slot to another"))
+                    .about(definition)
+                    .about_migration(migration)
+                    .at(&rename.from.span, "one slot")
+                    .at(&definition.pattern.span, "another")
+                    .help("keep the hash tag of the old name, or move it with a plan while nobody writes"),
+            );
+        }
+    }
+}
+
+/// What a definition is, if it is changed in place.
+fn changed_in_place(definition: &Definition) -> Option<&'static str> {
+    match definition.role.as_deref() {
+        Some(Role::Counter(_)) => return Some("the counter"),
+        Some(Role::Quota(_)) => return Some("the quota"),
+        Some(Role::RateLimit(_) | Role::Lock(_) | Role::Queue(_) | Role::Flag) => return None,
+        Some(Role::Session(_) | Role::Index(_) | Role::Ranking) | None => {}
+    }
+    match definition.key_type.as_deref()? {
+        KeyType::Hash => Some("the hash"),
+        KeyType::List => Some("the list"),
+        KeyType::Set => Some("the set"),
+        KeyType::Zset => Some("the sorted set"),
+        KeyType::Stream => Some("the stream"),
+        KeyType::Bitmap => Some("the bitmap"),
+        KeyType::HyperLogLog => Some("the HyperLogLog"),
+        KeyType::Geo => Some("the geo set"),
+        KeyType::String | KeyType::Module(_) => None,
+    }
+}

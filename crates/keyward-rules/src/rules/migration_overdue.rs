@@ -1,0 +1,65 @@
+use crate::context::Context;
+use crate::finding::{Finding, Findings};
+use crate::rule::rule;
+use keyward_schema::model::Phase;
+
+rule! {
+    /// ## What it does
+    /// Reports a migration whose `remove_after` has passed.
+    ///
+    /// ## Why is this bad
+    /// Every write still goes to two names, and every newcomer learns both. A migration that nobody
+    /// ends becomes the convention.
+    ///
+    /// ## Example
+    /// ```toml
+    /// [keys.tick]
+    /// pattern = "market:tick:{symbol}"
+    /// ttl = "5s"
+    ///
+    /// [migrations.v2]
+    /// phase = "dual-write"
+    /// remove_after = 2025-10-17
+    /// [migrations.v2.renames]
+    /// tick = "tick:{symbol}"
+    /// ```
+    ///
+    /// ## Use instead
+    /// ```toml
+    /// [keys.tick]
+    /// pattern = "market:tick:{symbol}"
+    /// ttl = "5s"
+    /// ```
+    /// When an audit finds nothing under the old names any more, remove the migration. Until then,
+    /// set a date that will be kept.
+    Change, Warn, Recommended
+}
+
+fn check<'a>(cx: &Context<'a>, out: &mut Findings<'a>) {
+    for migration in &cx.schema.migrations {
+        let Some(end) = migration.remove_after.as_ref().filter(|end| end.value < cx.today) else {
+            continue;
+        };
+        let name = &migration.name.value;
+        let (label, help) = match migration.phase.value {
+            Phase::DualWrite => (
+                "both names are still written, and the old one counts",
+                "move on to `read-fallback`, or set a later date",
+            ),
+            Phase::ReadFallback => {
+                ("both names are still written", "move on to `cleanup`, or set a later date")
+            }
+            Phase::Cleanup => (
+                "only the old keys are left to remove",
+                "remove the migration when an audit finds no old names",
+            ),
+        };
+        out.add(
+            Finding::new(format!("the migration `{name}` should be over"))
+                .about_migration(migration)
+                .at(&end.span, "has passed")
+                .at(&migration.phase.span, label)
+                .help(help),
+        );
+    }
+}

@@ -1,0 +1,38 @@
+use crate::context::Context;
+use crate::finding::{Finding, Findings};
+use crate::rule::rule;
+
+rule! {
+    /// ## What it does
+    /// Reports a definition without an `owner`, its own or from `[defaults]`.
+    ///
+    /// ## Why is this bad
+    /// When it fills the memory at night, someone must know whom to call.
+    ///
+    /// ## Example
+    /// ```toml
+    /// [keys.folder_listing]
+    /// pattern = "folder:{folder_id}:listing"
+    /// ttl = "5m"
+    /// ```
+    ///
+    /// ## Use instead
+    /// ```toml
+    /// [keys.folder_listing]
+    /// owner = "browse"
+    /// pattern = "folder:{folder_id}:listing"
+    /// ttl = "5m"
+    /// ```
+    Care, Warn, Strict
+}
+
+fn check<'a>(cx: &Context<'a>, out: &mut Findings<'a>) {
+    for definition in cx.schema.keys.iter().filter(|definition| definition.owner.is_none()) {
+        out.add(
+            Finding::new(format!("nobody answers for `{}`", definition.name.value))
+                .about(definition)
+                .at(&definition.name.span, "has no `owner`")
+                .help("add `owner`, here or in `[defaults]`"),
+        );
+    }
+}

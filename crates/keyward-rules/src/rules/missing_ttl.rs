@@ -1,0 +1,45 @@
+use crate::context::Context;
+use crate::finding::{Finding, Findings};
+use crate::rule::rule;
+use keyward_schema::model::Role;
+
+rule! {
+    /// ## What it does
+    /// Reports a definition that does not say how long its keys live.
+    ///
+    /// ## Why is this bad
+    /// A key without a TTL stays for ever. Most memory that nobody can explain is made of keys
+    /// whose TTL somebody forgot. If a key is meant to stay, say so.
+    ///
+    /// ## Example
+    /// ```toml
+    /// [keys.profile]
+    /// pattern = "user:{user_id}:profile"
+    /// type = "hash"
+    /// ```
+    ///
+    /// ## Use instead
+    /// ```toml
+    /// [keys.profile]
+    /// pattern = "user:{user_id}:profile"
+    /// type = "hash"
+    /// ttl = "1h"
+    /// ```
+    /// `ttl = "none"` says that it is meant to stay, and `[defaults] ttl` says it for all.
+    Lifetime, Error, Recommended
+}
+
+fn check<'a>(cx: &Context<'a>, out: &mut Findings<'a>) {
+    for definition in cx.schema.keys.iter().filter(|definition| definition.ttl.is_none()) {
+        // `lock-without-ttl` says more about a lock.
+        if matches!(definition.role.as_deref(), Some(Role::Lock(_))) {
+            continue;
+        }
+        out.add(
+            Finding::new(format!("nothing says how long `{}` lives", definition.name.value))
+                .about(definition)
+                .at(&definition.name.span, "has no `ttl`")
+                .help("give it a `ttl`; `ttl = \"none\"` if it is meant to stay"),
+        );
+    }
+}

@@ -1,0 +1,77 @@
+use crate::context::Context;
+use crate::finding::{Finding, Findings};
+use crate::loss::loss;
+use crate::rule::rule;
+use keyward_schema::model::{Definition, Lifecycle, Role, Ttl};
+
+rule! {
+    /// ## What it does
+    /// Reports a definition that must survive a restart on a server that keeps nothing: `save` is
+    /// empty and `appendonly` is not on. What never expires must survive, and so must what is
+    /// retained, apart from locks, limits and counters that start anew by themselves.
+    ///
+    /// ## Why is this bad
+    /// The next restart, planned or not, empties the queues, forgets the switches and makes every
+    /// revoked token valid again.
+    ///
+    /// ## Example
+    /// ```toml
+    /// [server]
+    /// maxmemory = "4gb"
+    /// save = ""
+    /// appendonly = false
+    ///
+    /// [keys.jobs]
+    /// pattern = "queue:{job_type}"
+    /// queue = {}
+    /// ```
+    ///
+    /// ## Use instead
+    /// ```toml
+    /// [server]
+    /// maxmemory = "4gb"
+    /// save = ""
+    /// appendonly = true
+    ///
+    /// [keys.jobs]
+    /// pattern = "queue:{job_type}"
+    /// queue = {}
+    /// ```
+    Lifetime, Error, Recommended
+}
+
+fn check<'a>(cx: &Context<'a>, out: &mut Findings<'a>) {
+    let server = &cx.schema.server;
+    let Some(save) = server.save.as_ref().filter(|save| save.trim().is_empty()) else { return };
+    if server.appendonly.as_ref().is_some_and(|appendonly| appendonly.value) {
+        return;
+    }
+    for definition in cx.schema.keys.iter().filter(|definition| must_survive(definition)) {
+        let ttl = definition.ttl.as_ref().map(|ttl| &ttl.span);
+        let place = definition.lifecycle_span.as_ref().or(ttl).unwrap_or(&definition.name.span);
+        let name = &definition.name.value;
+        let mut finding =
+            Finding::new(format!("`{name}` does not survive a restart of the server"))
+                .about(definition)
+                .at(place, loss(cx, definition))
+                .at(&save.span, "turns snapshots off");
+        if let Some(appendonly) = &server.appendonly {
+            finding = finding.at(&appendonly.span, "turns the append-only file off");
+        }
+        out.add(finding.help(format!(
+            "set `appendonly = true` or `save = \"900 1\"`, or keep `{name}` on a server that does"
+        )));
+    }
+}
+
+fn must_survive(definition: &Definition) -> bool {
+    let starts_anew = matches!(
+        definition.role.as_deref(),
+        Some(Role::Lock(_) | Role::RateLimit(_) | Role::Counter(_))
+    );
+    match definition.lifecycle {
+        Lifecycle::Protected => !definition.ttl.as_deref().is_some_and(Ttl::expires),
+        Lifecycle::Retained => !starts_anew,
+        Lifecycle::Session | Lifecycle::Cache | Lifecycle::Temporary => false,
+    }
+}

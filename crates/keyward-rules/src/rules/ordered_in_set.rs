@@ -1,0 +1,173 @@
+use crate::context::Context;
+use crate::finding::{Finding, Findings};
+use crate::rule::rule;
+use crate::segment::literals;
+use crate::words::words;
+use keyward_fact::KeyType;
+use keyward_schema::model::Definition;
+
+/// Words that speak of an order wherever they stand.
+const ORDER: &[&str] = &[
+    "chronological",
+    "leaderboard",
+    "ordered",
+    "ordering",
+    "ranked",
+    "ranking",
+    "sequence",
+    "sequential",
+    "sorted",
+    "timeline", // English
+    "chronologisch",
+    "geordnet",
+    "rangliste",
+    "reihenfolge",
+    "sequenz",
+    "sortiert", // German
+    "antrean",
+    "berurutan",
+    "peringkat",
+    "terurut",
+    "urutan", // Indonesian
+    "classement",
+    "ordonné",
+    "trié",
+    "clasificación",
+    "ordenado",
+    "secuencia", // French, Spanish
+];
+
+/// Words that speak of an order in the name of a key, but in a sentence may mean anything.
+const ORDER_IN_NAME: &[&str] = &[
+    "first",
+    "history",
+    "last",
+    "latest",
+    "newest",
+    "next",
+    "oldest",
+    "prev",
+    "previous",
+    "queue",
+    "rank",
+    "recent",
+    "top", // English
+    "letzte",
+    "nächste",
+    "naechste",
+    "verlauf",
+    "vorherige",
+    "warteschlange", // German
+    "berikutnya",
+    "riwayat",
+    "sebelumnya",
+    "terbaru", // Indonesian
+];
+
+/// Pieces of sentences: phrases, and languages that do not put spaces between words.
+const ORDER_PHRASES: &[&str] = &[
+    "in order of",
+    "order of",
+    "ordered by",
+    "reading order",
+    "sort order", // English
+    "顺序",
+    "順序",
+    "排序",
+    "排行",
+    "排名",
+    "序列",
+    "队列",
+    "最新",
+    "历史记录",
+    "下一个",
+    "上一个",
+];
+
+/// What a sentence says to deny an order.
+const NO_ORDER: &[&str] = &[
+    "any order",
+    "no order",
+    "no particular order",
+    "not ordered",
+    "not sorted",
+    "ungeordnet",
+    "unordered",
+    "unsorted",
+    "无序",
+];
+
+rule! {
+    /// ## What it does
+    /// Reports a set whose name, pattern or `doc` speaks of an order: a sequence, a ranking, the
+    /// next or the latest. English, German, Indonesian, Chinese and a few more are understood.
+    ///
+    /// ## Why is this bad
+    /// A set has no order. What comes back is in the order of a hash table, which looks right with
+    /// three members in a test and is wrong with three hundred.
+    ///
+    /// ## Example
+    /// ```toml
+    /// [keys.reading_sequence]
+    /// doc = "The chunks of a document in the order of reading."
+    /// pattern = "doc:{doc_id}:sequence"
+    /// type = "set"
+    /// ttl = "none"
+    /// ```
+    ///
+    /// ## Use instead
+    /// ```toml
+    /// [keys.reading_sequence]
+    /// doc = "The chunks of a document in the order of reading."
+    /// pattern = "doc:{doc_id}:sequence"
+    /// member = "text"
+    /// score = "uint"
+    /// ttl = "none"
+    /// ```
+    Shape, Warn, Recommended
+}
+
+fn check<'a>(cx: &Context<'a>, out: &mut Findings<'a>) {
+    for definition in &cx.schema.keys {
+        let Some(key_type) = definition.key_type.as_ref().filter(|it| it.value == KeyType::Set)
+        else {
+            continue;
+        };
+        let Some((word, place)) = speaks_of_order(definition) else { continue };
+        let finding = Finding::new(format!(
+            "`{}` is a set, which has no order, but its {place} says `{word}`",
+            definition.name.value
+        ))
+        .about(definition)
+        .at(&key_type.span, "its members come back in any order");
+        let said = match place {
+            "doc" => definition.doc.as_ref().map(|doc| &doc.span),
+            "pattern" => Some(&definition.pattern.span),
+            _ => Some(&definition.name.span),
+        };
+        let finding = said.into_iter().fold(finding, |it, span| it.at(span, "speaks of an order"));
+        out.add(finding.help("use a `zset` with a `score`, or a `list`"));
+    }
+}
+
+/// The word that speaks of an order, and where it stands.
+fn speaks_of_order(definition: &Definition) -> Option<(String, &'static str)> {
+    let known =
+        |word: &String| ORDER.contains(&word.as_str()) || ORDER_IN_NAME.contains(&word.as_str());
+    if let Some(word) = words(&definition.name).into_iter().find(known) {
+        return Some((word, "name"));
+    }
+    let pattern = &definition.pattern;
+    let mut in_pattern = literals(pattern).flat_map(|range| words(&pattern.as_str()[range]));
+    if let Some(word) = in_pattern.find(known) {
+        return Some((word, "pattern"));
+    }
+    let doc = definition.doc.as_ref()?.to_lowercase();
+    if NO_ORDER.iter().any(|denial| doc.contains(denial)) {
+        return None;
+    }
+    let word = words(&doc).into_iter().find(|word| ORDER.contains(&word.as_str()));
+    let phrase = || ORDER_PHRASES.iter().find(|phrase| doc.contains(*phrase));
+    let said = word.or_else(|| phrase().map(|phrase| (*phrase).to_owned()))?;
+    Some((said, "doc"))
+}

@@ -1,0 +1,88 @@
+use crate::context::Context;
+use crate::finding::{Finding, Findings};
+use crate::rule::rule;
+use keyward_fact::Duration;
+use keyward_schema::model::{Definition, Role, Ttl};
+
+rule! {
+    /// ## What it does
+    /// Reports a revocation that may be forgotten while the session it revokes could still be used.
+    /// The shortest TTL counts, after `jitter`.
+    ///
+    /// ## Why is this bad
+    /// A stolen session that was revoked is valid again when the revocation expires.
+    ///
+    /// ## Example
+    /// ```toml
+    /// [keys.session]
+    /// pattern = "session:active:{session_id}"
+    /// type = "hash"
+    /// session = { revoked = "revoked_session" }
+    /// ttl = "7d"
+    ///
+    /// [keys.revoked_session]
+    /// pattern = "session:revoked:{session_id}"
+    /// value = "timestamp"
+    /// ttl = "1d"
+    /// ```
+    ///
+    /// ## Use instead
+    /// ```toml
+    /// [keys.session]
+    /// pattern = "session:active:{session_id}"
+    /// type = "hash"
+    /// session = { revoked = "revoked_session" }
+    /// ttl = "7d"
+    ///
+    /// [keys.revoked_session]
+    /// pattern = "session:revoked:{session_id}"
+    /// value = "timestamp"
+    /// ttl = "7d"
+    /// ```
+    Lifetime, Error, Recommended
+}
+
+fn check<'a>(cx: &Context<'a>, out: &mut Findings<'a>) {
+    for session in &cx.schema.keys {
+        let Some(Role::Session(role)) = session.role.as_deref() else { continue };
+        let Some(revoked) = role.revoked.as_ref().and_then(|name| cx.definition(name)) else {
+            continue;
+        };
+        let (Some(ttl), Some(session_ttl)) = (&revoked.ttl, &session.ttl) else { continue };
+        let Some(kept) = shortest(revoked) else { continue };
+        let enough = match session_ttl.longest() {
+            Some(lives) => kept >= lives,
+            None => Ttl::expires(session_ttl),
+        };
+        if enough {
+            continue;
+        }
+        let (name, session_name) = (&revoked.name.value, &session.name.value);
+        out.add(
+            Finding::new(format!("`{name}` may be forgotten before the `{session_name}` ends"))
+                .about(revoked)
+                .about(session)
+                .at(&ttl.span, format!("kept for {} at least", kept.human()))
+                .at(&session_ttl.span, "a session may live longer than that")
+                .help(format!("keep `{name}` for as long as a `{session_name}` may live")),
+        );
+    }
+}
+
+/// How long a key lives at least, after jitter; `None` if that is for ever, or the caller's matter.
+fn shortest(definition: &Definition) -> Option<Duration> {
+    let ttl = definition.ttl.as_ref()?;
+    let shortest = ttl.shortest().or(match ttl.value {
+        Ttl::Caller { max } => max,
+        _ => None,
+    })?;
+    let percent = definition.jitter.as_ref().map_or(0.0, |jitter| jitter.clamp(0.0, 100.0));
+    #[allow(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        clippy::cast_precision_loss,
+        reason = "a share of a TTL of at most ten years is far below 2^53"
+    )]
+    let cut = (shortest.as_millis() as f64 * percent / 100.0) as u64;
+    Some(Duration::from_millis(shortest.as_millis().saturating_sub(cut)))
+}

@@ -1,0 +1,113 @@
+use crate::context::Context;
+use crate::finding::{Finding, Findings};
+use crate::rule::rule;
+use crate::tag::{share_slot, shared, with_tag};
+use keyward_schema::model::{Definition, Role};
+use keyward_schema::span::Spanned;
+
+rule! {
+    /// ## What it does
+    /// With `cluster = true`, reports a role that changes two keys in one step where the two need
+    /// not be in one slot: a queue with its dead letters or its status, a session with its index or
+    /// its revocation, an index with its reverse.
+    ///
+    /// ## Why is this bad
+    /// A Redis Cluster refuses a script or a transaction over two slots (`CROSSSLOT`). Done in two
+    /// steps instead, a crash in between loses a job or leaves a session that nobody finds.
+    ///
+    /// ## Example
+    /// ```toml
+    /// [keyspace]
+    /// name = "shop"
+    /// cluster = true
+    ///
+    /// [keys.jobs]
+    /// pattern = "queue:{job_type}"
+    /// queue = { dead_letter = "dead_jobs" }
+    ///
+    /// [keys.dead_jobs]
+    /// pattern = "dead:{job_type}"
+    /// type = "list"
+    /// ttl = "7d"
+    /// ```
+    ///
+    /// ## Use instead
+    /// ```toml
+    /// [keyspace]
+    /// name = "shop"
+    /// cluster = true
+    ///
+    /// [keys.jobs]
+    /// pattern = "queue:{#job_type}"
+    /// queue = { dead_letter = "dead_jobs" }
+    ///
+    /// [keys.dead_jobs]
+    /// pattern = "dead:{#job_type}"
+    /// type = "list"
+    /// ttl = "7d"
+    /// ```
+    /// `{#job_type}` puts the braces of a hash tag into the key: only what is inside them decides
+    /// the slot.
+    Change, Error, Recommended
+}
+
+fn check<'a>(cx: &Context<'a>, out: &mut Findings<'a>) {
+    if !*cx.schema.keyspace.cluster {
+        return;
+    }
+    let prefix = cx.schema.keyspace.prefix.as_deref();
+    for definition in &cx.schema.keys {
+        let Some(role) = &definition.role else { continue };
+        for (name, what) in partners(role) {
+            let Some(partner) = cx.definition(name) else { continue };
+            let with_prefix = |definition: &'a Definition| {
+                prefix.into_iter().chain([&definition.pattern.value]).collect::<Vec<_>>()
+            };
+            if !share_slot(&with_prefix(definition), &with_prefix(partner)) {
+                out.add(crossing(definition, partner, what, name));
+            }
+        }
+    }
+}
+
+/// The definitions that a role changes in one step with its own.
+fn partners(role: &Role) -> Vec<(&Spanned<String>, &'static str)> {
+    let partners = match role {
+        Role::Queue(queue) => {
+            vec![(&queue.dead_letter, "its dead letters"), (&queue.status, "its status")]
+        }
+        Role::Session(session) => {
+            vec![(&session.index, "its index"), (&session.revoked, "its revocation")]
+        }
+        Role::Index(index) => vec![(&index.reverse, "its reverse")],
+        _ => Vec::new(),
+    };
+    partners.into_iter().filter_map(|(name, what)| Some((name.as_ref()?, what))).collect()
+}
+
+fn crossing<'a>(
+    definition: &'a Definition,
+    partner: &'a Definition,
+    what: &str,
+    named: &'a Spanned<String>,
+) -> Finding<'a> {
+    let (name, other) = (&definition.name.value, &partner.name.value);
+    let (pattern, other_pattern) = (&definition.pattern.value, &partner.pattern.value);
+    let finding = Finding::new(format!("`{name}` and {what} `{other}` need not be in one slot"))
+        .about(definition)
+        .about(partner)
+        .at(&named.span, "changed in one step")
+        .at(&definition.pattern.span, "one slot")
+        .at(&partner.pattern.span, "another");
+    match shared(pattern, other_pattern).first() {
+        Some(param) => finding.help(format!(
+            "tag the parameter they share: `{}` and `{}`",
+            with_tag(pattern, param),
+            with_tag(other_pattern, param)
+        )),
+        None => finding.help(format!(
+            "give both patterns a parameter in common and tag it, as `{{#user_id}}`; `{name}` and \
+             `{other}` share none"
+        )),
+    }
+}

@@ -1,0 +1,71 @@
+use crate::context::Context;
+use crate::finding::{Finding, Findings};
+use crate::rule::rule;
+use keyward_fact::Duration;
+use keyward_schema::model::{Definition, Lifecycle};
+use std::collections::HashSet;
+
+/// How old a cached value may become, unless `[rules]` says otherwise.
+const BOUND: Duration = Duration::from_hours(24);
+
+rule! {
+    /// ## What it does
+    /// Reports a cache that no event invalidates and that lives for longer than `max`, which is a
+    /// day unless given: `stale-cache = { max = "1h" }`. Definitions with a role are left alone.
+    ///
+    /// ## Why is this bad
+    /// What it was copied from changes, and for days nobody sees it. If it is not a copy of
+    /// anything, it is no cache: the server may lose it at any time.
+    ///
+    /// ## Example
+    /// ```toml
+    /// [keys.profile]
+    /// pattern = "user:{user_id}:profile"
+    /// value = { json = "Profile" }
+    /// ttl = "30d"
+    /// ```
+    ///
+    /// ## Use instead
+    /// ```toml
+    /// [keys.profile]
+    /// pattern = "user:{user_id}:profile"
+    /// value = { json = "Profile" }
+    /// ttl = "30d"
+    ///
+    /// [events.profile_changed]
+    /// params = { user_id = "text" }
+    /// invalidates = ["profile"]
+    /// ```
+    /// Or a shorter TTL; or `lifecycle = "retained"` for what is no copy.
+    Change, Warn, Recommended, options = [Max]
+}
+
+fn check<'a>(cx: &Context<'a>, out: &mut Findings<'a>) {
+    let configured = cx.setting(&RULE).and_then(|setting| setting.max.as_ref());
+    let bound = configured.map_or(BOUND, |max| max.value);
+    let invalidations = cx.schema.events.iter().flat_map(|event| &event.invalidates);
+    let invalidated: HashSet<_> = invalidations.map(|it| it.definition.as_str()).collect();
+    for definition in cx.schema.keys.iter().filter(|it| is_copy(cx, it)) {
+        let Some(ttl) = &definition.ttl else { continue };
+        let Some(longest) = ttl.longest().filter(|longest| *longest > bound) else { continue };
+        if invalidated.contains(definition.name.as_str()) {
+            continue;
+        }
+        out.add(
+            Finding::new(format!(
+                "`{}` may be {} old, and no event invalidates it",
+                definition.name.value,
+                longest.human()
+            ))
+            .about(definition)
+            .at(&ttl.span, format!("longer than {}", bound.human()))
+            .help("name it in an event, shorten the TTL, or say `lifecycle = \"retained\"` if it is no copy"),
+        );
+    }
+}
+
+fn is_copy(cx: &Context<'_>, definition: &Definition) -> bool {
+    definition.lifecycle == Lifecycle::Cache
+        && definition.role.is_none()
+        && cx.used_for(definition).is_none()
+}

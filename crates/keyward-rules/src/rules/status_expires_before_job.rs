@@ -1,0 +1,95 @@
+use crate::context::Context;
+use crate::finding::{Finding, Findings};
+use crate::rule::rule;
+use keyward_fact::Duration;
+use keyward_schema::model::{Role, Ttl};
+
+/// How long a job may wait, unless `[rules]` says otherwise.
+const WAIT: Duration = Duration::from_hours(24);
+
+rule! {
+    /// ## What it does
+    /// Reports a job status that ends before its job does: sooner than the dead letters in which a
+    /// failed job is kept, or sooner than a job may wait in the queue, which is `max` in `[rules]`
+    /// and a day unless given.
+    ///
+    /// ## Why is this bad
+    /// A job waits over a weekend, runs on Monday, and whoever asked for it is told that it never
+    /// existed. Failed jobs lie among the dead letters without a trace of what became of them.
+    ///
+    /// ## Example
+    /// ```toml
+    /// [keys.jobs]
+    /// pattern = "queue:job:{job_type}"
+    /// queue = { dead_letter = "dead_jobs", status = "job_status" }
+    ///
+    /// [keys.dead_jobs]
+    /// pattern = "queue:dead:{job_type}"
+    /// type = "list"
+    /// ttl = "7d"
+    ///
+    /// [keys.job_status]
+    /// pattern = "job:status:{job_id}"
+    /// type = "hash"
+    /// ttl = "1d"
+    /// ```
+    ///
+    /// ## Use instead
+    /// ```toml
+    /// [keys.jobs]
+    /// pattern = "queue:job:{job_type}"
+    /// queue = { dead_letter = "dead_jobs", status = "job_status" }
+    ///
+    /// [keys.dead_jobs]
+    /// pattern = "queue:dead:{job_type}"
+    /// type = "list"
+    /// ttl = "7d"
+    ///
+    /// [keys.job_status]
+    /// pattern = "job:status:{job_id}"
+    /// type = "hash"
+    /// ttl = "7d"
+    /// ```
+    Lifetime, Warn, Recommended, options = [Max]
+}
+
+fn check<'a>(cx: &Context<'a>, out: &mut Findings<'a>) {
+    let configured = cx.setting(&RULE).and_then(|setting| setting.max.as_ref());
+    let wait = configured.map_or(WAIT, |max| max.value);
+    for queue in &cx.schema.keys {
+        let Some(Role::Queue(role)) = queue.role.as_deref() else { continue };
+        let Some(status) = role.status.as_ref().and_then(|name| cx.definition(name)) else {
+            continue;
+        };
+        let Some(ttl) = &status.ttl else { continue };
+        let Some(kept) = ttl.longest() else { continue };
+        let dead = role.dead_letter.as_ref().and_then(|name| cx.definition(name));
+        let dead_ttl = dead.and_then(|dead| dead.ttl.as_ref());
+        let name = &status.name.value;
+        let finding = Finding::new(format!(
+            "`{name}` may expire before the job in `{}` does",
+            queue.name.value
+        ))
+        .about(status)
+        .about(queue)
+        .at(&ttl.span, format!("kept for {}", kept.human()));
+        if let Some(dead_ttl) = dead_ttl.filter(|dead| dead.longest().is_some_and(|it| it > kept)) {
+            let kept = dead_ttl.longest().unwrap_or_default().human();
+            out.add(
+                finding
+                    .at(&dead_ttl.span, format!("a failed job is kept for {kept}"))
+                    .help(format!("give `{name}` at least the TTL of the dead letters")),
+            );
+        } else if kept < wait {
+            let waits = queue.ttl.as_ref().filter(|ttl| !Ttl::expires(ttl)).map(|ttl| &ttl.span);
+            out.add(
+                finding
+                    .at(waits.unwrap_or(&queue.name.span), "a job may wait here for longer")
+                    .help(format!(
+                        "keep `{name}` for {} at least, or set `max` of this rule",
+                        wait.human()
+                    )),
+            );
+        }
+    }
+}

@@ -1,0 +1,45 @@
+use crate::context::Context;
+use crate::finding::{Finding, Findings};
+use crate::rule::rule;
+use keyward_schema::model::Ttl;
+
+rule! {
+    /// ## What it does
+    /// Reports a TTL that the application picks and that nothing bounds.
+    ///
+    /// ## Why is this bad
+    /// A token that says it expires in the year 9999 keeps its key until then. An audit cannot
+    /// tell a TTL that is too long from one that is meant.
+    ///
+    /// ## Example
+    /// ```toml
+    /// [keys.revoked_token]
+    /// pattern = "auth:revoked:{token_id}"
+    /// value = ["revoked"]
+    /// ttl = { caller = true }
+    /// ```
+    ///
+    /// ## Use instead
+    /// ```toml
+    /// [keys.revoked_token]
+    /// pattern = "auth:revoked:{token_id}"
+    /// value = ["revoked"]
+    /// ttl = { caller = true, max = "24h" }
+    /// ```
+    Lifetime, Warn, Recommended
+}
+
+fn check<'a>(cx: &Context<'a>, out: &mut Findings<'a>) {
+    for definition in &cx.schema.keys {
+        let Some(ttl) = &definition.ttl else { continue };
+        if ttl.value != (Ttl::Caller { max: None }) {
+            continue;
+        }
+        out.add(
+            Finding::new(format!("nothing bounds the TTL of `{}`", definition.name.value))
+                .about(definition)
+                .at(&ttl.span, "the application may pick any")
+                .help("add a `max`, such as `{ caller = true, max = \"24h\" }`"),
+        );
+    }
+}

@@ -1,0 +1,49 @@
+use crate::context::Context;
+use crate::finding::{Finding, Findings};
+use crate::rule::rule;
+use keyward_pattern::DefinitionId;
+
+rule! {
+    /// ## What it does
+    /// Reports a definition whose keys have no longest one, in a keyspace without `max_key_len`.
+    ///
+    /// ## Why is this bad
+    /// Whoever picks the value of the parameter picks the length of the key: a search text of a
+    /// megabyte becomes a key of a megabyte, which is compared, logged and sent with every command.
+    ///
+    /// ## Example
+    /// ```toml
+    /// [keys.search]
+    /// pattern = "search:{query}"
+    /// ttl = "1h"
+    /// ```
+    ///
+    /// ## Use instead
+    /// ```toml
+    /// [keyspace]
+    /// name = "shop"
+    /// max_key_len = 200
+    ///
+    /// [keys.search]
+    /// pattern = "search:{query}"
+    /// ttl = "1h"
+    /// ```
+    /// Or a parameter of a type that has a length: `{query_hash:hex(64)}`.
+    Soundness, Warn, Strict
+}
+
+fn check<'a>(cx: &Context<'a>, out: &mut Findings<'a>) {
+    if cx.schema.keyspace.max_key_len.is_some() {
+        return;
+    }
+    for (id, definition) in (0..).map(DefinitionId).zip(&cx.schema.keys) {
+        if cx.schema.compiled.definition(id).max_len().is_none() {
+            out.add(
+                Finding::new(format!("a key of `{}` may be of any length", definition.name.value))
+                    .about(definition)
+                    .at(&definition.pattern.span, "a parameter's type has no longest value")
+                    .help("set `max_key_len` in `[keyspace]`, or use a type that has a length"),
+            );
+        }
+    }
+}

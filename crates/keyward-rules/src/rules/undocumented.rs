@@ -1,0 +1,42 @@
+use crate::context::Context;
+use crate::finding::{Finding, Findings};
+use crate::rule::rule;
+
+rule! {
+    /// ## What it does
+    /// Reports a definition without a `doc`.
+    ///
+    /// ## Why is this bad
+    /// A pattern says how a key is spelt, not what it is for, who reads it or what happens without
+    /// it. That is what the newcomer asks.
+    ///
+    /// ## Example
+    /// ```toml
+    /// [keys.folder_listing]
+    /// pattern = "folder:{folder_id}:listing"
+    /// ttl = "5m"
+    /// ```
+    ///
+    /// ## Use instead
+    /// ```toml
+    /// [keys.folder_listing]
+    /// doc = "One folder's listing, so that browsing needs no database query."
+    /// pattern = "folder:{folder_id}:listing"
+    /// ttl = "5m"
+    /// ```
+    Care, Warn, Strict
+}
+
+fn check<'a>(cx: &Context<'a>, out: &mut Findings<'a>) {
+    for definition in &cx.schema.keys {
+        if definition.doc.as_ref().is_some_and(|doc| !doc.trim().is_empty()) {
+            continue;
+        }
+        out.add(
+            Finding::new(format!("nothing says what `{}` is for", definition.name.value))
+                .about(definition)
+                .at(&definition.name.span, "has no `doc`")
+                .help("add a sentence: `doc = \"…\"`"),
+        );
+    }
+}

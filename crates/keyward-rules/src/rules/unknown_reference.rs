@@ -1,0 +1,165 @@
+use crate::context::Context;
+use crate::finding::{Finding, Findings};
+use crate::rule::rule;
+use keyward_pattern::nearest;
+use keyward_schema::model::{Definition, Index, JsonType, Named, Queue, Role, Ttl, Value};
+use keyward_schema::span::{Span, Spanned};
+
+rule! {
+    /// ## What it does
+    /// Reports a name that leads nowhere: a role, a value or a rename that names a definition or a
+    /// parameter that does not exist, a TTL `by` a parameter that the pattern does not have. Groups
+    /// and owners are judged as soon as the schema declares any.
+    ///
+    /// ## Why is this bad
+    /// Nothing can be built on it: a queue whose dead letters do not exist drops its failed jobs.
+    ///
+    /// ## Example
+    /// ```toml
+    /// [keys.jobs]
+    /// pattern = "queue:{job_type}"
+    /// queue = { dead_letter = "dead_job" }
+    ///
+    /// [keys.dead_jobs]
+    /// pattern = "dead:{job_type}"
+    /// type = "list"
+    /// ttl = "7d"
+    /// ```
+    ///
+    /// ## Use instead
+    /// ```toml
+    /// [keys.jobs]
+    /// pattern = "queue:{job_type}"
+    /// queue = { dead_letter = "dead_jobs" }
+    ///
+    /// [keys.dead_jobs]
+    /// pattern = "dead:{job_type}"
+    /// type = "list"
+    /// ttl = "7d"
+    /// ```
+    Soundness, Error, Minimal
+}
+
+fn check<'a>(cx: &Context<'a>, out: &mut Findings<'a>) {
+    for definition in &cx.schema.keys {
+        let mut names = Names { cx, found: Vec::new() };
+        names.of(definition);
+        for finding in names.found {
+            out.add(finding.about(definition));
+        }
+    }
+    for migration in &cx.schema.migrations {
+        for rename in &migration.renames {
+            let mut names = Names { cx, found: Vec::new() };
+            names.definition(&rename.definition, &rename.definition.span);
+            for finding in names.found {
+                out.add(finding.about_migration(migration));
+            }
+        }
+    }
+}
+
+struct Names<'c, 'a> {
+    cx: &'c Context<'a>,
+    found: Vec<Finding<'a>>,
+}
+
+impl<'a> Names<'_, 'a> {
+    fn of(&mut self, definition: &'a Definition) {
+        let schema = self.cx.schema;
+        self.declared("group", definition.group.as_ref(), &schema.groups);
+        self.declared("owner", definition.owner.as_ref(), &schema.owners);
+        match definition.role.as_deref() {
+            Some(Role::Queue(queue)) => self.queue(queue),
+            Some(Role::Session(session)) => {
+                self.optional(session.index.as_ref());
+                self.optional(session.revoked.as_ref());
+            }
+            Some(Role::Index(index)) => self.index(definition, index),
+            _ => {}
+        }
+        if let Some(ttl) = &definition.ttl
+            && let Ttl::By { param, .. } = &ttl.value
+        {
+            self.param(definition, param, &ttl.span);
+        }
+        let fields = definition.fields.iter().map(|field| &field.value);
+        let held = [&definition.value, &definition.member, &definition.score];
+        for value in held.into_iter().flatten().chain(fields) {
+            self.value(value, &value.span);
+        }
+    }
+
+    fn queue(&mut self, queue: &Queue) {
+        self.optional(queue.dead_letter.as_ref());
+        self.optional(queue.status.as_ref());
+        let status = queue.status.as_ref().and_then(|name| self.cx.definition(name));
+        if let (Some(job_id), Some(status)) = (&queue.job_id, status) {
+            self.param(status, job_id, &job_id.span);
+        }
+    }
+
+    fn index(&mut self, definition: &Definition, index: &Index) {
+        self.definition(&index.of, &index.of.span);
+        self.optional(index.reverse.as_ref());
+        let (Some(by), Some(of)) = (&index.by, self.cx.definition(&index.of)) else { return };
+        let params = definition.params.iter().chain(&of.params).map(|param| param.name.as_str());
+        let fields = of.fields.iter().map(|field| field.name.as_str());
+        let known: Vec<_> = params.chain(fields).collect();
+        if !known.contains(&by.as_str()) {
+            let message = format!("`{}` has no parameter or field `{}`", index.of.value, by.value);
+            self.missing(message, by, &by.span, known);
+        }
+    }
+
+    fn value(&mut self, value: &Value, span: &Span) {
+        match value {
+            Value::Ref { definition, param } => {
+                self.definition(definition, span);
+                if let Some(definition) = self.cx.definition(definition) {
+                    self.param(definition, param, span);
+                }
+            }
+            Value::Key(definition) => self.definition(definition, span),
+            Value::Json { of: Some(JsonType::Array(value)), .. } => self.value(value, span),
+            _ => {}
+        }
+    }
+
+    fn optional(&mut self, name: Option<&Spanned<String>>) {
+        if let Some(name) = name {
+            self.definition(name, &name.span);
+        }
+    }
+
+    fn definition(&mut self, name: &str, span: &Span) {
+        if self.cx.definition(name).is_none() {
+            let known = self.cx.schema.keys.iter().map(|key| key.name.as_str()).collect();
+            self.missing(format!("there is no definition `{name}`"), name, span, known);
+        }
+    }
+
+    fn param(&mut self, definition: &Definition, name: &str, span: &Span) {
+        let known: Vec<_> = definition.params.iter().map(|param| param.name.as_str()).collect();
+        if !known.contains(&name) {
+            let message = format!("`{}` has no parameter `{name}`", definition.name.value);
+            self.missing(message, name, span, known);
+        }
+    }
+
+    fn declared(&mut self, what: &str, name: Option<&Spanned<String>>, declared: &[Named]) {
+        let Some(name) = name else { return };
+        let known: Vec<_> = declared.iter().map(|named| named.name.as_str()).collect();
+        if !known.is_empty() && !known.contains(&name.as_str()) {
+            self.missing(format!("there is no {what} `{}`", name.value), name, &name.span, known);
+        }
+    }
+
+    fn missing(&mut self, message: String, name: &str, span: &Span, known: Vec<&str>) {
+        let finding = Finding::new(message).at(span, "leads nowhere");
+        self.found.push(match nearest(name, known) {
+            Some(near) => finding.help(format!("did you mean `{near}`?")),
+            None => finding.help("correct the name, or declare it"),
+        });
+    }
+}

@@ -1,0 +1,64 @@
+use crate::context::Context;
+use crate::finding::{Finding, Findings};
+use crate::fit::{Misfit, misfits};
+use crate::rule::rule;
+use crate::words::listed;
+use keyward_pattern::nearest;
+
+rule! {
+    /// ## What it does
+    /// Reports a word that its slot in `[layout]` does not list.
+    ///
+    /// ## Why is this bad
+    /// A vocabulary keeps one name for one thing. A word outside it is a misspelling, a second name
+    /// for something that has one, or something new that the team has not agreed on.
+    ///
+    /// ## Example
+    /// ```toml
+    /// [layout]
+    /// shape = "<module>:<identifier...>"
+    /// module = ["market", "order"]
+    ///
+    /// [keys.tick]
+    /// pattern = "markets:{symbol}:tick"
+    /// ttl = "5s"
+    /// ```
+    ///
+    /// ## Use instead
+    /// ```toml
+    /// [layout]
+    /// shape = "<module>:<identifier...>"
+    /// module = ["market", "order"]
+    ///
+    /// [keys.tick]
+    /// pattern = "market:{symbol}:tick"
+    /// ttl = "5s"
+    /// ```
+    Shape, Error, Recommended
+}
+
+fn check<'a>(cx: &Context<'a>, out: &mut Findings<'a>) {
+    let Some(layout) = &cx.schema.layout else { return };
+    for definition in &cx.schema.keys {
+        for misfit in misfits(cx.schema, definition, layout) {
+            let Misfit::Word { span, word, slot, of, known } = misfit else { continue };
+            let message = match &of {
+                Some(of) => format!("`{word}` is no word for `<{slot}>` of `{of}`"),
+                None => format!("`{word}` is no word for `<{slot}>`"),
+            };
+            let finding =
+                Finding::new(message).about(definition).at(&span, "not in the vocabulary");
+            let near = nearest(&word, known.iter().map(String::as_str));
+            out.add(match (near, of) {
+                (Some(near), _) => finding.help(format!("did you mean `{near}`?")),
+                (None, Some(of)) if known.is_empty() => {
+                    finding.help(format!("`[layout.{slot}]` lists no words for `{of}`; add them"))
+                }
+                (None, _) => finding.help(format!(
+                    "use one of {}, or add `{word}` to `[layout]`",
+                    listed(&known, 8)
+                )),
+            });
+        }
+    }
+}

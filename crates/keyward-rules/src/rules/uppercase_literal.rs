@@ -1,0 +1,59 @@
+use crate::context::Context;
+use crate::finding::{Finding, Findings};
+use crate::rule::rule;
+use crate::segment::{literals, within};
+use keyward_pattern::Template;
+use keyward_schema::model::Case;
+use keyward_schema::span::{Span, Spanned};
+
+rule! {
+    /// ## What it does
+    /// Reports a capital letter in the text of a pattern or of the prefix, unless `[keyspace]` says
+    /// `case = "any"`. Parameters, their enum words and the old names of migrations are left alone.
+    ///
+    /// ## Why is this bad
+    /// Keys are compared byte by byte: `User:42` and `user:42` are two keys. Someone will write
+    /// the other one.
+    ///
+    /// ## Example
+    /// ```toml
+    /// [keys.mapping]
+    /// pattern = "User:Mapping:{username}"
+    /// ttl = "1h"
+    /// ```
+    ///
+    /// ## Use instead
+    /// ```toml
+    /// [keys.mapping]
+    /// pattern = "user:mapping:{username}"
+    /// ttl = "1h"
+    /// ```
+    Shape, Warn, Recommended
+}
+
+fn check<'a>(cx: &Context<'a>, out: &mut Findings<'a>) {
+    let keyspace = &cx.schema.keyspace;
+    if *keyspace.case == Case::Any {
+        return;
+    }
+    let help = "write it in lower case, or set `case = \"any\"` in `[keyspace]`";
+    if let Some((span, text)) = keyspace.prefix.as_ref().and_then(first_capital) {
+        let finding = Finding::new(format!("the prefix has capitals: `{text}`"));
+        out.add(finding.at(&span, "keys are case-sensitive").help(help));
+    }
+    for definition in &cx.schema.keys {
+        if let Some((span, text)) = first_capital(&definition.pattern) {
+            let name = &definition.name.value;
+            let finding = Finding::new(format!("the pattern of `{name}` has capitals: `{text}`"));
+            out.add(finding.about(definition).at(&span, "keys are case-sensitive").help(help));
+        }
+    }
+}
+
+/// The first piece of a pattern's text that has a capital.
+fn first_capital(pattern: &Spanned<Template>) -> Option<(Span, &str)> {
+    let mut literals = literals(pattern).map(|range| (range.clone(), &pattern.as_str()[range]));
+    let (range, text) = literals.find(|(_, text)| text.chars().any(char::is_uppercase))?;
+    let end = text.trim_end_matches(|char: char| !char.is_alphanumeric()).len();
+    Some((within(pattern, range.start..range.start + end), &text[..end]))
+}

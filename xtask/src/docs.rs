@@ -1,0 +1,202 @@
+//! The pages of the book that come from code: one for each rule, their index, and their lines in
+//! the table of contents.
+
+use anyhow::{Context, Result, ensure};
+use keyward_rules::{Category, Rule, RuleOption};
+use keyward_schema::model::{RuleSet, Severity};
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+const PAGES: &str = "docs/src/reference/rules";
+const CONTENTS: &str = "docs/src/SUMMARY.md";
+
+/// Writes the pages, and removes those of rules that are no more.
+pub(crate) fn write(root: &Path) -> Result<()> {
+    let pages = pages(root)?;
+    fs::create_dir_all(root.join(PAGES))?;
+    for stale in stale(root, &pages)? {
+        fs::remove_file(&stale)?;
+        println!("removed {}", stale.display());
+    }
+    for (path, text) in &pages {
+        if fs::read_to_string(path).ok().as_ref() != Some(text) {
+            fs::write(path, text)?;
+            println!("wrote {}", path.display());
+        }
+    }
+    Ok(())
+}
+
+/// Fails if a page is not what would be written.
+pub(crate) fn check(root: &Path) -> Result<()> {
+    let pages = pages(root)?;
+    let differs =
+        |path: &PathBuf, text: &String| fs::read_to_string(path).ok().as_ref() != Some(text);
+    let differing = pages.iter().filter(|(path, text)| differs(path, text)).map(|(path, _)| path);
+    let all: Vec<PathBuf> = differing.cloned().chain(stale(root, &pages)?).collect();
+    let shown: Vec<String> = all.iter().map(|path| path.display().to_string()).collect();
+    ensure!(all.is_empty(), "run `cargo xtask docs`; these pages differ:\n{}", shown.join("\n"));
+    Ok(())
+}
+
+/// Pages of rules that are no more.
+fn stale(root: &Path, pages: &BTreeMap<PathBuf, String>) -> Result<Vec<PathBuf>> {
+    let Ok(folder) = fs::read_dir(root.join(PAGES)) else { return Ok(Vec::new()) };
+    let there: Vec<PathBuf> =
+        folder.map(|entry| entry.map(|entry| entry.path())).collect::<Result<_, _>>()?;
+    Ok(there.into_iter().filter(|path| !pages.contains_key(path)).collect())
+}
+
+fn pages(root: &Path) -> Result<BTreeMap<PathBuf, String>> {
+    let folder = root.join(PAGES);
+    let contents = root.join(CONTENTS);
+    let text = fs::read_to_string(&contents).with_context(|| contents.display().to_string())?;
+    let mut pages: BTreeMap<_, _> = keyward_rules::all()
+        .map(|rule| (folder.join(rule.name).with_extension("md"), page(rule)))
+        .collect();
+    pages.insert(folder.join("index.md"), index());
+    pages.insert(contents, contents_with_rules(&text)?);
+    Ok(pages)
+}
+
+fn page(rule: &Rule) -> String {
+    let mut text = format!(
+        "<!-- Written by `cargo xtask docs` from the rule's file. -->\n\n# {}\n\n\
+         | category | severity | rule set |\n|---|---|---|\n| {} | {} | {} |\n\n{}",
+        rule.name,
+        rule.category.name(),
+        severity(rule.severity),
+        set(rule.set),
+        rule.documentation()
+    );
+    if !rule.options.is_empty() {
+        text.push_str("\n## Options\n");
+        for option in rule.options {
+            let _ = writeln!(text, "- `{}`: {}", option.name(), meaning(*option));
+        }
+    }
+    text
+}
+
+fn index() -> String {
+    let mut text = String::from(INTRODUCTION);
+    for category in Category::ALL {
+        let _ = write!(
+            text,
+            "\n## {}\n\n| rule | severity | rule set | what it does |\n|---|---|---|---|\n",
+            capitalised(category.name())
+        );
+        for rule in keyward_rules::all().filter(|rule| rule.category == category) {
+            let _ = writeln!(
+                text,
+                "| [`{0}`]({0}.md) | {1} | {2} | {3} |",
+                rule.name,
+                severity(rule.severity),
+                set(rule.set),
+                rule.summary()
+            );
+        }
+    }
+    text
+}
+
+/// The table of contents with the rules below the line of their index.
+fn contents_with_rules(contents: &str) -> Result<String> {
+    let lines: Vec<&str> = contents.lines().collect();
+    let is_index = |line: &&str| line.starts_with("- [Rules](");
+    let at = lines.iter().position(is_index).context("SUMMARY.md has no line `- [Rules](…)`")?;
+    let rest = lines[at + 1..].iter().skip_while(|line| line.starts_with("  "));
+    let mut text: Vec<String> = lines[..at].iter().map(|&line| line.to_owned()).collect();
+    text.push("- [Rules](reference/rules/index.md)".to_owned());
+    for rule in keyward_rules::all() {
+        text.push(format!("  - [{0}](reference/rules/{0}.md)", rule.name));
+    }
+    text.extend(rest.map(|&line| line.to_owned()));
+    Ok(text.join("\n") + "\n")
+}
+
+const INTRODUCTION: &str = r#"<!-- Written by `cargo xtask docs`. -->
+
+# Rules
+
+`keyward check` judges a schema by rules. `keyward rules` lists them, and `keyward explain RULE`
+prints a rule's page.
+
+Rule sets are nested. `minimal` is what no keyspace can do without: keys that belong to one definition
+and names that lead somewhere. `recommended`, the default, is what goes wrong in production. `strict`
+is everything.
+
+```toml
+[rules]
+set = "strict"
+missing-owner = "error"            # or "warn", or "off"
+stale-cache = { max = "1h" }       # a table turns the rule on as well
+
+[rules.abbreviation]
+accept = ["msg"]
+```
+
+A finding is accepted where it is, with a reason. An `allow` that accepts nothing is reported.
+
+```toml
+[keys.audit_log]
+pattern = "audit:log"
+type = "stream"
+ttl = "none"
+allow = [{ rule = "unbounded-collection", reason = "trimmed every night by the archiver" }]
+```
+
+Events and migrations take an `allow` as well; at the top of the file it holds for the whole keyspace.
+An error and a warning both make `check` exit with 1.
+"#;
+
+fn severity(severity: Severity) -> &'static str {
+    match severity {
+        Severity::Off => "off",
+        Severity::Warn => "warn",
+        Severity::Error => "error",
+    }
+}
+
+fn set(set: RuleSet) -> &'static str {
+    match set {
+        RuleSet::Minimal => "minimal",
+        RuleSet::Recommended => "recommended",
+        RuleSet::Strict => "strict",
+    }
+}
+
+fn meaning(option: RuleOption) -> &'static str {
+    match option {
+        RuleOption::Words => "a list of words to look for besides its own",
+        RuleOption::Accept => "a list of words to leave alone",
+        RuleOption::Max => "the bound in time, such as `\"1h\"`",
+    }
+}
+
+fn capitalised(word: &str) -> String {
+    let mut chars = word.chars();
+    chars.next().map_or_else(String::new, |first| first.to_uppercase().chain(chars).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_pages_of_the_book_are_up_to_date() {
+        check(&crate::root().unwrap()).unwrap();
+    }
+
+    #[test]
+    fn the_contents_list_every_rule_below_the_index() {
+        let contents = "# Summary\n\n- [Rules]()\n  - [gone](gone.md)\n- [Exit codes](exit.md)\n";
+        let text = contents_with_rules(contents).unwrap();
+        assert!(text.contains("- [Rules](reference/rules/index.md)\n  - [abbreviation](reference/rules/abbreviation.md)\n"));
+        assert!(text.ends_with("\n- [Exit codes](exit.md)\n"));
+        assert!(!text.contains("gone"));
+        assert_eq!(contents_with_rules(&text).unwrap(), text);
+    }
+}

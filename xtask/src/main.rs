@@ -1,0 +1,32 @@
+//! Chores of this repository: `cargo xtask <task>`.
+
+mod docs;
+mod new_rule;
+
+use anyhow::{Context, Result, bail};
+use std::path::{Path, PathBuf};
+
+const USAGE: &str = "\
+cargo xtask new-rule NAME     start a rule: its file, its lines in the registry, its test
+cargo xtask docs [--check]    write the pages that come from code, or fail if they differ";
+
+fn main() -> Result<()> {
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    let args: Vec<&str> = args.iter().map(String::as_str).collect();
+    match args.as_slice() {
+        ["new-rule", name] => new_rule::run(&root()?, name),
+        ["docs"] => docs::write(&root()?),
+        ["docs", "--check"] => docs::check(&root()?),
+        ["help" | "--help" | "-h"] => {
+            println!("{USAGE}");
+            Ok(())
+        }
+        _ => bail!("no such task; the tasks are\n\n{USAGE}"),
+    }
+}
+
+/// The top of the repository.
+fn root() -> Result<PathBuf> {
+    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+    Ok(here.parent().context("xtask stands in the repository")?.to_owned())
+}
