@@ -32,43 +32,59 @@ pub fn check(binary: &str, page: &Path) -> Result<usize, String> {
     let path = repository().join(page);
     let text = fs::read_to_string(&path)
         .map_err(|error| format!("`{}` cannot be read: {error}", page.display()))?;
+    let (ran, differences) = run(binary, &text);
+    if differences.is_empty() {
+        return Ok(ran);
+    }
+    if env::var_os(UPDATE).is_some() {
+        return fs::write(&path, updated(&text, &differences))
+            .map_err(|error| format!("`{}` cannot be written: {error}", page.display()))
+            .map(|()| ran);
+    }
+    let mut report = String::new();
+    for Difference { line, command, expected, printed } in differences {
+        let expected = expected.join("\n");
+        let page = page.display();
+        let _ = writeln!(report, "{page}:{line}: `{command}` prints\n{printed}");
+        let _ = writeln!(report, "but the page shows\n{expected}\n");
+    }
+    Err(format!("{report}{UPDATE}=1 writes what is printed into the page"))
+}
+
+/// A command that does not print what the page shows.
+struct Difference {
+    line: usize,
+    command: String,
+    expected: Vec<String>,
+    printed: String,
+}
+
+fn run(binary: &str, text: &str) -> (usize, Vec<Difference>) {
     let shell = Shell::new(binary);
     let mut ran = 0;
-    let mut differences = String::new();
-    let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
-
-    // From the last to the first when writing, so that line numbers stay true.
-    let mut replacements = Vec::new();
-    for step in steps(&text) {
+    let mut differences = Vec::new();
+    for step in steps(text) {
         match step {
             Step::File { path, content } => shell.cli.write(path, content),
             Step::Command { line, command, expected } => {
                 ran += 1;
                 let printed = shell.run(&command);
                 if !matches(&expected, &printed) {
-                    let _ = writeln!(
-                        differences,
-                        "{}:{line}: `{command}` prints\n{printed}\nbut the page shows\n{}\n",
-                        page.display(),
-                        expected.join("\n")
-                    );
-                    replacements.push((line..line + expected.len(), printed));
+                    differences.push(Difference { line, command, expected, printed });
                 }
             }
         }
     }
-    if differences.is_empty() {
-        return Ok(ran);
+    (ran, differences)
+}
+
+fn updated(text: &str, differences: &[Difference]) -> String {
+    let mut lines: Vec<&str> = text.lines().collect();
+    // From the last to the first, so that the line numbers stay true.
+    for Difference { line, expected, printed, .. } in differences.iter().rev() {
+        lines.splice(*line..line + expected.len(), printed.lines());
     }
-    if env::var_os(UPDATE).is_none() {
-        return Err(format!("{differences}{UPDATE}=1 writes what is printed into the page"));
-    }
-    for (range, printed) in replacements.into_iter().rev() {
-        lines.splice(range, printed.lines().map(str::to_owned));
-    }
-    fs::write(&path, lines.join("\n") + "\n")
-        .map_err(|error| format!("`{}` cannot be written: {error}", page.display()))?;
-    Ok(ran)
+    lines.join("\n") + "\n"
 }
 
 enum Step {
@@ -184,6 +200,24 @@ mod tests {
         assert!(!matches("a\n...\nc", "a\nb\n"));
         assert!(!matches("a", "a\nb\n"));
         assert!(!matches("a\nb", "a\n"));
+    }
+
+    /// `echo` stands in for the program.
+    const PAGE: &str =
+        "```console\n$ keyward a\na\n$ cat f\n$ keyward b | tr b c\n...\nx\n```\nend\n";
+
+    #[test]
+    fn a_page_that_shows_something_else_is_told_so_and_can_be_updated() {
+        let (ran, differences) = run("/bin/echo", PAGE);
+        let lines: Vec<_> = differences.iter().map(|difference| difference.line).collect();
+        assert_eq!((ran, lines), (3, vec![4, 5]));
+        let updated = updated(PAGE, &differences);
+        assert_eq!(
+            updated,
+            "```console\n$ keyward a\na\n$ cat f\ncat: f: No such file or directory\n\
+             $ keyward b | tr b c\nc\n```\nend\n"
+        );
+        assert!(run("/bin/echo", &updated).1.is_empty());
     }
 
     #[test]
