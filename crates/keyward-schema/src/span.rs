@@ -64,12 +64,30 @@ pub struct Source {
     pub path: PathBuf,
     /// What it says
     pub text: String,
+    /// Where each line starts
+    lines: Vec<usize>,
+}
+
+impl Source {
+    /// The line that holds a byte, from 0.
+    pub fn line_of(&self, offset: usize) -> usize {
+        self.lines.partition_point(|start| *start <= offset).saturating_sub(1)
+    }
+
+    /// The bytes of a line, from 0, without its end.
+    pub fn line_range(&self, line: usize) -> Range<usize> {
+        let start = self.lines.get(line).copied().unwrap_or(self.text.len());
+        let end = self.lines.get(line + 1).map_or(self.text.len(), |next| next - 1);
+        start..end.max(start)
+    }
 }
 
 impl Sources {
     /// Adds a file.
     pub fn add(&mut self, path: PathBuf, text: String) -> FileId {
-        self.files.push(Source { path, text });
+        let ends = text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n');
+        let lines = std::iter::once(0).chain(ends.map(|(at, _)| at + 1)).collect();
+        self.files.push(Source { path, text, lines });
         FileId(u32::try_from(self.files.len() - 1).unwrap_or(u32::MAX))
     }
 
@@ -88,9 +106,38 @@ impl Sources {
 
     /// Line and column of a span's start, both from 1; columns count characters.
     pub fn line_column(&self, span: &Span) -> (usize, usize) {
-        let before = &self.get(span.file).text[..span.start];
-        let line = before.matches('\n').count() + 1;
-        let column = before[before.rfind('\n').map_or(0, |at| at + 1)..].chars().count() + 1;
-        (line, column)
+        self.position(span.file, span.start)
+    }
+
+    /// Line and column of a span's end, both from 1; the column is the first after the span.
+    pub fn end_line_column(&self, span: &Span) -> (usize, usize) {
+        self.position(span.file, span.end)
+    }
+
+    fn position(&self, file: FileId, offset: usize) -> (usize, usize) {
+        let source = self.get(file);
+        let line = source.line_of(offset);
+        let before = source.text.get(source.line_range(line).start..offset);
+        (line + 1, before.map_or(0, |before| before.chars().count()) + 1)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_and_columns_count_from_one_and_in_characters() {
+        let mut sources = Sources::default();
+        let file = sources.add("a.toml".into(), "ä = 1\nbc = \"ö\" # x\n".into());
+        let at = |range: Range<usize>| {
+            let span = Span::new(file, range);
+            (sources.line_column(&span), sources.end_line_column(&span))
+        };
+        assert_eq!(at(0..2), ((1, 1), (1, 2)));
+        assert_eq!(at(5..6), ((1, 5), (1, 6)));
+        assert_eq!(at(7..9), ((2, 1), (2, 3)));
+        assert_eq!(at(12..16), ((2, 6), (2, 9)));
+        assert_eq!(at(21..21), ((3, 1), (3, 1)));
     }
 }

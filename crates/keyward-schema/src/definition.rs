@@ -1,0 +1,498 @@
+//! One `[keys.<id>]` as written → a definition with everything that is implied.
+
+use crate::Diagnostic;
+use crate::lower::{allow_list, declarations, template_params};
+use crate::model::{
+    Algorithm, CacheOptions, Counter, Defaults, Definition, Field, Index, Lifecycle, Lock, Named,
+    OnFull, OnOutage, OnWrite, ParamDeclaration, Queue, Quota, RateLimit, Role, SessionRole, Ttl,
+    Value,
+};
+use crate::span::{Sources, Span, Spanned};
+use crate::tables::KeyTable;
+use crate::ttl::{self, TtlForm};
+use crate::value::DefinitionName;
+use keyward_fact::{Duration, KeyType};
+use keyward_pattern::{Template, Type, nearest};
+use std::collections::{HashMap, HashSet};
+
+/// What a definition is resolved against.
+pub(crate) struct Surroundings<'a> {
+    pub(crate) sources: &'a Sources,
+    pub(crate) prefix: Option<&'a Spanned<Template>>,
+    pub(crate) params: &'a HashMap<&'a str, &'a ParamDeclaration>,
+    pub(crate) defaults: &'a Defaults,
+    pub(crate) groups: &'a [Named],
+    pub(crate) owners: &'a [Named],
+    /// Dead letters, job statuses and revocation lists: what must last as long as its TTL says
+    pub(crate) named_elsewhere: &'a HashSet<String>,
+}
+
+/// The definitions that some queue or session relies on.
+pub(crate) fn named_elsewhere(keys: &[(Spanned<String>, Spanned<KeyTable>)]) -> HashSet<String> {
+    let queues = keys.iter().filter_map(|(_, key)| key.queue.as_ref());
+    let sessions = keys.iter().filter_map(|(_, key)| key.session.as_ref());
+    queues
+        .flat_map(|queue| [&queue.dead_letter, &queue.status])
+        .chain(sessions.map(|session| &session.revoked))
+        .flatten()
+        .map(|name| name.value.0.clone())
+        .collect()
+}
+
+/// Resolves one definition.
+pub(crate) fn lower(
+    name: Spanned<String>,
+    mut table: KeyTable,
+    around: &Surroundings<'_>,
+    errors: &mut Vec<Diagnostic>,
+) -> Definition {
+    let first = errors.len();
+    let params = params(&mut table, around, errors);
+    let role = role(&mut table, errors);
+    let key_type = key_type(&table, role.as_ref(), errors);
+    let value = value(&mut table, role.as_ref());
+    let score = score(&mut table, role.as_ref(), errors);
+    let ttl = written_or_implied_ttl(&mut table, role.as_ref(), &params, around, errors);
+    let lifecycle = lifecycle(&name, table.lifecycle.as_ref(), role.as_ref(), ttl.as_ref(), around);
+    let cache = cache_options(&mut table, &name, lifecycle, errors);
+    let fields = fields(&mut table, &params, errors);
+    let owner = table.owner.take().map(|owner| Spanned::new(owner.value.0, owner.span));
+    let group = table.group.take().map(|group| Spanned::new(group.value.0, group.span));
+    known_name("owner", owner.as_ref(), around.owners, errors);
+    known_name("group", group.as_ref(), around.groups, errors);
+    bounds(&table, key_type.as_ref(), errors);
+
+    let collection = key_type.as_ref().is_some_and(|key_type| key_type.is_collection());
+    let expires = ttl.as_ref().is_some_and(|ttl| ttl.expires());
+    for error in &mut errors[first..] {
+        error.definition.get_or_insert_with(|| name.value.clone());
+    }
+    let max_len = table.max_len.map(|len| Spanned::new(len.value.0, len.span));
+    let jitter = table.jitter.map(|jitter| Spanned::new(jitter.value.0, jitter.span));
+    Definition {
+        name,
+        doc: table.doc,
+        owner: owner.or_else(|| around.defaults.owner.clone()),
+        group,
+        pattern: table.pattern,
+        params,
+        key_type,
+        value,
+        fields,
+        open: table.open.is_some_and(|open| open.value),
+        member: table.member,
+        score,
+        ttl,
+        jitter: jitter.or_else(|| around.defaults.jitter.clone().filter(|_| expires)),
+        on_write: table.on_write.map_or(OnWrite::Set, |on_write| on_write.value),
+        sliding: table.sliding.is_some_and(|sliding| sliding.value),
+        lifecycle,
+        lifecycle_span: table.lifecycle.map(|lifecycle| lifecycle.span),
+        max_len: max_len.or_else(|| around.defaults.max_len.clone().filter(|_| collection)),
+        max_bytes: table.max_bytes.or_else(|| around.defaults.max_bytes.clone()),
+        on_full: table.on_full.map_or(OnFull::Trim, |on_full| on_full.value),
+        invalidate: table.invalidate,
+        examples: table.examples.map(|examples| examples.value).unwrap_or_default(),
+        role,
+        cache,
+        allow: allow_list(table.allow),
+    }
+}
+
+/// The parameters of prefix and pattern, each with its declaration.
+fn params(
+    table: &mut KeyTable,
+    around: &Surroundings<'_>,
+    errors: &mut Vec<Diagnostic>,
+) -> Vec<ParamDeclaration> {
+    let own = table.params.take().map(|map| declarations(map.value.entries)).unwrap_or_default();
+    let shared = |name: &str| around.params.get(name).copied();
+    let declared =
+        |name: &str| own.iter().find(|param| param.name.value == name).or_else(|| shared(name));
+    let mut params = Vec::new();
+    if let Some(prefix) = around.prefix {
+        params.extend(template_params(prefix, around.sources, shared));
+    }
+    params.extend(template_params(&table.pattern, around.sources, declared));
+    for unused in
+        own.iter().filter(|own| !table.pattern.holes().any(|hole| hole.name == own.name.value))
+    {
+        let message = format!("the pattern has no parameter `{}`", *unused.name);
+        let mut diagnostic =
+            Diagnostic::schema(message, unused.name.span.clone(), "unknown parameter")
+                .at(table.pattern.span.clone(), "the pattern");
+        let known = table.pattern.holes().map(|hole| hole.name.as_str());
+        if let Some(near) = nearest(&unused.name, known) {
+            diagnostic = diagnostic.help(format!("did you mean `{near}`?"));
+        }
+        errors.push(diagnostic);
+    }
+    params
+}
+
+/// The role; a second one is an error.
+fn role(table: &mut KeyTable, errors: &mut Vec<Diagnostic>) -> Option<Spanned<Role>> {
+    let name = |name: Option<Spanned<DefinitionName>>| {
+        name.map(|name| Spanned::new(name.value.0, name.span))
+    };
+    let mut roles: Vec<Spanned<Role>> = Vec::new();
+    if let Some(Spanned { value, span }) = table.counter.take() {
+        let negative = value.negative.is_some_and(|negative| negative.value);
+        roles.push(Spanned::new(Role::Counter(Counter { negative }), span));
+    }
+    if let Some(Spanned { value, span }) = table.quota.take() {
+        let quota = Quota { limit: value.limit, window: value.window };
+        roles.push(Spanned::new(Role::Quota(quota), span));
+    }
+    if let Some(Spanned { value, span }) = table.rate_limit.take() {
+        let limit = RateLimit {
+            limit: value.limit,
+            window: value.window,
+            algorithm: value.algorithm.map_or(Algorithm::FixedWindow, |algorithm| algorithm.value),
+            on_outage: value.on_outage.map_or(OnOutage::Open, |on_outage| on_outage.value),
+        };
+        roles.push(Spanned::new(Role::RateLimit(limit), span));
+    }
+    if let Some(Spanned { span, .. }) = table.lock.take() {
+        roles.push(Spanned::new(Role::Lock(Lock {}), span));
+    }
+    if let Some(Spanned { value, span }) = table.queue.take() {
+        let queue = Queue {
+            dead_letter: name(value.dead_letter),
+            status: name(value.status),
+            job_id: value.job_id.map(|id| Spanned::new(id.value.0, id.span)),
+        };
+        roles.push(Spanned::new(Role::Queue(queue), span));
+    }
+    if let Some(Spanned { value, span }) = table.session.take() {
+        let session = SessionRole { index: name(value.index), revoked: name(value.revoked) };
+        roles.push(Spanned::new(Role::Session(session), span));
+    }
+    if let Some(Spanned { value, span }) = table.index.take() {
+        let index = Index {
+            of: Spanned::new(value.of.value.0, value.of.span),
+            by: value.by.map(|by| Spanned::new(by.value.0, by.span)),
+            reverse: name(value.reverse),
+        };
+        roles.push(Spanned::new(Role::Index(index), span));
+    }
+    if let Some(Spanned { span, .. }) = table.flag.take() {
+        roles.push(Spanned::new(Role::Flag, span));
+    }
+    if let Some(Spanned { span, .. }) = table.ranking.take() {
+        roles.push(Spanned::new(Role::Ranking, span));
+    }
+    if let [first, second, ..] = roles.as_slice() {
+        let message =
+            format!("a definition has one role, not `{}` and `{}`", first.name(), second.name());
+        errors.push(
+            Diagnostic::schema(message, second.span.clone(), "a second role")
+                .at(first.span.clone(), "the first")
+                .help("give the other role a definition of its own"),
+        );
+    }
+    roles.into_iter().next()
+}
+
+/// The type, written or implied; a type that does not fit what is inside is an error.
+fn key_type(
+    table: &KeyTable,
+    role: Option<&Spanned<Role>>,
+    errors: &mut Vec<Diagnostic>,
+) -> Option<Spanned<KeyType>> {
+    use KeyType::{Geo, Hash, HyperLogLog, List, Set, Stream, String, Zset};
+    let of_role: &[KeyType] = match role.map(|role| &role.value) {
+        Some(
+            Role::Counter(_) | Role::Quota(_) | Role::RateLimit(_) | Role::Lock(_) | Role::Flag,
+        ) => &[String],
+        Some(Role::Queue(_)) => &[List, Stream],
+        Some(Role::Index(_)) => &[Set, Zset],
+        Some(Role::Ranking) => &[Zset],
+        Some(Role::Session(_)) | None => &[],
+    };
+    let role_demand =
+        role.filter(|_| !of_role.is_empty()).map(|role| (role.name(), &role.span, of_role));
+    let field_span = table.fields.as_ref().map(|fields| &fields.span);
+    let member_span = table.member.as_ref().map(|member| &member.span);
+    let score_span = table.score.as_ref().map(|score| &score.span);
+    let value_span = table.value.as_ref().map(|value| &value.span);
+    let members: &[KeyType] =
+        if score_span.is_some() { &[Zset] } else { &[Set, Zset, Geo, HyperLogLog] };
+    let demands: Vec<(&str, &Span, &[KeyType])> = [
+        role_demand,
+        field_span.map(|span| ("fields", span, [Hash, Stream].as_slice())),
+        score_span.map(|span| ("score", span, [Zset].as_slice())),
+        member_span.map(|span| ("member", span, members)),
+        value_span.map(|span| ("value", span, [String, List, Stream].as_slice())),
+    ]
+    .into_iter()
+    .flatten()
+    .collect();
+
+    if let Some(written) = &table.key_type {
+        if !matches!(written.value, KeyType::Module(_)) {
+            for (what, span, fitting) in &demands {
+                if !fitting.contains(written) {
+                    errors.push(unfitting(what, span, fitting, written));
+                }
+            }
+        }
+        return Some(written.clone());
+    }
+    let (what, span, fitting) = demands.first()?;
+    for (other, other_span, other_fitting) in &demands[1..] {
+        if !other_fitting.iter().any(|key_type| fitting.contains(key_type)) {
+            errors.push(
+                Diagnostic::schema(
+                    format!("`{what}` and `{other}` cannot stand under one key"),
+                    (*other_span).clone(),
+                    format!("needs {}", names(other_fitting)),
+                )
+                .at((*span).clone(), format!("needs {}", names(fitting))),
+            );
+        }
+    }
+    let implied = fitting
+        .iter()
+        .find(|key_type| demands.iter().all(|(_, _, fitting)| fitting.contains(key_type)))
+        .unwrap_or(&fitting[0]);
+    Some(Spanned::new(implied.clone(), (*span).clone()))
+}
+
+fn unfitting(
+    what: &str,
+    span: &Span,
+    fitting: &[KeyType],
+    written: &Spanned<KeyType>,
+) -> Diagnostic {
+    Diagnostic::schema(
+        format!("`{what}` does not fit the type `{}`", **written),
+        written.span.clone(),
+        "this type",
+    )
+    .at(span.clone(), format!("needs {}", names(fitting)))
+}
+
+fn names(types: &[KeyType]) -> String {
+    let names: Vec<String> = types.iter().map(|key_type| format!("`{key_type}`")).collect();
+    names.join(" or ")
+}
+
+/// What the value is, written or implied by the role.
+fn value(table: &mut KeyTable, role: Option<&Spanned<Role>>) -> Option<Spanned<Value>> {
+    table.value.take().or_else(|| {
+        let role = role?;
+        let implied = match role.value {
+            Role::Counter(_) | Role::Quota(_) | Role::RateLimit(_) => Value::Int,
+            Role::Lock(_) => Value::Text,
+            Role::Flag => Value::Bool,
+            _ => return None,
+        };
+        Some(Spanned::new(implied, role.span.clone()))
+    })
+}
+
+/// What a sorted set is ordered by: a number.
+fn score(
+    table: &mut KeyTable,
+    role: Option<&Spanned<Role>>,
+    errors: &mut Vec<Diagnostic>,
+) -> Option<Spanned<Value>> {
+    if let Some(score) = table.score.take() {
+        let number = matches!(
+            score.value,
+            Value::Int | Value::Uint | Value::Float | Value::Unix | Value::UnixMs
+        );
+        if !number {
+            errors.push(
+                Diagnostic::schema("a score is a number", score.span.clone(), "not a number")
+                    .help("use `float`, `int`, `uint`, `unix` or `unix_ms`"),
+            );
+        }
+        return Some(score);
+    }
+    let ranking = role.filter(|role| matches!(role.value, Role::Ranking))?;
+    Some(Spanned::new(Value::Float, ranking.span.clone()))
+}
+
+/// The TTL: written, else implied by the role or the lifecycle, else the default.
+fn written_or_implied_ttl(
+    table: &mut KeyTable,
+    role: Option<&Spanned<Role>>,
+    params: &[ParamDeclaration],
+    around: &Surroundings<'_>,
+    errors: &mut Vec<Diagnostic>,
+) -> Option<Spanned<Ttl>> {
+    if let Some(written) = table.ttl.take() {
+        return resolve_ttl(written, params, errors);
+    }
+    let implied = match role.map(|role| &role.value) {
+        Some(Role::RateLimit(limit)) => Some(fixed(&limit.window)),
+        Some(Role::Quota(Quota { window: Some(window), .. })) => Some(fixed(window)),
+        Some(Role::Queue(_)) => role.map(|role| Spanned::new(Ttl::None, role.span.clone())),
+        _ => None,
+    };
+    let protected =
+        table.lifecycle.as_ref().filter(|lifecycle| lifecycle.value == Lifecycle::Protected);
+    implied
+        .or_else(|| protected.map(|protected| Spanned::new(Ttl::None, protected.span.clone())))
+        .or_else(|| around.defaults.ttl.clone())
+}
+
+fn fixed(window: &Spanned<Duration>) -> Spanned<Ttl> {
+    Spanned::new(Ttl::Fixed(window.value), window.span.clone())
+}
+
+fn resolve_ttl(
+    written: Spanned<TtlForm>,
+    params: &[ParamDeclaration],
+    errors: &mut Vec<Diagnostic>,
+) -> Option<Spanned<Ttl>> {
+    let by = match written.value {
+        TtlForm::Plain(ttl) => return Some(Spanned::new(ttl, written.span)),
+        TtlForm::By(by) => Spanned::new(by, written.span),
+    };
+    let Some(param) = params.iter().find(|param| param.name.value == by.by.value) else {
+        let message = format!("the pattern has no parameter `{}`", *by.by);
+        let mut diagnostic = Diagnostic::schema(message, by.by.span.clone(), "unknown parameter");
+        if let Some(near) = nearest(&by.by, params.iter().map(|param| param.name.as_str())) {
+            diagnostic = diagnostic.help(format!("did you mean `{near}`?"));
+        }
+        errors.push(diagnostic);
+        return None;
+    };
+    let words = match &param.param.ty {
+        Type::Enum(words) => Some(words.as_slice()),
+        _ => None,
+    };
+    match ttl::resolve(&by, words) {
+        Ok(ttl) => Some(Spanned::new(ttl, by.span)),
+        Err(error) => {
+            let shown = error.labels.iter().any(|label| label.span == param.param.span);
+            let error = *error;
+            errors.push(if shown { error } else { error.at(param.param.span.clone(), "its type") });
+            None
+        }
+    }
+}
+
+/// What may happen to a key before its time, written or implied.
+fn lifecycle(
+    name: &str,
+    written: Option<&Spanned<Lifecycle>>,
+    role: Option<&Spanned<Role>>,
+    ttl: Option<&Spanned<Ttl>>,
+    around: &Surroundings<'_>,
+) -> Lifecycle {
+    if let Some(written) = written {
+        return written.value;
+    }
+    let has_ttl = match ttl.map(|ttl| &ttl.value) {
+        Some(Ttl::None) => return Lifecycle::Protected,
+        ttl => ttl.is_some(),
+    };
+    match role.map(|role| &role.value) {
+        Some(Role::Counter(_) | Role::Quota(_)) if has_ttl => Lifecycle::Retained,
+        Some(Role::RateLimit(limit)) if limit.window.value <= Duration::from_hours(1) => {
+            Lifecycle::Temporary
+        }
+        Some(Role::Lock(_) | Role::RateLimit(_)) => Lifecycle::Retained,
+        Some(Role::Session(_)) => Lifecycle::Session,
+        Some(Role::Queue(_)) => Lifecycle::Protected,
+        _ if has_ttl && around.named_elsewhere.contains(name) => Lifecycle::Retained,
+        _ => Lifecycle::Cache,
+    }
+}
+
+/// What the runtime does for a cache; on anything else it is an error.
+fn cache_options(
+    table: &mut KeyTable,
+    name: &str,
+    lifecycle: Lifecycle,
+    errors: &mut Vec<Diagnostic>,
+) -> CacheOptions {
+    let options = CacheOptions {
+        l1: table.l1.take(),
+        early_refresh: table.early_refresh.take(),
+        stale_if_error: table.stale_if_error.take(),
+        negative_ttl: table.negative_ttl.take(),
+        load_lock: table.load_lock.take(),
+    };
+    let given = [
+        ("l1", options.l1.as_ref().map(|option| &option.span)),
+        ("early_refresh", options.early_refresh.as_ref().map(|option| &option.span)),
+        ("stale_if_error", options.stale_if_error.as_ref().map(|option| &option.span)),
+        ("negative_ttl", options.negative_ttl.as_ref().map(|option| &option.span)),
+        ("load_lock", options.load_lock.as_ref().map(|option| &option.span)),
+    ];
+    if lifecycle != Lifecycle::Cache {
+        for (option, span) in given.into_iter().filter_map(|(option, span)| Some((option, span?))) {
+            let message = format!(
+                "`{option}` is for caches, and `{name}` has the lifecycle `{}`",
+                lifecycle.name()
+            );
+            let diagnostic = Diagnostic::schema(message, span.clone(), "only a cache has this");
+            errors.push(match &table.lifecycle {
+                Some(written) => diagnostic.at(written.span.clone(), "written here"),
+                None => diagnostic,
+            });
+        }
+    }
+    options
+}
+
+fn fields(
+    table: &mut KeyTable,
+    params: &[ParamDeclaration],
+    errors: &mut Vec<Diagnostic>,
+) -> Vec<Field> {
+    let entries = table.fields.take().map(|map| map.value.entries).unwrap_or_default();
+    entries
+        .into_iter()
+        .map(|(name, form)| Field {
+            name,
+            value: Spanned::new(form.value.value, form.span),
+            optional: form.value.optional,
+            ttl: form.value.ttl.and_then(|ttl| resolve_ttl(ttl, params, errors)),
+            doc: form.value.doc,
+        })
+        .collect()
+}
+
+/// Where owners or groups are declared, a name must be one of them.
+pub(crate) fn known_name(
+    what: &str,
+    name: Option<&Spanned<String>>,
+    declared: &[Named],
+    errors: &mut Vec<Diagnostic>,
+) {
+    let Some(name) = name else { return };
+    if declared.is_empty() || declared.iter().any(|known| known.name.value == name.value) {
+        return;
+    }
+    let message = format!("there is no {what} `{}`", **name);
+    let diagnostic = Diagnostic::schema(message, name.span.clone(), format!("unknown {what}"));
+    errors.push(match nearest(name, declared.iter().map(|known| known.name.as_str())) {
+        Some(near) => diagnostic.help(format!("did you mean `{near}`?")),
+        None => diagnostic.help(format!("declare it with `[{what}s.{}]`", **name)),
+    });
+}
+
+/// `max_len` and `on_full` are for collections.
+fn bounds(table: &KeyTable, key_type: Option<&Spanned<KeyType>>, errors: &mut Vec<Diagnostic>) {
+    let Some(key_type) = key_type else { return };
+    if key_type.is_collection() || matches!(key_type.value, KeyType::Module(_)) {
+        return;
+    }
+    if let Some(max_len) = &table.max_len {
+        errors.push(
+            Diagnostic::schema(
+                format!("`max_len` bounds a collection, and this is a `{}`", **key_type),
+                max_len.span.clone(),
+                "counts entries",
+            )
+            .at(key_type.span.clone(), format!("a `{}`", **key_type))
+            .help("bound its size with `max_bytes`"),
+        );
+    }
+}

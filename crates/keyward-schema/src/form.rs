@@ -1,0 +1,414 @@
+//! How a thing may be written: one declaration that reads it, describes it in messages, and
+//! describes it in the JSON Schema and the reference.
+
+use crate::reading::Reading;
+use crate::span::Spanned;
+use crate::syntax::{Item, Kind};
+use serde_json::{Map as JsonMap, Value as Json, json};
+use std::marker::PhantomData;
+
+/// Something that can be written in a schema.
+pub(crate) trait Form: Sized {
+    /// What may be written, in a few words: "a duration such as `1h30m`".
+    fn what() -> String;
+
+    /// Reads it; `None` when something was reported.
+    fn read(item: &Item, reading: &mut Reading<'_>) -> Option<Self>;
+
+    /// Describes it in JSON Schema.
+    fn schema(schemas: &mut Schemas) -> Json;
+
+    /// Reads it and keeps its place.
+    fn spanned(item: &Item, reading: &mut Reading<'_>) -> Option<Spanned<Self>> {
+        Self::read(item, reading).map(|value| Spanned::new(value, item.span.clone()))
+    }
+}
+
+/// A table with fields.
+pub(crate) trait Table: Form {
+    /// What the table is for.
+    const DOC: &'static str;
+
+    /// Its fields, in the order in which they are documented.
+    fn fields() -> Vec<FieldSpec>;
+
+    /// The table as JSON Schema.
+    fn object(schemas: &mut Schemas) -> Json {
+        let mut properties = JsonMap::new();
+        let mut required = Vec::new();
+        let mut others = json!(false);
+        for field in Self::fields() {
+            let schema = (field.schema)(schemas);
+            match field.presence {
+                Presence::Rest => others = schema,
+                Presence::Optional => {
+                    properties.insert(field.key.to_owned(), described(schema, field.doc));
+                }
+                Presence::Required => {
+                    required.push(field.key);
+                    properties.insert(field.key.to_owned(), described(schema, field.doc));
+                }
+            }
+        }
+        let mut object = json!({ "type": "object", "description": Self::DOC.trim() });
+        if !properties.is_empty() {
+            object["properties"] = Json::Object(properties);
+        }
+        if !required.is_empty() {
+            object["required"] = json!(required);
+        }
+        object["additionalProperties"] = others;
+        object
+    }
+}
+
+/// One field of a table, as it is documented.
+pub(crate) struct FieldSpec {
+    pub(crate) key: &'static str,
+    pub(crate) presence: Presence,
+    pub(crate) what: String,
+    pub(crate) doc: &'static str,
+    pub(crate) schema: fn(&mut Schemas) -> Json,
+}
+
+/// Whether a field must be there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Presence {
+    Required,
+    Optional,
+    /// Stands for every entry that is no other field
+    Rest,
+}
+
+/// Puts a field's own text over its form's. A `$ref` must stand alone in draft 7.
+fn described(schema: Json, doc: &str) -> Json {
+    match schema {
+        Json::Object(mut object) if !object.contains_key("$ref") => {
+            object.shift_remove("description");
+            let mut described = JsonMap::new();
+            described.insert("description".to_owned(), json!(doc.trim()));
+            described.append(&mut object);
+            Json::Object(described)
+        }
+        other => json!({ "description": doc.trim(), "allOf": [other] }),
+    }
+}
+
+/// The shared parts of the JSON Schema.
+#[derive(Default)]
+pub(crate) struct Schemas {
+    pub(crate) definitions: JsonMap<String, Json>,
+}
+
+impl Schemas {
+    /// Describes a form once, under a name, and refers to it.
+    pub(crate) fn shared(&mut self, name: &str, describe: fn(&mut Self) -> Json) -> Json {
+        if !self.definitions.contains_key(name) {
+            self.definitions.insert(name.to_owned(), Json::Null);
+            let schema = describe(self);
+            self.definitions.insert(name.to_owned(), schema);
+        }
+        json!({ "$ref": format!("#/definitions/{name}") })
+    }
+}
+
+/// Declares a table: its struct, how it is read, and how it is described.
+///
+/// `required` fields become `Spanned<T>`, `optional` ones `Option<Spanned<T>>`, and a `rest` field
+/// takes every other entry. The doc comments are the reference.
+macro_rules! table {
+    (
+        $(#[doc = $doc:literal])+
+        $name:ident {
+            $( $(#[doc = $field_doc:literal])+ $presence:ident $field:ident $(= $key:literal)?: $form:ty, )*
+        }
+    ) => {
+        $(#[doc = $doc])+
+        #[derive(Debug)]
+        #[allow(dead_code, reason = "reserved tables are read for their errors only")]
+        pub(crate) struct $name {
+            $( $(#[doc = $field_doc])+ pub(crate) $field: table!(@type $presence $form), )*
+        }
+
+        impl $crate::form::Form for $name {
+            fn what() -> String {
+                "a table".to_owned()
+            }
+
+            #[allow(unused_variables, reason = "a table may have no fields")]
+            fn read(
+                item: &$crate::syntax::Item,
+                reading: &mut $crate::reading::Reading<'_>,
+            ) -> Option<Self> {
+                let table = reading.table::<Self>(item)?;
+                let known: &[&str] = &[$( table!(@key $presence $field $($key)?) ),*];
+                if ![$( table!(@is_rest $presence) ),*].contains(&true) {
+                    reading.refuse_unknown(table, known);
+                }
+                $( let $field = table!(
+                    @read $presence $form, table, table!(@key $presence $field $($key)?), item, known, reading
+                ); )*
+                Some($name { $( $field: table!(@unwrap $presence $field), )* })
+            }
+
+            fn schema(schemas: &mut $crate::form::Schemas) -> ::serde_json::Value {
+                <Self as $crate::form::Table>::object(schemas)
+            }
+        }
+
+        impl $crate::form::Table for $name {
+            const DOC: &'static str = concat!($($doc),+);
+
+            fn fields() -> Vec<$crate::form::FieldSpec> {
+                vec![$( $crate::form::FieldSpec {
+                    key: table!(@key $presence $field $($key)?),
+                    presence: table!(@presence $presence),
+                    what: <$form as $crate::form::Form>::what(),
+                    doc: concat!($($field_doc),+),
+                    schema: <$form as $crate::form::Form>::schema,
+                } ),*]
+            }
+        }
+    };
+    (@type required $form:ty) => { $crate::span::Spanned<$form> };
+    (@type optional $form:ty) => { Option<$crate::span::Spanned<$form>> };
+    (@type rest $form:ty) => { Vec<($crate::span::Spanned<String>, $crate::span::Spanned<$form>)> };
+    (@key rest $field:ident) => { "" };
+    (@key $presence:ident $field:ident) => { stringify!($field) };
+    (@key $presence:ident $field:ident $key:literal) => { $key };
+    (@is_rest rest) => { true };
+    (@is_rest $presence:ident) => { false };
+    (@presence required) => { $crate::form::Presence::Required };
+    (@presence optional) => { $crate::form::Presence::Optional };
+    (@presence rest) => { $crate::form::Presence::Rest };
+    (@read required $form:ty, $table:ident, $key:expr, $item:ident, $known:ident, $reading:ident) => {
+        $reading.required::<$form>($table, $key, &$item.span)
+    };
+    (@read optional $form:ty, $table:ident, $key:expr, $item:ident, $known:ident, $reading:ident) => {
+        $reading.optional::<$form>($table, $key)
+    };
+    (@read rest $form:ty, $table:ident, $key:expr, $item:ident, $known:ident, $reading:ident) => {
+        $crate::form::entries::<$form>(
+            $table.iter().filter(|entry| !$known.contains(&entry.key.as_str())),
+            $reading,
+        )
+    };
+    (@unwrap required $field:ident) => { $field? };
+    (@unwrap $presence:ident $field:ident) => { $field };
+}
+pub(crate) use table;
+
+/// Declares the words that an enum is written with.
+macro_rules! words {
+    ($name:ty: $what:literal, $words:expr) => {
+        impl $crate::form::Form for $name {
+            fn what() -> String {
+                $what.to_owned()
+            }
+
+            fn read(
+                item: &$crate::syntax::Item,
+                reading: &mut $crate::reading::Reading<'_>,
+            ) -> Option<Self> {
+                let words = $words;
+                $crate::form::one_of(item, &words, reading)
+            }
+
+            fn schema(_: &mut $crate::form::Schemas) -> ::serde_json::Value {
+                let words = $words.map(|(word, _): (&str, $name)| word);
+                ::serde_json::json!({ "enum": words })
+            }
+        }
+    };
+}
+pub(crate) use words;
+
+/// Reads one of some words.
+pub(crate) fn one_of<T: Form + Clone>(
+    item: &Item,
+    words: &[(&str, T)],
+    reading: &mut Reading<'_>,
+) -> Option<T> {
+    let Kind::String(text) = &item.kind else { return reading.mismatch(item) };
+    if let Some((_, value)) = words.iter().find(|(word, _)| word == text) {
+        return Some(value.clone());
+    }
+    let known: Vec<&str> = words.iter().map(|(word, _)| *word).collect();
+    unknown_word(&item.span, text, &known, reading)
+}
+
+/// Reports a word that is not among the known ones.
+pub(crate) fn unknown_word<T>(
+    span: &crate::span::Span,
+    word: &str,
+    known: &[&str],
+    reading: &mut Reading<'_>,
+) -> Option<T> {
+    let message = format!("{} cannot be `{word}`", reading.here());
+    let help = match keyward_pattern::nearest(word, known.iter().copied()) {
+        Some(near) => format!("did you mean `{near}`?"),
+        None => format!("use one of {}", quoted(known)),
+    };
+    let diagnostic = crate::Diagnostic::schema(message, span.clone(), "not one of the words");
+    reading.report(diagnostic.help(help))
+}
+
+/// `a`, `b` or `c`, each in backticks.
+pub(crate) fn quoted(words: &[&str]) -> String {
+    let words: Vec<String> = words.iter().map(|word| format!("`{word}`")).collect();
+    match words.split_last() {
+        Some((last, rest)) if !rest.is_empty() => format!("{} or {last}", rest.join(", ")),
+        _ => words.join(""),
+    }
+}
+
+/// Reads all entries of a table with the same form.
+pub(crate) fn entries<'i, T: Form>(
+    table: impl Iterator<Item = &'i crate::syntax::Entry>,
+    reading: &mut Reading<'_>,
+) -> Vec<(Spanned<String>, Spanned<T>)> {
+    table
+        .filter_map(|entry| {
+            let value =
+                reading.within(&entry.key.value, |reading| T::spanned(&entry.item, reading))?;
+            Some((entry.key.clone(), value))
+        })
+        .collect()
+}
+
+/// A table whose entries have names of one kind and values of one form.
+#[derive(Debug)]
+pub(crate) struct Map<N, T> {
+    pub(crate) entries: Vec<(Spanned<String>, Spanned<T>)>,
+    /// The names of entries that could not be read
+    pub(crate) broken: Vec<String>,
+    name: PhantomData<N>,
+}
+
+/// A kind of name.
+pub(crate) trait Name {
+    /// What it may be made of, for messages.
+    const WHAT: &'static str;
+    /// The same as a regular expression, for JSON Schema.
+    const PATTERN: &'static str;
+    /// Whether it is one.
+    fn is_valid(name: &str) -> bool;
+}
+
+/// The id of a definition, an event, a group, …
+#[derive(Debug)]
+pub(crate) struct Id;
+
+impl Name for Id {
+    const WHAT: &'static str =
+        "an id starts with a small letter and goes on with small letters, digits or `_`";
+    const PATTERN: &'static str = "^[a-z][a-z0-9_]*$";
+
+    fn is_valid(name: &str) -> bool {
+        name.starts_with(|first: char| first.is_ascii_lowercase())
+            && name.bytes().all(|byte| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'_'))
+    }
+}
+
+/// The name of a parameter.
+#[derive(Debug)]
+pub(crate) struct ParamName;
+
+impl Name for ParamName {
+    const WHAT: &'static str =
+        "a parameter's name starts with a letter or `_` and goes on with letters, digits or `_`";
+    const PATTERN: &'static str = "^[A-Za-z_][A-Za-z0-9_]*$";
+
+    fn is_valid(name: &str) -> bool {
+        name.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_')
+            && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+    }
+}
+
+/// Any name that is not empty: a field of a hash, a word of an enum.
+#[derive(Debug)]
+pub(crate) struct AnyName;
+
+impl Name for AnyName {
+    const WHAT: &'static str = "a name cannot be empty";
+    const PATTERN: &'static str = "^.";
+
+    fn is_valid(name: &str) -> bool {
+        !name.is_empty()
+    }
+}
+
+impl<N: Name, T: Form> Form for Map<N, T> {
+    fn what() -> String {
+        "a table".to_owned()
+    }
+
+    fn read(item: &Item, reading: &mut Reading<'_>) -> Option<Self> {
+        let table = reading.table::<Self>(item)?;
+        for entry in table.iter().filter(|entry| !N::is_valid(&entry.key)) {
+            let message = format!("`{}` cannot be a name in {}", *entry.key, reading.table_name());
+            reading.error::<()>(&entry.key.span, message, N::WHAT);
+        }
+        let valid = || table.iter().filter(|entry| N::is_valid(&entry.key));
+        let entries = entries(valid(), reading);
+        let read: std::collections::HashSet<&str> =
+            entries.iter().map(|(name, _)| name.as_str()).collect();
+        let broken = table
+            .iter()
+            .map(|entry| &entry.key.value)
+            .filter(|name| !read.contains(name.as_str()))
+            .cloned()
+            .collect();
+        Some(Map { entries, broken, name: PhantomData })
+    }
+
+    fn schema(schemas: &mut Schemas) -> Json {
+        json!({
+            "type": "object",
+            "propertyNames": { "pattern": N::PATTERN },
+            "additionalProperties": T::schema(schemas),
+        })
+    }
+}
+
+impl<T: Form> Form for Vec<Spanned<T>> {
+    fn what() -> String {
+        format!("an array, each entry {}", T::what())
+    }
+
+    fn read(item: &Item, reading: &mut Reading<'_>) -> Option<Self> {
+        let Kind::Array(items) = &item.kind else { return reading.mismatch(item) };
+        let read: Vec<_> = items.iter().map(|item| T::spanned(item, reading)).collect();
+        read.into_iter().collect()
+    }
+
+    fn schema(schemas: &mut Schemas) -> Json {
+        json!({ "type": "array", "items": T::schema(schemas) })
+    }
+}
+
+/// One thing, or an array of such things.
+#[derive(Debug)]
+pub(crate) struct OneOrMany<T>(pub(crate) Vec<Spanned<T>>);
+
+impl<T: Form> Form for OneOrMany<T> {
+    fn what() -> String {
+        format!("{}, or an array of them", T::what())
+    }
+
+    fn read(item: &Item, reading: &mut Reading<'_>) -> Option<Self> {
+        match &item.kind {
+            Kind::Array(items) if items.is_empty() => {
+                let message = format!("{} cannot be empty", reading.here());
+                reading.error(&item.span, message, "nothing is in it")
+            }
+            Kind::Array(_) => Vec::read(item, reading).map(OneOrMany),
+            _ => T::spanned(item, reading).map(|one| OneOrMany(vec![one])),
+        }
+    }
+
+    fn schema(schemas: &mut Schemas) -> Json {
+        let one = T::schema(schemas);
+        json!({ "anyOf": [one, { "type": "array", "items": one, "minItems": 1 }] })
+    }
+}

@@ -1,0 +1,67 @@
+//! `keyward.toml` as a checked schema: plain data in which everything knows where it was written.
+//!
+//! ```
+//! use keyward_schema::{Style, read, render};
+//!
+//! let loaded = read(r#"
+//! version = 1
+//!
+//! [keyspace]
+//! name = "shop"
+//! prefix = "shop:"
+//!
+//! [keys.cart]
+//! pattern = "cart:{user_id:uuid}"
+//! ttl = "2d"
+//! fields = { items = "json", total = "uint" }
+//! "#);
+//! let schema = loaded.schema.expect("a schema without errors");
+//! let cart = &schema.keys[0];
+//! assert_eq!(cart.key_type.as_ref().unwrap().name(), "hash"); // fields imply it
+//! assert_eq!(cart.lifecycle.name(), "cache");
+//!
+//! // A mistake is shown where it was made, with all others.
+//! let loaded = read("version = 1\n[keyspace]\nname = \"shop\"\n[keys.cart]\npatern = \"cart\"\n");
+//! let errors = loaded.schema.unwrap_err();
+//! assert!(render(&loaded.sources, &errors, &Style::default()).contains("did you mean `pattern`?"));
+//! ```
+//!
+//! # From text to schema
+//!
+//! 1. `syntax`: TOML → a tree with spans, all syntax errors at once.
+//! 2. `tables`: each table is declared once; that declaration reads it, says what was expected,
+//!    and describes it in [`json_schema`] and the reference.
+//! 3. `lower`: files put together, parameters resolved, what is implied filled in, and all patterns
+//!    compiled into one [`keyward_pattern::Keyspace`].
+//!
+//! A schema is hostile input: its files are bounded in size and number, nesting is bounded by the
+//! TOML parser, and every automaton by the compiler. No text makes [`read`] panic.
+#![deny(missing_docs)]
+
+mod call;
+mod compile;
+mod definition;
+pub mod diagnostic;
+mod form;
+mod json_schema;
+mod layout;
+mod load;
+mod lower;
+pub mod model;
+mod param;
+mod reading;
+mod render;
+mod scalar;
+mod settings;
+pub mod span;
+mod syntax;
+mod tables;
+mod ttl;
+mod value;
+
+pub use diagnostic::{Diagnostic, Label};
+pub use json_schema::json_schema;
+pub use load::{Loaded, MAX_BYTES, load, read};
+pub use model::Schema;
+pub use render::{Style, concise, render};
+pub use span::{FileId, Source, Sources, Span, Spanned};

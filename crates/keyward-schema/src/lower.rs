@@ -1,0 +1,438 @@
+//! Tables as written → the schema: files put together, names and parameters resolved, definitions
+//! compiled.
+
+use crate::Diagnostic;
+use crate::compile::compile;
+use crate::definition::{self, Surroundings};
+use crate::form::Map;
+use crate::layout;
+use crate::model::{
+    Alerts, Allow, Case, Defaults, Event, Foreign, Keyspace, Migration, Named, ParamDeclaration,
+    Rename, RuleSet, RuleSetting, RuleSettings, Schema, Server,
+};
+use crate::param::ParamForm;
+use crate::scalar::NonEmpty;
+use crate::settings;
+use crate::span::{FileId, Sources, Span, Spanned};
+use crate::tables::{
+    AllowTable, DefaultsTable, EventTable, KeyTable, KeyspaceTable, MigrationTable, RootTable,
+    RuleForm, RulesTable, ServerTable,
+};
+use crate::ttl::TtlForm;
+use keyward_pattern::{Template, nearest};
+use std::collections::HashMap;
+
+/// One file, read.
+pub(crate) struct Document {
+    pub(crate) file: FileId,
+    pub(crate) table: RootTable,
+}
+
+/// The most definitions that a schema may have.
+const MAX_DEFINITIONS: usize = 20_000;
+
+/// Puts the files together. `None` when something is missing that nothing can stand for.
+pub(crate) fn lower(
+    documents: Vec<Document>,
+    sources: &Sources,
+    errors: &mut Vec<Diagnostic>,
+) -> Option<Schema> {
+    let had_errors = !errors.is_empty();
+    let mut parts = Parts::default();
+    let mut root = None;
+    for document in documents {
+        let Document { file, table } = document;
+        let head = Head {
+            version: table.version.is_some(),
+            keyspace: table.keyspace,
+            layout: table.layout,
+            server: table.server,
+            alerts: table.alerts,
+            defaults: table.defaults,
+            rules: table.rules,
+        };
+        if root.is_none() {
+            root = Some((file, head));
+        }
+        parts.params.add(table.params, "parameter", errors);
+        parts.keys.add(table.keys, "definition", errors);
+        parts.events.add(table.events, "event", errors);
+        parts.groups.add(table.groups, "group", errors);
+        parts.owners.add(table.owners, "owner", errors);
+        parts.foreign.add(table.foreign, "entry", errors);
+        parts.migrations.add(table.migrations, "migration", errors);
+        parts.allow.extend(allowed(table.allow));
+    }
+    let (file, head) = root?;
+    let start = Span::new(file, 0..0);
+    if !head.version && !had_errors {
+        errors.push(
+            Diagnostic::schema("the schema has no `version`", start.clone(), "")
+                .help("begin the file with `version = 1`"),
+        );
+    }
+    let Some(keyspace) = head.keyspace else {
+        if !had_errors {
+            errors.push(
+                Diagnostic::schema("the schema has no `[keyspace]`", start, "")
+                    .help("name the keyspace: `[keyspace]` with `name = \"…\"`"),
+            );
+        }
+        return None;
+    };
+    if parts.keys.entries.len() > MAX_DEFINITIONS {
+        let over = &parts.keys.entries[MAX_DEFINITIONS].0;
+        errors.push(Diagnostic::schema(
+            "a schema has at most 20,000 definitions",
+            over.span.clone(),
+            "one too many",
+        ));
+        return None;
+    }
+
+    let keyspace = lower_keyspace(keyspace);
+    let layout = head
+        .layout
+        .and_then(|table| layout::lower(table.value, keyspace.separator.value, sources, errors));
+    let server = head.server.map(|table| lower_server(table.value, errors)).unwrap_or_default();
+    let defaults =
+        head.defaults.map(|table| lower_defaults(table.value, errors)).unwrap_or_default();
+    let params: Vec<ParamDeclaration> = declarations(parts.params.entries);
+    let groups: Vec<Named> = parts
+        .groups
+        .entries
+        .into_iter()
+        .map(|(name, table)| Named { name, doc: table.value.doc, contact: None })
+        .collect();
+    let owners: Vec<Named> = parts
+        .owners
+        .entries
+        .into_iter()
+        .map(|(name, table)| Named {
+            name,
+            doc: table.value.doc,
+            contact: table.value.contact.map(plain),
+        })
+        .collect();
+
+    definition::known_name("owner", defaults.owner.as_ref(), &owners, errors);
+    let named_elsewhere = definition::named_elsewhere(&parts.keys.entries);
+    let by_name: HashMap<&str, &ParamDeclaration> =
+        params.iter().map(|param| (param.name.as_str(), param)).collect();
+    let surroundings = Surroundings {
+        sources,
+        prefix: keyspace.prefix.as_ref(),
+        params: &by_name,
+        defaults: &defaults,
+        groups: &groups,
+        owners: &owners,
+        named_elsewhere: &named_elsewhere,
+    };
+    let keys: Vec<_> = parts
+        .keys
+        .entries
+        .into_iter()
+        .map(|(name, table)| definition::lower(name, table.value, &surroundings, errors))
+        .collect();
+    let events: Vec<Event> = parts.events.entries.into_iter().map(lower_event).collect();
+    let migrations: Vec<Migration> = parts
+        .migrations
+        .entries
+        .into_iter()
+        .map(|(name, table)| lower_migration(name, table.value, &keys, &by_name, sources))
+        .collect();
+    let foreign = parts
+        .foreign
+        .entries
+        .into_iter()
+        .map(|(name, table)| Foreign { name, doc: table.value.doc, glob: plain(table.value.glob) })
+        .collect();
+    let rules = lower_rules(head.rules, &keyspace.name.span);
+
+    let compiled =
+        compile(&keyspace, &params, &keys, &events, &migrations, &parts.keys.broken, errors)?;
+    Some(Schema {
+        keyspace,
+        layout,
+        server,
+        alerts: Alerts {
+            memory: head
+                .alerts
+                .and_then(|table| table.value.memory)
+                .map(|memory| Spanned::new(memory.value.0, memory.span)),
+        },
+        defaults,
+        rules,
+        params,
+        keys,
+        events,
+        groups,
+        owners,
+        foreign,
+        migrations,
+        allow: parts.allow,
+        compiled,
+    })
+}
+
+/// What only the root file has.
+struct Head {
+    version: bool,
+    keyspace: Option<Spanned<KeyspaceTable>>,
+    layout: Option<Spanned<crate::layout::LayoutTable>>,
+    server: Option<Spanned<ServerTable>>,
+    alerts: Option<Spanned<crate::tables::AlertsTable>>,
+    defaults: Option<Spanned<DefaultsTable>>,
+    rules: Option<Spanned<RulesTable>>,
+}
+
+/// What all files have, put together.
+#[derive(Default)]
+struct Parts {
+    params: Merged<ParamForm>,
+    keys: Merged<KeyTable>,
+    events: Merged<EventTable>,
+    groups: Merged<crate::tables::GroupTable>,
+    owners: Merged<crate::tables::OwnerTable>,
+    foreign: Merged<crate::tables::ForeignTable>,
+    migrations: Merged<MigrationTable>,
+    allow: Vec<Allow>,
+}
+
+/// Entries of several files, each name once.
+struct Merged<T> {
+    entries: Vec<(Spanned<String>, Spanned<T>)>,
+    seen: HashMap<String, Span>,
+    broken: Vec<String>,
+}
+
+impl<T> Default for Merged<T> {
+    fn default() -> Self {
+        Merged { entries: Vec::new(), seen: HashMap::new(), broken: Vec::new() }
+    }
+}
+
+impl<T> Merged<T> {
+    fn add<N>(
+        &mut self,
+        map: Option<Spanned<Map<N, T>>>,
+        what: &str,
+        errors: &mut Vec<Diagnostic>,
+    ) {
+        let Some(map) = map else { return };
+        self.broken.extend(map.value.broken);
+        for (name, value) in map.value.entries {
+            if let Some(first) = self.seen.get(&name.value) {
+                errors.push(
+                    Diagnostic::schema(
+                        format!("there are two {what}s of the name `{}`", *name),
+                        name.span.clone(),
+                        "again here",
+                    )
+                    .at(first.clone(), "first here"),
+                );
+                continue;
+            }
+            self.seen.insert(name.value.clone(), name.span.clone());
+            self.entries.push((name, value));
+        }
+    }
+}
+
+fn plain(text: Spanned<NonEmpty>) -> Spanned<String> {
+    Spanned::new(text.value.0, text.span)
+}
+
+fn allowed(table: Option<Spanned<Vec<Spanned<AllowTable>>>>) -> impl Iterator<Item = Allow> {
+    table.into_iter().flat_map(|list| list.value).map(|entry| Allow {
+        rule: plain(entry.value.rule),
+        reason: plain(entry.value.reason),
+        span: entry.span,
+    })
+}
+
+pub(crate) fn allow_list(table: Option<Spanned<Vec<Spanned<AllowTable>>>>) -> Vec<Allow> {
+    allowed(table).collect()
+}
+
+pub(crate) fn declarations(
+    entries: Vec<(Spanned<String>, Spanned<ParamForm>)>,
+) -> Vec<ParamDeclaration> {
+    entries.into_iter().map(|(name, form)| form.value.declare(name, form.span)).collect()
+}
+
+fn lower_keyspace(table: Spanned<KeyspaceTable>) -> Keyspace {
+    let Spanned { value: table, span } = table;
+    Keyspace {
+        name: plain(table.name),
+        doc: table.doc,
+        prefix: table.prefix,
+        separator: table.separator.map_or(Spanned::new(':', span.clone()), |given| {
+            Spanned::new(given.value.0, given.span)
+        }),
+        case: table.case.unwrap_or(Spanned::new(Case::Lower, span.clone())),
+        db: table.db.map(|db| Spanned::new(u32::try_from(db.value.0).unwrap_or(u32::MAX), db.span)),
+        cluster: table.cluster.unwrap_or(Spanned::new(false, span)),
+        max_key_len: table.max_key_len.map(|len| Spanned::new(len.value.0, len.span)),
+    }
+}
+
+fn lower_server(table: ServerTable, errors: &mut Vec<Diagnostic>) -> Server {
+    let mut other = Vec::with_capacity(table.other.len());
+    for (name, value) in table.other {
+        if settings::SECRETS.contains(&name.as_str()) {
+            errors.push(
+                Diagnostic::schema(
+                    format!("`{}` is a secret", *name),
+                    name.span.clone(),
+                    "a schema is shared",
+                )
+                .help("leave it out, and keep it where the server's other secrets are"),
+            );
+        } else if settings::NAMES.binary_search(&name.as_str()).is_err() {
+            let message = format!("`{}` is no setting of a Redis or Valkey server", *name);
+            let mut diagnostic = Diagnostic::schema(message, name.span.clone(), "unknown setting");
+            let own = ["maxmemory", "maxmemory-policy", "save", "appendonly"];
+            let known = settings::NAMES.iter().copied().chain(own);
+            if let Some(near) = nearest(&name, known) {
+                diagnostic = diagnostic.help(format!("did you mean `{near}`?"));
+            }
+            errors.push(diagnostic);
+        } else {
+            other.push((name, Spanned::new(value.value.0, value.span)));
+        }
+    }
+    Server {
+        maxmemory: table.maxmemory,
+        maxmemory_policy: table.maxmemory_policy,
+        save: table.save.map(|save| Spanned::new(save.value.0, save.span)),
+        appendonly: table.appendonly.map(|switch| Spanned::new(switch.value.0, switch.span)),
+        other,
+    }
+}
+
+fn lower_defaults(table: DefaultsTable, errors: &mut Vec<Diagnostic>) -> Defaults {
+    let ttl = match table.ttl {
+        None => None,
+        Some(Spanned { value: TtlForm::Plain(ttl), span }) => Some(Spanned::new(ttl, span)),
+        Some(Spanned { value: TtlForm::By(_), span }) => {
+            errors.push(Diagnostic::schema(
+                "a default TTL cannot depend on a parameter",
+                span,
+                "not every definition has it",
+            ));
+            None
+        }
+    };
+    Defaults {
+        ttl,
+        max_len: table.max_len.map(|len| Spanned::new(len.value.0, len.span)),
+        max_bytes: table.max_bytes,
+        jitter: table.jitter.map(|jitter| Spanned::new(jitter.value.0, jitter.span)),
+        owner: table.owner.map(plain),
+    }
+}
+
+fn lower_rules(table: Option<Spanned<RulesTable>>, implied: &Span) -> RuleSettings {
+    let (set, rules) = match table {
+        Some(table) => (table.value.set, table.value.rules),
+        None => (None, Vec::new()),
+    };
+    RuleSettings {
+        set: set.unwrap_or(Spanned::new(RuleSet::Recommended, implied.clone())),
+        rules: rules
+            .into_iter()
+            .map(|(name, form)| {
+                let setting = match form.value {
+                    RuleForm::Severity(severity) => {
+                        RuleSetting { severity: Some(severity), ..RuleSetting::default() }
+                    }
+                    RuleForm::Table(table) => RuleSetting {
+                        severity: table.severity.map(|severity| severity.value),
+                        words: words(table.words),
+                        accept: words(table.accept),
+                        max: table.max,
+                    },
+                };
+                (name, setting)
+            })
+            .collect(),
+    }
+}
+
+fn words(list: Option<Spanned<Vec<Spanned<NonEmpty>>>>) -> Vec<Spanned<String>> {
+    list.into_iter().flat_map(|list| list.value).map(plain).collect()
+}
+
+fn lower_event((name, table): (Spanned<String>, Spanned<EventTable>)) -> Event {
+    let table = table.value;
+    Event {
+        name,
+        doc: table.doc,
+        params: table.params.map(|map| declarations(map.value.entries)).unwrap_or_default(),
+        invalidates: table.invalidates.value,
+        allow: allow_list(table.allow),
+    }
+}
+
+fn lower_migration(
+    name: Spanned<String>,
+    table: MigrationTable,
+    keys: &[crate::model::Definition],
+    params: &HashMap<&str, &ParamDeclaration>,
+    sources: &Sources,
+) -> Migration {
+    let by_name: HashMap<&str, &crate::model::Definition> =
+        keys.iter().map(|key| (key.name.as_str(), key)).collect();
+    let mut renames = Vec::new();
+    for (definition, patterns) in table.renames.value.entries {
+        let of_definition = by_name.get(definition.as_str());
+        let declared = |name: &str| {
+            let own = of_definition
+                .and_then(|key| key.params.iter().find(|param| param.name.value == name));
+            own.or_else(|| params.get(name).copied())
+        };
+        for from in patterns.value.0 {
+            let params = template_params(&from, sources, declared);
+            renames.push(Rename { definition: definition.clone(), from, params });
+        }
+    }
+    Migration {
+        name,
+        doc: table.doc,
+        phase: table.phase,
+        started: table.started,
+        remove_after: table.remove_after,
+        renames,
+        allow: allow_list(table.allow),
+    }
+}
+
+/// The declarations of a pattern's parameters: a type in place wins, and without any it is text.
+pub(crate) fn template_params<'d>(
+    template: &Spanned<Template>,
+    sources: &Sources,
+    declared: impl Fn(&str) -> Option<&'d ParamDeclaration>,
+) -> Vec<ParamDeclaration> {
+    template
+        .holes()
+        .map(|hole| {
+            let span = crate::reading::inside(sources, &template.span, hole.span.clone());
+            let found = declared(&hole.name);
+            match (&hole.ty, found) {
+                (None, Some(declared)) => declared.clone(),
+                (ty, found) => ParamDeclaration {
+                    name: Spanned::new(hole.name.clone(), span.clone()),
+                    param: Spanned::new(
+                        ty.clone().unwrap_or(keyward_pattern::Type::Text).into(),
+                        span,
+                    ),
+                    encode_span: None,
+                    doc: found.and_then(|declared| declared.doc.clone()),
+                    from: found.and_then(|declared| declared.from.clone()),
+                    pii: found.is_none_or(|declared| declared.pii),
+                },
+            }
+        })
+        .collect()
+}

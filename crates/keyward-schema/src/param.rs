@@ -1,0 +1,252 @@
+//! A parameter's type, as written in `[params]`, in a definition's own `params`, or for an event.
+
+use crate::Diagnostic;
+use crate::form::{Form, OneOrMany, Schemas, Table, table, words};
+use crate::model::ParamDeclaration;
+use crate::reading::Reading;
+use crate::scalar::NonEmpty;
+use crate::span::{Span, Spanned};
+use crate::syntax::{Item, Kind};
+use crate::value::{DefinitionName, enum_words, words_schema};
+use keyward_pattern::{Normalize, Param, Type};
+use serde_json::{Value as Json, json};
+
+/// A parameter as written.
+#[derive(Debug, Clone)]
+pub(crate) struct ParamForm {
+    pub(crate) param: Param,
+    pub(crate) encode_span: Option<Span>,
+    pub(crate) doc: Option<Spanned<String>>,
+    pub(crate) from: Option<Spanned<String>>,
+    pub(crate) pii: bool,
+}
+
+impl ParamForm {
+    /// The same, with its name.
+    pub(crate) fn declare(self, name: Spanned<String>, span: Span) -> ParamDeclaration {
+        ParamDeclaration {
+            name,
+            param: Spanned::new(self.param, span),
+            encode_span: self.encode_span,
+            doc: self.doc,
+            from: self.from,
+            pii: self.pii,
+        }
+    }
+}
+
+table! {
+    /// A parameter's type with options: exactly one of `type`, `regex`, `any` and `key`.
+    ParamTable {
+        /// A type by its name, or an array of words.
+        optional ty = "type": SimpleType,
+        /// What a regular expression matches from end to end: ASCII, no look-around, at most 4,096 states.
+        optional regex: NonEmpty,
+        /// A union of types that have nothing in common.
+        optional any: Vec<Spanned<InnerType>>,
+        /// A whole key of another definition, without the prefix: the one type that spans segments.
+        optional key: OneOrMany<DefinitionName>,
+        /// What makes two values the same: `"lower"` is Unicode's simple lower-case mapping.
+        optional normalize: Normalize,
+        /// Characters that are spelled otherwise in the key, and their spelling; parsing turns them back.
+        optional encode: Encode,
+        /// The text pipeline that makes the value from human text; reserved.
+        optional from: NonEmpty,
+        /// Whether reports mask the value; `true` unless given.
+        optional pii: bool,
+        /// What the parameter means.
+        optional doc: String,
+    }
+}
+
+const WHAT: &str = "a type such as `\"uuid\"`, `[\"a\", \"b\"]` or `{ regex = \"[a-z]+\" }`";
+
+impl Form for ParamForm {
+    fn what() -> String {
+        WHAT.to_owned()
+    }
+
+    fn read(item: &Item, reading: &mut Reading<'_>) -> Option<Self> {
+        let Kind::Table(entries) = &item.kind else {
+            let ty = SimpleType::read(item, reading)?;
+            let param = Param::from(ty.0);
+            return Some(ParamForm { param, encode_span: None, doc: None, from: None, pii: true });
+        };
+        let table = ParamTable::read(item, reading)?;
+        let given: Vec<&Spanned<String>> = entries
+            .iter()
+            .map(|entry| &entry.key)
+            .filter(|key| matches!(key.as_str(), "type" | "regex" | "any" | "key"))
+            .collect();
+        if let [first, second, ..] = given.as_slice() {
+            let message = format!("{} has two types", reading.here());
+            let diagnostic = Diagnostic::schema(message, second.span.clone(), "here")
+                .at(first.span.clone(), "and here");
+            return reading.report(diagnostic);
+        }
+        let ty = match table {
+            ParamTable { ty: Some(ty), .. } => ty.value.0,
+            ParamTable { regex: Some(regex), .. } => Type::Regex(regex.value.0),
+            ParamTable { any: Some(any), .. } => union(any, reading)?,
+            ParamTable { key: Some(key), .. } => {
+                Type::Key(key.value.0.into_iter().map(|name| name.value.0).collect())
+            }
+            _ if given.is_empty() => Type::Text,
+            _ => return None,
+        };
+        Some(ParamForm {
+            encode_span: table.encode.as_ref().map(|encode| encode.span.clone()),
+            param: Param {
+                ty,
+                normalize: table.normalize.map(|normalize| normalize.value),
+                encode: table.encode.map(|encode| encode.value.0).unwrap_or_default(),
+            },
+            doc: table.doc,
+            from: table.from.map(|from| Spanned::new(from.value.0, from.span)),
+            pii: table.pii.is_none_or(|pii| pii.value),
+        })
+    }
+
+    fn schema(schemas: &mut Schemas) -> Json {
+        schemas.shared("param", |schemas| {
+            let mut table = ParamTable::object(schemas);
+            let kinds = ["type", "regex", "any", "key"];
+            let pairs: Vec<Json> = kinds
+                .iter()
+                .enumerate()
+                .flat_map(|(index, first)| {
+                    kinds[index + 1..]
+                        .iter()
+                        .map(move |second| json!({ "required": [first, second] }))
+                })
+                .collect();
+            table["not"] = json!({ "anyOf": pairs });
+            json!({ "anyOf": [SimpleType::schema(schemas), table] })
+        })
+    }
+}
+
+fn union(types: Spanned<Vec<Spanned<InnerType>>>, reading: &mut Reading<'_>) -> Option<Type> {
+    if types.value.len() < 2 {
+        let message = "`any` needs at least two types";
+        return reading.error(&types.span, message, "a union of fewer is no union");
+    }
+    Some(Type::Any(types.value.into_iter().map(|ty| ty.value.0).collect()))
+}
+
+/// A type by its name, or the words of an enum.
+#[derive(Debug)]
+pub(crate) struct SimpleType(Type);
+
+impl Form for SimpleType {
+    fn what() -> String {
+        WHAT.to_owned()
+    }
+
+    fn read(item: &Item, reading: &mut Reading<'_>) -> Option<Self> {
+        match &item.kind {
+            Kind::String(name) => match Type::named(name) {
+                Ok(ty) => Some(SimpleType(ty)),
+                Err(error) => {
+                    let mut diagnostic =
+                        Diagnostic::schema(error.to_string(), item.span.clone(), "unknown type");
+                    diagnostic.help.extend(error.help());
+                    reading.report(diagnostic)
+                }
+            },
+            Kind::Array(items) => {
+                enum_words(items, item, reading).map(|words| SimpleType(Type::Enum(words)))
+            }
+            _ => reading.mismatch(item),
+        }
+    }
+
+    fn schema(_: &mut Schemas) -> Json {
+        let plain: Vec<&str> =
+            Type::NAMES.iter().copied().filter(|name| !name.ends_with(')')).collect();
+        json!({ "anyOf": [
+            { "enum": plain },
+            { "type": "string", "pattern": "^(digits|hex)\\([1-9][0-9]{0,3}\\)$" },
+            words_schema(),
+        ] })
+    }
+}
+
+/// A member of a union.
+#[derive(Debug)]
+pub(crate) struct InnerType(Type);
+
+table! {
+    /// A regular expression as a member of a union.
+    RegexTable {
+        /// What the regular expression matches from end to end.
+        required regex: NonEmpty,
+    }
+}
+
+impl Form for InnerType {
+    fn what() -> String {
+        WHAT.to_owned()
+    }
+
+    fn read(item: &Item, reading: &mut Reading<'_>) -> Option<Self> {
+        if matches!(item.kind, Kind::Table(_)) {
+            let table = RegexTable::read(item, reading)?;
+            return Some(InnerType(Type::Regex(table.regex.value.0)));
+        }
+        SimpleType::read(item, reading).map(|ty| InnerType(ty.0))
+    }
+
+    fn schema(schemas: &mut Schemas) -> Json {
+        json!({ "anyOf": [SimpleType::schema(schemas), RegexTable::schema(schemas)] })
+    }
+}
+
+words!(Normalize: "`\"lower\"`", [("lower", Normalize::Lower)]);
+
+/// Characters and their spelling in a key.
+#[derive(Debug)]
+pub(crate) struct Encode(Vec<(char, String)>);
+
+/// The longest spelling of one character.
+const MAX_SPELLING: usize = 16;
+
+impl Form for Encode {
+    fn what() -> String {
+        "a table of characters and their spelling such as `{ \"/\" = \"_\" }`".to_owned()
+    }
+
+    fn read(item: &Item, reading: &mut Reading<'_>) -> Option<Self> {
+        let table = reading.table::<Self>(item)?;
+        let mut encode = Vec::with_capacity(table.len());
+        for entry in table {
+            let mut chars = entry.key.chars();
+            let char = match (chars.next(), chars.next()) {
+                (Some(char), None) if char.is_ascii() && !char.is_ascii_control() => char,
+                _ => {
+                    let message = "`encode` spells single ASCII characters";
+                    let label = format!("`{}` is not one", *entry.key);
+                    return reading.error(&entry.key.span, message, label);
+                }
+            };
+            let spelling =
+                reading.within(&entry.key, |reading| String::read(&entry.item, reading))?;
+            let graphic = spelling.bytes().all(|byte| byte.is_ascii_graphic());
+            if spelling.is_empty() || spelling.len() > MAX_SPELLING || !graphic {
+                let message = format!("`{char}` cannot be spelled like this");
+                let label = format!("1 to {MAX_SPELLING} visible ASCII characters");
+                return reading.error(&entry.item.span, message, label);
+            }
+            encode.push((char, spelling));
+        }
+        Some(Encode(encode))
+    }
+
+    fn schema(_: &mut Schemas) -> Json {
+        json!({
+            "type": "object",
+            "propertyNames": { "pattern": "^[ -~]$" },
+            "additionalProperties": { "type": "string", "pattern": "^[!-~]{1,16}$" },
+        })
+    }
+}

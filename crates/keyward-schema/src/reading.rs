@@ -1,0 +1,139 @@
+//! Reading a tree: where we are, and what was wrong so far.
+
+use crate::diagnostic::Diagnostic;
+use crate::form::Form;
+use crate::span::{Sources, Span, Spanned};
+use crate::syntax::{Entry, Item, Kind, offset_in_raw};
+use keyward_pattern::nearest;
+use std::ops::Range;
+
+/// The state of reading one file.
+pub(crate) struct Reading<'a> {
+    sources: &'a Sources,
+    /// The keys that lead to the place being read
+    path: Vec<String>,
+    /// Whether the file has syntax errors, so that parts of it may be missing
+    recovered: bool,
+    /// What was wrong so far
+    pub(crate) diagnostics: Vec<Diagnostic>,
+}
+
+impl<'a> Reading<'a> {
+    pub(crate) fn new(sources: &'a Sources, recovered: bool) -> Self {
+        Reading { sources, path: Vec::new(), recovered, diagnostics: Vec::new() }
+    }
+
+    /// Reports; `None` so that a reader can `return` it.
+    pub(crate) fn report<T>(&mut self, mut diagnostic: Diagnostic) -> Option<T> {
+        if let [table, id, ..] = self.path.as_slice()
+            && table == "keys"
+        {
+            diagnostic.definition = Some(id.clone());
+        }
+        self.diagnostics.push(diagnostic);
+        None
+    }
+
+    /// Reports with one place.
+    pub(crate) fn error<T>(
+        &mut self,
+        span: &Span,
+        message: impl Into<String>,
+        label: impl Into<String>,
+    ) -> Option<T> {
+        self.report(Diagnostic::schema(message, span.clone(), label))
+    }
+
+    /// Reports a value of the wrong kind.
+    pub(crate) fn mismatch<T: Form>(&mut self, item: &Item) -> Option<T> {
+        let message = format!("{} must be {}", self.here(), T::what());
+        self.error(&item.span, message, format!("this is {}", item.kind.name()))
+    }
+
+    /// The field being read, for messages.
+    pub(crate) fn here(&self) -> String {
+        self.path.last().map_or_else(|| "the schema".to_owned(), |name| format!("`{name}`"))
+    }
+
+    /// The table being read, as its header would be written.
+    pub(crate) fn table_name(&self) -> String {
+        if self.path.is_empty() {
+            "the schema".to_owned()
+        } else {
+            format!("`[{}]`", self.path.join("."))
+        }
+    }
+
+    /// A part of a string's value, in the file.
+    pub(crate) fn inside(&self, string: &Span, part: Range<usize>) -> Span {
+        inside(self.sources, string, part)
+    }
+
+    /// Reads a value one level down.
+    pub(crate) fn within<T>(&mut self, name: &str, read: impl FnOnce(&mut Self) -> T) -> T {
+        self.path.push(name.to_owned());
+        let value = read(self);
+        self.path.pop();
+        value
+    }
+
+    /// Reads a field that may be missing.
+    pub(crate) fn optional<T: Form>(&mut self, table: &[Entry], key: &str) -> Option<Spanned<T>> {
+        let entry = table.iter().find(|entry| entry.key.value == key)?;
+        self.within(key, |reading| T::spanned(&entry.item, reading))
+    }
+
+    /// Reads a field that must be there.
+    pub(crate) fn required<T: Form>(
+        &mut self,
+        table: &[Entry],
+        key: &str,
+        place: &Span,
+    ) -> Option<Spanned<T>> {
+        if table.iter().any(|entry| entry.key.value == key) || self.recovered {
+            return self.optional(table, key);
+        }
+        let name = self.table_name();
+        let message = format!("{name} has no `{key}`");
+        self.error(place, message, format!("`{key}` is missing: {}", T::what()))
+    }
+
+    /// The entries of a table.
+    pub(crate) fn table<'i, T: Form>(&mut self, item: &'i Item) -> Option<&'i [Entry]> {
+        if let Kind::Table(entries) = &item.kind {
+            return Some(entries);
+        }
+        self.mismatch::<T>(item);
+        None
+    }
+
+    /// Reports entries that a table does not have.
+    pub(crate) fn refuse_unknown(&mut self, table: &[Entry], known: &[&str]) {
+        for entry in table.iter().filter(|entry| !known.contains(&entry.key.as_str())) {
+            let key = &entry.key.value;
+            let message = format!("{} has no field `{key}`", self.table_name());
+            let diagnostic = match nearest(key, known.iter().copied()) {
+                Some(near) => Diagnostic::schema(message, entry.key.span.clone(), "unknown field")
+                    .help(format!("did you mean `{near}`?")),
+                None if known.is_empty() => {
+                    Diagnostic::schema(message, entry.key.span.clone(), "unknown field")
+                        .help("it takes no fields: write `{}`")
+                }
+                None => Diagnostic::schema(message, entry.key.span.clone(), "unknown field")
+                    .help(format!("the fields are {}", known.join(", "))),
+            };
+            self.report::<()>(diagnostic);
+        }
+    }
+}
+
+/// A part of a string's value, in its file.
+pub(crate) fn inside(sources: &Sources, string: &Span, part: Range<usize>) -> Span {
+    let raw = sources.get(string.file).text.get(string.start..string.end).unwrap_or_default();
+    if raw.len() < 2 {
+        return string.clone();
+    }
+    let start = string.start + offset_in_raw(raw, part.start);
+    let end = string.start + offset_in_raw(raw, part.end);
+    Span::new(string.file, start..end.max(start))
+}

@@ -1,0 +1,317 @@
+//! Single values: text, numbers, durations, sizes, shares, days, patterns, and words.
+
+use crate::Diagnostic;
+use crate::form::{Form, Schemas, words};
+use crate::model::{
+    Algorithm, Case, Date, Invalidate, Lifecycle, OnFull, OnOutage, OnWrite, Phase, Policy,
+    RuleSet, Severity,
+};
+use crate::reading::Reading;
+use crate::syntax::{Item, Kind};
+use keyward_fact::{Duration, Size};
+use keyward_pattern::Template;
+use serde_json::{Value as Json, json};
+
+/// The longest duration in a schema: ten years.
+pub(crate) const LONGEST: Duration = Duration::from_days(3_653);
+
+/// A duration as a regular expression, for JSON Schema.
+pub(crate) const DURATION_PATTERN: &str = "([0-9]+(ms|[wdhms]))+";
+
+impl Form for String {
+    fn what() -> String {
+        "a string".to_owned()
+    }
+
+    fn read(item: &Item, reading: &mut Reading<'_>) -> Option<Self> {
+        match &item.kind {
+            Kind::String(text) => Some(text.clone()),
+            _ => reading.mismatch(item),
+        }
+    }
+
+    fn schema(_: &mut Schemas) -> Json {
+        json!({ "type": "string" })
+    }
+}
+
+/// A string with something in it.
+#[derive(Debug, Clone)]
+pub(crate) struct NonEmpty(pub(crate) String);
+
+impl Form for NonEmpty {
+    fn what() -> String {
+        "a string that is not empty".to_owned()
+    }
+
+    fn read(item: &Item, reading: &mut Reading<'_>) -> Option<Self> {
+        match &item.kind {
+            Kind::String(text) if !text.trim().is_empty() => Some(NonEmpty(text.clone())),
+            Kind::String(_) => {
+                let message = format!("{} cannot be empty", reading.here());
+                reading.error(&item.span, message, "say something here")
+            }
+            _ => reading.mismatch(item),
+        }
+    }
+
+    fn schema(_: &mut Schemas) -> Json {
+        json!({ "type": "string", "pattern": "\\S" })
+    }
+}
+
+impl Form for bool {
+    fn what() -> String {
+        "`true` or `false`".to_owned()
+    }
+
+    fn read(item: &Item, reading: &mut Reading<'_>) -> Option<Self> {
+        match item.kind {
+            Kind::Boolean(value) => Some(value),
+            _ => reading.mismatch(item),
+        }
+    }
+
+    fn schema(_: &mut Schemas) -> Json {
+        json!({ "type": "boolean" })
+    }
+}
+
+/// A whole number from `MIN` to `MAX`.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Integer<const MIN: u64, const MAX: u64>(pub(crate) u64);
+
+/// A count of something: at least one.
+pub(crate) type Count = Integer<1, { i64::MAX as u64 }>;
+
+impl<const MIN: u64, const MAX: u64> Form for Integer<MIN, MAX> {
+    fn what() -> String {
+        match (MIN, MAX) {
+            (0, _) if MAX >= i64::MAX as u64 => "a whole number".to_owned(),
+            (1, _) if MAX >= i64::MAX as u64 => "a whole number from 1".to_owned(),
+            _ => format!("a whole number from {MIN} to {MAX}"),
+        }
+    }
+
+    fn read(item: &Item, reading: &mut Reading<'_>) -> Option<Self> {
+        let Kind::Integer(number) = item.kind else { return reading.mismatch(item) };
+        match number.and_then(|number| u64::try_from(number).ok()) {
+            Some(number) if (MIN..=MAX).contains(&number) => Some(Integer(number)),
+            _ => {
+                let message = format!("{} must be {}", reading.here(), Self::what());
+                reading.error(&item.span, message, "outside that range")
+            }
+        }
+    }
+
+    fn schema(_: &mut Schemas) -> Json {
+        let mut schema = json!({ "type": "integer", "minimum": MIN });
+        if MAX < i64::MAX as u64 {
+            schema["maximum"] = json!(MAX);
+        }
+        schema
+    }
+}
+
+impl Form for Duration {
+    fn what() -> String {
+        "a duration such as `\"1h30m\"`".to_owned()
+    }
+
+    fn read(item: &Item, reading: &mut Reading<'_>) -> Option<Self> {
+        let Kind::String(text) = &item.kind else { return reading.mismatch(item) };
+        duration(text, 0, item, reading)
+    }
+
+    fn schema(_: &mut Schemas) -> Json {
+        json!({ "type": "string", "pattern": format!("^{DURATION_PATTERN}$") })
+    }
+}
+
+/// Reads a duration that starts at `offset` in a string.
+pub(crate) fn duration(
+    text: &str,
+    offset: usize,
+    item: &Item,
+    reading: &mut Reading<'_>,
+) -> Option<Duration> {
+    let problem = match text.parse::<Duration>() {
+        Ok(duration) if duration.is_zero() => "it is no time at all".to_owned(),
+        Ok(duration) if duration > LONGEST => "longer than ten years".to_owned(),
+        Ok(duration) => return Some(duration),
+        Err(error) => error.to_string(),
+    };
+    let span = reading.inside(&item.span, offset..offset + text.len());
+    let span = if text.is_empty() { item.span.clone() } else { span };
+    let message = format!("{} has a duration that cannot be used: `{text}`", reading.here());
+    let diagnostic = Diagnostic::schema(message, span, problem);
+    reading.report(
+        diagnostic.help("durations are written `500ms`, `60s`, `5m`, `24h`, `7d`, `2w` or `1h30m`"),
+    )
+}
+
+impl Form for Size {
+    fn what() -> String {
+        "a size such as `\"64kb\"`".to_owned()
+    }
+
+    fn read(item: &Item, reading: &mut Reading<'_>) -> Option<Self> {
+        let size = match &item.kind {
+            Kind::String(text) => {
+                text.parse().map_err(|error: keyward_fact::SizeError| error.to_string())
+            }
+            Kind::Integer(Some(bytes)) => u64::try_from(*bytes)
+                .map(Size::from_bytes)
+                .map_err(|_| "a size cannot be negative".to_owned()),
+            _ => return reading.mismatch(item),
+        };
+        match size {
+            Ok(size) => Some(size),
+            Err(problem) => {
+                let message = format!("{} is no size", reading.here());
+                let diagnostic = Diagnostic::schema(message, item.span.clone(), problem);
+                reading.report(diagnostic.help(
+                    "sizes are written as in redis.conf: `512`, `100b`, `64kb`, `4mb`, `2gb`",
+                ))
+            }
+        }
+    }
+
+    fn schema(_: &mut Schemas) -> Json {
+        json!({ "anyOf": [
+            { "type": "string", "pattern": "^[0-9]+([kKmMgG]?[bB]?)$" },
+            { "type": "integer", "minimum": 0 },
+        ] })
+    }
+}
+
+/// A share in per cent: above 0, up to 100.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Percent(pub(crate) f64);
+
+impl Form for Percent {
+    fn what() -> String {
+        "a share such as `\"80%\"`".to_owned()
+    }
+
+    fn read(item: &Item, reading: &mut Reading<'_>) -> Option<Self> {
+        let Kind::String(text) = &item.kind else { return reading.mismatch(item) };
+        let number = text.strip_suffix('%').filter(|number| {
+            number.starts_with(|first: char| first.is_ascii_digit())
+                && number.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.')
+        });
+        match number.and_then(|number| number.parse::<f64>().ok()) {
+            Some(share) if share > 0.0 && share <= 100.0 => Some(Percent(share)),
+            _ => {
+                let message = format!("{} must be {}", reading.here(), Self::what());
+                reading.error(&item.span, message, "above 0%, up to 100%")
+            }
+        }
+    }
+
+    fn schema(_: &mut Schemas) -> Json {
+        json!({ "type": "string", "pattern": "^[0-9]+(\\.[0-9]+)?%$" })
+    }
+}
+
+impl Form for Date {
+    fn what() -> String {
+        "a date such as `2026-12-31`, without quotes".to_owned()
+    }
+
+    fn read(item: &Item, reading: &mut Reading<'_>) -> Option<Self> {
+        match item.kind {
+            Kind::Datetime(Some(date)) => Some(date),
+            Kind::Datetime(None) => {
+                let message = format!("{} must be {}", reading.here(), Self::what());
+                reading.error(&item.span, message, "a day only, without a time")
+            }
+            _ => reading.mismatch(item),
+        }
+    }
+
+    fn schema(_: &mut Schemas) -> Json {
+        // How a TOML date reaches a JSON Schema validator differs: taplo hands over a string.
+        json!({ "type": "string", "format": "date", "pattern": "^[0-9]{4}-[0-9]{2}-[0-9]{2}$" })
+    }
+}
+
+impl Form for Template {
+    fn what() -> String {
+        "a pattern such as `\"user:{user_id}\"`".to_owned()
+    }
+
+    fn read(item: &Item, reading: &mut Reading<'_>) -> Option<Self> {
+        let Kind::String(text) = &item.kind else { return reading.mismatch(item) };
+        match Template::parse(text) {
+            Ok(template) => Some(template),
+            Err(error) => {
+                let span = reading.inside(&item.span, error.span.clone());
+                let span = if text.is_empty() { item.span.clone() } else { span };
+                let message = format!("{} is not a pattern", reading.here());
+                let mut diagnostic = Diagnostic::schema(message, span, error.to_string());
+                diagnostic.help.extend(error.help());
+                reading.report(diagnostic)
+            }
+        }
+    }
+
+    fn schema(_: &mut Schemas) -> Json {
+        json!({ "type": "string", "minLength": 1 })
+    }
+}
+
+/// One character that may stand between segments.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Separator(pub(crate) char);
+
+impl Form for Separator {
+    fn what() -> String {
+        "one ASCII punctuation character such as `\":\"`".to_owned()
+    }
+
+    fn read(item: &Item, reading: &mut Reading<'_>) -> Option<Self> {
+        let Kind::String(text) = &item.kind else { return reading.mismatch(item) };
+        let mut chars = text.chars();
+        match (chars.next(), chars.next()) {
+            (Some(char), None) if char.is_ascii_punctuation() => Some(Separator(char)),
+            _ => {
+                let message = format!("{} must be {}", reading.here(), Self::what());
+                reading.error(&item.span, message, "not one such character")
+            }
+        }
+    }
+
+    fn schema(_: &mut Schemas) -> Json {
+        json!({ "type": "string", "pattern": "^[!-/:-@\\[-`{-~]$" })
+    }
+}
+
+words!(Case: "`\"lower\"` or `\"any\"`", [("lower", Case::Lower), ("any", Case::Any)]);
+words!(Policy: "an eviction policy such as `\"noeviction\"`",
+    Policy::ALL.map(|policy| (policy.name(), policy)));
+words!(RuleSet: "`\"minimal\"`, `\"recommended\"` or `\"strict\"`", [
+    ("minimal", RuleSet::Minimal),
+    ("recommended", RuleSet::Recommended),
+    ("strict", RuleSet::Strict),
+]);
+words!(Severity: "`\"error\"`, `\"warn\"` or `\"off\"`",
+    [("error", Severity::Error), ("warn", Severity::Warn), ("off", Severity::Off)]);
+words!(Lifecycle: "a lifecycle such as `\"cache\"`",
+    Lifecycle::ALL.map(|lifecycle| (lifecycle.name(), lifecycle)));
+words!(OnWrite: "`\"set\"` or `\"keep\"`", [("set", OnWrite::Set), ("keep", OnWrite::Keep)]);
+words!(OnFull: "`\"trim\"` or `\"refuse\"`", [("trim", OnFull::Trim), ("refuse", OnFull::Refuse)]);
+words!(Invalidate: "`\"index\"` or `\"scan\"`",
+    [("index", Invalidate::Index), ("scan", Invalidate::Scan)]);
+words!(Algorithm: "`\"fixed-window\"`, `\"sliding-window\"` or `\"gcra\"`", [
+    ("fixed-window", Algorithm::FixedWindow),
+    ("sliding-window", Algorithm::SlidingWindow),
+    ("gcra", Algorithm::Gcra),
+]);
+words!(OnOutage: "`\"open\"` or `\"closed\"`",
+    [("open", OnOutage::Open), ("closed", OnOutage::Closed)]);
+words!(Phase: "`\"dual-write\"`, `\"read-fallback\"` or `\"cleanup\"`", [
+    ("dual-write", Phase::DualWrite),
+    ("read-fallback", Phase::ReadFallback),
+    ("cleanup", Phase::Cleanup),
+]);

@@ -1,0 +1,406 @@
+//! What stands under a key: `value`, `fields`, `member`, `score`, and the key's type.
+
+use crate::Diagnostic;
+use crate::form::{Form, Id, Name, Schemas, Table, table, unknown_word, words};
+use crate::model::{JsonType, Value};
+use crate::reading::Reading;
+use crate::scalar::NonEmpty;
+use crate::span::{Span, Spanned};
+use crate::syntax::{Item, Kind};
+use crate::ttl::TtlForm;
+use keyward_fact::KeyType;
+use serde_json::{Value as Json, json};
+
+/// The values that have a name.
+pub(crate) const NAMED: [(&str, Value); 12] = [
+    ("text", Value::Text),
+    ("int", Value::Int),
+    ("uint", Value::Uint),
+    ("float", Value::Float),
+    ("bool", Value::Bool),
+    ("uuid", Value::Uuid),
+    ("timestamp", Value::Timestamp),
+    ("date", Value::Date),
+    ("unix", Value::Unix),
+    ("unix_ms", Value::UnixMs),
+    ("bytes", Value::Bytes),
+    ("json", Value::Json { of: None, zstd: false }),
+];
+
+const WHAT: &str = "a value such as `\"text\"`, `[\"on\", \"off\"]` or `{ json = \"TypeName\" }`";
+
+table! {
+    /// What a value is, with options: exactly one of `type`, `json`, `ref` and `key`.
+    ValueTable {
+        /// A value by its name, or an array of words.
+        optional simple = "type": SimpleValue,
+        /// JSON: the application's type by its name, or an array with the one value that a JSON array repeats.
+        optional json: JsonType,
+        /// A reference to another definition's parameter: `"definition.param"`.
+        optional reference = "ref": Reference,
+        /// A reference to another definition's key, by the definition's id.
+        optional key: DefinitionName,
+        /// How JSON is compressed.
+        optional compress: Compress,
+    }
+}
+
+table! {
+    /// A field of a hash, with options: exactly one of `type`, `json`, `ref` and `key`.
+    FieldTable {
+        /// A value by its name, or an array of words.
+        optional simple = "type": SimpleValue,
+        /// JSON: the application's type by its name, or an array with the one value that a JSON array repeats.
+        optional json: JsonType,
+        /// A reference to another definition's parameter: `"definition.param"`.
+        optional reference = "ref": Reference,
+        /// A reference to another definition's key, by the definition's id.
+        optional key: DefinitionName,
+        /// How JSON is compressed.
+        optional compress: Compress,
+        /// Whether the field may be missing; `false` unless given.
+        optional optional: bool,
+        /// The field's own TTL (Redis 7.4, Valkey 9).
+        optional ttl: TtlForm,
+        /// What the field means.
+        optional doc: String,
+    }
+}
+
+/// The parts of a value's table that say what the value is.
+struct Contents {
+    simple: Option<Spanned<SimpleValue>>,
+    json: Option<Spanned<JsonType>>,
+    reference: Option<Spanned<Reference>>,
+    key: Option<Spanned<DefinitionName>>,
+    compress: Option<Spanned<Compress>>,
+}
+
+impl Contents {
+    fn value(self, item: &Item, reading: &mut Reading<'_>) -> Option<Value> {
+        let Kind::Table(entries) = &item.kind else { return None };
+        let mut given = entries
+            .iter()
+            .filter(|entry| matches!(entry.key.as_str(), "type" | "json" | "ref" | "key"));
+        let Some(first) = given.next() else {
+            let message = format!("{} does not say what it holds", reading.here());
+            let label = "needs one of `type`, `json`, `ref` or `key`";
+            return reading.error(&item.span, message, label);
+        };
+        if let Some(second) = given.next() {
+            let message = format!("{} says twice what it holds", reading.here());
+            let diagnostic = Diagnostic::schema(message, second.key.span.clone(), "here")
+                .at(first.key.span.clone(), "and here");
+            return reading.report(diagnostic);
+        }
+        let mut value = match self {
+            Contents { simple: Some(simple), .. } => simple.value.0,
+            Contents { json: Some(of), .. } => Value::Json { of: Some(of.value), zstd: false },
+            Contents { reference: Some(to), .. } => {
+                Value::Ref { definition: to.value.definition, param: to.value.param }
+            }
+            Contents { key: Some(key), .. } => Value::Key(key.value.0),
+            _ => return None,
+        };
+        match (&mut value, self.compress) {
+            (_, None) => {}
+            (Value::Json { zstd, .. }, Some(_)) => *zstd = true,
+            (_, Some(compress)) => {
+                let message = format!("{} cannot be compressed", reading.here());
+                return reading.error(&compress.span, message, "only JSON can be compressed");
+            }
+        }
+        Some(value)
+    }
+}
+
+impl Form for Value {
+    fn what() -> String {
+        WHAT.to_owned()
+    }
+
+    fn read(item: &Item, reading: &mut Reading<'_>) -> Option<Self> {
+        if !matches!(item.kind, Kind::Table(_)) {
+            return SimpleValue::read(item, reading).map(|simple| simple.0);
+        }
+        let ValueTable { simple, json, reference, key, compress } =
+            ValueTable::read(item, reading)?;
+        Contents { simple, json, reference, key, compress }.value(item, reading)
+    }
+
+    fn schema(schemas: &mut Schemas) -> Json {
+        schemas.shared("value", |schemas| {
+            json!({ "anyOf": [SimpleValue::schema(schemas), contents_schema::<ValueTable>(schemas)] })
+        })
+    }
+}
+
+/// A table that must hold exactly one of the fields that say what the value is.
+fn contents_schema<T: Table>(schemas: &mut Schemas) -> Json {
+    let mut schema = T::object(schemas);
+    schema["oneOf"] =
+        json!(["type", "json", "ref", "key"].map(|field| json!({ "required": [field] })));
+    schema
+}
+
+/// A value by its name, or the words of an enum.
+#[derive(Debug)]
+pub(crate) struct SimpleValue(Value);
+
+impl Form for SimpleValue {
+    fn what() -> String {
+        WHAT.to_owned()
+    }
+
+    fn read(item: &Item, reading: &mut Reading<'_>) -> Option<Self> {
+        match &item.kind {
+            Kind::String(name) => named(name, &item.span, reading).map(SimpleValue),
+            Kind::Array(items) => {
+                enum_words(items, item, reading).map(|words| SimpleValue(Value::Enum(words)))
+            }
+            _ => reading.mismatch(item),
+        }
+    }
+
+    fn schema(_: &mut Schemas) -> Json {
+        json!({ "anyOf": [{ "enum": NAMED.map(|(name, _)| name) }, words_schema()] })
+    }
+}
+
+fn named(name: &str, span: &Span, reading: &mut Reading<'_>) -> Option<Value> {
+    if let Some((_, value)) = NAMED.into_iter().find(|(known, _)| *known == name) {
+        return Some(value);
+    }
+    let known = NAMED.map(|(name, _)| name);
+    unknown_word(span, name, &known, reading)
+}
+
+/// The words of an enum: at least one, each once, none empty.
+pub(crate) fn enum_words(
+    items: &[Item],
+    item: &Item,
+    reading: &mut Reading<'_>,
+) -> Option<Vec<String>> {
+    if items.is_empty() {
+        let message = format!("{} has no words", reading.here());
+        return reading.error(&item.span, message, "an enum needs at least one word");
+    }
+    let mut seen: std::collections::HashMap<&str, &Span> = std::collections::HashMap::new();
+    let mut complete = true;
+    for word in items {
+        let Kind::String(text) = &word.kind else {
+            let message = format!("the words of {} must be strings", reading.here());
+            reading.error::<()>(&word.span, message, format!("this is {}", word.kind.name()));
+            complete = false;
+            continue;
+        };
+        if text.is_empty() {
+            let message = format!("{} has an empty word", reading.here());
+            reading.error::<()>(&word.span, message, "a word cannot be empty");
+            complete = false;
+        }
+        if let Some(first) = seen.insert(text, &word.span) {
+            let message = format!("{} has the word `{text}` twice", reading.here());
+            let diagnostic = Diagnostic::schema(message, word.span.clone(), "again here")
+                .at(first.clone(), "first here");
+            reading.report::<()>(diagnostic);
+            complete = false;
+        }
+    }
+    let words = items.iter().filter_map(|word| match &word.kind {
+        Kind::String(text) => Some(text.clone()),
+        _ => None,
+    });
+    complete.then(|| words.collect())
+}
+
+pub(crate) fn words_schema() -> Json {
+    json!({
+        "type": "array",
+        "items": { "type": "string", "minLength": 1 },
+        "minItems": 1,
+        "uniqueItems": true,
+    })
+}
+
+impl Form for JsonType {
+    fn what() -> String {
+        "a type's name, or an array with one value such as `[\"text\"]`".to_owned()
+    }
+
+    fn read(item: &Item, reading: &mut Reading<'_>) -> Option<Self> {
+        match &item.kind {
+            Kind::String(_) => NonEmpty::read(item, reading).map(|name| JsonType::Named(name.0)),
+            Kind::Array(items) if items.len() == 1 => {
+                Value::read(&items[0], reading).map(|value| JsonType::Array(Box::new(value)))
+            }
+            Kind::Array(_) => {
+                let message = format!("{} must be {}", reading.here(), Self::what());
+                reading.error(&item.span, message, "one value, which the JSON array repeats")
+            }
+            _ => reading.mismatch(item),
+        }
+    }
+
+    fn schema(schemas: &mut Schemas) -> Json {
+        json!({ "anyOf": [
+            NonEmpty::schema(schemas),
+            { "type": "array", "items": Value::schema(schemas), "minItems": 1, "maxItems": 1 },
+        ] })
+    }
+}
+
+/// `definition.param`
+#[derive(Debug)]
+pub(crate) struct Reference {
+    definition: String,
+    param: String,
+}
+
+impl Form for Reference {
+    fn what() -> String {
+        "a definition and its parameter such as `\"session.session_id\"`".to_owned()
+    }
+
+    fn read(item: &Item, reading: &mut Reading<'_>) -> Option<Self> {
+        let Kind::String(text) = &item.kind else { return reading.mismatch(item) };
+        match text.split_once('.') {
+            Some((definition, param))
+                if Id::is_valid(definition) && crate::form::ParamName::is_valid(param) =>
+            {
+                Some(Reference { definition: definition.to_owned(), param: param.to_owned() })
+            }
+            _ => {
+                let message = format!("{} must be {}", reading.here(), Self::what());
+                let diagnostic =
+                    Diagnostic::schema(message, item.span.clone(), "not `definition.param`");
+                reading.report(diagnostic.help("for a whole key, write `{ key = \"definition\" }`"))
+            }
+        }
+    }
+
+    fn schema(_: &mut Schemas) -> Json {
+        json!({ "type": "string", "pattern": "^[a-z][a-z0-9_]*\\.[A-Za-z_][A-Za-z0-9_]*$" })
+    }
+}
+
+/// The id of a definition.
+#[derive(Debug, Clone)]
+pub(crate) struct DefinitionName(pub(crate) String);
+
+impl Form for DefinitionName {
+    fn what() -> String {
+        "a definition's id".to_owned()
+    }
+
+    fn read(item: &Item, reading: &mut Reading<'_>) -> Option<Self> {
+        match &item.kind {
+            Kind::String(name) if Id::is_valid(name) => Some(DefinitionName(name.clone())),
+            Kind::String(_) => {
+                let message = format!("{} must be {}", reading.here(), Self::what());
+                reading.error(&item.span, message, Id::WHAT)
+            }
+            _ => reading.mismatch(item),
+        }
+    }
+
+    fn schema(_: &mut Schemas) -> Json {
+        json!({ "type": "string", "pattern": Id::PATTERN })
+    }
+}
+
+/// How JSON is compressed.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Compress {
+    Zstd,
+}
+
+words!(Compress: "`\"zstd\"`", [("zstd", Compress::Zstd)]);
+
+/// A field of a hash, before its TTL is resolved.
+#[derive(Debug)]
+pub(crate) struct FieldForm {
+    pub(crate) value: Value,
+    pub(crate) optional: bool,
+    pub(crate) ttl: Option<Spanned<TtlForm>>,
+    pub(crate) doc: Option<Spanned<String>>,
+}
+
+impl Form for FieldForm {
+    fn what() -> String {
+        "a value such as `\"text\"`, `\"text?\"` or `{ type = \"text\", optional = true }`"
+            .to_owned()
+    }
+
+    fn read(item: &Item, reading: &mut Reading<'_>) -> Option<Self> {
+        let plain = |value, optional| FieldForm { value, optional, ttl: None, doc: None };
+        match &item.kind {
+            Kind::String(name) => {
+                let (name, optional) = match name.strip_suffix('?') {
+                    Some(name) => (name, true),
+                    None => (name.as_str(), false),
+                };
+                named(name, &item.span, reading).map(|value| plain(value, optional))
+            }
+            Kind::Array(_) => Value::read(item, reading).map(|value| plain(value, false)),
+            Kind::Table(_) => {
+                let table = FieldTable::read(item, reading)?;
+                let FieldTable { simple, json, reference, key, compress, optional, ttl, doc } =
+                    table;
+                let contents = Contents { simple, json, reference, key, compress };
+                let value = contents.value(item, reading)?;
+                let optional = optional.is_some_and(|optional| optional.value);
+                Some(FieldForm { value, optional, ttl, doc })
+            }
+            _ => reading.mismatch(item),
+        }
+    }
+
+    fn schema(schemas: &mut Schemas) -> Json {
+        schemas.shared("field", |schemas| {
+            let names = NAMED.map(|(name, _)| name);
+            let optional = NAMED.map(|(name, _)| format!("{name}?"));
+            let words: Vec<&str> =
+                names.into_iter().chain(optional.iter().map(String::as_str)).collect();
+            json!({ "anyOf": [
+                { "enum": words },
+                words_schema(),
+                contents_schema::<FieldTable>(schemas),
+            ] })
+        })
+    }
+}
+
+table! {
+    /// A type that a module brings.
+    ModuleTable {
+        /// The name that the server's TYPE answers, such as `ReJSON-RL`.
+        required module: NonEmpty,
+    }
+}
+
+impl Form for KeyType {
+    fn what() -> String {
+        "a type such as `\"hash\"`, or `{ module = \"ReJSON-RL\" }`".to_owned()
+    }
+
+    fn read(item: &Item, reading: &mut Reading<'_>) -> Option<Self> {
+        match &item.kind {
+            Kind::String(name) => name.parse().ok().or_else(|| {
+                let known = KeyType::BUILT_IN;
+                let known: Vec<&str> = known.iter().map(KeyType::name).collect();
+                unknown_word(&item.span, name, &known, reading)
+            }),
+            Kind::Table(_) => {
+                ModuleTable::read(item, reading).map(|table| KeyType::Module(table.module.value.0))
+            }
+            _ => reading.mismatch(item),
+        }
+    }
+
+    fn schema(schemas: &mut Schemas) -> Json {
+        let known = KeyType::BUILT_IN;
+        let known: Vec<&str> = known.iter().map(KeyType::name).collect();
+        json!({ "anyOf": [{ "enum": known }, ModuleTable::schema(schemas)] })
+    }
+}
