@@ -1,0 +1,338 @@
+//! A minimal deterministic automaton as a dense table.
+
+use super::{TooLarge, preference};
+use std::collections::{HashMap, VecDeque};
+
+/// State 0 is dead: nothing leads out of it, and it does not accept.
+const DEAD: u32 = 0;
+
+/// A deterministic automaton. Rows are states, columns are classes of bytes that no state tells apart.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Dfa {
+    classes: [u8; 256],
+    columns: u32,
+    /// `rows[state + class]`; a state is the offset of its row, which saves a multiplication a byte
+    rows: Vec<u32>,
+    accepting: Vec<bool>,
+    start: u32,
+}
+
+impl Dfa {
+    /// From `next[state][class]` with state 0 dead; made minimal.
+    pub(super) fn new(
+        classes: [u8; 256],
+        next: &[Vec<u32>],
+        accepting: &[bool],
+        start: u32,
+    ) -> Self {
+        let merged = merge_equal_states(next, accepting);
+        let (classes, keep) = merge_equal_classes(&classes, next, &merged);
+        let live = merged.iter().max().map_or(1, |max| max + 1);
+        let columns = u32::try_from(keep.len()).unwrap_or(u32::MAX);
+        let mut rows = vec![DEAD; (live * columns) as usize];
+        let mut accepts = vec![false; live as usize];
+        for (old, row) in next.iter().enumerate() {
+            let new = merged[old];
+            accepts[new as usize] = accepting[old];
+            for (column, &class) in keep.iter().enumerate() {
+                rows[new as usize * keep.len() + column] = merged[row[class] as usize] * columns;
+            }
+        }
+        Dfa { classes, columns, rows, accepting: accepts, start: merged[start as usize] * columns }
+    }
+
+    pub(crate) fn start(&self) -> u32 {
+        self.start
+    }
+
+    #[inline]
+    pub(crate) fn next(&self, state: u32, byte: u8) -> u32 {
+        self.rows[state as usize + usize::from(self.classes[usize::from(byte)])]
+    }
+
+    pub(crate) fn accepting(&self, state: u32) -> bool {
+        self.accepting[(state / self.columns) as usize]
+    }
+
+    pub(crate) fn is_dead(state: u32) -> bool {
+        state == DEAD
+    }
+
+    /// Whether the automaton accepts exactly these bytes.
+    #[inline]
+    pub(crate) fn matches(&self, bytes: &[u8]) -> bool {
+        let mut state = self.start;
+        for &byte in bytes {
+            state = self.next(state, byte);
+            if state == DEAD {
+                return false;
+            }
+        }
+        self.accepting(state)
+    }
+
+    /// How many leading bytes can still be continued to a match.
+    pub(crate) fn progress(&self, bytes: &[u8]) -> usize {
+        let mut state = self.start;
+        for (at, &byte) in bytes.iter().enumerate() {
+            state = self.next(state, byte);
+            if state == DEAD {
+                return at;
+            }
+        }
+        bytes.len()
+    }
+
+    /// How many states, the dead one included.
+    pub(crate) fn states(&self) -> usize {
+        self.accepting.len()
+    }
+
+    /// One byte of each class, easy to read ones first, and all bytes for which `apart` holds.
+    pub(crate) fn representatives(&self, apart: impl Fn(u8) -> bool) -> Vec<u8> {
+        let mut bytes: Vec<u8> = (0..=u8::MAX).collect();
+        bytes.sort_by_key(|&byte| preference(byte));
+        let mut seen = vec![false; self.columns as usize];
+        bytes.retain(|&byte| {
+            apart(byte) || !std::mem::replace(&mut seen[usize::from(self.class(byte))], true)
+        });
+        bytes
+    }
+
+    /// The byte's class: bytes of one class are told apart by no state.
+    pub(crate) fn class(&self, byte: u8) -> u8 {
+        self.classes[usize::from(byte)]
+    }
+
+    /// Whether a match can contain the byte. In a minimal automaton every state but the dead one
+    /// leads to a match.
+    pub(crate) fn uses(&self, byte: u8) -> bool {
+        let class = u32::from(self.class(byte));
+        let mut states = (self.columns..).step_by(self.columns as usize).take(self.states() - 1);
+        states.any(|state| self.rows[(state + class) as usize] != DEAD)
+    }
+
+    /// What both accept.
+    pub(crate) fn intersect(&self, other: &Dfa, max_states: usize) -> Result<Dfa, TooLarge> {
+        let mut classes = [0; 256];
+        let mut samples: Vec<u8> = Vec::new();
+        let mut class_of_pair = HashMap::new();
+        for byte in 0..=u8::MAX {
+            classes[usize::from(byte)] =
+                *class_of_pair.entry((self.class(byte), other.class(byte))).or_insert_with(|| {
+                    samples.push(byte);
+                    u8::try_from(samples.len() - 1).unwrap_or(u8::MAX)
+                });
+        }
+        let mut numbers = HashMap::from([((self.start, other.start), 1u32)]);
+        let mut open = vec![(self.start, other.start)];
+        let mut next = vec![vec![DEAD; samples.len()]];
+        let mut accepting = vec![false];
+        let mut at = 0;
+        while at < open.len() {
+            let (a, b) = open[at];
+            at += 1;
+            accepting.push(self.accepting(a) && other.accepting(b));
+            let mut row = Vec::with_capacity(samples.len());
+            for &byte in &samples {
+                let pair = (self.next(a, byte), other.next(b, byte));
+                row.push(if pair.0 == DEAD || pair.1 == DEAD {
+                    DEAD
+                } else {
+                    *numbers.entry(pair).or_insert_with(|| {
+                        open.push(pair);
+                        u32::try_from(open.len()).unwrap_or(u32::MAX)
+                    })
+                });
+            }
+            next.push(row);
+            if open.len() > 2 * max_states {
+                return Err(TooLarge);
+            }
+        }
+        Ok(Dfa::new(classes, &next, &accepting, 1))
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.start == DEAD
+    }
+
+    /// The length of the shortest match; of an empty language, zero.
+    pub(crate) fn min_len(&self) -> usize {
+        let mut seen = vec![false; self.states()];
+        let mut queue = VecDeque::from([(self.start, 0)]);
+        while let Some((state, len)) = queue.pop_front() {
+            if self.accepting(state) {
+                return len;
+            }
+            for next in self.successors(state) {
+                if !std::mem::replace(&mut seen[(next / self.columns) as usize], true) {
+                    queue.push_back((next, len + 1));
+                }
+            }
+        }
+        0
+    }
+
+    /// The length of the longest match; `None` if there is no bound.
+    pub(crate) fn max_len(&self) -> Option<usize> {
+        // Longest path; a cycle shows as a path longer than there are states.
+        let mut incoming = vec![0usize; self.states()];
+        let index = |state: u32| (state / self.columns) as usize;
+        let all = (1..self.states()).map(|state| state as u32 * self.columns);
+        for state in all {
+            for next in self.successors(state) {
+                incoming[index(next)] += 1;
+            }
+        }
+        let mut longest = vec![0usize; self.states()];
+        let mut ready: Vec<u32> = if incoming[index(self.start)] == 0 {
+            vec![self.start]
+        } else {
+            return self.is_empty().then_some(0);
+        };
+        let mut done = 1;
+        while let Some(state) = ready.pop() {
+            for next in self.successors(state) {
+                let at = index(next);
+                longest[at] = longest[at].max(longest[index(state)] + 1);
+                incoming[at] -= 1;
+                if incoming[at] == 0 {
+                    done += 1;
+                    ready.push(next);
+                }
+            }
+        }
+        (done == self.states() - 1).then(|| longest.into_iter().max().unwrap_or(0))
+    }
+
+    /// The live states that follow, one for each class.
+    fn successors(&self, state: u32) -> impl Iterator<Item = u32> {
+        let row = state as usize..(state + self.columns) as usize;
+        self.rows[row].iter().copied().filter(|&next| next != DEAD)
+    }
+}
+
+/// For each state, the number of its group of states that accept the same; the dead group is 0.
+///
+/// Moore's refinement, a worklist over predecessors: only states whose successors changed group
+/// are looked at again, which keeps long chains (`hex(1024)`) linear.
+fn merge_equal_states(next: &[Vec<u32>], accepting: &[bool]) -> Vec<u32> {
+    let states = next.len();
+    let alive = can_accept(next, accepting);
+    let signature_of = |state: usize, group: &[u32]| -> Vec<u32> {
+        next[state].iter().map(|&to| group[to as usize]).collect()
+    };
+    // Chains are told apart by their distance to acceptance at once, instead of one round a link.
+    let distance = longest_distance(next, &alive);
+    let mut ids = HashMap::new();
+    ids.insert((false, false, 0), 0u32);
+    let mut group: Vec<u32> = (0..states)
+        .map(|state| {
+            let key = if alive[state] {
+                (true, accepting[state], distance[state])
+            } else {
+                (false, false, 0)
+            };
+            let fresh = u32::try_from(ids.len()).unwrap_or(u32::MAX);
+            *ids.entry(key).or_insert(fresh)
+        })
+        .collect();
+    let mut count = ids.len();
+    loop {
+        let mut ids = HashMap::new();
+        ids.insert((0, None), 0u32);
+        let refined: Vec<u32> = (0..states)
+            .map(|state| {
+                let key = match group[state] {
+                    0 => (0, None),
+                    own => (own, Some(signature_of(state, &group))),
+                };
+                let fresh = u32::try_from(ids.len()).unwrap_or(u32::MAX);
+                *ids.entry(key).or_insert(fresh)
+            })
+            .collect();
+        let stable = ids.len() == count;
+        count = ids.len();
+        group = refined;
+        if stable {
+            return group;
+        }
+    }
+}
+
+/// Which states lead to acceptance.
+fn can_accept(next: &[Vec<u32>], accepting: &[bool]) -> Vec<bool> {
+    let mut before: Vec<Vec<u32>> = vec![Vec::new(); next.len()];
+    for (state, row) in (0u32..).zip(next) {
+        for &to in row {
+            before[to as usize].push(state);
+        }
+    }
+    let mut alive = accepting.to_vec();
+    let mut queue: Vec<usize> = (0..next.len()).filter(|&state| accepting[state]).collect();
+    while let Some(state) = queue.pop() {
+        for &from in &before[state] {
+            if !std::mem::replace(&mut alive[from as usize], true) {
+                queue.push(from as usize);
+            }
+        }
+    }
+    alive
+}
+
+/// The longest way from each state, where it is bounded; equal states have equal ones.
+fn longest_distance(next: &[Vec<u32>], alive: &[bool]) -> Vec<u32> {
+    let mut outgoing: Vec<usize> = vec![0; next.len()];
+    let mut before: Vec<Vec<u32>> = vec![Vec::new(); next.len()];
+    for (state, row) in (0u32..).zip(next) {
+        for &to in row.iter().filter(|&&to| alive[to as usize] && alive[state as usize]) {
+            outgoing[state as usize] += 1;
+            before[to as usize].push(state);
+        }
+    }
+    let mut distance = vec![u32::MAX; next.len()];
+    let mut ready: Vec<u32> = (0u32..)
+        .zip(&outgoing)
+        .filter(|&(state, &out)| out == 0 && alive[state as usize])
+        .map(|(state, _)| state)
+        .collect();
+    for &state in &ready {
+        distance[state as usize] = 0;
+    }
+    let mut best: Vec<u32> = vec![0; next.len()];
+    while let Some(state) = ready.pop() {
+        for &from in &before[state as usize] {
+            let from = from as usize;
+            best[from] = best[from].max(distance[state as usize] + 1);
+            outgoing[from] -= 1;
+            if outgoing[from] == 0 {
+                distance[from] = best[from];
+                ready.push(u32::try_from(from).unwrap_or(u32::MAX));
+            }
+        }
+    }
+    distance
+}
+
+/// Joins classes that no state tells apart. Gives the new class of each byte, and an old class
+/// for each new one.
+fn merge_equal_classes(
+    classes: &[u8; 256],
+    next: &[Vec<u32>],
+    group: &[u32],
+) -> ([u8; 256], Vec<usize>) {
+    let width = next.first().map_or(0, Vec::len);
+    let mut ids = HashMap::new();
+    let mut keep = Vec::new();
+    let new_of_old: Vec<u8> = (0..width)
+        .map(|class| {
+            let column: Vec<u32> = next.iter().map(|row| group[row[class] as usize]).collect();
+            *ids.entry(column).or_insert_with(|| {
+                keep.push(class);
+                u8::try_from(keep.len() - 1).unwrap_or(u8::MAX)
+            })
+        })
+        .collect();
+    (classes.map(|class| new_of_old[usize::from(class)]), keep)
+}

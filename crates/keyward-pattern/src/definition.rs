@@ -1,0 +1,393 @@
+//! One definition of a keyspace: build, parse and glob.
+
+use crate::keyspace::{DefinitionId, Keyspace};
+use crate::language::Language;
+use crate::path::Path;
+use crate::{Param, Type, Value, lower};
+use std::borrow::Cow;
+use std::fmt;
+use std::ops::Range;
+use std::sync::Arc;
+
+/// What is known of a definition, without the keyspace around it.
+#[derive(Debug)]
+pub(crate) struct Compiled {
+    pub(crate) name: String,
+    pub(crate) ops: Vec<Op>,
+    pub(crate) params: Vec<(String, Param)>,
+    pub(crate) slots: Vec<Slot>,
+    pub(crate) paths: Range<u32>,
+    pub(crate) literal_len: usize,
+    pub(crate) min_len: usize,
+    pub(crate) max_len: Option<usize>,
+    pub(crate) tagged: bool,
+    /// How many of the parameters belong to the prefix
+    pub(crate) prefix_params: usize,
+    /// Whether a narrower definition may take some of its keys
+    pub(crate) shadowed: bool,
+}
+
+/// A step of building a key.
+#[derive(Debug)]
+pub(crate) enum Op {
+    Literal(Box<str>),
+    Param(usize),
+}
+
+/// How a parameter's value is checked and spelled.
+#[derive(Debug)]
+pub(crate) enum Slot {
+    Typed(Arc<Language>),
+    /// A whole key that one of these paths takes
+    Key(Vec<Path>),
+}
+
+/// A definition in its keyspace.
+///
+/// ```
+/// use keyward_pattern::{Keyspace, Template};
+///
+/// let mut builder = Keyspace::builder(':')?;
+/// let id = builder.define("meta", &Template::parse("file:{id:uint}:meta")?, |_| None);
+/// let keyspace = builder.finish().unwrap();
+/// let meta = keyspace.definition(id);
+///
+/// assert_eq!(meta.build(&[7u64.into()])?, "file:7:meta");
+/// assert_eq!(meta.parse(b"file:7:meta").unwrap(), ["7"]);
+/// assert_eq!(meta.glob(&[None])?, "file:*:meta");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone, Copy)]
+pub struct Definition<'s> {
+    pub(crate) keyspace: &'s Keyspace,
+    pub(crate) compiled: &'s Compiled,
+    pub(crate) id: DefinitionId,
+}
+
+impl<'s> Definition<'s> {
+    /// Its number in the keyspace.
+    pub fn id(&self) -> DefinitionId {
+        self.id
+    }
+
+    /// Its name.
+    pub fn name(&self) -> &'s str {
+        &self.compiled.name
+    }
+
+    /// Its parameters in order: the prefix's, then the pattern's.
+    pub fn params(&self) -> &'s [(String, Param)] {
+        &self.compiled.params
+    }
+
+    /// How many of its parameters belong to the prefix.
+    pub fn prefix_params(&self) -> usize {
+        self.compiled.prefix_params
+    }
+
+    /// The length of the shortest key.
+    pub fn min_len(&self) -> usize {
+        self.compiled.min_len
+    }
+
+    /// The length of the longest key; `None` if there is no bound.
+    pub fn max_len(&self) -> Option<usize> {
+        self.compiled.max_len
+    }
+
+    /// Whether its keys have a hash tag.
+    pub fn has_tag(&self) -> bool {
+        self.compiled.tagged
+    }
+
+    /// The key for these values, in the order of [`Definition::params`]. One allocation.
+    pub fn build(&self, values: &[Value<'_>]) -> Result<String, BuildError> {
+        let mut key = String::new();
+        self.build_into(values, &mut key)?;
+        Ok(key)
+    }
+
+    /// Appends the key to `out`, which is left as it was if a value is refused.
+    pub fn build_into(&self, values: &[Value<'_>], out: &mut String) -> Result<(), BuildError> {
+        let params = &self.compiled.params;
+        if values.len() != params.len() {
+            let kind = BuildErrorKind::Count { expected: params.len(), given: values.len() };
+            return Err(self.error("", kind));
+        }
+        let start = out.len();
+        out.reserve(self.len_hint(values));
+        for op in &self.compiled.ops {
+            let result = match op {
+                Op::Literal(text) => {
+                    out.push_str(text);
+                    Ok(())
+                }
+                Op::Param(at) => self.spell(*at, &values[*at], out),
+            };
+            if let Err(error) = result {
+                out.truncate(start);
+                return Err(error);
+            }
+        }
+        if self.compiled.shadowed
+            && let Some(owner) = self.keyspace.classify(&out.as_bytes()[start..])
+            && owner != self.id
+        {
+            out.truncate(start);
+            let by = self.keyspace.definition(owner).name().to_owned();
+            return Err(self.error("", BuildErrorKind::Reserved { by }));
+        }
+        Ok(())
+    }
+
+    /// The key for values given by name, in any order.
+    pub fn build_named(&self, values: &[(&str, &str)]) -> Result<String, BuildError> {
+        let bound = self.by_name(values)?;
+        let missing = bound.iter().position(Option::is_none);
+        if let Some(missing) = missing {
+            return Err(self.error(&self.compiled.params[missing].0, BuildErrorKind::Missing));
+        }
+        self.build(&bound.into_iter().flatten().collect::<Vec<_>>())
+    }
+
+    /// The values of a key of this definition, in the order of [`Definition::params`]; `None` if
+    /// the key belongs to another definition or to none.
+    pub fn parse<'k>(&self, key: &'k [u8]) -> Option<Vec<Cow<'k, str>>> {
+        let parsed = self.keyspace.parse(key)?;
+        (parsed.definition == self.id).then_some(parsed.values)
+    }
+
+    /// A `SCAN MATCH` pattern with the given parameters bound and the others free. It may match
+    /// more than this definition's keys, since a glob's `*` crosses separators: classify what it finds.
+    pub fn glob(&self, values: &[Option<Value<'_>>]) -> Result<String, BuildError> {
+        let params = &self.compiled.params;
+        if values.len() != params.len() {
+            let kind = BuildErrorKind::Count { expected: params.len(), given: values.len() };
+            return Err(self.error("", kind));
+        }
+        let mut glob = String::with_capacity(self.compiled.literal_len + 16);
+        let mut spelling = String::new();
+        for op in &self.compiled.ops {
+            match op {
+                Op::Literal(text) => escape_glob(text, &mut glob),
+                Op::Param(at) => match &values[*at] {
+                    Some(value) => {
+                        spelling.clear();
+                        self.spell(*at, value, &mut spelling)?;
+                        escape_glob(&spelling, &mut glob);
+                    }
+                    None if glob.ends_with('*') && !glob.ends_with("\\*") => {}
+                    None => glob.push('*'),
+                },
+            }
+        }
+        Ok(glob)
+    }
+
+    /// The same with parameters bound by name.
+    pub fn glob_named(&self, values: &[(&str, &str)]) -> Result<String, BuildError> {
+        self.glob(&self.by_name(values)?)
+    }
+
+    fn by_name<'v>(
+        &self,
+        values: &[(&str, &'v str)],
+    ) -> Result<Vec<Option<Value<'v>>>, BuildError> {
+        let params = &self.compiled.params;
+        let mut bound = vec![None; params.len()];
+        for (name, value) in values {
+            let Some(at) = params.iter().position(|(param, _)| param == name) else {
+                return Err(self.error(name, BuildErrorKind::Unknown));
+            };
+            if bound[at].replace(Value::Str(value)).is_some() {
+                return Err(self.error(name, BuildErrorKind::Twice));
+            }
+        }
+        Ok(bound)
+    }
+
+    fn len_hint(&self, values: &[Value<'_>]) -> usize {
+        let spelled =
+            self.compiled.slots.iter().zip(values).map(|(slot, value)| match (slot, value) {
+                (Slot::Typed(language), Value::Str(text)) => language.codec.spelled_len(text),
+                (_, value) => value.len_hint(),
+            });
+        self.compiled.literal_len + spelled.sum::<usize>()
+    }
+
+    /// Appends a value's spelling, if it is a value of the parameter's type.
+    fn spell(&self, at: usize, value: &Value<'_>, out: &mut String) -> Result<(), BuildError> {
+        let separator = self.keyspace.separator();
+        value.with_text(|text| {
+            let start = out.len();
+            let good = match &self.compiled.slots[at] {
+                Slot::Key(paths) => {
+                    out.push_str(text);
+                    paths.iter().any(|path| path.matches(text.as_bytes(), separator))
+                }
+                Slot::Typed(language) => spell_typed(language, text, separator, out),
+            };
+            if good {
+                return Ok(());
+            }
+            out.truncate(start);
+            let (name, param) = &self.compiled.params[at];
+            let why = why_not(&self.compiled.slots[at], text, separator);
+            let kind =
+                BuildErrorKind::Invalid { value: shorten(text), ty: param.ty.to_string(), why };
+            Err(self.error(name, kind))
+        })
+    }
+
+    fn error(&self, param: &str, kind: BuildErrorKind) -> BuildError {
+        BuildError { definition: self.compiled.name.clone(), param: param.to_owned(), kind }
+    }
+}
+
+fn spell_typed(language: &Language, text: &str, separator: u8, out: &mut String) -> bool {
+    if language.lower && text.chars().any(lower::is_capital) {
+        let lowered: String = text.chars().map(lower::lower).collect();
+        return spell_normal(language, &lowered, separator, out);
+    }
+    spell_normal(language, text, separator, out)
+}
+
+fn spell_normal(language: &Language, text: &str, separator: u8, out: &mut String) -> bool {
+    let good = match &language.values {
+        Some(values) => values.matches(text.as_bytes()),
+        None => language.matches_any(text.as_bytes(), separator),
+    };
+    language.codec.write(text, out);
+    good
+}
+
+/// What is wrong with a value, as far as it can be said.
+fn why_not(slot: &Slot, text: &str, separator: u8) -> String {
+    if text.is_empty() {
+        return "it is empty".to_owned();
+    }
+    let Slot::Typed(language) = slot else { return "no such key can exist".to_owned() };
+    let dfa = language.values.as_ref().unwrap_or(&language.spelling);
+    let lowered: String;
+    let text = if language.lower {
+        lowered = text.chars().map(lower::lower).collect();
+        &lowered
+    } else {
+        text
+    };
+    let progress = dfa.progress(text.as_bytes());
+    // The automaton stops at a byte; people count characters.
+    let mut at = progress;
+    while !text.is_char_boundary(at) {
+        at -= 1;
+    }
+    match text[at..].chars().next() {
+        None => "it ends too early".to_owned(),
+        Some(char) if char == separator as char => format!("it contains the separator `{char}`"),
+        Some(char) if char.is_control() => {
+            format!("it contains the control character U+{:04X}", char as u32)
+        }
+        Some(char @ ('{' | '}')) => format!("it contains `{char}`, which chooses a hash slot"),
+        Some(char) => {
+            format!("`{char}` cannot stand at character {}", text[..at].chars().count() + 1)
+        }
+    }
+}
+
+/// A value as it is shown in an error.
+fn shorten(text: &str) -> String {
+    const SHOWN: usize = 60;
+    let escaped: String = text.chars().take(SHOWN).flat_map(char::escape_debug).collect();
+    let total = text.chars().count();
+    if total > SHOWN { format!("{escaped}… ({total} characters)") } else { escaped }
+}
+
+/// Writes text so that a glob takes it literally.
+pub(crate) fn escape_glob(text: &str, out: &mut String) {
+    for char in text.chars() {
+        if matches!(char, '*' | '?' | '[' | ']' | '\\') {
+            out.push('\\');
+        }
+        out.push(char);
+    }
+}
+
+/// Why no key can be built.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct BuildError {
+    /// The definition
+    pub definition: String,
+    /// The parameter, if it is about one
+    pub param: String,
+    /// What is wrong
+    pub kind: BuildErrorKind,
+}
+
+/// What is wrong with the values for a key.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum BuildErrorKind {
+    /// No value was given
+    Missing,
+    /// The definition has no such parameter
+    Unknown,
+    /// Given more than once
+    Twice,
+    /// More or fewer values than parameters
+    Count {
+        /// Parameters
+        expected: usize,
+        /// Values
+        given: usize,
+    },
+    /// Not a value of the parameter's type
+    Invalid {
+        /// The value, shortened
+        value: String,
+        /// The type
+        ty: String,
+        /// What is wrong with it
+        why: String,
+    },
+    /// The key would belong to a more specific definition
+    Reserved {
+        /// That definition
+        by: String,
+    },
+}
+
+impl fmt::Display for BuildError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let BuildError { definition, param, kind } = self;
+        match kind {
+            BuildErrorKind::Missing => write!(f, "`{definition}` needs a value for `{param}`"),
+            BuildErrorKind::Unknown => write!(f, "`{definition}` has no parameter `{param}`"),
+            BuildErrorKind::Twice => write!(f, "`{param}` is given twice"),
+            BuildErrorKind::Count { expected, given } => {
+                write!(f, "`{definition}` takes {expected} values, {given} were given")
+            }
+            BuildErrorKind::Invalid { value, ty, why } => {
+                write!(f, "`{value}` is not a value for `{param}` ({ty}): {why}")
+            }
+            BuildErrorKind::Reserved { by } => {
+                write!(
+                    f,
+                    "this key is reserved for `{by}`, which is more specific than `{definition}`"
+                )
+            }
+        }
+    }
+}
+
+impl std::error::Error for BuildError {}
+
+impl Type {
+    /// Whether values of the type are references to other definitions' keys.
+    pub(crate) fn targets(&self) -> Option<&[String]> {
+        match self {
+            Type::Key(names) => Some(names),
+            _ => None,
+        }
+    }
+}

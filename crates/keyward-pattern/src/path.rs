@@ -1,0 +1,348 @@
+//! One way through a pattern: its segments, and where each parameter lies in them.
+//!
+//! A pattern has one path, or several where a parameter of type `key` stands for several
+//! definitions. In a path nothing is left to resolve: every piece is a literal or a language.
+
+use crate::automaton::{Dfa, Nfa, TooLarge};
+use crate::language::Language;
+use std::ops::Range;
+use std::sync::Arc;
+
+/// A segment with several parameters can need many states; past this, other ways are taken.
+const MAX_SEGMENT_STATES: usize = 8192;
+
+/// A piece of a path: fixed bytes, or any word of a language.
+#[derive(Debug, Clone)]
+pub(crate) enum Piece {
+    Literal(Box<str>),
+    Typed(Arc<Language>),
+}
+
+/// The pieces of a path before they are cut into segments.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Flat {
+    pub(crate) pieces: Vec<Piece>,
+    pub(crate) captures: Vec<FlatCapture>,
+    /// Whether the last piece takes the rest of the key
+    pub(crate) rest: bool,
+}
+
+/// Which pieces make up a parameter's value.
+#[derive(Debug, Clone)]
+pub(crate) struct FlatCapture {
+    pub(crate) param: usize,
+    pub(crate) pieces: Range<usize>,
+}
+
+/// A path cut at its separators.
+#[derive(Debug, Clone)]
+pub(crate) struct Path {
+    pub(crate) segments: Vec<Segment>,
+    pub(crate) rest: bool,
+    captures: Vec<Capture>,
+}
+
+/// What stands between two separators.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Segment {
+    pub(crate) pieces: Vec<Piece>,
+}
+
+#[derive(Debug, Clone)]
+struct Capture {
+    param: usize,
+    first: Place,
+    last: Place,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Place {
+    segment: usize,
+    piece: usize,
+}
+
+impl Flat {
+    /// This path, then that one; the parameters of the second are numbered from `shift`.
+    pub(crate) fn then(&self, other: &Flat, shift: usize) -> Flat {
+        let mut joined = self.clone();
+        let offset = self.pieces.len();
+        joined.pieces.extend(other.pieces.iter().cloned());
+        joined.captures.extend(other.captures.iter().map(|capture| FlatCapture {
+            param: capture.param + shift,
+            pieces: capture.pieces.start + offset..capture.pieces.end + offset,
+        }));
+        joined.rest = other.rest;
+        joined
+    }
+
+    pub(crate) fn min_len(&self) -> usize {
+        let len = |piece: &Piece| match piece {
+            Piece::Literal(text) => text.len(),
+            Piece::Typed(language) => language.min_len,
+        };
+        self.pieces.iter().map(len).sum()
+    }
+
+    pub(crate) fn max_len(&self) -> Option<usize> {
+        let len = |piece: &Piece| match piece {
+            Piece::Literal(text) => Some(text.len()),
+            Piece::Typed(language) => language.max_len,
+        };
+        self.pieces.iter().map(len).sum()
+    }
+
+    /// The language of all pieces in a row.
+    #[cfg(feature = "prove")]
+    pub(crate) fn nfa(&self) -> Result<Nfa, TooLarge> {
+        Segment { pieces: self.pieces.clone() }.nfa()
+    }
+
+    /// Cuts the path at its separators.
+    pub(crate) fn cut(&self, separator: u8) -> Path {
+        let mut segments = vec![Segment::default()];
+        let mut places = Vec::with_capacity(self.pieces.len());
+        for piece in &self.pieces {
+            let Piece::Literal(text) = piece else {
+                let place = push(&mut segments, piece.clone());
+                places.push((place, place));
+                continue;
+            };
+            let mut ends: Option<(Place, Place)> = None;
+            for (number, part) in text.split(separator as char).enumerate() {
+                if number > 0 {
+                    segments.push(Segment::default());
+                }
+                let place = push(&mut segments, Piece::Literal(part.into()));
+                ends = Some((ends.map_or(place, |(first, _)| first), place));
+            }
+            places.extend(ends);
+        }
+        let captures = self
+            .captures
+            .iter()
+            .map(|capture| Capture {
+                param: capture.param,
+                first: places[capture.pieces.start].0,
+                last: places[capture.pieces.end - 1].1,
+            })
+            .collect();
+        Path { segments, rest: self.rest, captures }
+    }
+}
+
+fn push(segments: &mut [Segment], piece: Piece) -> Place {
+    let segment = segments.len() - 1;
+    let pieces = &mut segments[segment].pieces;
+    pieces.push(piece);
+    Place { segment, piece: pieces.len() - 1 }
+}
+
+impl Path {
+    /// Where each parameter's spelling lies in a key that is known to belong to this path.
+    /// `None` if it does not after all.
+    pub(crate) fn capture(
+        &self,
+        key: &[u8],
+        separator: u8,
+        out: &mut [Range<usize>],
+    ) -> Option<()> {
+        let mut start = 0;
+        let mut captures = self.captures.iter();
+        let mut capture = captures.next();
+        let last = self.segments.len() - 1;
+        let mut open = 0;
+        for (number, segment) in self.segments.iter().enumerate() {
+            let end =
+                if number == last { key.len() } else { start + find(separator, &key[start..]) };
+            // Captures are in order and do not overlap: at each segment only the next one counts.
+            while let Some(current) = capture {
+                if current.first.segment == number {
+                    open = start + segment.start_of(current.first.piece, &key[start..end])?;
+                }
+                if current.last.segment != number {
+                    break;
+                }
+                let close = start + segment.end_of(current.last.piece, &key[start..end])?;
+                out[current.param] = open..close;
+                capture = captures.next();
+                if capture.is_none_or(|next| next.first.segment != number) {
+                    break;
+                }
+            }
+            start = end + 1;
+        }
+        (start == key.len() + 1).then_some(())
+    }
+
+    /// Whether the whole key belongs to this path.
+    pub(crate) fn matches(&self, key: &[u8], separator: u8) -> bool {
+        let mut rest = Some(key);
+        let last = self.segments.len() - 1;
+        for (number, segment) in self.segments.iter().enumerate() {
+            let Some(bytes) = rest else { return false };
+            if number == last && self.rest {
+                return segment.matches(bytes);
+            }
+            let end = find(separator, bytes);
+            if !segment.matches(&bytes[..end]) {
+                return false;
+            }
+            rest = bytes.get(end + 1..);
+        }
+        rest.is_none()
+    }
+}
+
+impl Segment {
+    /// The segment as one fixed text, if it is one.
+    pub(crate) fn literal(&self) -> Option<String> {
+        let mut whole = String::new();
+        for piece in &self.pieces {
+            match piece {
+                Piece::Literal(text) => whole.push_str(text),
+                Piece::Typed(_) => return None,
+            }
+        }
+        Some(whole)
+    }
+
+    /// The segment's language, whole.
+    pub(crate) fn nfa(&self) -> Result<Nfa, TooLarge> {
+        Nfa::concat(self.pieces.iter().map(|piece| match piece {
+            Piece::Literal(text) => Nfa::literal(text.as_bytes()),
+            Piece::Typed(language) => Nfa::from_dfa(&language.spelling),
+        }))
+    }
+
+    /// The same, deterministic.
+    pub(crate) fn dfa(&self) -> Result<Dfa, TooLarge> {
+        self.nfa()?.determinize(MAX_SEGMENT_STATES)
+    }
+
+    /// Whether the pieces can be laid over the bytes.
+    pub(crate) fn matches(&self, bytes: &[u8]) -> bool {
+        match self.single() {
+            Some((before, language, after)) => bytes
+                .strip_prefix(before.as_bytes())
+                .and_then(|rest| rest.strip_suffix(after.as_bytes()))
+                .is_some_and(|inside| language.matches(inside)),
+            None => self.boundaries(bytes).is_some(),
+        }
+    }
+
+    /// The one language in the segment, and what stands around it; `None` if there are several or none.
+    pub(crate) fn single(&self) -> Option<(String, &Arc<Language>, String)> {
+        let mut found = None;
+        let (mut before, mut after) = (String::new(), String::new());
+        for piece in &self.pieces {
+            match (piece, &found) {
+                (Piece::Literal(text), None) => before.push_str(text),
+                (Piece::Literal(text), Some(_)) => after.push_str(text),
+                (Piece::Typed(language), None) => found = Some(language),
+                (Piece::Typed(_), Some(_)) => return None,
+            }
+        }
+        found.map(|language| (before, language, after))
+    }
+
+    fn start_of(&self, piece: usize, bytes: &[u8]) -> Option<usize> {
+        let before: usize = literal_len(&self.pieces[..piece]).unwrap_or(usize::MAX);
+        if before != usize::MAX {
+            return Some(before);
+        }
+        if let Some(after) = literal_len(&self.pieces[piece..]) {
+            return bytes.len().checked_sub(after);
+        }
+        Some(self.boundaries(bytes)?[piece])
+    }
+
+    fn end_of(&self, piece: usize, bytes: &[u8]) -> Option<usize> {
+        self.start_of(piece + 1, bytes)
+    }
+
+    /// Where each piece starts, and the end. Follows all readings at once; an unambiguous pattern
+    /// has one that goes through.
+    fn boundaries(&self, bytes: &[u8]) -> Option<Vec<usize>> {
+        const NEVER: u32 = u32::MAX;
+        // For each piece, for each place, where the piece began that may end there.
+        let mut begun: Vec<Vec<u32>> = Vec::with_capacity(self.pieces.len());
+        let mut ends = vec![NEVER; bytes.len() + 1];
+        ends[0] = 0;
+        for piece in &self.pieces {
+            let mut next = vec![NEVER; bytes.len() + 1];
+            match piece {
+                Piece::Literal(text) => {
+                    for at in (0..=bytes.len()).filter(|&at| ends[at] != NEVER) {
+                        if bytes[at..].starts_with(text.as_bytes()) {
+                            next[at + text.len()] = u32::try_from(at).ok()?;
+                        }
+                    }
+                }
+                Piece::Typed(language) => {
+                    let dfa = &language.spelling;
+                    let mut active: Vec<(u32, u32)> = Vec::new();
+                    for at in 0..=bytes.len() {
+                        if ends[at] != NEVER {
+                            active.push((dfa.start(), u32::try_from(at).ok()?));
+                        }
+                        if let Some(&(_, from)) =
+                            active.iter().find(|&&(state, _)| dfa.accepting(state))
+                        {
+                            next[at] = from;
+                        }
+                        let Some(&byte) = bytes.get(at) else { break };
+                        for (state, _) in &mut active {
+                            *state = dfa.next(*state, byte);
+                        }
+                        active.retain(|&(state, _)| !Dfa::is_dead(state));
+                        active.sort_unstable();
+                        active.dedup_by_key(|&mut (state, _)| state);
+                    }
+                }
+            }
+            begun.push(next.clone());
+            ends = next;
+        }
+        let mut boundaries = vec![bytes.len()];
+        for starts in begun.iter().rev() {
+            let start = starts[*boundaries.last()?];
+            if start == NEVER {
+                return None;
+            }
+            boundaries.push(start as usize);
+        }
+        boundaries.reverse();
+        (boundaries[0] == 0).then_some(boundaries)
+    }
+}
+
+/// The length of pieces that are all literals.
+fn literal_len(pieces: &[Piece]) -> Option<usize> {
+    let mut len = 0;
+    for piece in pieces {
+        match piece {
+            Piece::Literal(text) => len += text.len(),
+            Piece::Typed(_) => return None,
+        }
+    }
+    Some(len)
+}
+
+/// Where the byte first stands, or the length. Keys are short: eight bytes at a time beat a call
+/// into a vectorised search.
+#[inline]
+pub(crate) fn find(byte: u8, bytes: &[u8]) -> usize {
+    const ONES: u64 = 0x0101_0101_0101_0101;
+    const HIGH: u64 = 0x8080_8080_8080_8080;
+    let (words, tail) = bytes.as_chunks::<8>();
+    let mut at = 0;
+    for word in words {
+        let x = u64::from_le_bytes(*word) ^ (ONES * u64::from(byte));
+        let found = x.wrapping_sub(ONES) & !x & HIGH;
+        if found != 0 {
+            return at + (found.trailing_zeros() / 8) as usize;
+        }
+        at += 8;
+    }
+    at + tail.iter().position(|&other| other == byte).unwrap_or(tail.len())
+}

@@ -1,0 +1,160 @@
+//! Whether a key of one definition can be read in two ways.
+//!
+//! Parameters never contain the separator, so two readings can only part inside a segment with
+//! several parameters, or between two paths of a definition with a parameter of type `key`.
+
+use crate::automaton::{Dfa, Meeting, TooLarge, preference, search};
+use crate::path::{Piece, Segment};
+use crate::{DefinitionId, Keyspace};
+
+/// A key with two readings.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Ambiguity {
+    /// The definition
+    pub definition: DefinitionId,
+    /// The part of a key that can be read in two ways, shortest possible; empty where the search
+    /// reached its bound before an answer
+    pub witness: String,
+    /// One reading, a word for each parameter involved
+    pub left: Vec<String>,
+    /// The other
+    pub right: Vec<String>,
+}
+
+/// The definitions with keys that can be read in two ways.
+pub fn ambiguities(keyspace: &Keyspace) -> Vec<Ambiguity> {
+    let mut found: Vec<Ambiguity> = Vec::new();
+    for definition in keyspace.definitions() {
+        let paths = keyspace.compiled(definition.id()).paths.clone();
+        let segments = keyspace.paths()[paths.start as usize..paths.end as usize]
+            .iter()
+            .flat_map(|path| &path.segments);
+        for segment in segments {
+            let ambiguity = match two_readings(segment) {
+                Ok(Meeting::Apart) => continue,
+                Ok(Meeting::At(witness)) => {
+                    let (left, right) = readings(segment, &witness);
+                    let witness = String::from_utf8_lossy(&witness).into_owned();
+                    Ambiguity { definition: definition.id(), witness, left, right }
+                }
+                Err(TooLarge) => Ambiguity {
+                    definition: definition.id(),
+                    witness: String::new(),
+                    left: Vec::new(),
+                    right: Vec::new(),
+                },
+            };
+            if !found.contains(&ambiguity) {
+                found.push(ambiguity);
+            }
+        }
+    }
+    found
+}
+
+/// A place inside a segment: the piece, and the state of its automaton or the place in its text.
+type Place = (u16, u32);
+
+/// A shortest text that the segment's pieces can be laid over in two ways.
+fn two_readings(segment: &Segment) -> Result<Meeting, TooLarge> {
+    let typed = segment.pieces.iter().filter(|piece| matches!(piece, Piece::Typed(_))).count();
+    if typed < 2 {
+        return Ok(Meeting::Apart);
+    }
+    let last = u16::try_from(segment.pieces.len()).map_err(|_| TooLarge)?;
+    let start: (Place, Place, bool) = ((0, enter(segment, 0)), (0, enter(segment, 0)), false);
+    let mut bytes: Vec<u8> = (0..=u8::MAX).collect();
+    bytes.sort_by_key(|&byte| preference(byte));
+    let done = |place: Place| place.0 == last;
+    search(
+        start,
+        |&(left, right, apart)| apart && done(left) && done(right),
+        |&(left, right, apart), found| {
+            // Passing from one piece to the next takes no byte. Where both pass together they have
+            // not parted.
+            let (left_next, right_next) = (leave(segment, left), leave(segment, right));
+            if let Some(next) = left_next {
+                found((next, right, apart), None);
+            }
+            if let Some(next) = right_next {
+                found((left, next, apart), None);
+            }
+            for &byte in &bytes {
+                if let (Some(a), Some(b)) = (read(segment, left, byte), read(segment, right, byte))
+                {
+                    found((a, b, apart || left.0 != right.0), Some(byte));
+                }
+            }
+        },
+    )
+}
+
+/// The first state of a piece.
+fn enter(segment: &Segment, piece: usize) -> u32 {
+    match segment.pieces.get(piece) {
+        Some(Piece::Typed(language)) => language.spelling.start(),
+        _ => 0,
+    }
+}
+
+/// The place after this piece, if the piece may end here.
+fn leave(segment: &Segment, (piece, state): Place) -> Option<Place> {
+    let ended = match segment.pieces.get(usize::from(piece))? {
+        Piece::Literal(text) => state as usize == text.len(),
+        Piece::Typed(language) => language.spelling.accepting(state),
+    };
+    ended.then(|| (piece + 1, enter(segment, usize::from(piece) + 1)))
+}
+
+/// The place after one more byte of the same piece.
+fn read(segment: &Segment, (piece, state): Place, byte: u8) -> Option<Place> {
+    let next = match segment.pieces.get(usize::from(piece))? {
+        Piece::Literal(text) => {
+            (text.as_bytes().get(state as usize) == Some(&byte)).then_some(state + 1)?
+        }
+        Piece::Typed(language) => {
+            let next = language.spelling.next(state, byte);
+            (!Dfa::is_dead(next)).then_some(next)?
+        }
+    };
+    Some((piece, next))
+}
+
+/// The first two readings of a text, a word for each parameter.
+fn readings(segment: &Segment, text: &[u8]) -> (Vec<String>, Vec<String>) {
+    let mut all = Vec::new();
+    read_from(segment, 0, text, &mut Vec::new(), &mut all);
+    let mut all = all.into_iter();
+    (all.next().unwrap_or_default(), all.next().unwrap_or_default())
+}
+
+fn read_from(
+    segment: &Segment,
+    piece: usize,
+    text: &[u8],
+    words: &mut Vec<String>,
+    all: &mut Vec<Vec<String>>,
+) {
+    if all.len() == 2 {
+        return;
+    }
+    match segment.pieces.get(piece) {
+        None if text.is_empty() => all.push(words.clone()),
+        None => {}
+        Some(Piece::Literal(literal)) => {
+            if let Some(rest) = text.strip_prefix(literal.as_bytes()) {
+                read_from(segment, piece + 1, rest, words, all);
+            }
+        }
+        Some(Piece::Typed(language)) => {
+            for len in 1..=text.len() {
+                if language.spelling.matches(&text[..len]) {
+                    words.push(String::from_utf8_lossy(&text[..len]).into_owned());
+                    read_from(segment, piece + 1, &text[len..], words, all);
+                    words.pop();
+                }
+            }
+        }
+    }
+}

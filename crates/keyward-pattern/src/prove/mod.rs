@@ -1,0 +1,49 @@
+//! Decides the three promises of a keyspace, exactly, each with a witness when it does not hold.
+//!
+//! 1. **Round trip**: no key has two readings ([`ambiguities`]), no encoding loses anything ([`lossy`]).
+//! 2. **No overlap**: no key belongs to two definitions, to a derived key, or to two bindings of
+//!    the prefix ([`overlaps`], [`overlaps_between`], [`glob_overlap`]).
+//! 3. **No injection** needs no search: a type whose values could contain the separator, a brace or
+//!    a control character does not compile, and globs are escaped.
+//!
+//! Every search is bounded. Where a bound is reached the result says so, and nothing counts as proved.
+
+mod ambiguity;
+mod glob;
+mod injective;
+mod overlap;
+mod regex;
+
+pub use ambiguity::{Ambiguity, ambiguities};
+pub use glob::glob_overlap;
+pub use injective::{Lossy, lossy};
+pub use overlap::{Claim, Overlap, OverlapKind, Overlaps, overlaps, overlaps_between};
+pub(crate) use regex::regex;
+
+use crate::automaton::{Meeting, subset};
+use crate::language::Language;
+use crate::{LanguageError, Param};
+
+/// Whether every value of `narrow` is a value of `wide`, spelled the same; if not, one that is not.
+///
+/// ```
+/// use keyward_pattern::{Type, prove::accepts_all};
+/// let (text, uuid) = (Type::Text.into(), Type::Uuid.into());
+/// assert_eq!(accepts_all(':', &text, &uuid), Ok(None));
+/// assert!(accepts_all(':', &uuid, &text).unwrap().is_some());
+/// ```
+pub fn accepts_all(
+    separator: char,
+    wide: &Param,
+    narrow: &Param,
+) -> Result<Option<String>, LanguageError> {
+    if wide == narrow {
+        return Ok(None);
+    }
+    let separator = separator as u8;
+    let (wide, narrow) = (Language::of(wide, separator)?, Language::of(narrow, separator)?);
+    match subset(narrow.values(), wide.values())? {
+        Meeting::Apart => Ok(None),
+        Meeting::At(witness) => Ok(Some(String::from_utf8_lossy(&witness).into_owned())),
+    }
+}

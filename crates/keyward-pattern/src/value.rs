@@ -1,0 +1,161 @@
+//! What an application gives for a parameter.
+
+use std::net::IpAddr;
+
+/// A value for a parameter. Everything but text has one spelling and needs no conversion before.
+///
+/// ```
+/// use keyward_pattern::Value;
+/// assert_eq!(Value::from(42u64), Value::Uint(42));
+/// assert_eq!(Value::from("de_DE"), Value::Str("de_DE"));
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Value<'a> {
+    /// Text in the parameter's own spelling
+    Str(&'a str),
+    /// A signed number
+    Int(i64),
+    /// An unsigned number
+    Uint(u64),
+    /// The sixteen bytes of a UUID
+    Uuid([u8; 16]),
+    /// An address
+    Ip(IpAddr),
+}
+
+impl Value<'_> {
+    /// Hands the value's spelling to `use_it`, without an allocation.
+    pub(crate) fn with_text<R>(&self, use_it: impl FnOnce(&str) -> R) -> R {
+        let mut scratch = Scratch { bytes: [0; 40], len: 0 };
+        match self {
+            Value::Str(text) => return use_it(text),
+            Value::Int(number) => {
+                if *number < 0 {
+                    scratch.push(b'-');
+                }
+                scratch.decimal(number.unsigned_abs());
+            }
+            Value::Uint(number) => scratch.decimal(*number),
+            Value::Uuid(bytes) => {
+                for (at, byte) in bytes.iter().enumerate() {
+                    if matches!(at, 4 | 6 | 8 | 10) {
+                        scratch.push(b'-');
+                    }
+                    scratch.hex(*byte);
+                }
+            }
+            Value::Ip(IpAddr::V4(address)) => {
+                for (at, octet) in address.octets().into_iter().enumerate() {
+                    if at > 0 {
+                        scratch.push(b'.');
+                    }
+                    scratch.decimal(u64::from(octet));
+                }
+            }
+            Value::Ip(IpAddr::V6(address)) => {
+                address.octets().into_iter().for_each(|byte| scratch.hex(byte));
+            }
+        }
+        // Only ASCII was pushed.
+        use_it(std::str::from_utf8(&scratch.bytes[..scratch.len]).unwrap_or_default())
+    }
+
+    /// How long the spelling is, at most.
+    pub(crate) fn len_hint(&self) -> usize {
+        match self {
+            Value::Str(text) => text.len(),
+            Value::Int(_) | Value::Uint(_) => 20,
+            Value::Uuid(_) => 36,
+            Value::Ip(_) => 32,
+        }
+    }
+}
+
+struct Scratch {
+    bytes: [u8; 40],
+    len: usize,
+}
+
+impl Scratch {
+    fn push(&mut self, byte: u8) {
+        self.bytes[self.len] = byte;
+        self.len += 1;
+    }
+
+    fn hex(&mut self, byte: u8) {
+        const DIGITS: &[u8; 16] = b"0123456789abcdef";
+        self.push(DIGITS[usize::from(byte >> 4)]);
+        self.push(DIGITS[usize::from(byte & 15)]);
+    }
+
+    fn decimal(&mut self, mut number: u64) {
+        let mut digits = [0; 20];
+        let mut at = digits.len();
+        loop {
+            at -= 1;
+            digits[at] = b'0' + (number % 10) as u8;
+            number /= 10;
+            if number == 0 {
+                break;
+            }
+        }
+        self.bytes[self.len..][..20 - at].copy_from_slice(&digits[at..]);
+        self.len += 20 - at;
+    }
+}
+
+impl<'a> From<&'a str> for Value<'a> {
+    fn from(text: &'a str) -> Self {
+        Value::Str(text)
+    }
+}
+
+impl<'a> From<&'a String> for Value<'a> {
+    fn from(text: &'a String) -> Self {
+        Value::Str(text)
+    }
+}
+
+impl From<i64> for Value<'_> {
+    fn from(number: i64) -> Self {
+        Value::Int(number)
+    }
+}
+
+impl From<u64> for Value<'_> {
+    fn from(number: u64) -> Self {
+        Value::Uint(number)
+    }
+}
+
+impl From<IpAddr> for Value<'_> {
+    fn from(address: IpAddr) -> Self {
+        Value::Ip(address)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn text(value: Value<'_>) -> String {
+        value.with_text(str::to_owned)
+    }
+
+    #[test]
+    fn values_have_one_spelling() {
+        assert_eq!(text(Value::Int(i64::MIN)), "-9223372036854775808");
+        assert_eq!(text(Value::Uint(u64::MAX)), "18446744073709551615");
+        assert_eq!(text(Value::Uint(0)), "0");
+        assert_eq!(
+            text(Value::Uuid(0x550e_8400_e29b_41d4_a716_4466_5544_0000_u128.to_be_bytes())),
+            "550e8400-e29b-41d4-a716-446655440000"
+        );
+        assert_eq!(text(Value::Ip([192, 168, 1, 1].into())), "192.168.1.1");
+        assert_eq!(
+            text(Value::Ip("2001:db8::1".parse().unwrap())),
+            "20010db8000000000000000000000001"
+        );
+    }
+}

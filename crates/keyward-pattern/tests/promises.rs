@@ -1,0 +1,318 @@
+//! The promises of a keyspace, on patterns chosen for each.
+
+use keyward_pattern::prove::{self, Claim, OverlapKind};
+use keyward_pattern::{DefinitionId, Keyspace, Normalize, Param, Template, Type};
+
+fn keyspace_of(prefix: &str, patterns: &[&str], params: &[(&str, Param)]) -> Keyspace {
+    let mut builder = Keyspace::builder(':').unwrap();
+    let resolve = |name: &str| params.iter().find(|(own, _)| *own == name).map(|(_, p)| p.clone());
+    if !prefix.is_empty() {
+        builder.prefix(&Template::parse(prefix).unwrap(), resolve);
+    }
+    for (number, pattern) in patterns.iter().enumerate() {
+        builder.define(&format!("d{number}"), &Template::parse(pattern).unwrap(), resolve);
+    }
+    builder.finish().unwrap_or_else(|errors| panic!("{}", errors[0]))
+}
+
+fn keyspace(patterns: &[&str]) -> Keyspace {
+    keyspace_of("", patterns, &[])
+}
+
+/// Each overlap as `first second witness kind`.
+fn overlaps(keyspace: &Keyspace) -> Vec<String> {
+    let found = prove::overlaps(keyspace);
+    assert!(found.complete);
+    let claim = |claim: Claim| match claim {
+        Claim::Definition(id) => format!("d{}", id.0),
+        Claim::Derived(id) => format!("~d{}", id.0),
+    };
+    let show = |overlap: &prove::Overlap| {
+        let kind = match &overlap.kind {
+            OverlapKind::Conflict => "conflict".to_owned(),
+            OverlapKind::Reserved { hole, word } => {
+                format!("reserved {hole} {}", word.as_deref().unwrap_or("-"))
+            }
+            _ => unreachable!(),
+        };
+        format!("{} {} {} {kind}", claim(overlap.first), claim(overlap.second), overlap.witness)
+    };
+    found.overlaps.iter().map(show).collect()
+}
+
+fn class(keyspace: &Keyspace, key: &str) -> Option<u32> {
+    keyspace.classify(key.as_bytes()).map(|id| id.0)
+}
+
+#[test]
+fn a_key_belongs_to_the_definition_that_parses_it() {
+    let keyspace = keyspace(&["folder:{id:uuid}:listing", "file:{id:uint}:meta", "rl:{name}"]);
+    assert_eq!(class(&keyspace, "folder:550e8400-e29b-41d4-a716-446655440000:listing"), Some(0));
+    assert_eq!(class(&keyspace, "folder:550E8400-e29b-41d4-a716-446655440000:listing"), None);
+    assert_eq!(class(&keyspace, "file:18446744073709551615:meta"), Some(1));
+    assert_eq!(class(&keyspace, "file:18446744073709551616:meta"), None);
+    assert_eq!(class(&keyspace, "rl:ünïcode"), Some(2));
+    assert_eq!(class(&keyspace, "rl:"), None);
+    assert_eq!(class(&keyspace, "rl:a:b"), None);
+    assert_eq!(class(&keyspace, ""), None);
+}
+
+#[test]
+fn a_more_specific_pattern_reserves_its_word() {
+    let keyspace = keyspace(&["m:{symbol}", "m:active"]);
+    assert_eq!(overlaps(&keyspace), ["d1 d0 m:active reserved symbol active"]);
+    assert_eq!(class(&keyspace, "m:active"), Some(1));
+    assert_eq!(class(&keyspace, "m:btc"), Some(0));
+    let symbol = keyspace.definition(DefinitionId(0));
+    assert_eq!(
+        symbol.build(&["active".into()]).unwrap_err().to_string(),
+        "this key is reserved for `d1`, which is more specific than `d0`"
+    );
+    assert!(symbol.parse(b"m:active").is_none());
+}
+
+#[test]
+fn a_narrower_type_is_more_specific() {
+    let keyspace = keyspace(&["a:{x}:z", "a:{x:uuid}:z", "a:{x:hex(4)}:z"]);
+    assert_eq!(
+        overlaps(&keyspace),
+        [
+            "d1 d0 a:aaaaaaaa-aaaa-aaaa-aaaa-aaaaaaaaaaaa:z reserved x -",
+            "d2 d0 a:aaaa:z reserved x -",
+        ]
+    );
+    assert_eq!(class(&keyspace, "a:beef:z"), Some(2));
+    assert_eq!(class(&keyspace, "a:beeg:z"), Some(0));
+}
+
+#[test]
+fn crossing_patterns_conflict_at_a_shortest_key() {
+    assert_eq!(overlaps(&keyspace(&["a:{x}:b", "a:c:{y}"])), ["d0 d1 a:c:b conflict"]);
+    assert_eq!(overlaps(&keyspace(&["a:{x}", "a:{y}"])), ["d0 d1 a:a conflict"]);
+    assert_eq!(overlaps(&keyspace(&["a:{x:int}", "a:{y:hex}"])), ["d0 d1 a:0 conflict"]);
+    assert_eq!(overlaps(&keyspace(&["a:{x:slug}:c", "a:{y:word}:c"])), ["d0 d1 a:a:c conflict"]);
+    assert_eq!(overlaps(&keyspace(&["a:{x:uuid}", "a:{y:uint}"])), [""; 0]);
+}
+
+#[test]
+fn a_parameter_that_takes_the_rest_meets_longer_keys() {
+    let keyspace = keyspace(&["lock:{rest...}", "lock:a:{id:uint}", "lock", "other:x"]);
+    assert_eq!(overlaps(&keyspace), ["d1 d0 lock:a:0 reserved rest a"]);
+    assert_eq!(class(&keyspace, "lock:snippet:550e"), Some(0));
+    assert_eq!(class(&keyspace, "lock:a:7"), Some(1));
+    assert_eq!(class(&keyspace, "lock:a:x"), Some(0));
+    assert_eq!(class(&keyspace, "lock"), Some(2));
+    assert_eq!(overlaps(&self::keyspace(&["x:{rest...}", "{a}:b:c"])), ["d0 d1 x:b:c conflict"]);
+    assert_eq!(overlaps(&self::keyspace(&["x:{r...}", "x:{s...}"])), ["d0 d1 x:a conflict"]);
+    assert_eq!(
+        overlaps(&self::keyspace(&["x:{r...}", "x:y-{s...}"])),
+        ["d1 d0 x:y-a reserved r -"]
+    );
+}
+
+#[test]
+fn prefix_bindings_do_not_meet_unless_the_prefix_leaks() {
+    assert_eq!(overlaps(&keyspace_of("{tenant:slug}:", &["a:{x}", "b"], &[])), [""; 0]);
+    // Tenant `a` with the key `b:c` is tenant `a:b`'s `c` in no reading: segments are counted.
+    assert_eq!(overlaps(&keyspace_of("{tenant:slug}:", &["{x}", "{x}:{y}"], &[])), [""; 0]);
+    let leaking = keyspace_of("{tenant:slug}-", &["{x}:a"], &[]);
+    let ambiguity = &prove::ambiguities(&leaking)[0];
+    assert_eq!(ambiguity.witness, "a-a-a");
+    assert_eq!(
+        (ambiguity.left.join(" "), ambiguity.right.join(" ")),
+        ("a a-a".into(), "a-a a".into())
+    );
+}
+
+#[test]
+fn a_bound_prefix_is_part_of_every_key() {
+    let keyspace = keyspace_of("{tenant:slug}:", &["a:{x}"], &[]);
+    assert_eq!(keyspace.definition(DefinitionId(0)).params().len(), 2);
+    let acme = keyspace.bind(&[("tenant", "acme")]).unwrap();
+    assert_eq!(acme.definition(DefinitionId(0)).build(&["1".into()]).unwrap(), "acme:a:1");
+    assert_eq!(class(&acme, "other:a:1"), None);
+    let refused = keyspace.bind(&[("tenant", "ac:me")]).unwrap_err();
+    assert!(refused.to_string().contains("it contains the separator `:`"), "{refused}");
+}
+
+#[test]
+fn several_parameters_in_a_segment_are_told_apart_or_reported() {
+    let keyspace = keyspace(&["v:{a:uint}-{b:uint}", "w:{a:uuid}-{b}", "x:{a:slug}_{b:slug}_z"]);
+    assert!(prove::ambiguities(&keyspace).is_empty());
+    let values = keyspace.parse(b"v:12-345").unwrap().values;
+    assert_eq!(values, ["12", "345"]);
+    let values = keyspace.parse(b"w:550e8400-e29b-41d4-a716-446655440000-a-b").unwrap().values;
+    assert_eq!(values, ["550e8400-e29b-41d4-a716-446655440000", "a-b"]);
+    assert_eq!(keyspace.parse(b"x:a-b_c_z").unwrap().values, ["a-b", "c"]);
+
+    let doubtful = self::keyspace(&["v:{a}-{b}", "w:{a:word}{b:uint}"]);
+    let found = prove::ambiguities(&doubtful);
+    assert_eq!(found.len(), 2);
+    assert_eq!(found[0].witness, "a--a");
+    assert_eq!(found[1].witness, "a10");
+    assert_ne!(found[1].left, found[1].right);
+}
+
+#[test]
+fn a_key_parameter_takes_a_whole_key_of_another_definition() {
+    let key =
+        |names: &[&str]| Param::from(Type::Key(names.iter().map(ToString::to_string).collect()));
+    let keyspace = keyspace_of(
+        "lib:",
+        &["doc:{id:word}:{n:digits(3)}", "ch:{id:word}", "{parent}:children"],
+        &[("parent", key(&["d0", "d1"]))],
+    );
+    let children = keyspace.definition(DefinitionId(2));
+    assert_eq!(children.build(&["doc:guide:001".into()]).unwrap(), "lib:doc:guide:001:children");
+    assert_eq!(children.build(&["ch:risk".into()]).unwrap(), "lib:ch:risk:children");
+    assert!(children.build(&["para:risk".into()]).is_err());
+    assert_eq!(children.parse(b"lib:doc:guide:001:children").unwrap(), ["doc:guide:001"]);
+    assert_eq!(class(&keyspace, "lib:doc:guide:001:children"), Some(2));
+    assert_eq!(class(&keyspace, "lib:doc:guide:1:children"), None);
+    assert_eq!(children.glob(&[None]).unwrap(), "lib:*:children");
+}
+
+#[test]
+fn a_lossy_encoding_is_shown_with_two_values_that_meet() {
+    let path = Param { ty: Type::Text, normalize: None, encode: vec![('/', "_".into())] };
+    let keyspace = keyspace_of("", &["page:{path}"], &[("path", path)]);
+    let lossy = prove::lossy(&keyspace);
+    assert_eq!((&*lossy[0].left, &*lossy[0].right, &*lossy[0].spelling), ("/", "_", "_"));
+
+    let lossless = |encode: &[(char, &str)], ty: Type| {
+        let encode = encode.iter().map(|(c, s)| (*c, (*s).to_owned())).collect();
+        let path = Param { ty, normalize: None, encode };
+        prove::lossy(&keyspace_of("", &["page:{path}"], &[("path", path)])).is_empty()
+    };
+    assert!(lossless(&[('/', "_")], Type::Regex("/[a-z/-]*".into())));
+    assert!(lossless(&[('/', "~1"), ('~', "~0")], Type::Text));
+    assert!(!lossless(&[('/', "__"), ('_', "_")], Type::Text));
+    assert!(lossless(&[('a', "b"), ('b', "a")], Type::Text));
+    // a → xy, b → x, c → y: `a` and `bc` meet although no two replacements do.
+    assert!(!lossless(&[('a', "xy"), ('b', "x"), ('c', "y")], Type::Regex("[abc]+".into())));
+}
+
+#[test]
+fn an_injective_encoding_is_undone_by_parsing() {
+    let path = Param {
+        ty: Type::Text,
+        normalize: None,
+        encode: vec![('/', "~1".into()), ('~', "~0".into())],
+    };
+    let keyspace = keyspace_of("", &["page:{path}:x"], &[("path", path)]);
+    let page = keyspace.definition(DefinitionId(0));
+    for value in ["/about", "~/x~1/", "/", "plain", "/ü/"] {
+        let key = page.build(&[value.into()]).unwrap();
+        assert!(!key.contains('/'));
+        assert_eq!(page.parse(key.as_bytes()).unwrap(), [value]);
+    }
+    assert_eq!(class(&keyspace, "page:~2:x"), None);
+    assert_eq!(class(&keyspace, "page:/:x"), None);
+}
+
+#[test]
+fn encoded_holds_any_string_in_one_spelling() {
+    let keyspace = keyspace(&["p:{path:encoded}:x"]);
+    let page = keyspace.definition(DefinitionId(0));
+    let key = page.build(&["/a:b {*}\n%ü".into()]).unwrap();
+    assert_eq!(key, "p:%2Fa%3Ab%20%7B%2A%7D%0A%25%C3%BC:x");
+    assert_eq!(page.parse(key.as_bytes()).unwrap(), ["/a:b {*}\n%ü"]);
+    // Another spelling of the same, a bare byte that must be escaped, broken UTF-8.
+    for other in ["p:%2fa:x", "p:%41:x", "p:*:x", "p:%FF:x", "p:%C3:x", "p:%ED%A0%80:x", "p:%2:x"] {
+        assert_eq!(class(&keyspace, other), None, "{other}");
+    }
+}
+
+#[test]
+fn lower_case_is_part_of_the_language() {
+    let word = Param { ty: Type::Text, normalize: Some(Normalize::Lower), encode: Vec::new() };
+    let keyspace = keyspace_of("", &["word:{word}"], &[("word", word)]);
+    let index = keyspace.definition(DefinitionId(0));
+    assert_eq!(index.build(&["ÄPFEL Straße".into()]).unwrap(), "word:äpfel straße");
+    assert_eq!(class(&keyspace, "word:äpfel"), Some(0));
+    assert_eq!(class(&keyspace, "word:Äpfel"), None);
+    assert_eq!(class(&keyspace, "word:Apfel"), None);
+}
+
+#[test]
+fn no_value_can_choose_a_slot_or_act_as_a_glob() {
+    let keyspace = keyspace(&["cart:{#user}:{note}"]);
+    let cart = keyspace.definition(DefinitionId(0));
+    for hostile in ["", ":", "{", "}", "{x}", "\0", "\n", "\u{7f}", "\u{85}"] {
+        assert!(cart.build(&["42".into(), hostile.into()]).is_err(), "{hostile:?}");
+        assert!(cart.build(&[hostile.into(), "a".into()]).is_err(), "{hostile:?}");
+    }
+    let glob = cart.glob(&[Some("4*[2]?\\".into()), None]).unwrap();
+    assert_eq!(glob, "cart:{4\\*\\[2\\]\\?\\\\}:*");
+    assert_eq!(keyspace.classify(b"cart:{\xff}:x"), None);
+}
+
+#[test]
+fn derived_keys_meet_no_definition_unless_one_takes_their_form() {
+    assert_eq!(overlaps(&keyspace(&["{name}", "cart:{#id}", "cart:{#id}:lines"])), [""; 0]);
+    assert_eq!(
+        overlaps(&keyspace(&["cart:{#id}", "cart:{#id}~lease"])),
+        ["d1 ~d0 cart:{a}~lease conflict"]
+    );
+    assert_eq!(overlaps(&keyspace(&["{name}", "~lease:{#id}"])), ["d1 ~d0 ~lease:{a} conflict"]);
+}
+
+#[test]
+fn foreign_globs_are_checked_against_every_definition() {
+    let keyspace = keyspace(&["session:{id:hex}", "bull:{queue}:wait"]);
+    assert_eq!(prove::glob_overlap(&keyspace, "spring:*"), None);
+    assert_eq!(
+        prove::glob_overlap(&keyspace, "bull:*"),
+        Some((DefinitionId(1), "bull:a:wait".into()))
+    );
+    assert_eq!(
+        prove::glob_overlap(&keyspace, "[a-s]ession:?f"),
+        Some((DefinitionId(0), "session:af".into()))
+    );
+    assert_eq!(prove::glob_overlap(&keyspace, "session:\\*"), None);
+    assert_eq!(prove::glob_overlap(&keyspace, "*:[^0-9a-f]"), None);
+}
+
+#[test]
+fn keyspaces_are_compared_with_each_other() {
+    let ours = keyspace(&["a:{x:uint}", "b"]);
+    let theirs = keyspace(&["{y}:7", "c"]);
+    let found = prove::overlaps_between(&ours, &theirs).overlaps;
+    assert_eq!(found.len(), 1);
+    assert_eq!(found[0].witness, "a:7");
+}
+
+#[test]
+fn ten_thousand_overlapping_patterns_end_in_time() {
+    let crossing: Vec<String> =
+        (0..5_000).flat_map(|n| [format!("a:w{n}:{{x}}"), format!("a:{{y}}:v{n}")]).collect();
+    let crossing: Vec<&str> = crossing.iter().map(String::as_str).collect();
+    let found = prove::overlaps(&keyspace(&crossing));
+    assert!(!found.complete);
+    assert_eq!(found.overlaps.len(), 1_000);
+
+    let equal = vec!["a:{x}:b"; 10_000];
+    let found = prove::overlaps(&keyspace(&equal));
+    assert_eq!(found.overlaps.len(), 1_000);
+}
+
+#[test]
+fn a_regular_expression_that_explodes_is_refused() {
+    let refused = |regex: &str| {
+        let mut builder = Keyspace::builder(':').unwrap();
+        let param = Param::from(Type::Regex(regex.to_owned()));
+        builder.define("d", &Template::parse("a:{x}").unwrap(), |_| Some(param.clone()));
+        builder.finish().unwrap_err()[0].to_string()
+    };
+    let large = "`x` has no usable type: the type needs more than 4096 states";
+    assert_eq!(refused("(a|b)*a(a|b){20}"), large);
+    assert_eq!(refused("((a{1,100}){1,100}){1,100}"), large);
+    assert_eq!(refused("[ab]{5000}"), large);
+    assert!(refused("a*").ends_with("the empty string would be a value"));
+    assert!(refused("a:b").ends_with("a value could contain the separator `:`"));
+    assert!(refused("[^x]").contains("goes beyond ASCII"));
+    assert!(refused(".+").contains("goes beyond ASCII"), "{}", refused(".+"));
+    assert!(refused("^a$").contains("leave out `^`"));
+    assert!(refused("a(").contains("not a regular expression"));
+    assert!(refused("\\{[a-z]").contains("choose its hash slot"));
+}
