@@ -81,8 +81,7 @@ fn check_the_rest(
     }
     let Err(found) = builder.clone().finish() else { return };
     for error in found {
-        let unknown =
-            matches!(error.kind, DefineErrorKind::UnknownTarget(_) | DefineErrorKind::TooLarge);
+        let unknown = matches!(error.kind, DefineErrorKind::UnknownTarget(_));
         let Some(DefinitionId(id)) = error.definition.filter(|_| !unknown) else { continue };
         let Some((params, span)) = places.get(id as usize) else { continue };
         let place = error.hole.as_deref().and_then(|hole| declaration(params, hole));
