@@ -67,3 +67,156 @@ fn place(diagnostic: &Diagnostic) -> (Span, &'static str) {
     let start = Span::new(FileId(0), 0..0);
     (diagnostic.labels.first().map_or(start, |label| label.span.clone()), diagnostic.rule)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::harness::{TODAY, checked};
+    use keyward_schema::{Style, read, render};
+    use std::fmt::Write as _;
+
+    fn names(piece: &str) -> Vec<(&'static str, Severity)> {
+        checked(piece).1.into_iter().map(|finding| (finding.rule, finding.severity)).collect()
+    }
+
+    #[test]
+    fn a_set_decides_which_rules_run() {
+        let with_set = |set: &str| {
+            names(&format!(
+                "[rules]\nset = \"{set}\"\n[keys.a]\npattern = \"a\"\nexamples = [\"b\"]\n"
+            ))
+        };
+        let (error, warn) = (Severity::Error, Severity::Warn);
+        let minimal = vec![("example-mismatch", error)];
+        let recommended = vec![("missing-ttl", error), ("missing-type", warn), minimal[0]];
+        assert_eq!(with_set("minimal"), minimal);
+        assert_eq!(with_set("recommended"), recommended);
+        assert_eq!(
+            with_set("strict"),
+            [
+                ("missing-owner", warn),
+                recommended[0],
+                recommended[1],
+                ("undocumented", warn),
+                minimal[0]
+            ]
+        );
+    }
+
+    #[test]
+    fn a_rule_is_turned_on_off_or_up() {
+        let piece = r#"
+[rules]
+set = "minimal"
+missing-ttl = "warn"
+undocumented = "error"
+missing-type = "off"
+stale-cache = { max = "1h" }
+[keys.a]
+pattern = "a"
+[keys.b]
+pattern = "b"
+doc = "B"
+ttl = "2h"
+"#;
+        let expected = [
+            ("missing-ttl", Severity::Warn),
+            ("undocumented", Severity::Error),
+            ("stale-cache", Severity::Warn),
+        ];
+        assert_eq!(names(piece), expected);
+    }
+
+    #[test]
+    fn names_of_rules_must_exist() {
+        let (sources, diagnostics) = checked(
+            r#"
+allow = [{ rule = "missing-tll", reason = "a" }]
+[rules]
+set = "minimal"
+undocumentd = "error"
+something-else = "off"
+missing-ttl = { max = "1h" }
+stale-cache = { words = ["a"] }
+"#,
+        );
+        assert!(diagnostics.iter().all(|it| it.rule == SCHEMA && it.severity == Severity::Error));
+        insta::assert_snapshot!(render(&sources, &diagnostics, &Style::default()), @r#"
+        error[schema]: there is no rule `missing-tll`
+          ╭▸ keyward.toml:3:19
+          │
+        3 │ allow = [{ rule = "missing-tll", reason = "a" }]
+          │                   ━━━━━━━━━━━━━ no such rule
+          │
+          ╰ help: did you mean `missing-ttl`?
+
+        error[schema]: there is no rule `undocumentd`
+          ╭▸ keyward.toml:6:1
+          │
+        6 │ undocumentd = "error"
+          │ ━━━━━━━━━━━ no such rule
+          │
+          ╰ help: did you mean `undocumented`?
+
+        error[schema]: there is no rule `something-else`
+          ╭▸ keyward.toml:7:1
+          │
+        7 │ something-else = "off"
+          │ ━━━━━━━━━━━━━━ no such rule
+          │
+          ╰ help: `keyward rules` lists them
+
+        error[schema]: the rule `missing-ttl` has no option `max`
+          ╭▸ keyward.toml:8:23
+          │
+        8 │ missing-ttl = { max = "1h" }
+          │                       ━━━━ nothing reads this
+          │
+          ╰ help: only its severity can be set
+
+        error[schema]: the rule `stale-cache` has no option `words`
+          ╭▸ keyward.toml:9:26
+          │
+        9 │ stale-cache = { words = ["a"] }
+          │                          ━━━ nothing reads this
+          │
+          ╰ help: it has `max`
+        "#);
+    }
+
+    #[test]
+    fn findings_come_in_the_order_of_their_places() {
+        let (_, diagnostics) = checked("[keys.b]\npattern = \"B\"\n[keys.a]\npattern = \"A\"\n");
+        let starts: Vec<_> = diagnostics.iter().map(|it| it.labels[0].span.start).collect();
+        assert!(starts.is_sorted());
+    }
+
+    #[test]
+    fn a_thousand_ordinary_definitions_have_no_findings() {
+        let mut piece = String::from("[rules]\nset = \"recommended\"\n");
+        for number in 0..1_000 {
+            let _ = write!(
+                piece,
+                "[keys.k{number}]\npattern = \"area{}:{{user_id}}:part{number}\"\nvalue = \"text\"\nttl = \"1h\"\n",
+                number % 40
+            );
+        }
+        assert_eq!(names(&piece), []);
+    }
+
+    #[test]
+    fn ten_thousand_overlapping_patterns_are_cut_with_a_count() {
+        let mut text =
+            String::from("version = 1\n[keyspace]\nname = \"x\"\n[rules]\nset = \"minimal\"\n");
+        for number in 0..10_000 {
+            let _ = write!(text, "[keys.k{number}]\npattern = \"a:{{p{number}}}:{{q{number}}}\"\n");
+        }
+        let schema = read(&text).schema.unwrap();
+        let diagnostics = check(&schema, &Options { today: TODAY });
+        assert_eq!(diagnostics.len(), MAX_FINDINGS);
+        let notes = &diagnostics.last().unwrap().notes;
+        assert!(
+            notes.iter().any(|note| note.starts_with("and ") && note.contains(" more findings"))
+        );
+    }
+}

@@ -180,6 +180,9 @@ impl Laid<'_> {
             };
         }
         match (&slot.words, &position.held) {
+            (_, Held::Literal(word)) if word.is_empty() && !slot.rest => {
+                vec![self.shape(position, format!("{} is empty", shown(slot)))]
+            }
             (Some(_), Held::Literal(word)) => self.word(slot, position, word).into_iter().collect(),
             (Some(_), Held::Words(words)) => {
                 words.iter().filter_map(|word| self.word(slot, position, word)).collect()

@@ -31,6 +31,7 @@
 #![deny(missing_docs)]
 
 mod allowing;
+mod between;
 mod check;
 mod context;
 mod finding;
@@ -43,6 +44,10 @@ mod settings;
 mod tag;
 mod words;
 
+#[cfg(test)]
+mod harness;
+
+pub use between::check_between;
 pub use check::{MAX_FINDINGS, Options, SCHEMA, check};
 pub use rule::{Category, Rule, RuleOption};
 

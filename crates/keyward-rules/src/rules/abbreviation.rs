@@ -157,3 +157,66 @@ fn words_with_offsets(text: &str) -> impl Iterator<Item = (usize, &str)> {
     let words = text.split(|char: char| !char.is_alphanumeric()).filter(|word| !word.is_empty());
     words.map(|word| (word.as_ptr() as usize - text.as_ptr() as usize, word))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::RULE;
+    use crate::harness::{example, messages};
+
+    #[test]
+    fn the_example_is_reported() {
+        insta::assert_snapshot!(example(&RULE), @r#"
+        warning[abbreviation]: `usr` in the pattern of `preferences` is an abbreviation
+          ╭▸ keyward.toml:3:12
+          │
+        3 │ pattern = "usr:prefs:{user_id}"
+          │            ━━━
+          │
+          ├ help: write `user`
+          ╰ note: `keyward explain abbreviation`
+
+        warning[abbreviation]: `prefs` in the pattern of `preferences` is an abbreviation
+          ╭▸ keyward.toml:3:16
+          │
+        3 │ pattern = "usr:prefs:{user_id}"
+          │                ━━━━━
+          │
+          ├ help: write `preferences`
+          ╰ note: `keyward explain abbreviation`
+        "#);
+    }
+
+    #[test]
+    fn the_list_can_be_changed() {
+        let schema = r#"
+[rules.abbreviation]
+words = ["sku=stock_keeping_unit", "stmt"]
+accept = ["msg"]
+[keys.a]
+pattern = "sku:{a}"
+[keys.b]
+pattern = "stmt:{a}"
+[keys.c]
+pattern = "msg:{a}"
+"#;
+        assert_eq!(
+            messages(&RULE, schema),
+            [
+                "`sku` in the pattern of `a` is an abbreviation",
+                "`stmt` in the pattern of `b` is an abbreviation",
+            ]
+        );
+    }
+
+    #[test]
+    fn what_the_layout_lists_is_a_word() {
+        let schema = r#"
+[layout]
+shape = "<module>:<id>"
+module = ["cfg"]
+[keys.a]
+pattern = "cfg:{a}"
+"#;
+        assert_eq!(messages(&RULE, schema), [""; 0]);
+    }
+}

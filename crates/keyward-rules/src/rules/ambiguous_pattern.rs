@@ -1,6 +1,7 @@
 use crate::context::Context;
 use crate::finding::{Finding, Findings};
 use crate::rule::rule;
+use crate::words::listed;
 use keyward_pattern::prove;
 
 rule! {
@@ -31,22 +32,54 @@ rule! {
 
 fn check<'a>(cx: &Context<'a>, out: &mut Findings<'a>) {
     for ambiguity in prove::ambiguities(&cx.schema.compiled) {
-        let definition = &cx.schema.keys[ambiguity.definition.0 as usize];
+        let definition = &cx.schema.keys[ambiguity.definition.index()];
+        let name = &definition.name.value;
+        let finding = if ambiguity.witness.is_empty() {
+            Finding::new(format!("the keys of `{name}` could not be proved to read in one way"))
+                .at(&definition.pattern.span, "too large to be decided")
+        } else {
+            Finding::new(format!("`{}` in a key of `{name}` reads in two ways", ambiguity.witness))
+                .at(&definition.pattern.span, "where one parameter ends is not sure")
+                .note(format!(
+                    "it is {}, or {}",
+                    listed(&ambiguity.left, usize::MAX),
+                    listed(&ambiguity.right, usize::MAX)
+                ))
+        };
         out.add(
-            Finding::new(format!(
-                "`{}` reads the key `{}` in two ways",
-                definition.name.value, ambiguity.key
-            ))
-            .about(definition)
-            .at(&definition.pattern.span, "where one parameter ends is not sure")
-            .note(format!("it is {}", reading(&ambiguity.left)))
-            .note(format!("or it is {}", reading(&ambiguity.right)))
-            .help("put a separator between the parameters, or give them narrower types"),
+            finding
+                .about(definition)
+                .help("put a separator between the parameters, or give them narrower types"),
         );
     }
 }
 
-fn reading(values: &[(String, String)]) -> String {
-    let values = values.iter().map(|(name, value)| format!("{name} = `{value}`"));
-    values.collect::<Vec<_>>().join(", ")
+#[cfg(test)]
+mod tests {
+    use super::RULE;
+    use crate::harness::{example, messages};
+
+    #[test]
+    fn the_example_is_reported() {
+        insta::assert_snapshot!(example(&RULE), @r#"
+        error[ambiguous-pattern]: `a--a` in a key of `pair` reads in two ways
+          ╭▸ keyward.toml:3:11
+          │
+        3 │ pattern = "pair:{base}-{quote}"
+          │           ━━━━━━━━━━━━━━━━━━━━━ where one parameter ends is not sure
+          │
+          ├ help: put a separator between the parameters, or give them narrower types
+          ├ note: it is `a` and `-a`, or `a-` and `a`
+          ╰ note: `keyward explain ambiguous-pattern`
+        "#);
+    }
+
+    #[test]
+    fn a_type_without_the_character_between_is_enough() {
+        let schema = r#"
+[keys.pair]
+pattern = "pair:{base:word}-{quote}"
+"#;
+        assert_eq!(messages(&RULE, schema), [""; 0]);
+    }
 }

@@ -134,7 +134,7 @@ impl<'a> Call<'_, 'a> {
         source: &'a ParamDeclaration,
     ) -> Option<Finding<'a>> {
         let separator = *self.cx.schema.keyspace.separator;
-        let refused = prove::accepts_all(separator, &param.param, &source.param).err()?;
+        let refused = prove::accepts_all(separator, &param.param, &source.param).ok()??;
         let (name, source_name) = (&param.name.value, &source.name.value);
         Some(
             Finding::new(format!(
@@ -151,7 +151,7 @@ impl<'a> Call<'_, 'a> {
     fn is_refused(&self, param: &ParamDeclaration, word: &str) -> Option<Finding<'a>> {
         let constant = Param::from(Type::Enum(vec![word.to_owned()]));
         let separator = *self.cx.schema.keyspace.separator;
-        prove::accepts_all(separator, &param.param, &constant).err()?;
+        prove::accepts_all(separator, &param.param, &constant).ok()??;
         let name = &param.name.value;
         Some(
             Finding::new(format!(
@@ -162,5 +162,99 @@ impl<'a> Call<'_, 'a> {
             .at(&param.param.span, format!("`{}`", param.param.ty))
             .help(format!("use a word that `{name}` can hold")),
         )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::RULE;
+    use crate::harness::{example, findings, messages};
+
+    #[test]
+    fn the_example_is_reported() {
+        insta::assert_snapshot!(example(&RULE), @r#"
+        error[event-cannot-bind]: `folder_shared` does not say which `user_id` of `permission` it invalidates
+          ╭▸ keyward.toml:8:16
+          │
+        3 │ pattern = "permission:{folder_id}:{user_id}"
+          │           ────────────────────────────────── the pattern
+          ┆
+        8 │ invalidates = ["permission"]
+          │                ━━━━━━━━━━━━ `user_id` is not bound
+          │
+          ├ help: add `user_id` to the event's `params`, bind it with `user_id = …`, or leave it free with `user_id = *`
+          ╰ note: `keyward explain event-cannot-bind`
+        "#);
+    }
+
+    #[test]
+    fn a_free_parameter_needs_a_way_to_find_its_values() {
+        let schema = r#"
+[keys.permission]
+pattern = "permission:{folder_id}:{user_id}"
+[events.shared]
+params = { folder_id = "text" }
+invalidates = ["permission(*)"]
+"#;
+        assert_eq!(
+            messages(&RULE, schema),
+            ["nothing says how to find every `user_id` of `permission`",]
+        );
+    }
+
+    #[test]
+    fn a_value_may_be_refused() {
+        let schema = r#"
+[keys.listing]
+pattern = "folder:{folder_id:uuid}"
+[events.uploaded]
+params = { folder_id = "uint" }
+invalidates = ["listing"]
+"#;
+        insta::assert_snapshot!(findings(&RULE, schema), @r#"
+        error[event-cannot-bind]: `folder_id` of the event `uploaded` may be `0`, which `folder_id` of `listing` refuses
+          ╭▸ keyward.toml:7:16
+          │
+        4 │ pattern = "folder:{folder_id:uuid}"
+          │                   ──────────────── `uuid`
+        5 │ [events.uploaded]
+        6 │ params = { folder_id = "uint" }
+          │                        ────── `uint`
+        7 │ invalidates = ["listing"]
+          │                ━━━━━━━━━ binds `folder_id`
+          │
+          ├ help: give both the same type
+          ╰ note: `keyward explain event-cannot-bind`
+        "#);
+    }
+
+    #[test]
+    fn a_word_must_be_one_the_parameter_holds() {
+        let schema = r#"
+[keys.popular]
+pattern = "popular:{region}"
+params = { region = ["de", "us"] }
+[events.synced]
+invalidates = ["popular(region = 'fr')", "popular(region = 'de')"]
+"#;
+        assert_eq!(
+            messages(&RULE, schema),
+            ["`fr` is no `region` of `popular`, so it invalidates nothing",]
+        );
+    }
+
+    #[test]
+    fn the_prefix_is_bound_once() {
+        let schema = r#"
+[keyspace]
+name = "shop"
+prefix = "{tenant:slug}:"
+[keys.listing]
+pattern = "folder:{folder_id}"
+[events.uploaded]
+params = { folder_id = "text" }
+invalidates = ["listing"]
+"#;
+        assert_eq!(messages(&RULE, schema), [""; 0]);
     }
 }

@@ -90,3 +90,41 @@ fn unknown_names<'a>(
     }
     findings
 }
+
+#[cfg(test)]
+mod tests {
+    use super::RULE;
+    use crate::harness::{example, messages};
+
+    #[test]
+    fn the_example_is_reported() {
+        insta::assert_snapshot!(example(&RULE), @r#"
+        error[event-unknown]: `file_uploaded` invalidates `folder_listings`, which does not exist
+          ╭▸ keyward.toml:8:16
+          │
+        8 │ invalidates = ["folder_listings"]
+          │                ━━━━━━━━━━━━━━━━━ no such definition
+          │
+          ├ help: did you mean `folder_listing`?
+          ╰ note: `keyward explain event-unknown`
+        "#);
+    }
+
+    #[test]
+    fn parameters_must_exist_on_both_sides() {
+        let schema = r#"
+[keys.listing]
+pattern = "folder:{folder_id}:listing"
+[events.uploaded]
+params = { parent_id = "text" }
+invalidates = ["listing(folder = parent_id)", "listing(folder_id = parent)"]
+"#;
+        assert_eq!(
+            messages(&RULE, schema),
+            [
+                "`listing` has no parameter `folder`",
+                "the event `uploaded` has no parameter `parent`",
+            ]
+        );
+    }
+}

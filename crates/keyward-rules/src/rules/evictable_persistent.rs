@@ -68,3 +68,68 @@ fn counterpart(policy: Policy) -> Policy {
         _ => Policy::VolatileLru,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::RULE;
+    use crate::harness::{example, messages};
+
+    #[test]
+    fn the_example_is_reported() {
+        insta::assert_snapshot!(example(&RULE), @r#"
+        error[evictable-persistent]: `quota_used` never expires, but the server may evict it
+          ╭▸ keyward.toml:9:7
+          │
+        4 │ maxmemory-policy = "allkeys-lru"
+          │                    ───────────── evicts any key, with or without a TTL
+          ┆
+        9 │ ttl = "none"
+          │       ━━━━━━ this counter would restart from nothing
+          │
+          ├ help: use `volatile-lru`, or give `quota_used` a TTL
+          ╰ note: `keyward explain evictable-persistent`
+        "#);
+    }
+
+    #[test]
+    fn only_what_never_expires_is_reported() {
+        let schema = r#"
+[server]
+maxmemory-policy = "allkeys-lfu"
+[keys.cache]
+pattern = "cache:{id}"
+ttl = "1h"
+[keys.jobs]
+pattern = "queue:{name}"
+queue = {}
+"#;
+        assert_eq!(messages(&RULE, schema), ["`jobs` never expires, but the server may evict it",]);
+    }
+
+    #[test]
+    fn what_may_vanish_is_a_cache() {
+        let schema = r#"
+[server]
+maxmemory-policy = "allkeys-lru"
+[keys.cache]
+pattern = "cache:{id}"
+ttl = "none"
+lifecycle = "cache"
+"#;
+        assert_eq!(messages(&RULE, schema), [""; 0]);
+    }
+
+    #[test]
+    fn a_server_without_a_limit_evicts_nothing() {
+        let schema = r#"
+[server]
+maxmemory = "0"
+maxmemory-policy = "allkeys-lru"
+[keys.total]
+pattern = "total"
+counter = {}
+ttl = "none"
+"#;
+        assert_eq!(messages(&RULE, schema), [""; 0]);
+    }
+}

@@ -65,3 +65,59 @@ fn check<'a>(cx: &Context<'a>, out: &mut Findings<'a>) {
         );
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::RULE;
+    use crate::harness::{example, messages};
+
+    #[test]
+    fn the_example_is_reported() {
+        insta::assert_snapshot!(example(&RULE), @r#"
+        error[evictable-retained]: `sync_lock` must live until its TTL ends, but the server may evict it
+          ╭▸ keyward.toml:9:7
+          │
+        4 │ maxmemory-policy = "volatile-lru"
+          │                    ────────────── evicts keys that have a TTL
+          ┆
+        9 │ ttl = "5m"
+          │       ━━━━ two could hold this lock at once
+          │
+          ├ help: use `noeviction`, or keep `sync_lock` on a server that does not evict
+          ╰ note: `keyward explain evictable-retained`
+        "#);
+    }
+
+    #[test]
+    fn what_is_revoked_must_stay_revoked() {
+        let schema = r#"
+[server]
+maxmemory-policy = "volatile-ttl"
+[keys.session]
+pattern = "session:{id}"
+type = "hash"
+session = { revoked = "revoked" }
+ttl = "7d"
+[keys.revoked]
+pattern = "revoked:{id}"
+value = "timestamp"
+ttl = "7d"
+"#;
+        assert_eq!(
+            messages(&RULE, schema),
+            ["`revoked` must live until its TTL ends, but the server may evict it",]
+        );
+    }
+
+    #[test]
+    fn a_short_limit_may_be_evicted() {
+        let schema = r#"
+[server]
+maxmemory-policy = "allkeys-lru"
+[keys.limit]
+pattern = "limit:{user_id}"
+rate_limit = { limit = 10, window = "60s" }
+"#;
+        assert_eq!(messages(&RULE, schema), [""; 0]);
+    }
+}

@@ -1,7 +1,9 @@
 use crate::context::Context;
 use crate::finding::{Finding, Findings};
 use crate::rule::rule;
-use keyward_pattern::{DefinitionId, Keyspace};
+use crate::segment::{Content, segments};
+use keyward_pattern::{DefinitionId, Keyspace, Param, Type, prove};
+use keyward_schema::model::Definition;
 
 rule! {
     /// ## What it does
@@ -37,24 +39,48 @@ fn check<'a>(cx: &Context<'a>, out: &mut Findings<'a>) {
     let Some(keyspace) = without_prefix(cx) else { return };
     for (id, definition) in (0..).map(DefinitionId).zip(&cx.schema.keys) {
         for example in &definition.examples {
-            let Err(reason) = keyspace.definition(id).parse(example.as_bytes()) else { continue };
-            let mut finding = Finding::new(format!(
-                "`{}` is no key of `{}`: {reason}",
-                example.value, definition.name.value
-            ))
-            .about(definition)
-            .at(&example.span, "")
-            .at(&definition.pattern.span, "the pattern");
-            let owner = keyspace.classify(example.as_bytes()).filter(|owner| *owner != id);
-            if let Some(owner) = owner {
-                let owner = &cx.schema.keys[owner.0 as usize];
-                finding = finding.note(format!("it is a key of `{}`", owner.name.value));
-            } else if cx.schema.compiled.classify(example.as_bytes()) == Some(id) {
-                finding = finding.help("examples are written without the prefix");
+            if keyspace.definition(id).parse(example.as_bytes()).is_some() {
+                continue;
             }
-            out.add(finding);
+            let (example_text, name) = (&example.value, &definition.name.value);
+            let finding = Finding::new(format!("`{example_text}` is no key of `{name}`"))
+                .about(definition)
+                .at(&example.span, why(cx, definition, example))
+                .at(&definition.pattern.span, "the pattern");
+            let owner = keyspace.classify(example.as_bytes());
+            let with_prefix = cx.schema.compiled.classify(example.as_bytes()) == Some(id);
+            out.add(match owner {
+                Some(owner) => {
+                    let owner = &cx.schema.keys[owner.index()].name.value;
+                    finding.help(format!("it is a key of `{owner}`: move it there"))
+                }
+                None if with_prefix => finding.help("leave the prefix out"),
+                None => finding.help("correct the example, or the pattern"),
+            });
         }
     }
+}
+
+/// The first thing about an example that its pattern does not admit, where it is one segment.
+fn why(cx: &Context<'_>, definition: &Definition, example: &str) -> String {
+    let separator = *cx.schema.keyspace.separator;
+    let segments = segments(&definition.pattern, separator);
+    let pieces: Vec<&str> = example.split(separator).collect();
+    if segments.len() != pieces.len() {
+        return String::new();
+    }
+    let reasons =
+        segments.iter().zip(pieces).filter_map(|(segment, piece)| match &segment.content {
+            Content::Literal(text) => (text != piece).then(|| format!("`{piece}` is not `{text}`")),
+            Content::Hole(hole) => {
+                let param = &definition.params.iter().find(|param| *param.name == hole.name)?.param;
+                let piece_alone = Param::from(Type::Enum(vec![piece.to_owned()]));
+                let refused = prove::accepts_all(separator, param, &piece_alone).ok()?;
+                refused.map(|piece| format!("`{piece}` does not fit `{}`: {}", hole.name, param.ty))
+            }
+            Content::Mixed => None,
+        });
+    reasons.into_iter().next().unwrap_or_default()
 }
 
 /// The same definitions without the prefix: examples do not have it, and it may have parameters.
@@ -67,4 +93,87 @@ fn without_prefix(cx: &Context<'_>) -> Option<Keyspace> {
         });
     }
     builder.finish().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::RULE;
+    use crate::harness::{example, findings, messages};
+
+    #[test]
+    fn the_example_is_reported() {
+        insta::assert_snapshot!(example(&RULE), @r#"
+        error[example-mismatch]: `session:abc123` is no key of `session`
+          ╭▸ keyward.toml:5:13
+          │
+        3 │ pattern = "session:{session_id:uuid}"
+          │           ─────────────────────────── the pattern
+        4 │ ttl = "7d"
+        5 │ examples = ["session:abc123"]
+          │             ━━━━━━━━━━━━━━━━ `abc123` does not fit `session_id`: uuid
+          │
+          ├ help: correct the example, or the pattern
+          ╰ note: `keyward explain example-mismatch`
+        "#);
+    }
+
+    #[test]
+    fn an_example_has_no_prefix() {
+        let schema = r#"
+[keyspace]
+name = "shop"
+prefix = "{tenant:slug}:"
+[keys.session]
+pattern = "session:{id:uint}"
+examples = ["session:42"]
+"#;
+        assert_eq!(messages(&RULE, schema), [""; 0]);
+    }
+
+    #[test]
+    fn an_example_with_the_prefix_is_told_to_drop_it() {
+        let schema = r#"
+[keyspace]
+name = "shop"
+prefix = "shop:"
+[keys.session]
+pattern = "session:{id:uint}"
+examples = ["shop:session:42"]
+"#;
+        insta::assert_snapshot!(findings(&RULE, schema), @r#"
+        error[example-mismatch]: `shop:session:42` is no key of `session`
+          ╭▸ keyward.toml:8:13
+          │
+        7 │ pattern = "session:{id:uint}"
+          │           ─────────────────── the pattern
+        8 │ examples = ["shop:session:42"]
+          │             ━━━━━━━━━━━━━━━━━
+          │
+          ├ help: leave the prefix out
+          ╰ note: `keyward explain example-mismatch`
+        "#);
+    }
+
+    #[test]
+    fn an_example_of_another_definition_names_it() {
+        let schema = r#"
+[keys.user]
+pattern = "user:{name}"
+examples = ["user:admin"]
+[keys.admin]
+pattern = "user:admin"
+"#;
+        insta::assert_snapshot!(findings(&RULE, schema), @r#"
+        error[example-mismatch]: `user:admin` is no key of `user`
+          ╭▸ keyward.toml:5:13
+          │
+        4 │ pattern = "user:{name}"
+          │           ───────────── the pattern
+        5 │ examples = ["user:admin"]
+          │             ━━━━━━━━━━━━
+          │
+          ├ help: it is a key of `admin`: move it there
+          ╰ note: `keyward explain example-mismatch`
+        "#);
+    }
 }

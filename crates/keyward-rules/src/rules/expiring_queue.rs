@@ -39,7 +39,43 @@ fn check<'a>(cx: &Context<'a>, out: &mut Findings<'a>) {
                 .about(definition)
                 .at(&ttl.span, "drops every job that still waits")
                 .at(&role.span, "a queue")
-                .help("remove the TTL; bound the queue with `max_len`, and jobs by their status"),
+                .help("remove the TTL; `max_len` with `on_full = \"refuse\"` bounds a queue"),
         );
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::RULE;
+    use crate::harness::{example, messages};
+
+    #[test]
+    fn the_example_is_reported() {
+        insta::assert_snapshot!(example(&RULE), @r#"
+        error[expiring-queue]: the queue `jobs` expires with its jobs
+          ╭▸ keyward.toml:5:7
+          │
+        4 │ queue = {}
+          │         ── a queue
+        5 │ ttl = "1h"
+          │       ━━━━ drops every job that still waits
+          │
+          ├ help: remove the TTL; `max_len` with `on_full = "refuse"` bounds a queue
+          ╰ note: `keyward explain expiring-queue`
+        "#);
+    }
+
+    #[test]
+    fn dead_letters_may_expire() {
+        let schema = r#"
+[keys.jobs]
+pattern = "queue:{name}"
+queue = { dead_letter = "dead" }
+[keys.dead]
+pattern = "dead:{name}"
+type = "list"
+ttl = "7d"
+"#;
+        assert_eq!(messages(&RULE, schema), [""; 0]);
     }
 }

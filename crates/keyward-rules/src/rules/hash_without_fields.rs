@@ -38,8 +38,39 @@ fn check<'a>(cx: &Context<'a>, out: &mut Findings<'a>) {
         out.add(
             Finding::new(format!("the hash `{}` declares no fields", definition.name.value))
                 .about(definition)
-                .at(&key_type.span, "of what?")
+                .at(&key_type.span, "nothing says what is inside")
                 .help("declare `fields`, or say `open = true` if they vary"),
         );
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::RULE;
+    use crate::harness::{example, messages};
+
+    #[test]
+    fn the_example_is_reported() {
+        insta::assert_snapshot!(example(&RULE), @r#"
+        warning[hash-without-fields]: the hash `file_meta` declares no fields
+          ╭▸ keyward.toml:4:8
+          │
+        4 │ type = "hash"
+          │        ━━━━━━ nothing says what is inside
+          │
+          ├ help: declare `fields`, or say `open = true` if they vary
+          ╰ note: `keyward explain hash-without-fields`
+        "#);
+    }
+
+    #[test]
+    fn an_open_hash_may_have_any() {
+        let schema = r#"
+[keys.entity]
+pattern = "entity:{id}"
+type = "hash"
+open = true
+"#;
+        assert_eq!(messages(&RULE, schema), [""; 0]);
     }
 }

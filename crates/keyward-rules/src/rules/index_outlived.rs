@@ -93,3 +93,79 @@ fn is_shorter(index: &Spanned<Ttl>, of: &Spanned<Ttl>) -> bool {
         (None, _) => false,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::RULE;
+    use crate::harness::{example, messages};
+
+    #[test]
+    fn the_example_is_reported() {
+        insta::assert_snapshot!(example(&RULE), @r#"
+        error[index-outlived]: the index `sessions_of_user` may end before the `session` it leads to
+           ╭▸ keyward.toml:11:7
+           │
+         6 │ ttl = "7d"
+           │       ──── how long a `session` may live
+           ┆
+        11 │ ttl = "1d"
+           │       ━━━━ shorter
+           │
+           ├ help: give `sessions_of_user` at least the TTL of `session`
+           ╰ note: `keyward explain index-outlived`
+        "#);
+    }
+
+    #[test]
+    fn a_longer_index_is_fine() {
+        let schema = r#"
+[keys.session]
+pattern = "session:{id}"
+type = "hash"
+session = { index = "index" }
+ttl = "7d"
+[keys.index]
+pattern = "sessions:{user_id}"
+type = "set"
+ttl = "30d"
+"#;
+        assert_eq!(messages(&RULE, schema), [""; 0]);
+    }
+
+    #[test]
+    fn an_index_of_what_stays_must_stay() {
+        let schema = r#"
+[keys.entity]
+pattern = "entity:{id}"
+type = "hash"
+ttl = "none"
+[keys.by_word]
+pattern = "word:{word}"
+index = { of = "entity" }
+ttl = "1d"
+"#;
+        assert_eq!(
+            messages(&RULE, schema),
+            ["the index `by_word` may end before the `entity` it leads to",]
+        );
+    }
+
+    #[test]
+    fn an_index_whose_ttl_runs_on_ends_before_what_came_late() {
+        let schema = r#"
+[keys.entity]
+pattern = "entity:{id}"
+type = "hash"
+ttl = "1d"
+[keys.by_word]
+pattern = "word:{word}"
+index = { of = "entity" }
+ttl = "7d"
+on_write = "keep"
+"#;
+        assert_eq!(
+            messages(&RULE, schema),
+            ["the index `by_word` may end before the `entity` it leads to",]
+        );
+    }
+}

@@ -50,17 +50,78 @@ fn check<'a>(cx: &Context<'a>, out: &mut Findings<'a>) {
         } else {
             continue;
         };
-        let len = thousands(longest.unwrap_or(shortest));
         let label = match longest {
-            Some(_) => format!("up to {len} bytes with the prefix"),
-            None => format!("at least {len} bytes with the prefix"),
+            Some(longest) if longest == shortest => format!("{} bytes", thousands(longest)),
+            Some(longest) => format!("up to {} bytes", thousands(longest)),
+            None => format!("{} bytes at least", thousands(shortest)),
         };
+        let with_prefix = if cx.schema.keyspace.prefix.is_some() { " with the prefix" } else { "" };
         out.add(
             Finding::new(message)
                 .about(definition)
-                .at(&definition.pattern.span, label)
+                .at(&definition.pattern.span, label + with_prefix)
                 .at(&bound.span, "the bound")
                 .help("raise `max_key_len`, or shorten the pattern"),
         );
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::RULE;
+    use crate::harness::{example, messages};
+
+    #[test]
+    fn the_example_is_reported() {
+        insta::assert_snapshot!(example(&RULE), @r#"
+        error[key-too-long]: every key of `asset` is longer than 40 bytes
+          ╭▸ keyward.toml:7:11
+          │
+        4 │ max_key_len = 40
+          │               ── the bound
+          ┆
+        7 │ pattern = "asset:bundle:{hash:hex(64)}"
+          │           ━━━━━━━━━━━━━━━━━━━━━━━━━━━━━ 77 bytes
+          │
+          ├ help: raise `max_key_len`, or shorten the pattern
+          ╰ note: `keyward explain key-too-long`
+        "#);
+    }
+
+    #[test]
+    fn what_has_no_longest_value_is_bounded_by_the_keyspace() {
+        let schema = r#"
+[keyspace]
+name = "shop"
+max_key_len = 40
+[keys.search]
+pattern = "search:{query}"
+"#;
+        assert_eq!(messages(&RULE, schema), [""; 0]);
+    }
+
+    #[test]
+    fn a_pattern_that_never_fits_says_so() {
+        let schema = r#"
+[keyspace]
+name = "shop"
+max_key_len = 10
+[keys.search]
+pattern = "search:results:{query}"
+"#;
+        assert_eq!(messages(&RULE, schema), ["every key of `search` is longer than 10 bytes",]);
+    }
+
+    #[test]
+    fn the_prefix_counts() {
+        let schema = r#"
+[keyspace]
+name = "shop"
+prefix = "shop:"
+max_key_len = 20
+[keys.user]
+pattern = "user:{id:uint}"
+"#;
+        assert_eq!(messages(&RULE, schema), ["a key of `user` may be longer than 20 bytes",]);
     }
 }

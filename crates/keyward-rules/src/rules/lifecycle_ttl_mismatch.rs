@@ -42,14 +42,14 @@ fn check<'a>(cx: &Context<'a>, out: &mut Findings<'a>) {
     for definition in &cx.schema.keys {
         let Some(ttl) = &definition.ttl else { continue };
         let Some((wrong, help)) = contradiction(cx, definition, ttl) else { continue };
-        let lifecycle = definition.lifecycle.name();
+        let is = is(definition);
         let role = definition.role.as_ref().map(|role| &role.span);
         let said = definition.lifecycle_span.as_ref().or(role).unwrap_or(&definition.name.span);
         out.add(
-            Finding::new(format!("`{}` is {lifecycle}, but {wrong}", definition.name.value))
+            Finding::new(format!("`{}` is {is}, but {wrong}", definition.name.value))
                 .about(definition)
                 .at(&ttl.span, wrong)
-                .at(said, format!("makes it {lifecycle}"))
+                .at(said, format!("says that it is {is}"))
                 .help(help),
         );
     }
@@ -60,26 +60,119 @@ fn contradiction(
     definition: &Definition,
     ttl: &Ttl,
 ) -> Option<(&'static str, &'static str)> {
-    let written = definition.lifecycle_span.is_some();
-    let queue = matches!(definition.role.as_deref(), Some(Role::Queue(_)));
-    let lock = matches!(definition.role.as_deref(), Some(Role::Lock(_)));
+    let role = definition.role.as_deref();
     let evicted = cx.evicting().is_some_and(|policy| policy.evicts_persistent());
-    match definition.lifecycle {
-        // `expiring-queue` and `lock-without-ttl` say more.
-        Lifecycle::Protected if queue && !written => None,
-        _ if lock && !ttl.expires() => None,
-        Lifecycle::Protected if ttl.expires() => {
-            Some(("it expires", "remove the TTL, or make it `retained`"))
-        }
-        Lifecycle::Protected => None,
-        Lifecycle::Cache if evicted && !ttl.expires() => None,
-        _ if !ttl.expires() && queue => {
+    if ttl.expires() {
+        return match definition.lifecycle {
+            // `expiring-queue` says more.
+            Lifecycle::Protected if matches!(role, Some(Role::Queue(_))) => None,
+            Lifecycle::Protected => Some(("it expires", "remove the TTL, or make it `retained`")),
+            Lifecycle::Temporary if ttl.longest().is_some_and(|longest| longest > TEMPORARY) => {
+                Some(("it may live for more than an hour", "shorten the TTL, or make it a `cache`"))
+            }
+            _ => None,
+        };
+    }
+    match (role, definition.lifecycle) {
+        // `lock-without-ttl` says more.
+        (Some(Role::Lock(_)), _) => None,
+        (Some(Role::Session(_)), _) => Some(("it never expires", "give it a TTL")),
+        (_, Lifecycle::Protected) => None,
+        (Some(Role::Queue(_)), _) => {
             Some(("a queue never expires", "leave `lifecycle` out: a queue is protected"))
         }
-        _ if !ttl.expires() => Some(("it never expires", "give it a TTL, or make it `protected`")),
-        Lifecycle::Temporary if ttl.longest().is_some_and(|longest| longest > TEMPORARY) => {
-            Some(("it may live for more than an hour", "shorten the TTL, or make it a `cache`"))
-        }
-        _ => None,
+        (_, Lifecycle::Cache) if evicted => None,
+        _ => Some(("it never expires", "give it a TTL, or make it `protected`")),
+    }
+}
+
+fn is(definition: &Definition) -> &'static str {
+    match definition.lifecycle {
+        _ if matches!(definition.role.as_deref(), Some(Role::Session(_))) => "a session",
+        Lifecycle::Protected => "protected",
+        Lifecycle::Retained => "retained",
+        Lifecycle::Session => "a session",
+        Lifecycle::Cache => "a cache",
+        Lifecycle::Temporary => "temporary",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::RULE;
+    use crate::harness::{example, messages};
+
+    #[test]
+    fn the_example_is_reported() {
+        insta::assert_snapshot!(example(&RULE), @r#"
+        error[lifecycle-ttl-mismatch]: `export` is temporary, but it may live for more than an hour
+          ╭▸ keyward.toml:5:7
+          │
+        4 │ lifecycle = "temporary"
+          │             ─────────── says that it is temporary
+        5 │ ttl = "2d"
+          │       ━━━━ it may live for more than an hour
+          │
+          ├ help: shorten the TTL, or make it a `cache`
+          ╰ note: `keyward explain lifecycle-ttl-mismatch`
+        "#);
+    }
+
+    #[test]
+    fn a_queue_is_never_temporary() {
+        let schema = r#"
+[keys.queue]
+pattern = "queue:{name}"
+queue = {}
+lifecycle = "temporary"
+"#;
+        assert_eq!(messages(&RULE, schema), ["`queue` is temporary, but a queue never expires",]);
+    }
+
+    #[test]
+    fn something_protected_does_not_expire() {
+        let schema = r#"
+[keys.entity]
+pattern = "entity:{id}"
+lifecycle = "protected"
+ttl = "1d"
+"#;
+        assert_eq!(messages(&RULE, schema), ["`entity` is protected, but it expires",]);
+    }
+
+    #[test]
+    fn a_session_ends() {
+        let schema = r#"
+[keys.session]
+pattern = "session:{id}"
+type = "hash"
+session = {}
+ttl = "none"
+"#;
+        assert_eq!(messages(&RULE, schema), ["`session` is a session, but it never expires",]);
+    }
+
+    #[test]
+    fn eviction_may_be_what_ends_a_cache() {
+        let schema = r#"
+[server]
+maxmemory-policy = "allkeys-lru"
+[keys.page]
+pattern = "page:{id}"
+lifecycle = "cache"
+ttl = "none"
+"#;
+        assert_eq!(messages(&RULE, schema), [""; 0]);
+    }
+
+    #[test]
+    fn an_hour_is_temporary() {
+        let schema = r#"
+[keys.export]
+pattern = "export:{id}"
+lifecycle = "temporary"
+ttl = "1h"
+"#;
+        assert_eq!(messages(&RULE, schema), [""; 0]);
     }
 }

@@ -46,3 +46,45 @@ fn check<'a>(cx: &Context<'a>, out: &mut Findings<'a>) {
         );
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::RULE;
+    use crate::harness::{example, messages};
+
+    #[test]
+    fn the_example_is_reported() {
+        insta::assert_snapshot!(example(&RULE), @r#"
+        error[lock-without-ttl]: the lock `settlement_lock` never expires
+          ╭▸ keyward.toml:4:8
+          │
+        4 │ lock = {}
+          │        ━━ a holder that dies would keep it for ever
+          │
+          ├ help: give it a `ttl` of what the work takes, such as `ttl = "30s"`
+          ╰ note: `keyward explain lock-without-ttl`
+        "#);
+    }
+
+    #[test]
+    fn none_is_no_ttl() {
+        let schema = r#"
+[keys.lock]
+pattern = "lock"
+lock = {}
+ttl = "none"
+"#;
+        assert_eq!(messages(&RULE, schema), ["the lock `lock` never expires",]);
+    }
+
+    #[test]
+    fn the_caller_may_know() {
+        let schema = r#"
+[keys.lock]
+pattern = "lock"
+lock = {}
+ttl = { caller = true, max = "5m" }
+"#;
+        assert_eq!(messages(&RULE, schema), [""; 0]);
+    }
+}

@@ -34,14 +34,20 @@ rule! {
 
 fn check<'a>(cx: &Context<'a>, out: &mut Findings<'a>) {
     for lossy in prove::lossy(&cx.schema.compiled) {
-        let definition = &cx.schema.keys[lossy.definition.0 as usize];
+        let definition = &cx.schema.keys[lossy.definition.index()];
         let declaration = definition.params.iter().find(|param| *param.name == lossy.param);
         let encode = declaration.and_then(|param| param.encode_span.as_ref());
-        let finding = Finding::new(format!(
-            "`{}` and `{}` become the same `{}` in `{}`",
-            lossy.left, lossy.right, lossy.image, definition.name.value
-        ))
-        .about(definition);
+        let name = &definition.name.value;
+        let message = if lossy.spelling.is_empty() {
+            format!(
+                "the encoding of `{}` in `{name}` could not be proved to lose nothing",
+                lossy.param
+            )
+        } else {
+            let (left, right, spelling) = (&lossy.left, &lossy.right, &lossy.spelling);
+            format!("`{left}` and `{right}` become the same `{spelling}` in a key of `{name}`")
+        };
+        let finding = Finding::new(message).about(definition);
         let pattern = &definition.pattern.span;
         out.add(
             match encode {
@@ -55,5 +61,47 @@ fn check<'a>(cx: &Context<'a>, out: &mut Findings<'a>) {
                 lossy.param
             )),
         );
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::RULE;
+    use crate::harness::{example, messages};
+
+    #[test]
+    fn the_example_is_reported() {
+        insta::assert_snapshot!(example(&RULE), @r#"
+        error[lossy-encoding]: `/` and `_` become the same `_` in a key of `page`
+          ╭▸ keyward.toml:4:45
+          │
+        3 │ pattern = "page:{path}"
+          │           ───────────── used here
+        4 │ params = { path = { type = "text", encode = { "/" = "_" } } }
+          │                                             ━━━━━━━━━━━━━ cannot be undone for `path`
+          │
+          ├ help: use the type `encoded` for `path`, or encode the replacement too
+          ╰ note: `keyward explain lossy-encoding`
+        "#);
+    }
+
+    #[test]
+    fn an_encoding_that_can_be_undone_is_fine() {
+        let schema = r#"
+[keys.page]
+pattern = "page:{path}"
+params = { path = { type = "text", encode = { "/" = "_s", "_" = "_u" } } }
+"#;
+        assert_eq!(messages(&RULE, schema), [""; 0]);
+    }
+
+    #[test]
+    fn a_type_without_the_replacement_is_fine() {
+        let schema = r#"
+[keys.page]
+pattern = "page:{path}"
+params = { path = { regex = "[a-z/]+", encode = { "/" = "_" } } }
+"#;
+        assert_eq!(messages(&RULE, schema), [""; 0]);
     }
 }

@@ -100,3 +100,52 @@ fn changed_in_place(definition: &Definition) -> Option<&'static str> {
         KeyType::String | KeyType::Module(_) => None,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::RULE;
+    use crate::harness::{example, messages};
+
+    #[test]
+    fn the_example_is_reported() {
+        insta::assert_snapshot!(example(&RULE), @r#"
+        error[migration-crosses-slots]: the counter `visits` cannot move from one slot to another
+           ╭▸ keyward.toml:14:10
+           │
+         7 │ pattern = "visits:{page}"
+           │           ─────────────── another
+           ┆
+        14 │ visits = "count:visits:{page}"
+           │          ━━━━━━━━━━━━━━━━━━━━━ one slot
+           │
+           ├ help: keep the hash tag of the old name, or move it with a plan while nobody writes
+           ╰ note: `keyward explain migration-crosses-slots`
+        "#);
+    }
+
+    #[test]
+    fn whole_values_locks_and_queues_may_cross() {
+        let schema = r#"
+[keyspace]
+name = "shop"
+cluster = true
+[keys.profile]
+pattern = "new:profile:{id}"
+value = "json"
+[keys.lock]
+pattern = "new:lock:{id}"
+lock = {}
+ttl = "30s"
+[keys.jobs]
+pattern = "new:queue:{id}"
+queue = {}
+[migrations.v2]
+phase = "dual-write"
+[migrations.v2.renames]
+profile = "profile:{id}"
+lock = "lock:{id}"
+jobs = "queue:{id}"
+"#;
+        assert_eq!(messages(&RULE, schema), [""; 0]);
+    }
+}

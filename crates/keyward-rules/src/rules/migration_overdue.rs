@@ -63,3 +63,39 @@ fn check<'a>(cx: &Context<'a>, out: &mut Findings<'a>) {
         );
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::RULE;
+    use crate::harness::{example, messages};
+
+    #[test]
+    fn the_example_is_reported() {
+        insta::assert_snapshot!(example(&RULE), @r#"
+        warning[migration-overdue]: the migration `v2` should be over
+          ╭▸ keyward.toml:8:16
+          │
+        7 │ phase = "dual-write"
+          │         ──────────── both names are still written, and the old one counts
+        8 │ remove_after = 2025-10-17
+          │                ━━━━━━━━━━ has passed
+          │
+          ├ help: move on to `read-fallback`, or set a later date
+          ╰ note: `keyward explain migration-overdue`
+        "#);
+    }
+
+    #[test]
+    fn the_last_day_is_not_over() {
+        let schema = r#"
+[keys.tick]
+pattern = "market:tick:{symbol}"
+[migrations.v2]
+phase = "dual-write"
+remove_after = 2026-11-15
+[migrations.v2.renames]
+tick = "tick:{symbol}"
+"#;
+        assert_eq!(messages(&RULE, schema), [""; 0]);
+    }
+}

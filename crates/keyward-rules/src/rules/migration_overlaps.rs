@@ -1,8 +1,8 @@
 use crate::context::Context;
 use crate::finding::{Finding, Findings};
 use crate::rule::rule;
+use keyward_pattern::Keyspace;
 use keyward_pattern::prove::{self, Claim, Overlap};
-use keyward_pattern::{DefinitionId, Keyspace};
 use keyward_schema::model::{Migration, Rename};
 
 rule! {
@@ -51,9 +51,11 @@ fn check<'a>(cx: &Context<'a>, out: &mut Findings<'a>) {
         return;
     }
     let Some(names) = old_names(cx, &old) else { return };
-    for overlap in &prove::overlaps_between(&names, &cx.schema.compiled).overlaps {
-        let (migration, rename) = old[index(&overlap.first)];
-        let definition = &cx.schema.keys[index(&overlap.second)];
+    let with_new = prove::overlaps_between(&names, &cx.schema.compiled);
+    let with_old = prove::overlaps(&names);
+    for overlap in &with_new.overlaps {
+        let (migration, rename) = old[index(overlap.first)];
+        let definition = &cx.schema.keys[index(overlap.second)];
         let name = &definition.name.value;
         let whose = if *rename.definition == *name { "its new name" } else { "a name of today" };
         out.add(
@@ -68,8 +70,17 @@ fn check<'a>(cx: &Context<'a>, out: &mut Findings<'a>) {
             .help("rename to a pattern that no old key fits"),
         );
     }
-    for overlap in &prove::overlaps(&names).overlaps {
+    for overlap in &with_old.overlaps {
         out.extend(between_old_names(&old, overlap));
+    }
+    if !(with_new.complete && with_old.complete) {
+        let (migration, rename) = old[0];
+        out.add(
+            Finding::new("not every old name could be compared with the new ones")
+                .about_migration(migration)
+                .at(&rename.from.span, "too many patterns meet, or their types are too large")
+                .help("mend the overlaps that are reported, and check again"),
+        );
     }
 }
 
@@ -77,8 +88,8 @@ fn between_old_names<'a>(
     old: &[(&'a Migration, &'a Rename)],
     overlap: &Overlap,
 ) -> Option<Finding<'a>> {
-    let (_, first) = old[index(&overlap.first)];
-    let (migration, second) = old[index(&overlap.second)];
+    let (_, first) = old[index(overlap.first)];
+    let (migration, second) = old[index(overlap.second)];
     if first.definition.value == second.definition.value {
         return None;
     }
@@ -105,7 +116,88 @@ fn old_names(cx: &Context<'_>, old: &[(&Migration, &Rename)]) -> Option<Keyspace
     builder.finish().ok()
 }
 
-fn index(claim: &Claim) -> usize {
-    let (Claim::Definition(DefinitionId(id)) | Claim::Derived(DefinitionId(id))) = claim;
-    *id as usize
+fn index(claim: Claim) -> usize {
+    let (Claim::Definition(id) | Claim::Derived(id)) = claim;
+    id.index()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::RULE;
+    use crate::harness::{example, findings, messages};
+
+    #[test]
+    fn the_example_is_reported() {
+        insta::assert_snapshot!(example(&RULE), @r#"
+        error[migration-overlaps]: the key `user:a` is an old name of `profile` and a key of `profile`
+          ╭▸ keyward.toml:9:11
+          │
+        3 │ pattern = "user:{user_id}"
+          │           ──────────────── its new name
+          ┆
+        9 │ profile = "user:{username}"
+          │           ━━━━━━━━━━━━━━━━━ the old name
+          │
+          ├ help: rename to a pattern that no old key fits
+          ╰ note: `keyward explain migration-overlaps`
+        "#);
+    }
+
+    #[test]
+    fn two_old_names_must_not_meet() {
+        let schema = r#"
+[keys.left]
+pattern = "new:left:{id}"
+[keys.right]
+pattern = "new:right:{id}"
+[migrations.v2]
+phase = "dual-write"
+[migrations.v2.renames]
+left = "old:{id}"
+right = "old:{id}"
+"#;
+        insta::assert_snapshot!(findings(&RULE, schema), @r#"
+        error[migration-overlaps]: the key `old:a` is an old name of `left` and of `right`
+           ╭▸ keyward.toml:11:9
+           │
+        10 │ left = "old:{id}"
+           │        ──────────
+        11 │ right = "old:{id}"
+           │         ━━━━━━━━━━
+           │
+           ├ help: give the parameters of the old names narrower types
+           ╰ note: `keyward explain migration-overlaps`
+        "#);
+    }
+
+    #[test]
+    fn several_old_names_of_one_definition_may_meet() {
+        let schema = r#"
+[keys.left]
+pattern = "new:left:{id}"
+[migrations.v2]
+phase = "dual-write"
+[migrations.v2.renames]
+left = ["old:{id}", "old:left"]
+"#;
+        assert_eq!(messages(&RULE, schema), [""; 0]);
+    }
+
+    #[test]
+    fn an_old_name_may_be_a_word_of_another_definition() {
+        let schema = r#"
+[keys.user]
+pattern = "user:{name}"
+[keys.admin]
+pattern = "staff:admin"
+[migrations.v2]
+phase = "dual-write"
+[migrations.v2.renames]
+admin = "user:admin"
+"#;
+        assert_eq!(
+            messages(&RULE, schema),
+            ["the key `user:admin` is an old name of `admin` and a key of `user`",]
+        );
+    }
 }

@@ -36,3 +36,34 @@ fn check<'a>(cx: &Context<'a>, out: &mut Findings<'a>) {
         );
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::RULE;
+    use crate::harness::{example, messages};
+
+    #[test]
+    fn the_example_is_reported() {
+        insta::assert_snapshot!(example(&RULE), @"
+        warning[missing-owner]: nobody answers for `folder_listing`
+          ╭▸ keyward.toml:2:7
+          │
+        2 │ [keys.folder_listing]
+          │       ━━━━━━━━━━━━━━ has no `owner`
+          │
+          ├ help: add `owner`, here or in `[defaults]`
+          ╰ note: `keyward explain missing-owner`
+        ");
+    }
+
+    #[test]
+    fn a_default_is_enough() {
+        let schema = r#"
+[defaults]
+owner = "platform"
+[keys.a]
+pattern = "a"
+"#;
+        assert_eq!(messages(&RULE, schema), [""; 0]);
+    }
+}

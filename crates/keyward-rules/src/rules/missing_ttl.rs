@@ -43,3 +43,61 @@ fn check<'a>(cx: &Context<'a>, out: &mut Findings<'a>) {
         );
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::RULE;
+    use crate::harness::{example, messages};
+
+    #[test]
+    fn the_example_is_reported() {
+        insta::assert_snapshot!(example(&RULE), @r#"
+        error[missing-ttl]: nothing says how long `profile` lives
+          ╭▸ keyward.toml:2:7
+          │
+        2 │ [keys.profile]
+          │       ━━━━━━━ has no `ttl`
+          │
+          ├ help: give it a `ttl`; `ttl = "none"` if it is meant to stay
+          ╰ note: `keyward explain missing-ttl`
+        "#);
+    }
+
+    #[test]
+    fn a_default_a_role_or_none_is_enough() {
+        let schema = r#"
+[keys.jobs]
+pattern = "queue:{name}"
+queue = {}
+[keys.limit]
+pattern = "limit:{user_id}"
+rate_limit = { limit = 10, window = "60s" }
+[keys.flag]
+pattern = "flag:{name}"
+flag = {}
+ttl = "none"
+"#;
+        assert_eq!(messages(&RULE, schema), [""; 0]);
+    }
+
+    #[test]
+    fn a_default_holds_for_all() {
+        let schema = r#"
+[defaults]
+ttl = "1h"
+[keys.profile]
+pattern = "profile:{user_id}"
+"#;
+        assert_eq!(messages(&RULE, schema), [""; 0]);
+    }
+
+    #[test]
+    fn a_lock_is_the_matter_of_another_rule() {
+        let schema = r#"
+[keys.lock]
+pattern = "lock"
+lock = {}
+"#;
+        assert_eq!(messages(&RULE, schema), [""; 0]);
+    }
+}

@@ -38,3 +38,39 @@ fn check<'a>(cx: &Context<'a>, out: &mut Findings<'a>) {
         );
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::RULE;
+    use crate::harness::{example, messages};
+
+    #[test]
+    fn the_example_is_reported() {
+        insta::assert_snapshot!(example(&RULE), @"
+        warning[missing-type]: nothing says what type `profile` is
+          ╭▸ keyward.toml:2:7
+          │
+        2 │ [keys.profile]
+          │       ━━━━━━━ has no `type`
+          │
+          ├ help: add `type`, or what is inside: `value`, `fields` or `member`
+          ╰ note: `keyward explain missing-type`
+        ");
+    }
+
+    #[test]
+    fn a_role_or_a_value_is_enough() {
+        let schema = r#"
+[keys.jobs]
+pattern = "queue:{name}"
+queue = {}
+[keys.state]
+pattern = "state:{name}"
+value = ["on", "off"]
+[keys.members]
+pattern = "members:{name}"
+member = "text"
+"#;
+        assert_eq!(messages(&RULE, schema), [""; 0]);
+    }
+}

@@ -89,3 +89,45 @@ pub(crate) static ALL: &[Rule] = &[
 
 /// The rule that judges what the others left unused, and therefore runs after them.
 pub(crate) const LAST: &str = unused_allow::RULE.name;
+
+/// The rule that also holds between several schemas.
+pub(crate) const BETWEEN: &str = overlapping_patterns::RULE.name;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::harness::{block, messages};
+
+    #[test]
+    fn every_example_is_reported_and_what_to_use_instead_is_not() {
+        for rule in ALL {
+            assert_ne!(messages(rule, &block(rule, "Example")), [""; 0], "{}", rule.name);
+            assert_eq!(messages(rule, &block(rule, "Use instead")), [""; 0], "{}", rule.name);
+        }
+    }
+
+    #[test]
+    fn every_documentation_has_the_four_headings() {
+        for rule in ALL {
+            let documentation = rule.documentation();
+            let headings: Vec<_> =
+                documentation.lines().filter_map(|line| line.strip_prefix("## ")).collect();
+            let expected = ["What it does", "Why is this bad", "Example", "Use instead"];
+            assert_eq!(headings, expected, "{}", rule.name);
+            assert!(rule.summary().ends_with('.'), "{}", rule.name);
+        }
+    }
+
+    #[test]
+    fn every_file_is_a_registered_rule_of_that_name() {
+        let folder = std::fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/src/rules")).unwrap();
+        let files = folder.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+        let mut files: Vec<_> = files
+            .filter_map(|file| Some(file.strip_suffix(".rs")?.replace('_', "-")))
+            .filter(|name| name != "mod")
+            .collect();
+        files.sort();
+        let names: Vec<_> = ALL.iter().map(|rule| rule.name).collect();
+        assert_eq!(names, files);
+    }
+}

@@ -75,3 +75,84 @@ fn must_survive(definition: &Definition) -> bool {
         Lifecycle::Session | Lifecycle::Cache | Lifecycle::Temporary => false,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::RULE;
+    use crate::harness::{example, messages};
+
+    #[test]
+    fn the_example_is_reported() {
+        insta::assert_snapshot!(example(&RULE), @r#"
+        error[not-persisted]: `jobs` does not survive a restart of the server
+          ╭▸ keyward.toml:9:9
+          │
+        4 │ save = ""
+          │        ── turns snapshots off
+        5 │ appendonly = false
+          │              ───── turns the append-only file off
+          ┆
+        9 │ queue = {}
+          │         ━━ its jobs would be lost
+          │
+          ├ help: set `appendonly = true` or `save = "900 1"`, or keep `jobs` on a server that does
+          ╰ note: `keyward explain not-persisted`
+        "#);
+    }
+
+    #[test]
+    fn without_the_settings_the_server_saves_snapshots() {
+        let schema = r#"
+[server]
+maxmemory = "1gb"
+appendonly = false
+[keys.jobs]
+pattern = "queue:{name}"
+queue = {}
+"#;
+        assert_eq!(messages(&RULE, schema), [""; 0]);
+    }
+
+    #[test]
+    fn locks_limits_and_caches_may_be_lost() {
+        let schema = r#"
+[server]
+save = ""
+[keys.lock]
+pattern = "lock"
+lock = {}
+ttl = "30s"
+[keys.limit]
+pattern = "limit:{user_id}"
+rate_limit = { limit = 10, window = "1d" }
+[keys.cache]
+pattern = "cache:{id}"
+ttl = "7d"
+"#;
+        assert_eq!(messages(&RULE, schema), [""; 0]);
+    }
+
+    #[test]
+    fn a_flag_a_counter_and_dead_letters_must_survive() {
+        let schema = r#"
+[server]
+save = ""
+[keys.flag]
+pattern = "flag:{name}"
+flag = {}
+ttl = "none"
+[keys.dead]
+pattern = "dead:{name}"
+type = "list"
+lifecycle = "retained"
+ttl = "7d"
+"#;
+        assert_eq!(
+            messages(&RULE, schema),
+            [
+                "`flag` does not survive a restart of the server",
+                "`dead` does not survive a restart of the server",
+            ]
+        );
+    }
+}

@@ -171,3 +171,73 @@ fn speaks_of_order(definition: &Definition) -> Option<(String, &'static str)> {
     let said = word.or_else(|| phrase().map(|phrase| (*phrase).to_owned()))?;
     Some((said, "doc"))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::RULE;
+    use crate::harness::{example, messages};
+
+    #[test]
+    fn the_example_is_reported() {
+        insta::assert_snapshot!(example(&RULE), @r#"
+        warning[ordered-in-set]: `reading_sequence` is a set, which has no order, but its name says `sequence`
+          ╭▸ keyward.toml:5:8
+          │
+        2 │ [keys.reading_sequence]
+          │       ──────────────── speaks of an order
+          ┆
+        5 │ type = "set"
+          │        ━━━━━ its members come back in any order
+          │
+          ├ help: use a `zset` with a `score`, or a `list`
+          ╰ note: `keyward explain ordered-in-set`
+        "#);
+    }
+
+    #[test]
+    fn german_indonesian_and_chinese_are_understood() {
+        let schema = r#"
+[keys.a]
+pattern = "a:{id}"
+type = "set"
+doc = "Lese-Reihenfolge der Kapitel"
+[keys.b]
+pattern = "b:{id}"
+type = "set"
+doc = "Urutan bab"
+[keys.c]
+pattern = "c:{id}"
+type = "set"
+doc = "章节的阅读顺序"
+"#;
+        assert_eq!(
+            messages(&RULE, schema),
+            [
+                "`a` is a set, which has no order, but its doc says `reihenfolge`",
+                "`b` is a set, which has no order, but its doc says `urutan`",
+                "`c` is a set, which has no order, but its doc says `顺序`",
+            ]
+        );
+    }
+
+    #[test]
+    fn an_order_that_is_bought_is_no_order() {
+        let schema = r#"
+[keys.open_orders]
+pattern = "orders:{user_id}:open"
+type = "set"
+doc = "The orders a customer has open, in order to show a count; unordered."
+"#;
+        assert_eq!(messages(&RULE, schema), [""; 0]);
+    }
+
+    #[test]
+    fn a_sorted_set_has_an_order() {
+        let schema = r#"
+[keys.top]
+pattern = "top:{region}"
+type = "zset"
+"#;
+        assert_eq!(messages(&RULE, schema), [""; 0]);
+    }
+}

@@ -60,7 +60,7 @@ fn check<'a>(cx: &Context<'a>, out: &mut Findings<'a>) {
     for foreign in &cx.schema.foreign {
         if let Some((definition, witness)) = prove::glob_overlap(&cx.schema.compiled, &foreign.glob)
         {
-            let definition = &cx.schema.keys[definition.0 as usize];
+            let definition = &cx.schema.keys[definition.index()];
             out.add(
                 Finding::new(format!(
                     "the key `{witness}` belongs to `{}` and to the foreign `{}`",
@@ -76,33 +76,133 @@ fn check<'a>(cx: &Context<'a>, out: &mut Findings<'a>) {
 }
 
 fn between_definitions<'a>(cx: &Context<'a>, overlap: &Overlap) -> Finding<'a> {
-    let (DefinitionId(first), first_is_derived) = claim(&overlap.first);
-    let (DefinitionId(second), second_is_derived) = claim(&overlap.second);
-    let (first, second) = (&cx.schema.keys[first as usize], &cx.schema.keys[second as usize]);
+    let mut claims = [overlap.first, overlap.second];
+    claims.sort_by_key(|claim| std::cmp::Reverse(claimed(*claim)));
+    let [(later, later_derives), (earlier, earlier_derives)] = claims.map(claimed);
+    let (later, earlier) = (&cx.schema.keys[later.index()], &cx.schema.keys[earlier.index()]);
     let owner = |name: &str, derived| {
         if derived { format!("the keys that `{name}` derives") } else { format!("`{name}`") }
     };
-    let label = |derived| if derived { "a role derives further keys here" } else { "" };
+    let label =
+        |derived| if derived { "further keys are derived from these" } else { "matches it" };
     let finding = Finding::new(format!(
         "the key `{}` belongs to {} and to {}",
         overlap.witness,
-        owner(&second.name, second_is_derived),
-        owner(&first.name, first_is_derived),
+        owner(&later.name, later_derives),
+        owner(&earlier.name, earlier_derives),
     ))
-    .about(second)
-    .about(first)
-    .at(&second.pattern.span, label(second_is_derived))
-    .at(&first.pattern.span, label(first_is_derived));
-    if first_is_derived || second_is_derived {
+    .about(later)
+    .about(earlier)
+    .at(&later.pattern.span, label(later_derives))
+    .at(&earlier.pattern.span, label(earlier_derives));
+    if later_derives || earlier_derives {
         finding.help("keep `~` out of the pattern's first segment: derived keys begin with it")
     } else {
         finding.help("give the patterns a word of their own, or the parameters narrower types")
     }
 }
 
-fn claim(claim: &Claim) -> (DefinitionId, bool) {
+/// Whose claim it is, and whether it is to derived keys.
+fn claimed(claim: Claim) -> (DefinitionId, bool) {
     match claim {
-        Claim::Definition(id) => (*id, false),
-        Claim::Derived(id) => (*id, true),
+        Claim::Definition(id) => (id, false),
+        Claim::Derived(id) => (id, true),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::RULE;
+    use crate::harness::{example, findings, messages};
+
+    #[test]
+    fn the_example_is_reported() {
+        insta::assert_snapshot!(example(&RULE), @r#"
+        error[overlapping-patterns]: the key `report:yearly:summary` belongs to `yearly` and to `report`
+          ╭▸ keyward.toml:7:11
+          │
+        3 │ pattern = "report:{customer}:summary"
+          │           ─────────────────────────── matches it
+          ┆
+        7 │ pattern = "report:yearly:{name}"
+          │           ━━━━━━━━━━━━━━━━━━━━━━ matches it
+          │
+          ├ help: give the patterns a word of their own, or the parameters narrower types
+          ╰ note: `keyward explain overlapping-patterns`
+        "#);
+    }
+
+    #[test]
+    fn a_more_specific_pattern_is_no_overlap() {
+        let schema = r#"
+[keys.user]
+pattern = "user:{name}"
+[keys.admin]
+pattern = "user:admin"
+"#;
+        assert_eq!(messages(&RULE, schema), [""; 0]);
+    }
+
+    #[test]
+    fn types_that_have_nothing_in_common_keep_patterns_apart() {
+        let schema = r#"
+[keys.by_number]
+pattern = "user:{id:uint}"
+[keys.by_uuid]
+pattern = "user:{id:uuid}"
+"#;
+        assert_eq!(messages(&RULE, schema), [""; 0]);
+    }
+
+    #[test]
+    fn the_prefix_is_part_of_the_witness() {
+        let schema = r#"
+[keyspace]
+name = "shop"
+prefix = "s:"
+[keys.left]
+pattern = "a:{x}:b"
+[keys.right]
+pattern = "a:c:{y}"
+"#;
+        assert_eq!(
+            messages(&RULE, schema),
+            ["the key `s:a:c:b` belongs to `right` and to `left`",]
+        );
+    }
+
+    #[test]
+    fn keys_of_other_software_are_not_ours() {
+        let schema = r#"
+[keys.queue]
+pattern = "bull:{name}"
+[foreign.bullmq]
+glob = "bull:*"
+"#;
+        insta::assert_snapshot!(findings(&RULE, schema), @r#"
+        error[overlapping-patterns]: the key `bull:a` belongs to `queue` and to the foreign `bullmq`
+          ╭▸ keyward.toml:4:11
+          │
+        4 │ pattern = "bull:{name}"
+          │           ━━━━━━━━━━━━━ ours
+        5 │ [foreign.bullmq]
+        6 │ glob = "bull:*"
+          │        ──────── counted, and never judged
+          │
+          ├ help: narrow the glob, or rename the pattern
+          ╰ note: `keyward explain overlapping-patterns`
+        "#);
+    }
+
+    #[test]
+    fn either_definition_may_allow_it() {
+        let schema = r#"
+[keys.left]
+pattern = "a:{x}:b"
+allow = [{ rule = "overlapping-patterns", reason = "x is never c" }]
+[keys.right]
+pattern = "a:c:{y}"
+"#;
+        assert_eq!(messages(&RULE, schema), [""; 0]);
     }
 }

@@ -50,21 +50,70 @@ fn check<'a>(cx: &Context<'a>, out: &mut Findings<'a>) {
         else {
             continue;
         };
-        if listed.iter().any(|reserved| reserved.value == *word) {
-            continue;
-        }
-        let taker = &cx.schema.keys[taker.0 as usize];
-        let loser = &cx.schema.keys[loser.0 as usize];
+        let taker = &cx.schema.keys[taker.index()];
+        let loser = &cx.schema.keys[loser.index()];
+        let name = &loser.name.value;
+        let finding = match word {
+            Some(word) if listed.iter().any(|reserved| reserved.value == *word) => continue,
+            Some(word) => {
+                let message = format!("`{word}` is reserved: the builder of `{name}` refuses it");
+                Finding::new(message)
+                    .at(&loser.pattern.span, format!("`{hole}` cannot be `{word}`"))
+                    .help(format!(
+                        "list `{word}` in `[layout] reserved`, or tell the patterns apart"
+                    ))
+            }
+            None => {
+                let message = format!(
+                    "some values of `{hole}` are reserved: the builder of `{name}` refuses them"
+                );
+                Finding::new(message)
+                    .at(
+                        &loser.pattern.span,
+                        format!("`{hole}` cannot be what `{}` takes", taker.name.value),
+                    )
+                    .help("tell the patterns apart by a word of their own")
+            }
+        };
         out.add(
-            Finding::new(format!(
-                "`{word}` is reserved: the builder of `{}` refuses it as `{hole}`",
-                loser.name.value
-            ))
-            .about(loser)
-            .about(taker)
-            .at(&loser.pattern.span, format!("`{hole}` cannot be `{word}`"))
-            .at(&taker.pattern.span, format!("takes `{}`", overlap.witness))
-            .help(format!("list `{word}` in `[layout] reserved`, or tell the patterns apart")),
+            finding
+                .about(loser)
+                .about(taker)
+                .at(&taker.pattern.span, format!("takes `{}`", overlap.witness)),
         );
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::RULE;
+    use crate::harness::{example, messages};
+
+    #[test]
+    fn the_example_is_reported() {
+        insta::assert_snapshot!(example(&RULE), @r#"
+        warning[reserved-word]: `active` is reserved: the builder of `symbol` refuses it
+          ╭▸ keyward.toml:3:11
+          │
+        3 │ pattern = "symbol:{symbol}"
+          │           ━━━━━━━━━━━━━━━━━ `symbol` cannot be `active`
+          ┆
+        7 │ pattern = "symbol:active"
+          │           ─────────────── takes `symbol:active`
+          │
+          ├ help: list `active` in `[layout] reserved`, or tell the patterns apart
+          ╰ note: `keyward explain reserved-word`
+        "#);
+    }
+
+    #[test]
+    fn patterns_that_cannot_meet_reserve_nothing() {
+        let schema = r#"
+[keys.symbol]
+pattern = "symbol:{id:uint}"
+[keys.active_symbols]
+pattern = "symbol:active"
+"#;
+        assert_eq!(messages(&RULE, schema), [""; 0]);
     }
 }

@@ -86,3 +86,62 @@ fn shortest(definition: &Definition) -> Option<Duration> {
     let cut = (shortest.as_millis() as f64 * percent / 100.0) as u64;
     Some(Duration::from_millis(shortest.as_millis().saturating_sub(cut)))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::RULE;
+    use crate::harness::{example, messages};
+
+    #[test]
+    fn the_example_is_reported() {
+        insta::assert_snapshot!(example(&RULE), @r#"
+        error[revocation-shorter-than-session]: `revoked_session` may be forgotten before the `session` ends
+           ╭▸ keyward.toml:11:7
+           │
+         6 │ ttl = "7d"
+           │       ──── a session may live longer than that
+           ┆
+        11 │ ttl = "1d"
+           │       ━━━━ kept for 1 d at least
+           │
+           ├ help: keep `revoked_session` for as long as a `session` may live
+           ╰ note: `keyward explain revocation-shorter-than-session`
+        "#);
+    }
+
+    #[test]
+    fn jitter_shortens() {
+        let schema = r#"
+[keys.session]
+pattern = "session:{id}"
+type = "hash"
+session = { revoked = "revoked" }
+ttl = "7d"
+[keys.revoked]
+pattern = "revoked:{id}"
+value = "timestamp"
+ttl = "7d"
+jitter = "10%"
+"#;
+        assert_eq!(
+            messages(&RULE, schema),
+            ["`revoked` may be forgotten before the `session` ends",]
+        );
+    }
+
+    #[test]
+    fn a_revocation_for_ever_is_long_enough() {
+        let schema = r#"
+[keys.session]
+pattern = "session:{id}"
+type = "hash"
+session = { revoked = "revoked" }
+ttl = "7d"
+[keys.revoked]
+pattern = "revoked:{id}"
+value = "timestamp"
+ttl = "none"
+"#;
+        assert_eq!(messages(&RULE, schema), [""; 0]);
+    }
+}

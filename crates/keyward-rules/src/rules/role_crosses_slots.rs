@@ -111,3 +111,82 @@ fn crossing<'a>(
         )),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::RULE;
+    use crate::harness::{example, messages};
+
+    #[test]
+    fn the_example_is_reported() {
+        insta::assert_snapshot!(example(&RULE), @r#"
+        error[role-crosses-slots]: `jobs` and its dead letters `dead_jobs` need not be in one slot
+           ╭▸ keyward.toml:8:25
+           │
+         7 │ pattern = "queue:{job_type}"
+           │           ────────────────── one slot
+         8 │ queue = { dead_letter = "dead_jobs" }
+           │                         ━━━━━━━━━━━ changed in one step
+           ┆
+        11 │ pattern = "dead:{job_type}"
+           │           ───────────────── another
+           │
+           ├ help: tag the parameter they share: `queue:{#job_type}` and `dead:{#job_type}`
+           ╰ note: `keyward explain role-crosses-slots`
+        "#);
+    }
+
+    #[test]
+    fn without_a_cluster_there_are_no_slots() {
+        let schema = r#"
+[keys.jobs]
+pattern = "queue:{job_type}"
+queue = { dead_letter = "dead" }
+[keys.dead]
+pattern = "dead:{job_type}"
+type = "list"
+ttl = "7d"
+"#;
+        assert_eq!(messages(&RULE, schema), [""; 0]);
+    }
+
+    #[test]
+    fn a_tag_in_the_prefix_keeps_everything_together() {
+        let schema = r#"
+[keyspace]
+name = "shop"
+prefix = "{#tenant}:"
+cluster = true
+[keys.jobs]
+pattern = "queue:{job_type}"
+queue = { dead_letter = "dead" }
+[keys.dead]
+pattern = "dead:{job_type}"
+type = "list"
+ttl = "7d"
+"#;
+        assert_eq!(messages(&RULE, schema), [""; 0]);
+    }
+
+    #[test]
+    fn a_session_and_its_index_have_nothing_in_common() {
+        let schema = r#"
+[keyspace]
+name = "shop"
+cluster = true
+[keys.session]
+pattern = "session:{session_id}"
+type = "hash"
+session = { index = "sessions" }
+ttl = "7d"
+[keys.sessions]
+pattern = "sessions:{user_id}"
+type = "set"
+ttl = "7d"
+"#;
+        assert_eq!(
+            messages(&RULE, schema),
+            ["`session` and its index `sessions` need not be in one slot",]
+        );
+    }
+}

@@ -55,3 +55,38 @@ fn check<'a>(cx: &Context<'a>, out: &mut Findings<'a>) {
         );
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::RULE;
+    use crate::harness::{example, messages};
+
+    #[test]
+    fn the_example_is_reported() {
+        insta::assert_snapshot!(example(&RULE), @r#"
+        warning[session-evictable]: the server may evict `session` before its TTL ends
+          ╭▸ keyward.toml:9:11
+          │
+        4 │ maxmemory-policy = "allkeys-lru"
+          │                    ───────────── evicts when memory is full
+          ┆
+        9 │ session = {}
+          │           ━━ a person would be logged out
+          │
+          ├ help: use `noeviction`, or keep sessions on a server of their own
+          ╰ note: `keyward explain session-evictable`
+        "#);
+    }
+
+    #[test]
+    fn a_cache_is_no_session() {
+        let schema = r#"
+[server]
+maxmemory-policy = "allkeys-lru"
+[keys.cache]
+pattern = "cache:{id}"
+ttl = "7d"
+"#;
+        assert_eq!(messages(&RULE, schema), [""; 0]);
+    }
+}

@@ -5,13 +5,19 @@ use keyward_fact::Duration;
 use keyward_schema::model::{Definition, Lifecycle};
 use std::collections::HashSet;
 
+/// Parameters by which what has changed stands under another key.
+const BY_CONTENT: &[&str] =
+    &["checksum", "content_hash", "digest", "etag", "fingerprint", "hash", "revision", "version"];
+
 /// How old a cached value may become, unless `[rules]` says otherwise.
 const BOUND: Duration = Duration::from_hours(24);
 
 rule! {
     /// ## What it does
     /// Reports a cache that no event invalidates and that lives for longer than `max`, which is a
-    /// day unless given: `stale-cache = { max = "1h" }`. Definitions with a role are left alone.
+    /// day unless given: `stale-cache = { max = "1h" }`. Definitions with a role are left alone,
+    /// and so are those with a parameter that changes with the content, such as `{hash}`,
+    /// `{checksum}` or `{version}`.
     ///
     /// ## Why is this bad
     /// What it was copied from changes, and for days nobody sees it. If it is not a copy of
@@ -68,4 +74,67 @@ fn is_copy(cx: &Context<'_>, definition: &Definition) -> bool {
     definition.lifecycle == Lifecycle::Cache
         && definition.role.is_none()
         && cx.used_for(definition).is_none()
+        && !definition.params.iter().any(|param| BY_CONTENT.contains(&param.name.as_str()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::RULE;
+    use crate::harness::{example, messages};
+
+    #[test]
+    fn the_example_is_reported() {
+        insta::assert_snapshot!(example(&RULE), @r#"
+        warning[stale-cache]: `profile` may be 30 d old, and no event invalidates it
+          ╭▸ keyward.toml:5:7
+          │
+        5 │ ttl = "30d"
+          │       ━━━━━ longer than 1 d
+          │
+          ├ help: name it in an event, shorten the TTL, or say `lifecycle = "retained"` if it is no copy
+          ╰ note: `keyward explain stale-cache`
+        "#);
+    }
+
+    #[test]
+    fn the_bound_can_be_set() {
+        let schema = r#"
+[rules]
+stale-cache = { max = "10m" }
+[keys.profile]
+pattern = "profile:{user_id}"
+ttl = "1h"
+"#;
+        assert_eq!(
+            messages(&RULE, schema),
+            ["`profile` may be 1 h old, and no event invalidates it",]
+        );
+    }
+
+    #[test]
+    fn what_is_no_copy_is_left_alone() {
+        let schema = r#"
+[keys.activity]
+pattern = "activity:{user_id}"
+lifecycle = "retained"
+ttl = "90d"
+"#;
+        assert_eq!(messages(&RULE, schema), [""; 0]);
+    }
+
+    #[test]
+    fn what_is_named_by_its_content_cannot_be_stale() {
+        let schema = r#"
+[keys.bundle]
+pattern = "bundle:{hash:hex(8)}"
+ttl = "30d"
+[keys.search]
+pattern = "search:{query_hash:hex(8)}"
+ttl = "30d"
+"#;
+        assert_eq!(
+            messages(&RULE, schema),
+            ["`search` may be 30 d old, and no event invalidates it"]
+        );
+    }
 }

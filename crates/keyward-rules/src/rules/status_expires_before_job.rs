@@ -93,3 +93,57 @@ fn check<'a>(cx: &Context<'a>, out: &mut Findings<'a>) {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::RULE;
+    use crate::harness::{example, messages};
+
+    #[test]
+    fn the_example_is_reported() {
+        insta::assert_snapshot!(example(&RULE), @r#"
+        warning[status-expires-before-job]: `job_status` may expire before the job in `jobs` does
+           ╭▸ keyward.toml:14:7
+           │
+         9 │ ttl = "7d"
+           │       ──── a failed job is kept for 7 d
+           ┆
+        14 │ ttl = "1d"
+           │       ━━━━ kept for 1 d
+           │
+           ├ help: give `job_status` at least the TTL of the dead letters
+           ╰ note: `keyward explain status-expires-before-job`
+        "#);
+    }
+
+    #[test]
+    fn a_job_may_wait_for_a_day() {
+        let schema = r#"
+[keys.jobs]
+pattern = "queue:{name}"
+queue = { status = "status" }
+[keys.status]
+pattern = "status:{job_id}"
+type = "hash"
+ttl = "10m"
+"#;
+        assert_eq!(messages(&RULE, schema), ["`status` may expire before the job in `jobs` does",]);
+    }
+
+    #[test]
+    fn how_long_a_job_may_wait_can_be_set() {
+        let schema = r#"
+[rules]
+set = "strict"
+status-expires-before-job = { max = "5m" }
+[keys.jobs]
+pattern = "queue:{name}"
+queue = { status = "status" }
+[keys.status]
+pattern = "status:{job_id}"
+type = "hash"
+ttl = "10m"
+"#;
+        assert_eq!(messages(&RULE, schema), [""; 0]);
+    }
+}

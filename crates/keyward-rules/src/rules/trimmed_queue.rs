@@ -6,12 +6,12 @@ use keyward_schema::model::{OnFull, Role};
 
 rule! {
     /// ## What it does
-    /// Reports a queue or an index that is trimmed when it is full: it has a `max_len`, its own or
-    /// from `[defaults]`, and does not say `on_full = "refuse"`.
+    /// Reports a queue that is trimmed when it is full: it has a `max_len`, its own or from
+    /// `[defaults]`, and does not say `on_full = "refuse"`.
     ///
     /// ## Why is this bad
     /// Trimming removes the oldest entries. In a queue these are the jobs that have waited longest,
-    /// and nobody is told; in an index, keys that can no longer be found.
+    /// and nobody is told.
     ///
     /// ## Example
     /// ```toml
@@ -37,18 +37,63 @@ fn check<'a>(cx: &Context<'a>, out: &mut Findings<'a>) {
         let (Some(role), Some(max_len)) = (&definition.role, &definition.max_len) else {
             continue;
         };
-        let (what, lost) = match role.value {
-            Role::Queue(_) => ("queue", "drops the jobs that have waited longest"),
-            Role::Index(_) => ("index", "what is trimmed cannot be found any more"),
-            _ => continue,
-        };
-        let name = &definition.name.value;
-        let len = thousands(max_len.value);
+        if !matches!(role.value, Role::Queue(_)) {
+            continue;
+        }
+        let (name, len) = (&definition.name.value, thousands(max_len.value));
         out.add(
-            Finding::new(format!("the {what} `{name}` is trimmed to {len} entries"))
+            Finding::new(format!("the queue `{name}` is trimmed to {len} jobs"))
                 .about(definition)
-                .at(&max_len.span, lost)
+                .at(&role.span, "drops the jobs that have waited longest")
+                .at(&max_len.span, "when it is this long")
                 .help(format!("add `on_full = \"refuse\"` to `{name}`")),
         );
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::RULE;
+    use crate::harness::{example, messages};
+
+    #[test]
+    fn the_example_is_reported() {
+        insta::assert_snapshot!(example(&RULE), @r#"
+        warning[trimmed-queue]: the queue `jobs` is trimmed to 10,000 jobs
+          ╭▸ keyward.toml:4:9
+          │
+        4 │ queue = {}
+          │         ━━ drops the jobs that have waited longest
+        5 │ max_len = 10_000
+          │           ────── when it is this long
+          │
+          ├ help: add `on_full = "refuse"` to `jobs`
+          ╰ note: `keyward explain trimmed-queue`
+        "#);
+    }
+
+    #[test]
+    fn a_ranking_may_be_trimmed() {
+        let schema = r#"
+[defaults]
+max_len = 100
+[keys.top]
+pattern = "top"
+ranking = {}
+ttl = "none"
+"#;
+        assert_eq!(messages(&RULE, schema), [""; 0]);
+    }
+
+    #[test]
+    fn a_default_trims_as_well() {
+        let schema = r#"
+[defaults]
+max_len = 100
+[keys.jobs]
+pattern = "queue:{name}"
+queue = {}
+"#;
+        assert_eq!(messages(&RULE, schema), ["the queue `jobs` is trimmed to 100 jobs",]);
     }
 }

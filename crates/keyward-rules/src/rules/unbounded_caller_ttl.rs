@@ -43,3 +43,23 @@ fn check<'a>(cx: &Context<'a>, out: &mut Findings<'a>) {
         );
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::RULE;
+    use crate::harness::example;
+
+    #[test]
+    fn the_example_is_reported() {
+        insta::assert_snapshot!(example(&RULE), @r#"
+        warning[unbounded-caller-ttl]: nothing bounds the TTL of `revoked_token`
+          ╭▸ keyward.toml:5:7
+          │
+        5 │ ttl = { caller = true }
+          │       ━━━━━━━━━━━━━━━━━ the application may pick any
+          │
+          ├ help: add a `max`, such as `{ caller = true, max = "24h" }`
+          ╰ note: `keyward explain unbounded-caller-ttl`
+        "#);
+    }
+}

@@ -57,3 +57,56 @@ fn ends_as_a_whole(definition: &Definition) -> bool {
     let fleeting = matches!(definition.lifecycle, Lifecycle::Cache | Lifecycle::Temporary);
     fleeting && definition.ttl.as_deref().is_some_and(Ttl::expires)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::RULE;
+    use crate::harness::{example, messages};
+
+    #[test]
+    fn the_example_is_reported() {
+        insta::assert_snapshot!(example(&RULE), @r#"
+        warning[unbounded-collection]: nothing bounds the stream `activity`
+          ╭▸ keyward.toml:4:8
+          │
+        4 │ type = "stream"
+          │        ━━━━━━━━ may grow without end
+          │
+          ├ help: set `max_len`, here or in `[defaults]`
+          ╰ note: `keyward explain unbounded-collection`
+        "#);
+    }
+
+    #[test]
+    fn a_cache_that_expires_is_bounded_by_its_time() {
+        let schema = r#"
+[keys.results]
+pattern = "search:{hash}"
+type = "list"
+ttl = "1h"
+"#;
+        assert_eq!(messages(&RULE, schema), [""; 0]);
+    }
+
+    #[test]
+    fn a_queue_grows() {
+        let schema = r#"
+[keys.jobs]
+pattern = "queue:{name}"
+queue = {}
+"#;
+        assert_eq!(messages(&RULE, schema), ["nothing bounds the list `jobs`",]);
+    }
+
+    #[test]
+    fn a_default_bounds_all() {
+        let schema = r#"
+[defaults]
+max_len = 100
+[keys.jobs]
+pattern = "queue:{name}"
+queue = {}
+"#;
+        assert_eq!(messages(&RULE, schema), [""; 0]);
+    }
+}

@@ -47,3 +47,33 @@ fn check<'a>(cx: &Context<'a>, out: &mut Findings<'a>) {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::RULE;
+    use crate::harness::{example, messages};
+
+    #[test]
+    fn the_example_is_reported() {
+        insta::assert_snapshot!(example(&RULE), @r#"
+        warning[unbounded-key-length]: a key of `search` may be of any length
+          ╭▸ keyward.toml:3:11
+          │
+        3 │ pattern = "search:{query}"
+          │           ━━━━━━━━━━━━━━━━ a parameter's type has no longest value
+          │
+          ├ help: set `max_key_len` in `[keyspace]`, or use a type that has a length
+          ╰ note: `keyward explain unbounded-key-length`
+        "#);
+    }
+
+    #[test]
+    fn a_pattern_of_bounded_types_is_fine() {
+        let schema = r#"
+[keys.user]
+pattern = "user:{id:uuid}:{kind}"
+params = { kind = ["a", "b"] }
+"#;
+        assert_eq!(messages(&RULE, schema), [""; 0]);
+    }
+}

@@ -56,3 +56,41 @@ fn said(server: &Server) -> Option<(&Span, &'static str)> {
     let other = others.into_iter().flatten().next();
     policy.or(other.map(|span| (span, "there is no `maxmemory` beside it")))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::RULE;
+    use crate::harness::{example, messages};
+
+    #[test]
+    fn the_example_is_reported() {
+        insta::assert_snapshot!(example(&RULE), @r#"
+        warning[unbounded-memory]: nothing bounds the memory of the server
+          ╭▸ keyward.toml:3:20
+          │
+        3 │ maxmemory-policy = "volatile-lru"
+          │                    ━━━━━━━━━━━━━━ evicts nothing without a `maxmemory`
+          │
+          ├ help: set `maxmemory` to what the machine can spare, with room for a fork
+          ╰ note: `keyward explain unbounded-memory`
+        "#);
+    }
+
+    #[test]
+    fn zero_is_no_limit() {
+        let schema = r#"
+[server]
+maxmemory = "0"
+"#;
+        assert_eq!(messages(&RULE, schema), ["nothing bounds the memory of the server",]);
+    }
+
+    #[test]
+    fn a_schema_that_is_silent_about_the_server_is_left_alone() {
+        let schema = r#"
+[keys.a]
+pattern = "a"
+"#;
+        assert_eq!(messages(&RULE, schema), [""; 0]);
+    }
+}

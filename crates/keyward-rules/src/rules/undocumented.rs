@@ -40,3 +40,23 @@ fn check<'a>(cx: &Context<'a>, out: &mut Findings<'a>) {
         );
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::RULE;
+    use crate::harness::example;
+
+    #[test]
+    fn the_example_is_reported() {
+        insta::assert_snapshot!(example(&RULE), @r#"
+        warning[undocumented]: nothing says what `folder_listing` is for
+          ╭▸ keyward.toml:2:7
+          │
+        2 │ [keys.folder_listing]
+          │       ━━━━━━━━━━━━━━ has no `doc`
+          │
+          ├ help: add a sentence: `doc = "…"`
+          ╰ note: `keyward explain undocumented`
+        "#);
+    }
+}

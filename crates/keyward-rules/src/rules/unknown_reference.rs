@@ -2,14 +2,13 @@ use crate::context::Context;
 use crate::finding::{Finding, Findings};
 use crate::rule::rule;
 use keyward_pattern::nearest;
-use keyward_schema::model::{Definition, Index, JsonType, Named, Queue, Role, Ttl, Value};
+use keyward_schema::model::{Definition, Index, JsonType, Queue, Role, Ttl, Value};
 use keyward_schema::span::{Span, Spanned};
 
 rule! {
     /// ## What it does
     /// Reports a name that leads nowhere: a role, a value or a rename that names a definition or a
-    /// parameter that does not exist, a TTL `by` a parameter that the pattern does not have. Groups
-    /// and owners are judged as soon as the schema declares any.
+    /// parameter that does not exist, a TTL `by` a parameter that the pattern does not have.
     ///
     /// ## Why is this bad
     /// Nothing can be built on it: a queue whose dead letters do not exist drops its failed jobs.
@@ -66,9 +65,6 @@ struct Names<'c, 'a> {
 
 impl<'a> Names<'_, 'a> {
     fn of(&mut self, definition: &'a Definition) {
-        let schema = self.cx.schema;
-        self.declared("group", definition.group.as_ref(), &schema.groups);
-        self.declared("owner", definition.owner.as_ref(), &schema.owners);
         match definition.role.as_deref() {
             Some(Role::Queue(queue)) => self.queue(queue),
             Some(Role::Session(session)) => {
@@ -147,19 +143,66 @@ impl<'a> Names<'_, 'a> {
         }
     }
 
-    fn declared(&mut self, what: &str, name: Option<&Spanned<String>>, declared: &[Named]) {
-        let Some(name) = name else { return };
-        let known: Vec<_> = declared.iter().map(|named| named.name.as_str()).collect();
-        if !known.is_empty() && !known.contains(&name.as_str()) {
-            self.missing(format!("there is no {what} `{}`", name.value), name, &name.span, known);
-        }
-    }
-
     fn missing(&mut self, message: String, name: &str, span: &Span, known: Vec<&str>) {
         let finding = Finding::new(message).at(span, "leads nowhere");
         self.found.push(match nearest(name, known) {
             Some(near) => finding.help(format!("did you mean `{near}`?")),
             None => finding.help("correct the name, or declare it"),
         });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::RULE;
+    use crate::harness::{example, messages};
+
+    #[test]
+    fn the_example_is_reported() {
+        insta::assert_snapshot!(example(&RULE), @r#"
+        error[unknown-reference]: there is no definition `dead_job`
+          ╭▸ keyward.toml:4:25
+          │
+        4 │ queue = { dead_letter = "dead_job" }
+          │                         ━━━━━━━━━━ leads nowhere
+          │
+          ├ help: did you mean `dead_jobs`?
+          ╰ note: `keyward explain unknown-reference`
+        "#);
+    }
+
+    #[test]
+    fn every_kind_of_name_must_lead_somewhere() {
+        let schema = r#"
+[keys.entity]
+pattern = "entity:{id}"
+fields = { parent = { ref = "entities.id" }, other = { ref = "entity.key" } }
+[keys.words]
+pattern = "words:{id}"
+member = { key = "entty" }
+[keys.by_word]
+pattern = "word:{word}"
+index = { of = "entity", by = "wrd", reverse = "entity_words" }
+[keys.session]
+pattern = "session:{id}"
+session = { index = "sessions", revoked = "revocations" }
+[migrations.v2]
+phase = "dual-write"
+[migrations.v2.renames]
+entities = "e:{id}"
+"#;
+        assert_eq!(
+            messages(&RULE, schema),
+            [
+                "there is no definition `entities`",
+                "`entity` has no parameter `key`",
+                "there is no definition `entty`",
+                "`entity` has no parameter or field `wrd`",
+                "there is no definition `entity_words`",
+                "there is no definition `sessions`",
+                "there is no definition `revocations`",
+                "there is no definition `entities`",
+            ]
+        );
     }
 }

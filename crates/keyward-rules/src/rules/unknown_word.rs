@@ -62,3 +62,52 @@ fn check<'a>(cx: &Context<'a>, out: &mut Findings<'a>) {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::RULE;
+    use crate::harness::{example, messages};
+
+    #[test]
+    fn the_example_is_reported() {
+        insta::assert_snapshot!(example(&RULE), @r#"
+        error[unknown-word]: `markets` is no word for `<module>`
+          ╭▸ keyward.toml:7:12
+          │
+        7 │ pattern = "markets:{symbol}:tick"
+          │            ━━━━━━━ not in the vocabulary
+          │
+          ├ help: did you mean `market`?
+          ╰ note: `keyward explain unknown-word`
+        "#);
+    }
+
+    #[test]
+    fn words_may_depend_on_an_earlier_slot() {
+        let schema = r#"
+[layout]
+shape = "<module>:<business>:<identifier...>"
+module = ["user", "order", "risk"]
+[layout.business]
+by = "module"
+user = ["profile", "stats"]
+order = ["settlement"]
+[keys.user_stats]
+pattern = "user:stats:{id}"
+[keys.order_stats]
+pattern = "order:stats:{id}"
+[keys.risk_stats]
+pattern = "risk:stats:{id}"
+[keys.other_stats]
+pattern = "other:stats:{id}"
+"#;
+        assert_eq!(
+            messages(&RULE, schema),
+            [
+                "`stats` is no word for `<business>` of `order`",
+                "`stats` is no word for `<business>` of `risk`",
+                "`other` is no word for `<module>`",
+            ]
+        );
+    }
+}

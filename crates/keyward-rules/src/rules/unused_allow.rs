@@ -51,3 +51,56 @@ fn check<'a>(cx: &Context<'a>, out: &mut Findings<'a>) {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::RULE;
+    use crate::harness::{example, messages};
+
+    #[test]
+    fn the_example_is_reported() {
+        insta::assert_snapshot!(example(&RULE), @r#"
+        warning[unused-allow]: nothing here has to be excused from `missing-ttl`
+          ╭▸ keyward.toml:5:10
+          │
+        5 │ allow = [{ rule = "missing-ttl", reason = "the profile service removes it" }]
+          │          ━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━ accepts nothing
+          │
+          ├ help: remove it
+          ╰ note: `keyward explain unused-allow`
+        "#);
+    }
+
+    #[test]
+    fn an_allow_that_accepts_something_is_used() {
+        let schema = r#"
+[keys.profile]
+pattern = "profile:{user_id}"
+allow = [{ rule = "missing-ttl", reason = "the service removes it" }]
+"#;
+        assert_eq!(messages(&RULE, schema), [""; 0]);
+    }
+
+    #[test]
+    fn of_two_that_accept_the_same_one_is_unused() {
+        let schema = r#"
+allow = [{ rule = "missing-ttl", reason = "everywhere" }]
+[keys.profile]
+pattern = "profile:{user_id}"
+allow = [{ rule = "missing-ttl", reason = "here" }]
+"#;
+        assert_eq!(messages(&RULE, schema), ["nothing here has to be excused from `missing-ttl`",]);
+    }
+
+    #[test]
+    fn a_rule_that_is_off_excuses_its_allow() {
+        let schema = r#"
+[rules]
+missing-ttl = "off"
+[keys.profile]
+pattern = "profile:{user_id}"
+allow = [{ rule = "missing-ttl", reason = "the service removes it" }]
+"#;
+        assert_eq!(messages(&RULE, schema), [""; 0]);
+    }
+}

@@ -57,3 +57,59 @@ fn first_capital(pattern: &Spanned<Template>) -> Option<(Span, &str)> {
     let end = text.trim_end_matches(|char: char| !char.is_alphanumeric()).len();
     Some((within(pattern, range.start..range.start + end), &text[..end]))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::RULE;
+    use crate::harness::{example, messages};
+
+    #[test]
+    fn the_example_is_reported() {
+        insta::assert_snapshot!(example(&RULE), @r#"
+        warning[uppercase-literal]: the pattern of `mapping` has capitals: `User:Mapping`
+          ╭▸ keyward.toml:3:12
+          │
+        3 │ pattern = "User:Mapping:{username}"
+          │            ━━━━━━━━━━━━ keys are case-sensitive
+          │
+          ├ help: write it in lower case, or set `case = "any"` in `[keyspace]`
+          ╰ note: `keyward explain uppercase-literal`
+        "#);
+    }
+
+    #[test]
+    fn any_case_may_be_declared() {
+        let schema = r#"
+[keyspace]
+name = "shop"
+case = "any"
+[keys.mapping]
+pattern = "User:Mapping:{username}"
+"#;
+        assert_eq!(messages(&RULE, schema), [""; 0]);
+    }
+
+    #[test]
+    fn parameters_and_old_names_may_have_capitals() {
+        let schema = r#"
+[keys.mapping]
+pattern = "user:mapping:{userName}:{region}"
+params = { region = ["DE", "US"] }
+[migrations.v2]
+phase = "dual-write"
+[migrations.v2.renames]
+mapping = "BO:User:Mapping:{userName}:{region}"
+"#;
+        assert_eq!(messages(&RULE, schema), [""; 0]);
+    }
+
+    #[test]
+    fn the_prefix_counts() {
+        let schema = r#"
+[keyspace]
+name = "shop"
+prefix = "Shop:"
+"#;
+        assert_eq!(messages(&RULE, schema), ["the prefix has capitals: `Shop`",]);
+    }
+}
