@@ -1,6 +1,65 @@
-//! Redis key patterns.
+//! Redis key patterns, typed and exact.
+//!
+//! A key convention says `folder:{folder_id}:listing`. This crate makes that line a thing a program
+//! can hold to: it builds keys from typed values, reads keys back into values, writes the glob that
+//! finds them, computes their cluster slot, and says for any key which pattern of a whole keyspace
+//! it belongs to, in one pass.
+//!
+//! ```
+//! use keyward_pattern::{Keyspace, Template};
+//!
+//! let mut builder = Keyspace::builder(':')?;
+//! builder.prefix(&Template::parse("xc:")?, |_| None);
+//! builder.define("listing", &Template::parse("folder:{folder_id:uuid}:listing")?, |_| None);
+//! builder.define("meta", &Template::parse("file:{file_id:uint}:meta")?, |_| None);
+//! let keyspace = builder.finish().map_err(|mut errors| errors.remove(0))?;
+//!
+//! let meta = keyspace.definition(keyspace.find("meta").unwrap());
+//! assert_eq!(meta.build_named(&[("file_id", "7")])?, "xc:file:7:meta");
+//! assert_eq!(meta.glob_named(&[])?, "xc:file:*:meta");
+//! assert!(meta.build_named(&[("file_id", "7:x")]).is_err());
+//!
+//! let parsed = keyspace.parse(b"xc:file:7:meta").unwrap();
+//! assert_eq!(keyspace.definition(parsed.definition).name(), "meta");
+//! assert_eq!(parsed.values, ["7"]);
+//! assert_eq!(keyspace.classify(b"xc:file:007:meta"), None);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # Patterns
+//!
+//! | written | means |
+//! |---|---|
+//! | `folder:` | these bytes |
+//! | `{name}` | a parameter: one segment, or part of one, never the separator |
+//! | `{name:type}` | with its type in place, see [`Type`] |
+//! | `{#name}` | a parameter in braces that are part of the key: a Redis Cluster hash tag |
+//! | `{name...}` | in last place: the rest of the key, separators included |
+//! | `{{`, `}}` | literal braces |
+//!
+//! # Guarantees
+//!
+//! Every type is an exact language of bytes with one spelling for each value, held as a minimal
+//! automaton. From that follow:
+//!
+//! - [`Keyspace::classify`] names a definition if and only if that definition's
+//!   [`parse`](Definition::parse) succeeds.
+//! - What [`build`](Definition::build) writes, `parse` reads back, up to the declared
+//!   normalisation. A value outside its type is an error, never another key.
+//! - No value contains the separator, a brace or a control character, so that none can produce
+//!   another definition's key or choose its slot; in globs everything is escaped.
+//! - Keys are valid UTF-8. Any bytes may be classified and parsed.
+//!
+//! The feature `prove` adds the module `prove`, which decides whether definitions overlap, whether
+//! a key has two readings and whether an encoding loses anything, each with a shortest witness. It
+//! also brings the `regex` type. Without it the crate has no dependencies.
+
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
 mod automaton;
 mod codec;
+mod compile;
+mod define_error;
 mod definition;
 mod derived;
 mod keyspace;
@@ -14,13 +73,14 @@ pub mod prove;
 mod slot;
 mod template;
 mod trie;
+mod type_values;
 mod value;
 
+pub use compile::{Builder, SeparatorError};
+pub use define_error::{DefineError, DefineErrorKind};
 pub use definition::{BuildError, BuildErrorKind, Definition};
 pub use derived::{derived, owner_of};
-pub use keyspace::{
-    Builder, DefineError, DefineErrorKind, DefinitionId, Keyspace, Parsed, SeparatorError,
-};
+pub use keyspace::{DefinitionId, Keyspace, Parsed};
 pub use language::LanguageError;
 pub use lower::{UNICODE_VERSION, lower};
 pub use nearest::nearest;

@@ -21,7 +21,9 @@ pub fn lower(char: char) -> char {
     let scalar = char as u32;
     let at = CAPITALS.partition_point(|&(_, last, _, _)| last < scalar);
     match CAPITALS.get(at) {
-        Some(&(first, _, step, offset)) if scalar >= first && (scalar - first) % step == 0 => {
+        Some(&(first, _, step, offset))
+            if scalar >= first && (scalar - first).is_multiple_of(step) =>
+        {
             scalar.checked_add_signed(offset).and_then(char::from_u32).unwrap_or(char)
         }
         _ => char,
@@ -33,11 +35,7 @@ pub(crate) fn is_capital(char: char) -> bool {
     lower(char) != char
 }
 
-/// The capitals, as ranges of characters.
-#[cfg_attr(
-    not(feature = "prove"),
-    allow(dead_code, reason = "languages are built when a schema is checked")
-)]
+/// All capitals, in order.
 pub(crate) fn capitals() -> impl Iterator<Item = char> {
     CAPITALS
         .iter()

@@ -140,12 +140,12 @@ impl fmt::Display for Type {
 /// The first words of a list, and how many more there are.
 fn list(words: &[String]) -> String {
     const SHOWN: usize = 8;
-    let mut text =
+    let text =
         words.iter().take(SHOWN).map(|word| format!("`{word}`")).collect::<Vec<_>>().join(", ");
-    if words.len() > SHOWN {
-        text += &format!(" and {} more", words.len() - SHOWN);
+    match words.len().saturating_sub(SHOWN) {
+        0 => text,
+        more => format!("{text} and {more} more"),
     }
-    text
 }
 
 /// A name that is no type's.

@@ -28,15 +28,15 @@ pub fn slot(key: &[u8]) -> u16 {
 /// CRC-16/XMODEM: polynomial 0x1021, no reflection, starts at zero.
 const CRC16: [u16; 256] = {
     let mut table = [0; 256];
-    let mut byte = 0;
+    let mut byte = 0u16;
     while byte < 256 {
-        let mut crc = (byte as u16) << 8;
+        let mut crc = byte << 8;
         let mut bit = 0;
         while bit < 8 {
             crc = if crc & 0x8000 == 0 { crc << 1 } else { (crc << 1) ^ 0x1021 };
             bit += 1;
         }
-        table[byte] = crc;
+        table[byte as usize] = crc;
         byte += 1;
     }
     table

@@ -54,7 +54,9 @@ impl Value<'_> {
                 }
             }
             Value::Ip(IpAddr::V6(address)) => {
-                address.octets().into_iter().for_each(|byte| scratch.hex(byte));
+                for byte in address.octets() {
+                    scratch.hex(byte);
+                }
             }
         }
         // Only ASCII was pushed.

@@ -1,6 +1,8 @@
 //! A minimal deterministic automaton as a dense table.
 
-use super::{TooLarge, preference};
+use super::TooLarge;
+#[cfg(feature = "prove")]
+use super::preference;
 use std::collections::{HashMap, VecDeque};
 
 /// State 0 is dead: nothing leads out of it, and it does not accept.
@@ -89,6 +91,7 @@ impl Dfa {
     }
 
     /// One byte of each class, easy to read ones first, and all bytes for which `apart` holds.
+    #[cfg(feature = "prove")]
     pub(crate) fn representatives(&self, apart: impl Fn(u8) -> bool) -> Vec<u8> {
         let mut bytes: Vec<u8> = (0..=u8::MAX).collect();
         bytes.sort_by_key(|&byte| preference(byte));
@@ -179,8 +182,7 @@ impl Dfa {
         // Longest path; a cycle shows as a path longer than there are states.
         let mut incoming = vec![0usize; self.states()];
         let index = |state: u32| (state / self.columns) as usize;
-        let all = (1..self.states()).map(|state| state as u32 * self.columns);
-        for state in all {
+        for state in (self.columns..).step_by(self.columns as usize).take(self.states() - 1) {
             for next in self.successors(state) {
                 incoming[index(next)] += 1;
             }

@@ -11,7 +11,9 @@ mod utf8;
 
 pub(crate) use dfa::Dfa;
 pub(crate) use nfa::Nfa;
-pub(crate) use product::{Meeting, meet, meet_dfa, search, subset};
+#[cfg(feature = "prove")]
+pub(crate) use product::search;
+pub(crate) use product::{Meeting, meet, meet_dfa, subset};
 pub(crate) use utf8::chars;
 
 /// A construction grew past its bound.

@@ -287,7 +287,7 @@ impl Nfa {
     fn lead(&mut self, from: u32, byte: u8, to: u32) {
         match self.states[from as usize].ranges.last_mut() {
             Some((_, last, target)) if *target == to && last.checked_add(1) == Some(byte) => {
-                *last = byte
+                *last = byte;
             }
             _ => self.states[from as usize].ranges.push((byte, byte, to)),
         }

@@ -442,9 +442,6 @@ fn derived_nfa(keyspace: &Keyspace, path: &Path, tagged: bool) -> Result<Nfa, To
     if tagged {
         return Nfa::concat([key, Nfa::literal(b"~"), word]);
     }
-    let prefix = match keyspace.prefix_nfa() {
-        Some(prefix) => prefix?,
-        None => Nfa::empty(),
-    };
+    let prefix = keyspace.prefix_nfa()?;
     Nfa::concat([prefix, Nfa::literal(b"~"), word, Nfa::literal(b":{"), key, Nfa::literal(b"}")])
 }

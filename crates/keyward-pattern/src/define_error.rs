@@ -1,0 +1,110 @@
+//! What may be wrong with definitions when they are compiled.
+
+use crate::keyspace::DefinitionId;
+use crate::language::LanguageError;
+use std::fmt;
+
+/// The most paths that the parameters of type `key` of one definition may give it.
+pub(crate) const MAX_PATHS: usize = 256;
+/// The most segments of a path.
+pub(crate) const MAX_SEGMENTS: usize = 256;
+
+/// What is wrong with a definition.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct DefineError {
+    /// The definition; `None` for the prefix or the keyspace as a whole
+    pub definition: Option<DefinitionId>,
+    /// The parameter, if it is about one
+    pub hole: Option<String>,
+    /// What is wrong
+    pub kind: DefineErrorKind,
+}
+
+/// What may be wrong with a definition.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum DefineErrorKind {
+    /// Two definitions of the same name
+    NameTwice,
+    /// Two parameters of the same name in one key
+    HoleTwice,
+    /// The parameter's type is not a language that can stand in a key
+    Language(LanguageError),
+    /// `key` names a definition that does not exist
+    UnknownTarget(String),
+    /// `key` leads back to its own definition
+    Cycle(String),
+    /// A `key` that takes the rest of the key does not stand last
+    RestInside,
+    /// Too many ways through the pattern
+    TooManyPaths,
+    /// Too many segments
+    TooManySegments,
+    /// The prefix has a `key` or takes the rest
+    Prefix,
+}
+
+impl DefineError {
+    pub(crate) fn new(
+        definition: Option<DefinitionId>,
+        hole: Option<&str>,
+        kind: DefineErrorKind,
+    ) -> Self {
+        DefineError { definition, hole: hole.map(str::to_owned), kind }
+    }
+
+    /// What to do next, where it can be said.
+    pub fn help(&self) -> Option<String> {
+        let text = match &self.kind {
+            DefineErrorKind::Language(LanguageError::Forbidden(char))
+                if !matches!(char, '{' | '}') =>
+            {
+                "exclude it, use `encoded`, or map it with `encode`"
+            }
+            DefineErrorKind::Language(LanguageError::Forbidden(_)) => {
+                "exclude braces from the values, or use `encoded`"
+            }
+            DefineErrorKind::Language(LanguageError::Empty) => "demand at least one character",
+            DefineErrorKind::Language(LanguageError::TooLarge) => {
+                "shorten the repetitions, or use a wider type"
+            }
+            DefineErrorKind::HoleTwice => "give each parameter a name of its own",
+            _ => return None,
+        };
+        Some(text.to_owned())
+    }
+}
+
+impl fmt::Display for DefineError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let hole = self.hole.as_deref().unwrap_or_default();
+        match &self.kind {
+            DefineErrorKind::NameTwice => f.write_str("another definition has this name"),
+            DefineErrorKind::HoleTwice => {
+                write!(f, "the parameter `{hole}` stands twice in the key")
+            }
+            DefineErrorKind::Language(error) => write!(f, "`{hole}` has no usable type: {error}"),
+            DefineErrorKind::UnknownTarget(target) => {
+                write!(f, "`{hole}` refers to `{target}`, which is not defined")
+            }
+            DefineErrorKind::Cycle(target) => {
+                write!(f, "`{hole}` refers to `{target}`, which leads back here")
+            }
+            DefineErrorKind::RestInside => {
+                f.write_str("only the last parameter can take the rest of the key")
+            }
+            DefineErrorKind::TooManyPaths => {
+                write!(f, "`{hole}` gives the pattern more than {MAX_PATHS} forms")
+            }
+            DefineErrorKind::TooManySegments => {
+                write!(f, "the pattern has more than {MAX_SEGMENTS} segments")
+            }
+            DefineErrorKind::Prefix => {
+                f.write_str("a prefix cannot refer to keys or take the rest of the key")
+            }
+        }
+    }
+}
+
+impl std::error::Error for DefineError {}

@@ -1,0 +1,218 @@
+//! The values of each type as an automaton, before normalisation and encoding.
+
+use crate::automaton::{Dfa, Meeting, Nfa, TooLarge, chars, meet_dfa};
+use crate::language::{LanguageError, MAX_STATES};
+use crate::{Type, lower};
+
+/// The values of a type, before normalisation and encoding.
+pub(crate) fn values(ty: &Type, separator: u8) -> Result<Dfa, LanguageError> {
+    let digits = || Nfa::bytes(&[(b'0', b'9')]);
+    let hex = || Nfa::bytes(&[(b'0', b'9'), (b'a', b'f')]);
+    let many = |nfa: Nfa| nfa.repeat(1, None);
+    let exactly = |nfa: Nfa, count: u32| nfa.repeat(count, Some(count));
+    let nfa = match ty {
+        Type::Text => return text(Some(separator)),
+        Type::Encoded => return Ok(many(chars(&[('\0', char::MAX)])?)?.determinize(MAX_STATES)?),
+        Type::Uuid => {
+            let hyphen = || Nfa::literal(b"-");
+            Nfa::concat([
+                exactly(hex(), 8)?,
+                hyphen(),
+                exactly(hex(), 4)?,
+                hyphen(),
+                exactly(hex(), 4)?,
+                hyphen(),
+                exactly(hex(), 4)?,
+                hyphen(),
+                exactly(hex(), 12)?,
+            ])?
+        }
+        Type::Int => Nfa::any([
+            up_to(i64::MAX as u64)?,
+            Nfa::literal(b"-").then(positive_up_to(i64::MIN.unsigned_abs())?)?,
+        ])?,
+        Type::Uint => up_to(u64::MAX)?,
+        Type::Unix => up_to(253_402_300_799)?,
+        Type::UnixMs => up_to(253_402_300_799_999)?,
+        Type::Digits(count) => exactly(digits(), u32::from(*count))?,
+        Type::Hex(None) => many(hex())?,
+        Type::Hex(Some(count)) => exactly(hex(), u32::from(*count))?,
+        Type::Word => many(Nfa::bytes(&[(b'0', b'9'), (b'A', b'Z'), (b'_', b'_'), (b'a', b'z')]))?,
+        Type::Slug => {
+            let run = || many(Nfa::bytes(&[(b'0', b'9'), (b'a', b'z')]));
+            run()?.then(Nfa::literal(b"-").then(run()?)?.repeat(0, None)?)?
+        }
+        Type::Locale => locale()?,
+        Type::Date => date()?,
+        Type::Ip => Nfa::any([ipv4()?, exactly(hex(), 32)?])?,
+        Type::Enum(words) => enumeration(words)?,
+        Type::Regex(regex) => return regex_values(regex),
+        Type::Any(types) => return union(types, separator),
+        Type::Key(_) => return Err(LanguageError::KeyInside),
+    };
+    Ok(nfa.determinize(MAX_STATES)?)
+}
+
+/// Text, with or without a separator that it must not contain.
+pub(crate) fn text(separator: Option<u8>) -> Result<Dfa, LanguageError> {
+    let mut ranges = Vec::new();
+    let mut first = ' ';
+    for byte in 0x21..=0x7fu8 {
+        let char = byte as char;
+        if matches!(char, '{' | '}' | '\x7f') || Some(byte) == separator {
+            if first < char {
+                ranges.push((first, (byte - 1) as char));
+            }
+            first = (byte + 1) as char;
+        }
+    }
+    ranges.push(('\u{a0}', char::MAX));
+    Ok(chars(&ranges)?.repeat(1, None)?.determinize(MAX_STATES)?)
+}
+
+/// What `lower` leaves alone. For a type of ASCII words, bytes are enough and far smaller.
+pub(crate) fn small(ty: &Type) -> Result<Dfa, LanguageError> {
+    if !matches!(ty, Type::Text | Type::Encoded | Type::Enum(_)) {
+        let bytes = Nfa::bytes(&[(0, b'A' - 1), (b'Z' + 1, 0xff)]);
+        return Ok(bytes.repeat(0, None)?.determinize(MAX_STATES)?);
+    }
+    let mut ranges = Vec::new();
+    let mut first = '\0';
+    for capital in lower::capitals() {
+        if first < capital {
+            ranges.extend(char::from_u32(capital as u32 - 1).map(|last| (first, last)));
+        }
+        first = char::from_u32(capital as u32 + 1).unwrap_or(capital);
+    }
+    ranges.push((first, char::MAX));
+    Ok(chars(&ranges)?.repeat(0, None)?.determinize(MAX_STATES)?)
+}
+
+fn enumeration(words: &[String]) -> Result<Nfa, LanguageError> {
+    if words.is_empty() {
+        return Err(LanguageError::Nothing);
+    }
+    let mut seen = std::collections::HashSet::new();
+    if let Some(twice) = words.iter().find(|word| !seen.insert(word.as_str())) {
+        return Err(LanguageError::WordTwice(twice.clone()));
+    }
+    Ok(Nfa::any(words.iter().map(|word| Nfa::literal(word.as_bytes())))?)
+}
+
+fn union(types: &[Type], separator: u8) -> Result<Dfa, LanguageError> {
+    let mut members: Vec<(&Type, Dfa)> = Vec::new();
+    for ty in types {
+        if *ty == Type::Encoded {
+            return Err(LanguageError::EncodedInside);
+        }
+        let dfa = values(ty, separator)?;
+        for (other, earlier) in &members {
+            if let Meeting::At(witness) = meet_dfa(earlier, &dfa)? {
+                return Err(LanguageError::NotDisjoint {
+                    left: other.to_string(),
+                    right: ty.to_string(),
+                    witness: String::from_utf8_lossy(&witness).into_owned(),
+                });
+            }
+        }
+        members.push((ty, dfa));
+    }
+    if members.is_empty() {
+        return Err(LanguageError::Nothing);
+    }
+    Ok(Nfa::any(members.iter().map(|(_, dfa)| Nfa::from_dfa(dfa)))?.determinize(MAX_STATES)?)
+}
+
+/// Canonical decimal numbers from 0.
+fn up_to(max: u64) -> Result<Nfa, TooLarge> {
+    Nfa::any([Nfa::literal(b"0"), positive_up_to(max)?])
+}
+
+/// Canonical decimal numbers from 1: shorter ones, and those as long that are no greater.
+fn positive_up_to(max: u64) -> Result<Nfa, TooLarge> {
+    let digits = max.to_string().into_bytes();
+    let any = |count: usize| {
+        let count = u32::try_from(count).map_err(|_| TooLarge)?;
+        Nfa::bytes(&[(b'0', b'9')]).repeat(count, Some(count))
+    };
+    let mut ways = vec![Nfa::literal(&digits)];
+    for shorter in 1..digits.len() {
+        ways.push(Nfa::bytes(&[(b'1', b'9')]).then(any(shorter - 1)?)?);
+    }
+    for (at, &digit) in digits.iter().enumerate() {
+        let first = if at == 0 { b'1' } else { b'0' };
+        if first < digit {
+            let smaller = Nfa::bytes(&[(first, digit - 1)]).then(any(digits.len() - at - 1)?)?;
+            ways.push(Nfa::literal(&digits[..at]).then(smaller)?);
+        }
+    }
+    Nfa::any(ways)
+}
+
+fn ipv4() -> Result<Nfa, TooLarge> {
+    let octet = || up_to(255);
+    let dot = || Nfa::literal(b".");
+    Nfa::concat([octet()?, dot(), octet()?, dot(), octet()?, dot(), octet()?])
+}
+
+/// Language, script and region with the same joint throughout.
+fn locale() -> Result<Nfa, TooLarge> {
+    let small = || Nfa::bytes(&[(b'a', b'z')]);
+    let capital = || Nfa::bytes(&[(b'A', b'Z')]);
+    let mut ways = Vec::new();
+    for joint in [b"_", b"-"] {
+        let script = Nfa::concat([Nfa::literal(joint), capital(), small().repeat(3, Some(3))?])?;
+        let region = Nfa::any([
+            capital().repeat(2, Some(2))?,
+            Nfa::bytes(&[(b'0', b'9')]).repeat(3, Some(3))?,
+        ])?;
+        let region = Nfa::literal(joint).then(region)?;
+        ways.push(script.repeat(0, Some(1))?.then(region.repeat(0, Some(1))?)?);
+    }
+    small().repeat(2, Some(3))?.then(Nfa::any(ways)?)
+}
+
+/// The days of the Gregorian calendar, years 1 to 9999.
+fn date() -> Result<Nfa, TooLarge> {
+    let words = |range: std::ops::RangeInclusive<u32>, keep: &dyn Fn(u32) -> bool, width: usize| {
+        let words =
+            range.filter(|&n| keep(n)).map(|n| Nfa::literal(format!("{n:0width$}").as_bytes()));
+        Nfa::any(words.collect::<Vec<_>>())
+    };
+    let leap = |year: u32| {
+        (year.is_multiple_of(4) && !year.is_multiple_of(100)) || year.is_multiple_of(400)
+    };
+    let days = |last: u32| words(1..=last, &|_| true, 2);
+    let long = words(1..=12, &|month| matches!(month, 1 | 3 | 5 | 7 | 8 | 10 | 12), 2)?;
+    let short = words(1..=12, &|month| matches!(month, 4 | 6 | 9 | 11), 2)?;
+    let hyphen = || Nfa::literal(b"-");
+    let of_any_year = Nfa::any([
+        Nfa::concat([long, hyphen(), days(31)?])?,
+        Nfa::concat([short, hyphen(), days(30)?])?,
+        Nfa::concat([Nfa::literal(b"02-"), days(28)?])?,
+    ])?;
+    // Ten thousand words would be a large automaton on the way to a small one: centuries first.
+    let pair = |keep: &dyn Fn(u32) -> bool| words(0..=99, keep, 2);
+    let year = Nfa::any([
+        pair(&|century| century > 0)?.then(pair(&|_| true)?)?,
+        Nfa::literal(b"00").then(pair(&|year| year > 0)?)?,
+    ])?;
+    let leap_year = Nfa::any([
+        pair(&|_| true)?.then(pair(&|year| year > 0 && leap(year))?)?,
+        pair(&|century| century > 0 && leap(century * 100))?.then(Nfa::literal(b"00"))?,
+    ])?;
+    Nfa::any([
+        Nfa::concat([year, hyphen(), of_any_year])?,
+        Nfa::concat([leap_year, Nfa::literal(b"-02-29")])?,
+    ])
+}
+
+#[cfg(feature = "prove")]
+fn regex_values(regex: &str) -> Result<Dfa, LanguageError> {
+    crate::prove::regex(regex)
+}
+
+#[cfg(not(feature = "prove"))]
+fn regex_values(_: &str) -> Result<Dfa, LanguageError> {
+    Err(LanguageError::Regex("regular expressions need the feature `prove`".to_owned()))
+}

@@ -1,0 +1,379 @@
+//! The laws of patterns over random keyspaces and hostile values.
+
+use keyward_pattern::prove::{self, OverlapKind};
+use keyward_pattern::{Keyspace, Param, Template, Type, slot};
+use proptest::prelude::*;
+
+/// A type by the name it has in a pattern, and a regular expression for the same language.
+///
+/// Two descriptions of one thing: the automata are built from combinators, the expressions are
+/// written down by hand and matched by another engine.
+fn types() -> Vec<(&'static str, String)> {
+    let text = r"[^\x00-\x1f\x7f-\x{9f}{}:]+";
+    let octet = "(25[0-5]|2[0-4][0-9]|1[0-9][0-9]|[1-9]?[0-9])";
+    [
+        ("text", text.to_owned()),
+        ("uuid", "[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}".to_owned()),
+        ("digits(3)", "[0-9]{3}".to_owned()),
+        ("hex", "[0-9a-f]+".to_owned()),
+        ("hex(8)", "[0-9a-f]{8}".to_owned()),
+        ("word", "[A-Za-z0-9_]+".to_owned()),
+        ("slug", "[a-z0-9]+(-[a-z0-9]+)*".to_owned()),
+        ("ip", format!(r"({octet}(\.{octet}){{3}}|[0-9a-f]{{32}})")),
+        ("locale", "[a-z]{2,3}((_[A-Z][a-z]{3})?(_([A-Z]{2}|[0-9]{3}))?|(-[A-Z][a-z]{3})?(-([A-Z]{2}|[0-9]{3}))?)".to_owned()),
+    ]
+    .into()
+}
+
+/// A random pattern, as text and as a regular expression.
+fn pattern() -> impl Strategy<Value = (String, String)> {
+    let literal = prop::sample::select(vec!["a", "b", "cache", "v2_", "", "x.y"]);
+    let ty = prop::sample::select(types());
+    let segment = (literal.clone(), prop::option::of((ty, any::<bool>())), literal);
+    prop::collection::vec(segment, 1..4).prop_map(|segments| {
+        let (mut text, mut regex) = (String::new(), String::new());
+        for (number, (before, hole, after)) in segments.into_iter().enumerate() {
+            if number > 0 {
+                text.push(':');
+                regex.push(':');
+            }
+            text += before;
+            regex += &regex::escape(before);
+            if let Some(((name, language), tag)) = hole {
+                let mark = if tag { "#" } else { "" };
+                text += &format!("{{{mark}p{number}:{name}}}");
+                let (open, close) = if tag { ("\\{", "\\}") } else { ("", "") };
+                regex += &format!("{open}({language}){close}");
+            }
+            text += after;
+            regex += &regex::escape(after);
+        }
+        if text.is_empty() { ("a".to_owned(), "a".to_owned()) } else { (text, regex) }
+    })
+}
+
+fn keyspace(patterns: &[(String, String)]) -> Keyspace {
+    let mut builder = Keyspace::builder(':').unwrap();
+    for (number, (pattern, _)) in patterns.iter().enumerate() {
+        builder.define(&format!("d{number}"), &Template::parse(pattern).unwrap(), |_| None);
+    }
+    builder.finish().unwrap()
+}
+
+/// Values made to break out of their place.
+fn hostile() -> impl Strategy<Value = String> {
+    let piece = prop::sample::select(vec![
+        ":",
+        "*",
+        "?",
+        "[",
+        "]",
+        "{",
+        "}",
+        "%",
+        "\\",
+        "~",
+        "\0",
+        "\n",
+        "\u{7f}",
+        "\u{85}",
+        "ü",
+        "𝄞",
+        "a",
+        "0",
+        "cache",
+        "-",
+        "_",
+        "\u{fffd}",
+        "İ",
+        "%2F",
+        "550e8400-e29b-41d4-a716-446655440000",
+    ]);
+    prop_oneof![
+        prop::collection::vec(piece, 0..5).prop_map(|pieces| pieces.concat()),
+        any::<String>(),
+        Just("a".repeat(65_536)),
+    ]
+}
+
+/// Bytes near the keys of some pattern: segments of values and of nonsense.
+fn near_key() -> impl Strategy<Value = Vec<u8>> {
+    let segment = prop_oneof![
+        Just(b"a".to_vec()),
+        Just(b"b".to_vec()),
+        Just(b"cache".to_vec()),
+        Just(b"".to_vec()),
+        Just(b"v2_007".to_vec()),
+        Just(b"192.168.1.1".to_vec()),
+        Just(b"256.1.1.1".to_vec()),
+        Just(b"de_DE".to_vec()),
+        Just(b"550e8400-e29b-41d4-a716-446655440000".to_vec()),
+        Just(b"{42}".to_vec()),
+        Just(b"a{0ab}x.y".to_vec()),
+        Just(vec![0xff, 0xfe]),
+        Just(vec![0xed, 0xa0, 0x80]),
+        "[a-f0-9]{1,9}".prop_map(String::into_bytes),
+        prop::collection::vec(any::<u8>(), 0..6),
+    ];
+    prop::collection::vec(segment, 1..4).prop_map(|segments| segments.join(&b':'))
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(400))]
+
+    /// The trie agrees with one regular expression a pattern, on whose keys it claims.
+    #[test]
+    fn classify_agrees_with_a_regex_for_each_pattern(
+        patterns in prop::collection::vec(pattern(), 1..6),
+        keys in prop::collection::vec(near_key(), 1..20),
+    ) {
+        let keyspace = keyspace(&patterns);
+        let regexes: Vec<_> = patterns
+            .iter()
+            .map(|(_, regex)| regex::bytes::Regex::new(&format!("^(?:{regex})\\z")).unwrap())
+            .collect();
+        for key in &keys {
+            let expected: Vec<usize> =
+                (0..regexes.len()).filter(|&number| regexes[number].is_match(key)).collect();
+            match keyspace.classify(key) {
+                None => prop_assert!(expected.is_empty(), "{:?} {:?}", key, patterns),
+                Some(id) => prop_assert!(expected.contains(&id.index()), "{:?} {:?}", key, patterns),
+            }
+        }
+    }
+
+    /// `classify(k) == d` if and only if `d.parse(k)` succeeds.
+    #[test]
+    fn a_key_is_parsed_by_its_definition_and_by_no_other(
+        patterns in prop::collection::vec(pattern(), 1..6),
+        keys in prop::collection::vec(near_key(), 1..20),
+    ) {
+        let keyspace = keyspace(&patterns);
+        for key in &keys {
+            let owner = keyspace.classify(key);
+            for definition in keyspace.definitions() {
+                prop_assert_eq!(definition.parse(key).is_some(), owner == Some(definition.id()));
+            }
+        }
+    }
+
+    /// Whatever is typed: a typed error, or a key of this very definition that reads back the same,
+    /// in the slot the pattern chooses, and found by its own glob only.
+    #[test]
+    fn no_value_leaves_its_place(
+        patterns in prop::collection::vec(pattern(), 1..5),
+        values in prop::collection::vec(hostile(), 3),
+    ) {
+        let keyspace = keyspace(&patterns);
+        for definition in keyspace.definitions() {
+            let given: Vec<_> =
+                definition.params().iter().zip(&values).map(|((name, _), value)| (name.as_str(), value.as_str())).collect();
+            let mut buffer = "kept".to_owned();
+            let positional: Vec<_> = given.iter().map(|(_, value)| (*value).into()).collect();
+            match definition.build_named(&given) {
+                Err(_) => {
+                    prop_assert!(definition.build_into(&positional, &mut buffer).is_err());
+                    prop_assert_eq!(&buffer, "kept");
+                }
+                Ok(key) => {
+                    prop_assert_eq!(keyspace.classify(key.as_bytes()), Some(definition.id()));
+                    let read = definition.parse(key.as_bytes()).unwrap();
+                    let sent: Vec<&str> = given.iter().map(|(_, value)| *value).collect();
+                    prop_assert_eq!(read, sent);
+                    definition.build_into(&positional, &mut buffer).unwrap();
+                    prop_assert_eq!(&buffer, &format!("kept{key}"));
+                    prop_assert!(key.len() >= definition.min_len());
+                    prop_assert!(definition.max_len().is_none_or(|max| key.len() <= max));
+                    prop_assert!(glob_matches(&definition.glob_named(&given).unwrap(), &key));
+                    prop_assert!(glob_matches(&definition.glob_named(&[]).unwrap(), &key));
+                    if definition.params().iter().all(|(_, param)| param.ty != Type::Text) {
+                        prop_assert!(slot(key.as_bytes()) < 16_384);
+                    }
+                }
+            }
+        }
+    }
+
+    /// No overlap is missed, and every witness is one.
+    #[test]
+    fn overlaps_are_found_exactly(
+        patterns in prop::collection::vec(pattern(), 2..5),
+        keys in prop::collection::vec(near_key(), 1..30),
+    ) {
+        let keyspace = keyspace(&patterns);
+        let found = prove::overlaps(&keyspace);
+        prop_assert!(found.complete);
+        let alone: Vec<_> = patterns.iter().map(|pattern| self::keyspace(std::slice::from_ref(pattern))).collect();
+        let claims = |number: u32, key: &[u8]| alone[number as usize].classify(key).is_some();
+        for overlap in &found.overlaps {
+            let (prove::Claim::Definition(first), prove::Claim::Definition(second)) = (overlap.first, overlap.second) else {
+                continue;
+            };
+            prop_assert!(claims(first.0, overlap.witness.as_bytes()), "{:?} {:?}", overlap, patterns);
+            prop_assert!(claims(second.0, overlap.witness.as_bytes()), "{:?} {:?}", overlap, patterns);
+            if matches!(overlap.kind, OverlapKind::Reserved { .. }) {
+                prop_assert_eq!(keyspace.classify(overlap.witness.as_bytes()), Some(first));
+            }
+        }
+        let mut more = keys;
+        more.extend(found.overlaps.iter().map(|overlap| overlap.witness.clone().into_bytes()));
+        for key in &more {
+            let count = u32::try_from(patterns.len()).unwrap();
+            for a in 0..count {
+                for b in a + 1..count {
+                    if claims(a, key) && claims(b, key) {
+                        let reported = found.overlaps.iter().any(|overlap| {
+                            let pair = [overlap.first, overlap.second];
+                            [a, b].iter().all(|id| pair.contains(&prove::Claim::Definition(keyward_pattern::DefinitionId(*id))))
+                        });
+                        prop_assert!(reported, "{:?} {:?}", String::from_utf8_lossy(key), patterns);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Two parameters side by side: proved readable means read back as sent; not proved means two readings.
+    #[test]
+    fn readings_are_counted_exactly(
+        left in prop::sample::select(types()),
+        joint in prop::sample::select(vec!["", "-", "_", ".", "x"]),
+        right in prop::sample::select(types()),
+        values in (hostile(), hostile()),
+    ) {
+        let pattern = format!("{{a:{}}}{joint}{{b:{}}}", left.0, right.0);
+        let keyspace = keyspace(&[(pattern.clone(), String::new())]);
+        let definition = keyspace.definitions().next().unwrap();
+        match prove::ambiguities(&keyspace).first() {
+            None => {
+                if let Ok(key) = definition.build_named(&[("a", &values.0), ("b", &values.1)]) {
+                    let read = definition.parse(key.as_bytes()).unwrap();
+                    prop_assert_eq!(read, [values.0, values.1]);
+                }
+            }
+            Some(ambiguity) if ambiguity.witness.is_empty() => {}
+            Some(ambiguity) => {
+                prop_assert_ne!(&ambiguity.left, &ambiguity.right);
+                for reading in [&ambiguity.left, &ambiguity.right] {
+                    let key = definition.build_named(&[("a", &reading[0]), ("b", &reading[1])]).unwrap();
+                    prop_assert_eq!(&key, &ambiguity.witness);
+                }
+            }
+        }
+    }
+
+    /// An encoding proved lossless is undone by parsing; a lossy one has two values with one spelling.
+    #[test]
+    fn encodings_are_judged_exactly(
+        encode in prop::collection::btree_map(
+            prop::sample::select(vec!['/', '_', '.', 'a', '~', 'b']),
+            prop::sample::select(vec!["_", "~1", "~0", "a", "ab", "b", "__", "."]),
+            1..4,
+        ),
+        values in prop::collection::vec("[/_.ab~]{1,6}", 8),
+    ) {
+        let encode: Vec<(char, String)> = encode.into_iter().map(|(c, s)| (c, s.to_owned())).collect();
+        let param = Param { ty: Type::Text, normalize: None, encode };
+        let mut builder = Keyspace::builder(':').unwrap();
+        builder.define("d", &Template::parse("p:{x}").unwrap(), |_| Some(param.clone()));
+        let keyspace = builder.finish().unwrap();
+        let definition = keyspace.definitions().next().unwrap();
+        let build = |value: &str| definition.build_named(&[("x", value)]).unwrap();
+        if let Some(lossy) = prove::lossy(&keyspace).first() {
+            prop_assert_ne!(&lossy.left, &lossy.right);
+            prop_assert_eq!(build(&lossy.left), build(&lossy.right));
+        } else {
+            for value in &values {
+                let key = build(value);
+                prop_assert_eq!(&definition.parse(key.as_bytes()).unwrap()[0], value);
+                for other in &values {
+                    prop_assert_eq!(build(other) == key, other == value);
+                }
+            }
+        }
+    }
+
+    /// Reading a pattern never panics, and what was read prints as it was.
+    #[test]
+    fn any_text_is_a_pattern_or_an_error_inside_it(text in any::<String>()) {
+        match Template::parse(&text) {
+            Ok(template) => prop_assert_eq!(template.as_str(), &text),
+            Err(error) => {
+                prop_assert!(error.span.end <= text.len().max(1));
+                prop_assert!(!error.to_string().is_empty());
+            }
+        }
+    }
+}
+
+/// Redis' own glob matching, for the globs that Keyward writes: `*` and escapes.
+fn glob_matches(glob: &str, key: &str) -> bool {
+    fn matches(glob: &[char], key: &[char]) -> bool {
+        match glob {
+            [] => key.is_empty(),
+            ['*', rest @ ..] => (0..=key.len()).any(|at| matches(rest, &key[at..])),
+            ['\\', char, rest @ ..] | [char, rest @ ..] => {
+                key.first() == Some(char) && matches(rest, &key[1..])
+            }
+        }
+    }
+    matches(&glob.chars().collect::<Vec<_>>(), &key.chars().collect::<Vec<_>>())
+}
+
+#[test]
+fn numbers_and_days_are_exact_at_their_bounds() {
+    let accepts = |ty: &str, value: &str| {
+        let keyspace = keyspace(&[(format!("{{x:{ty}}}"), String::new())]);
+        keyspace.classify(value.as_bytes()).is_some()
+    };
+    for (ty, good, bad) in [
+        (
+            "int",
+            "0 -1 9223372036854775807 -9223372036854775808 100",
+            "-0 00 01 +1 9223372036854775808 -9223372036854775809 1.0",
+        ),
+        ("uint", "0 18446744073709551615 9 10", "-1 18446744073709551616 01 99999999999999999999"),
+        ("unix", "0 253402300799", "253402300800 -1"),
+        ("unix_ms", "0 253402300799999", "253402300800000"),
+        (
+            "date",
+            "2026-11-15 2024-02-29 2000-02-29 0001-01-01 9999-12-31",
+            "2026-02-29 1900-02-29 0000-01-01 2026-13-01 2026-04-31 2026-1-1 2026-00-10 2026-01-00",
+        ),
+        ("locale", "de de_DE de-DE zh_Hans_CN es_419 gsw", "DE de_de de-DE-x zh_Hans-CN d"),
+        (
+            "ip",
+            "0.0.0.0 255.255.255.255 192.168.1.1 20010db8000000000000000000000001",
+            "256.0.0.1 01.2.3.4 1.2.3 ::1 20010DB8000000000000000000000001",
+        ),
+    ] {
+        for value in good.split(' ') {
+            assert!(accepts(ty, value), "{ty} {value}");
+        }
+        for value in bad.split(' ') {
+            assert!(!accepts(ty, value), "{ty} {value}");
+        }
+    }
+}
+
+#[test]
+fn every_day_of_four_centuries_is_a_date() {
+    let keyspace = keyspace(&[("{x:date}".to_owned(), String::new())]);
+    let mut days = 0;
+    for year in 1900..2300u32 {
+        let leap = (year % 4 == 0 && year % 100 != 0) || year % 400 == 0;
+        for month in 1..=12u32 {
+            let last = match month {
+                2 => 28 + u32::from(leap),
+                4 | 6 | 9 | 11 => 30,
+                _ => 31,
+            };
+            for day in 1..=31u32 {
+                let date = format!("{year:04}-{month:02}-{day:02}");
+                assert_eq!(keyspace.classify(date.as_bytes()).is_some(), day <= last, "{date}");
+                days += u32::from(day <= last);
+            }
+        }
+    }
+    assert_eq!(days, 146_097);
+}
