@@ -3,7 +3,7 @@
 use crate::Diagnostic;
 use crate::model::{Definition, Event, Keyspace, Migration, ParamDeclaration};
 use crate::span::Span;
-use keyward_pattern::{DefineError, DefineErrorKind, DefinitionId, Param, Template, Type};
+use keyward_pattern::{DefineError, DefineErrorKind, DefinitionId, Param, Template, Type, nearest};
 use std::collections::HashSet;
 
 /// Compiles all definitions; `None` if they cannot be.
@@ -43,7 +43,8 @@ pub(crate) fn compile(
                     continue;
                 }
                 let place = place(keyspace, params, keys, &error);
-                report(error.to_string(), error.help(), place, errors);
+                let help = error.help().or_else(|| nearest_target(&error, keys));
+                report(error.to_string(), help, place, errors);
             }
             None
         }
@@ -90,9 +91,16 @@ fn check_the_rest(
     }
 }
 
+fn nearest_target(error: &DefineError, keys: &[Definition]) -> Option<String> {
+    let DefineErrorKind::UnknownTarget(target) = &error.kind else { return None };
+    let near = nearest(target, keys.iter().map(|key| key.name.as_str()))?;
+    Some(format!("did you mean `{near}`?"))
+}
+
 struct Place {
     span: Span,
-    definition: Option<String>,
+    /// The definition it is about, and where its pattern stands
+    definition: Option<(String, Span)>,
 }
 
 /// Where an error of the compiler was written: at a parameter's type, or at the pattern.
@@ -116,7 +124,7 @@ fn place(
         Some(param) if about_type => param.param.span.clone(),
         _ => key.pattern.span.clone(),
     };
-    Place { span, definition: Some(key.name.value.clone()) }
+    Place { span, definition: Some((key.name.value.clone(), key.pattern.span.clone())) }
 }
 
 fn report(message: String, help: Option<String>, place: Place, errors: &mut Vec<Diagnostic>) {
@@ -127,8 +135,15 @@ fn report(message: String, help: Option<String>, place: Place, errors: &mut Vec<
     if errors.iter().rev().take(1_000).any(known) {
         return;
     }
-    let mut diagnostic = Diagnostic::schema(message, span, "");
-    diagnostic.definition = definition;
+    let mut diagnostic = Diagnostic::schema(message, span.clone(), "");
+    if let Some((name, pattern)) = definition {
+        let inside =
+            pattern.file == span.file && (pattern.start..=pattern.end).contains(&span.start);
+        if !inside {
+            diagnostic = diagnostic.at(pattern, "used here");
+        }
+        diagnostic = diagnostic.about(name);
+    }
     diagnostic.help.extend(help);
     errors.push(diagnostic);
 }

@@ -1,6 +1,7 @@
 //! One `[keys.<id>]` as written → a definition with everything that is implied.
 
 use crate::Diagnostic;
+use crate::form::quoted;
 use crate::lower::{allow_list, declarations, template_params};
 use crate::model::{
     Algorithm, CacheOptions, Counter, Defaults, Definition, Field, Index, Lifecycle, Lock, Named,
@@ -274,8 +275,7 @@ fn unfitting(
 }
 
 fn names(types: &[KeyType]) -> String {
-    let names: Vec<String> = types.iter().map(|key_type| format!("`{key_type}`")).collect();
-    names.join(" or ")
+    quoted(&types.iter().map(KeyType::name).collect::<Vec<_>>())
 }
 
 /// What the value is, written or implied by the role.

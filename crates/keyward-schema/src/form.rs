@@ -182,7 +182,7 @@ macro_rules! table {
     (@presence optional) => { $crate::form::Presence::Optional };
     (@presence rest) => { $crate::form::Presence::Rest };
     (@read required $form:ty, $table:ident, $key:expr, $item:ident, $known:ident, $reading:ident) => {
-        $reading.required::<$form>($table, $key, &$item.span)
+        $reading.required::<$form>($table, $key, $known, &$item.span)
     };
     (@read optional $form:ty, $table:ident, $key:expr, $item:ident, $known:ident, $reading:ident) => {
         $reading.optional::<$form>($table, $key)

@@ -1,21 +1,16 @@
 //! Files → schema: reads a `keyward.toml` and what it includes, and reports everything at once.
 
 use crate::Diagnostic;
+use crate::file::{self, MAX_BYTES, Unreadable};
 use crate::form::Form;
 use crate::lower::{Document, lower};
-use crate::model::Schema;
+use crate::model::{Schema, Severity};
 use crate::reading::Reading;
 use crate::span::{FileId, Sources, Span};
 use crate::syntax::{self, Item, Kind};
 use crate::tables::{ROOT_ONLY, RootTable};
-use keyward_fact::Size;
 use std::collections::HashMap;
-use std::fs::File;
-use std::io::{ErrorKind, Read};
 use std::path::{Path, PathBuf};
-
-/// The most that the files of a schema may hold together.
-pub const MAX_BYTES: u64 = 16 * 1024 * 1024;
 
 /// The most files that a schema may have.
 const MAX_FILES: usize = 1_000;
@@ -49,12 +44,7 @@ pub fn load(path: &Path) -> Loaded {
             loader.seen.insert(canonical.clone(), None);
             loader.document(path, text, &mut vec![canonical]);
         }
-        Err(problem) => {
-            let message = format!("cannot read `{}`: {}", path.display(), problem.what);
-            let mut diagnostic = Diagnostic::new("schema", crate::model::Severity::Error, message);
-            diagnostic.help.extend(problem.help);
-            loader.errors.push(diagnostic);
-        }
+        Err(reason) => loader.errors.push(unreadable(path, &reason)),
     }
     loader.finish()
 }
@@ -69,6 +59,20 @@ pub fn read(text: &str) -> Loaded {
     let mut loader = Loader::default();
     loader.document(Path::new("keyward.toml"), text.to_owned(), &mut Vec::new());
     loader.finish()
+}
+
+fn unreadable(path: &Path, reason: &Unreadable) -> Diagnostic {
+    let message = format!("cannot read `{}`: {reason}", path.display());
+    let diagnostic = Diagnostic::new("schema", Severity::Error, message);
+    match reason {
+        Unreadable::Missing => diagnostic.help("`keyward init` writes a schema to start from"),
+        Unreadable::Directory => {
+            let inside = path.join("keyward.toml");
+            diagnostic.help(format!("name the file: `{}`", inside.display()))
+        }
+        Unreadable::NotUtf8 { .. } => diagnostic.help("a schema is a TOML file"),
+        Unreadable::TooLarge | Unreadable::Other(_) => diagnostic,
+    }
 }
 
 #[derive(Default)]
@@ -89,86 +93,49 @@ struct Tree {
     recovered: bool,
 }
 
-/// Why a file cannot be read.
-struct Problem {
-    what: String,
-    help: Option<String>,
-}
-
-impl Problem {
-    fn new(what: impl Into<String>) -> Self {
-        Problem { what: what.into(), help: None }
-    }
-}
-
 impl Loader {
-    /// A file's text, if it is one that can be a schema.
-    fn text(&mut self, path: &Path) -> Result<String, Problem> {
-        let file = File::open(path).map_err(|error| io_problem(&error))?;
-        let metadata = file.metadata().map_err(|error| io_problem(&error))?;
-        if metadata.is_dir() {
-            let what = "it is a directory".to_owned();
-            let help = Some(format!("name the file: `{}`", path.join("keyward.toml").display()));
-            return Err(Problem { what, help });
-        }
-        let left = MAX_BYTES - self.bytes;
-        if metadata.len() > left {
-            return Err(too_large(metadata.len()));
-        }
-        // A pipe or a device says nothing about its size, so reading is bounded as well.
-        let mut bytes = Vec::new();
-        file.take(left + 1).read_to_end(&mut bytes).map_err(|error| io_problem(&error))?;
-        if bytes.len() as u64 > left {
-            return Err(too_large(bytes.len() as u64));
-        }
-        self.bytes += bytes.len() as u64;
-        String::from_utf8(bytes)
-            .map_err(|error| not_utf8(error.as_bytes(), error.utf8_error().valid_up_to()))
+    fn text(&mut self, path: &Path) -> Result<String, Unreadable> {
+        let text = file::text(path, MAX_BYTES - self.bytes)?;
+        self.bytes += text.len() as u64;
+        Ok(text)
     }
 
     /// Takes a file in, and what it includes.
     fn document(&mut self, path: &Path, text: String, chain: &mut Vec<PathBuf>) {
-        let (root, errors) = {
-            let file = self.sources.add(path.to_owned(), text);
-            syntax::parse(file, &self.sources.get(file).text)
-        };
+        let file = self.sources.add(path.to_owned(), text);
+        let (root, errors) = syntax::parse(file, self.sources.get(file));
         let includes = includes(&root);
         self.trees.push(Tree { root, recovered: !errors.is_empty() });
         self.errors.extend(errors);
         for (name, span) in includes {
-            self.include(path, &name, &span, chain);
+            if let Err(refused) = self.include(path, &name, &span, chain) {
+                let message = format!("cannot include `{name}`: {}", refused.reason);
+                let mut diagnostic = Diagnostic::schema(message, span, "");
+                if let Some(first) = refused.first {
+                    diagnostic = diagnostic.at(first, "first included here");
+                }
+                self.errors.push(diagnostic);
+            }
         }
     }
 
-    fn include(&mut self, from: &Path, name: &str, span: &Span, chain: &mut Vec<PathBuf>) {
-        let error = |problem: Problem| {
-            let message = format!("cannot include `{name}`: {}", problem.what);
-            let mut diagnostic = Diagnostic::schema(message, span.clone(), "");
-            diagnostic.help.extend(problem.help);
-            diagnostic
-        };
+    fn include(
+        &mut self,
+        from: &Path,
+        name: &str,
+        span: &Span,
+        chain: &mut Vec<PathBuf>,
+    ) -> Result<(), Refused> {
         let Some(folder) = &self.folder else {
-            self.errors.push(error(Problem::new("this schema was not read from a file")));
-            return;
+            return Err("this schema was not read from a file".into());
         };
         if Path::new(name).is_absolute() {
-            let help = Some("write it relative to this file".to_owned());
-            self.errors.push(error(Problem { what: "the path is absolute".to_owned(), help }));
-            return;
+            return Err("the path must be relative to this file".into());
         }
         let shown = from.parent().unwrap_or(Path::new("")).join(name);
-        let canonical = match shown.canonicalize() {
-            Ok(canonical) => canonical,
-            Err(reason) => {
-                self.errors.push(error(io_problem(&reason)));
-                return;
-            }
-        };
+        let canonical = shown.canonicalize().map_err(Unreadable::from)?;
         if !canonical.starts_with(folder) {
-            let what = "it is outside the folder of the schema".to_owned();
-            let help = Some("a schema and what it includes live in one folder".to_owned());
-            self.errors.push(error(Problem { what, help }));
-            return;
+            return Err("it is outside the folder of the schema".into());
         }
         if let Some(start) = chain.iter().position(|link| *link == canonical) {
             let circle: Vec<String> = chain[start..]
@@ -176,32 +143,24 @@ impl Loader {
                 .chain([&canonical])
                 .map(|link| format!("`{}`", link.strip_prefix(folder).unwrap_or(link).display()))
                 .collect();
-            let what = format!("it leads back to itself: {}", circle.join(" includes "));
-            self.errors.push(error(Problem::new(what)));
-            return;
+            let reason = format!("it leads back to itself: {}", circle.join(" includes "));
+            return Err(reason.as_str().into());
         }
         if let Some(first) = self.seen.get(&canonical) {
-            let mut diagnostic = error(Problem::new("it is included already"));
-            if let Some(first) = first {
-                diagnostic = diagnostic.at(first.clone(), "first included here");
-            }
-            self.errors.push(diagnostic);
-            return;
+            return Err(Refused {
+                reason: "it is included already".to_owned(),
+                first: first.clone(),
+            });
         }
         if self.seen.len() >= MAX_FILES {
-            let what = format!("a schema has at most {MAX_FILES} files");
-            self.errors.push(error(Problem::new(what)));
-            return;
+            return Err("a schema has at most 1,000 files".into());
         }
         self.seen.insert(canonical.clone(), Some(span.clone()));
-        match self.text(&shown) {
-            Ok(text) => {
-                chain.push(canonical);
-                self.document(&shown, text, chain);
-                chain.pop();
-            }
-            Err(problem) => self.errors.push(error(problem)),
-        }
+        let text = self.text(&shown)?;
+        chain.push(canonical);
+        self.document(&shown, text, chain);
+        chain.pop();
+        Ok(())
     }
 
     /// Reads the trees and puts them together.
@@ -209,20 +168,25 @@ impl Loader {
         let Loader { sources, trees, mut errors, .. } = self;
         let mut documents = Vec::with_capacity(trees.len());
         for (index, tree) in trees.iter().enumerate() {
+            let file = tree.root.span.file;
             let mut reading = Reading::new(&sources, tree.recovered);
             if index > 0 {
                 refuse_root_only(&tree.root, &mut reading);
             }
             let table = RootTable::read(&tree.root, &mut reading);
-            let root_lines = error_lines(&sources, &errors, tree.root.span.file);
+            let broken_lines = error_lines(&sources, &errors, file);
             errors.extend(reading.diagnostics.into_iter().filter(|diagnostic| {
-                let at = diagnostic.labels.first().map(|label| label.span.start);
-                at.is_none_or(|at| {
-                    !root_lines.contains(&sources.get(tree.root.span.file).line_of(at))
-                })
+                let Some(Span { start, end, .. }) =
+                    diagnostic.labels.first().map(|label| &label.span)
+                else {
+                    return true;
+                };
+                // What the parser made up to go on has no place of its own.
+                let made_up = tree.recovered && start == end;
+                !made_up && !broken_lines.contains(&sources.get(file).line_of(*start))
             }));
             if let Some(table) = table {
-                documents.push(Document { file: tree.root.span.file, table });
+                documents.push(Document { file, table });
             }
         }
         let schema = if documents.is_empty() || trees.iter().any(|tree| tree.recovered) {
@@ -237,6 +201,25 @@ impl Loader {
             _ => Err(errors),
         };
         Loaded { sources, schema }
+    }
+}
+
+/// Why a file is not included.
+struct Refused {
+    reason: String,
+    /// Where it was included before
+    first: Option<Span>,
+}
+
+impl From<&str> for Refused {
+    fn from(reason: &str) -> Self {
+        Refused { reason: reason.to_owned(), first: None }
+    }
+}
+
+impl From<Unreadable> for Refused {
+    fn from(reason: Unreadable) -> Self {
+        Refused { reason: reason.to_string(), first: None }
     }
 }
 
@@ -273,35 +256,5 @@ fn refuse_root_only(root: &Item, reading: &mut Reading<'_>) {
     for entry in entries.iter().filter(|entry| ROOT_ONLY.contains(&entry.key.as_str())) {
         let message = format!("`[{}]` belongs in the root file", *entry.key);
         reading.error::<()>(&entry.key.span, message, "this file is included by another");
-    }
-}
-
-fn io_problem(error: &std::io::Error) -> Problem {
-    match error.kind() {
-        ErrorKind::NotFound => Problem {
-            what: "there is no such file".to_owned(),
-            help: Some("`keyward init` writes a schema to start from".to_owned()),
-        },
-        ErrorKind::PermissionDenied => Problem::new("permission denied"),
-        ErrorKind::IsADirectory => Problem::new("it is a directory"),
-        _ => Problem::new(error.to_string()),
-    }
-}
-
-fn too_large(bytes: u64) -> Problem {
-    let size = Size::from_bytes(bytes).human();
-    let limit = Size::from_bytes(MAX_BYTES).human();
-    Problem::new(format!("it is too large: {size}, where a schema may have {limit} in all"))
-}
-
-fn not_utf8(bytes: &[u8], offset: usize) -> Problem {
-    let before = &bytes[..offset];
-    let line = before.split(|byte| *byte == b'\n').count();
-    let start = before.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
-    let column = String::from_utf8_lossy(&before[start..]).chars().count() + 1;
-    let byte = bytes.get(offset).copied().unwrap_or_default();
-    Problem {
-        what: format!("it is not UTF-8 text: byte 0x{byte:02x} at line {line}, column {column}"),
-        help: Some("a schema is a TOML file".to_owned()),
     }
 }

@@ -88,10 +88,18 @@ impl<'a> Reading<'a> {
         &mut self,
         table: &[Entry],
         key: &str,
+        known: &[&str],
         place: &Span,
     ) -> Option<Spanned<T>> {
-        if table.iter().any(|entry| entry.key.value == key) || self.recovered {
+        if table.iter().any(|entry| entry.key.value == key) {
             return self.optional(table, key);
+        }
+        let misspelt = |entry: &Entry| {
+            !known.contains(&entry.key.as_str())
+                && nearest(&entry.key, known.iter().copied()) == Some(key)
+        };
+        if self.recovered || table.iter().any(misspelt) {
+            return None;
         }
         let name = self.table_name();
         let message = format!("{name} has no `{key}`");

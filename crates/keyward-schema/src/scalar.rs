@@ -119,7 +119,7 @@ impl Form for Duration {
     }
 
     fn read(item: &Item, reading: &mut Reading<'_>) -> Option<Self> {
-        let Kind::String(text) = &item.kind else { return reading.mismatch(item) };
+        let Kind::String(text) = &item.kind else { return no_duration(item, reading) };
         duration(text, 0, item, reading)
     }
 
@@ -135,19 +135,30 @@ pub(crate) fn duration(
     item: &Item,
     reading: &mut Reading<'_>,
 ) -> Option<Duration> {
-    let problem = match text.parse::<Duration>() {
-        Ok(duration) if duration.is_zero() => "it is no time at all".to_owned(),
-        Ok(duration) if duration > LONGEST => "longer than ten years".to_owned(),
+    const WRITTEN: &str =
+        "durations are written `500ms`, `60s`, `5m`, `24h`, `7d`, `2w` or `1h30m`";
+    let (problem, help) = match text.parse::<Duration>() {
+        Ok(duration) if duration.is_zero() => ("it is no time at all".to_owned(), None),
+        Ok(duration) if duration > LONGEST => ("longer than ten years".to_owned(), None),
         Ok(duration) => return Some(duration),
-        Err(error) => error.to_string(),
+        Err(error) => (error.to_string(), Some(WRITTEN.to_owned())),
     };
     let span = reading.inside(&item.span, offset..offset + text.len());
     let span = if text.is_empty() { item.span.clone() } else { span };
     let message = format!("{} has a duration that cannot be used: `{text}`", reading.here());
-    let diagnostic = Diagnostic::schema(message, span, problem);
-    reading.report(
-        diagnostic.help("durations are written `500ms`, `60s`, `5m`, `24h`, `7d`, `2w` or `1h30m`"),
-    )
+    let mut diagnostic = Diagnostic::schema(message, span, problem);
+    diagnostic.help.extend(help);
+    reading.report(diagnostic)
+}
+
+/// Reports a value that is no duration; a bare number lacks its unit.
+pub(crate) fn no_duration<T: Form>(item: &Item, reading: &mut Reading<'_>) -> Option<T> {
+    reading.mismatch::<T>(item);
+    if let (Kind::Integer(Some(number)), Some(last)) = (&item.kind, reading.diagnostics.last_mut())
+    {
+        last.help.push(format!("with a unit, in quotes: `\"{number}s\"`"));
+    }
+    None
 }
 
 impl Form for Size {

@@ -3,7 +3,8 @@
 
 use crate::diagnostic::Diagnostic;
 use crate::model::Date;
-use crate::span::{FileId, Span, Spanned};
+use crate::span::{FileId, Source, Span, Spanned};
+use std::collections::HashSet;
 use toml::de::{DeTable, DeValue};
 
 /// A value and its place. A table with a header has the header's place.
@@ -54,7 +55,8 @@ const SHOWN_ERRORS: usize = 50;
 const RECOVER_UP_TO: usize = 1024 * 1024;
 
 /// Reads a document. With errors, the tree is what could be recovered.
-pub(crate) fn parse(file: FileId, text: &str) -> (Item, Vec<Diagnostic>) {
+pub(crate) fn parse(file: FileId, source: &Source) -> (Item, Vec<Diagnostic>) {
+    let text = source.text.as_str();
     let (table, errors) = if text.len() <= RECOVER_UP_TO {
         let (table, errors) = DeTable::parse_recoverable(text);
         (Some(table), errors)
@@ -64,14 +66,16 @@ pub(crate) fn parse(file: FileId, text: &str) -> (Item, Vec<Diagnostic>) {
             Err(error) => (None, vec![error]),
         }
     };
-    let found = errors.len();
-    let mut diagnostics: Vec<Diagnostic> =
-        errors.iter().take(SHOWN_ERRORS).map(|error| syntax_error(file, text, error)).collect();
-    if let Some(last) = diagnostics.last_mut()
-        && found > SHOWN_ERRORS
-    {
-        let more = keyward_fact::thousands((found - SHOWN_ERRORS) as u64);
-        last.notes.push(format!("and {more} more syntax errors in this file"));
+    // The first error of a line tends to cause the others.
+    let mut lines = HashSet::new();
+    let line = |error: &toml::de::Error| source.line_of(error.span().unwrap_or_default().start);
+    let mut errors = errors.iter().filter(|error| lines.insert(line(error)));
+    let shown = errors.by_ref().take(SHOWN_ERRORS);
+    let mut diagnostics: Vec<_> = shown.map(|error| syntax_error(file, text, error)).collect();
+    let more = errors.count();
+    if let Some(last) = diagnostics.last_mut().filter(|_| more > 0) {
+        let more = keyward_fact::thousands(more as u64);
+        last.notes.push(format!("{more} more lines of this file are not TOML"));
     }
     let entries = table.map(|table| entries(file, table.into_inner())).unwrap_or_default();
     let root = Item { span: Span::new(file, 0..0), kind: Kind::Table(entries) };
@@ -190,9 +194,15 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
+    fn parsed(text: &str) -> (Item, Vec<Diagnostic>) {
+        let mut sources = crate::Sources::default();
+        let file = sources.add("a.toml".into(), text.to_owned());
+        parse(file, sources.get(file))
+    }
+
     fn value(raw: &str) -> String {
         let text = format!("a = {raw}");
-        let (root, errors) = parse(FileId(0), &text);
+        let (root, errors) = parsed(&text);
         assert_eq!(errors, []);
         let Kind::Table(mut entries) = root.kind else { unreachable!() };
         match entries.remove(0).item.kind {
@@ -226,13 +236,13 @@ mod tests {
 
     #[test]
     fn all_syntax_errors_are_reported() {
-        let (_, errors) = parse(FileId(0), "a = \nb = 1\nc == 2\nd = 'x\n");
+        let (_, errors) = parsed("a = \nb = 1\nc == 2\nd = 'x\n");
         assert!(errors.len() >= 3, "{errors:#?}");
     }
 
     #[test]
     fn tables_keep_the_order_of_the_file() {
-        let (root, _) = parse(FileId(0), "[keys.z]\n[keys.a]\n[keys.m]\n");
+        let (root, _) = parsed("[keys.z]\n[keys.a]\n[keys.m]\n");
         let Kind::Table(entries) = root.kind else { unreachable!() };
         let Kind::Table(keys) = &entries[0].item.kind else { unreachable!() };
         let names: Vec<&str> = keys.iter().map(|entry| entry.key.as_str()).collect();

@@ -4,7 +4,7 @@ use crate::Diagnostic;
 use crate::form::{AnyName, Form, Map, Schemas, table};
 use crate::model::Ttl;
 use crate::reading::Reading;
-use crate::scalar::{DURATION_PATTERN, duration};
+use crate::scalar::{DURATION_PATTERN, duration, no_duration};
 use crate::span::Spanned;
 use crate::syntax::{Item, Kind};
 use keyward_fact::Duration;
@@ -63,7 +63,7 @@ impl Form for TtlForm {
                         .help("the application decides: `{ caller = true, max = \"24h\" }`"),
                 )
             }
-            _ => reading.mismatch(item),
+            _ => no_duration(item, reading),
         }
     }
 

@@ -1,0 +1,76 @@
+//! The text of a file, if it is one that can be part of a schema.
+
+use keyward_fact::Size;
+use std::fmt;
+use std::fs::File;
+use std::io::{ErrorKind, Read};
+use std::path::Path;
+
+/// The most that the files of a schema may hold together.
+pub const MAX_BYTES: u64 = 16 * 1024 * 1024;
+
+/// Reads a file of at most `left` bytes.
+pub(crate) fn text(path: &Path, left: u64) -> Result<String, Unreadable> {
+    let file = File::open(path)?;
+    let metadata = file.metadata()?;
+    if metadata.is_dir() {
+        return Err(Unreadable::Directory);
+    }
+    if metadata.len() > left {
+        return Err(Unreadable::TooLarge);
+    }
+    // A pipe or a device says nothing about its size, so reading is bounded as well.
+    let mut bytes = Vec::new();
+    file.take(left + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > left {
+        return Err(Unreadable::TooLarge);
+    }
+    String::from_utf8(bytes)
+        .map_err(|error| not_utf8(error.as_bytes(), error.utf8_error().valid_up_to()))
+}
+
+/// Why a file cannot be part of a schema.
+#[derive(Debug, PartialEq)]
+pub(crate) enum Unreadable {
+    Missing,
+    Directory,
+    TooLarge,
+    NotUtf8 { byte: u8, line: usize, column: usize },
+    Other(String),
+}
+
+impl From<std::io::Error> for Unreadable {
+    fn from(error: std::io::Error) -> Self {
+        match error.kind() {
+            ErrorKind::NotFound => Unreadable::Missing,
+            ErrorKind::IsADirectory => Unreadable::Directory,
+            ErrorKind::PermissionDenied => Unreadable::Other("permission denied".to_owned()),
+            _ => Unreadable::Other(error.to_string()),
+        }
+    }
+}
+
+impl fmt::Display for Unreadable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Unreadable::Missing => f.write_str("there is no such file"),
+            Unreadable::Directory => f.write_str("it is a directory"),
+            Unreadable::TooLarge => {
+                let limit = Size::from_bytes(MAX_BYTES).human();
+                write!(f, "the files of a schema may have {limit} together, and this is more")
+            }
+            Unreadable::NotUtf8 { byte, line, column } => {
+                write!(f, "it is not UTF-8 text: byte 0x{byte:02x} at line {line}, column {column}")
+            }
+            Unreadable::Other(reason) => f.write_str(reason),
+        }
+    }
+}
+
+fn not_utf8(bytes: &[u8], offset: usize) -> Unreadable {
+    let before = &bytes[..offset];
+    let line = before.split(|byte| *byte == b'\n').count();
+    let start = before.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
+    let column = String::from_utf8_lossy(&before[start..]).chars().count() + 1;
+    Unreadable::NotUtf8 { byte: bytes.get(offset).copied().unwrap_or_default(), line, column }
+}

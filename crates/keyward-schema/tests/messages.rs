@@ -1,0 +1,277 @@
+//! What a person reads when a schema is wrong.
+
+use keyward_schema::{Style, load, read, render};
+use std::fs;
+use std::path::Path;
+
+const HEAD: &str = "version = 1\n\n[keyspace]\nname = \"shop\"\n\n";
+
+/// The errors of a schema that has a good head.
+fn errors(body: &str) -> String {
+    errors_of(&format!("{HEAD}{body}"))
+}
+
+fn errors_of(text: &str) -> String {
+    let loaded = read(text);
+    match loaded.schema {
+        Ok(_) => "no errors".to_owned(),
+        Err(errors) => render(&loaded.sources, &errors, &Style::default()),
+    }
+}
+
+/// The errors of several files; the first is the root.
+fn errors_of_files(files: &[(&str, &str)]) -> String {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, text) in files {
+        let path = folder.path().join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+    shown(folder.path(), &folder.path().join(files[0].0))
+}
+
+fn shown(folder: &Path, path: &Path) -> String {
+    let loaded = load(path);
+    match loaded.schema {
+        Ok(_) => "no errors".to_owned(),
+        Err(errors) => render(&loaded.sources, &errors, &Style { color: false, width: 200 })
+            .replace(&format!("{}/", folder.display()), "")
+            .replace(&folder.display().to_string(), "FOLDER"),
+    }
+}
+
+fn snapshot(name: &str, text: &str) {
+    insta::with_settings!({ omit_expression => true, prepend_module_to_snapshot => false }, {
+        insta::assert_snapshot!(name, text);
+    });
+}
+
+macro_rules! shows {
+    ($name:ident, $text:expr) => {
+        #[test]
+        fn $name() {
+            snapshot(stringify!($name), &$text);
+        }
+    };
+}
+
+shows!(
+    an_unknown_field_names_the_nearest,
+    errors("[keys.cart]\npatern = \"cart:{user_id}\"\nttl = \"1h\"\n")
+);
+shows!(an_unknown_field_that_is_near_to_none_lists_them, errors("[alerts]\ncolour = \"red\"\n"));
+shows!(an_unknown_table_names_the_nearest, errors("[key.cart]\npattern = \"cart\"\n"));
+shows!(
+    a_value_of_the_wrong_kind_says_what_was_expected,
+    errors(
+        "[keys.cart]\npattern = \"cart\"\nttl = 60\nsliding = \"yes\"\nfields = [\"a\"]\nmax_len = 0\n"
+    )
+);
+shows!(
+    a_bad_duration_is_marked_inside_its_range,
+    errors("[keys.cart]\npattern = \"cart\"\nttl = \"1m..5min\"\n")
+);
+shows!(
+    a_range_that_ends_before_it_starts,
+    errors("[keys.cart]\npattern = \"cart\"\nttl = \"5m..1m\"\n")
+);
+shows!(
+    a_ttl_of_nothing_and_one_beyond_ten_years,
+    errors(
+        "[keys.a]\npattern = \"a\"\nttl = \"0s\"\n[keys.b]\npattern = \"b\"\nttl = \"11w4000d\"\n"
+    )
+);
+shows!(
+    a_bad_pattern_is_marked_inside_the_string,
+    errors("[keys.cart]\npattern = \"cart:{user_id\"\n[keys.b]\npattern = \"b:{id:uid}\"\n")
+);
+shows!(
+    a_bad_pattern_is_marked_behind_escapes,
+    errors("[keys.cart]\npattern = \"k\\u00e4rt\\u003A{1d}\"\n")
+);
+shows!(
+    a_bad_pattern_in_a_text_of_several_lines,
+    errors("[keys.cart]\npattern = \"\"\"\ncart:\\\n   {user id}\"\"\"\n")
+);
+shows!(
+    a_type_that_may_contain_the_separator,
+    errors("[params]\npath = { regex = \"[a-z:]+\" }\n[keys.page]\npattern = \"page:{path}\"\n")
+);
+shows!(
+    a_regular_expression_that_explodes,
+    errors("[params]\nx = { regex = \"(a|b)*a(a|b){40}\" }\n[keys.page]\npattern = \"page:{x}\"\n")
+);
+shows!(
+    a_regular_expression_that_is_none_and_nobody_uses,
+    errors("[params]\nx = { regex = \"[a-z\" }\n")
+);
+shows!(
+    a_key_type_that_names_no_definition,
+    errors(
+        "[params]\nresource = { key = \"carts\" }\n[keys.lock]\npattern = \"lock:{resource}\"\nlock = {}\nttl = \"30s\"\n"
+    )
+);
+shows!(a_parameter_twice_in_a_pattern, errors("[keys.pair]\npattern = \"pair:{id}:{id}\"\n"));
+shows!(
+    parameters_with_two_types_or_an_unknown_one,
+    errors(
+        "[params]\na = { type = \"uuid\", regex = \"x\" }\nb = \"uuidd\"\nc = [\"x\", \"x\"]\nd = { any = [\"uuid\"] }\ne = { encode = { \"//\" = \"_\" } }\n"
+    )
+);
+shows!(
+    own_parameters_must_be_in_the_pattern,
+    errors("[keys.cart]\npattern = \"cart:{user_id}\"\nparams = { user_ids = \"uuid\" }\n")
+);
+shows!(
+    a_ttl_by_a_parameter_needs_an_enum_and_a_ttl_for_each_word,
+    errors(
+        "[params]\nwindow = [\"1h\", \"daily\"]\n[keys.a]\npattern = \"a:{window}\"\nttl = { by = \"window\" }\n[keys.b]\npattern = \"b:{user}\"\nttl = { by = \"user\" }\n[keys.c]\npattern = \"c:{window}\"\nttl = { by = \"windows\" }\n"
+    )
+);
+shows!(
+    a_reference_has_a_definition_and_a_parameter,
+    errors(
+        "[keys.cart]\npattern = \"cart\"\nfields = { owner = { ref = \"user\" }, item = { key = \"item.id\" }, both = { ref = \"a.b\", key = \"c\" } }\n"
+    )
+);
+shows!(
+    a_bad_event_call_is_marked_inside_the_string,
+    errors(
+        "[events.changed]\ninvalidates = [\"listing(folder_id = )\", \"permission(user_id *)\", \"a(b = 'c)\"]\n"
+    )
+);
+shows!(two_roles_in_one_definition, errors("[keys.a]\npattern = \"a\"\ncounter = {}\nlock = {}\n"));
+shows!(
+    a_type_that_does_not_fit_what_is_inside,
+    errors(
+        "[keys.a]\npattern = \"a\"\ntype = \"list\"\nfields = { x = \"text\" }\n[keys.b]\npattern = \"b\"\nqueue = {}\nmember = \"text\"\n[keys.c]\npattern = \"c\"\ntype = \"string\"\nmax_len = 10\n"
+    )
+);
+shows!(
+    cache_options_are_for_caches,
+    errors("[keys.a]\npattern = \"a\"\nttl = \"none\"\nl1 = \"10s\"\n")
+);
+shows!(
+    a_layout_with_an_unknown_slot_and_a_bad_shape,
+    format!(
+        "{}\n{}",
+        errors(
+            "[layout]\nshape = \"<module>:<id>\"\nmodul = [\"user\"]\n[layout.id]\nby = \"name\"\nuser = [\"a\"]\n"
+        ),
+        errors("[layout]\nshape = \"<module>:<id...>:<rest>\"\n"),
+    )
+);
+shows!(
+    server_settings_have_real_names_and_no_secrets,
+    errors(
+        "[server]\nmaxmemory-polcy = \"noeviction\"\nrequirepass = \"hunter2\"\nmaxmemory = \"2 gb\"\nsave = \"900\"\nappendonly = \"on\"\n"
+    )
+);
+shows!(
+    an_allow_needs_a_reason,
+    errors(
+        "[keys.a]\npattern = \"a\"\nallow = [{ rule = \"missing-ttl\", reason = \" \" }, { rule = \"x\" }]\n"
+    )
+);
+shows!(
+    owners_and_groups_that_are_declared_must_be_used_by_name,
+    errors(
+        "[owners.browse]\n[groups.search]\n[keys.a]\npattern = \"a\"\nowner = \"brows\"\ngroup = \"indexes\"\n"
+    )
+);
+shows!(
+    a_migration_needs_real_dates_and_phases,
+    errors(
+        "[migrations.v2]\nphase = \"dual-writes\"\nstarted = \"2026-09-17\"\nremove_after = 2026-12-31T00:00:00Z\n[migrations.v2.renames]\ncart = \"old:{id}:{id}\"\n"
+    )
+);
+shows!(
+    an_id_has_small_letters,
+    errors("[keys.Cart]\npattern = \"cart\"\n[params]\n\"user-id\" = \"uuid\"\n")
+);
+shows!(
+    a_separator_that_cannot_be_one,
+    errors_of("version = 1\n[keyspace]\nname = \"a\"\nseparator = \"{\"\n")
+);
+shows!(an_empty_file_says_how_to_begin, errors_of(""));
+shows!(a_version_from_the_future, errors_of("version = 2\n[keyspace]\nname = \"a\"\n"));
+shows!(
+    syntax_errors_come_together_with_others,
+    errors_of(
+        "version = 1\n[keyspace]\nname = \"shop\nprefix == \"x\"\n\n[keys.a]\npattern = \"a:{id\"\nttl = \n\n[keys.b]\npatern = \"b\"\n"
+    )
+);
+shows!(
+    several_errors_at_once,
+    errors(
+        "[params]\nuser_id = \"uid\"\n\n[keys.cart]\npattern = \"cart:{user_id}\"\nttl = \"1x\"\nlifecycle = \"forever\"\n\n[keys.lock]\nlock = {}\n"
+    )
+);
+shows!(
+    tables_that_are_nested_too_deeply,
+    errors_of(&format!("[{}]\nx = 1\n", vec!["a"; 500].join(".")))
+);
+shows!(
+    the_same_id_in_two_files,
+    errors_of_files(&[
+        (
+            "keyward.toml",
+            &format!("include = [\"keys/cart.toml\"]\n{HEAD}[keys.cart]\npattern = \"cart\"\n")
+        ),
+        ("keys/cart.toml", "[keys.cart]\npattern = \"cart:{id}\"\n"),
+    ])
+);
+shows!(
+    an_include_that_leads_back,
+    errors_of_files(&[
+        ("keyward.toml", &format!("include = [\"keys/a.toml\"]\n{HEAD}")),
+        ("keys/a.toml", "include = [\"b.toml\"]\n"),
+        ("keys/b.toml", "include = [\"../keyward.toml\"]\n"),
+    ])
+);
+shows!(
+    includes_that_are_missing_twice_absolute_or_outside,
+    errors_of_files(&[
+        (
+            "in/keyward.toml",
+            &format!(
+                "include = [\"no.toml\", \"a.toml\", \"./a.toml\", \"/etc/hostname\", \"../out.toml\", \"keys\"]\n{HEAD}"
+            )
+        ),
+        ("in/a.toml", "[keyspace]\nname = \"b\"\n"),
+        ("in/keys/b.toml", ""),
+        ("out.toml", ""),
+    ])
+);
+shows!(
+    an_error_in_an_included_file,
+    errors_of_files(&[
+        ("keyward.toml", &format!("include = [\"cart.toml\"]\n{HEAD}")),
+        ("cart.toml", "[keys.cart]\npattern = \"cart:{id\"\n"),
+    ])
+);
+
+#[test]
+fn files_that_cannot_be_a_schema() {
+    let folder = tempfile::tempdir().unwrap();
+    let write = |name: &str, bytes: &[u8]| fs::write(folder.path().join(name), bytes).unwrap();
+    write("binary.toml", b"version = 1\nname = \"\xc3\xa4\xff\"\n");
+    write("zeros.toml", &[0; 64]);
+    let large = fs::File::create(folder.path().join("large.toml")).unwrap();
+    large.set_len(100 * 1024 * 1024).unwrap();
+    let all: Vec<String> = ["missing.toml", "", "binary.toml", "zeros.toml", "large.toml"]
+        .iter()
+        .map(|name| shown(folder.path(), &folder.path().join(name)))
+        .collect();
+    snapshot("files_that_cannot_be_a_schema", &all.join(""));
+}
+
+#[test]
+fn colour_only_adds_colour() {
+    let loaded = read("version = 1\n[keyspace]\nnam = \"a\"\n");
+    let errors = loaded.schema.unwrap_err();
+    let plain = render(&loaded.sources, &errors, &Style { color: false, width: 100 });
+    let coloured = render(&loaded.sources, &errors, &Style { color: true, width: 100 });
+    assert_ne!(plain, coloured);
+    assert!(!plain.contains('\u{1b}'));
+}
