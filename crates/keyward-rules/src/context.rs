@@ -5,11 +5,15 @@ use crate::loss::{Use, uses};
 use crate::rule::Rule;
 use crate::settings::Settings;
 use keyward_pattern::prove::{self, Overlaps};
+use keyward_pattern::{Param, nearest};
 use keyward_schema::diagnostic::Diagnostic;
 use keyward_schema::model::{Date, Definition, Policy, RuleSetting, Schema};
 use keyward_schema::span::Spanned;
-use std::cell::OnceCell;
+use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::HashMap;
+
+/// How many guesses at what was meant are made for one schema: each looks at every name there is.
+const MAX_HINTS: usize = 100;
 
 /// A schema, and what several rules need to know about it.
 #[derive(Debug)]
@@ -21,6 +25,8 @@ pub(crate) struct Context<'a> {
     definitions: HashMap<&'a str, &'a Definition>,
     uses: HashMap<&'a str, Use>,
     overlaps: OnceCell<Overlaps>,
+    refusals: RefCell<HashMap<(Param, Param), Option<String>>>,
+    hints: Cell<usize>,
 }
 
 impl<'a> Context<'a> {
@@ -39,6 +45,8 @@ impl<'a> Context<'a> {
                 .flat_map(|r| uses(r))
                 .collect(),
             overlaps: OnceCell::new(),
+            refusals: RefCell::default(),
+            hints: Cell::new(MAX_HINTS),
         }
     }
 
@@ -60,6 +68,27 @@ impl<'a> Context<'a> {
     /// Where definitions meet; proved once for the rules that ask.
     pub(crate) fn overlaps(&self) -> &Overlaps {
         self.overlaps.get_or_init(|| prove::overlaps(&self.schema.compiled))
+    }
+
+    /// A value of `narrow` that `wide` refuses, if there is one and both are types of one segment.
+    pub(crate) fn refusal(&self, wide: &Param, narrow: &Param) -> Option<String> {
+        let mut known = self.refusals.borrow_mut();
+        let refusal = known.entry((wide.clone(), narrow.clone())).or_insert_with(|| {
+            let separator = *self.schema.keyspace.separator;
+            prove::accepts_all(separator, wide, narrow).ok().flatten()
+        });
+        refusal.clone()
+    }
+
+    /// What may have been meant by a name that does not exist.
+    pub(crate) fn nearest<'n>(
+        &self,
+        name: &str,
+        candidates: impl IntoIterator<Item = &'n str>,
+    ) -> Option<&'n str> {
+        let left = self.hints.get().checked_sub(1)?;
+        self.hints.set(left);
+        nearest(name, candidates)
     }
 
     /// The eviction policy, if the server may evict at all. Only `maxmemory = 0` says that it never

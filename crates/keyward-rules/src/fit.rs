@@ -8,12 +8,12 @@
 //! - `<entity>`, `<attribute>`, `<module>` and the like say what kind: text, or an enum parameter;
 //! - any other slot, and the one that takes the rest, takes anything.
 
+use crate::context::Context;
 use crate::segment::{Content, Segment, segments, within};
 use crate::words::words;
 use keyward_pattern::Type;
-use keyward_schema::model::{Definition, Layout, Schema, Slot, Words};
+use keyward_schema::model::{Definition, Layout, Slot, Words};
 use keyward_schema::span::{Span, Spanned};
-use std::collections::HashMap;
 use std::ops::Range;
 
 /// Names of slots that say what kind of thing a key is about.
@@ -43,19 +43,33 @@ const MAX_READINGS: usize = 64;
 
 /// Something about a pattern that does not fit.
 #[derive(Debug, PartialEq)]
-pub(crate) enum Misfit {
+pub(crate) enum Misfit<'a> {
     /// The segment or the whole pattern is not of the shape
     Shape { span: Span, label: String },
     /// A word that its slot does not know
-    Word { span: Span, word: String, slot: String, of: Option<String>, known: Vec<String> },
+    Word {
+        span: Span,
+        word: String,
+        slot: &'a str,
+        of: Option<String>,
+        known: &'a [Spanned<String>],
+    },
 }
 
 /// Lays a definition's pattern beside the layout.
-pub(crate) fn misfits(schema: &Schema, definition: &Definition, layout: &Layout) -> Vec<Misfit> {
-    let readings = Readings { schema, depth: 0 }.of(definition);
-    let mut misfits: Vec<Misfit> = Vec::new();
-    for reading in readings {
-        for misfit in (Laid { definition, layout, positions: &reading }).misfits() {
+pub(crate) fn misfits<'a>(
+    cx: &Context<'a>,
+    definition: &'a Definition,
+    layout: &'a Layout,
+) -> Vec<Misfit<'a>> {
+    let readings = Readings { cx, depth: 0 }.of(definition);
+    let laid = |positions| Laid { definition, layout, positions };
+    if let [reading] = readings.as_slice() {
+        return laid(reading).misfits();
+    }
+    let mut misfits: Vec<Misfit<'a>> = Vec::new();
+    for reading in &readings {
+        for misfit in laid(reading).misfits() {
             if !misfits.contains(&misfit) {
                 misfits.push(misfit);
             }
@@ -80,17 +94,17 @@ enum Held {
     Mixed,
 }
 
-struct Readings<'a> {
-    schema: &'a Schema,
+struct Readings<'c, 'a> {
+    cx: &'c Context<'a>,
     depth: usize,
 }
 
-impl Readings<'_> {
+impl Readings<'_, '_> {
     /// Every way to write out a pattern: a `key` parameter stands for the segments of each
     /// definition it names.
     fn of(&self, definition: &Definition) -> Vec<Vec<Position>> {
         let mut readings = vec![Vec::new()];
-        for segment in segments(&definition.pattern, *self.schema.keyspace.separator) {
+        for segment in segments(&definition.pattern, *self.cx.schema.keyspace.separator) {
             let choices = self.segment(definition, &segment);
             readings = readings
                 .iter()
@@ -117,8 +131,8 @@ impl Readings<'_> {
             _ if hole.rest => one(Held::Rest { name }),
             Some(Type::Enum(words)) => one(Held::Words(words.clone())),
             Some(Type::Key(names)) if self.depth < 8 => {
-                let deeper = Readings { schema: self.schema, depth: self.depth + 1 };
-                let named = self.schema.keys.iter().filter(|key| names.contains(&key.name));
+                let deeper = Readings { cx: self.cx, depth: self.depth + 1 };
+                let named = names.iter().filter_map(|name| self.cx.definition(name));
                 let readings = named.flat_map(|key| deeper.of(key));
                 readings.map(|reading| placed_at(reading, &range)).take(MAX_READINGS).collect()
             }
@@ -135,14 +149,14 @@ fn placed_at(mut reading: Vec<Position>, range: &Range<usize>) -> Vec<Position> 
 }
 
 /// A pattern beside the layout.
-struct Laid<'a> {
+struct Laid<'r, 'a> {
     definition: &'a Definition,
     layout: &'a Layout,
-    positions: &'a [Position],
+    positions: &'r [Position],
 }
 
-impl Laid<'_> {
-    fn misfits(&self) -> Vec<Misfit> {
+impl<'a> Laid<'_, 'a> {
+    fn misfits(&self) -> Vec<Misfit<'a>> {
         let mut misfits = Vec::new();
         for (index, position) in self.positions.iter().enumerate() {
             let Some(slot) = self.slot(index) else {
@@ -165,12 +179,12 @@ impl Laid<'_> {
         misfits
     }
 
-    fn slot(&self, index: usize) -> Option<&Slot> {
+    fn slot(&self, index: usize) -> Option<&'a Slot> {
         let rest = || self.layout.slots.last().filter(|slot| slot.rest);
         self.layout.slots.get(index).or_else(rest)
     }
 
-    fn held_by(&self, slot: &Slot, position: &Position) -> Vec<Misfit> {
+    fn held_by(&self, slot: &'a Slot, position: &Position) -> Vec<Misfit<'a>> {
         if let Some(expected) = &slot.literal {
             let same = matches!(&position.held, Held::Literal(text) if text == expected);
             return if same {
@@ -198,7 +212,7 @@ impl Laid<'_> {
         }
     }
 
-    fn by_name(&self, slot: &Slot, position: &Position, held: &Held) -> Option<Misfit> {
+    fn by_name(&self, slot: &'a Slot, position: &Position, held: &Held) -> Option<Misfit<'a>> {
         if slot.rest {
             return None;
         }
@@ -220,21 +234,20 @@ impl Laid<'_> {
     }
 
     /// Judges one word, by the words of the slot and of the earlier slot they depend on.
-    fn word(&self, slot: &Slot, position: &Position, word: &str) -> Option<Misfit> {
-        let misfit = |of: Option<&str>, known: &[Spanned<String>]| Misfit::Word {
+    fn word(&self, slot: &'a Slot, position: &Position, word: &str) -> Option<Misfit<'a>> {
+        let misfit = |of: Option<&str>, known: &'a [Spanned<String>]| Misfit::Word {
             span: self.span(position),
             word: word.to_owned(),
-            slot: slot.name.clone().unwrap_or_default(),
+            slot: slot.name.as_deref().unwrap_or_default(),
             of: of.map(str::to_owned),
-            known: known.iter().map(|known| known.value.clone()).collect(),
+            known,
         };
         match slot.words.as_ref()? {
             Words::Fixed(known) => (!contains(known, word)).then(|| misfit(None, known)),
             Words::By { slot: earlier, words } => {
-                let by_word: HashMap<_, _> =
-                    words.iter().map(|(word, known)| (word.as_str(), known.as_slice())).collect();
                 self.words_in(earlier).into_iter().find_map(|of| {
-                    let known = by_word.get(of).copied().unwrap_or_default();
+                    let listed = words.iter().find(|(word, _)| word.value == of);
+                    let known = listed.map_or(&[][..], |(_, known)| known);
                     (!contains(known, word)).then(|| misfit(Some(of), known))
                 })
             }
@@ -260,7 +273,7 @@ impl Laid<'_> {
         held.iter().map(String::as_str).filter(known).collect()
     }
 
-    fn shape(&self, position: &Position, label: String) -> Misfit {
+    fn shape(&self, position: &Position, label: String) -> Misfit<'a> {
         Misfit::Shape { span: self.span(position), label }
     }
 

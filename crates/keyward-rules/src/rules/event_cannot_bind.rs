@@ -1,7 +1,7 @@
 use crate::context::Context;
 use crate::finding::{Finding, Findings};
 use crate::rule::rule;
-use keyward_pattern::{Param, Type, prove};
+use keyward_pattern::{Param, Type};
 use keyward_schema::model::{BindingSource, Definition, Event, Invalidation, ParamDeclaration};
 use keyward_schema::span::Spanned;
 
@@ -133,8 +133,7 @@ impl<'a> Call<'_, 'a> {
         param: &ParamDeclaration,
         source: &'a ParamDeclaration,
     ) -> Option<Finding<'a>> {
-        let separator = *self.cx.schema.keyspace.separator;
-        let refused = prove::accepts_all(separator, &param.param, &source.param).ok()??;
+        let refused = self.cx.refusal(&param.param, &source.param)?;
         let (name, source_name) = (&param.name.value, &source.name.value);
         Some(
             Finding::new(format!(
@@ -150,8 +149,7 @@ impl<'a> Call<'_, 'a> {
 
     fn is_refused(&self, param: &ParamDeclaration, word: &str) -> Option<Finding<'a>> {
         let constant = Param::from(Type::Enum(vec![word.to_owned()]));
-        let separator = *self.cx.schema.keyspace.separator;
-        prove::accepts_all(separator, &param.param, &constant).ok()??;
+        self.cx.refusal(&param.param, &constant)?;
         let name = &param.name.value;
         Some(
             Finding::new(format!(

@@ -2,7 +2,6 @@ use crate::context::Context;
 use crate::finding::{Finding, Findings};
 use crate::rule::rule;
 use crate::words::listed;
-use keyward_pattern::nearest;
 use keyward_schema::model::{BindingSource, Event, Invalidation};
 use keyward_schema::span::Spanned;
 
@@ -60,7 +59,7 @@ fn unknown_names<'a>(
         let names = cx.schema.keys.iter().map(|key| key.name.as_str());
         let message = format!("`{event_name}` invalidates `{wanted}`, which does not exist");
         let finding = Finding::new(message).at(at, "no such definition");
-        return vec![match nearest(wanted, names) {
+        return vec![match cx.nearest(wanted, names) {
             Some(near) => finding.help(format!("did you mean `{near}`?")),
             None => finding.help("name a definition of `[keys]`"),
         }];
@@ -82,7 +81,7 @@ fn unknown_names<'a>(
         if !given.contains(&source.as_str()) {
             let message = format!("the event `{event_name}` has no parameter `{source}`");
             let finding = Finding::new(message).at(at, "used here").about(definition);
-            findings.push(match nearest(source, given) {
+            findings.push(match cx.nearest(source, given) {
                 Some(near) => finding.help(format!("did you mean `{near}`?")),
                 None => finding.help(format!("add `{source}` to the event's `params`")),
             });

@@ -2,7 +2,7 @@ use crate::context::Context;
 use crate::finding::{Finding, Findings};
 use crate::loss::loss;
 use crate::rule::rule;
-use keyward_schema::model::{Lifecycle, Policy, Ttl};
+use keyward_schema::model::{Lifecycle, Policy, Role, Ttl};
 
 rule! {
     /// ## What it does
@@ -48,6 +48,10 @@ fn check<'a>(cx: &Context<'a>, out: &mut Findings<'a>) {
             continue;
         }
         let name = &definition.name.value;
+        let otherwise = match definition.role.as_deref() {
+            Some(Role::Queue(_)) => format!("keep `{name}` on a server that does not evict"),
+            _ => format!("give `{name}` a TTL"),
+        };
         let ttl = definition.ttl.as_ref().map(|ttl| &ttl.span);
         let place = ttl.or(definition.lifecycle_span.as_ref()).unwrap_or(&definition.name.span);
         out.add(
@@ -55,7 +59,7 @@ fn check<'a>(cx: &Context<'a>, out: &mut Findings<'a>) {
                 .about(definition)
                 .at(place, loss(cx, definition))
                 .at(&policy.span, "evicts any key, with or without a TTL")
-                .help(format!("use `{}`, or give `{name}` a TTL", counterpart(**policy).name())),
+                .help(format!("use `{}`, or {otherwise}", counterpart(**policy).name())),
         );
     }
 }

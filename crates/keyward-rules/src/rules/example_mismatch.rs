@@ -2,7 +2,7 @@ use crate::context::Context;
 use crate::finding::{Finding, Findings};
 use crate::rule::rule;
 use crate::segment::{Content, segments};
-use keyward_pattern::{DefinitionId, Keyspace, Param, Type, prove};
+use keyward_pattern::{DefinitionId, Keyspace, Param, Type};
 use keyward_schema::model::Definition;
 
 rule! {
@@ -75,7 +75,7 @@ fn why(cx: &Context<'_>, definition: &Definition, example: &str) -> String {
             Content::Hole(hole) => {
                 let param = &definition.params.iter().find(|param| *param.name == hole.name)?.param;
                 let piece_alone = Param::from(Type::Enum(vec![piece.to_owned()]));
-                let refused = prove::accepts_all(separator, param, &piece_alone).ok()?;
+                let refused = cx.refusal(param, &piece_alone);
                 refused.map(|piece| format!("`{piece}` does not fit `{}`: {}", hole.name, param.ty))
             }
             Content::Mixed => None,

@@ -42,7 +42,7 @@ rule! {
 fn check<'a>(cx: &Context<'a>, out: &mut Findings<'a>) {
     let Some(layout) = &cx.schema.layout else { return };
     for definition in &cx.schema.keys {
-        let shapes = misfits(cx.schema, definition, layout).into_iter().filter_map(|it| match it {
+        let shapes = misfits(cx, definition, layout).into_iter().filter_map(|it| match it {
             Misfit::Shape { span, label } => Some((span, label)),
             Misfit::Word { .. } => None,
         });

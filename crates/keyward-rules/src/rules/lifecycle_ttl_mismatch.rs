@@ -74,10 +74,9 @@ fn contradiction(
         };
     }
     match (role, definition.lifecycle) {
-        // `lock-without-ttl` says more.
-        (Some(Role::Lock(_)), _) => None,
         (Some(Role::Session(_)), _) => Some(("it never expires", "give it a TTL")),
-        (_, Lifecycle::Protected) => None,
+        // `lock-without-ttl` says more about a lock.
+        (Some(Role::Lock(_)), _) | (_, Lifecycle::Protected) => None,
         (Some(Role::Queue(_)), _) => {
             Some(("a queue never expires", "leave `lifecycle` out: a queue is protected"))
         }

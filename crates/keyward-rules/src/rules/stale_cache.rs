@@ -5,19 +5,13 @@ use keyward_fact::Duration;
 use keyward_schema::model::{Definition, Lifecycle};
 use std::collections::HashSet;
 
-/// Parameters by which what has changed stands under another key.
-const BY_CONTENT: &[&str] =
-    &["checksum", "content_hash", "digest", "etag", "fingerprint", "hash", "revision", "version"];
-
 /// How old a cached value may become, unless `[rules]` says otherwise.
 const BOUND: Duration = Duration::from_hours(24);
 
 rule! {
     /// ## What it does
     /// Reports a cache that no event invalidates and that lives for longer than `max`, which is a
-    /// day unless given: `stale-cache = { max = "1h" }`. Definitions with a role are left alone,
-    /// and so are those with a parameter that changes with the content, such as `{hash}`,
-    /// `{checksum}` or `{version}`.
+    /// day unless given: `stale-cache = { max = "1h" }`. Definitions with a role are left alone.
     ///
     /// ## Why is this bad
     /// What it was copied from changes, and for days nobody sees it. If it is not a copy of
@@ -74,7 +68,6 @@ fn is_copy(cx: &Context<'_>, definition: &Definition) -> bool {
     definition.lifecycle == Lifecycle::Cache
         && definition.role.is_none()
         && cx.used_for(definition).is_none()
-        && !definition.params.iter().any(|param| BY_CONTENT.contains(&param.name.as_str()))
 }
 
 #[cfg(test)]
@@ -120,21 +113,5 @@ lifecycle = "retained"
 ttl = "90d"
 "#;
         assert_eq!(messages(&RULE, schema), [""; 0]);
-    }
-
-    #[test]
-    fn what_is_named_by_its_content_cannot_be_stale() {
-        let schema = r#"
-[keys.bundle]
-pattern = "bundle:{hash:hex(8)}"
-ttl = "30d"
-[keys.search]
-pattern = "search:{query_hash:hex(8)}"
-ttl = "30d"
-"#;
-        assert_eq!(
-            messages(&RULE, schema),
-            ["`search` may be 30 d old, and no event invalidates it"]
-        );
     }
 }

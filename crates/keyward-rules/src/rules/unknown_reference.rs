@@ -1,7 +1,6 @@
 use crate::context::Context;
 use crate::finding::{Finding, Findings};
 use crate::rule::rule;
-use keyward_pattern::nearest;
 use keyward_schema::model::{Definition, Index, JsonType, Queue, Role, Ttl, Value};
 use keyward_schema::span::{Span, Spanned};
 
@@ -130,7 +129,7 @@ impl<'a> Names<'_, 'a> {
 
     fn definition(&mut self, name: &str, span: &Span) {
         if self.cx.definition(name).is_none() {
-            let known = self.cx.schema.keys.iter().map(|key| key.name.as_str()).collect();
+            let known = self.cx.schema.keys.iter().map(|key| key.name.as_str());
             self.missing(format!("there is no definition `{name}`"), name, span, known);
         }
     }
@@ -143,9 +142,15 @@ impl<'a> Names<'_, 'a> {
         }
     }
 
-    fn missing(&mut self, message: String, name: &str, span: &Span, known: Vec<&str>) {
+    fn missing<'n>(
+        &mut self,
+        message: String,
+        name: &str,
+        span: &Span,
+        known: impl IntoIterator<Item = &'n str>,
+    ) {
         let finding = Finding::new(message).at(span, "leads nowhere");
-        self.found.push(match nearest(name, known) {
+        self.found.push(match self.cx.nearest(name, known) {
             Some(near) => finding.help(format!("did you mean `{near}`?")),
             None => finding.help("correct the name, or declare it"),
         });

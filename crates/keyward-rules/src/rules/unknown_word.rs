@@ -3,7 +3,6 @@ use crate::finding::{Finding, Findings};
 use crate::fit::{Misfit, misfits};
 use crate::rule::rule;
 use crate::words::listed;
-use keyward_pattern::nearest;
 
 rule! {
     /// ## What it does
@@ -40,7 +39,7 @@ rule! {
 fn check<'a>(cx: &Context<'a>, out: &mut Findings<'a>) {
     let Some(layout) = &cx.schema.layout else { return };
     for definition in &cx.schema.keys {
-        for misfit in misfits(cx.schema, definition, layout) {
+        for misfit in misfits(cx, definition, layout) {
             let Misfit::Word { span, word, slot, of, known } = misfit else { continue };
             let message = match &of {
                 Some(of) => format!("`{word}` is no word for `<{slot}>` of `{of}`"),
@@ -48,7 +47,8 @@ fn check<'a>(cx: &Context<'a>, out: &mut Findings<'a>) {
             };
             let finding =
                 Finding::new(message).about(definition).at(&span, "not in the vocabulary");
-            let near = nearest(&word, known.iter().map(String::as_str));
+            let shown: Vec<_> = known.iter().map(|known| known.as_str()).collect();
+            let near = cx.nearest(&word, shown.iter().copied());
             out.add(match (near, of) {
                 (Some(near), _) => finding.help(format!("did you mean `{near}`?")),
                 (None, Some(of)) if known.is_empty() => {
@@ -56,7 +56,7 @@ fn check<'a>(cx: &Context<'a>, out: &mut Findings<'a>) {
                 }
                 (None, _) => finding.help(format!(
                     "use one of {}, or add `{word}` to `[layout]`",
-                    listed(&known, 8)
+                    listed(&shown, 8)
                 )),
             });
         }
