@@ -8,10 +8,14 @@ rule! {
     /// Reports a pattern that does not follow the shape in `[layout]`.
     ///
     /// The pattern's segments are laid beside the slots of the shape, without the prefix. A slot
-    /// that has words takes those words, or an enum parameter of them. `<id>`, `<user_id>` and
-    /// `<identifier>` take a parameter or a reserved word. `<entity>`, `<attribute>`, `<module>`,
-    /// `<namespace>`, `<type>` and the like take text or an enum parameter. Any other slot, and
-    /// `<rest...>`, takes anything.
+    /// that has words takes those words, or an enum parameter of them. Without words, a slot's name
+    /// says what it takes, by its last part:
+    ///
+    /// - `id`, `identifier` and `uuid` take a parameter, or a reserved word;
+    /// - `aspect`, `attribute`, `business`, `component`, `domain`, `entity`, `feature`, `field`,
+    ///   `kind`, `module`, `namespace`, `object`, `property`, `service` and `type` take text, or an
+    ///   enum parameter;
+    /// - any other slot, and `<rest...>`, takes anything.
     ///
     /// ## Why is this bad
     /// A layout is what lets people read a key they have never seen, and tools group keys without

@@ -1,9 +1,10 @@
 use crate::context::Context;
 use crate::finding::{Finding, Findings};
 use crate::rule::rule;
-use keyward_pattern::Keyspace;
 use keyward_pattern::prove::{self, Claim, Overlap};
-use keyward_schema::model::{Migration, Rename};
+use keyward_pattern::{Keyspace, Param, Type};
+use keyward_schema::model::{Migration, ParamDeclaration, Rename};
+use std::collections::HashSet;
 
 rule! {
     /// ## What it does
@@ -41,55 +42,57 @@ rule! {
 }
 
 fn check<'a>(cx: &Context<'a>, out: &mut Findings<'a>) {
-    let old: Vec<(&Migration, &Rename)> = cx
+    let old: Vec<Old<'a>> = cx
         .schema
         .migrations
         .iter()
-        .flat_map(|migration| migration.renames.iter().map(move |rename| (migration, rename)))
+        .flat_map(|migration| migration.renames.iter().map(move |rename| Old { migration, rename }))
         .collect();
-    if old.is_empty() {
-        return;
-    }
-    let Some(names) = old_names(cx, &old) else { return };
-    let with_new = prove::overlaps_between(&names, &cx.schema.compiled);
-    let with_old = prove::overlaps(&names);
-    for overlap in &with_new.overlaps {
-        let (migration, rename) = old[index(overlap.first)];
-        let definition = &cx.schema.keys[index(overlap.second)];
-        let name = &definition.name.value;
-        let whose = if *rename.definition == *name { "its new name" } else { "a name of today" };
-        out.add(
-            Finding::new(format!(
-                "the key `{}` is an old name of `{}` and a key of `{name}`",
-                overlap.witness, rename.definition.value
-            ))
-            .about(definition)
-            .about_migration(migration)
-            .at(&rename.from.span, "the old name")
-            .at(&definition.pattern.span, whose)
-            .help("rename to a pattern that no old key fits"),
-        );
-    }
-    for overlap in &with_old.overlaps {
-        out.extend(between_old_names(&old, overlap));
-    }
-    if !(with_new.complete && with_old.complete) {
-        let (migration, rename) = old[0];
+    let Some(first) = old.first() else { return };
+    let names = old_names(cx, &old);
+    let compared = names.map(|names| {
+        (prove::overlaps_between(&names, &cx.schema.compiled), prove::overlaps(&names))
+    });
+    if !compared.as_ref().is_some_and(|(new, old)| new.complete && old.complete) {
         out.add(
             Finding::new("not every old name could be compared with the new ones")
-                .about_migration(migration)
-                .at(&rename.from.span, "too many patterns meet, or their types are too large")
+                .about_migration(first.migration)
+                .at(&first.rename.from.span, "too many patterns meet, or their types are too large")
                 .help("mend the overlaps that are reported, and check again"),
         );
     }
+    let Some((with_new, with_old)) = compared else { return };
+    out.extend(with_new.overlaps.iter().filter_map(|overlap| with_new_name(cx, &old, overlap)));
+    out.extend(with_old.overlaps.iter().filter_map(|overlap| with_old_name(&old, overlap)));
 }
 
-fn between_old_names<'a>(
-    old: &[(&'a Migration, &'a Rename)],
-    overlap: &Overlap,
-) -> Option<Finding<'a>> {
-    let (_, first) = old[index(overlap.first)];
-    let (migration, second) = old[index(overlap.second)];
+/// An old name of a definition.
+struct Old<'a> {
+    migration: &'a Migration,
+    rename: &'a Rename,
+}
+
+fn with_new_name<'a>(cx: &Context<'a>, old: &[Old<'a>], overlap: &Overlap) -> Option<Finding<'a>> {
+    let Old { migration, rename } = old.get(index(overlap.first))?;
+    let definition = &cx.schema.keys[index(overlap.second)];
+    let name = &definition.name.value;
+    let whose = if *rename.definition == *name { "its new name" } else { "a name of today" };
+    Some(
+        Finding::new(format!(
+            "the key `{}` is an old name of `{}` and a key of `{name}`",
+            overlap.witness, rename.definition.value
+        ))
+        .about(definition)
+        .about_migration(migration)
+        .at(&rename.from.span, "the old name")
+        .at(&definition.pattern.span, whose)
+        .help("rename to a pattern that no old key fits"),
+    )
+}
+
+fn with_old_name<'a>(old: &[Old<'a>], overlap: &Overlap) -> Option<Finding<'a>> {
+    let first = old.get(index(overlap.first))?.rename;
+    let Old { migration, rename: second } = old.get(index(overlap.second))?;
     if first.definition.value == second.definition.value {
         return None;
     }
@@ -99,21 +102,44 @@ fn between_old_names<'a>(
             overlap.witness, first.definition.value, second.definition.value
         ))
         .about_migration(migration)
-        .at(&second.from.span, "")
-        .at(&first.from.span, "")
+        .at(&second.from.span, "matches it")
+        .at(&first.from.span, "matches it")
         .help("give the parameters of the old names narrower types"),
     )
 }
 
-fn old_names(cx: &Context<'_>, old: &[(&Migration, &Rename)]) -> Option<Keyspace> {
+/// The old names as a keyspace, numbered as in `old`. Definitions that their `key` parameters stand
+/// for come behind them.
+fn old_names(cx: &Context<'_>, old: &[Old<'_>]) -> Option<Keyspace> {
     let mut builder = Keyspace::builder(*cx.schema.keyspace.separator).ok()?;
-    for (number, (_, rename)) in old.iter().enumerate() {
-        builder.define_absolute(&format!("old_{number}"), &rename.from, |name| {
-            let declaration = rename.params.iter().find(|param| *param.name == name)?;
-            Some(declaration.param.value.clone())
+    let mut needed = Vec::new();
+    for (number, Old { rename, .. }) in old.iter().enumerate() {
+        builder.define_absolute(&format!("#{number}"), &rename.from, |name| {
+            declared(&rename.params, name)
         });
+        needed.extend(targets(&rename.params));
+    }
+    let mut added = HashSet::new();
+    while let Some(name) = needed.pop() {
+        let Some(definition) = cx.definition(name).filter(|_| added.insert(name)) else { continue };
+        builder
+            .define_absolute(name, &definition.pattern, |name| declared(&definition.params, name));
+        needed.extend(targets(&definition.params));
     }
     builder.finish().ok()
+}
+
+fn declared(params: &[ParamDeclaration], name: &str) -> Option<Param> {
+    params.iter().find(|param| *param.name == name).map(|param| param.param.value.clone())
+}
+
+/// The definitions whose keys the parameters hold.
+fn targets(params: &[ParamDeclaration]) -> impl Iterator<Item = &str> {
+    let names = params.iter().filter_map(|param| match &param.param.ty {
+        Type::Key(names) => Some(names),
+        _ => None,
+    });
+    names.flatten().map(String::as_str)
 }
 
 fn index(claim: Claim) -> usize {
@@ -161,9 +187,9 @@ right = "old:{id}"
            ╭▸ keyward.toml:11:9
            │
         10 │ left = "old:{id}"
-           │        ──────────
+           │        ────────── matches it
         11 │ right = "old:{id}"
-           │         ━━━━━━━━━━
+           │         ━━━━━━━━━━ matches it
            │
            ├ help: give the parameters of the old names narrower types
            ╰ note: `keyward explain migration-overlaps`
@@ -198,6 +224,28 @@ admin = "user:admin"
         assert_eq!(
             messages(&RULE, schema),
             ["the key `user:admin` is an old name of `admin` and a key of `user`",]
+        );
+    }
+
+    #[test]
+    fn an_old_name_may_hold_a_key() {
+        let schema = r#"
+[keys.doc]
+pattern = "doc:{id:uint}"
+[keys.children]
+pattern = "{parent}:children"
+params = { parent = { key = "doc" } }
+[keys.list]
+pattern = "kids:{parent}"
+params = { parent = { key = "doc" } }
+[migrations.v2]
+phase = "dual-write"
+[migrations.v2.renames]
+list = "{parent}:children"
+"#;
+        assert_eq!(
+            messages(&RULE, schema),
+            ["the key `doc:0:children` is an old name of `list` and a key of `children`"]
         );
     }
 }

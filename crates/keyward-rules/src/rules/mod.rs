@@ -42,6 +42,7 @@ mod unknown_reference;
 mod unknown_word;
 mod unused_allow;
 mod uppercase_literal;
+mod window_ttl_mismatch;
 
 /// Every rule, by name.
 pub(crate) static ALL: &[Rule] = &[
@@ -85,6 +86,7 @@ pub(crate) static ALL: &[Rule] = &[
     unknown_word::RULE,
     unused_allow::RULE,
     uppercase_literal::RULE,
+    window_ttl_mismatch::RULE,
 ];
 
 /// The rule that judges what the others left unused, and therefore runs after them.

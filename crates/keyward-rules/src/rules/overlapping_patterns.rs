@@ -76,30 +76,38 @@ fn check<'a>(cx: &Context<'a>, out: &mut Findings<'a>) {
 }
 
 fn between_definitions<'a>(cx: &Context<'a>, overlap: &Overlap) -> Finding<'a> {
-    let mut claims = [overlap.first, overlap.second];
-    claims.sort_by_key(|claim| std::cmp::Reverse(claimed(*claim)));
-    let [(later, later_derives), (earlier, earlier_derives)] = claims.map(claimed);
+    let mut claims = [overlap.first, overlap.second].map(claimed);
+    claims.sort_by_key(|claim| std::cmp::Reverse(*claim));
+    let [(later, later_derives), (earlier, earlier_derives)] = claims;
     let (later, earlier) = (&cx.schema.keys[later.index()], &cx.schema.keys[earlier.index()]);
-    let owner = |name: &str, derived| {
-        if derived { format!("the keys that `{name}` derives") } else { format!("`{name}`") }
+    let witness = &overlap.witness;
+    if std::ptr::eq(later, earlier) {
+        let name = &later.name.value;
+        return Finding::new(format!(
+            "the key `{witness}` belongs to `{name}` and is derived from it"
+        ))
+        .about(later)
+        .at(&later.pattern.span, "its last parameter may end like a derived key")
+        .help("give it a type that cannot hold `~`, such as `slug` or `encoded`");
+    }
+    let owner = |name: &str, derives| {
+        if derives { format!("the keys derived from `{name}`") } else { format!("`{name}`") }
     };
     let label =
-        |derived| if derived { "further keys are derived from these" } else { "matches it" };
-    let finding = Finding::new(format!(
-        "the key `{}` belongs to {} and to {}",
-        overlap.witness,
-        owner(&later.name, later_derives),
-        owner(&earlier.name, earlier_derives),
-    ))
-    .about(later)
-    .about(earlier)
-    .at(&later.pattern.span, label(later_derives))
-    .at(&earlier.pattern.span, label(earlier_derives));
-    if later_derives || earlier_derives {
-        finding.help("keep `~` out of the pattern's first segment: derived keys begin with it")
+        |derives| if derives { "other keys are derived from its own" } else { "matches it" };
+    let help = if later_derives || earlier_derives {
+        "keep `~` out of the pattern, and out of its last parameter: derived keys end in it"
     } else {
-        finding.help("give the patterns a word of their own, or the parameters narrower types")
-    }
+        "give the patterns a word of their own, or the parameters narrower types"
+    };
+    let (first, second) =
+        (owner(&later.name, later_derives), owner(&earlier.name, earlier_derives));
+    Finding::new(format!("the key `{witness}` belongs to {first} and to {second}"))
+        .about(later)
+        .about(earlier)
+        .at(&later.pattern.span, label(later_derives))
+        .at(&earlier.pattern.span, label(earlier_derives))
+        .help(help)
 }
 
 /// Whose claim it is, and whether it is to derived keys.
@@ -204,5 +212,37 @@ allow = [{ rule = "overlapping-patterns", reason = "x is never c" }]
 pattern = "a:c:{y}"
 "#;
         assert_eq!(messages(&RULE, schema), [""; 0]);
+    }
+
+    #[test]
+    fn derived_keys_are_nobody_elses() {
+        let schema = r#"
+[keys.cart]
+pattern = "cart:{#user_id}"
+[keys.lease]
+pattern = "cart:{#user_id}~{kind}"
+"#;
+        insta::assert_snapshot!(findings(&RULE, schema), @r#"
+        error[overlapping-patterns]: the key `cart:{a}~a` belongs to `lease` and to the keys derived from `cart`
+          ╭▸ keyward.toml:6:11
+          │
+        4 │ pattern = "cart:{#user_id}"
+          │           ───────────────── other keys are derived from its own
+        5 │ [keys.lease]
+        6 │ pattern = "cart:{#user_id}~{kind}"
+          │           ━━━━━━━━━━━━━━━━━━━━━━━━ matches it
+          │
+          ├ help: keep `~` out of the pattern, and out of its last parameter: derived keys end in it
+          ╰ note: `keyward explain overlapping-patterns`
+
+        error[overlapping-patterns]: the key `cart:{a}~a~a` belongs to `lease` and is derived from it
+          ╭▸ keyward.toml:6:11
+          │
+        6 │ pattern = "cart:{#user_id}~{kind}"
+          │           ━━━━━━━━━━━━━━━━━━━━━━━━ its last parameter may end like a derived key
+          │
+          ├ help: give it a type that cannot hold `~`, such as `slug` or `encoded`
+          ╰ note: `keyward explain overlapping-patterns`
+        "#);
     }
 }
