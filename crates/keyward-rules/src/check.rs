@@ -32,6 +32,7 @@ pub fn check(schema: &Schema, options: &Options) -> Vec<Diagnostic> {
     let found = first.into_iter().chain(last).flat_map(|rule| run(rule, &context));
     let mut diagnostics: Vec<_> = refused.into_iter().chain(found).collect();
     diagnostics.sort_by_key(place);
+    diagnostics.iter_mut().for_each(printable);
     diagnostics
 }
 
@@ -66,6 +67,22 @@ fn cut(diagnostics: &mut Vec<Diagnostic>, rule: &Rule) {
 fn place(diagnostic: &Diagnostic) -> (Span, &'static str) {
     let start = Span::new(FileId(0), 0..0);
     (diagnostic.labels.first().map_or(start, |label| label.span.clone()), diagnostic.rule)
+}
+
+/// Makes what a schema says safe to print on one line: a name, a word or an example may hold
+/// anything that TOML can escape.
+fn printable(diagnostic: &mut Diagnostic) {
+    let labels = diagnostic.labels.iter_mut().map(|label| &mut label.text);
+    let rest = diagnostic.help.iter_mut().chain(&mut diagnostic.notes);
+    for text in labels.chain(rest).chain([&mut diagnostic.message]) {
+        if text.chars().any(char::is_control) {
+            *text = text.chars().map(escaped).collect();
+        }
+    }
+}
+
+fn escaped(char: char) -> String {
+    if char.is_control() { char.escape_debug().to_string() } else { char.to_string() }
 }
 
 #[cfg(test)]
@@ -182,6 +199,14 @@ stale-cache = { words = ["a"] }
           │
           ╰ help: it has `max`
         "#);
+    }
+
+    #[test]
+    fn what_a_schema_says_cannot_reach_the_terminal_as_it_is() {
+        let piece = "[rules]\n\"\\u001b[31m\" = \"off\"\n[keys.a]\npattern = \"a\"\nttl = \"1h\"\n\
+                     value = \"text\"\nexamples = [\"b\\nc\"]\n";
+        let messages: Vec<_> = checked(piece).1.into_iter().map(|it| it.message).collect();
+        assert_eq!(messages, [r"there is no rule `\u{1b}[31m`", r"`b\nc` is no key of `a`"]);
     }
 
     #[test]
