@@ -38,12 +38,7 @@ impl<'a> Context<'a> {
             settings: Settings::read(schema, refused),
             allowing: Allowing::read(schema, refused),
             definitions: schema.keys.iter().map(|key| (key.name.as_str(), key)).collect(),
-            uses: schema
-                .keys
-                .iter()
-                .filter_map(|key| key.role.as_ref())
-                .flat_map(|r| uses(r))
-                .collect(),
+            uses: schema.keys.iter().flat_map(uses).collect(),
             overlaps: OnceCell::new(),
             refusals: RefCell::default(),
             hints: Cell::new(MAX_HINTS),

@@ -31,7 +31,6 @@
 #![deny(missing_docs)]
 
 mod allowing;
-mod between;
 mod check;
 mod context;
 mod finding;
@@ -47,7 +46,6 @@ mod words;
 #[cfg(test)]
 mod harness;
 
-pub use between::check_between;
 pub use check::{MAX_FINDINGS, Options, SCHEMA, check};
 pub use rule::{Category, Rule, RuleOption};
 

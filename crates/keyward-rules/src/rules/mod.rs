@@ -92,9 +92,6 @@ pub(crate) static ALL: &[Rule] = &[
 /// The rule that judges what the others left unused, and therefore runs after them.
 pub(crate) const LAST: &str = unused_allow::RULE.name;
 
-/// The rule that also holds between several schemas.
-pub(crate) const BETWEEN: &str = overlapping_patterns::RULE.name;
-
 #[cfg(test)]
 mod tests {
     use super::*;
