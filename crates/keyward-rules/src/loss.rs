@@ -16,11 +16,13 @@ pub(crate) enum Use {
     Sessions,
 }
 
-/// What each role uses which definition for.
-pub(crate) fn uses(role: &Role) -> Vec<(&str, Use)> {
-    let named = match role {
-        Role::Queue(queue) => [(&queue.dead_letter, Use::DeadLetter), (&queue.status, Use::Status)],
-        Role::Session(session) => {
+/// The definitions that a definition's role uses, and what for.
+pub(crate) fn uses(definition: &Definition) -> Vec<(&str, Use)> {
+    let named = match definition.role.as_deref() {
+        Some(Role::Queue(queue)) => {
+            [(&queue.dead_letter, Use::DeadLetter), (&queue.status, Use::Status)]
+        }
+        Some(Role::Session(session)) => {
             [(&session.revoked, Use::Revoked), (&session.index, Use::Sessions)]
         }
         _ => return Vec::new(),
