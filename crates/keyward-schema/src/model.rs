@@ -7,6 +7,7 @@
 use crate::span::{Span, Spanned};
 use keyward_fact::{Duration, KeyType, Size};
 use keyward_pattern::{Param, Template};
+use std::fmt;
 
 /// A checked `keyward.toml` with everything it includes.
 #[derive(Debug, Clone)]
@@ -435,6 +436,26 @@ impl Ttl {
     /// Whether keys expire at all.
     pub fn expires(&self) -> bool {
         *self != Ttl::None
+    }
+}
+
+/// For people; a duration or a range as it is written.
+impl fmt::Display for Ttl {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Ttl::None => f.write_str("none"),
+            Ttl::Fixed(ttl) => write!(f, "{ttl}"),
+            Ttl::Range(from, to) => write!(f, "{from}..{to}"),
+            Ttl::By { param, values } => {
+                write!(f, "by `{param}`")?;
+                for (number, (word, ttl)) in values.iter().enumerate() {
+                    write!(f, "{} {word} {ttl}", if number == 0 { ":" } else { "," })?;
+                }
+                Ok(())
+            }
+            Ttl::Caller { max: None } => f.write_str("given by the caller"),
+            Ttl::Caller { max: Some(max) } => write!(f, "given by the caller, at most {max}"),
+        }
     }
 }
 

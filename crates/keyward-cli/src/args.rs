@@ -1,0 +1,369 @@
+//! What can be typed. What it does is in [`crate::commands`].
+
+use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum, ValueHint};
+use keyward_schema::model::{Lifecycle, RuleSet};
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+/// Keyspace as code for Redis and Valkey
+///
+/// Declare your key convention once, in `keyward.toml`. Keyward proves it sound, finds what would
+/// go wrong in production, and builds and parses your keys from the same file.
+#[derive(Debug, Parser)]
+#[command(
+    name = "keyward",
+    version,
+    max_term_width = 100,
+    arg_required_else_help = true,
+    after_help = "\
+Begin with:
+  keyward demo      a tour on sample data, no server needed
+  keyward init      a commented keyward.toml to start from
+  keyward check     prove it sound
+
+Exit codes: 0 clean, 1 findings, 2 wrong usage or a schema that cannot be read"
+)]
+pub(crate) struct Args {
+    #[command(flatten)]
+    pub(crate) global: Global,
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+/// What every command takes.
+#[derive(Debug, ClapArgs)]
+#[command(next_help_heading = "Global options")]
+pub(crate) struct Global {
+    /// A schema, several times for several [default: keyward.toml, here or above]
+    #[arg(long = "schema", value_name = "FILE", global = true, value_hint = ValueHint::FilePath)]
+    pub(crate) schemas: Vec<PathBuf>,
+    /// Only what was asked for: no summaries, no hints
+    #[arg(short, long, global = true, conflicts_with = "verbose")]
+    pub(crate) quiet: bool,
+    /// Also what was read, and how long it took
+    #[arg(short, long, global = true)]
+    pub(crate) verbose: bool,
+    /// When to use colours; `auto` respects `NO_COLOR`
+    #[arg(long, value_name = "WHEN", default_value = "auto", global = true)]
+    pub(crate) color: Color,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Color {
+    Auto,
+    Always,
+    Never,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// A tour on sample data, no server needed
+    Demo,
+    Init(Init),
+    Check(Check),
+    Fmt(Fmt),
+    Key(Key),
+    Rules(Rules),
+    Explain(Explain),
+    /// Print a completion script for a shell
+    #[command(hide = true)]
+    Completions {
+        /// The shell
+        shell: clap_complete::Shell,
+    },
+    /// Write the manual pages
+    #[command(hide = true)]
+    Man {
+        /// The folder to write them to
+        #[arg(value_name = "DIR", value_hint = ValueHint::DirPath)]
+        folder: PathBuf,
+    },
+}
+
+/// Write a commented `keyward.toml` to start from
+///
+/// Beside it comes `keyward.schema.json`, by which an editor completes and checks the file.
+#[derive(Debug, ClapArgs)]
+#[command(after_help = "\
+Examples:
+  keyward init              keyward.toml in this folder
+  keyward init services/shop")]
+pub(crate) struct Init {
+    /// The folder; it is made if it does not exist
+    #[arg(value_name = "DIR", default_value = ".", value_hint = ValueHint::DirPath)]
+    pub(crate) folder: PathBuf,
+    /// Overwrite files that are there already
+    #[arg(long)]
+    pub(crate) force: bool,
+}
+
+/// Prove a schema sound, and judge it by the rules
+///
+/// Every key belongs to one definition, reads back as it was built, and cannot be reached by another
+/// definition's values. Given several schemas, it also proves that they do not meet.
+#[derive(Debug, ClapArgs)]
+#[command(after_help = "\
+Examples:
+  keyward check                              keyward.toml, here or above
+  keyward check shop.toml billing.toml       each, and that they share no key
+  keyward check --set strict                 all rules
+  keyward check --format github              annotations for GitHub Actions
+  KEYWARD_TODAY=2026-12-31 keyward check     as it will be judged on that day
+
+Exit codes: 0 clean, 1 findings, 2 a schema that cannot be read or declares nothing")]
+pub(crate) struct Check {
+    /// Schema files
+    #[arg(value_name = "PATH", value_hint = ValueHint::FilePath)]
+    pub(crate) paths: Vec<PathBuf>,
+    /// How to report; never changes the exit code
+    #[arg(long, value_name = "FORMAT", default_value = "full")]
+    pub(crate) format: ReportFormat,
+    /// The rule set, in place of the one that the schema names
+    #[arg(long, value_name = "SET")]
+    pub(crate) set: Option<Set>,
+}
+
+/// How findings are reported.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ReportFormat {
+    /// With the lines of the schema, for people
+    Full,
+    /// One line a finding
+    Concise,
+    /// One document
+    Json,
+    /// One object a line
+    Jsonl,
+    /// Annotations for GitHub Actions
+    Github,
+    /// SARIF 2.1.0, for code scanning
+    Sarif,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Set {
+    /// What no keyspace can do without
+    Minimal,
+    /// What almost everyone wants
+    Recommended,
+    /// Everything
+    Strict,
+}
+
+impl From<Set> for RuleSet {
+    fn from(set: Set) -> Self {
+        match set {
+            Set::Minimal => RuleSet::Minimal,
+            Set::Recommended => RuleSet::Recommended,
+            Set::Strict => RuleSet::Strict,
+        }
+    }
+}
+
+/// Format schemas, keeping comments and order
+///
+/// Without a path, the schema and every file that it includes.
+#[derive(Debug, ClapArgs)]
+#[command(after_help = "\
+Examples:
+  keyward fmt                     keyward.toml and what it includes
+  keyward fmt --check             exit 1 if something would change
+  keyward fmt - < a.toml          from standard input to standard output")]
+pub(crate) struct Fmt {
+    /// Files; `-` reads standard input and writes standard output
+    #[arg(value_name = "PATH", value_hint = ValueHint::FilePath)]
+    pub(crate) paths: Vec<PathBuf>,
+    /// Write nothing; name the files that would change, and exit 1 if there are any
+    #[arg(long, conflicts_with = "diff")]
+    pub(crate) check: bool,
+    /// Write nothing; show what would change, and exit 1 if something would
+    #[arg(long)]
+    pub(crate) diff: bool,
+}
+
+/// Build, parse and find keys
+#[derive(Debug, ClapArgs)]
+#[command(arg_required_else_help = true)]
+pub(crate) struct Key {
+    #[command(subcommand)]
+    pub(crate) command: KeyCommand,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum KeyCommand {
+    Build(KeyBuild),
+    Parse(KeyParse),
+    Glob(KeyGlob),
+}
+
+/// Print the key of a definition for some values
+///
+/// A value that is not of its parameter's type is refused: no value can lead to another
+/// definition's key.
+#[derive(Debug, ClapArgs)]
+#[command(after_help = "\
+Examples:
+  keyward key build cart user_id=42
+  keyward key build login_limit ip=2001:db8::1     an IPv6 address becomes its 32 digits
+  keyward key build cart user_id=42 --bind tenant=acme")]
+pub(crate) struct KeyBuild {
+    /// The definition
+    pub(crate) name: String,
+    /// A value for each parameter
+    #[arg(value_name = "PARAM=VALUE", value_parser = binding)]
+    pub(crate) values: Vec<Binding>,
+    #[command(flatten)]
+    pub(crate) prefix: Prefix,
+}
+
+/// Say which definition a key belongs to, and the values of its parameters
+///
+/// With `-`, keys come from standard input, one a line, and an answer goes out for each: the
+/// definition and its parameters, separated by tabs, or `-` where no definition has the key.
+#[derive(Debug, ClapArgs)]
+#[command(after_help = "\
+Examples:
+  keyward key parse shop:cart:42
+  keyward key parse shop:cart:42 --format json
+  redis-cli --scan | keyward key parse -
+  redis-cli --scan | keyward key parse - | cut -f1 | sort | uniq -c
+
+Exit codes: 0 every key is known, 1 some are not, 2 nothing was parsed")]
+pub(crate) struct KeyParse {
+    /// The keys, or `-` for standard input
+    #[arg(value_name = "KEY", required = true)]
+    pub(crate) keys: Vec<OsString>,
+    /// How to answer [default: full, and concise for several keys]
+    #[arg(long, value_name = "FORMAT")]
+    pub(crate) format: Option<KeyFormat>,
+    #[command(flatten)]
+    pub(crate) prefix: Prefix,
+}
+
+/// How `key parse` answers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum KeyFormat {
+    /// Everything there is to know, for people
+    Full,
+    /// The definition and its parameters, separated by tabs
+    Concise,
+    /// One object; with several keys, one a line
+    Json,
+    /// One object a line
+    Jsonl,
+}
+
+/// Print the glob that finds a definition's keys, for `SCAN MATCH`
+///
+/// Parameters without a value are left open. A glob may find more than the definition's keys, since
+/// `*` crosses separators: `key parse -` tells them apart.
+#[derive(Debug, ClapArgs)]
+#[command(after_help = "\
+Examples:
+  keyward key glob cart
+  keyward key glob permission folder_id=550e8400-e29b-41d4-a716-446655440000
+  keyward key glob --group search --lifecycle cache
+  redis-cli --scan --pattern \"$(keyward key glob cart)\"")]
+pub(crate) struct KeyGlob {
+    /// The definition
+    #[arg(required_unless_present = "selection", conflicts_with = "selection")]
+    pub(crate) name: Option<String>,
+    /// Values for some parameters
+    #[arg(value_name = "PARAM=VALUE", value_parser = binding)]
+    pub(crate) values: Vec<Binding>,
+    #[command(flatten)]
+    pub(crate) selection: Selection,
+    #[command(flatten)]
+    pub(crate) prefix: Prefix,
+}
+
+/// Which definitions.
+#[derive(Debug, ClapArgs)]
+#[group(id = "selection", multiple = true)]
+pub(crate) struct Selection {
+    /// The definitions of a group
+    #[arg(long = "group", value_name = "GROUP")]
+    pub(crate) groups: Vec<String>,
+    /// The definitions of a lifecycle
+    #[arg(long = "lifecycle", value_name = "LIFECYCLE", value_parser = lifecycle())]
+    pub(crate) lifecycles: Vec<Lifecycle>,
+    /// The definitions of an owner
+    #[arg(long = "owner", value_name = "OWNER")]
+    pub(crate) owners: Vec<String>,
+}
+
+/// Values for the parameters of the prefix.
+#[derive(Debug, ClapArgs)]
+pub(crate) struct Prefix {
+    /// A value for a parameter of the prefix, such as `tenant=acme`
+    #[arg(long = "bind", value_name = "PARAM=VALUE", value_parser = binding)]
+    pub(crate) bindings: Vec<Binding>,
+}
+
+/// `param=value`
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Binding {
+    pub(crate) param: String,
+    pub(crate) value: String,
+}
+
+fn binding(text: &str) -> Result<Binding, String> {
+    match text.split_once('=') {
+        Some((param, value)) if !param.is_empty() => {
+            Ok(Binding { param: param.to_owned(), value: value.to_owned() })
+        }
+        _ => Err("write it as `param=value`".to_owned()),
+    }
+}
+
+fn lifecycle() -> impl clap::builder::TypedValueParser<Value = Lifecycle> {
+    use clap::builder::{PossibleValuesParser, TypedValueParser as _};
+    PossibleValuesParser::new(Lifecycle::ALL.map(Lifecycle::name)).map(|name| {
+        let named = Lifecycle::ALL.into_iter().find(|lifecycle| lifecycle.name() == name);
+        named.unwrap_or(Lifecycle::Cache)
+    })
+}
+
+/// List the rules
+#[derive(Debug, ClapArgs)]
+#[command(after_help = "\
+Examples:
+  keyward rules
+  keyward rules --format json | jq '.rules[].name'
+
+`keyward explain RULE` explains one of them.")]
+pub(crate) struct Rules {
+    /// How to list them
+    #[arg(long, value_name = "FORMAT", default_value = "full")]
+    pub(crate) format: ListFormat,
+}
+
+/// How a list is printed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ListFormat {
+    /// For people
+    Full,
+    /// One document
+    Json,
+}
+
+/// Explain a rule: what it does, why that is bad, an example, what to write instead
+#[derive(Debug, ClapArgs)]
+#[command(after_help = "\
+Examples:
+  keyward explain evictable-persistent")]
+pub(crate) struct Explain {
+    /// The rule's name
+    pub(crate) rule: String,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory as _;
+
+    #[test]
+    fn the_arguments_do_not_contradict_each_other() {
+        Args::command().debug_assert();
+    }
+}

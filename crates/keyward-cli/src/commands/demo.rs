@@ -1,0 +1,130 @@
+//! `keyward demo`: a tour on a real convention. Every step does what it shows; nothing is acted.
+
+use super::check::judge;
+use super::key;
+use crate::args::Binding;
+use crate::failure::{Failure, Result};
+use crate::output::{BOLD, CODE, DIM, ERROR, Output};
+use crate::report::{Report, counted};
+use crate::schemas::Schemas;
+use crate::settings::{SCHEMA_FILE, Settings};
+use crate::verdict::Verdict;
+use keyward_schema::{Schema, concise, read, render};
+use std::fmt::Write as _;
+
+/// The key convention of a cloud drive, as its document says it.
+const SAMPLE: &str = include_str!("../../../../examples/xeuz-cloud/as-written.toml");
+/// The definition that the tour follows.
+const DEFINITION: &str = "quota_used";
+/// The finding that is shown whole.
+const FINDING: &str = "evictable-persistent";
+const USER: &str = "7c9e6679-7425-40de-944b-e07fc1f90ae7";
+const FOLDER: &str = "550e8400-e29b-41d4-a716-446655440000";
+
+pub(crate) fn run(settings: &Settings, output: &Output) -> Result<Verdict> {
+    let mut schemas = Schemas::default();
+    schemas.add(SCHEMA_FILE.into(), read(SAMPLE));
+    let report = judge(&schemas, settings.today);
+    let Some((_, schema)) = schemas.readable().next() else {
+        return Err(Failure::rendered(render(report.sources, &report.findings, output.style())));
+    };
+    let mut tour = Tour::default();
+    tour.text(&format!(
+        "A tour of Keyward on a real key convention: {} and {} of a cloud drive.",
+        counted(schema.keys.len(), "definition"),
+        counted(schema.events.len(), "event"),
+    ));
+    the_file(&mut tour);
+    what_check_finds(&mut tour, &report, output);
+    keys(&mut tour, schema)?;
+    tour.step("Your own");
+    tour.text(&format!(
+        "{}   a commented {SCHEMA_FILE} to start from\n\
+         {}  prove it sound\n\
+         {}  everything it is checked for",
+        CODE.on("keyward init"),
+        CODE.on("keyward check"),
+        CODE.on("keyward rules"),
+    ));
+    output.print(tour.text)?;
+    Ok(Verdict::Clean)
+}
+
+fn the_file(tour: &mut Tour) {
+    tour.step(&format!("The convention is a file, {SCHEMA_FILE}"));
+    // Without the document's own words, which are Indonesian.
+    let policy = SAMPLE.lines().find(|line| line.starts_with("maxmemory-policy"));
+    let policy = policy.and_then(|line| line.split('#').next()).unwrap_or_default();
+    let header = format!("[keys.{DEFINITION}]");
+    let table = SAMPLE.lines().skip_while(|line| *line != header);
+    let table = table.take_while(|line| !line.is_empty()).filter(|line| !line.starts_with("doc"));
+    let table: Vec<&str> = table.collect();
+    tour.text(&format!("[server]\n{}\n\n{}", policy.trim_end(), table.join("\n")));
+}
+
+fn what_check_finds(tour: &mut Tour, report: &Report<'_>, output: &Output) {
+    tour.command("It is proved sound, and judged by rules", "keyward check");
+    let (shown, others): (Vec<_>, Vec<_>) =
+        report.findings.iter().cloned().partition(|finding| finding.rule == FINDING);
+    tour.text(render(report.sources, &shown, output.style()).trim_end());
+    tour.text(&DIM.on(concise(report.sources, &others).trim_end()));
+    tour.text(&report.summary());
+}
+
+fn keys(tour: &mut Tour, schema: &Schema) -> Result<()> {
+    let keyspace = std::slice::from_ref(&schema.compiled);
+    let built = key::build_key(DEFINITION, &[binding("user_id", USER)], keyspace)?;
+    tour.command(
+        "Nobody has to remember how a key is put together",
+        &format!("keyward key build {DEFINITION} user_id={USER}"),
+    );
+    tour.text(&built);
+    tour.command("Every key says what it is", &format!("keyward key parse {built}"));
+    tour.text(key::describe_key(built.as_bytes(), schema).trim_end());
+    let hostile = "*:used";
+    tour.command(
+        "No value leads to another key",
+        &format!("keyward key build {DEFINITION} 'user_id={hostile}'"),
+    );
+    match key::build_key(DEFINITION, &[binding("user_id", hostile)], keyspace) {
+        Ok(key) => tour.text(&key),
+        Err(refused) => tour.text(&format!("{}: {refused}", ERROR.on("error"))),
+    }
+    let bindings = [binding("folder_id", FOLDER)];
+    tour.command(
+        "No glob is written by hand",
+        &format!("keyward key glob permission folder_id={FOLDER}"),
+    );
+    tour.text(&key::build_glob(key::named("permission", keyspace)?, &bindings)?);
+    Ok(())
+}
+
+fn binding(param: &str, value: &str) -> Binding {
+    Binding { param: param.to_owned(), value: value.to_owned() }
+}
+
+/// What has been said so far.
+#[derive(Default)]
+struct Tour {
+    text: String,
+    steps: usize,
+}
+
+impl Tour {
+    fn step(&mut self, title: &str) {
+        self.steps += 1;
+        let _ = writeln!(self.text, "{}\n", BOLD.on(format_args!("{}. {title}", self.steps)));
+    }
+
+    fn command(&mut self, title: &str, command: &str) {
+        self.step(title);
+        let _ = writeln!(self.text, "   {}", CODE.on(format_args!("$ {command}")));
+    }
+
+    fn text(&mut self, text: &str) {
+        for line in text.lines() {
+            let _ = writeln!(self.text, "{}{line}", if line.is_empty() { "" } else { "   " });
+        }
+        self.text.push('\n');
+    }
+}

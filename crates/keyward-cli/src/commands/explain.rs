@@ -1,0 +1,82 @@
+//! `keyward explain`: a rule's own documentation, on a terminal.
+
+use super::rules::{set_name, severity_name};
+use crate::args::Explain;
+use crate::failure::{Failure, Result};
+use crate::output::{BOLD, CODE, DIM, Output};
+use crate::verdict::Verdict;
+use keyward_rules::{Rule, RuleOption};
+
+pub(crate) fn run(args: &Explain, output: &Output) -> Result<Verdict> {
+    let Some(rule) = keyward_rules::find(&args.rule) else {
+        return Err(Failure::new(format!("there is no rule `{}`", args.rule))
+            .did_you_mean(keyward_rules::nearest(&args.rule), "`keyward rules` lists them"));
+    };
+    output.print(page(rule))?;
+    Ok(Verdict::Clean)
+}
+
+fn page(rule: &Rule) -> String {
+    let about = format!(
+        "{}, {} in the set `{}`",
+        rule.category.name(),
+        severity_name(rule.severity),
+        set_name(rule.set)
+    );
+    let mut text = format!("{}  {}\n\n", BOLD.on(rule.name), DIM.on(about));
+    text.push_str(&terminal(&rule.documentation()));
+    if !rule.options.is_empty() {
+        text.push_str(&format!("\n{}\n", BOLD.on("Options")));
+        for option in rule.options {
+            text.push_str(&format!(
+                "{}\n",
+                line(&format!("`{}`: {}", option.name(), meaning(*option)))
+            ));
+        }
+    }
+    text
+}
+
+fn meaning(option: RuleOption) -> &'static str {
+    match option {
+        RuleOption::Words => "words that the rule looks for as well",
+        RuleOption::Accept => "words that the rule leaves alone",
+        RuleOption::Max => "a bound in time, such as `\"1h\"`",
+    }
+}
+
+/// Markdown as the rules write it, which is headings, paragraphs, lists and code.
+fn terminal(markdown: &str) -> String {
+    let mut text = String::new();
+    let mut in_code = false;
+    let mut lines = markdown.lines().peekable();
+    while let Some(source) = lines.next() {
+        if source.starts_with("```") {
+            in_code = !in_code;
+            if !in_code && lines.peek().is_some_and(|next| !next.is_empty()) {
+                text.push('\n');
+            }
+        } else if in_code && source.is_empty() {
+            text.push('\n');
+        } else if in_code {
+            text.push_str(&format!("    {source}\n"));
+        } else if let Some(title) = source.strip_prefix("## ") {
+            text.push_str(&format!("{}\n", BOLD.on(title)));
+        } else {
+            text.push_str(&format!("{}\n", line(source)));
+        }
+    }
+    text
+}
+
+/// A line of prose; the backticks stay, for those who see no colours.
+fn line(source: &str) -> String {
+    source
+        .split('`')
+        .enumerate()
+        .map(|(number, part)| match number % 2 {
+            0 => part.to_owned(),
+            _ => CODE.on(format_args!("`{part}`")),
+        })
+        .collect()
+}

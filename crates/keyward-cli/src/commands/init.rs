@@ -1,0 +1,44 @@
+//! `keyward init`: a schema to start from, and what an editor needs to help with it.
+
+use crate::args::Init;
+use crate::failure::{Failure, Result};
+use crate::files;
+use crate::output::{CODE, Output};
+use crate::settings::SCHEMA_FILE;
+use crate::verdict::Verdict;
+use keyward_schema::{json_schema, starter};
+use std::fs;
+
+/// The name that the starter gives to it.
+const JSON_SCHEMA_FILE: &str = "keyward.schema.json";
+
+pub(crate) fn run(args: &Init, output: &Output) -> Result<Verdict> {
+    let folder = args.folder.strip_prefix(".").unwrap_or(&args.folder);
+    if !folder.as_os_str().is_empty() {
+        fs::create_dir_all(folder).map_err(|error| Failure::file("make", folder, &error))?;
+    }
+    let contents = [
+        (folder.join(SCHEMA_FILE), starter()),
+        (folder.join(JSON_SCHEMA_FILE), format!("{:#}\n", json_schema())),
+    ];
+    if let Some((there, _)) = contents.iter().find(|(path, _)| path.exists() && !args.force) {
+        return Err(Failure::new(format!("`{}` is there already", there.display()))
+            .help("`--force` overwrites it, `keyward init DIR` writes elsewhere"));
+    }
+    for (path, content) in &contents {
+        files::create(path, content, args.force)?;
+        output.summary(format_args!("wrote {}", path.display()))?;
+    }
+    let here = if folder.as_os_str().is_empty() {
+        String::new()
+    } else {
+        format!("cd {} && ", folder.display())
+    };
+    output.summary(format_args!(
+        "\nNext:\n  {}   prove it sound\n  {}   what it is checked for\n\n\
+         Replace the sample keys by your own, one `[keys.*]` table each.",
+        CODE.on(format_args!("{here}keyward check")),
+        CODE.on(format_args!("{here}keyward rules")),
+    ))?;
+    Ok(Verdict::Clean)
+}

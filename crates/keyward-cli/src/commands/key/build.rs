@@ -1,0 +1,27 @@
+//! `keyward key build`: the key for some values.
+
+use super::{named, refused, value};
+use crate::args::{Binding, KeyBuild};
+use crate::failure::Result;
+use crate::output::Output;
+use crate::verdict::Verdict;
+use keyward_pattern::Keyspace;
+
+pub(super) fn run(args: &KeyBuild, keyspaces: &[Keyspace], output: &Output) -> Result<Verdict> {
+    let key = build_key(&args.name, &args.values, keyspaces)?;
+    output.print(format_args!("{key}\n"))?;
+    Ok(Verdict::Clean)
+}
+
+/// The key of a definition for these values.
+pub(in crate::commands) fn build_key(
+    name: &str,
+    bindings: &[Binding],
+    keyspaces: &[Keyspace],
+) -> Result<String> {
+    let definition = named(name, keyspaces)?;
+    let values = value::friendly(Some(definition), bindings);
+    let values: Vec<(&str, &str)> =
+        values.iter().map(|(name, value)| (*name, value.as_ref())).collect();
+    definition.build_named(&values).map_err(|error| refused(&error, &definition, "build"))
+}

@@ -1,0 +1,125 @@
+//! `keyward key`: build, parse and find keys.
+
+mod answer;
+mod build;
+mod glob;
+mod near;
+mod parse;
+mod segment;
+mod stream;
+mod value;
+
+pub(super) use build::build_key;
+pub(super) use glob::build_glob;
+pub(super) use parse::describe_key;
+
+use crate::args::{Binding, KeyCommand};
+use crate::failure::{Failure, Result};
+use crate::output::Output;
+use crate::schemas::Schemas;
+use crate::settings::Settings;
+use crate::verdict::Verdict;
+use keyward_pattern::{BuildError, BuildErrorKind, Definition, Keyspace, nearest};
+use keyward_schema::Schema;
+
+pub(crate) fn run(command: &KeyCommand, settings: &Settings, output: &Output) -> Result<Verdict> {
+    let schemas = Schemas::open(settings.schemas(&[])?).usable(output)?;
+    match command {
+        KeyCommand::Build(args) => {
+            build::run(args, &bound(&schemas, &args.prefix.bindings)?, output)
+        }
+        KeyCommand::Parse(args) => {
+            let keyspaces = bound(&schemas, &args.prefix.bindings)?;
+            parse::run(args, &schemas, &keyspaces, output)
+        }
+        KeyCommand::Glob(args) => {
+            let keyspaces = bound(&schemas, &args.prefix.bindings)?;
+            glob::run(args, &schemas, &keyspaces, output)
+        }
+    }
+}
+
+/// The keyspaces of the schemas, with the parameters of their prefixes bound as far as that was
+/// asked for.
+pub(super) fn bound(schemas: &[Schema], bindings: &[Binding]) -> Result<Vec<Keyspace>> {
+    let prefix_params = |schema: &Schema| {
+        let holes = schema.keyspace.prefix.iter().flat_map(|prefix| prefix.holes());
+        holes.map(|hole| hole.name.clone()).collect::<Vec<_>>()
+    };
+    let all: Vec<String> = schemas.iter().flat_map(prefix_params).collect();
+    if let Some(wrong) = bindings.iter().find(|binding| !all.contains(&binding.param)) {
+        let names = all.iter().map(String::as_str);
+        return Err(Failure::new(format!("no prefix has a parameter `{}`", wrong.param))
+            .did_you_mean(
+                nearest(&wrong.param, names),
+                "`--bind` is for the prefix; the pattern's parameters follow the definition",
+            ));
+    }
+    let bind = |schema: &Schema| {
+        let own = prefix_params(schema);
+        let bindings: Vec<&Binding> =
+            bindings.iter().filter(|binding| own.contains(&binding.param)).collect();
+        if bindings.is_empty() {
+            return Ok(schema.compiled.clone());
+        }
+        let definition = schema.compiled.definitions().next();
+        let values = value::friendly(definition, bindings);
+        let values: Vec<(&str, &str)> =
+            values.iter().map(|(name, value)| (*name, value.as_ref())).collect();
+        schema.compiled.bind(&values).map_err(|error| Failure::new(error.to_string()))
+    };
+    schemas.iter().map(bind).collect()
+}
+
+/// The definition of that name in any of the keyspaces.
+pub(super) fn named<'a>(name: &str, keyspaces: &'a [Keyspace]) -> Result<Definition<'a>> {
+    let found: Vec<Definition<'_>> = keyspaces
+        .iter()
+        .filter_map(|keyspace| Some(keyspace.definition(keyspace.find(name)?)))
+        .collect();
+    match found.as_slice() {
+        [definition] => Ok(*definition),
+        [] => {
+            let names = keyspaces.iter().flat_map(Keyspace::definitions).map(|it| it.name());
+            Err(Failure::new(format!("there is no definition `{name}`"))
+                .did_you_mean(nearest(name, names), &listed(keyspaces)))
+        }
+        _ => Err(Failure::new(format!("{} schemas define `{name}`", found.len()))
+            .help("name one of them with `--schema`")),
+    }
+}
+
+fn listed(keyspaces: &[Keyspace]) -> String {
+    const SHOWN: usize = 12;
+    let names: Vec<String> = keyspaces
+        .iter()
+        .flat_map(Keyspace::definitions)
+        .map(|definition| format!("`{}`", definition.name()))
+        .collect();
+    match names.len() {
+        0 => "the schema declares no keys yet".to_owned(),
+        len if len > SHOWN => {
+            format!("there are {} and {} more", names[..SHOWN].join(", "), len - SHOWN)
+        }
+        _ => format!("there are {}", names.join(", ")),
+    }
+}
+
+/// Why a key or a glob cannot be built, with the way to write it.
+fn refused(error: &BuildError, definition: &Definition<'_>, command: &str) -> Failure {
+    let failure = Failure::new(error.to_string());
+    let params = definition.params();
+    let usage = || {
+        let params = params.iter().map(|(name, param)| format!(" {name}=<{}>", param.ty));
+        let params: String = params.collect();
+        format!("`keyward key {command} {}{params}`", definition.name())
+    };
+    match &error.kind {
+        BuildErrorKind::Missing => failure.help(usage()),
+        BuildErrorKind::Unknown => {
+            let names = params.iter().map(|(name, _)| name.as_str());
+            failure.did_you_mean(nearest(&error.param, names), &usage())
+        }
+        _ => failure,
+    }
+}

@@ -1,0 +1,158 @@
+//! A pattern cut at its separators, to be held against a key that does not quite follow it.
+
+use keyward_pattern::{BuildErrorKind, Hole, Keyspace, Param, Part, Template, Type};
+use std::collections::HashMap;
+
+/// What stands between two separators of a pattern.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Segment<'a> {
+    pieces: Vec<Piece<'a>>,
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Piece<'a> {
+    Text(&'a str),
+    Hole(&'a Hole, &'a Param),
+}
+
+/// The segments of some parts of a pattern, with the parameters as they are declared.
+pub(super) fn segments<'a>(
+    parts: impl Iterator<Item = &'a Part>,
+    separator: u8,
+    params: &'a [(String, Param)],
+) -> Vec<Segment<'a>> {
+    let mut segments = Vec::new();
+    let mut last = Segment::default();
+    for part in parts {
+        match part {
+            Part::Literal(text) => {
+                let mut words = text.split(separator as char);
+                last.pieces.extend(words.next().map(Piece::Text));
+                for word in words {
+                    segments.push(std::mem::take(&mut last));
+                    last.pieces.push(Piece::Text(word));
+                }
+            }
+            Part::Hole(hole) => {
+                let Some((_, param)) = params.iter().find(|(name, _)| *name == hole.name) else {
+                    continue;
+                };
+                let tag = |text| hole.tag.then_some(Piece::Text(text));
+                last.pieces.extend(tag("{"));
+                last.pieces.push(Piece::Hole(hole, param));
+                last.pieces.extend(tag("}"));
+            }
+        }
+    }
+    segments.push(last);
+    segments
+}
+
+impl Segment<'_> {
+    /// Its text, if it has no parameter.
+    pub(super) fn literal(&self) -> Option<String> {
+        self.pieces
+            .iter()
+            .map(|piece| match piece {
+                Piece::Text(text) => Some(*text),
+                Piece::Hole(..) => None,
+            })
+            .collect()
+    }
+
+    /// Whether it takes the rest of the key: whatever follows is its own.
+    pub(super) fn takes_rest(&self) -> bool {
+        let takes_rest = |piece: &Piece<'_>| match piece {
+            Piece::Text(_) => false,
+            Piece::Hole(hole, param) => hole.rest || matches!(param.ty, Type::Key(_)),
+        };
+        self.pieces.iter().any(takes_rest)
+    }
+
+    /// As it is written in a pattern.
+    pub(super) fn pattern(&self) -> String {
+        let pieces = self.pieces.iter().map(|piece| match piece {
+            Piece::Text(text) => (*text).to_owned(),
+            Piece::Hole(hole, _) => format!("{{{}}}", hole.name),
+        });
+        pieces.collect()
+    }
+
+    /// The only parameter, and what stands before and after it.
+    fn single(&self) -> Option<(&str, &Hole, &Param, &str)> {
+        match self.pieces.as_slice() {
+            [Piece::Hole(hole, param)] => Some(("", hole, param, "")),
+            [Piece::Text(before), Piece::Hole(hole, param)] => Some((before, hole, param, "")),
+            [Piece::Hole(hole, param), Piece::Text(after)] => Some(("", hole, param, after)),
+            [Piece::Text(before), Piece::Hole(hole, param), Piece::Text(after)] => {
+                Some((before, hole, param, after))
+            }
+            _ => None,
+        }
+    }
+}
+
+/// Decides whether parts of keys fit segments; what it has compiled it keeps.
+#[derive(Debug, Default)]
+pub(super) struct Fitting {
+    compiled: HashMap<(String, Vec<Param>), Option<Keyspace>>,
+}
+
+impl Fitting {
+    /// Whether these bytes can stand there. Where another definition's key is expected, that is
+    /// taken on trust.
+    pub(super) fn fits(&mut self, segment: &Segment<'_>, separator: u8, bytes: &[u8]) -> bool {
+        if let Some(text) = segment.literal() {
+            return text.as_bytes() == bytes;
+        }
+        self.compiled(segment, separator).is_none_or(|alone| alone.classify(bytes).is_some())
+    }
+
+    /// What is wrong with the value of the segment's only parameter, if that can be said.
+    pub(super) fn why_not(
+        &mut self,
+        segment: &Segment<'_>,
+        separator: u8,
+        bytes: &[u8],
+    ) -> Option<String> {
+        let (before, hole, param, after) = segment.single()?;
+        if !param.encode.is_empty() || param.ty == Type::Encoded {
+            return None;
+        }
+        let text = str::from_utf8(bytes).ok()?;
+        let value = text.strip_prefix(before)?.strip_suffix(after)?;
+        let alone = self.compiled(segment, separator)?;
+        let definition = alone.definitions().next()?;
+        let error = definition.build_named(&[(hole.name.as_str(), value)]).err()?;
+        matches!(error.kind, BuildErrorKind::Invalid { .. }).then(|| error.to_string())
+    }
+
+    /// The segment as a keyspace of its own; `None` if it needs others.
+    fn compiled(&mut self, segment: &Segment<'_>, separator: u8) -> Option<&Keyspace> {
+        let mut text = String::new();
+        let mut params = Vec::new();
+        for piece in &segment.pieces {
+            match piece {
+                Piece::Text(word) => text.push_str(&word.replace('{', "{{").replace('}', "}}")),
+                Piece::Hole(hole, param) => {
+                    let rest = if hole.rest { "..." } else { "" };
+                    text.push_str(&format!("{{{}{rest}}}", hole.name));
+                    params.push((*param).clone());
+                }
+            }
+        }
+        let compiled = self.compiled.entry((text, params));
+        compiled
+            .or_insert_with_key(|(text, params)| {
+                let template = Template::parse(text).ok()?;
+                let mut builder = Keyspace::builder(separator.into()).ok()?;
+                let declared = |name: &str| {
+                    let at = template.holes().position(|hole| hole.name == name)?;
+                    params.get(at).cloned()
+                };
+                builder.define("segment", &template, declared);
+                builder.finish().ok()
+            })
+            .as_ref()
+    }
+}

@@ -1,0 +1,43 @@
+//! One file a command.
+
+mod check;
+mod completions;
+mod demo;
+mod explain;
+mod fmt;
+mod init;
+mod key;
+mod man;
+mod rules;
+
+use crate::args::{Args, Command};
+use crate::failure::Result;
+use crate::output::Output;
+use crate::settings::Settings;
+use crate::verdict::Verdict;
+use clap::Parser as _;
+use std::ffi::OsString;
+
+/// Does what the arguments ask for.
+pub(crate) fn run(args: impl Iterator<Item = OsString>) -> Result<Verdict> {
+    let args = match Args::try_parse_from(args) {
+        Ok(args) => args,
+        Err(answer) => {
+            answer.print()?;
+            return Ok(if answer.use_stderr() { Verdict::Unusable } else { Verdict::Clean });
+        }
+    };
+    let output = Output::new(&args.global);
+    let settings = Settings::new(&args.global)?;
+    match &args.command {
+        Command::Demo => demo::run(&settings, &output),
+        Command::Init(args) => init::run(args, &output),
+        Command::Check(args) => check::run(args, &settings, &output),
+        Command::Fmt(args) => fmt::run(args, &settings, &output),
+        Command::Key(args) => key::run(&args.command, &settings, &output),
+        Command::Rules(args) => rules::run(args, &output),
+        Command::Explain(args) => explain::run(args, &output),
+        Command::Completions { shell } => completions::run(*shell, &output),
+        Command::Man { folder } => man::run(folder, &output),
+    }
+}

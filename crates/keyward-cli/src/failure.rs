@@ -1,0 +1,107 @@
+//! Why a command could not do what it was asked.
+
+use crate::output::{self, ERROR, HELP};
+use crate::verdict::Verdict;
+use std::fmt::{self, Write as _};
+use std::io::{self, ErrorKind};
+use std::path::Path;
+use std::process::ExitCode;
+
+/// What went wrong, and what to do next.
+#[derive(Debug)]
+pub(crate) struct Failure {
+    reason: Reason,
+    help: Vec<String>,
+}
+
+#[derive(Debug)]
+enum Reason {
+    /// In one line: lower case, no full stop
+    Message(String),
+    /// Diagnostics, already rendered
+    Rendered(String),
+    /// Standard output or standard error cannot be written
+    Output(io::Error),
+}
+
+/// What a command returns.
+pub(crate) type Result<T> = std::result::Result<T, Failure>;
+
+impl Failure {
+    /// A message without help yet.
+    pub(crate) fn new(message: impl Into<String>) -> Self {
+        Failure { reason: Reason::Message(message.into()), help: Vec::new() }
+    }
+
+    /// Diagnostics that were rendered before.
+    pub(crate) fn rendered(text: String) -> Self {
+        Failure { reason: Reason::Rendered(text), help: Vec::new() }
+    }
+
+    /// A file that cannot be read or written.
+    pub(crate) fn file(doing: &str, path: &Path, error: &io::Error) -> Self {
+        Failure::new(format!("cannot {doing} `{}`: {}", path.display(), why(error)))
+    }
+
+    /// Adds what to do next.
+    pub(crate) fn help(mut self, text: impl Into<String>) -> Self {
+        self.help.push(text.into());
+        self
+    }
+
+    /// Adds the name that was probably meant, or where the names can be seen.
+    pub(crate) fn did_you_mean(self, nearest: Option<&str>, otherwise: &str) -> Self {
+        match nearest {
+            Some(nearest) => self.help(format!("did you mean `{nearest}`?")),
+            None => self.help(otherwise),
+        }
+    }
+
+    /// Whether the reader of the output has gone away.
+    pub(crate) fn is_broken_pipe(&self) -> bool {
+        matches!(&self.reason, Reason::Output(error) if error.kind() == ErrorKind::BrokenPipe)
+    }
+
+    /// Tells the person, and gives the exit code.
+    pub(crate) fn report(&self) -> ExitCode {
+        let mut text = match &self.reason {
+            Reason::Rendered(text) => text.clone(),
+            Reason::Message(_) | Reason::Output(_) => format!("{}: {self}\n", ERROR.on("error")),
+        };
+        for help in &self.help {
+            let _ = writeln!(text, "{}: {help}", HELP.on("help"));
+        }
+        // If standard error is gone as well, there is nobody left to tell.
+        let _ = output::complain(&text);
+        Verdict::Unusable.into()
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.reason {
+            Reason::Message(text) | Reason::Rendered(text) => f.write_str(text),
+            Reason::Output(error) => write!(f, "cannot write the output: {}", why(error)),
+        }
+    }
+}
+
+impl From<io::Error> for Failure {
+    /// Only what is written to the standard streams is passed on by `?`; files name themselves.
+    fn from(error: io::Error) -> Self {
+        Failure { reason: Reason::Output(error), help: Vec::new() }
+    }
+}
+
+/// What the system says, in our words where it is common.
+pub(crate) fn why(error: &io::Error) -> String {
+    match error.kind() {
+        ErrorKind::NotFound => "there is no such file or folder".to_owned(),
+        ErrorKind::PermissionDenied => "permission denied".to_owned(),
+        ErrorKind::IsADirectory => "it is a directory".to_owned(),
+        ErrorKind::NotADirectory => "a part of the path is not a directory".to_owned(),
+        ErrorKind::StorageFull => "the disk is full".to_owned(),
+        ErrorKind::ReadOnlyFilesystem => "the file system is read-only".to_owned(),
+        _ => error.to_string(),
+    }
+}

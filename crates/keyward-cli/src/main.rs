@@ -1,0 +1,27 @@
+//! The `keyward` program: arguments, commands, exit codes.
+//!
+//! [`args`] says what can be typed, [`settings`] what it means, and each file in [`commands`] does
+//! one thing. A command returns a [`verdict::Verdict`], or a [`failure::Failure`] that says what to do next.
+
+mod args;
+mod commands;
+mod failure;
+mod files;
+mod output;
+mod report;
+mod schemas;
+mod selection;
+mod settings;
+mod today;
+mod verdict;
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    match commands::run(std::env::args_os()) {
+        Ok(verdict) => verdict.into(),
+        // Whoever read the output has seen enough.
+        Err(failure) if failure.is_broken_pipe() => ExitCode::SUCCESS,
+        Err(failure) => failure.report(),
+    }
+}

@@ -1,0 +1,97 @@
+//! What the person sees: standard output and standard error, with colours where they are wanted.
+
+use crate::args::{Color, Global};
+use anstream::{AutoStream, ColorChoice};
+use anstyle::{AnsiColor, Style as Ansi};
+use keyward_schema::Style;
+use std::fmt;
+use std::io::{self, IsTerminal, Write};
+
+/// The columns of an output that is not a terminal.
+const WIDTH: usize = 100;
+
+/// A look, which says nothing that the words do not say.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Look(Ansi);
+
+pub(crate) const BOLD: Look = Look(Ansi::new().bold());
+pub(crate) const DIM: Look = Look(Ansi::new().dimmed());
+pub(crate) const CODE: Look = Look(AnsiColor::Cyan.on_default());
+pub(crate) const ERROR: Look = Look(AnsiColor::BrightRed.on_default().bold());
+pub(crate) const WARNING: Look = Look(AnsiColor::Yellow.on_default().bold());
+pub(crate) const GOOD: Look = Look(AnsiColor::BrightGreen.on_default().bold());
+pub(crate) const BAD: Look = Look(AnsiColor::Red.on_default());
+pub(crate) const HELP: Look = Look(AnsiColor::BrightCyan.on_default().bold());
+
+impl Look {
+    /// The text in this look. Where colours are not wanted, [`Output`] takes them out again.
+    pub(crate) fn on<T: fmt::Display>(self, text: T) -> String {
+        let Look(ansi) = self;
+        format!("{ansi}{text}{ansi:#}")
+    }
+}
+
+/// Where a command writes.
+#[derive(Debug)]
+pub(crate) struct Output {
+    quiet: bool,
+    verbose: bool,
+    colors: ColorChoice,
+    style: Style,
+}
+
+impl Output {
+    /// Decides on colours and width, once.
+    pub(crate) fn new(global: &Global) -> Self {
+        let choice = match global.color {
+            Color::Auto => ColorChoice::Auto,
+            Color::Always => ColorChoice::Always,
+            Color::Never => ColorChoice::Never,
+        };
+        // Failures are reported without an `Output`.
+        choice.write_global();
+        let stdout = io::stdout();
+        let colors = AutoStream::choice(&stdout);
+        let width = if stdout.is_terminal() {
+            terminal_size::terminal_size().map_or(WIDTH, |(width, _)| usize::from(width.0))
+        } else {
+            WIDTH
+        };
+        let style = Style { color: colors != ColorChoice::Never, width };
+        Output { quiet: global.quiet, verbose: global.verbose, colors, style }
+    }
+
+    /// How diagnostics look.
+    pub(crate) fn style(&self) -> &Style {
+        &self.style
+    }
+
+    /// Writes what was asked for, to standard output.
+    pub(crate) fn print(&self, text: impl fmt::Display) -> io::Result<()> {
+        let mut stdout = AutoStream::new(io::stdout().lock(), self.colors);
+        write!(stdout, "{text}")?;
+        stdout.flush()
+    }
+
+    /// Writes a closing line to standard output, unless it must be quiet.
+    pub(crate) fn summary(&self, text: impl fmt::Display) -> io::Result<()> {
+        if self.quiet { Ok(()) } else { self.print(format_args!("{text}\n")) }
+    }
+
+    /// Writes what is good to know to standard error, unless it must be quiet.
+    pub(crate) fn note(&self, text: impl fmt::Display) -> io::Result<()> {
+        if self.quiet { Ok(()) } else { complain(format_args!("{text}\n")) }
+    }
+
+    /// Writes what only the curious want to know to standard error.
+    pub(crate) fn detail(&self, text: impl fmt::Display) -> io::Result<()> {
+        if self.verbose { complain(format_args!("{text}\n")) } else { Ok(()) }
+    }
+}
+
+/// Writes to standard error.
+pub(crate) fn complain(text: impl fmt::Display) -> io::Result<()> {
+    let mut stderr = anstream::stderr().lock();
+    write!(stderr, "{text}")?;
+    stderr.flush()
+}

@@ -1,0 +1,67 @@
+//! `json`: one document, versioned. `jsonl`: its findings, one a line.
+
+use super::{Place, Report, severity_name};
+use keyward_schema::Diagnostic;
+use keyward_schema::model::Severity;
+use serde_json::{Map, Value, json};
+use std::fmt::Write as _;
+
+/// The version of the document. It rises when something that was there changes or goes.
+const VERSION: u32 = 1;
+
+pub(super) fn document(report: &Report<'_>) -> String {
+    let findings: Vec<Value> =
+        report.findings.iter().map(|finding| object(report, finding)).collect();
+    let document = json!({
+        "version": VERSION,
+        "findings": findings,
+        "summary": {
+            "schemas": report.subject.schemas,
+            "definitions": report.subject.definitions,
+            "events": report.subject.events,
+            "findings": report.findings.len(),
+            "errors": report.count(Severity::Error),
+            "warnings": report.count(Severity::Warn),
+        },
+    });
+    format!("{document:#}\n")
+}
+
+pub(super) fn lines(report: &Report<'_>) -> String {
+    let mut text = String::new();
+    for finding in &report.findings {
+        let _ = writeln!(text, "{}", object(report, finding));
+    }
+    text
+}
+
+fn object(report: &Report<'_>, finding: &Diagnostic) -> Value {
+    let mut object = Map::new();
+    object.insert("rule".to_owned(), finding.rule.into());
+    object.insert("severity".to_owned(), severity_name(finding.severity).into());
+    object.insert("definition".to_owned(), finding.definition.clone().into());
+    object.insert("message".to_owned(), finding.message.clone().into());
+    place(&mut object, finding.labels.first().map(|label| report.place(label)).as_ref());
+    object.insert("help".to_owned(), finding.help.clone().into());
+    object.insert("notes".to_owned(), finding.notes.clone().into());
+    let labels = finding.labels.iter().map(|label| {
+        let mut object = Map::new();
+        place(&mut object, Some(&report.place(label)));
+        object.insert("text".to_owned(), label.text.clone().into());
+        Value::Object(object)
+    });
+    object.insert("labels".to_owned(), labels.collect());
+    Value::Object(object)
+}
+
+/// Adds a place; a finding without one has `null` for each part.
+fn place(object: &mut Map<String, Value>, place: Option<&Place>) {
+    let mut insert = |name: &str, value: Option<Value>| {
+        object.insert(name.to_owned(), value.unwrap_or(Value::Null));
+    };
+    insert("file", place.map(|place| place.file.clone().into()));
+    insert("line", place.map(|place| place.line.into()));
+    insert("column", place.map(|place| place.column.into()));
+    insert("end_line", place.map(|place| place.end_line.into()));
+    insert("end_column", place.map(|place| place.end_column.into()));
+}

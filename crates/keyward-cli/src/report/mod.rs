@@ -1,0 +1,136 @@
+//! Findings → what was asked for: text for people, lines for logs, documents for programs.
+
+mod github;
+mod json;
+mod sarif;
+
+use crate::args::ReportFormat;
+use crate::output::{ERROR, GOOD, Output, WARNING};
+use crate::verdict::Verdict;
+use keyward_fact::thousands;
+use keyward_rules::SCHEMA;
+use keyward_schema::model::Severity;
+use keyward_schema::{Diagnostic, Label, Sources, concise, render};
+use std::io;
+
+/// What there is to say about one or several schemas.
+#[derive(Debug)]
+pub(crate) struct Report<'a> {
+    pub(crate) sources: &'a Sources,
+    pub(crate) findings: Vec<Diagnostic>,
+    pub(crate) subject: Subject,
+}
+
+/// How much was looked at.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Subject {
+    pub(crate) schemas: usize,
+    pub(crate) definitions: usize,
+    pub(crate) events: usize,
+}
+
+impl Report<'_> {
+    /// What the exit code says; the format has no part in it.
+    pub(crate) fn verdict(&self) -> Verdict {
+        if self.refused() > 0 || self.subject.definitions == 0 {
+            return Verdict::Unusable;
+        }
+        Verdict::of(!self.findings.is_empty())
+    }
+
+    /// Writes everything. In the formats for people the last line sums up; where every line of
+    /// standard output is a finding, that line goes to standard error.
+    pub(crate) fn write(&self, format: ReportFormat, output: &Output) -> io::Result<()> {
+        match format {
+            ReportFormat::Full => {
+                output.print(render(self.sources, &self.findings, output.style()))?;
+                output.summary(self.summary())
+            }
+            ReportFormat::Concise => {
+                output.print(concise(self.sources, &self.findings))?;
+                output.note(self.summary())
+            }
+            ReportFormat::Github => {
+                output.print(github::annotations(self))?;
+                output.note(self.summary())
+            }
+            ReportFormat::Json => output.print(json::document(self)),
+            ReportFormat::Jsonl => output.print(json::lines(self)),
+            ReportFormat::Sarif => output.print(sarif::document(self)),
+        }
+    }
+
+    /// Everything in one line.
+    pub(crate) fn summary(&self) -> String {
+        let Subject { definitions, events, .. } = self.subject;
+        let (errors, warnings) = (self.count(Severity::Error), self.count(Severity::Warn));
+        let cannot = match self.subject.schemas {
+            0 | 1 => "the schema cannot be used",
+            _ => "not all schemas can be used",
+        };
+        if self.findings.len() == self.refused() && errors > 0 {
+            return format!("{}: {cannot}", ERROR.on(counted(errors, "error")));
+        }
+        if !self.findings.is_empty() {
+            let mut parts = Vec::new();
+            if errors > 0 {
+                parts.push(ERROR.on(counted(errors, "error")));
+            }
+            if warnings > 0 {
+                parts.push(WARNING.on(counted(warnings, "warning")));
+            }
+            let all = counted(self.findings.len(), "finding");
+            let end = if self.refused() > 0 { format!("; {cannot}") } else { String::new() };
+            return format!("{all}: {}{end}", parts.join(", "));
+        }
+        if definitions == 0 {
+            return format!("{}: no keys are declared", ERROR.on("nothing was checked"));
+        }
+        let mut what = counted(definitions, "definition");
+        if events > 0 {
+            what = format!("{what}, {}", counted(events, "event"));
+        }
+        format!("{what} {}", GOOD.on("proved sound"))
+    }
+
+    fn count(&self, severity: Severity) -> usize {
+        self.findings.iter().filter(|finding| finding.severity == severity).count()
+    }
+
+    /// How many findings say that a schema cannot be used as it is.
+    fn refused(&self) -> usize {
+        self.findings.iter().filter(|finding| finding.rule == SCHEMA).count()
+    }
+
+    /// Where a label points, in words.
+    fn place(&self, label: &Label) -> Place {
+        let (line, column) = self.sources.line_column(&label.span);
+        let (end_line, end_column) = self.sources.end_line_column(&label.span);
+        let file = self.sources.get(label.span.file).path.display().to_string();
+        Place { file, line, column, end_line, end_column }
+    }
+}
+
+/// A place in a file; lines and columns from 1, the end not included, columns in characters.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Place {
+    file: String,
+    line: usize,
+    column: usize,
+    end_line: usize,
+    end_column: usize,
+}
+
+/// `1 finding`, `7 findings`
+pub(crate) fn counted(number: usize, what: &str) -> String {
+    let plural = if number == 1 { "" } else { "s" };
+    format!("{} {what}{plural}", thousands(number as u64))
+}
+
+fn severity_name(severity: Severity) -> &'static str {
+    match severity {
+        Severity::Error => "error",
+        Severity::Warn => "warning",
+        Severity::Off => "note",
+    }
+}

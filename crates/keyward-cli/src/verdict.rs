@@ -1,0 +1,31 @@
+//! How a run ends.
+
+use std::process::ExitCode;
+
+/// What a command has to say to the shell.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Verdict {
+    /// 0: nothing to complain about
+    Clean,
+    /// 1: findings, an unknown key, or a file that would change
+    Findings,
+    /// 2: wrong usage, a schema that cannot be read, or nothing to check
+    Unusable,
+}
+
+impl Verdict {
+    /// `Findings` if there are any.
+    pub(crate) fn of(found: bool) -> Self {
+        if found { Verdict::Findings } else { Verdict::Clean }
+    }
+}
+
+impl From<Verdict> for ExitCode {
+    fn from(verdict: Verdict) -> Self {
+        ExitCode::from(match verdict {
+            Verdict::Clean => 0,
+            Verdict::Findings => 1,
+            Verdict::Unusable => 2,
+        })
+    }
+}
