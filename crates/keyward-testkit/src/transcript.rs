@@ -82,7 +82,7 @@ fn updated(text: &str, differences: &[Difference]) -> String {
     let mut lines: Vec<&str> = text.lines().collect();
     // From the last to the first, so that the line numbers stay true.
     for Difference { line, expected, printed, .. } in differences.iter().rev() {
-        lines.splice(*line..line + expected.len(), printed.lines());
+        lines.splice(*line..line + expected.len(), printed.lines().map(str::trim_end));
     }
     lines.join("\n") + "\n"
 }
