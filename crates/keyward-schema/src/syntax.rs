@@ -73,6 +73,8 @@ pub(crate) fn parse(file: FileId, source: &Source) -> (Item, Vec<Diagnostic>) {
     let shown = errors.by_ref().take(SHOWN_ERRORS);
     let mut diagnostics: Vec<_> = shown.map(|error| syntax_error(file, text, error)).collect();
     let more = errors.count();
+    // What can be made out of such a file is not worth reading.
+    let table = table.filter(|_| more == 0);
     if let Some(last) = diagnostics.last_mut().filter(|_| more > 0) {
         let more = keyward_fact::thousands(more as u64);
         last.notes.push(format!("{more} more lines of this file are not TOML"));

@@ -41,8 +41,9 @@ pub(crate) fn value_lines(array: &Array, column: usize) -> Written {
         let Written { text, comments } = value(item);
         before.extend(comments);
         let suffix = decor.suffix().and_then(|text| text.as_str()).unwrap_or_default();
-        let after = comments_of(suffix);
-        elements.push(Element { before: std::mem::take(&mut before), text, after });
+        let (same_line, own) = split_at_line_end(suffix);
+        let after = same_line.into_iter().collect();
+        elements.push(Element { before: std::mem::replace(&mut before, own), text, after });
     }
     let (same_line, own) = split_at_line_end(array.trailing().as_str().unwrap_or_default());
     place(same_line, elements.last_mut(), &mut before);
