@@ -1,5 +1,5 @@
-//! The pages of the book that come from code: one for each rule, their index, and their lines in
-//! the table of contents.
+//! The files that come from code: a page of the book for each rule, their index, their lines in the
+//! table of contents, and what the schema's declarations describe.
 
 use anyhow::{Context, Result, ensure};
 use keyward_rules::{Category, Rule, RuleOption};
@@ -58,6 +58,7 @@ fn pages(root: &Path) -> Result<BTreeMap<PathBuf, String>> {
         .collect();
     pages.insert(folder.join("index.md"), index());
     pages.insert(contents, contents_with_rules(&text)?);
+    pages.extend(crate::schema::files(root)?);
     Ok(pages)
 }
 

@@ -2,6 +2,7 @@
 
 mod docs;
 mod new_rule;
+mod schema;
 
 use anyhow::{Context, Result, bail};
 use std::path::{Path, PathBuf};
