@@ -37,6 +37,19 @@ fn the_binary_options_document_contradicts_itself() {
 }
 
 #[test]
+fn the_overview_counts_the_findings_right() {
+    let overview =
+        fs::read_to_string(repository().join("examples/README.md")).expect("it is there");
+    for convention in CONVENTIONS {
+        let found = check(convention, &["as-written.toml", "--format", "concise"]).stderr;
+        let count = found.split(' ').next().unwrap_or_default();
+        let row = overview.lines().find(|line| line.contains(&format!("({convention})")));
+        let row = row.expect("the overview has a row for each convention");
+        assert!(row.ends_with(&format!("| {count} |")), "{row}\n{found}");
+    }
+}
+
+#[test]
 fn every_ruled_convention_is_clean() {
     for convention in CONVENTIONS {
         let output = check(convention, &[]);
