@@ -4,14 +4,13 @@ use crate::Diagnostic;
 use crate::form::quoted;
 use crate::lower::{allow_list, declarations, template_params};
 use crate::model::{
-    Algorithm, CacheOptions, Counter, Defaults, Definition, Field, Index, Lifecycle, Lock, Named,
-    OnFull, OnOutage, OnWrite, ParamDeclaration, Queue, Quota, RateLimit, Role, SessionRole, Ttl,
-    Value,
+    CacheOptions, Defaults, Definition, Field, Lifecycle, Named, OnFull, OnWrite, ParamDeclaration,
+    Quota, Role, Ttl, Value,
 };
+use crate::role;
 use crate::span::{Sources, Span, Spanned};
 use crate::tables::KeyTable;
 use crate::ttl::{self, TtlForm};
-use crate::value::DefinitionName;
 use keyward_fact::{Duration, KeyType};
 use keyward_pattern::{Template, Type, nearest};
 use std::collections::{HashMap, HashSet};
@@ -49,7 +48,7 @@ pub(crate) fn lower(
 ) -> Definition {
     let first = errors.len();
     let params = params(&mut table, around, errors);
-    let role = role(&mut table, errors);
+    let role = role::take(&mut table, errors);
     let key_type = key_type(&table, role.as_ref(), errors);
     let value = value(&mut table, role.as_ref());
     let score = score(&mut table, role.as_ref(), errors);
@@ -129,70 +128,6 @@ fn params(
         errors.push(diagnostic);
     }
     params
-}
-
-/// The role; a second one is an error.
-fn role(table: &mut KeyTable, errors: &mut Vec<Diagnostic>) -> Option<Spanned<Role>> {
-    let name = |name: Option<Spanned<DefinitionName>>| {
-        name.map(|name| Spanned::new(name.value.0, name.span))
-    };
-    let mut roles: Vec<Spanned<Role>> = Vec::new();
-    if let Some(Spanned { value, span }) = table.counter.take() {
-        let negative = value.negative.is_some_and(|negative| negative.value);
-        roles.push(Spanned::new(Role::Counter(Counter { negative }), span));
-    }
-    if let Some(Spanned { value, span }) = table.quota.take() {
-        let quota = Quota { limit: value.limit, window: value.window };
-        roles.push(Spanned::new(Role::Quota(quota), span));
-    }
-    if let Some(Spanned { value, span }) = table.rate_limit.take() {
-        let limit = RateLimit {
-            limit: value.limit,
-            window: value.window,
-            algorithm: value.algorithm.map_or(Algorithm::FixedWindow, |algorithm| algorithm.value),
-            on_outage: value.on_outage.map_or(OnOutage::Open, |on_outage| on_outage.value),
-        };
-        roles.push(Spanned::new(Role::RateLimit(limit), span));
-    }
-    if let Some(Spanned { span, .. }) = table.lock.take() {
-        roles.push(Spanned::new(Role::Lock(Lock {}), span));
-    }
-    if let Some(Spanned { value, span }) = table.queue.take() {
-        let queue = Queue {
-            dead_letter: name(value.dead_letter),
-            status: name(value.status),
-            job_id: value.job_id.map(|id| Spanned::new(id.value.0, id.span)),
-        };
-        roles.push(Spanned::new(Role::Queue(queue), span));
-    }
-    if let Some(Spanned { value, span }) = table.session.take() {
-        let session = SessionRole { index: name(value.index), revoked: name(value.revoked) };
-        roles.push(Spanned::new(Role::Session(session), span));
-    }
-    if let Some(Spanned { value, span }) = table.index.take() {
-        let index = Index {
-            of: Spanned::new(value.of.value.0, value.of.span),
-            by: value.by.map(|by| Spanned::new(by.value.0, by.span)),
-            reverse: name(value.reverse),
-        };
-        roles.push(Spanned::new(Role::Index(index), span));
-    }
-    if let Some(Spanned { span, .. }) = table.flag.take() {
-        roles.push(Spanned::new(Role::Flag, span));
-    }
-    if let Some(Spanned { span, .. }) = table.ranking.take() {
-        roles.push(Spanned::new(Role::Ranking, span));
-    }
-    if let [first, second, ..] = roles.as_slice() {
-        let message =
-            format!("a definition has one role, not `{}` and `{}`", first.name(), second.name());
-        errors.push(
-            Diagnostic::schema(message, second.span.clone(), "a second role")
-                .at(first.span.clone(), "the first")
-                .help("give the other role a definition of its own"),
-        );
-    }
-    roles.into_iter().next()
 }
 
 /// The type, written or implied; a type that does not fit what is inside is an error.

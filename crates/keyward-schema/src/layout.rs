@@ -4,7 +4,7 @@ use crate::Diagnostic;
 use crate::form::{Form, Schemas, table};
 use crate::model::{Layout, Slot, Words};
 use crate::reading::{Reading, inside};
-use crate::span::{Sources, Span, Spanned};
+use crate::span::{Sources, Spanned};
 use crate::syntax::{Item, Kind};
 use crate::value::words_schema;
 use keyward_pattern::nearest;
@@ -83,7 +83,10 @@ pub(crate) fn lower(
             return None;
         }
     };
-    for (name, words) in table.words {
+    let place = |name: &str| slots.iter().position(|slot| slot.name.as_deref() == Some(name));
+    let mut given = table.words;
+    given.sort_by_key(|(name, _)| place(name));
+    for (name, words) in given {
         let names: Vec<String> = slots.iter().filter_map(|slot| slot.name.clone()).collect();
         let Some(index) = slots.iter().position(|slot| slot.name.as_deref() == Some(&name)) else {
             errors.push(unknown_slot(&name, &names));
@@ -97,6 +100,10 @@ pub(crate) fn lower(
                 if earlier.is_none() || earlier >= own {
                     errors.push(not_earlier(&name, &by.by));
                     continue;
+                }
+                let known = slots.iter().find(|slot| slot.name.as_ref() == Some(&by.by.value));
+                if let Some(Words::Fixed(known)) = known.and_then(|slot| slot.words.as_ref()) {
+                    errors.extend(unknown_words(&by, known));
                 }
                 Words::By {
                     slot: by.by,
@@ -117,6 +124,23 @@ fn unknown_slot(name: &Spanned<String>, known: &[String]) -> Diagnostic {
         Some(near) => diagnostic.help(format!("did you mean `{near}`?")),
         None => diagnostic.help(format!("the slots are {}", known.join(", "))),
     }
+}
+
+/// Words of an earlier slot that it does not have.
+fn unknown_words(by: &WordsBy, known: &[Spanned<String>]) -> Vec<Diagnostic> {
+    let known = || known.iter().map(|word| word.value.as_str());
+    let unknown = by.words.iter().map(|(word, _)| word);
+    unknown
+        .filter(|word| !known().any(|known| known == word.value))
+        .map(|word| {
+            let message = format!("`{}` is no word of the slot `{}`", **word, *by.by);
+            let diagnostic = Diagnostic::schema(message, word.span.clone(), "unknown word");
+            match nearest(word, known()) {
+                Some(near) => diagnostic.help(format!("did you mean `{near}`?")),
+                None => diagnostic,
+            }
+        })
+        .collect()
 }
 
 fn not_earlier(name: &Spanned<String>, by: &Spanned<String>) -> Diagnostic {
@@ -197,17 +221,6 @@ fn slot(text: &str, optional: bool) -> Result<Slot, String> {
             Err(format!("`{name}` is a field of `[layout]`, so no slot can have this name"))
         }
         _ => Ok(Slot { name: Some(name.to_owned()), rest, ..slot }),
-    }
-}
-
-/// Where the words of a layout were written, for messages about them.
-impl Words {
-    /// The place of the first word, if there is one.
-    pub fn span(&self) -> Option<&Span> {
-        match self {
-            Words::Fixed(words) => words.first().map(|word| &word.span),
-            Words::By { slot, .. } => Some(&slot.span),
-        }
     }
 }
 

@@ -54,16 +54,16 @@ mod param;
 mod reading;
 pub mod reference;
 mod render;
+mod role;
 mod scalar;
+mod server;
 mod settings;
 pub mod span;
 mod starter;
 mod syntax;
 mod tables;
-mod trivia;
 mod ttl;
 mod value;
-mod write;
 
 pub use diagnostic::{Diagnostic, Label};
 pub use file::MAX_BYTES;

@@ -8,18 +8,18 @@ use crate::form::Map;
 use crate::layout;
 use crate::model::{
     Alerts, Allow, Case, Defaults, Event, Foreign, Keyspace, Migration, Named, ParamDeclaration,
-    Rename, RuleSet, RuleSetting, RuleSettings, Schema, Server,
+    Rename, RuleSet, RuleSetting, RuleSettings, Schema,
 };
 use crate::param::ParamForm;
 use crate::scalar::NonEmpty;
-use crate::settings;
+use crate::server::{self, ServerTable};
 use crate::span::{FileId, Sources, Span, Spanned};
 use crate::tables::{
     AllowTable, DefaultsTable, EventTable, KeyTable, KeyspaceTable, MigrationTable, RootTable,
-    RuleForm, RulesTable, ServerTable,
+    RuleForm, RulesTable,
 };
 use crate::ttl::TtlForm;
-use keyward_pattern::{Template, nearest};
+use keyward_pattern::Template;
 use std::collections::HashMap;
 
 /// One file, read.
@@ -94,7 +94,7 @@ pub(crate) fn lower(
     let layout = head
         .layout
         .and_then(|table| layout::lower(table.value, keyspace.separator.value, sources, errors));
-    let server = head.server.map(|table| lower_server(table.value, errors)).unwrap_or_default();
+    let server = head.server.map(|table| server::lower(table.value, errors)).unwrap_or_default();
     let defaults =
         head.defaults.map(|table| lower_defaults(table.value, errors)).unwrap_or_default();
     let params: Vec<ParamDeclaration> = declarations(parts.params.entries);
@@ -274,40 +274,6 @@ fn lower_keyspace(table: Spanned<KeyspaceTable>) -> Keyspace {
         db: table.db.map(|db| Spanned::new(u32::try_from(db.value.0).unwrap_or(u32::MAX), db.span)),
         cluster: table.cluster.unwrap_or(Spanned::new(false, span)),
         max_key_len: table.max_key_len.map(|len| Spanned::new(len.value.0, len.span)),
-    }
-}
-
-fn lower_server(table: ServerTable, errors: &mut Vec<Diagnostic>) -> Server {
-    let mut other = Vec::with_capacity(table.other.len());
-    for (name, value) in table.other {
-        if settings::SECRETS.contains(&name.as_str()) {
-            errors.push(
-                Diagnostic::schema(
-                    format!("`{}` is a secret", *name),
-                    name.span.clone(),
-                    "a schema is shared",
-                )
-                .help("leave it out, and keep it where the server's other secrets are"),
-            );
-        } else if settings::NAMES.binary_search(&name.as_str()).is_err() {
-            let message = format!("`{}` is no setting of a Redis or Valkey server", *name);
-            let mut diagnostic = Diagnostic::schema(message, name.span.clone(), "unknown setting");
-            let own = ["maxmemory", "maxmemory-policy", "save", "appendonly"];
-            let known = settings::NAMES.iter().copied().chain(own);
-            if let Some(near) = nearest(&name, known) {
-                diagnostic = diagnostic.help(format!("did you mean `{near}`?"));
-            }
-            errors.push(diagnostic);
-        } else {
-            other.push((name, Spanned::new(value.value.0, value.span)));
-        }
-    }
-    Server {
-        maxmemory: table.maxmemory,
-        maxmemory_policy: table.maxmemory_policy,
-        save: table.save.map(|save| Spanned::new(save.value.0, save.span)),
-        appendonly: table.appendonly.map(|switch| Spanned::new(switch.value.0, switch.span)),
-        other,
     }
 }
 

@@ -6,10 +6,11 @@
 use crate::form::{Presence, Table};
 use crate::layout::{LayoutTable, WordsBy};
 use crate::param::ParamTable;
+use crate::role::{CounterTable, IndexTable, QueueTable, QuotaTable, RateLimitTable, SessionTable};
+use crate::server::ServerTable;
 use crate::tables::{
-    AlertsTable, AllowTable, CounterTable, DefaultsTable, EventTable, ForeignTable, GroupTable,
-    IndexTable, KeyTable, KeyspaceTable, MigrationTable, OwnerTable, QueueTable, QuotaTable,
-    RateLimitTable, RootTable, RuleTable, RulesTable, ServerTable, SessionTable,
+    AlertsTable, AllowTable, DefaultsTable, EventTable, ForeignTable, GroupTable, KeyTable,
+    KeyspaceTable, MigrationTable, OwnerTable, RootTable, RuleTable, RulesTable,
 };
 use crate::ttl::{TtlBy, TtlCaller};
 use crate::value::{FieldTable, ValueTable};

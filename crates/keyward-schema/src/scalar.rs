@@ -225,6 +225,29 @@ impl Form for Percent {
     }
 }
 
+/// How much shorter than its TTL a key may live: above 0, below 100 per cent.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Jitter(pub(crate) f64);
+
+impl Form for Jitter {
+    fn what() -> String {
+        "a share such as `\"10%\"`, below 100%".to_owned()
+    }
+
+    fn read(item: &Item, reading: &mut Reading<'_>) -> Option<Self> {
+        let Percent(share) = Percent::read(item, reading)?;
+        if share < 100.0 {
+            return Some(Jitter(share));
+        }
+        let message = format!("{} must be {}", reading.here(), Self::what());
+        reading.error(&item.span, message, "nothing would be left of the TTL")
+    }
+
+    fn schema(schemas: &mut Schemas) -> Json {
+        Percent::schema(schemas)
+    }
+}
+
 impl Form for Date {
     fn what() -> String {
         "a date such as `2026-12-31`, without quotes".to_owned()
@@ -259,7 +282,7 @@ impl Form for Template {
             Err(error) => {
                 let span = reading.inside(&item.span, error.span.clone());
                 let span = if text.is_empty() { item.span.clone() } else { span };
-                let message = format!("{} is not a pattern", reading.here());
+                let message = format!("{} cannot be read as a pattern", reading.here());
                 let mut diagnostic = Diagnostic::schema(message, span, error.to_string());
                 diagnostic.help.extend(error.help());
                 reading.report(diagnostic)

@@ -1,14 +1,19 @@
 //! The tables of a schema. Each is declared once: fields, forms and the words of the reference.
 
-use crate::form::{AnyName, Form, Id, Map, OneOrMany, ParamName, Schemas, table, unknown_word};
+use crate::form::{AnyName, Form, Id, Map, OneOrMany, ParamName, Schemas, table};
 use crate::layout::LayoutTable;
 use crate::model::{
-    Algorithm, Case, Date, Invalidate, Invalidation, Lifecycle, Limit, OnFull, OnOutage, OnWrite,
-    Phase, Policy, RuleSet, Severity, Value,
+    Case, Date, Invalidate, Invalidation, Lifecycle, OnFull, OnWrite, Phase, RuleSet, Severity,
+    Value,
 };
 use crate::param::ParamForm;
 use crate::reading::Reading;
-use crate::scalar::{Count, Integer, NonEmpty, Percent, Separator};
+use crate::role::{
+    CounterTable, FlagTable, IndexTable, LockTable, QueueTable, QuotaTable, RankingTable,
+    RateLimitTable, SessionTable,
+};
+use crate::scalar::{Count, Integer, Jitter, NonEmpty, Percent, Separator};
+use crate::server::ServerTable;
 use crate::span::Spanned;
 use crate::syntax::{Item, Kind};
 use crate::ttl::TtlForm;
@@ -130,107 +135,6 @@ table! {
 }
 
 table! {
-    /// `[server]`: what the server must be set to.
-    ServerTable {
-        /// The memory that the server may use.
-        optional maxmemory: Size,
-        /// What the server evicts when its memory is full.
-        optional maxmemory_policy = "maxmemory-policy": Policy,
-        /// When the server writes a snapshot; an empty string turns snapshots off.
-        optional save: Save,
-        /// Whether the server keeps an append-only file.
-        optional appendonly: YesNo,
-        /// Any other setting, by its name in `redis.conf`.
-        rest other: Setting,
-    }
-}
-
-/// `save`: the snapshot points.
-#[derive(Debug)]
-pub(crate) struct Save(pub(crate) String);
-
-impl Form for Save {
-    fn what() -> String {
-        "snapshot points such as `\"900 1 300 10\"` or `[\"900 1\", \"300 10\"]`, or `\"\"` for none"
-            .to_owned()
-    }
-
-    fn read(item: &Item, reading: &mut Reading<'_>) -> Option<Self> {
-        let text = match &item.kind {
-            Kind::String(text) => text.clone(),
-            Kind::Array(_) => {
-                let points: Vec<Spanned<String>> = Vec::read(item, reading)?;
-                points.into_iter().map(|point| point.value).collect::<Vec<_>>().join(" ")
-            }
-            _ => return reading.mismatch(item),
-        };
-        let numbers: Vec<&str> = text.split_ascii_whitespace().collect();
-        let all_numbers =
-            numbers.iter().all(|number| number.parse::<u64>().is_ok_and(|number| number > 0));
-        if all_numbers && numbers.len().is_multiple_of(2) {
-            return Some(Save(numbers.join(" ")));
-        }
-        let message = format!("{} must be {}", reading.here(), Self::what());
-        reading.error(&item.span, message, "not pairs of seconds and changes")
-    }
-
-    fn schema(_: &mut Schemas) -> Json {
-        let text = json!({ "type": "string", "pattern": "^\\s*([0-9]+\\s+[0-9]+(\\s+|$))*$" });
-        json!({ "anyOf": [text, { "type": "array", "items": text }] })
-    }
-}
-
-/// A switch in `redis.conf`.
-#[derive(Debug)]
-pub(crate) struct YesNo(pub(crate) bool);
-
-impl Form for YesNo {
-    fn what() -> String {
-        "`true`, `false`, `\"yes\"` or `\"no\"`".to_owned()
-    }
-
-    fn read(item: &Item, reading: &mut Reading<'_>) -> Option<Self> {
-        match &item.kind {
-            Kind::Boolean(value) => Some(YesNo(*value)),
-            Kind::String(text) => match text.as_str() {
-                "yes" => Some(YesNo(true)),
-                "no" => Some(YesNo(false)),
-                other => unknown_word(&item.span, other, &["yes", "no"], reading),
-            },
-            _ => reading.mismatch(item),
-        }
-    }
-
-    fn schema(_: &mut Schemas) -> Json {
-        json!({ "enum": [true, false, "yes", "no"] })
-    }
-}
-
-/// The value of any other setting.
-#[derive(Debug)]
-pub(crate) struct Setting(pub(crate) String);
-
-impl Form for Setting {
-    fn what() -> String {
-        "a string, a whole number, `true` or `false`".to_owned()
-    }
-
-    fn read(item: &Item, reading: &mut Reading<'_>) -> Option<Self> {
-        let text = match &item.kind {
-            Kind::String(text) => text.clone(),
-            Kind::Integer(Some(number)) => number.to_string(),
-            Kind::Boolean(value) => if *value { "yes" } else { "no" }.to_owned(),
-            _ => return reading.mismatch(item),
-        };
-        Some(Setting(text))
-    }
-
-    fn schema(_: &mut Schemas) -> Json {
-        json!({ "type": ["string", "integer", "boolean"] })
-    }
-}
-
-table! {
     /// `[alerts]`: when an audit reports.
     AlertsTable {
         /// The share of `maxmemory` above which an audit reports.
@@ -248,7 +152,7 @@ table! {
         /// The bound on a value's size.
         optional max_bytes: Size,
         /// How much shorter than its TTL a key may live, so that not all expire at once.
-        optional jitter: Percent,
+        optional jitter: Jitter,
         /// Who answers for the definition.
         optional owner: NonEmpty,
     }
@@ -331,7 +235,7 @@ table! {
         /// How long a key lives.
         optional ttl: TtlForm,
         /// How much shorter than its TTL a key may live, so that not all expire at once.
-        optional jitter: Percent,
+        optional jitter: Jitter,
         /// What a write does to a TTL that is running; `"set"` unless given.
         optional on_write: OnWrite,
         /// Whether a read starts the TTL anew; `false` unless given.
@@ -378,105 +282,6 @@ table! {
         optional negative_ttl: Duration,
         /// Cache: one process loads at a time, for at most this long.
         optional load_lock: Duration,
-    }
-}
-
-table! {
-    /// `counter`: a number that is counted up and down.
-    CounterTable {
-        /// Whether it may fall below zero; `false` unless given.
-        optional negative: bool,
-    }
-}
-
-table! {
-    /// `quota`: a counter with a bound.
-    QuotaTable {
-        /// The most that may be used: a number, or `"caller"`.
-        required limit: Limit,
-        /// When it starts anew; implies the TTL.
-        optional window: Duration,
-    }
-}
-
-table! {
-    /// `rate_limit`: a limit on how often something may happen.
-    RateLimitTable {
-        /// How often: a number, or `"caller"`.
-        required limit: Limit,
-        /// In which time; implies the TTL.
-        required window: Duration,
-        /// How it is counted; `"fixed-window"` unless given.
-        optional algorithm: Algorithm,
-        /// What to answer while the server is away; `"open"` allows, and is the default.
-        optional on_outage: OnOutage,
-    }
-}
-
-table! {
-    /// `lock`: one holder at a time.
-    LockTable {}
-}
-
-table! {
-    /// `queue`: jobs, delivered at least once.
-    QueueTable {
-        /// The definition that takes failed jobs.
-        optional dead_letter: DefinitionName,
-        /// The definition that holds a job's status.
-        optional status: DefinitionName,
-        /// The parameter of `status` that is the job's id.
-        optional job_id: NonEmpty,
-    }
-}
-
-table! {
-    /// `session`: a person's session.
-    SessionTable {
-        /// The definition that lists a person's sessions.
-        optional index: DefinitionName,
-        /// The definition that marks a session as revoked.
-        optional revoked: DefinitionName,
-    }
-}
-
-table! {
-    /// `index`: a way to find other keys.
-    IndexTable {
-        /// The definition whose keys are found.
-        required of: DefinitionName,
-        /// The parameter or field by which they are found.
-        optional by: NonEmpty,
-        /// The definition that leads back.
-        optional reverse: DefinitionName,
-    }
-}
-
-table! {
-    /// `flag`: a switch.
-    FlagTable {}
-}
-
-table! {
-    /// `ranking`: a board ordered by score.
-    RankingTable {}
-}
-
-impl Form for Limit {
-    fn what() -> String {
-        "a whole number from 1, or `\"caller\"`".to_owned()
-    }
-
-    fn read(item: &Item, reading: &mut Reading<'_>) -> Option<Self> {
-        match &item.kind {
-            Kind::String(text) if text == "caller" => Some(Limit::Caller),
-            Kind::Integer(_) => Count::read(item, reading).map(|limit| Limit::Fixed(limit.0)),
-            _ => reading.mismatch(item),
-        }
-    }
-
-    fn schema(schemas: &mut Schemas) -> Json {
-        json!({ "anyOf": [Count::schema(schemas), { "const": "caller" }] })
     }
 }
 

@@ -251,6 +251,19 @@ shows!(
     ])
 );
 
+shows!(
+    words_of_a_slot_that_its_earlier_slot_does_not_have,
+    errors(
+        "[layout]\nshape = \"<module>:<business>\"\nmodule = [\"user\", \"order\"]\n[layout.business]\nby = \"module\"\nusers = [\"profile\"]\n"
+    )
+);
+shows!(
+    a_share_that_is_none_and_a_jitter_of_everything,
+    errors(
+        "[alerts]\nmemory = \"180%\"\n[keys.a]\npattern = \"a\"\nttl = \"1h\"\njitter = \"100%\"\n"
+    )
+);
+
 #[test]
 fn files_that_cannot_be_a_schema() {
     let folder = tempfile::tempdir().unwrap();

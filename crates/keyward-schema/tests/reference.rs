@@ -67,7 +67,7 @@ fn the_tables_of_the_reference_are_up_to_date_and_complete() {
         let page = fs::read_to_string(&path).unwrap();
         let filled =
             reference::fill(&page).unwrap_or_else(|| panic!("{}: bad marks", path.display()));
-        assert_eq!(page, filled, "run `cargo xtask docs`: {} differs", path.display());
+        assert!(page == filled, "run `cargo xtask docs`: {} differs", path.display());
         all.push_str(&page);
     }
     for name in reference::names() {

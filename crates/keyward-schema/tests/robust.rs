@@ -106,6 +106,16 @@ fn included_files_are_part_of_the_schema() {
 }
 
 #[test]
+fn a_byte_order_mark_and_windows_line_ends_are_read() {
+    let text =
+        "\u{feff}version = 1\r\n[keyspace]\r\nname = 'a'\r\n[keys.a]\r\npattern = 'a:{id'\r\n";
+    let loaded = read(text);
+    let errors = loaded.schema.unwrap_err();
+    assert_eq!(errors.len(), 1, "{errors:#?}");
+    assert_eq!(loaded.sources.line_column(&errors[0].labels[0].span), (5, 14));
+}
+
+#[test]
 fn every_error_has_a_place_in_its_file() {
     for (name, text) in support::schemas() {
         for cut in (0..text.len()).step_by(97).filter(|cut| text.is_char_boundary(*cut)) {

@@ -1,12 +1,15 @@
 //! One way to lay out a `keyward.toml`: comments, order and meaning stay, spacing and quotes do not
 //! differ from file to file, and a TOML 1.0 parser reads the result.
 
+mod trivia;
+mod write;
+
 use crate::Diagnostic;
 use crate::span::{FileId, Sources, Span};
 use crate::syntax::{self, Entry, Item as Tree, Kind};
-use crate::trivia::{self, Line};
-use crate::write::{Written, comments_of, key, value, value_lines};
 use toml_edit::{DocumentMut, InlineTable, Item, Key, Table, Value};
+use trivia::Line;
+use write::{Written, comments_of, key, value, value_lines};
 
 /// `fields` with as many entries become a table of their own.
 const FIELDS_IN_A_TABLE: usize = 4;

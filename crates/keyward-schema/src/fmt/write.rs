@@ -7,13 +7,13 @@ use toml_edit::{Array, Formatted, InlineTable, Key, Value};
 const WIDTH: usize = 100;
 
 /// A value's text, and the comments that cannot stand inside it in TOML 1.0.
-pub(crate) struct Written {
-    pub(crate) text: String,
-    pub(crate) comments: Vec<String>,
+pub(super) struct Written {
+    pub(super) text: String,
+    pub(super) comments: Vec<String>,
 }
 
 /// A key: bare where it can be.
-pub(crate) fn key(key: &Key) -> String {
+pub(super) fn key(key: &Key) -> String {
     let bare = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-';
     match key.get() {
         name if !name.is_empty() && name.bytes().all(bare) => name.to_owned(),
@@ -22,14 +22,14 @@ pub(crate) fn key(key: &Key) -> String {
 }
 
 /// A value on one line; strings of several lines stay as they are.
-pub(crate) fn value(value: &Value) -> Written {
+pub(super) fn value(value: &Value) -> Written {
     let mut comments = Vec::new();
     let text = one_line(value, &mut comments);
     Written { text, comments }
 }
 
 /// An array that starts after `column` columns: on one line if it fits and has no comments.
-pub(crate) fn value_lines(array: &Array, column: usize) -> Written {
+pub(super) fn value_lines(array: &Array, column: usize) -> Written {
     let mut elements: Vec<Element> = Vec::with_capacity(array.len());
     let mut before: Vec<String> = Vec::new();
     for item in array {
@@ -104,7 +104,7 @@ fn split_at_line_end(text: &str) -> (Option<String>, Vec<String>) {
 }
 
 /// The comments in a text that has nothing else.
-pub(crate) fn comments_of(text: &str) -> Vec<String> {
+pub(super) fn comments_of(text: &str) -> Vec<String> {
     text.lines().map(str::trim).filter(|line| line.starts_with('#')).map(str::to_owned).collect()
 }
 

@@ -2,14 +2,14 @@
 
 /// A line without a statement.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Line {
+pub(super) enum Line {
     Blank,
     /// With its `#`
     Comment(String),
 }
 
 /// The lines in front of something: no two blank ones in a row, none that is only its indentation.
-pub(crate) fn lines(text: &str) -> Vec<Line> {
+pub(super) fn lines(text: &str) -> Vec<Line> {
     let mut pieces: Vec<&str> = text.split('\n').collect();
     if pieces.last().is_some_and(|last| !last.trim_start().starts_with('#')) {
         pieces.pop();
@@ -29,7 +29,7 @@ pub(crate) fn lines(text: &str) -> Vec<Line> {
 
 /// How many of the lines in front of a header belong to what is before it: comments that follow the
 /// last statement at once and are set apart from the header by a blank line.
-pub(crate) fn attached_to_what_is_before(lines: &[Line]) -> usize {
+pub(super) fn attached_to_what_is_before(lines: &[Line]) -> usize {
     if lines.first() == Some(&Line::Blank) {
         return 0;
     }
@@ -37,7 +37,7 @@ pub(crate) fn attached_to_what_is_before(lines: &[Line]) -> usize {
 }
 
 /// What follows a statement on its line: nothing, or a comment with the spaces before it.
-pub(crate) fn end_of_line(text: &str) -> String {
+pub(super) fn end_of_line(text: &str) -> String {
     let comment = text.trim();
     if comment.is_empty() {
         return String::new();

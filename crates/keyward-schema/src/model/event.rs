@@ -1,0 +1,50 @@
+//! `[events.*]`: what happens in the application and invalidates keys.
+
+use super::{Allow, ParamDeclaration};
+use crate::span::Spanned;
+
+/// `[events.*]`: something that happens in the application and invalidates keys.
+#[derive(Debug, Clone)]
+pub struct Event {
+    /// Its id
+    pub name: Spanned<String>,
+    /// When it happens
+    pub doc: Option<Spanned<String>>,
+    /// Its parameters
+    pub params: Vec<ParamDeclaration>,
+    /// What it invalidates
+    pub invalidates: Vec<Spanned<Invalidation>>,
+    /// Findings accepted for this event
+    pub allow: Vec<Allow>,
+}
+
+/// `permission(folder_id = id, user_id = *)`
+#[derive(Debug, Clone, PartialEq)]
+pub struct Invalidation {
+    /// The definition
+    pub definition: String,
+    /// What was written in the parentheses
+    pub bindings: Vec<Binding>,
+    /// `definition(*)`: every parameter that is not bound is free
+    pub rest_free: bool,
+}
+
+/// `param = source`
+#[derive(Debug, Clone, PartialEq)]
+pub struct Binding {
+    /// The definition's parameter
+    pub param: String,
+    /// Where its value comes from
+    pub source: BindingSource,
+}
+
+/// Where a bound parameter's value comes from.
+#[derive(Debug, Clone, PartialEq)]
+pub enum BindingSource {
+    /// The event's parameter of this name
+    Param(String),
+    /// Always this word: `region = 'de'`
+    Word(String),
+    /// `*`: every value
+    Free,
+}

@@ -1,0 +1,46 @@
+//! `[migrations.*]`: renames that are under way.
+
+use super::{Allow, Date, ParamDeclaration};
+use crate::span::Spanned;
+use keyward_pattern::Template;
+
+/// `[migrations.*]`
+#[derive(Debug, Clone)]
+pub struct Migration {
+    /// Its id
+    pub name: Spanned<String>,
+    /// Why
+    pub doc: Option<Spanned<String>>,
+    /// How far it is
+    pub phase: Spanned<Phase>,
+    /// When it began
+    pub started: Option<Spanned<Date>>,
+    /// When the old names must be gone
+    pub remove_after: Option<Spanned<Date>>,
+    /// Definition and old pattern
+    pub renames: Vec<Rename>,
+    /// Findings accepted for this migration
+    pub allow: Vec<Allow>,
+}
+
+/// `user_mapping = "BO:User:Mapping:{username}"`
+#[derive(Debug, Clone)]
+pub struct Rename {
+    /// The definition, by name as written
+    pub definition: Spanned<String>,
+    /// The old pattern: absolute, with its own types
+    pub from: Spanned<Template>,
+    /// The declarations of its parameters
+    pub params: Vec<ParamDeclaration>,
+}
+
+/// How far a migration is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Phase {
+    /// The old name is authoritative, both are written
+    DualWrite,
+    /// The new name is authoritative, both are written, reads fall back
+    ReadFallback,
+    /// New only
+    Cleanup,
+}

@@ -1,0 +1,164 @@
+//! What a `keyward.toml` says, once it has been read: plain data with spans, no behaviour beyond
+//! what follows from the data itself.
+//!
+//! Everything that names something else (an event's definition, a queue's dead letter) keeps the
+//! name as it was written: whether the name exists is for a rule to say, with its place.
+
+mod definition;
+mod event;
+mod layout;
+mod migration;
+mod role;
+mod rules;
+mod server;
+mod ttl;
+mod value;
+
+pub use definition::{
+    CacheOptions, Definition, Invalidate, Lifecycle, OnFull, OnWrite, ParamDeclaration,
+};
+pub use event::{Binding, BindingSource, Event, Invalidation};
+pub use layout::{Layout, Slot, Words};
+pub use migration::{Migration, Phase, Rename};
+pub use role::{
+    Algorithm, Counter, Index, Limit, Lock, OnOutage, Queue, Quota, RateLimit, Role, SessionRole,
+};
+pub use rules::{RuleSet, RuleSetting, RuleSettings, Severity};
+pub use server::{Policy, Server};
+pub use ttl::Ttl;
+pub use value::{Field, JsonType, Value};
+
+use crate::span::{Span, Spanned};
+use keyward_fact::Size;
+use keyward_pattern::Template;
+
+/// A checked `keyward.toml` with everything it includes.
+#[derive(Debug, Clone)]
+pub struct Schema {
+    /// `[keyspace]`
+    pub keyspace: Keyspace,
+    /// `[layout]`
+    pub layout: Option<Layout>,
+    /// `[server]`
+    pub server: Server,
+    /// `[alerts]`
+    pub alerts: Alerts,
+    /// `[defaults]`
+    pub defaults: Defaults,
+    /// `[rules]`
+    pub rules: RuleSettings,
+    /// `[params]`, in the order of the file
+    pub params: Vec<ParamDeclaration>,
+    /// `[keys.*]`, in the order of the file; a `DefinitionId` of [`Schema::compiled`] is an index here
+    pub keys: Vec<Definition>,
+    /// `[events.*]`
+    pub events: Vec<Event>,
+    /// `[groups.*]`
+    pub groups: Vec<Named>,
+    /// `[owners.*]`
+    pub owners: Vec<Named>,
+    /// `[foreign.*]`
+    pub foreign: Vec<Foreign>,
+    /// `[migrations.*]`
+    pub migrations: Vec<Migration>,
+    /// Findings accepted for the whole keyspace
+    pub allow: Vec<Allow>,
+    /// All definitions, compiled: build, parse, glob, classify
+    pub compiled: keyward_pattern::Keyspace,
+}
+
+/// `[keyspace]`
+#[derive(Debug, Clone)]
+pub struct Keyspace {
+    /// The name of the keyspace
+    pub name: Spanned<String>,
+    /// What the keyspace is, for people
+    pub doc: Option<Spanned<String>>,
+    /// What every key starts with; may have parameters
+    pub prefix: Option<Spanned<Template>>,
+    /// What stands between two segments; `:` unless given
+    pub separator: Spanned<char>,
+    /// Whether literals may contain capitals
+    pub case: Spanned<Case>,
+    /// The database these keys live in
+    pub db: Option<Spanned<u32>>,
+    /// Whether the keyspace must work on a Redis Cluster
+    pub cluster: Spanned<bool>,
+    /// The longest key that is allowed, in bytes
+    pub max_key_len: Option<Spanned<u64>>,
+}
+
+/// How literals are cased.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Case {
+    /// Lower case only; the default
+    Lower,
+    /// Any
+    Any,
+}
+
+/// `[alerts]`
+#[derive(Debug, Clone, Default)]
+pub struct Alerts {
+    /// The share of `maxmemory`, in per cent, above which an audit reports
+    pub memory: Option<Spanned<f64>>,
+}
+
+/// `[defaults]`: what holds for every definition that does not say otherwise.
+#[derive(Debug, Clone, Default)]
+pub struct Defaults {
+    /// The TTL
+    pub ttl: Option<Spanned<Ttl>>,
+    /// The bound on a collection's length
+    pub max_len: Option<Spanned<u64>>,
+    /// The bound on a value's size
+    pub max_bytes: Option<Spanned<Size>>,
+    /// The jitter of TTLs, in per cent
+    pub jitter: Option<Spanned<f64>>,
+    /// The owner
+    pub owner: Option<Spanned<String>>,
+}
+
+/// `[groups.*]` and `[owners.*]`
+#[derive(Debug, Clone)]
+pub struct Named {
+    /// The name
+    pub name: Spanned<String>,
+    /// What it is
+    pub doc: Option<Spanned<String>>,
+    /// How to reach an owner
+    pub contact: Option<Spanned<String>>,
+}
+
+/// `[foreign.*]`: keys of other software, counted and never judged.
+#[derive(Debug, Clone)]
+pub struct Foreign {
+    /// Its id
+    pub name: Spanned<String>,
+    /// Whose keys they are
+    pub doc: Option<Spanned<String>>,
+    /// A glob over whole keys, as `SCAN MATCH` reads it
+    pub glob: Spanned<String>,
+}
+
+/// A calendar day.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Date {
+    /// Year
+    pub year: u16,
+    /// Month, from 1
+    pub month: u8,
+    /// Day, from 1
+    pub day: u8,
+}
+
+/// `{ rule = "…", reason = "…" }`: a finding that was accepted.
+#[derive(Debug, Clone)]
+pub struct Allow {
+    /// The rule's name
+    pub rule: Spanned<String>,
+    /// Why
+    pub reason: Spanned<String>,
+    /// The whole entry
+    pub span: Span,
+}

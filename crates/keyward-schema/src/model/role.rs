@@ -1,0 +1,137 @@
+//! What a definition is for beyond storage.
+
+use crate::span::Spanned;
+use keyward_fact::Duration;
+
+/// What a definition is for beyond storage.
+#[derive(Debug, Clone)]
+pub enum Role {
+    /// A number that is counted up and down
+    Counter(Counter),
+    /// A counter with a bound
+    Quota(Quota),
+    /// A limit on how often something may happen
+    RateLimit(RateLimit),
+    /// A lock
+    Lock(Lock),
+    /// A queue of jobs
+    Queue(Queue),
+    /// A person's session
+    Session(SessionRole),
+    /// A way to find other keys
+    Index(Index),
+    /// A switch
+    Flag,
+    /// A board ordered by score
+    Ranking,
+}
+
+impl Role {
+    /// The word in a schema.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Role::Counter(_) => "counter",
+            Role::Quota(_) => "quota",
+            Role::RateLimit(_) => "rate_limit",
+            Role::Lock(_) => "lock",
+            Role::Queue(_) => "queue",
+            Role::Session(_) => "session",
+            Role::Index(_) => "index",
+            Role::Flag => "flag",
+            Role::Ranking => "ranking",
+        }
+    }
+}
+
+/// `counter = {}`
+#[derive(Debug, Clone, Default)]
+pub struct Counter {
+    /// Whether it may fall below zero
+    pub negative: bool,
+}
+
+/// `quota = { limit = 100, window = "1d" }`
+#[derive(Debug, Clone)]
+pub struct Quota {
+    /// The most that may be used
+    pub limit: Spanned<Limit>,
+    /// When it starts anew
+    pub window: Option<Spanned<Duration>>,
+}
+
+/// The bound of a quota or a rate limit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Limit {
+    /// Always the same
+    Fixed(u64),
+    /// `"caller"`: the application knows
+    Caller,
+}
+
+/// `rate_limit = { limit = 10, window = "60s" }`
+#[derive(Debug, Clone)]
+pub struct RateLimit {
+    /// How often
+    pub limit: Spanned<Limit>,
+    /// In which time
+    pub window: Spanned<Duration>,
+    /// How it is counted
+    pub algorithm: Algorithm,
+    /// What to answer while the server is away
+    pub on_outage: OnOutage,
+}
+
+/// How a rate limit is counted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Algorithm {
+    /// `fixed-window`; the default
+    FixedWindow,
+    /// `sliding-window`
+    SlidingWindow,
+    /// `gcra`
+    Gcra,
+}
+
+/// What a limit answers while the server is away.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum OnOutage {
+    /// Allow; the default
+    Open,
+    /// Refuse
+    Closed,
+}
+
+/// `lock = {}`
+#[derive(Debug, Clone, Default)]
+pub struct Lock {}
+
+/// `queue = { dead_letter = "…", status = "…", job_id = "…" }`
+#[derive(Debug, Clone, Default)]
+pub struct Queue {
+    /// The definition that takes failed jobs
+    pub dead_letter: Option<Spanned<String>>,
+    /// The definition that holds a job's status
+    pub status: Option<Spanned<String>>,
+    /// The parameter of `status` that is the job's id
+    pub job_id: Option<Spanned<String>>,
+}
+
+/// `session = { index = "…", revoked = "…" }`
+#[derive(Debug, Clone, Default)]
+pub struct SessionRole {
+    /// The definition that lists a person's sessions
+    pub index: Option<Spanned<String>>,
+    /// The definition that marks a session as revoked
+    pub revoked: Option<Spanned<String>>,
+}
+
+/// `index = { of = "…", by = "…", reverse = "…" }`
+#[derive(Debug, Clone)]
+pub struct Index {
+    /// The definition whose keys are found
+    pub of: Spanned<String>,
+    /// The parameter or field by which they are found
+    pub by: Option<Spanned<String>>,
+    /// The definition that leads back
+    pub reverse: Option<Spanned<String>>,
+}

@@ -1,0 +1,71 @@
+//! `[server]`: what the server must be set to.
+
+use crate::span::Spanned;
+use keyward_fact::Size;
+
+/// `[server]`: what the server must be set to.
+#[derive(Debug, Clone, Default)]
+pub struct Server {
+    /// `maxmemory`
+    pub maxmemory: Option<Spanned<Size>>,
+    /// `maxmemory-policy`
+    pub maxmemory_policy: Option<Spanned<Policy>>,
+    /// `save`: the snapshot points; an empty string turns snapshots off
+    pub save: Option<Spanned<String>>,
+    /// `appendonly`
+    pub appendonly: Option<Spanned<bool>>,
+    /// Any other setting, by its name in `redis.conf`
+    pub other: Vec<(Spanned<String>, Spanned<String>)>,
+}
+
+/// `maxmemory-policy`
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[allow(missing_docs, reason = "each is the setting of that name")]
+pub enum Policy {
+    Noeviction,
+    AllkeysLru,
+    AllkeysLfu,
+    AllkeysRandom,
+    VolatileLru,
+    VolatileLfu,
+    VolatileRandom,
+    VolatileTtl,
+}
+
+impl Policy {
+    /// All policies, in the order of the enum.
+    pub const ALL: [Policy; 8] = [
+        Policy::Noeviction,
+        Policy::AllkeysLru,
+        Policy::AllkeysLfu,
+        Policy::AllkeysRandom,
+        Policy::VolatileLru,
+        Policy::VolatileLfu,
+        Policy::VolatileRandom,
+        Policy::VolatileTtl,
+    ];
+
+    /// The name in `redis.conf`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Policy::Noeviction => "noeviction",
+            Policy::AllkeysLru => "allkeys-lru",
+            Policy::AllkeysLfu => "allkeys-lfu",
+            Policy::AllkeysRandom => "allkeys-random",
+            Policy::VolatileLru => "volatile-lru",
+            Policy::VolatileLfu => "volatile-lfu",
+            Policy::VolatileRandom => "volatile-random",
+            Policy::VolatileTtl => "volatile-ttl",
+        }
+    }
+
+    /// Whether the server may evict a key without a TTL.
+    pub fn evicts_persistent(self) -> bool {
+        matches!(self, Policy::AllkeysLru | Policy::AllkeysLfu | Policy::AllkeysRandom)
+    }
+
+    /// Whether the server may evict a key with a TTL before it ends.
+    pub fn evicts_expiring(self) -> bool {
+        self != Policy::Noeviction
+    }
+}

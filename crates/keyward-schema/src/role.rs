@@ -1,0 +1,178 @@
+//! What a definition is for beyond storage: the roles' tables, and the one that a definition has.
+
+use crate::Diagnostic;
+use crate::form::{Form, Schemas, table};
+use crate::model::{
+    Algorithm, Counter, Index, Limit, Lock, OnOutage, Queue, Quota, RateLimit, Role, SessionRole,
+};
+use crate::reading::Reading;
+use crate::scalar::{Count, NonEmpty};
+use crate::span::Spanned;
+use crate::syntax::{Item, Kind};
+use crate::tables::KeyTable;
+use crate::value::DefinitionName;
+use keyward_fact::Duration;
+use serde_json::{Value as Json, json};
+
+/// The role; a second one is an error.
+pub(crate) fn take(table: &mut KeyTable, errors: &mut Vec<Diagnostic>) -> Option<Spanned<Role>> {
+    let name = |name: Option<Spanned<DefinitionName>>| {
+        name.map(|name| Spanned::new(name.value.0, name.span))
+    };
+    let mut roles: Vec<Spanned<Role>> = Vec::new();
+    if let Some(Spanned { value, span }) = table.counter.take() {
+        let negative = value.negative.is_some_and(|negative| negative.value);
+        roles.push(Spanned::new(Role::Counter(Counter { negative }), span));
+    }
+    if let Some(Spanned { value, span }) = table.quota.take() {
+        let quota = Quota { limit: value.limit, window: value.window };
+        roles.push(Spanned::new(Role::Quota(quota), span));
+    }
+    if let Some(Spanned { value, span }) = table.rate_limit.take() {
+        let limit = RateLimit {
+            limit: value.limit,
+            window: value.window,
+            algorithm: value.algorithm.map_or(Algorithm::FixedWindow, |algorithm| algorithm.value),
+            on_outage: value.on_outage.map_or(OnOutage::Open, |on_outage| on_outage.value),
+        };
+        roles.push(Spanned::new(Role::RateLimit(limit), span));
+    }
+    if let Some(Spanned { span, .. }) = table.lock.take() {
+        roles.push(Spanned::new(Role::Lock(Lock {}), span));
+    }
+    if let Some(Spanned { value, span }) = table.queue.take() {
+        let queue = Queue {
+            dead_letter: name(value.dead_letter),
+            status: name(value.status),
+            job_id: value.job_id.map(|id| Spanned::new(id.value.0, id.span)),
+        };
+        roles.push(Spanned::new(Role::Queue(queue), span));
+    }
+    if let Some(Spanned { value, span }) = table.session.take() {
+        let session = SessionRole { index: name(value.index), revoked: name(value.revoked) };
+        roles.push(Spanned::new(Role::Session(session), span));
+    }
+    if let Some(Spanned { value, span }) = table.index.take() {
+        let index = Index {
+            of: Spanned::new(value.of.value.0, value.of.span),
+            by: value.by.map(|by| Spanned::new(by.value.0, by.span)),
+            reverse: name(value.reverse),
+        };
+        roles.push(Spanned::new(Role::Index(index), span));
+    }
+    if let Some(Spanned { span, .. }) = table.flag.take() {
+        roles.push(Spanned::new(Role::Flag, span));
+    }
+    if let Some(Spanned { span, .. }) = table.ranking.take() {
+        roles.push(Spanned::new(Role::Ranking, span));
+    }
+    if let [first, second, ..] = roles.as_slice() {
+        let message =
+            format!("a definition has one role, not `{}` and `{}`", first.name(), second.name());
+        errors.push(
+            Diagnostic::schema(message, second.span.clone(), "a second role")
+                .at(first.span.clone(), "the first")
+                .help("give the other role a definition of its own"),
+        );
+    }
+    roles.into_iter().next()
+}
+
+table! {
+    /// `counter`: a number that is counted up and down.
+    CounterTable {
+        /// Whether it may fall below zero; `false` unless given.
+        optional negative: bool,
+    }
+}
+
+table! {
+    /// `quota`: a counter with a bound.
+    QuotaTable {
+        /// The most that may be used: a number, or `"caller"`.
+        required limit: Limit,
+        /// When it starts anew; implies the TTL.
+        optional window: Duration,
+    }
+}
+
+table! {
+    /// `rate_limit`: a limit on how often something may happen.
+    RateLimitTable {
+        /// How often: a number, or `"caller"`.
+        required limit: Limit,
+        /// In which time; implies the TTL.
+        required window: Duration,
+        /// How it is counted; `"fixed-window"` unless given.
+        optional algorithm: Algorithm,
+        /// What to answer while the server is away; `"open"` allows, and is the default.
+        optional on_outage: OnOutage,
+    }
+}
+
+table! {
+    /// `lock`: one holder at a time.
+    LockTable {}
+}
+
+table! {
+    /// `queue`: jobs, delivered at least once.
+    QueueTable {
+        /// The definition that takes failed jobs.
+        optional dead_letter: DefinitionName,
+        /// The definition that holds a job's status.
+        optional status: DefinitionName,
+        /// The parameter of `status` that is the job's id.
+        optional job_id: NonEmpty,
+    }
+}
+
+table! {
+    /// `session`: a person's session.
+    SessionTable {
+        /// The definition that lists a person's sessions.
+        optional index: DefinitionName,
+        /// The definition that marks a session as revoked.
+        optional revoked: DefinitionName,
+    }
+}
+
+table! {
+    /// `index`: a way to find other keys.
+    IndexTable {
+        /// The definition whose keys are found.
+        required of: DefinitionName,
+        /// The parameter or field by which they are found.
+        optional by: NonEmpty,
+        /// The definition that leads back.
+        optional reverse: DefinitionName,
+    }
+}
+
+table! {
+    /// `flag`: a switch.
+    FlagTable {}
+}
+
+table! {
+    /// `ranking`: a board ordered by score.
+    RankingTable {}
+}
+
+impl Form for Limit {
+    fn what() -> String {
+        "a whole number from 1, or `\"caller\"`".to_owned()
+    }
+
+    fn read(item: &Item, reading: &mut Reading<'_>) -> Option<Self> {
+        match &item.kind {
+            Kind::String(text) if text == "caller" => Some(Limit::Caller),
+            Kind::Integer(_) => Count::read(item, reading).map(|limit| Limit::Fixed(limit.0)),
+            _ => reading.mismatch(item),
+        }
+    }
+
+    fn schema(schemas: &mut Schemas) -> Json {
+        json!({ "anyOf": [Count::schema(schemas), { "const": "caller" }] })
+    }
+}
