@@ -1,5 +1,6 @@
 //! Chores of this repository: `cargo xtask <task>`.
 
+mod bench;
 mod docs;
 mod new_rule;
 mod schema;
@@ -9,13 +10,15 @@ use std::path::{Path, PathBuf};
 
 const USAGE: &str = "\
 cargo xtask new-rule NAME     start a rule: its file, its lines in the registry, its test
-cargo xtask docs [--check]    write the pages that come from code, or fail if they differ";
+cargo xtask docs [--check]    write the pages that come from code, or fail if they differ
+cargo xtask bench [NAME…]     measure speed against peers: classify, build, pipe";
 
 fn main() -> Result<()> {
     let args: Vec<String> = std::env::args().skip(1).collect();
     let args: Vec<&str> = args.iter().map(String::as_str).collect();
     match args.as_slice() {
         ["new-rule", name] => new_rule::run(&root()?, name),
+        ["bench", names @ ..] => bench::run(names),
         ["docs"] => docs::write(&root()?),
         ["docs", "--check"] => docs::check(&root()?),
         ["help" | "--help" | "-h"] => {

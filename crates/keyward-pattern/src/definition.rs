@@ -216,26 +216,30 @@ impl<'s> Definition<'s> {
     }
 
     /// Appends a value's spelling, if it is a value of the parameter's type.
+    #[inline]
     fn spell(&self, at: usize, value: &Value<'_>, out: &mut String) -> Result<(), BuildError> {
         let separator = self.keyspace.separator();
-        value.with_text(|text| {
-            let start = out.len();
-            let good = match &self.compiled.slots[at] {
-                Slot::Key(paths) => {
-                    out.push_str(text);
-                    paths.iter().any(|path| path.matches(text.as_bytes(), separator))
-                }
-                Slot::Typed(language) => spell_typed(language, text, separator, out),
-            };
-            if good {
-                return Ok(());
+        let good = match (&self.compiled.slots[at], value) {
+            (Slot::Typed(language), Value::Str(text)) if language.is_plain() => {
+                out.push_str(text);
+                language.matches_any(text.as_bytes(), separator)
             }
-            out.truncate(start);
+            (Slot::Typed(language), value) if language.holds_every(value) => {
+                value.with_text(|text| out.push_str(text));
+                true
+            }
+            (slot, value) => value.with_text(|text| spell_text(slot, text, separator, out)),
+        };
+        if good { Ok(()) } else { Err(self.refusal(at, value)) }
+    }
+
+    #[cold]
+    fn refusal(&self, at: usize, value: &Value<'_>) -> BuildError {
+        value.with_text(|text| {
             let (name, param) = &self.compiled.params[at];
-            let why = why_not(&self.compiled.slots[at], text, separator);
-            let kind =
-                BuildErrorKind::Invalid { value: shorten(text), ty: param.ty.to_string(), why };
-            Err(self.error(name, kind))
+            let why = why_not(&self.compiled.slots[at], text, self.keyspace.separator());
+            let ty = param.ty.to_string();
+            self.error(name, BuildErrorKind::Invalid { value: shorten(text), ty, why })
         })
     }
 
@@ -244,21 +248,27 @@ impl<'s> Definition<'s> {
     }
 }
 
-fn spell_typed(language: &Language, text: &str, separator: u8, out: &mut String) -> bool {
-    if language.lower && text.chars().any(lower::is_capital) {
-        let lowered: String = text.chars().map(lower::lower).collect();
-        return spell_normal(language, &lowered, separator, out);
-    }
-    spell_normal(language, text, separator, out)
-}
-
-fn spell_normal(language: &Language, text: &str, separator: u8, out: &mut String) -> bool {
-    let good = match &language.values {
-        Some(values) => values.matches(text.as_bytes()),
-        None => language.matches_any(text.as_bytes(), separator),
+/// Appends the spelling of a text; whether it is a value.
+fn spell_text(slot: &Slot, text: &str, separator: u8, out: &mut String) -> bool {
+    let language = match slot {
+        Slot::Typed(language) => language,
+        Slot::Key(paths) => {
+            out.push_str(text);
+            return paths.iter().any(|path| path.matches(text.as_bytes(), separator));
+        }
+    };
+    let lowered: String;
+    let text = if language.lower && text.chars().any(lower::is_capital) {
+        lowered = text.chars().map(lower::lower).collect();
+        &lowered
+    } else {
+        text
     };
     language.codec.write(text, out);
-    good
+    match &language.values {
+        Some(values) => values.matches(text.as_bytes()),
+        None => language.matches_any(text.as_bytes(), separator),
+    }
 }
 
 /// What is wrong with a value, as far as it can be said.

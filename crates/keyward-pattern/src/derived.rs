@@ -1,7 +1,8 @@
 //! Keys that a role or a strategy adds beside its owner's: a lease, a fence, an index.
 //!
 //! They have one reserved form that keeps the owner's slot and cannot meet a definition:
-//! `<prefix>~word:{<key>}`, or the key and `~word` where the key has a hash tag of its own.
+//! `<prefix>~word:{<key>}`, or the key and `~{word}` where the key has a hash tag of its own. Both
+//! hold a brace more than their owner's key, and no parameter's value can hold one.
 
 use crate::slot::hash_tag;
 
@@ -16,14 +17,14 @@ use crate::slot::hash_tag;
 /// let lease = derived("xc:", "xc:file:7:meta", "lease").unwrap();
 /// assert_eq!(lease, "xc:~lease:{xc:file:7:meta}");
 /// assert_eq!(slot(lease.as_bytes()), slot(b"xc:file:7:meta"));
-/// assert_eq!(derived("", "cart:{42}", "lease").unwrap(), "cart:{42}~lease");
+/// assert_eq!(derived("", "cart:{42}", "lease").unwrap(), "cart:{42}~{lease}");
 /// ```
 pub fn derived(prefix: &str, key: &str, word: &str) -> Option<String> {
     if word.is_empty() || !word.bytes().all(|byte| byte.is_ascii_lowercase()) {
         return None;
     }
     if hash_tag(key.as_bytes()).len() != key.len() {
-        return Some(format!("{key}~{word}"));
+        return Some(format!("{key}~{{{word}}}"));
     }
     (!key.contains('}')).then(|| format!("{prefix}~{word}:{{{key}}}"))
 }
@@ -33,14 +34,14 @@ pub fn derived(prefix: &str, key: &str, word: &str) -> Option<String> {
 /// ```
 /// use keyward_pattern::owner_of;
 /// assert_eq!(owner_of("xc:", "xc:~lease:{xc:file:7:meta}"), Some(("xc:file:7:meta", "lease")));
-/// assert_eq!(owner_of("", "cart:{42}~lease"), Some(("cart:{42}", "lease")));
+/// assert_eq!(owner_of("", "cart:{42}~{lease}"), Some(("cart:{42}", "lease")));
 /// assert_eq!(owner_of("", "file:7~meta"), None);
 /// ```
 pub fn owner_of<'k>(prefix: &str, key: &'k str) -> Option<(&'k str, &'k str)> {
     let reserved = key.strip_prefix(prefix).and_then(|key| key.strip_prefix('~'));
     let (owner, word) = match reserved.and_then(|rest| rest.split_once(":{")) {
         Some((word, rest)) => (rest.strip_suffix('}')?, word),
-        None => key.rsplit_once('~')?,
+        None => key.strip_suffix('}')?.rsplit_once("~{")?,
     };
     (derived(prefix, owner, word).as_deref() == Some(key)).then_some((owner, word))
 }

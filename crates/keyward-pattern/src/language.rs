@@ -6,7 +6,7 @@
 use crate::automaton::{Dfa, Nfa, TooLarge};
 use crate::codec::Codec;
 use crate::type_values::{small, text, values};
-use crate::{Normalize, Param, Type};
+use crate::{Normalize, Param, Type, Value};
 use std::fmt;
 
 /// The most states a regular expression may have.
@@ -28,12 +28,23 @@ pub(crate) struct Language {
     shortcut: Shortcut,
 }
 
-/// Types that are checked faster than by walking their automaton; a test holds the two together.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// Languages that are checked faster than by walking their automaton, where each byte waits for
+/// the one before it; a test holds the two together.
+#[derive(Debug, Clone, PartialEq, Eq)]
 enum Shortcut {
     None,
     Uuid,
     Text,
+    /// A canonical decimal number; up to so many digits none is out of range
+    Number {
+        digits: usize,
+        signed: bool,
+    },
+    /// So many bytes, each out of one set
+    Run {
+        set: Box<[bool; 256]>,
+        lengths: std::ops::RangeInclusive<usize>,
+    },
 }
 
 impl Language {
@@ -91,10 +102,14 @@ impl Language {
             }
         };
         let shortcut = match &param.ty {
-            _ if lower || codec != Codec::Plain => Shortcut::None,
+            _ if codec != Codec::Plain => Shortcut::run(&spelling),
             Type::Uuid => Shortcut::Uuid,
-            Type::Text => Shortcut::Text,
-            _ => Shortcut::None,
+            Type::Text if !lower => Shortcut::Text,
+            Type::Int => Shortcut::Number { digits: 18, signed: true },
+            Type::Uint => Shortcut::Number { digits: 19, signed: false },
+            Type::Unix => Shortcut::Number { digits: 11, signed: false },
+            Type::UnixMs => Shortcut::Number { digits: 14, signed: false },
+            _ => Shortcut::run(&spelling),
         };
         let (min_len, max_len) = (spelling.min_len(), spelling.max_len());
         Ok(Language { spelling, values, codec, lower, min_len, max_len, shortcut })
@@ -109,19 +124,90 @@ impl Language {
     /// Whether a whole segment, known to be free of separators, spells a value.
     #[inline]
     pub(crate) fn matches(&self, segment: &[u8]) -> bool {
-        match self.shortcut {
+        match &self.shortcut {
             Shortcut::Uuid => is_uuid(segment),
             Shortcut::Text if is_plain_ascii(segment) => true,
+            Shortcut::Run { set, lengths } => {
+                lengths.contains(&segment.len())
+                    && segment.iter().all(|&byte| set[usize::from(byte)])
+            }
+            Shortcut::Number { digits, signed } => match segment {
+                [b'1'..=b'9', rest @ ..] if rest.len() < *digits => {
+                    rest.iter().all(u8::is_ascii_digit)
+                }
+                [b'0'] => true,
+                [b'0', ..] => false,
+                [b'-', ..] if !signed => false,
+                _ => self.spelling.matches(segment),
+            },
             _ => self.spelling.matches(segment),
         }
+    }
+
+    /// Whether a value is spelled as it is.
+    #[inline]
+    pub(crate) fn is_plain(&self) -> bool {
+        !self.lower && self.values.is_none()
+    }
+
+    /// Whether a value needs no look: its own type makes it one of the language.
+    #[inline]
+    pub(crate) fn holds_every(&self, value: &Value<'_>) -> bool {
+        matches!(
+            (value, &self.shortcut),
+            (Value::Uuid(_), Shortcut::Uuid)
+                | (Value::Int(_), Shortcut::Number { digits: 18, .. })
+                | (Value::Uint(_), Shortcut::Number { digits: 19, .. })
+        )
     }
 
     /// Whether the bytes spell a value, wherever they come from.
     #[inline]
     pub(crate) fn matches_any(&self, bytes: &[u8], separator: u8) -> bool {
-        match self.shortcut {
+        match &self.shortcut {
             Shortcut::Text if is_plain_ascii(bytes) => !bytes.contains(&separator),
             _ => self.matches(bytes),
+        }
+    }
+}
+
+impl Shortcut {
+    /// Recognises an automaton that only counts bytes out of one set: a chain, or a state that
+    /// leads to itself.
+    fn run(dfa: &Dfa) -> Self {
+        let mut set = Box::new([false; 256]);
+        for byte in 0..=u8::MAX {
+            set[usize::from(byte)] = !Dfa::is_dead(dfa.next(dfa.start(), byte));
+        }
+        let Some(sample) = set.iter().position(|&member| member) else { return Shortcut::None };
+        let sample = u8::try_from(sample).unwrap_or_default();
+        let (mut at, mut len) = (dfa.start(), 0);
+        let mut first_accepting = None;
+        loop {
+            let next = dfa.next(at, sample);
+            let uniform = (0..=u8::MAX).all(|byte| {
+                let expected = if set[usize::from(byte)] { next } else { 0 };
+                dfa.next(at, byte) == expected
+            });
+            match (dfa.accepting(at), first_accepting) {
+                (true, None) => first_accepting = Some(len),
+                (false, Some(_)) => return Shortcut::None,
+                _ => {}
+            }
+            if Dfa::is_dead(next) || next == at {
+                let lengths =
+                    first_accepting.map(|min| min..=if next == at { usize::MAX } else { len });
+                return match lengths {
+                    Some(lengths) if uniform || Dfa::is_dead(next) => {
+                        Shortcut::Run { set, lengths }
+                    }
+                    _ => Shortcut::None,
+                };
+            }
+            if !uniform || len > dfa.states() {
+                return Shortcut::None;
+            }
+            (at, len) = (next, len + 1);
         }
     }
 }
@@ -256,3 +342,62 @@ impl fmt::Display for LanguageError {
 }
 
 impl std::error::Error for LanguageError {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::sync::LazyLock;
+
+    static LANGUAGES: LazyLock<Vec<Language>> = LazyLock::new(|| {
+        let mut params: Vec<Param> = Type::NAMES
+            .iter()
+            .map(|name| Param::from(Type::named(&name.replace("(n)", "(5)")).unwrap()))
+            .collect();
+        for regex in ["[ab]{2,4}", "[ab]+", "a|bb", "[ab]{0,3}c", "x"] {
+            params.push(Type::Regex(regex.to_owned()).into());
+        }
+        params.push(Type::Enum(vec!["a".to_owned(), "b".to_owned()]).into());
+        for ty in [Type::Text, Type::Uuid, Type::Uint, Type::Word] {
+            params.push(Param {
+                ty: ty.clone(),
+                normalize: Some(Normalize::Lower),
+                encode: Vec::new(),
+            });
+            params.push(Param { ty, normalize: None, encode: vec![('1', "x".to_owned())] });
+        }
+        params.iter().map(|param| Language::of(param, b':').unwrap()).collect()
+    });
+
+    proptest! {
+        #[test]
+        fn shortcuts_agree_with_their_automata(
+            random in prop::collection::vec(any::<u8>(), 0..40),
+            likely in "[0-9a-cxA-B_{}~ -]{0,24}|-?[0-9]{1,21}|[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-g]{12}",
+        ) {
+            for language in LANGUAGES.iter() {
+                for segment in [random.as_slice(), likely.as_bytes()] {
+                    // Segments are cut at the separator before they are matched.
+                    if !segment.contains(&b':') {
+                        prop_assert_eq!(language.matches(segment), language.spelling.matches(segment));
+                    }
+                    prop_assert_eq!(
+                        language.matches_any(segment, b':'),
+                        language.spelling.matches(segment)
+                    );
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn languages_are_as_small_as_they_can_be() {
+        let states = |name: &str| {
+            Language::of(&Type::named(name).unwrap().into(), b':').unwrap().spelling.states() - 1
+        };
+        assert_eq!(states("uuid"), 37);
+        assert_eq!(states("uint"), 39);
+        assert_eq!(states("hex(1024)"), 1025);
+        assert!(states("text") <= 17, "{}", states("text"));
+    }
+}

@@ -102,8 +102,9 @@ impl Scratch {
                 break;
             }
         }
-        self.bytes[self.len..][..20 - at].copy_from_slice(&digits[at..]);
-        self.len += 20 - at;
+        let len = digits.len() - at;
+        self.bytes[self.len..][..len].copy_from_slice(&digits[at..]);
+        self.len += len;
     }
 }
 

@@ -249,12 +249,35 @@ fn no_value_can_choose_a_slot_or_act_as_a_glob() {
 
 #[test]
 fn derived_keys_meet_no_definition_unless_one_takes_their_form() {
-    assert_eq!(overlaps(&keyspace(&["{name}", "cart:{#id}", "cart:{#id}:lines"])), [""; 0]);
+    let plain = ["{name}", "cart:{#id}", "cart:{#id}:{item}", "cart:{#id}:{rest...}"];
+    assert_eq!(overlaps(&keyspace(&plain[..3])), [""; 0]);
+    assert_eq!(overlaps(&keyspace(&["cart:{#id}:{rest...}"])), [""; 0]);
     assert_eq!(
-        overlaps(&keyspace(&["cart:{#id}", "cart:{#id}~lease"])),
-        ["d1 ~d0 cart:{a}~lease conflict"]
+        overlaps(&keyspace(&["cart:{#id}", "cart:{#id}~{#word}"])),
+        ["d1 ~d0 cart:{a}~{a} conflict"]
     );
     assert_eq!(overlaps(&keyspace(&["{name}", "~lease:{#id}"])), ["d1 ~d0 ~lease:{a} conflict"]);
+    let prefixed = keyspace_of("{tenant:slug}:", &["{name}", "~lease:{{{rest...}"], &[]);
+    assert_eq!(overlaps(&prefixed), [""; 0]);
+}
+
+#[test]
+fn a_thousand_tagged_patterns_are_compared_in_time() {
+    let patterns: Vec<String> = (0..1_000).map(|n| format!("e{n}:{{#p}}:{{q}}")).collect();
+    let patterns: Vec<&str> = patterns.iter().map(String::as_str).collect();
+    assert_eq!(overlaps(&keyspace(&patterns)), [""; 0]);
+}
+
+#[test]
+fn keyspaces_with_other_separators_are_compared_whole() {
+    let ours = keyspace(&["a:{x:uint}", "b:{x}"]);
+    let mut builder = Keyspace::builder('/').unwrap();
+    builder.define("path", &Template::parse("a:{y}").unwrap(), |_| None);
+    let theirs = builder.finish().unwrap();
+    let found = prove::overlaps_between(&ours, &theirs);
+    assert!(found.complete);
+    assert_eq!(found.overlaps.len(), 1);
+    assert_eq!(found.overlaps[0].witness, "a:0");
 }
 
 #[test]

@@ -12,10 +12,10 @@ const DEAD: u32 = 0;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Dfa {
     classes: [u8; 256],
-    columns: u32,
+    /// The length of a row: one entry a class, and one that says whether the state accepts
+    stride: u32,
     /// `rows[state + class]`; a state is the offset of its row, which saves a multiplication a byte
     rows: Vec<u32>,
-    accepting: Vec<bool>,
     start: u32,
 }
 
@@ -29,18 +29,17 @@ impl Dfa {
     ) -> Self {
         let merged = merge_equal_states(next, accepting);
         let (classes, keep) = merge_equal_classes(&classes, next, &merged);
-        let live = merged.iter().max().map_or(1, |max| max + 1);
-        let columns = u32::try_from(keep.len()).unwrap_or(u32::MAX);
-        let mut rows = vec![DEAD; (live * columns) as usize];
-        let mut accepts = vec![false; live as usize];
+        let states = merged.iter().max().map_or(1, |max| max + 1);
+        let stride = u32::try_from(keep.len() + 1).unwrap_or(u32::MAX);
+        let mut rows = vec![DEAD; (states * stride) as usize];
         for (old, row) in next.iter().enumerate() {
-            let new = merged[old];
-            accepts[new as usize] = accepting[old];
+            let new = (merged[old] * stride) as usize;
             for (column, &class) in keep.iter().enumerate() {
-                rows[new as usize * keep.len() + column] = merged[row[class] as usize] * columns;
+                rows[new + column] = merged[row[class] as usize] * stride;
             }
+            rows[new + keep.len()] = u32::from(accepting[old]);
         }
-        Dfa { classes, columns, rows, accepting: accepts, start: merged[start as usize] * columns }
+        Dfa { classes, stride, rows, start: merged[start as usize] * stride }
     }
 
     pub(crate) fn start(&self) -> u32 {
@@ -52,8 +51,9 @@ impl Dfa {
         self.rows[state as usize + usize::from(self.classes[usize::from(byte)])]
     }
 
+    #[inline]
     pub(crate) fn accepting(&self, state: u32) -> bool {
-        self.accepting[(state / self.columns) as usize]
+        self.rows[(state + self.stride - 1) as usize] != 0
     }
 
     pub(crate) fn is_dead(state: u32) -> bool {
@@ -87,7 +87,7 @@ impl Dfa {
 
     /// How many states, the dead one included.
     pub(crate) fn states(&self) -> usize {
-        self.accepting.len()
+        self.rows.len() / self.stride as usize
     }
 
     /// One byte of each class, easy to read ones first, and all bytes for which `apart` holds.
@@ -95,7 +95,7 @@ impl Dfa {
     pub(crate) fn representatives(&self, apart: impl Fn(u8) -> bool) -> Vec<u8> {
         let mut bytes: Vec<u8> = (0..=u8::MAX).collect();
         bytes.sort_by_key(|&byte| preference(byte));
-        let mut seen = vec![false; self.columns as usize];
+        let mut seen = vec![false; self.stride as usize];
         bytes.retain(|&byte| {
             apart(byte) || !std::mem::replace(&mut seen[usize::from(self.class(byte))], true)
         });
@@ -111,7 +111,7 @@ impl Dfa {
     /// leads to a match.
     pub(crate) fn uses(&self, byte: u8) -> bool {
         let class = u32::from(self.class(byte));
-        let mut states = (self.columns..).step_by(self.columns as usize).take(self.states() - 1);
+        let mut states = (self.stride..).step_by(self.stride as usize).take(self.states() - 1);
         states.any(|state| self.rows[(state + class) as usize] != DEAD)
     }
 
@@ -169,7 +169,7 @@ impl Dfa {
                 return len;
             }
             for next in self.successors(state) {
-                if !std::mem::replace(&mut seen[(next / self.columns) as usize], true) {
+                if !std::mem::replace(&mut seen[(next / self.stride) as usize], true) {
                     queue.push_back((next, len + 1));
                 }
             }
@@ -181,8 +181,8 @@ impl Dfa {
     pub(crate) fn max_len(&self) -> Option<usize> {
         // Longest path; a cycle shows as a path longer than there are states.
         let mut incoming = vec![0usize; self.states()];
-        let index = |state: u32| (state / self.columns) as usize;
-        for state in (self.columns..).step_by(self.columns as usize).take(self.states() - 1) {
+        let index = |state: u32| (state / self.stride) as usize;
+        for state in (self.stride..).step_by(self.stride as usize).take(self.states() - 1) {
             for next in self.successors(state) {
                 incoming[index(next)] += 1;
             }
@@ -210,7 +210,7 @@ impl Dfa {
 
     /// The live states that follow, one for each class.
     fn successors(&self, state: u32) -> impl Iterator<Item = u32> {
-        let row = state as usize..(state + self.columns) as usize;
+        let row = state as usize..(state + self.stride - 1) as usize;
         self.rows[row].iter().copied().filter(|&next| next != DEAD)
     }
 }

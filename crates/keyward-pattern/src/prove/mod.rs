@@ -9,6 +9,7 @@
 //! Every search is bounded. Where a bound is reached the result says so, and nothing counts as proved.
 
 mod ambiguity;
+mod derived;
 mod glob;
 mod injective;
 mod overlap;

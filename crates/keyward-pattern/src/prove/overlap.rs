@@ -7,14 +7,17 @@
 
 use crate::automaton::{Meeting, Nfa, TooLarge, meet};
 use crate::path::{Path, Piece, Segment};
+use crate::prove::derived::{agree, derived_overlaps, leading};
 use crate::trie::Growing;
 use crate::{DefinitionId, Keyspace};
 use std::collections::HashSet;
 
 /// How many pairs of places in the tree are looked at before giving up.
 const MAX_VISITS: usize = 2_000_000;
+/// How many pairs of patterns with different separators are compared before giving up.
+const MAX_UNLIKE: usize = 50_000;
 /// How many overlaps are collected; a schema with more has one problem, not many.
-const MAX_FOUND: usize = 1_000;
+pub(super) const MAX_FOUND: usize = 1_000;
 
 /// What was found, and whether everything was looked at.
 #[derive(Debug, Clone, Default)]
@@ -77,6 +80,9 @@ pub fn overlaps(keyspace: &Keyspace) -> Overlaps {
 /// The overlaps between two keyspaces: the first claim is the first's, the second the second's.
 /// Nothing is reserved across keyspaces: every overlap is a conflict.
 pub fn overlaps_between(left: &Keyspace, right: &Keyspace) -> Overlaps {
+    if left.separator() != right.separator() {
+        return unlike_overlaps(left, right);
+    }
     let shift = u32::try_from(left.paths().len()).unwrap_or(u32::MAX);
     let mut search = Search::new(left.paths().iter().chain(right.paths()), left.separator());
     search.split = Some(shift);
@@ -94,6 +100,38 @@ pub fn overlaps_between(left: &Keyspace, right: &Keyspace) -> Overlaps {
                 witness,
                 kind: OverlapKind::Conflict,
             });
+        }
+    }
+    found
+}
+
+/// With another separator segments do not line up: whole patterns are compared.
+fn unlike_overlaps(left: &Keyspace, right: &Keyspace) -> Overlaps {
+    let mut found = Overlaps { overlaps: Vec::new(), complete: true };
+    let mut visits = 0;
+    let mut seen = HashSet::new();
+    for (a, left_path) in (0u32..).zip(left.paths()) {
+        let begins = leading(left_path, left);
+        let near = |path: &&(u32, &Path)| agree(&begins, &leading(path.1, right));
+        for (b, right_path) in (0u32..).zip(right.paths()).collect::<Vec<_>>().iter().filter(near) {
+            visits += 1;
+            if visits > MAX_UNLIKE || found.overlaps.len() >= MAX_FOUND {
+                found.complete = false;
+                return found;
+            }
+            let meeting = path_nfa(left_path, left.separator())
+                .and_then(|nfa| meet(&nfa, &path_nfa(right_path, right.separator())?));
+            let claims = (left.owner(a), right.owner(*b));
+            match meeting {
+                Ok(Meeting::At(witness)) if seen.insert(claims) => found.overlaps.push(Overlap {
+                    first: Claim::Definition(claims.0),
+                    second: Claim::Definition(claims.1),
+                    witness: String::from_utf8_lossy(&witness).into_owned(),
+                    kind: OverlapKind::Conflict,
+                }),
+                Ok(_) => {}
+                Err(TooLarge) => found.complete = false,
+            }
         }
     }
     found
@@ -388,60 +426,4 @@ fn tail_nfa(segments: &[Segment], separator: u8) -> Result<Nfa, TooLarge> {
         nfa = nfa.then(segment.nfa()?)?;
     }
     Ok(nfa)
-}
-
-/// Derived keys against definitions. A derived key contains braces, which no parameter holds, so
-/// only definitions with literal braces can meet one.
-fn derived_overlaps(keyspace: &Keyspace, overlaps: &mut Overlaps) {
-    let braced: Vec<(u32, &Path)> =
-        (0u32..).zip(keyspace.paths()).filter(|(_, path)| has_brace(path)).collect();
-    if braced.is_empty() {
-        return;
-    }
-    let separator = keyspace.separator();
-    let mut seen = HashSet::new();
-    for (number, path) in &braced {
-        let Ok(claimed) = path_nfa(path, separator) else {
-            overlaps.complete = false;
-            continue;
-        };
-        for definition in keyspace.definitions() {
-            let paths = keyspace.compiled(definition.id()).paths.clone();
-            for owner in &keyspace.paths()[paths.start as usize..paths.end as usize] {
-                let derived = derived_nfa(keyspace, owner, definition.has_tag());
-                match derived.and_then(|derived| meet(&derived, &claimed)) {
-                    Ok(Meeting::Apart) => {}
-                    Ok(Meeting::At(witness)) => {
-                        let claims = (keyspace.owner(*number), definition.id());
-                        if seen.insert(claims) && overlaps.overlaps.len() < MAX_FOUND {
-                            overlaps.overlaps.push(Overlap {
-                                first: Claim::Definition(claims.0),
-                                second: Claim::Derived(claims.1),
-                                witness: String::from_utf8_lossy(&witness).into_owned(),
-                                kind: OverlapKind::Conflict,
-                            });
-                        }
-                    }
-                    Err(TooLarge) => overlaps.complete = false,
-                }
-            }
-        }
-    }
-}
-
-fn has_brace(path: &Path) -> bool {
-    let brace = |piece: &Piece| matches!(piece, Piece::Literal(text) if text.contains('{'));
-    path.segments.iter().any(|segment| segment.pieces.iter().any(brace))
-}
-
-/// All keys that can be derived from a path's.
-fn derived_nfa(keyspace: &Keyspace, path: &Path, tagged: bool) -> Result<Nfa, TooLarge> {
-    let separator = keyspace.separator();
-    let word = Nfa::bytes(&[(b'a', b'z')]).repeat(1, None)?;
-    let key = path_nfa(path, separator)?;
-    if tagged {
-        return Nfa::concat([key, Nfa::literal(b"~"), word]);
-    }
-    let prefix = keyspace.prefix_nfa()?;
-    Nfa::concat([prefix, Nfa::literal(b"~"), word, Nfa::literal(b":{"), key, Nfa::literal(b"}")])
 }

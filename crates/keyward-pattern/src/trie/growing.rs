@@ -1,6 +1,6 @@
 //! The tree while it grows: what a [`Trie`] is laid out from, and what the prover walks.
 
-use super::{Edge, LiteralTable, Matcher, NONE, Node, Trie};
+use super::{Edge, LiteralTable, Literals, Matcher, NONE, Node, Target, Trie, Word};
 #[cfg(feature = "prove")]
 use crate::automaton::Nfa;
 use crate::automaton::{Dfa, Meeting, TooLarge, meet, meet_dfa, subset};
@@ -203,25 +203,59 @@ impl Growing {
             matchers: self.matchers.iter().map(Matcher::new).collect(),
             literals: LiteralTable::new(self.nodes.iter().map(|node| node.literals.len()).sum()),
         };
-        let len = |edges: &Vec<Edge>| u32::try_from(edges.len()).unwrap_or(NONE);
-        let first = |paths: &[u32]| paths.first().copied().unwrap_or(NONE);
         for (number, node) in (0u32..).zip(&self.nodes) {
-            for (text, &child) in &node.literals {
-                trie.literals.insert(number, text, child);
-            }
-            let edges = len(&trie.edges);
-            trie.edges.extend(node.edges.iter().map(|&(matcher, to)| Edge { matcher, to }));
-            let rests = len(&trie.edges);
-            let rest_edge =
-                |(matcher, to): &(u32, Vec<u32>)| Edge { matcher: *matcher, to: first(to) };
-            trie.edges.extend(node.rests.iter().map(rest_edge));
-            trie.nodes.push(Node {
-                literals: !node.literals.is_empty(),
-                edges: edges..rests,
-                rests: rests..len(&trie.edges),
-                end: first(&node.ends),
-            });
+            let literals = self.literals(number, node, &mut trie.literals);
+            let edges =
+                node.edges.iter().map(|&(matcher, to)| Edge { matcher, to: self.target(to) });
+            let edges = append(&mut trie.edges, edges);
+            let first = |paths: &[u32]| paths.first().copied().unwrap_or(NONE);
+            let rests = node.rests.iter();
+            let rests =
+                rests.map(|(matcher, to)| Edge { matcher: *matcher, to: Target::path(first(to)) });
+            let rests = append(&mut trie.edges, rests);
+            let only_edge = if edges.len() == 1 && rests.is_empty() {
+                trie.edges.last().copied()
+            } else {
+                None
+            };
+            trie.nodes.push(Node { literals, only_edge, edges, rests, end: first(&node.ends) });
         }
         trie
     }
+
+    fn literals(&self, number: u32, node: &GrowingNode, table: &mut LiteralTable) -> Literals {
+        let mut literals = node.literals.iter();
+        if let (Some((text, &child)), None) = (literals.next(), literals.next())
+            && let Some(word) = Word::short(text)
+        {
+            return Literals::One(word, self.target(child));
+        }
+        for (text, &child) in &node.literals {
+            table.insert(number, text, self.target(child));
+        }
+        if node.literals.is_empty() { Literals::None } else { Literals::Many }
+    }
+
+    /// A node with nothing behind it is as good as the path that ends there.
+    fn target(&self, node: u32) -> Target {
+        match &self.nodes[node as usize] {
+            GrowingNode { literals, edges, rests, ends }
+                if literals.is_empty()
+                    && edges.is_empty()
+                    && rests.is_empty()
+                    && !ends.is_empty() =>
+            {
+                Target::path(ends[0])
+            }
+            _ => Target(node),
+        }
+    }
+}
+
+/// Adds edges; where they stand.
+fn append(edges: &mut Vec<Edge>, more: impl Iterator<Item = Edge>) -> std::ops::Range<u32> {
+    let len = |edges: &Vec<Edge>| u32::try_from(edges.len()).unwrap_or(NONE);
+    let start = len(edges);
+    edges.extend(more);
+    start..len(edges)
 }

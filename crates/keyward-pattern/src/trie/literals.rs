@@ -1,93 +1,124 @@
-//! The literal segments of all nodes in one table.
+//! The literal segments of all nodes in one open-addressed table, so that a step down costs one
+//! probe however many patterns there are.
+//!
+//! A segment is compared by its first and its last eight bytes, which up to sixteen are all there
+//! are: no call, no second place in memory. Only longer ones are compared byte by byte.
 
-use super::NONE;
+use super::{NONE, Target};
 
-/// The literal segments of all nodes in one open-addressed table, so that a step down costs one
-/// probe however many patterns there are.
+/// The most bytes that a [`Word`] holds.
+const WORD: usize = 16;
+/// No node has this number.
+const EMPTY: Target = Target(NONE);
+
 #[derive(Debug)]
 pub(super) struct LiteralTable {
     slots: Vec<Slot>,
+    /// What does not fit into a word
     texts: Vec<u8>,
 }
 
 #[derive(Debug, Clone, Copy)]
 struct Slot {
-    hash: u32,
-    child: u32,
-    start: u32,
+    word: Word,
+    node: u32,
+    child: Target,
+    /// Where the text begins, if it is longer than a word
+    text: u32,
+}
+
+/// A segment's length, and its first and last eight bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Word {
+    first: u64,
+    last: u64,
     len: u32,
 }
 
 impl LiteralTable {
     pub(super) fn new(count: usize) -> Self {
-        let empty = Slot { hash: 0, child: NONE, start: 0, len: 0 };
+        let nothing = Word { first: 0, last: 0, len: 0 };
+        let empty = Slot { word: nothing, node: NONE, child: EMPTY, text: 0 };
         LiteralTable {
             slots: vec![empty; (count * 2).next_power_of_two().max(2)],
             texts: Vec::new(),
         }
     }
 
+    /// The node behind a literal segment of a node.
     #[inline]
-    pub(super) fn get(&self, node: u32, text: &[u8]) -> Option<u32> {
-        let hash = hash(node, text);
+    pub(super) fn get(&self, node: u32, text: &[u8]) -> Option<Target> {
+        let word = Word::of(text);
         let mask = self.slots.len() - 1;
-        let mut at = hash as usize & mask;
+        let mut at = word.hash(node) & mask;
         loop {
             let slot = &self.slots[at];
-            if slot.child == NONE {
-                return None;
-            }
-            if slot.hash == hash
-                && slot.len as usize == text.len() + 4
-                && self.texts[slot.start as usize..][..4] == node.to_le_bytes()
-                && self.texts[slot.start as usize + 4..][..text.len()] == *text
+            if slot.word == word && slot.node == node && (text.len() <= WORD || self.is(slot, text))
             {
                 return Some(slot.child);
             }
+            if slot.child == EMPTY {
+                return None;
+            }
             at = (at + 1) & mask;
         }
     }
 
-    /// The node's number is kept before the text: the same word may stand in many places.
-    pub(super) fn insert(&mut self, node: u32, text: &[u8], child: u32) {
-        let hash = hash(node, text);
+    pub(super) fn insert(&mut self, node: u32, text: &[u8], child: Target) {
+        let word = Word::of(text);
         let mask = self.slots.len() - 1;
-        let mut at = hash as usize & mask;
-        while self.slots[at].child != NONE {
+        let mut at = word.hash(node) & mask;
+        while self.slots[at].child != EMPTY {
             at = (at + 1) & mask;
         }
         let start = u32::try_from(self.texts.len()).unwrap_or(NONE);
-        self.texts.extend(node.to_le_bytes());
-        self.texts.extend(text);
-        let len = u32::try_from(text.len() + 4).unwrap_or(NONE);
-        self.slots[at] = Slot { hash, child, start, len };
+        if text.len() > WORD {
+            self.texts.extend(text);
+        }
+        self.slots[at] = Slot { word, node, child, text: start };
+    }
+
+    fn is(&self, slot: &Slot, text: &[u8]) -> bool {
+        self.texts[slot.text as usize..].starts_with(text)
     }
 }
 
-/// Multiply and fold over eight bytes at a time.
-#[inline]
-fn hash(node: u32, text: &[u8]) -> u32 {
-    const FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
-    let mut hash = (u64::from(node) << 32 | text.len() as u64).wrapping_mul(FACTOR);
-    let mut mix = |word: u64| hash = (hash.rotate_left(23) ^ word).wrapping_mul(FACTOR);
-    let (words, tail) = text.as_chunks::<8>();
-    for word in words {
-        mix(u64::from_le_bytes(*word));
+impl Word {
+    /// A text that is known whole by its word.
+    pub(super) fn short(text: &[u8]) -> Option<Self> {
+        (text.len() <= WORD).then(|| Word::of(text))
     }
-    if !tail.is_empty() {
-        // The last bytes as one word, overlapping what was read already where there is enough.
-        let word = match (text.last_chunk::<8>(), tail.first_chunk::<4>(), tail.last_chunk::<4>()) {
-            (Some(last), _, _) => u64::from_le_bytes(*last),
-            (None, Some(first), Some(last)) => {
-                u64::from(u32::from_le_bytes(*first)) << 32 | u64::from(u32::from_le_bytes(*last))
-            }
-            _ => {
-                u64::from(tail[0])
-                    | u64::from(tail[tail.len() / 2]) << 8
-                    | u64::from(tail[tail.len() - 1]) << 16
-            }
+
+    #[inline]
+    pub(super) fn is(&self, text: &[u8]) -> bool {
+        self.len as usize == text.len() && *self == Word::of(text)
+    }
+
+    #[inline]
+    fn of(text: &[u8]) -> Self {
+        let (first, last) = match (text.first_chunk::<8>(), text.last_chunk::<8>()) {
+            (Some(first), Some(last)) => (u64::from_le_bytes(*first), u64::from_le_bytes(*last)),
+            _ => match (text.first_chunk::<4>(), text.last_chunk::<4>()) {
+                (Some(first), Some(last)) => {
+                    (u64::from(u32::from_le_bytes(*first)), u64::from(u32::from_le_bytes(*last)))
+                }
+                _ => match text {
+                    [] => (0, 0),
+                    [.., last] => (
+                        u64::from(text[0]) | u64::from(text[text.len() / 2]) << 8,
+                        u64::from(*last),
+                    ),
+                },
+            },
         };
-        mix(word);
+        Word { first, last, len: u32::try_from(text.len()).unwrap_or(u32::MAX) }
     }
-    (hash >> 32) as u32
+
+    #[inline]
+    fn hash(self, node: u32) -> usize {
+        const FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
+        let mixed =
+            self.first ^ self.last.rotate_left(29) ^ (u64::from(node) << 32 | u64::from(self.len));
+        (mixed.wrapping_mul(FACTOR) >> 32) as usize
+    }
 }

@@ -12,7 +12,8 @@ pub(crate) use growing::Growing;
 use crate::automaton::{Dfa, TooLarge};
 use crate::language::Language;
 use crate::path::{Segment, find};
-use literals::LiteralTable;
+use literals::{LiteralTable, Word};
+use std::ops::Range;
 use std::sync::Arc;
 
 const NONE: u32 = u32::MAX;
@@ -27,23 +28,47 @@ pub(crate) struct Trie {
     literals: LiteralTable,
 }
 
+/// A place in the tree, one cache line: with a thousand patterns the way down is mostly waiting
+/// for memory. What most nodes have, one literal or one type, stands in the node itself.
 #[derive(Debug)]
+#[repr(align(64))]
 struct Node {
-    /// Whether literals lead on from here
-    literals: bool,
+    literals: Literals,
+    /// The first of `edges`, if there is one and nothing else
+    only_edge: Option<Edge>,
     /// Types that lead on, the narrower ones first
-    edges: std::ops::Range<u32>,
+    edges: Range<u32>,
     /// Types that take the rest of the key, likewise
-    rests: std::ops::Range<u32>,
+    rests: Range<u32>,
     /// The path that ends here
     end: u32,
 }
 
-/// `to` is a node, or a path where the edge takes the rest.
+/// The literals that lead on from a node.
 #[derive(Debug)]
+enum Literals {
+    None,
+    One(Word, Target),
+    /// In the table
+    Many,
+}
+
+#[derive(Debug, Clone, Copy)]
 struct Edge {
     matcher: u32,
-    to: u32,
+    to: Target,
+}
+
+/// Where a step leads: to a node, or to a path that ends there with nothing going on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Target(u32);
+
+impl Target {
+    const PATH: u32 = 1 << 31;
+
+    fn path(number: u32) -> Self {
+        Target(number | Target::PATH)
+    }
 }
 
 /// What a segment with at least one parameter may be.
@@ -64,37 +89,33 @@ impl Trie {
     /// place where they differ.
     #[inline]
     pub(crate) fn find(&self, key: &[u8]) -> Option<u32> {
-        self.walk(0, key, 0)
+        self.walk(Target(0), key, 0)
     }
 
-    fn walk(&self, mut at: u32, key: &[u8], mut start: usize) -> Option<u32> {
+    fn walk(&self, mut at: Target, key: &[u8], mut start: usize) -> Option<u32> {
         loop {
-            let node = &self.nodes[at as usize];
+            let node = self.nodes.get(at.0 as usize)?;
             let end = start + find(self.separator, &key[start..]);
             let segment = &key[start..end];
-            let literal = if node.literals { self.literals.get(at, segment) } else { None };
-            let ways = node.edges.end - node.edges.start + (node.rests.end - node.rests.start);
-            // With a single way on there is nothing to come back to.
-            let only = match literal {
-                Some(child) if ways == 0 => Some(child),
-                None if ways == 0 => return None,
-                None if ways == 1 && node.rests.is_empty() => {
-                    let edge = &self.edges[node.edges.start as usize];
-                    if !self.matchers[edge.matcher as usize].matches(segment) {
-                        return None;
-                    }
-                    Some(edge.to)
-                }
-                _ => None,
+            let literal = match &node.literals {
+                Literals::None => None,
+                Literals::One(word, to) => word.is(segment).then_some(*to),
+                Literals::Many => self.literals.get(at.0, segment),
             };
-            match only {
-                Some(child) if end == key.len() => return self.end(child),
-                Some(child) => {
-                    at = child;
-                    start = end + 1;
+            // With a single way on there is nothing to come back to.
+            let only = match (literal, node.only_edge) {
+                (None, Some(edge)) if self.matchers[edge.matcher as usize].matches(segment) => {
+                    edge.to
                 }
-                None => return self.branch(node, literal, key, start, end),
+                (None, Some(_)) => return None,
+                (Some(to), None) if node.edges.is_empty() && node.rests.is_empty() => to,
+                _ => return self.branch(node, literal, key, start..end),
+            };
+            if end == key.len() {
+                return self.end(only);
             }
+            at = only;
+            start = end + 1;
         }
     }
 
@@ -103,32 +124,44 @@ impl Trie {
     fn branch(
         &self,
         node: &Node,
-        literal: Option<u32>,
+        literal: Option<Target>,
         key: &[u8],
-        start: usize,
-        end: usize,
+        segment: Range<usize>,
     ) -> Option<u32> {
-        let go_on = |child: u32| {
-            if end == key.len() { self.end(child) } else { self.walk(child, key, end + 1) }
+        let go_on = |to: Target| {
+            if segment.end == key.len() {
+                self.end(to)
+            } else {
+                self.walk(to, key, segment.end + 1)
+            }
         };
         if let Some(found) = literal.and_then(go_on) {
             return Some(found);
         }
-        for edge in &self.edges[node.edges.start as usize..node.edges.end as usize] {
-            if self.matchers[edge.matcher as usize].matches(&key[start..end])
+        for edge in self.edges(&node.edges) {
+            if self.matchers[edge.matcher as usize].matches(&key[segment.clone()])
                 && let Some(found) = go_on(edge.to)
             {
                 return Some(found);
             }
         }
-        let mut rests = self.edges[node.rests.start as usize..node.rests.end as usize].iter();
-        rests
-            .find(|edge| self.matchers[edge.matcher as usize].matches(&key[start..]))
-            .map(|edge| edge.to)
+        let mut rests = self.edges(&node.rests).iter();
+        let rest = rests
+            .find(|edge| self.matchers[edge.matcher as usize].matches(&key[segment.start..]))?;
+        self.end(rest.to)
     }
 
-    fn end(&self, node: u32) -> Option<u32> {
-        let path = self.nodes[node as usize].end;
+    fn edges(&self, range: &Range<u32>) -> &[Edge] {
+        &self.edges[range.start as usize..range.end as usize]
+    }
+
+    /// The path that ends at a target.
+    #[inline]
+    fn end(&self, target: Target) -> Option<u32> {
+        if target.0 & Target::PATH != 0 {
+            return Some(target.0 & !Target::PATH);
+        }
+        let path = self.nodes[target.0 as usize].end;
         (path != NONE).then_some(path)
     }
 }

@@ -1,0 +1,113 @@
+//! Whether a definition can claim a key that is derived from another's.
+
+use crate::automaton::{Meeting, Nfa, TooLarge, meet};
+use crate::path::{Path, Piece};
+use crate::prove::overlap::{Claim, MAX_FOUND, Overlap, OverlapKind, Overlaps, path_nfa};
+use crate::{Keyspace, Part, Template};
+use std::collections::HashSet;
+
+/// How many pairs of a pattern and a derived key are compared before giving up.
+const MAX_DERIVED: usize = 20_000;
+
+/// Derived keys against definitions. A derived key holds one brace more than its owner's key, and
+/// no parameter holds any: only paths with as many braces in their literals need a look.
+pub(super) fn derived_overlaps(keyspace: &Keyspace, overlaps: &mut Overlaps) {
+    let paths = keyspace.paths();
+    let braced: Vec<(u32, &Path, usize)> = (0u32..)
+        .zip(paths)
+        .map(|(number, path)| (number, path, braces(path)))
+        .filter(|(_, _, braces)| *braces > 0)
+        .collect();
+    let mut seen = HashSet::new();
+    let mut visits = 0;
+    for (owner_number, owner) in (0u32..).zip(paths).filter(|_| !braced.is_empty()) {
+        let definition = keyspace.definition(keyspace.owner(owner_number));
+        let expected = braces(owner) + 1;
+        let begins =
+            if definition.has_tag() { leading(owner, keyspace) } else { reserved(keyspace) };
+        let near = |path: &Path| agree(&leading(path, keyspace), &begins);
+        for (number, path, _) in
+            braced.iter().filter(|(_, path, braces)| *braces == expected && near(path))
+        {
+            visits += 1;
+            if visits > MAX_DERIVED || overlaps.overlaps.len() >= MAX_FOUND {
+                overlaps.complete = false;
+                return;
+            }
+            let derived = derived_nfa(keyspace, owner, definition.has_tag());
+            let meeting =
+                derived.and_then(|derived| meet(&derived, &path_nfa(path, keyspace.separator())?));
+            match meeting {
+                Ok(Meeting::Apart) => {}
+                Ok(Meeting::At(witness)) => {
+                    let claims = (keyspace.owner(*number), definition.id());
+                    if seen.insert(claims) {
+                        overlaps.overlaps.push(Overlap {
+                            first: Claim::Definition(claims.0),
+                            second: Claim::Derived(claims.1),
+                            witness: String::from_utf8_lossy(&witness).into_owned(),
+                            kind: OverlapKind::Conflict,
+                        });
+                    }
+                }
+                Err(TooLarge) => overlaps.complete = false,
+            }
+        }
+    }
+}
+
+/// How many opening braces the literals of a path hold.
+fn braces(path: &Path) -> usize {
+    let count = |piece: &Piece| match piece {
+        Piece::Literal(text) => text.matches('{').count(),
+        Piece::Typed(_) => 0,
+    };
+    path.segments.iter().flat_map(|segment| &segment.pieces).map(count).sum()
+}
+
+/// What every key of a path begins with.
+pub(super) fn leading(path: &Path, keyspace: &Keyspace) -> Vec<u8> {
+    let mut text = Vec::new();
+    for (index, segment) in path.segments.iter().enumerate() {
+        if index > 0 {
+            text.push(keyspace.separator());
+        }
+        for piece in &segment.pieces {
+            match piece {
+                Piece::Literal(literal) => text.extend_from_slice(literal.as_bytes()),
+                Piece::Typed(_) => return text,
+            }
+        }
+    }
+    text
+}
+
+/// What every derived key of an owner without a tag begins with, as far as the prefix is literal.
+fn reserved(keyspace: &Keyspace) -> Vec<u8> {
+    let mut text = Vec::new();
+    for part in keyspace.prefix().map_or(&[][..], Template::parts) {
+        match part {
+            Part::Literal(literal) => text.extend_from_slice(literal.as_bytes()),
+            Part::Hole(_) => return text,
+        }
+    }
+    text.push(b'~');
+    text
+}
+
+/// Whether two beginnings can be of one key.
+pub(super) fn agree(left: &[u8], right: &[u8]) -> bool {
+    left.iter().zip(right).all(|(a, b)| a == b)
+}
+
+/// All keys that can be derived from a path's.
+fn derived_nfa(keyspace: &Keyspace, path: &Path, tagged: bool) -> Result<Nfa, TooLarge> {
+    let word = Nfa::bytes(&[(b'a', b'z')]).repeat(1, None)?;
+    let key = path_nfa(path, keyspace.separator())?;
+    let close = Nfa::literal(b"}");
+    if tagged {
+        return Nfa::concat([key, Nfa::literal(b"~{"), word, close]);
+    }
+    let prefix = keyspace.prefix_nfa()?;
+    Nfa::concat([prefix, Nfa::literal(b"~"), word, Nfa::literal(b":{"), key, close])
+}

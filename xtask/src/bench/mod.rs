@@ -1,0 +1,107 @@
+//! Speed, as ratios against a named peer in the same run: `cargo xtask bench [NAME…]`.
+//!
+//! Machines are noisy, so each contestant runs several times in turn with the others and the best
+//! of its runs counts; a ratio of two bests moves far less than either.
+
+mod build;
+mod classify;
+mod corpus;
+mod pipe;
+
+use anyhow::{Context, Result, bail};
+use std::time::{Duration, Instant};
+
+/// How often each contestant runs.
+const ROUNDS: usize = 15;
+
+/// Runs the named benches, or all.
+pub(crate) fn run(names: &[&str]) -> Result<()> {
+    if cfg!(debug_assertions) {
+        return again_in_release(names);
+    }
+    let benches: [(&str, fn(&mut Table) -> Result<()>); 3] =
+        [("classify", classify::run), ("build", build::run), ("pipe", pipe::run)];
+    if let Some(unknown) = names.iter().find(|name| benches.iter().all(|(bench, _)| bench != *name))
+    {
+        bail!("no bench `{unknown}`; there are classify, build and pipe");
+    }
+    let mut table = Table::default();
+    for (name, bench) in benches {
+        if names.is_empty() || names.contains(&name) {
+            eprintln!("{name} …");
+            bench(&mut table).with_context(|| format!("bench {name}"))?;
+        }
+    }
+    table.print();
+    Ok(())
+}
+
+/// `cargo xtask` builds without optimisation; speed is measured with it.
+fn again_in_release(names: &[&str]) -> Result<()> {
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let status = std::process::Command::new(cargo)
+        .args(["run", "--quiet", "--release", "--package", "xtask", "--", "bench"])
+        .args(names)
+        .status()?;
+    std::process::exit(status.code().unwrap_or(1));
+}
+
+/// The best time of each contestant, who run in turn. What they return is kept from the optimiser.
+fn compete<const N: usize>(contestants: [&mut dyn FnMut() -> usize; N]) -> [Duration; N] {
+    let mut best = [Duration::MAX; N];
+    let mut contestants = contestants;
+    for _ in 0..ROUNDS {
+        for (contestant, best) in contestants.iter_mut().zip(&mut best) {
+            let start = Instant::now();
+            std::hint::black_box(contestant());
+            *best = (*best).min(start.elapsed());
+        }
+    }
+    best
+}
+
+/// What was measured, printed at the end.
+#[derive(Default)]
+struct Table {
+    rows: Vec<[String; 4]>,
+}
+
+impl Table {
+    /// A line: what, how it did, against whom, and the ratio with the bound it must keep.
+    fn row(&mut self, what: &str, measured: String, against: String, verdict: String) {
+        self.rows.push([what.to_owned(), measured, against, verdict]);
+    }
+
+    fn print(&self) {
+        let title = ["what", "keyward", "against", "ratio"].map(str::to_owned);
+        let rows = || std::iter::once(&title).chain(&self.rows);
+        let mut widths = [0; 4];
+        for row in rows() {
+            for (width, cell) in widths.iter_mut().zip(row) {
+                *width = (*width).max(cell.chars().count());
+            }
+        }
+        for row in rows() {
+            let cells: Vec<String> =
+                row.iter().zip(widths).map(|(cell, width)| format!("{cell:<width$}")).collect();
+            println!("{}", cells.join("  ").trim_end());
+        }
+    }
+}
+
+/// `0.87× (at most 1.00×)`, marked where it is not kept.
+fn at_most(ratio: f64, bound: f64) -> String {
+    let mark = if ratio <= bound { "" } else { "  MISSED" };
+    format!("{ratio:.2}× (at most {bound:.2}×){mark}")
+}
+
+/// `3.4× (at least 2.5×)`, marked where it is not kept.
+fn at_least(ratio: f64, bound: f64) -> String {
+    let mark = if ratio >= bound { "" } else { "  MISSED" };
+    format!("{ratio:.2}× (at least {bound:.2}×){mark}")
+}
+
+/// Nanoseconds for one of `count`.
+fn each(total: Duration, count: usize) -> f64 {
+    total.as_secs_f64() * 1e9 / count as f64
+}
