@@ -3,6 +3,7 @@
 use super::corpus::{Corpus, KEYS};
 use super::{Table, at_least, at_most, compete, each};
 use anyhow::Result;
+use keyward_pattern::DefinitionId;
 
 pub(super) fn run(table: &mut Table) -> Result<()> {
     let small = measure(13, 3.0, 2.5, table)?;
@@ -26,8 +27,9 @@ fn measure(patterns: usize, split_bound: f64, regex_bound: f64, table: &mut Tabl
         .build()?;
 
     let mut split = || corpus.keys().map(split).sum();
-    let mut classify =
-        || corpus.keys().filter_map(|key| corpus.keyspace.classify(key)).map(|id| id.index()).sum();
+    let mut classify = || {
+        corpus.keys().filter_map(|key| corpus.keyspace.classify(key)).map(DefinitionId::index).sum()
+    };
     let mut regex_set = || corpus.keys().filter_map(|key| set.matches(key).iter().next()).sum();
     let [split, classify, regex_set] = compete([&mut split, &mut classify, &mut regex_set]);
     let (split, classify, regex_set) =

@@ -3,6 +3,12 @@
 //! Machines are noisy, so each contestant runs several times in turn with the others and the best
 //! of its runs counts; a ratio of two bests moves far less than either.
 
+#![allow(
+    clippy::cast_precision_loss,
+    clippy::cast_possible_truncation,
+    reason = "measurements, and small numbers"
+)]
+
 mod build;
 mod classify;
 mod corpus;
