@@ -12,8 +12,9 @@ pub(crate) fn root() -> PathBuf {
 /// Every schema under `examples/`, and the starter.
 pub(crate) fn schemas() -> Vec<(String, String)> {
     let mut schemas = vec![("starter".to_owned(), keyward_schema::starter())];
-    for folder in fs::read_dir(root().join("examples")).unwrap() {
-        for file in fs::read_dir(folder.unwrap().path()).unwrap() {
+    for entry in fs::read_dir(root().join("examples")).unwrap() {
+        let Ok(folder) = fs::read_dir(entry.unwrap().path()) else { continue };
+        for file in folder {
             let path = file.unwrap().path();
             if path.extension().is_some_and(|extension| extension == "toml")
                 && path.file_name().is_some_and(|name| name != "Cargo.toml")
