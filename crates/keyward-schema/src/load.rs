@@ -2,13 +2,14 @@
 
 use crate::Diagnostic;
 use crate::file::{self, MAX_BYTES, Unreadable};
-use crate::form::Form;
+use crate::form::{Form, Table};
 use crate::lower::{Document, lower};
 use crate::model::{Schema, Severity};
 use crate::reading::Reading;
 use crate::span::{FileId, Sources, Span};
-use crate::syntax::{self, Item, Kind};
+use crate::syntax::{self, Entry, Item, Kind};
 use crate::tables::{ROOT_ONLY, RootTable};
+use keyward_pattern::nearest;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
@@ -172,6 +173,8 @@ impl Loader {
             let mut reading = Reading::new(&sources, tree.recovered);
             if index > 0 {
                 refuse_root_only(&tree.root, &mut reading);
+            } else if !tree.recovered {
+                require_head(&tree.root, &mut reading);
             }
             let table = RootTable::read(&tree.root, &mut reading);
             let broken_lines = error_lines(&sources, &errors, file);
@@ -249,6 +252,28 @@ fn includes(root: &Item) -> Vec<(String, Span)> {
             _ => None,
         })
         .collect()
+}
+
+/// The root file says its version and names the keyspace.
+fn require_head(root: &Item, reading: &mut Reading<'_>) {
+    let Kind::Table(entries) = &root.kind else { return };
+    let head = [
+        ("version", "the schema has no `version`", "begin the file with `version = 1`"),
+        (
+            "keyspace",
+            "the schema has no `[keyspace]`",
+            "name the keyspace: `[keyspace]` with `name = \"…\"`",
+        ),
+    ];
+    let known = RootTable::fields();
+    for (key, message, help) in head {
+        // A misspelt one is reported as such.
+        let meant =
+            |entry: &Entry| nearest(&entry.key, known.iter().map(|field| field.key)) == Some(key);
+        if !entries.iter().any(meant) {
+            reading.report::<()>(Diagnostic::schema(message, root.span.clone(), "").help(help));
+        }
+    }
 }
 
 fn refuse_root_only(root: &Item, reading: &mut Reading<'_>) {

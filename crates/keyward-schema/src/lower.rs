@@ -37,13 +37,11 @@ pub(crate) fn lower(
     sources: &Sources,
     errors: &mut Vec<Diagnostic>,
 ) -> Option<Schema> {
-    let had_errors = !errors.is_empty();
     let mut parts = Parts::default();
     let mut root = None;
     for document in documents {
         let Document { file, table } = document;
         let head = Head {
-            version: table.version.is_some(),
             keyspace: table.keyspace,
             layout: table.layout,
             server: table.server,
@@ -64,22 +62,6 @@ pub(crate) fn lower(
         parts.allow.extend(allowed(table.allow));
     }
     let (file, head) = root?;
-    let start = Span::new(file, 0..0);
-    if !head.version && !had_errors {
-        errors.push(
-            Diagnostic::schema("the schema has no `version`", start.clone(), "")
-                .help("begin the file with `version = 1`"),
-        );
-    }
-    let Some(keyspace) = head.keyspace else {
-        if !had_errors {
-            errors.push(
-                Diagnostic::schema("the schema has no `[keyspace]`", start, "")
-                    .help("name the keyspace: `[keyspace]` with `name = \"…\"`"),
-            );
-        }
-        return None;
-    };
     if parts.keys.entries.len() > MAX_DEFINITIONS {
         let over = &parts.keys.entries[MAX_DEFINITIONS].0;
         errors.push(Diagnostic::schema(
@@ -90,9 +72,12 @@ pub(crate) fn lower(
         return None;
     }
 
-    let keyspace = lower_keyspace(keyspace);
+    // Without its keyspace, a schema still has other errors to show.
+    let readable = head.keyspace.is_some();
+    let keyspace = head.keyspace.map_or_else(|| unreadable_keyspace(file), lower_keyspace);
     let layout = head
         .layout
+        .filter(|_| readable)
         .and_then(|table| layout::lower(table.value, keyspace.separator.value, sources, errors));
     let server = head.server.map(|table| server::lower(table.value, errors)).unwrap_or_default();
     let defaults =
@@ -149,6 +134,9 @@ pub(crate) fn lower(
         .collect();
     let rules = lower_rules(head.rules, &keyspace.name.span);
 
+    if !readable {
+        return None;
+    }
     let compiled =
         compile(&keyspace, &params, &keys, &events, &migrations, &parts.keys.broken, errors)?;
     Some(Schema {
@@ -177,7 +165,6 @@ pub(crate) fn lower(
 
 /// What only the root file has.
 struct Head {
-    version: bool,
     keyspace: Option<Spanned<KeyspaceTable>>,
     layout: Option<Spanned<crate::layout::LayoutTable>>,
     server: Option<Spanned<ServerTable>>,
@@ -259,6 +246,21 @@ pub(crate) fn declarations(
     entries: Vec<(Spanned<String>, Spanned<ParamForm>)>,
 ) -> Vec<ParamDeclaration> {
     entries.into_iter().map(|(name, form)| form.value.declare(name, form.span)).collect()
+}
+
+/// What stands for a `[keyspace]` that is missing or has errors.
+fn unreadable_keyspace(file: FileId) -> Keyspace {
+    let nowhere = Span::new(file, 0..0);
+    Keyspace {
+        name: Spanned::new(String::new(), nowhere.clone()),
+        doc: None,
+        prefix: None,
+        separator: Spanned::new(':', nowhere.clone()),
+        case: Spanned::new(Case::Lower, nowhere.clone()),
+        db: None,
+        cluster: Spanned::new(false, nowhere),
+        max_key_len: None,
+    }
 }
 
 fn lower_keyspace(table: Spanned<KeyspaceTable>) -> Keyspace {

@@ -193,6 +193,12 @@ shows!(
     a_separator_that_cannot_be_one,
     errors_of("version = 1\n[keyspace]\nname = \"a\"\nseparator = \"{\"\n")
 );
+shows!(
+    a_missing_head_does_not_hide_other_errors,
+    errors_of(
+        "[keyspaces]\nname = \"a\"\n[keys.a]\npattern = \"a\"\ntype = \"list\"\nfields = { x = \"text\" }\n"
+    )
+);
 shows!(an_empty_file_says_how_to_begin, errors_of(""));
 shows!(a_version_from_the_future, errors_of("version = 2\n[keyspace]\nname = \"a\"\n"));
 shows!(
