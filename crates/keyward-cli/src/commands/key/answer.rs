@@ -255,7 +255,7 @@ impl Prefix {
 /// Writes a value so that it stays in its column: control characters and backslashes escaped.
 fn escape_text(value: &str, out: &mut Vec<u8>) {
     let is_plain = |byte: u8| byte >= b' ' && byte != b'\\' && byte != 0x7f;
-    if value.bytes().all(is_plain) {
+    if all(value, is_plain) {
         return out.extend_from_slice(value.as_bytes());
     }
     for byte in value.bytes() {
@@ -273,7 +273,7 @@ fn escape_text(value: &str, out: &mut Vec<u8>) {
 /// Writes the inside of a JSON string.
 fn escape_json(value: &str, out: &mut Vec<u8>) {
     let is_plain = |byte: u8| byte >= b' ' && byte != b'\\' && byte != b'"';
-    if value.bytes().all(is_plain) {
+    if all(value, is_plain) {
         return out.extend_from_slice(value.as_bytes());
     }
     for byte in value.bytes() {
@@ -288,6 +288,11 @@ fn escape_json(value: &str, out: &mut Vec<u8>) {
             }
         }
     }
+}
+
+/// Like `Iterator::all`, but looks at every byte, many at a time.
+fn all(text: &str, is_good: impl Fn(u8) -> bool) -> bool {
+    text.bytes().fold(true, |good, byte| good & is_good(byte))
 }
 
 fn hex(digit: u8) -> u8 {
