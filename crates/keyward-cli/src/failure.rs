@@ -64,6 +64,12 @@ impl Failure {
 
     /// Tells the person, and gives the exit code.
     pub(crate) fn report(&self) -> ExitCode {
+        self.tell();
+        Verdict::Unusable.into()
+    }
+
+    /// Tells the person, where the command goes on.
+    pub(crate) fn tell(&self) {
         let mut text = match &self.reason {
             Reason::Rendered(text) => text.clone(),
             Reason::Message(_) | Reason::Output(_) => format!("{}: {self}\n", ERROR.on("error")),
@@ -73,7 +79,6 @@ impl Failure {
         }
         // If standard error is gone as well, there is nobody left to tell.
         let _ = output::complain(&text);
-        Verdict::Unusable.into()
     }
 }
 
@@ -99,6 +104,7 @@ pub(crate) fn why(error: &io::Error) -> String {
         ErrorKind::NotFound => "there is no such file or folder".to_owned(),
         ErrorKind::PermissionDenied => "permission denied".to_owned(),
         ErrorKind::IsADirectory => "it is a directory".to_owned(),
+        ErrorKind::AlreadyExists => "there is a file of that name".to_owned(),
         ErrorKind::NotADirectory => "a part of the path is not a directory".to_owned(),
         ErrorKind::StorageFull => "the disk is full".to_owned(),
         ErrorKind::ReadOnlyFilesystem => "the file system is read-only".to_owned(),

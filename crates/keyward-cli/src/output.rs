@@ -95,3 +95,12 @@ pub(crate) fn complain(text: impl fmt::Display) -> io::Result<()> {
     write!(stderr, "{text}")?;
     stderr.flush()
 }
+
+/// Text from a schema or a key, with control characters made visible: a terminal obeys them.
+pub(crate) fn printable(text: &str) -> String {
+    let shown = |char: char| match char {
+        char if char.is_control() => char.escape_debug().to_string(),
+        char => char.to_string(),
+    };
+    text.chars().map(shown).collect()
+}

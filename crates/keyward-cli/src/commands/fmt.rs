@@ -3,7 +3,7 @@
 use crate::args::Fmt;
 use crate::failure::{Failure, Result};
 use crate::files;
-use crate::output::{self, BAD, DIM, GOOD, Output};
+use crate::output::{BAD, DIM, GOOD, Output};
 use crate::report::counted;
 use crate::settings::Settings;
 use crate::verdict::Verdict;
@@ -21,24 +21,23 @@ pub(crate) fn run(args: &Fmt, settings: &Settings, output: &Output) -> Result<Ve
     let mut unchanged = 0;
     let mut failed = false;
     for text in texts(args, settings, output)? {
-        let Some(formatted) = format(&text, output)? else {
-            failed = true;
-            continue;
-        };
-        if formatted == text.content {
-            unchanged += 1;
-        } else {
-            changed += 1;
+        match text.and_then(|text| format(&text, args, output)) {
+            Ok(true) => changed += 1,
+            Ok(false) => unchanged += 1,
+            Err(failure) if failure.is_broken_pipe() => return Err(failure),
+            Err(failure) => {
+                failure.tell();
+                failed = true;
+            }
         }
-        apply(args, &text, &formatted, output)?;
     }
-    if !(args.paths.len() == 1 && is_dash(&args.paths[0])) {
+    if args.paths != [Path::new("-")] && changed + unchanged > 0 {
         output.note(summary(args, changed, unchanged))?;
     }
-    Ok(match () {
-        () if failed => Verdict::Unusable,
-        () => Verdict::of(changed > 0 && (args.check || args.diff)),
-    })
+    if failed {
+        return Ok(Verdict::Unusable);
+    }
+    Ok(Verdict::of(changed > 0 && (args.check || args.diff)))
 }
 
 /// A file, or standard input.
@@ -54,37 +53,37 @@ impl Text {
 }
 
 /// What is to be formatted: the files that were named, or the schema with all its files.
-fn texts(args: &Fmt, settings: &Settings, output: &Output) -> Result<Vec<Text>> {
+fn texts(args: &Fmt, settings: &Settings, output: &Output) -> Result<Vec<Result<Text>>> {
     let mut texts = Vec::new();
     if args.paths.is_empty() {
         for path in settings.schemas(&[])? {
-            texts.extend(files_of(&path, usize::MAX, output)?);
+            texts.extend(files_of(&path, usize::MAX, output));
         }
     }
     for path in &args.paths {
-        if is_dash(path) {
-            texts.push(Text { path: None, content: standard_input()? });
+        if path == Path::new("-") {
+            texts.push(standard_input().map(|content| Text { path: None, content }));
         } else {
-            texts.extend(files_of(path, 1, output)?);
+            texts.extend(files_of(path, 1, output));
         }
     }
     Ok(texts)
 }
 
 /// A schema's files, the first of which was named.
-fn files_of(path: &Path, most: usize, output: &Output) -> Result<Vec<Text>> {
+fn files_of(path: &Path, most: usize, output: &Output) -> Vec<Result<Text>> {
     let loaded = load(path);
-    if let (None, Err(errors)) = (loaded.sources.iter().next(), &loaded.schema) {
-        return Err(Failure::rendered(render(&loaded.sources, errors, output.style())));
+    let files = loaded.sources.iter().take(most).map(|(_, source)| {
+        Ok(Text { path: Some(source.path.clone()), content: source.text.clone() })
+    });
+    let files: Vec<_> = files.collect();
+    match loaded.schema {
+        Err(errors) if files.is_empty() => {
+            let text = render(&loaded.sources, &errors, output.style());
+            vec![Err(Failure::rendered(text))]
+        }
+        _ => files,
     }
-    let files = loaded.sources.iter().take(most);
-    Ok(files
-        .map(|(_, source)| Text { path: Some(source.path.clone()), content: source.text.clone() })
-        .collect())
-}
-
-fn is_dash(path: &Path) -> bool {
-    path == Path::new("-")
 }
 
 fn standard_input() -> Result<String> {
@@ -102,36 +101,27 @@ fn standard_input() -> Result<String> {
     })
 }
 
-/// The text in its layout; `None` if it has errors, which are told.
-fn format(text: &Text, output: &Output) -> Result<Option<String>> {
-    match keyward_schema::format(&text.content) {
-        Ok(formatted) => Ok(Some(formatted)),
-        Err(errors) => {
-            let mut sources = Sources::default();
-            sources.add(text.name().to_owned(), text.content.clone());
-            output::complain(render(&sources, &errors, output.style()))?;
-            Ok(None)
-        }
-    }
-}
-
-fn apply(args: &Fmt, text: &Text, formatted: &str, output: &Output) -> Result<()> {
-    let same = formatted == text.content;
+/// Does what was asked for with one text, and says whether its layout differs.
+fn format(text: &Text, args: &Fmt, output: &Output) -> Result<bool> {
+    let formatted = keyward_schema::format(&text.content).map_err(|errors| {
+        let mut sources = Sources::default();
+        sources.add(text.name().to_owned(), text.content.clone());
+        Failure::rendered(render(&sources, &errors, output.style()))
+    })?;
+    let differs = formatted != text.content;
     let name = text.name().display();
-    if args.diff {
-        return Ok(output.print(difference(text, formatted))?);
-    }
     match &text.path {
-        _ if args.check && same => {}
-        _ if args.check => output.print(format_args!("would reformat {name}\n"))?,
+        _ if args.diff => output.print(difference(text, &formatted))?,
+        _ if args.check && differs => output.print(format_args!("would reformat {name}\n"))?,
+        _ if args.check => {}
         None => output.print(formatted)?,
-        Some(_) if same => {}
-        Some(path) => {
-            files::replace(path, formatted)?;
+        Some(path) if differs => {
+            files::replace(path, &formatted)?;
             output.note(format_args!("reformatted {name}"))?;
         }
+        Some(_) => {}
     }
-    Ok(())
+    Ok(differs)
 }
 
 fn difference(text: &Text, formatted: &str) -> String {
@@ -151,7 +141,6 @@ fn difference(text: &Text, formatted: &str) -> String {
 fn summary(args: &Fmt, changed: usize, unchanged: usize) -> String {
     let verb = if args.check || args.diff { "would change" } else { "changed" };
     match (changed, unchanged) {
-        (0, 0) => "nothing was formatted".to_owned(),
         (0, _) => format!("{} already formatted", counted(unchanged, "file")),
         (_, 0) => format!("{} {verb}", counted(changed, "file")),
         _ => format!("{} {verb}, {unchanged} already formatted", counted(changed, "file")),

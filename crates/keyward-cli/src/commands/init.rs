@@ -29,16 +29,15 @@ pub(crate) fn run(args: &Init, output: &Output) -> Result<Verdict> {
         files::create(path, content, args.force)?;
         output.summary(format_args!("wrote {}", path.display()))?;
     }
-    let here = if folder.as_os_str().is_empty() {
-        String::new()
+    let check = if folder.as_os_str().is_empty() {
+        "keyward check".to_owned()
     } else {
-        format!("cd {} && ", folder.display())
+        format!("keyward check {}", contents[0].0.display())
     };
     output.summary(format_args!(
-        "\nNext:\n  {}   prove it sound\n  {}   what it is checked for\n\n\
-         Replace the sample keys by your own, one `[keys.*]` table each.",
-        CODE.on(format_args!("{here}keyward check")),
-        CODE.on(format_args!("{here}keyward rules")),
+        "\nNext: replace the sample keys by your own, one `[keys.*]` table each, and prove them \
+         sound:\n\n  {}",
+        CODE.on(check),
     ))?;
     Ok(Verdict::Clean)
 }

@@ -20,8 +20,6 @@ pub(in crate::commands) fn build_key(
     keyspaces: &[Keyspace],
 ) -> Result<String> {
     let definition = named(name, keyspaces)?;
-    let values = value::friendly(Some(definition), bindings);
-    let values: Vec<(&str, &str)> =
-        values.iter().map(|(name, value)| (*name, value.as_ref())).collect();
-    definition.build_named(&values).map_err(|error| refused(&error, &definition, "build"))
+    value::spelled(Some(definition), bindings, |values| definition.build_named(values))
+        .map_err(|error| refused(&error, &definition, "build"))
 }

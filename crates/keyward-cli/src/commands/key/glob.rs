@@ -32,10 +32,8 @@ pub(in crate::commands) fn build_glob(
     definition: Definition<'_>,
     bindings: &[Binding],
 ) -> Result<String> {
-    let values = value::friendly(Some(definition), bindings);
-    let values: Vec<(&str, &str)> =
-        values.iter().map(|(name, value)| (*name, value.as_ref())).collect();
-    definition.glob_named(&values).map_err(|error| refused(&error, &definition, "glob"))
+    value::spelled(Some(definition), bindings, |values| definition.glob_named(values))
+        .map_err(|error| refused(&error, &definition, "glob"))
 }
 
 fn selected<'a>(

@@ -63,10 +63,8 @@ pub(super) fn bound(schemas: &[Schema], bindings: &[Binding]) -> Result<Vec<Keys
             return Ok(schema.compiled.clone());
         }
         let definition = schema.compiled.definitions().next();
-        let values = value::friendly(definition, bindings);
-        let values: Vec<(&str, &str)> =
-            values.iter().map(|(name, value)| (*name, value.as_ref())).collect();
-        schema.compiled.bind(&values).map_err(|error| Failure::new(error.to_string()))
+        value::spelled(definition, bindings, |values| schema.compiled.bind(values))
+            .map_err(|error| Failure::new(error.to_string()))
     };
     schemas.iter().map(bind).collect()
 }

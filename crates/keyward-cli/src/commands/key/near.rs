@@ -1,11 +1,12 @@
 //! Why a key belongs to no definition: the one it nearly has, and where they part.
 
 use super::segment::{Fitting, Segment, segments};
-use crate::output::{ERROR, HELP};
+use crate::output::{ERROR, HELP, printable};
 use keyward_pattern::{DefinitionId, Keyspace, Template, nearest};
 use keyward_schema::Schema;
 use keyward_schema::model::Definition;
 use serde_json::{Value, json};
+use std::net::Ipv6Addr;
 
 /// The message about an unknown key.
 pub(super) fn describe(key: &[u8], schemas: &[Schema], keyspaces: &[Keyspace]) -> String {
@@ -158,6 +159,9 @@ impl<'a> Candidate<'a> {
                 if let Some(text) = segment.literal() {
                     return format!("segment {} is `{}`, not `{text}`", at + 1, shown(word));
                 }
+                if let Some(raw) = segment.wants_ip().then(|| raw_address(&words[at..])).flatten() {
+                    return raw;
+                }
                 fitting.why_not(segment, self.separator, word).unwrap_or_else(|| {
                     let (word, pattern) = (shown(word), segment.pattern());
                     format!("segment {}, `{word}`, does not fit `{pattern}`", at + 1)
@@ -170,13 +174,23 @@ impl<'a> Candidate<'a> {
     }
 }
 
+/// What to say about an IPv6 address that was put into a key as it is: the classic mistake.
+fn raw_address(words: &[&[u8]]) -> Option<String> {
+    let address = (2..=words.len().min(8)).rev().find_map(|count| {
+        let text = words[..count].join(&b':');
+        str::from_utf8(&text).ok()?.parse::<Ipv6Addr>().ok()
+    })?;
+    let digits = address.to_bits();
+    Some(format!("`{address}` is a raw IPv6 address, which is `{digits:032x}` in a key"))
+}
+
 /// Bytes of a key as they are shown in a message.
 fn shown(bytes: &[u8]) -> String {
     const SHOWN: usize = 80;
     let text = String::from_utf8_lossy(bytes);
-    let mut start: String = text.chars().take(SHOWN).flat_map(char::escape_debug).collect();
-    if text.chars().count() > SHOWN {
+    let mut start: String = text.chars().take(SHOWN).collect();
+    if start.len() < text.len() {
         start.push('…');
     }
-    start
+    printable(&start)
 }

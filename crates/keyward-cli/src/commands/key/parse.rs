@@ -5,7 +5,7 @@ use super::near;
 use super::stream::{MAX_LINE, Stopped, Tally, stream};
 use crate::args::{KeyFormat, KeyParse};
 use crate::failure::{Failure, Result, why};
-use crate::output::{self, BOLD, DIM, Output};
+use crate::output::{self, BOLD, Output, printable};
 use crate::verdict::Verdict;
 use keyward_fact::{Size, thousands};
 use keyward_pattern::{Keyspace, slot};
@@ -126,8 +126,7 @@ fn full(
     let mut text = format!("{}\n", BOLD.on(definition.name()));
     let mut rows: Vec<(&str, String)> = Vec::new();
     for ((name, param), value) in definition.params().iter().zip(values) {
-        let value = value.escape_debug();
-        rows.push((name, format!("{value}  {}", DIM.on(format_args!("({})", param.ty)))));
+        rows.push((name, format!("{value}  ({})", param.ty)));
     }
     if let Some((owner, word)) = found.derived {
         rows.push(("derived", format!("`{word}` of {owner}")));
@@ -145,15 +144,11 @@ fn full(
     rows.extend(declared.owner.iter().map(|owner| ("owner", owner.value.clone())));
     rows.extend(declared.group.iter().map(|group| ("group", group.value.clone())));
     rows.push(("slot", slot(key).to_string()));
-    rows.extend(
-        declared
-            .doc
-            .iter()
-            .map(|doc| ("doc", doc.split_whitespace().collect::<Vec<_>>().join(" "))),
-    );
+    let one_line = |doc: &str| doc.split_whitespace().collect::<Vec<_>>().join(" ");
+    rows.extend(declared.doc.iter().map(|doc| ("doc", one_line(doc))));
     let width = rows.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0);
     for (name, value) in rows {
-        let _ = writeln!(text, "  {name:<width$}  {value}");
+        let _ = writeln!(text, "  {name:<width$}  {}", printable(&value));
     }
     text
 }

@@ -78,6 +78,14 @@ impl Segment<'_> {
         pieces.collect()
     }
 
+    /// Whether its only parameter is an address.
+    pub(super) fn wants_ip(&self) -> bool {
+        self.single().is_some_and(|(_, _, param, _)| match &param.ty {
+            Type::Any(types) => types.contains(&Type::Ip),
+            ty => *ty == Type::Ip,
+        })
+    }
+
     /// The only parameter, and what stands before and after it.
     fn single(&self) -> Option<(&str, &Hole, &Param, &str)> {
         match self.pieces.as_slice() {

@@ -5,18 +5,24 @@ use keyward_pattern::{Definition, Param, Type};
 use std::borrow::Cow;
 use std::net::Ipv6Addr;
 
-/// The values by parameter; where the type leaves no doubt about what is meant, in its spelling.
-pub(super) fn friendly<'a>(
+/// Hands on the values by parameter; where the type leaves no doubt about what is meant, in its
+/// spelling.
+pub(super) fn spelled<'a, R>(
     definition: Option<Definition<'_>>,
     bindings: impl IntoIterator<Item = &'a Binding>,
-) -> Vec<(&'a str, Cow<'a, str>)> {
+    use_them: impl FnOnce(&[(&str, &str)]) -> R,
+) -> R {
     let params = definition.map_or(&[][..], |definition| definition.params());
-    let spelled = |binding: &'a Binding| {
-        let param = params.iter().find(|(name, _)| *name == binding.param);
-        let value = param.and_then(|(_, param)| spell(param, &binding.value));
-        (binding.param.as_str(), value.map_or(Cow::Borrowed(binding.value.as_str()), Cow::Owned))
-    };
-    bindings.into_iter().map(spelled).collect()
+    let values: Vec<(&str, Cow<'_, str>)> = bindings
+        .into_iter()
+        .map(|Binding { param, value }| {
+            let declared = params.iter().find(|(name, _)| name == param);
+            let spelled = declared.and_then(|(_, declared)| spell(declared, value));
+            (param.as_str(), spelled.map_or(Cow::Borrowed(value.as_str()), Cow::Owned))
+        })
+        .collect();
+    let values: Vec<(&str, &str)> = values.iter().map(|(name, value)| (*name, &**value)).collect();
+    use_them(&values)
 }
 
 /// The spelling of a value that is written in another way; `None` if it is not.
