@@ -20,12 +20,15 @@ use std::time::{Duration, Instant};
 /// How often each contestant runs.
 const ROUNDS: usize = 15;
 
+/// Measures one thing and adds its lines to the table.
+type Bench = fn(&mut Table) -> Result<()>;
+
 /// Runs the named benches, or all.
 pub(crate) fn run(names: &[&str]) -> Result<()> {
     if cfg!(debug_assertions) {
         return again_in_release(names);
     }
-    let benches: [(&str, fn(&mut Table) -> Result<()>); 3] =
+    let benches: [(&str, Bench); 3] =
         [("classify", classify::run), ("build", build::run), ("pipe", pipe::run)];
     if let Some(unknown) = names.iter().find(|name| benches.iter().all(|(bench, _)| bench != *name))
     {
