@@ -1,7 +1,7 @@
 //! What stands under a key: `value`, `fields`, `member`, `score`, and the key's type.
 
 use crate::Diagnostic;
-use crate::form::{Form, Id, Name, Schemas, Table, table, unknown_word, words};
+use crate::form::{Form, Id, Name, OneOrMany, Schemas, Table, table, unknown_word, words};
 use crate::model::{JsonType, Value};
 use crate::reading::Reading;
 use crate::scalar::NonEmpty;
@@ -38,8 +38,8 @@ table! {
         optional json: JsonType,
         /// A reference to another definition's parameter: `"definition.param"`.
         optional reference = "ref": Reference,
-        /// A reference to another definition's key, by the definition's id.
-        optional key: DefinitionName,
+        /// A reference to a key of another definition, or of any of several, by their ids.
+        optional key: OneOrMany<DefinitionName>,
         /// How JSON is compressed.
         optional compress: Compress,
     }
@@ -54,8 +54,8 @@ table! {
         optional json: JsonType,
         /// A reference to another definition's parameter: `"definition.param"`.
         optional reference = "ref": Reference,
-        /// A reference to another definition's key, by the definition's id.
-        optional key: DefinitionName,
+        /// A reference to a key of another definition, or of any of several, by their ids.
+        optional key: OneOrMany<DefinitionName>,
         /// How JSON is compressed.
         optional compress: Compress,
         /// Whether the field may be missing; `false` unless given.
@@ -72,7 +72,7 @@ struct Contents {
     simple: Option<Spanned<SimpleValue>>,
     json: Option<Spanned<JsonType>>,
     reference: Option<Spanned<Reference>>,
-    key: Option<Spanned<DefinitionName>>,
+    key: Option<Spanned<OneOrMany<DefinitionName>>>,
     compress: Option<Spanned<Compress>>,
 }
 
@@ -99,7 +99,9 @@ impl Contents {
             Contents { reference: Some(to), .. } => {
                 Value::Ref { definition: to.value.definition, param: to.value.param }
             }
-            Contents { key: Some(key), .. } => Value::Key(key.value.0),
+            Contents { key: Some(key), .. } => {
+                Value::Key(key.value.0.into_iter().map(|name| name.value.0).collect())
+            }
             _ => return None,
         };
         match (&mut value, self.compress) {

@@ -115,7 +115,11 @@ impl<'a> Names<'_, 'a> {
                     self.param(definition, param, span);
                 }
             }
-            Value::Key(definition) => self.definition(definition, span),
+            Value::Key(definitions) => {
+                for definition in definitions {
+                    self.definition(definition, span);
+                }
+            }
             Value::Json { of: Some(JsonType::Array(value)), .. } => self.value(value, span),
             _ => {}
         }

@@ -44,8 +44,8 @@ pub enum Value {
         /// Its parameter
         param: String,
     },
-    /// Another definition's key: `{ key = "entity" }`
-    Key(String),
+    /// A key of one of these definitions: `{ key = "entity" }`, `{ key = ["chapter", "chunk"] }`
+    Key(Vec<String>),
 }
 
 /// What is inside a JSON value.
