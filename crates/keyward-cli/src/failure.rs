@@ -2,6 +2,8 @@
 
 use crate::output::{self, ERROR, HELP};
 use crate::verdict::Verdict;
+use keyward_pattern::nearest;
+use std::collections::HashSet;
 use std::fmt::{self, Write as _};
 use std::io::{self, ErrorKind};
 use std::path::Path;
@@ -55,6 +57,28 @@ impl Failure {
             Some(nearest) => self.help(format!("did you mean `{nearest}`?")),
             None => self.help(otherwise),
         }
+    }
+
+    /// Adds the name that was probably meant, or all that there are.
+    pub(crate) fn one_of<'a>(
+        self,
+        wrong: &str,
+        names: impl Iterator<Item = &'a str>,
+        nothing: &str,
+    ) -> Self {
+        const SHOWN: usize = 12;
+        let mut names: Vec<&str> = names.collect();
+        let mut seen = HashSet::new();
+        names.retain(|name| seen.insert(*name));
+        let shown: Vec<String> = names.iter().take(SHOWN).map(|name| format!("`{name}`")).collect();
+        let all = match names.len() {
+            0 => nothing.to_owned(),
+            len @ 1..=SHOWN => {
+                format!("there {} {}", if len == 1 { "is" } else { "are" }, shown.join(", "))
+            }
+            len => format!("there are {} and {} more", shown.join(", "), len - SHOWN),
+        };
+        self.did_you_mean(nearest(wrong, names), &all)
     }
 
     /// Whether the reader of the output has gone away.

@@ -2,7 +2,6 @@
 
 use crate::args::Selection;
 use crate::failure::{Failure, Result};
-use keyward_pattern::nearest;
 use keyward_schema::model::{Definition, Schema};
 use keyward_schema::span::Spanned;
 
@@ -33,20 +32,10 @@ fn known(what: &str, wanted: &[String], there: &[&Spanned<String>]) -> Result<()
     let names = || there.iter().map(|name| name.value.as_str());
     match wanted.iter().find(|wanted| !names().any(|name| name == wanted.as_str())) {
         None => Ok(()),
-        Some(wrong) => Err(Failure::new(format!("no definition has the {what} `{wrong}`"))
-            .did_you_mean(nearest(wrong, names()), &listed(what, names()))),
+        Some(wrong) => Err(Failure::new(format!("no definition has the {what} `{wrong}`")).one_of(
+            wrong,
+            names(),
+            &format!("give definitions a `{what}` in the schema first"),
+        )),
     }
-}
-
-fn listed<'a>(what: &str, names: impl Iterator<Item = &'a str>) -> String {
-    let mut names: Vec<String> = names.map(|name| format!("`{name}`")).collect();
-    names.sort();
-    names.dedup();
-    if names.is_empty() {
-        return format!("give definitions a `{what}` in the schema first");
-    }
-    let more = names.len().saturating_sub(12);
-    names.truncate(12);
-    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-    format!("there are {}{more}", names.join(", "))
 }

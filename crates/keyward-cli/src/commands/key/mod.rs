@@ -48,12 +48,11 @@ pub(super) fn bound(schemas: &[Schema], bindings: &[Binding]) -> Result<Vec<Keys
     };
     let all: Vec<String> = schemas.iter().flat_map(prefix_params).collect();
     if let Some(wrong) = bindings.iter().find(|binding| !all.contains(&binding.param)) {
-        let names = all.iter().map(String::as_str);
-        return Err(Failure::new(format!("no prefix has a parameter `{}`", wrong.param))
-            .did_you_mean(
-                nearest(&wrong.param, names),
-                "`--bind` is for the prefix; the pattern's parameters follow the definition",
-            ));
+        return Err(Failure::new(format!("no prefix has a parameter `{}`", wrong.param)).one_of(
+            &wrong.param,
+            all.iter().map(String::as_str),
+            "values for the pattern's own parameters follow the definition",
+        ));
     }
     let bind = |schema: &Schema| {
         let own = prefix_params(schema);
@@ -79,27 +78,14 @@ pub(super) fn named<'a>(name: &str, keyspaces: &'a [Keyspace]) -> Result<Definit
         [definition] => Ok(*definition),
         [] => {
             let names = keyspaces.iter().flat_map(Keyspace::definitions).map(|it| it.name());
-            Err(Failure::new(format!("there is no definition `{name}`"))
-                .did_you_mean(nearest(name, names), &listed(keyspaces)))
+            Err(Failure::new(format!("there is no definition `{name}`")).one_of(
+                name,
+                names,
+                "the schema declares no keys yet",
+            ))
         }
         _ => Err(Failure::new(format!("{} schemas define `{name}`", found.len()))
             .help("name one of them with `--schema`")),
-    }
-}
-
-fn listed(keyspaces: &[Keyspace]) -> String {
-    const SHOWN: usize = 12;
-    let names: Vec<String> = keyspaces
-        .iter()
-        .flat_map(Keyspace::definitions)
-        .map(|definition| format!("`{}`", definition.name()))
-        .collect();
-    match names.len() {
-        0 => "the schema declares no keys yet".to_owned(),
-        len if len > SHOWN => {
-            format!("there are {} and {} more", names[..SHOWN].join(", "), len - SHOWN)
-        }
-        _ => format!("there are {}", names.join(", ")),
     }
 }
 

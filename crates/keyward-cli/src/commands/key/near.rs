@@ -94,7 +94,7 @@ fn find(key: &[u8], schemas: &[Schema], keyspaces: &[Keyspace]) -> Near {
             name: candidate.declared.name.value.clone(),
             pattern: pattern(candidate.declared, candidate.schema),
             segment: score.leading + 1,
-            reason: candidate.reason(key, score.leading, &mut fitting),
+            reason: candidate.reason(key, score.leading),
         };
     }
     let prefixes: Vec<_> = schemas.iter().filter_map(|it| it.keyspace.prefix.as_ref()).collect();
@@ -152,7 +152,7 @@ impl<'a> Candidate<'a> {
     }
 
     /// What is wrong at the first segment that does not fit.
-    fn reason(&self, key: &[u8], at: usize, fitting: &mut Fitting) -> String {
+    fn reason(&self, key: &[u8], at: usize) -> String {
         let words = self.split(key);
         match (self.segments.get(at), words.get(at)) {
             (Some(segment), Some(word)) => {
@@ -162,7 +162,7 @@ impl<'a> Candidate<'a> {
                 if let Some(raw) = segment.wants_ip().then(|| raw_address(&words[at..])).flatten() {
                     return raw;
                 }
-                fitting.why_not(segment, self.separator, word).unwrap_or_else(|| {
+                segment.why_not(self.separator, word).unwrap_or_else(|| {
                     let (word, pattern) = (shown(word), segment.pattern());
                     format!("segment {}, `{word}`, does not fit `{pattern}`", at + 1)
                 })

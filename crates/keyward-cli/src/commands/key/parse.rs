@@ -35,6 +35,9 @@ pub(super) fn run(
     if keys == [b"-"] {
         return from_standard_input(answerer, output);
     }
+    if keys.contains(&&b"-"[..]) {
+        return Err(Failure::new("`-` stands for standard input, and takes no keys beside it"));
+    }
     let mut unknown = false;
     for key in keys {
         let mut values = Vec::new();

@@ -2,6 +2,7 @@
 
 use keyward_pattern::{BuildErrorKind, Hole, Keyspace, Param, Part, Template, Type};
 use std::collections::HashMap;
+use std::fmt::Write as _;
 
 /// What stands between two separators of a pattern.
 #[derive(Debug, Clone, Default)]
@@ -78,6 +79,37 @@ impl Segment<'_> {
         pieces.collect()
     }
 
+    /// Its text with the parameters numbered, and their declarations: all that matters to a key.
+    fn shape(&self) -> (String, Vec<Param>) {
+        let mut text = String::new();
+        let mut params = Vec::new();
+        for piece in &self.pieces {
+            match piece {
+                Piece::Text(word) => text.push_str(&word.replace('{', "{{").replace('}', "}}")),
+                Piece::Hole(hole, param) => {
+                    let rest = if hole.rest { "..." } else { "" };
+                    let _ = write!(text, "{{p{}{rest}}}", params.len());
+                    params.push((*param).clone());
+                }
+            }
+        }
+        (text, params)
+    }
+
+    /// What is wrong with the value of its only parameter, if that can be said.
+    pub(super) fn why_not(&self, separator: u8, bytes: &[u8]) -> Option<String> {
+        let (before, hole, param, after) = self.single()?;
+        if !param.encode.is_empty() || param.ty == Type::Encoded {
+            return None;
+        }
+        let value = str::from_utf8(bytes).ok()?.strip_prefix(before)?.strip_suffix(after)?;
+        let text = format!("{{{}{}}}", hole.name, if hole.rest { "..." } else { "" });
+        let alone = compile(&text, std::slice::from_ref(param), separator)?;
+        let definition = alone.definitions().next()?;
+        let error = definition.build_named(&[(hole.name.as_str(), value)]).err()?;
+        matches!(error.kind, BuildErrorKind::Invalid { .. }).then(|| error.to_string())
+    }
+
     /// Whether its only parameter is an address.
     pub(super) fn wants_ip(&self) -> bool {
         self.single().is_some_and(|(_, _, param, _)| match &param.ty {
@@ -113,54 +145,23 @@ impl Fitting {
         if let Some(text) = segment.literal() {
             return text.as_bytes() == bytes;
         }
-        self.compiled(segment, separator).is_none_or(|alone| alone.classify(bytes).is_some())
+        let key = segment.shape();
+        let alone = self
+            .compiled
+            .entry(key)
+            .or_insert_with_key(|(text, params)| compile(text, params, separator));
+        alone.as_ref().is_none_or(|alone| alone.classify(bytes).is_some())
     }
+}
 
-    /// What is wrong with the value of the segment's only parameter, if that can be said.
-    pub(super) fn why_not(
-        &mut self,
-        segment: &Segment<'_>,
-        separator: u8,
-        bytes: &[u8],
-    ) -> Option<String> {
-        let (before, hole, param, after) = segment.single()?;
-        if !param.encode.is_empty() || param.ty == Type::Encoded {
-            return None;
-        }
-        let text = str::from_utf8(bytes).ok()?;
-        let value = text.strip_prefix(before)?.strip_suffix(after)?;
-        let alone = self.compiled(segment, separator)?;
-        let definition = alone.definitions().next()?;
-        let error = definition.build_named(&[(hole.name.as_str(), value)]).err()?;
-        matches!(error.kind, BuildErrorKind::Invalid { .. }).then(|| error.to_string())
-    }
-
-    /// The segment as a keyspace of its own; `None` if it needs others.
-    fn compiled(&mut self, segment: &Segment<'_>, separator: u8) -> Option<&Keyspace> {
-        let mut text = String::new();
-        let mut params = Vec::new();
-        for piece in &segment.pieces {
-            match piece {
-                Piece::Text(word) => text.push_str(&word.replace('{', "{{").replace('}', "}}")),
-                Piece::Hole(hole, param) => {
-                    let rest = if hole.rest { "..." } else { "" };
-                    text.push_str(&format!("{{{}{rest}}}", hole.name));
-                    params.push((*param).clone());
-                }
-            }
-        }
-        let compiled = self.compiled.entry((text, params));
-        compiled
-            .or_insert_with_key(|(text, params)| {
-                let template = Template::parse(text).ok()?;
-                let mut builder = Keyspace::builder(separator.into()).ok()?;
-                let declared = |name: &str| {
-                    let at = template.holes().position(|hole| hole.name == name)?;
-                    params.get(at).cloned()
-                };
-                builder.define("segment", &template, declared);
-                builder.finish().ok()
-            })
-            .as_ref()
-    }
+/// A segment as a keyspace of its own; `None` if it needs others.
+fn compile(text: &str, params: &[Param], separator: u8) -> Option<Keyspace> {
+    let template = Template::parse(text).ok()?;
+    let mut builder = Keyspace::builder(separator.into()).ok()?;
+    let declared = |name: &str| {
+        let at = template.holes().position(|hole| hole.name == name)?;
+        params.get(at).cloned()
+    };
+    builder.define("segment", &template, declared);
+    builder.finish().ok()
 }
