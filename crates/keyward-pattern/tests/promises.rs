@@ -173,6 +173,18 @@ fn a_key_parameter_takes_a_whole_key_of_another_definition() {
 }
 
 #[test]
+fn two_readings_of_a_key_parameter_are_reported() {
+    let parent = Param::from(Type::Key(vec!["d0".to_owned(), "d1".to_owned()]));
+    let patterns = ["x:{i:uint}", "x:{i:uint}:{j:uint}", "{parent}:{rest...}"];
+    let keyspace = keyspace_of("", &patterns, &[("parent", parent)]);
+    let found = prove::ambiguities(&keyspace);
+    assert_eq!(found.len(), 1);
+    assert_eq!(found[0].witness, "x:0:0:a");
+    assert_eq!(found[0].left, ["x:0", "0:a"]);
+    assert_eq!(found[0].right, ["x:0:0", "a"]);
+}
+
+#[test]
 fn a_lossy_encoding_is_shown_with_two_values_that_meet() {
     let path = Param { ty: Type::Text, normalize: None, encode: vec![('/', "_".into())] };
     let keyspace = keyspace_of("", &["page:{path}"], &[("path", path)]);

@@ -4,7 +4,8 @@
 //! several parameters, or between two paths of a definition with a parameter of type `key`.
 
 use crate::automaton::{Dfa, Meeting, TooLarge, preference, search};
-use crate::path::{Piece, Segment};
+use crate::path::{Path, Piece, Segment};
+use crate::prove::overlap::path_overlaps;
 use crate::{DefinitionId, Keyspace};
 
 /// A key with two readings.
@@ -26,31 +27,48 @@ pub struct Ambiguity {
 pub fn ambiguities(keyspace: &Keyspace) -> Vec<Ambiguity> {
     let mut found: Vec<Ambiguity> = Vec::new();
     for definition in keyspace.definitions() {
-        let paths = keyspace.compiled(definition.id()).paths.clone();
-        let segments = keyspace.paths()[paths.start as usize..paths.end as usize]
-            .iter()
-            .flat_map(|path| &path.segments);
-        for segment in segments {
-            let ambiguity = match two_readings(segment) {
-                Ok(Meeting::Apart) => continue,
-                Ok(Meeting::At(witness)) => {
-                    let (left, right) = readings(segment, &witness);
-                    let witness = String::from_utf8_lossy(&witness).into_owned();
-                    Ambiguity { definition: definition.id(), witness, left, right }
-                }
-                Err(TooLarge) => Ambiguity {
-                    definition: definition.id(),
-                    witness: String::new(),
-                    left: Vec::new(),
-                    right: Vec::new(),
-                },
-            };
+        let id = definition.id();
+        let numbers = keyspace.compiled(id).paths.clone();
+        let paths = &keyspace.paths()[numbers.start as usize..numbers.end as usize];
+        let inside = paths.iter().flat_map(|path| &path.segments).filter_map(|s| inside(id, s));
+        for ambiguity in inside.chain(between(keyspace, id, paths)) {
             if !found.contains(&ambiguity) {
                 found.push(ambiguity);
             }
         }
     }
     found
+}
+
+/// Two readings of one segment.
+fn inside(definition: DefinitionId, segment: &Segment) -> Option<Ambiguity> {
+    let (witness, (left, right)) = match two_readings(segment) {
+        Ok(Meeting::Apart) => return None,
+        Ok(Meeting::At(witness)) => {
+            let readings = readings(segment, &witness);
+            (String::from_utf8_lossy(&witness).into_owned(), readings)
+        }
+        Err(TooLarge) => Default::default(),
+    };
+    Some(Ambiguity { definition, witness, left, right })
+}
+
+/// Two paths of a definition that read a key differently: `{parent}:{rest...}` where both `a` and
+/// `a:b` are keys that `parent` may be.
+fn between(keyspace: &Keyspace, definition: DefinitionId, paths: &[Path]) -> Option<Ambiguity> {
+    if paths.len() < 2 {
+        return None;
+    }
+    let params = keyspace.definition(definition).params().len();
+    let read = |path: u32, key: &str| {
+        let mut places = vec![0..0; params];
+        paths[path as usize].capture(key.as_bytes(), keyspace.separator(), &mut places)?;
+        Some(places.into_iter().map(|place| key[place].to_owned()).collect::<Vec<_>>())
+    };
+    path_overlaps(paths, keyspace.separator()).into_iter().find_map(|(a, b, witness)| {
+        let (left, right) = (read(a, &witness)?, read(b, &witness)?);
+        (left != right).then_some(Ambiguity { definition, witness, left, right })
+    })
 }
 
 /// A place inside a segment: the piece, and the state of its automaton or the place in its text.

@@ -105,6 +105,14 @@ pub fn overlaps_between(left: &Keyspace, right: &Keyspace) -> Overlaps {
     found
 }
 
+/// The pairs of paths that have a key in common, with a shortest such key.
+pub(super) fn path_overlaps(paths: &[Path], separator: u8) -> Vec<(u32, u32, String)> {
+    let mut search = Search::new(paths.iter(), separator);
+    search.pairs(0, 0);
+    let found = std::mem::take(&mut search.found);
+    found.into_iter().map(|(a, b)| (a, b, search.witness(a, b))).collect()
+}
+
 /// With another separator segments do not line up: whole patterns are compared.
 fn unlike_overlaps(left: &Keyspace, right: &Keyspace) -> Overlaps {
     let mut found = Overlaps { overlaps: Vec::new(), complete: true };
@@ -324,14 +332,17 @@ impl<'p> Search<'p> {
         let mut seen = HashSet::new();
         for (a, b) in std::mem::take(&mut self.found) {
             let (first, second) = (keyspace.owner(a), keyspace.owner(b));
+            if first == second {
+                continue; // two readings of one definition's key, see `ambiguities`
+            }
             let pair = (first.min(second), first.max(second));
             if !seen.insert(pair) {
                 continue;
             }
             let witness = self.witness(a, b);
-            let overlap = if first != second && self.narrower(a, b) {
+            let overlap = if self.narrower(a, b) {
                 self.reserved(keyspace, (first, second), (a, b), witness)
-            } else if first != second && self.narrower(b, a) {
+            } else if self.narrower(b, a) {
                 self.reserved(keyspace, (second, first), (b, a), witness)
             } else {
                 Overlap {

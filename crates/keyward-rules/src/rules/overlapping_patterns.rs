@@ -81,22 +81,13 @@ fn between_definitions<'a>(cx: &Context<'a>, overlap: &Overlap) -> Finding<'a> {
     let [(later, later_derives), (earlier, earlier_derives)] = claims;
     let (later, earlier) = (&cx.schema.keys[later.index()], &cx.schema.keys[earlier.index()]);
     let witness = &overlap.witness;
-    if std::ptr::eq(later, earlier) {
-        let name = &later.name.value;
-        return Finding::new(format!(
-            "the key `{witness}` belongs to `{name}` and is derived from it"
-        ))
-        .about(later)
-        .at(&later.pattern.span, "its last parameter may end like a derived key")
-        .help("give it a type that cannot hold `~`, such as `slug` or `encoded`");
-    }
     let owner = |name: &str, derives| {
         if derives { format!("the keys derived from `{name}`") } else { format!("`{name}`") }
     };
     let label =
         |derives| if derives { "other keys are derived from its own" } else { "matches it" };
     let help = if later_derives || earlier_derives {
-        "keep `~` out of the pattern, and out of its last parameter: derived keys end in it"
+        "keep `~` out of the pattern: `~word:{key}` and `key~{word}` are the forms of derived keys"
     } else {
         "give the patterns a word of their own, or the parameters narrower types"
     };
@@ -220,7 +211,7 @@ pattern = "a:c:{y}"
 [keys.cart]
 pattern = "cart:{#user_id}"
 [keys.lease]
-pattern = "cart:{#user_id}~{kind}"
+pattern = "cart:{#user_id}~{#kind}"
 "#;
         insta::assert_snapshot!(findings(&RULE, schema), @r#"
         error[overlapping-patterns]: the key `cart:{a}~a` belongs to `lease` and to the keys derived from `cart`
