@@ -1,6 +1,6 @@
 //! The tree while it grows: what a [`Trie`] is laid out from, and what the prover walks.
 
-use super::{Edge, LiteralTable, Literals, Matcher, NONE, Node, Target, Trie, Word};
+use super::{Branch, Edge, LiteralTable, Matcher, NONE, Node, Target, Trie, Word};
 #[cfg(feature = "prove")]
 use crate::automaton::Nfa;
 use crate::automaton::{Dfa, Meeting, TooLarge, meet, meet_dfa, subset};
@@ -196,59 +196,88 @@ impl Growing {
 
     /// Lays the tree out for walking.
     pub(crate) fn finish(&self, separator: u8) -> Trie {
+        let in_table = self.nodes.iter().filter(|node| node.only_literal().is_none());
         let mut trie = Trie {
             separator,
-            nodes: Vec::with_capacity(self.nodes.len()),
+            nodes: Vec::new(),
+            branches: Vec::new(),
             edges: Vec::new(),
             matchers: self.matchers.iter().map(Matcher::new).collect(),
-            literals: LiteralTable::new(self.nodes.iter().map(|node| node.literals.len()).sum()),
+            literals: LiteralTable::new(in_table.map(|node| node.literals.len()).sum()),
         };
-        for (number, node) in (0u32..).zip(&self.nodes) {
-            let literals = self.literals(number, node, &mut trie.literals);
-            let edges =
-                node.edges.iter().map(|&(matcher, to)| Edge { matcher, to: self.target(to) });
-            let edges = append(&mut trie.edges, edges);
-            let first = |paths: &[u32]| paths.first().copied().unwrap_or(NONE);
-            let rests = node.rests.iter();
-            let rests =
-                rests.map(|(matcher, to)| Edge { matcher: *matcher, to: Target::path(first(to)) });
-            let rests = append(&mut trie.edges, rests);
-            let only_edge = if edges.len() == 1 && rests.is_empty() {
-                trie.edges.last().copied()
+        let targets = self.targets();
+        for (node, target) in self.nodes.iter().zip(&targets) {
+            if target.0 & Target::PATH != 0 {
+                continue;
+            }
+            let laid_out = if let Some((word, child)) = node.only_literal() {
+                Node::Literal(word, targets[child as usize])
+            } else if let Some((matcher, child)) = node.only_edge() {
+                Node::Edge(Edge { matcher, to: targets[child as usize] })
             } else {
-                None
+                trie.branch_out(node, *target, &targets)
             };
-            trie.nodes.push(Node { literals, only_edge, edges, rests, end: first(&node.ends) });
+            trie.nodes.push(laid_out);
         }
         trie
     }
 
-    fn literals(&self, number: u32, node: &GrowingNode, table: &mut LiteralTable) -> Literals {
-        let mut literals = node.literals.iter();
-        if let (Some((text, &child)), None) = (literals.next(), literals.next())
-            && let Some(word) = Word::short(text)
-        {
-            return Literals::One(word, self.target(child));
-        }
-        for (text, &child) in &node.literals {
-            table.insert(number, text, self.target(child));
-        }
-        if node.literals.is_empty() { Literals::None } else { Literals::Many }
+    /// Where a step to each node leads: a node with nothing behind it is as good as the path that
+    /// ends there and gets no place of its own.
+    fn targets(&self) -> Vec<Target> {
+        let mut next = 0;
+        let target = |(number, node): (usize, &GrowingNode)| {
+            if number > 0 && node.is_leaf() {
+                return Target::path(node.ends[0]);
+            }
+            next += 1;
+            Target(next - 1)
+        };
+        self.nodes.iter().enumerate().map(target).collect()
+    }
+}
+
+impl GrowingNode {
+    fn is_leaf(&self) -> bool {
+        self.literals.is_empty() && self.edges.is_empty() && self.rests.is_empty()
     }
 
-    /// A node with nothing behind it is as good as the path that ends there.
-    fn target(&self, node: u32) -> Target {
-        match &self.nodes[node as usize] {
-            GrowingNode { literals, edges, rests, ends }
-                if literals.is_empty()
-                    && edges.is_empty()
-                    && rests.is_empty()
-                    && !ends.is_empty() =>
-            {
-                Target::path(ends[0])
+    fn only_literal(&self) -> Option<(Word, u32)> {
+        let mut literals = self.literals.iter();
+        let (text, &child) = literals.next()?;
+        let only = literals.next().is_none()
+            && self.edges.is_empty()
+            && self.rests.is_empty()
+            && self.ends.is_empty();
+        if only { Word::short(text).map(|word| (word, child)) } else { None }
+    }
+
+    fn only_edge(&self) -> Option<(u32, u32)> {
+        match self.edges.as_slice() {
+            [edge] if self.literals.is_empty() && self.rests.is_empty() && self.ends.is_empty() => {
+                Some(*edge)
             }
-            _ => Target(node),
+            _ => None,
         }
+    }
+}
+
+impl Trie {
+    fn branch_out(&mut self, node: &GrowingNode, own: Target, targets: &[Target]) -> Node {
+        for (text, &child) in &node.literals {
+            self.literals.insert(own.0, text, targets[child as usize]);
+        }
+        let first = |paths: &[u32]| paths.first().copied().unwrap_or(NONE);
+        let edges = node.edges.iter();
+        let edges = edges.map(|&(matcher, to)| Edge { matcher, to: targets[to as usize] });
+        let edges = append(&mut self.edges, edges);
+        let rests = node.rests.iter();
+        let rests =
+            rests.map(|(matcher, to)| Edge { matcher: *matcher, to: Target::path(first(to)) });
+        let rests = append(&mut self.edges, rests);
+        let literals = !node.literals.is_empty();
+        self.branches.push(Branch { literals, edges, rests, end: first(&node.ends) });
+        Node::Branch(u32::try_from(self.branches.len() - 1).unwrap_or(NONE))
     }
 }
 

@@ -14,6 +14,8 @@ const EMPTY: Target = Target(NONE);
 #[derive(Debug)]
 pub(super) struct LiteralTable {
     slots: Vec<Slot>,
+    /// Leaves as many of a hash's upper bits as number the slots; only those depend on every byte
+    shift: u32,
     /// What does not fit into a word
     texts: Vec<u8>,
 }
@@ -39,8 +41,10 @@ impl LiteralTable {
     pub(super) fn new(count: usize) -> Self {
         let nothing = Word { first: 0, last: 0, len: 0 };
         let empty = Slot { word: nothing, node: NONE, child: EMPTY, text: 0 };
+        let len = (count * 2).next_power_of_two().max(2);
         LiteralTable {
-            slots: vec![empty; (count * 2).next_power_of_two().max(2)],
+            slots: vec![empty; len],
+            shift: 64 - len.trailing_zeros(),
             texts: Vec::new(),
         }
     }
@@ -50,7 +54,7 @@ impl LiteralTable {
     pub(super) fn get(&self, node: u32, text: &[u8]) -> Option<Target> {
         let word = Word::of(text);
         let mask = self.slots.len() - 1;
-        let mut at = word.hash(node) & mask;
+        let mut at = self.slot_of(word, node);
         loop {
             let slot = &self.slots[at];
             if slot.word == word && slot.node == node && (text.len() <= WORD || self.is(slot, text))
@@ -67,7 +71,7 @@ impl LiteralTable {
     pub(super) fn insert(&mut self, node: u32, text: &[u8], child: Target) {
         let word = Word::of(text);
         let mask = self.slots.len() - 1;
-        let mut at = word.hash(node) & mask;
+        let mut at = self.slot_of(word, node);
         while self.slots[at].child != EMPTY {
             at = (at + 1) & mask;
         }
@@ -76,6 +80,11 @@ impl LiteralTable {
             self.texts.extend(text);
         }
         self.slots[at] = Slot { word, node, child, text: start };
+    }
+
+    #[inline]
+    fn slot_of(&self, word: Word, node: u32) -> usize {
+        usize::try_from(word.hash(node) >> self.shift).unwrap_or_default()
     }
 
     fn is(&self, slot: &Slot, text: &[u8]) -> bool {
@@ -115,10 +124,10 @@ impl Word {
     }
 
     #[inline]
-    fn hash(self, node: u32) -> usize {
+    fn hash(self, node: u32) -> u64 {
         const FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
         let mixed =
             self.first ^ self.last.rotate_left(29) ^ (u64::from(node) << 32 | u64::from(self.len));
-        (mixed.wrapping_mul(FACTOR) >> 32) as usize
+        mixed.wrapping_mul(FACTOR)
     }
 }

@@ -23,34 +23,36 @@ const NONE: u32 = u32::MAX;
 pub(crate) struct Trie {
     separator: u8,
     nodes: Vec<Node>,
+    branches: Vec<Branch>,
     edges: Vec<Edge>,
     matchers: Vec<Matcher>,
     literals: LiteralTable,
 }
 
-/// A place in the tree, one cache line: with a thousand patterns the way down is mostly waiting
-/// for memory. What most nodes have, one literal or one type, stands in the node itself.
+/// A place in the tree. With a thousand patterns the way down is mostly waiting for memory, so
+/// that nodes are small, and one that a path has to itself says where it leads without a look
+/// elsewhere.
 #[derive(Debug)]
-#[repr(align(64))]
-struct Node {
-    literals: Literals,
-    /// The first of `edges`, if there is one and nothing else
-    only_edge: Option<Edge>,
+enum Node {
+    /// One literal leads on, nothing else
+    Literal(Word, Target),
+    /// One type leads on, nothing else
+    Edge(Edge),
+    /// Everything else
+    Branch(u32),
+}
+
+/// A place with several ways on, or where a path ends although others go on.
+#[derive(Debug)]
+struct Branch {
+    /// Whether literals lead on, which the table knows
+    literals: bool,
     /// Types that lead on, the narrower ones first
     edges: Range<u32>,
     /// Types that take the rest of the key, likewise
     rests: Range<u32>,
     /// The path that ends here
     end: u32,
-}
-
-/// The literals that lead on from a node.
-#[derive(Debug)]
-enum Literals {
-    None,
-    One(Word, Target),
-    /// In the table
-    Many,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -97,24 +99,24 @@ impl Trie {
             let node = self.nodes.get(at.0 as usize)?;
             let end = start + find(self.separator, &key[start..]);
             let segment = &key[start..end];
-            let literal = match &node.literals {
-                Literals::None => None,
-                Literals::One(word, to) => word.is(segment).then_some(*to),
-                Literals::Many => self.literals.get(at.0, segment),
-            };
-            // With a single way on there is nothing to come back to.
-            let only = match (literal, node.only_edge) {
-                (None, Some(edge)) if self.matchers[edge.matcher as usize].matches(segment) => {
-                    edge.to
+            let to = match node {
+                Node::Literal(word, to) => word.is(segment).then_some(*to)?,
+                Node::Edge(edge) => self.matches(*edge, segment).then_some(edge.to)?,
+                Node::Branch(number) => {
+                    let branch = &self.branches[*number as usize];
+                    let literal =
+                        branch.literals.then(|| self.literals.get(at.0, segment)).flatten();
+                    match literal {
+                        // With a single way on there is nothing to come back to.
+                        Some(to) if branch.edges.is_empty() && branch.rests.is_empty() => to,
+                        _ => return self.branch(branch, literal, key, start..end),
+                    }
                 }
-                (None, Some(_)) => return None,
-                (Some(to), None) if node.edges.is_empty() && node.rests.is_empty() => to,
-                _ => return self.branch(node, literal, key, start..end),
             };
             if end == key.len() {
-                return self.end(only);
+                return self.end(to);
             }
-            at = only;
+            at = to;
             start = end + 1;
         }
     }
@@ -123,7 +125,7 @@ impl Trie {
     /// is entered twice for one key.
     fn branch(
         &self,
-        node: &Node,
+        branch: &Branch,
         literal: Option<Target>,
         key: &[u8],
         segment: Range<usize>,
@@ -138,17 +140,21 @@ impl Trie {
         if let Some(found) = literal.and_then(go_on) {
             return Some(found);
         }
-        for edge in self.edges(&node.edges) {
-            if self.matchers[edge.matcher as usize].matches(&key[segment.clone()])
+        for edge in self.edges(&branch.edges) {
+            if self.matches(*edge, &key[segment.clone()])
                 && let Some(found) = go_on(edge.to)
             {
                 return Some(found);
             }
         }
-        let mut rests = self.edges(&node.rests).iter();
-        let rest = rests
-            .find(|edge| self.matchers[edge.matcher as usize].matches(&key[segment.start..]))?;
+        let mut rests = self.edges(&branch.rests).iter();
+        let rest = rests.find(|edge| self.matches(**edge, &key[segment.start..]))?;
         self.end(rest.to)
+    }
+
+    #[inline]
+    fn matches(&self, edge: Edge, segment: &[u8]) -> bool {
+        self.matchers[edge.matcher as usize].matches(segment)
     }
 
     fn edges(&self, range: &Range<u32>) -> &[Edge] {
@@ -161,8 +167,13 @@ impl Trie {
         if target.0 & Target::PATH != 0 {
             return Some(target.0 & !Target::PATH);
         }
-        let path = self.nodes[target.0 as usize].end;
-        (path != NONE).then_some(path)
+        match self.nodes[target.0 as usize] {
+            Node::Branch(number) => {
+                let path = self.branches[number as usize].end;
+                (path != NONE).then_some(path)
+            }
+            Node::Literal(..) | Node::Edge(_) => None,
+        }
     }
 }
 
