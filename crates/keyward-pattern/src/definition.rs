@@ -3,7 +3,7 @@
 use crate::keyspace::{DefinitionId, Keyspace};
 use crate::language::Language;
 use crate::path::Path;
-use crate::{Param, Type, Value, lower};
+use crate::{Param, Type, Value, glob, lower};
 use std::borrow::Cow;
 use std::fmt;
 use std::ops::Range;
@@ -169,12 +169,12 @@ impl<'s> Definition<'s> {
         let mut spelling = String::new();
         for op in &self.compiled.ops {
             match op {
-                Op::Literal(text) => escape_glob(text, &mut glob),
+                Op::Literal(text) => glob::escape(text, &mut glob),
                 Op::Param(at) => match &values[*at] {
                     Some(value) => {
                         spelling.clear();
                         self.spell(*at, value, &mut spelling)?;
-                        escape_glob(&spelling, &mut glob);
+                        glob::escape(&spelling, &mut glob);
                     }
                     None if glob.ends_with('*') && !glob.ends_with("\\*") => {}
                     None => glob.push('*'),
@@ -310,16 +310,6 @@ fn shorten(text: &str) -> String {
     let escaped: String = text.chars().take(SHOWN).flat_map(char::escape_debug).collect();
     let total = text.chars().count();
     if total > SHOWN { format!("{escaped}… ({total} characters)") } else { escaped }
-}
-
-/// Writes text so that a glob takes it literally.
-pub(crate) fn escape_glob(text: &str, out: &mut String) {
-    for char in text.chars() {
-        if matches!(char, '*' | '?' | '[' | ']' | '\\') {
-            out.push('\\');
-        }
-        out.push(char);
-    }
 }
 
 /// Why no key can be built.

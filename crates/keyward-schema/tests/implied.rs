@@ -133,7 +133,7 @@ fn a_ttl_by_a_parameter_has_a_duration_for_each_word() {
 #[test]
 fn every_form_of_a_value_is_read() {
     let key = definition(
-        "[keys.a.fields]\na = \"text?\"\nb = [\"on\"]\nc = { json = \"T\", compress = \"zstd\" }\nd = { json = [\"uint\"] }\ne = { ref = \"session.session_id\" }\nf = { key = \"entity\", optional = true }\ng = { type = \"unix_ms\", ttl = \"1h\", doc = \"when\" }\n",
+        "[keys.a.fields]\na = \"text?\"\nb = [\"on\"]\nc = { json = \"T\", compress = \"zstd\" }\nd = { json = [\"uint\"] }\ne = { ref = \"session.session_id\" }\nf = { key = \"entity\", optional = true }\nh = { key = [\"chapter\", \"chunk\"] }\ng = { type = \"unix_ms\", ttl = \"1h\", doc = \"when\" }\n",
     );
     let shown: Vec<String> = key
         .fields
@@ -149,10 +149,11 @@ fn every_form_of_a_value_is_read() {
     c Json { of: Some(Named("T")), zstd: true }
     d Json { of: Some(Array(Uint)), zstd: false }
     e Ref { definition: "session", param: "session_id" }
-    f? Key("entity")
+    f? Key(["entity"])
+    h Key(["chapter", "chunk"])
     g UnixMs
     "#);
-    assert_eq!(key.fields[6].ttl.as_ref().unwrap().longest().unwrap().to_string(), "1h");
+    assert_eq!(key.fields[7].ttl.as_ref().unwrap().longest().unwrap().to_string(), "1h");
 }
 
 #[test]

@@ -106,7 +106,7 @@ fn value(ty: &str, random: &mut Random) -> String {
         }
         "uint" => (random.next() % 100_000_000).to_string(),
         "hex(32)" => format!("{:016x}{:016x}", random.next(), random.next()),
-        "word" => format!("{}{}", words[random.below(words.len())], random.below(1000)),
+        "word" => format!("{}_{:07}", words[random.below(words.len())], random.below(1000)),
         "locale" => ["de_DE", "en_US", "id_ID", "zh_CN"][random.below(4)].to_owned(),
         "ip" => format!(
             "{}.{}.{}.{}",

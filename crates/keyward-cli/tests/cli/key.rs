@@ -173,3 +173,20 @@ fn several_schemas_are_asked_together() {
 fn a_schema_with_errors_is_shown_instead() {
     assert_snapshot!(shop("version = 1\n").run(["key", "build", "cart"]));
 }
+
+#[test]
+fn an_unknown_key_may_be_an_old_name_or_other_softwares() {
+    let more = r#"
+[migrations.v2]
+phase = "dual-write"
+[migrations.v2.renames]
+cart = "Cart:{user_id}"
+
+[foreign.bullmq]
+glob = "bull:*"
+"#;
+    let cli = shop(&format!("{SHOP}{more}"));
+    assert_snapshot!(cli.run(["key", "parse", "Cart:42"]));
+    assert_snapshot!(cli.run(["key", "parse", "bull:mail:7", "--format", "json"]));
+    assert_snapshot!(cli.run(["key", "parse", "Cart:x"]));
+}

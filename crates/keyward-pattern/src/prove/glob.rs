@@ -1,6 +1,7 @@
 //! Whether a glob over other software's keys takes some of a keyspace's own.
 
 use crate::automaton::{Meeting, Nfa, TooLarge, meet};
+use crate::glob::{Glob, Token};
 use crate::prove::overlap::path_nfa;
 use crate::{DefinitionId, Keyspace};
 
@@ -8,7 +9,7 @@ use crate::{DefinitionId, Keyspace};
 /// `SCAN MATCH` reads them. A definition for which the search reached its bound is reported with
 /// an empty key.
 pub fn glob_overlap(keyspace: &Keyspace, glob: &str) -> Option<(DefinitionId, String)> {
-    let Ok(glob) = glob_nfa(glob.as_bytes()) else {
+    let Ok(glob) = glob_nfa(&Glob::new(glob)) else {
         return keyspace.definitions().next().map(|first| (first.id(), String::new()));
     };
     for (number, path) in (0u32..).zip(keyspace.paths()) {
@@ -25,61 +26,21 @@ pub fn glob_overlap(keyspace: &Keyspace, glob: &str) -> Option<(DefinitionId, St
     None
 }
 
-fn glob_nfa(mut glob: &[u8]) -> Result<Nfa, TooLarge> {
-    let any = || Nfa::bytes(&[(0, 0xff)]);
-    let mut parts = Vec::new();
-    while let [first, rest @ ..] = glob {
-        glob = rest;
-        parts.push(match first {
-            b'*' => any().repeat(0, None)?,
-            b'?' => any(),
-            b'[' => {
-                let (class, rest) = class(rest);
-                glob = rest;
-                class
-            }
-            b'\\' if !rest.is_empty() => {
-                glob = &rest[1..];
-                Nfa::literal(&rest[..1])
-            }
-            byte => Nfa::literal(&[*byte]),
-        });
-    }
-    Nfa::concat(parts)
+fn glob_nfa(glob: &Glob) -> Result<Nfa, TooLarge> {
+    let parts = glob.tokens().iter().map(|token| match token {
+        Token::Any => Nfa::bytes(&[(0, 0xff)]).repeat(0, None),
+        Token::One(set) => Ok(Nfa::bytes(&ranges(set))),
+    });
+    Nfa::concat(parts.collect::<Result<Vec<_>, _>>()?)
 }
 
-/// `[abc]`, `[a-z]`, `[^a]`; without its `]` it goes on to the end, as in the server.
-fn class(mut text: &[u8]) -> (Nfa, &[u8]) {
-    let negated = text.first() == Some(&b'^');
-    if negated {
-        text = &text[1..];
-    }
-    let mut member = [false; 256];
-    loop {
-        match text {
-            [] => break,
-            [b']', rest @ ..] => {
-                text = rest;
-                break;
-            }
-            [b'\\', byte, rest @ ..] => {
-                member[usize::from(*byte)] = true;
-                text = rest;
-            }
-            [first, b'-', last, rest @ ..] => {
-                let range = usize::from(*first.min(last))..=usize::from(*first.max(last));
-                member[range].fill(true);
-                text = rest;
-            }
-            [byte, rest @ ..] => {
-                member[usize::from(*byte)] = true;
-                text = rest;
-            }
+fn ranges(set: &[bool; 256]) -> Vec<(u8, u8)> {
+    let members = (0..=u8::MAX).filter(|&byte| set[usize::from(byte)]);
+    members.fold(Vec::new(), |mut ranges: Vec<(u8, u8)>, byte| {
+        match ranges.last_mut() {
+            Some((_, last)) if last.checked_add(1) == Some(byte) => *last = byte,
+            _ => ranges.push((byte, byte)),
         }
-    }
-    let ranges: Vec<(u8, u8)> = (0..=u8::MAX)
-        .filter(|&byte| member[usize::from(byte)] != negated)
-        .map(|byte| (byte, byte))
-        .collect();
-    (Nfa::bytes(&ranges), text)
+        ranges
+    })
 }

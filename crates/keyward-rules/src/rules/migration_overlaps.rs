@@ -2,9 +2,7 @@ use crate::context::Context;
 use crate::finding::{Finding, Findings};
 use crate::rule::rule;
 use keyward_pattern::prove::{self, Claim, Overlap};
-use keyward_pattern::{Keyspace, Param, Type};
-use keyward_schema::model::{Migration, ParamDeclaration, Rename};
-use std::collections::HashSet;
+use keyward_schema::model::{Migration, Rename};
 
 rule! {
     /// ## What it does
@@ -42,38 +40,35 @@ rule! {
 }
 
 fn check<'a>(cx: &Context<'a>, out: &mut Findings<'a>) {
-    let old: Vec<Old<'a>> = cx
-        .schema
-        .migrations
-        .iter()
-        .flat_map(|migration| migration.renames.iter().map(move |rename| Old { migration, rename }))
-        .collect();
-    let Some(first) = old.first() else { return };
-    let names = old_names(cx, &old);
-    let compared = names.map(|names| {
-        (prove::overlaps_between(&names, &cx.schema.compiled), prove::overlaps(&names))
+    let renames = cx.schema.migrations.iter().find(|migration| !migration.renames.is_empty());
+    let Some(first) = renames else { return };
+    let names = cx.schema.old_names();
+    let compared = names.as_ref().map(|names| {
+        let with_new = prove::overlaps_between(&names.keyspace, &cx.schema.compiled);
+        (with_new, prove::overlaps(&names.keyspace))
     });
     if !compared.as_ref().is_some_and(|(new, old)| new.complete && old.complete) {
         out.add(
             Finding::new("not every old name could be compared with the new ones")
-                .about_migration(first.migration)
-                .at(&first.rename.from.span, "too many patterns meet, or their types are too large")
+                .about_migration(first)
+                .at(
+                    &first.renames[0].from.span,
+                    "too many patterns meet, or their types are too large",
+                )
                 .help("mend the overlaps that are reported, and check again"),
         );
     }
-    let Some((with_new, with_old)) = compared else { return };
-    out.extend(with_new.overlaps.iter().filter_map(|overlap| with_new_name(cx, &old, overlap)));
-    out.extend(with_old.overlaps.iter().filter_map(|overlap| with_old_name(&old, overlap)));
+    let (Some((with_new, with_old)), Some(names)) = (compared, names) else { return };
+    let old = &names.renames;
+    out.extend(with_new.overlaps.iter().filter_map(|overlap| with_new_name(cx, old, overlap)));
+    out.extend(with_old.overlaps.iter().filter_map(|overlap| with_old_name(old, overlap)));
 }
 
 /// An old name of a definition.
-struct Old<'a> {
-    migration: &'a Migration,
-    rename: &'a Rename,
-}
+type Old<'a> = (&'a Migration, &'a Rename);
 
 fn with_new_name<'a>(cx: &Context<'a>, old: &[Old<'a>], overlap: &Overlap) -> Option<Finding<'a>> {
-    let Old { migration, rename } = old.get(index(overlap.first))?;
+    let &(migration, rename) = old.get(index(overlap.first))?;
     let definition = &cx.schema.keys[index(overlap.second)];
     let name = &definition.name.value;
     let whose = if *rename.definition == *name { "its new name" } else { "a name of today" };
@@ -91,8 +86,8 @@ fn with_new_name<'a>(cx: &Context<'a>, old: &[Old<'a>], overlap: &Overlap) -> Op
 }
 
 fn with_old_name<'a>(old: &[Old<'a>], overlap: &Overlap) -> Option<Finding<'a>> {
-    let first = old.get(index(overlap.first))?.rename;
-    let Old { migration, rename: second } = old.get(index(overlap.second))?;
+    let &(_, first) = old.get(index(overlap.first))?;
+    let &(migration, second) = old.get(index(overlap.second))?;
     if first.definition.value == second.definition.value {
         return None;
     }
@@ -106,40 +101,6 @@ fn with_old_name<'a>(old: &[Old<'a>], overlap: &Overlap) -> Option<Finding<'a>> 
         .at(&first.from.span, "matches it")
         .help("give the parameters of the old names narrower types"),
     )
-}
-
-/// The old names as a keyspace, numbered as in `old`. Definitions that their `key` parameters stand
-/// for come behind them.
-fn old_names(cx: &Context<'_>, old: &[Old<'_>]) -> Option<Keyspace> {
-    let mut builder = Keyspace::builder(*cx.schema.keyspace.separator).ok()?;
-    let mut needed = Vec::new();
-    for (number, Old { rename, .. }) in old.iter().enumerate() {
-        builder.define_absolute(&format!("#{number}"), &rename.from, |name| {
-            declared(&rename.params, name)
-        });
-        needed.extend(targets(&rename.params));
-    }
-    let mut added = HashSet::new();
-    while let Some(name) = needed.pop() {
-        let Some(definition) = cx.definition(name).filter(|_| added.insert(name)) else { continue };
-        builder
-            .define_absolute(name, &definition.pattern, |name| declared(&definition.params, name));
-        needed.extend(targets(&definition.params));
-    }
-    builder.finish().ok()
-}
-
-fn declared(params: &[ParamDeclaration], name: &str) -> Option<Param> {
-    params.iter().find(|param| *param.name == name).map(|param| param.param.value.clone())
-}
-
-/// The definitions whose keys the parameters hold.
-fn targets(params: &[ParamDeclaration]) -> impl Iterator<Item = &str> {
-    let names = params.iter().filter_map(|param| match &param.param.ty {
-        Type::Key(names) => Some(names),
-        _ => None,
-    });
-    names.flatten().map(String::as_str)
 }
 
 fn index(claim: Claim) -> usize {
