@@ -81,11 +81,6 @@ impl Failure {
         self.did_you_mean(nearest(wrong, names), &all)
     }
 
-    /// Whether the reader of the output has gone away.
-    pub(crate) fn is_broken_pipe(&self) -> bool {
-        matches!(&self.reason, Reason::Output(error) if error.kind() == ErrorKind::BrokenPipe)
-    }
-
     /// Tells the person, and gives the exit code.
     pub(crate) fn report(&self) -> ExitCode {
         self.tell();

@@ -5,7 +5,7 @@ use anstream::{AutoStream, ColorChoice};
 use anstyle::{AnsiColor, Style as Ansi};
 use keyward_schema::Style;
 use std::fmt;
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, ErrorKind, IsTerminal, Write};
 
 /// The columns of an output that is not a terminal.
 const WIDTH: usize = 100;
@@ -69,8 +69,7 @@ impl Output {
     /// Writes what was asked for, to standard output.
     pub(crate) fn print(&self, text: impl fmt::Display) -> io::Result<()> {
         let mut stdout = AutoStream::new(io::stdout().lock(), self.colors);
-        write!(stdout, "{text}")?;
-        stdout.flush()
+        unless_closed(write!(stdout, "{text}").and_then(|()| stdout.flush()))
     }
 
     /// Writes a closing line to standard output, unless it must be quiet.
@@ -92,8 +91,16 @@ impl Output {
 /// Writes to standard error.
 pub(crate) fn complain(text: impl fmt::Display) -> io::Result<()> {
     let mut stderr = anstream::stderr().lock();
-    write!(stderr, "{text}")?;
-    stderr.flush()
+    unless_closed(write!(stderr, "{text}").and_then(|()| stderr.flush()))
+}
+
+/// A reader that has closed the pipe has seen enough. That is no failure, and no reason to give up
+/// before the verdict.
+pub(crate) fn unless_closed(written: io::Result<()>) -> io::Result<()> {
+    match written {
+        Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
+        written => written,
+    }
 }
 
 /// Text from a schema or a key, with control characters made visible: a terminal obeys them.

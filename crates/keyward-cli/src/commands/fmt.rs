@@ -24,7 +24,6 @@ pub(crate) fn run(args: &Fmt, settings: &Settings, output: &Output) -> Result<Ve
         match text.and_then(|text| format(&text, args, output)) {
             Ok(true) => changed += 1,
             Ok(false) => unchanged += 1,
-            Err(failure) if failure.is_broken_pipe() => return Err(failure),
             Err(failure) => {
                 failure.tell();
                 failed = true;

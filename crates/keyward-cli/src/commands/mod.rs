@@ -12,7 +12,7 @@ mod rules;
 
 use crate::args::{Args, Command};
 use crate::failure::Result;
-use crate::output::Output;
+use crate::output::{Output, unless_closed};
 use crate::settings::Settings;
 use crate::verdict::Verdict;
 use clap::Parser as _;
@@ -23,7 +23,7 @@ pub(crate) fn run(args: impl Iterator<Item = OsString>) -> Result<Verdict> {
     let args = match Args::try_parse_from(args) {
         Ok(args) => args,
         Err(answer) => {
-            answer.print()?;
+            unless_closed(answer.print())?;
             return Ok(if answer.use_stderr() { Verdict::Unusable } else { Verdict::Clean });
         }
     };

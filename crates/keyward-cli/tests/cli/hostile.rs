@@ -1,5 +1,6 @@
 //! Input that is broken, huge or made to hurt: a clear message, a right exit code, in bounded time.
 
+use crate::check::LEAKY;
 use crate::{SHOP, cli, shop};
 use insta::assert_snapshot;
 use keyward_testkit::Output;
@@ -100,19 +101,56 @@ fn deep_nesting_is_refused() {
 }
 
 #[test]
-fn a_reader_that_has_seen_enough_is_no_failure() {
+fn a_reader_that_has_seen_enough_changes_no_verdict() {
     let cli = shop(SHOP);
+    cli.write("leaky.toml", LEAKY);
+    cli.write("broken.toml", "version = 1\n[keyspace]\n");
+    cli.write("unformatted.toml", "version=1\n");
     cli.write("keys", "shop:cart:1\n".repeat(500_000));
-    for command in ["rules", "demo", "--help", "key parse - < keys", "completions bash"] {
-        let script = format!(
-            "'{}' {command} | head -n 1 >/dev/null; echo ${{PIPESTATUS[0]}}",
-            env!("CARGO_BIN_EXE_keyward")
-        );
-        let output = Command::new("bash").args(["-c", &script]).current_dir(cli.folder()).output();
-        let output = output.expect("bash is there");
-        assert_eq!(String::from_utf8_lossy(&output.stdout), "0\n", "{command}");
-        assert_eq!(String::from_utf8_lossy(&output.stderr), "", "{command}");
+    cli.write("unknown", "nothing\n".repeat(500_000));
+    for (command, code) in [
+        ("rules", 0),
+        ("demo", 0),
+        ("--help", 0),
+        ("completions bash", 0),
+        ("check", 0),
+        ("check leaky.toml", 1),
+        ("check leaky.toml --format json", 1),
+        ("check broken.toml", 2),
+        ("fmt --check unformatted.toml -q", 1),
+        ("key parse - < keys", 0),
+        ("key parse - < unknown", 1),
+        ("key parse nothing shop:cart:1", 1),
+        ("explain nothing 2>&1", 2),
+        ("chek 2>&1", 2),
+    ] {
+        // One reader that takes a line, and one that has gone before the first.
+        for reader in ["head -n 1 >/dev/null", "true"] {
+            let wait = if reader == "true" { "sleep 0.05;" } else { "" };
+            let script = format!(
+                "{{ {wait} '{}' {command}; echo $? >code; }} | {reader}",
+                env!("CARGO_BIN_EXE_keyward")
+            );
+            let output =
+                Command::new("bash").args(["-c", &script]).current_dir(cli.folder()).output();
+            let output = output.expect("bash is there");
+            assert_eq!(cli.read("code"), format!("{code}\n"), "{command} | {reader}");
+            assert_eq!(String::from_utf8_lossy(&output.stderr), "", "{command}");
+        }
     }
+}
+
+#[test]
+fn answers_that_nobody_reads_end_the_questions() {
+    let cli = shop(SHOP);
+    // Would never end otherwise.
+    let script = format!(
+        "{{ yes shop:cart:1 | '{}' key parse -; echo $? >code; }} | head -n 1",
+        env!("CARGO_BIN_EXE_keyward")
+    );
+    let output = Command::new("bash").args(["-c", &script]).current_dir(cli.folder()).output();
+    assert_eq!(output.expect("bash is there").stdout, b"cart\tuser_id=1\n");
+    assert_eq!(cli.read("code"), "0\n");
 }
 
 #[test]

@@ -35,7 +35,7 @@ pub(super) enum Stopped {
     LongLine,
 }
 
-/// Answers for every line of `input`.
+/// Answers for every line of `input`, as far as someone reads the answers.
 pub(super) fn stream(
     input: impl Read + Send + 'static,
     mut output: impl Write,
@@ -57,7 +57,13 @@ pub(super) fn stream(
     }
     // Not scoped: if the output breaks, the program ends while this one still waits for input.
     let reader = thread::spawn(move || read(input, &queues, &recycled));
-    let tally = write(&mut output, &results, &recycle).map_err(Stopped::Writing)?;
+    let (tally, written) = write(&mut output, &results, &recycle);
+    match written {
+        Ok(()) => {}
+        // Whoever read the answers has seen enough, and the input may go on for long.
+        Err(error) if error.kind() == ErrorKind::BrokenPipe => return Ok(tally),
+        Err(error) => return Err(Stopped::Writing(error)),
+    }
     threads.into_iter().for_each(join);
     join(reader)?;
     Ok(tally)
@@ -161,22 +167,23 @@ fn answer(answerer: &Answerer, lines: &[u8], answers: &mut Vec<u8>) -> Tally {
     tally
 }
 
-/// Writes the answers in the order of their questions.
+/// Writes the answers in the order of their questions, and says how far it came.
 fn write(
     output: &mut impl Write,
     results: &[Receiver<Block>],
     recycle: &Sender<Block>,
-) -> io::Result<Tally> {
+) -> (Tally, io::Result<()>) {
     let mut tally = Tally::default();
     // Blocks are dealt in turn, so the first worker without one is behind the last block.
     for finished in results.iter().cycle() {
         let Ok(block) = finished.recv() else { break };
-        output.write_all(&block.answers)?;
         tally.keys += block.tally.keys;
         tally.unknown += block.tally.unknown;
+        if let Err(error) = output.write_all(&block.answers) {
+            return (tally, Err(error));
+        }
         // The reader may be done already.
         let _ = recycle.send(block);
     }
-    output.flush()?;
-    Ok(tally)
+    (tally, output.flush())
 }
