@@ -237,7 +237,8 @@ impl<'s> Definition<'s> {
     fn refusal(&self, at: usize, value: &Value<'_>) -> BuildError {
         value.with_text(|text| {
             let (name, param) = &self.compiled.params[at];
-            let why = why_not(&self.compiled.slots[at], text, self.keyspace.separator());
+            let separator = self.keyspace.separator();
+            let why = why_not(&self.compiled.slots[at], &param.ty, text, separator);
             let ty = param.ty.to_string();
             self.error(name, BuildErrorKind::Invalid { value: shorten(text), ty, why })
         })
@@ -271,8 +272,8 @@ fn spell_text(slot: &Slot, text: &str, separator: u8, out: &mut String) -> bool 
     }
 }
 
-/// What is wrong with a value, as far as it can be said.
-fn why_not(slot: &Slot, text: &str, separator: u8) -> String {
+/// What is wrong with a value: what no key may hold, or else what the type expects.
+fn why_not(slot: &Slot, ty: &Type, text: &str, separator: u8) -> String {
     if text.is_empty() {
         return "it is empty".to_owned();
     }
@@ -285,20 +286,23 @@ fn why_not(slot: &Slot, text: &str, separator: u8) -> String {
     } else {
         text
     };
-    let progress = dfa.progress(text.as_bytes());
     // The automaton stops at a byte; people count characters.
-    let mut at = progress;
+    let mut at = dfa.progress(text.as_bytes());
     while !text.is_char_boundary(at) {
         at -= 1;
     }
-    match text[at..].chars().next() {
-        None => "it ends too early".to_owned(),
-        Some(char) if char == separator as char => format!("it contains the separator `{char}`"),
-        Some(char) if char.is_control() => {
+    let offending = text[at..].chars().next();
+    match (offending, ty.expectation()) {
+        (Some(char), _) if char == separator as char => {
+            format!("it contains the separator `{char}`")
+        }
+        (Some(char), _) if char.is_control() => {
             format!("it contains the control character U+{:04X}", char as u32)
         }
-        Some(char @ ('{' | '}')) => format!("it contains `{char}`, which chooses a hash slot"),
-        Some(char) => {
+        (Some(char @ ('{' | '}')), _) => format!("it contains `{char}`, which chooses a hash slot"),
+        (_, Some(expected)) => format!("expected {expected}"),
+        (None, None) => "it ends too early".to_owned(),
+        (Some(char), None) => {
             format!("`{char}` cannot stand at character {}", text[..at].chars().count() + 1)
         }
     }
@@ -307,7 +311,13 @@ fn why_not(slot: &Slot, text: &str, separator: u8) -> String {
 /// A value as it is shown in an error.
 fn shorten(text: &str) -> String {
     const SHOWN: usize = 60;
-    let escaped: String = text.chars().take(SHOWN).flat_map(char::escape_debug).collect();
+    let mut escaped = String::new();
+    for char in text.chars().take(SHOWN) {
+        match char {
+            '\'' | '"' | '\\' => escaped.push(char),
+            _ => escaped.extend(char.escape_debug()),
+        }
+    }
     let total = text.chars().count();
     if total > SHOWN { format!("{escaped}… ({total} characters)") } else { escaped }
 }
@@ -371,10 +381,7 @@ impl fmt::Display for BuildError {
                 write!(f, "`{value}` is not a value for `{param}` ({ty}): {why}")
             }
             BuildErrorKind::Reserved { by } => {
-                write!(
-                    f,
-                    "this key is reserved for `{by}`, which is more specific than `{definition}`"
-                )
+                write!(f, "`{definition}` cannot have this key: it belongs to `{by}`")
             }
         }
     }

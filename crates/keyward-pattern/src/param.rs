@@ -30,7 +30,7 @@ pub enum Type {
     Unix,
     /// Milliseconds since 1970, up to the year 9999
     UnixMs,
-    /// Dotted IPv4, or IPv6 as 32 hex digits
+    /// Dotted IPv4, or IPv6 as 32 hex digits; an IPv4 address mapped into IPv6 is the IPv4 address
     Ip,
     /// Any non-empty string: `[A-Za-z0-9._-]` minus the separator as it is, the rest as `%XX`
     Encoded,
@@ -104,6 +104,33 @@ impl Type {
             }
         };
         Ok(ty)
+    }
+}
+
+impl Type {
+    /// What a value looks like, in a few words; `None` where the type's own text says it.
+    pub(crate) fn expectation(&self) -> Option<String> {
+        let text = match self {
+            Type::Uuid => "lower-case hex digits in groups of 8-4-4-4-12",
+            Type::Int => "a whole number without leading zeros, of 64 bits at most",
+            Type::Uint => "a whole number from 0, without leading zeros, of 64 bits at most",
+            Type::Digits(count) => return Some(format!("exactly {count} digits")),
+            Type::Hex(None) => "lower-case hex digits",
+            Type::Hex(Some(count)) => {
+                return Some(format!("exactly {count} lower-case hex digits"));
+            }
+            Type::Word => "letters, digits and `_`",
+            Type::Slug => "lower-case letters and digits, joined by single hyphens",
+            Type::Locale => "a locale such as `de`, `de_DE` or `zh_Hans_CN`",
+            Type::Date => "a day of the calendar such as `2026-11-15`",
+            Type::Unix => "seconds since 1970, up to the year 9999",
+            Type::UnixMs => "milliseconds since 1970, up to the year 9999",
+            Type::Ip => "an IPv4 address, or IPv6 as 32 lower-case hex digits",
+            Type::Enum(_) => "one of these words",
+            Type::Any(_) => "a value of one of these types",
+            Type::Text | Type::Encoded | Type::Regex(_) | Type::Key(_) => return None,
+        };
+        Some(text.to_owned())
     }
 }
 

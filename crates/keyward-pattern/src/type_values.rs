@@ -44,7 +44,7 @@ pub(crate) fn values(ty: &Type, separator: u8) -> Result<Dfa, LanguageError> {
         }
         Type::Locale => locale()?,
         Type::Date => date()?,
-        Type::Ip => Nfa::any([ipv4()?, exactly(hex(), 32)?])?,
+        Type::Ip => Nfa::any([ipv4()?, ipv6()?])?,
         Type::Enum(words) => enumeration(words)?,
         Type::Regex(regex) => return regex_values(regex),
         Type::Any(types) => return union(types, separator),
@@ -153,6 +153,26 @@ fn ipv4() -> Result<Nfa, TooLarge> {
     let octet = || up_to(255);
     let dot = || Nfa::literal(b".");
     Nfa::concat([octet()?, dot(), octet()?, dot(), octet()?, dot(), octet()?])
+}
+
+/// 32 hex digits, but not an IPv4 address mapped into IPv6: that one has its own spelling.
+fn ipv6() -> Result<Nfa, TooLarge> {
+    const MAPPED: &[u8] = b"00000000000000000000ffff";
+    let hex = |count: usize| {
+        let count = u32::try_from(count).map_err(|_| TooLarge)?;
+        Nfa::bytes(&[(b'0', b'9'), (b'a', b'f')]).repeat(count, Some(count))
+    };
+    let mut ways = Vec::new();
+    for (at, &digit) in MAPPED.iter().enumerate() {
+        let others: Vec<(u8, u8)> = b"0123456789abcdef"
+            .iter()
+            .filter(|&&other| other != digit)
+            .map(|&other| (other, other))
+            .collect();
+        let parted = Nfa::bytes(&others).then(hex(31 - at)?)?;
+        ways.push(Nfa::literal(&MAPPED[..at]).then(parted)?);
+    }
+    Nfa::any(ways)
 }
 
 /// Language, script and region with the same joint throughout.

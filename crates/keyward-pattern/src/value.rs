@@ -45,6 +45,10 @@ impl Value<'_> {
                     scratch.hex(*byte);
                 }
             }
+            // One client, one spelling: a listener for both families reports `::ffff:192.0.2.1`.
+            Value::Ip(IpAddr::V6(address)) if address.to_ipv4_mapped().is_some() => {
+                return Value::Ip(IpAddr::from(*address).to_canonical()).with_text(use_it);
+            }
             Value::Ip(IpAddr::V4(address)) => {
                 for (at, octet) in address.octets().into_iter().enumerate() {
                     if at > 0 {
@@ -156,6 +160,7 @@ mod tests {
             "550e8400-e29b-41d4-a716-446655440000"
         );
         assert_eq!(text(Value::Ip([192, 168, 1, 1].into())), "192.168.1.1");
+        assert_eq!(text(Value::Ip("::ffff:192.0.2.1".parse().unwrap())), "192.0.2.1");
         assert_eq!(
             text(Value::Ip("2001:db8::1".parse().unwrap())),
             "20010db8000000000000000000000001"

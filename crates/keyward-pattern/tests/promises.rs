@@ -66,7 +66,7 @@ fn a_more_specific_pattern_reserves_its_word() {
     let symbol = keyspace.definition(DefinitionId(0));
     assert_eq!(
         symbol.build(&["active".into()]).unwrap_err().to_string(),
-        "this key is reserved for `d1`, which is more specific than `d0`"
+        "`d0` cannot have this key: it belongs to `d1`"
     );
     assert!(symbol.parse(b"m:active").is_none());
 }
@@ -295,17 +295,17 @@ fn keyspaces_with_other_separators_are_compared_whole() {
 #[test]
 fn foreign_globs_are_checked_against_every_definition() {
     let keyspace = keyspace(&["session:{id:hex}", "bull:{queue}:wait"]);
-    assert_eq!(prove::glob_overlap(&keyspace, "spring:*"), None);
+    assert_eq!(prove::glob_overlaps(&keyspace, "spring:*"), []);
     assert_eq!(
-        prove::glob_overlap(&keyspace, "bull:*"),
-        Some((DefinitionId(1), "bull:a:wait".into()))
+        prove::glob_overlaps(&keyspace, "bull:*"),
+        [(DefinitionId(1), "bull:a:wait".into())]
     );
     assert_eq!(
-        prove::glob_overlap(&keyspace, "[a-s]ession:?f"),
-        Some((DefinitionId(0), "session:af".into()))
+        prove::glob_overlaps(&keyspace, "[a-s]ession:?f"),
+        [(DefinitionId(0), "session:af".into())]
     );
-    assert_eq!(prove::glob_overlap(&keyspace, "session:\\*"), None);
-    assert_eq!(prove::glob_overlap(&keyspace, "*:[^0-9a-f]"), None);
+    assert_eq!(prove::glob_overlaps(&keyspace, "session:\\*"), []);
+    assert_eq!(prove::glob_overlaps(&keyspace, "*:[^0-9a-f]"), []);
 }
 
 #[test]
@@ -328,7 +328,9 @@ fn ten_thousand_overlapping_patterns_end_in_time() {
 
     let equal = vec!["a:{x}:b"; 10_000];
     let found = prove::overlaps(&keyspace(&equal));
+    assert!(!found.complete);
     assert_eq!(found.overlaps.len(), 1_000);
+    assert_eq!(overlaps(&keyspace(&["a:{x}", "a:{y}", "a:{z}"])).len(), 3);
 }
 
 #[test]

@@ -5,25 +5,27 @@ use crate::glob::{Glob, Token};
 use crate::prove::overlap::path_nfa;
 use crate::{DefinitionId, Keyspace};
 
-/// A definition some of whose keys the glob matches, with a shortest such key; globs as
+/// The definitions some of whose keys the glob matches, each with a shortest such key; globs as
 /// `SCAN MATCH` reads them. A definition for which the search reached its bound is reported with
 /// an empty key.
-pub fn glob_overlap(keyspace: &Keyspace, glob: &str) -> Option<(DefinitionId, String)> {
-    let Ok(glob) = glob_nfa(&Glob::new(glob)) else {
-        return keyspace.definitions().next().map(|first| (first.id(), String::new()));
-    };
+pub fn glob_overlaps(keyspace: &Keyspace, glob: &str) -> Vec<(DefinitionId, String)> {
+    let glob = glob_nfa(&Glob::new(glob));
+    let mut found: Vec<(DefinitionId, String)> = Vec::new();
     for (number, path) in (0u32..).zip(keyspace.paths()) {
-        let meeting = path_nfa(path, keyspace.separator()).and_then(|path| meet(&path, &glob));
-        match meeting {
+        let owner = keyspace.owner(number);
+        if found.last().is_some_and(|(known, _)| *known == owner) {
+            continue;
+        }
+        let path = path_nfa(path, keyspace.separator());
+        match glob.as_ref().map_err(|error| *error).and_then(|glob| meet(&path?, glob)) {
             Ok(Meeting::Apart) => {}
             Ok(Meeting::At(witness)) => {
-                let witness = String::from_utf8_lossy(&witness).into_owned();
-                return Some((keyspace.owner(number), witness));
+                found.push((owner, String::from_utf8_lossy(&witness).into_owned()));
             }
-            Err(TooLarge) => return Some((keyspace.owner(number), String::new())),
+            Err(TooLarge) => found.push((owner, String::new())),
         }
     }
-    None
+    found
 }
 
 fn glob_nfa(glob: &Glob) -> Result<Nfa, TooLarge> {

@@ -2,7 +2,7 @@
 //!
 //! 1. **Round trip**: no key has two readings ([`ambiguities`]), no encoding loses anything ([`lossy`]).
 //! 2. **No overlap**: no key belongs to two definitions, to a derived key, or to two bindings of
-//!    the prefix ([`overlaps`], [`overlaps_between`], [`glob_overlap`]).
+//!    the prefix ([`overlaps`], [`overlaps_between`], [`glob_overlaps`]).
 //! 3. **No injection** needs no search: a type whose values could contain the separator, a brace or
 //!    a control character does not compile, and globs are escaped.
 //!
@@ -16,7 +16,7 @@ mod overlap;
 mod regex;
 
 pub use ambiguity::{Ambiguity, ambiguities};
-pub use glob::glob_overlap;
+pub use glob::glob_overlaps;
 pub use injective::{Lossy, lossy};
 pub use overlap::{Claim, Overlap, OverlapKind, Overlaps, overlaps, overlaps_between};
 pub(crate) use regex::regex;

@@ -237,18 +237,18 @@ impl<'p> Search<'p> {
         self.report(&a, &b, left == right);
     }
 
-    /// Paths that end together. Of many the first stands for all: n patterns that are the same are
-    /// n - 1 findings, not n².
+    /// Every pair of paths that end together, as long as there is room.
     fn report(&mut self, a: &[u32], b: &[u32], same: bool) {
         for (index, &left) in a.iter().enumerate() {
-            let others = if same { &b[index + 1..] } else { b };
-            for &right in others {
-                if self.counts(left, right) && self.found.len() < MAX_FOUND {
-                    self.found.push((left, right));
+            for &right in if same { &b[index + 1..] } else { b } {
+                if !self.counts(left, right) {
+                    continue;
                 }
-            }
-            if same && self.split.is_none() {
-                break;
+                if self.found.len() >= MAX_FOUND {
+                    self.complete = false;
+                    return;
+                }
+                self.found.push((left, right));
             }
         }
     }
@@ -287,7 +287,7 @@ impl<'p> Search<'p> {
                 let tail = &self.paths[other as usize].segments[depth..];
                 match tail_nfa(tail, self.separator).and_then(|tail| meet(&tail, &rest)) {
                     Ok(Meeting::Apart) => {}
-                    Ok(Meeting::At(_)) => self.report(&paths[..1], &[other], false),
+                    Ok(Meeting::At(_)) => self.report(&paths, &[other], false),
                     Err(TooLarge) => self.complete = false,
                 }
             }

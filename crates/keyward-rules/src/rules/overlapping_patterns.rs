@@ -58,8 +58,7 @@ fn check<'a>(cx: &Context<'a>, out: &mut Findings<'a>) {
         );
     }
     for foreign in &cx.schema.foreign {
-        if let Some((definition, witness)) = prove::glob_overlap(&cx.schema.compiled, &foreign.glob)
-        {
+        for (definition, witness) in prove::glob_overlaps(&cx.schema.compiled, &foreign.glob) {
             let definition = &cx.schema.keys[definition.index()];
             out.add(
                 Finding::new(format!(
