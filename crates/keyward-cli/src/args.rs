@@ -219,7 +219,8 @@ pub(crate) struct KeyBuild {
 /// Say which definition a key belongs to, and the values of its parameters
 ///
 /// With `-`, keys come from standard input, one a line, and an answer goes out for each: the
-/// definition and its parameters, separated by tabs, or `-` where no definition has the key.
+/// definition and its parameters, separated by tabs; `old:DEFINITION` for an old name of a migration,
+/// `foreign:NAME` for other software's key, `-` for an unknown one.
 #[derive(Debug, ClapArgs)]
 #[command(after_help = "\
 Examples:

@@ -174,19 +174,48 @@ fn a_schema_with_errors_is_shown_instead() {
     assert_snapshot!(shop("version = 1\n").run(["key", "build", "cart"]));
 }
 
-#[test]
-fn an_unknown_key_may_be_an_old_name_or_other_softwares() {
-    let more = r#"
+const MOVED: &str = r#"
 [migrations.v2]
 phase = "dual-write"
 [migrations.v2.renames]
 cart = "Cart:{user_id}"
 
 [foreign.bullmq]
+doc = "The mail queue"
 glob = "bull:*"
 "#;
-    let cli = shop(&format!("{SHOP}{more}"));
+
+#[test]
+fn an_old_name_is_known() {
+    let cli = shop(&format!("{SHOP}{MOVED}"));
     assert_snapshot!(cli.run(["key", "parse", "Cart:42"]));
-    assert_snapshot!(cli.run(["key", "parse", "bull:mail:7", "--format", "json"]));
+    assert_snapshot!(cli.run(["key", "parse", "Cart:42", "--format", "json"]));
     assert_snapshot!(cli.run(["key", "parse", "Cart:x"]));
+}
+
+#[test]
+fn other_softwares_key_is_known() {
+    let cli = shop(&format!("{SHOP}{MOVED}"));
+    assert_snapshot!(cli.run(["key", "parse", "bull:mail:7"]));
+    assert_snapshot!(cli.run(["key", "parse", "bull:mail:7", "--format", "json"]));
+}
+
+#[test]
+fn several_keys_may_be_old_names_or_other_softwares() {
+    let cli = shop(&format!("{SHOP}{MOVED}"));
+    let keys = ["Cart:42", "bull:mail:7", "shop:cart:42"];
+    assert_snapshot!(cli.run(["key", "parse"].into_iter().chain(keys)));
+    cli.write("tenants.toml", TENANTS);
+    let several = ["--schema", "tenants.toml", "--schema", "keyward.toml", "key", "parse"];
+    assert_snapshot!(cli.run(several.into_iter().chain(keys).chain(["nothing"])));
+    assert_snapshot!(cli.run(several.into_iter().chain(["Cart:42"])));
+    assert_snapshot!(cli.run(several.into_iter().chain(["shop:cart:42"])));
+    let lines = "Cart:42\nbull:mail:7\nshop:cart:1\nCart:x\n";
+    assert_snapshot!(cli.command(["key", "parse", "-"]).stdin(lines).run());
+    let jsonl = ["key", "parse", "-", "--format", "jsonl"];
+    let output = cli.command(jsonl).stdin(lines).run();
+    for line in output.stdout.lines() {
+        let _: serde_json::Value = serde_json::from_str(line).expect("a line is JSON");
+    }
+    assert_snapshot!(output);
 }

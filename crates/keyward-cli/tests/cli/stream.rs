@@ -24,6 +24,17 @@ fn hostile_keys_are_keys_like_any_other() {
 }
 
 #[test]
+fn a_list_from_windows_is_read_like_any_other() {
+    let cli = shop(SHOP);
+    let input = "shop:cart:1\r\nshop:price:tea\r\nshop:cart:2";
+    let output = cli.command(["key", "parse", "-"]).stdin(input).run();
+    assert_eq!(output.stdout, "cart\tuser_id=1\nprice\tsku=tea\ncart\tuser_id=2\n");
+    assert_eq!(output.code, Some(0), "{output}");
+    let output = cli.command(["key", "parse", "-", "--format", "jsonl"]).stdin(input).run();
+    assert!(!output.stdout.contains("\\r"), "{output}");
+}
+
+#[test]
 fn all_known_is_a_pass() {
     let output = shop(SHOP).command(["key", "parse", "-"]).stdin("shop:cart:1\n").run();
     assert_eq!(output.code, Some(0), "{output}");

@@ -2,8 +2,11 @@
 //!
 //! Everything that does not depend on the key is put together before the first one comes.
 
+use super::elsewhere::{Elsewhere, Place};
 use keyward_pattern::{DefinitionId, Keyspace, Template, owner_of, slot};
+use keyward_schema::Schema;
 use memchr::memchr;
+use serde_json::json;
 use std::borrow::Cow;
 
 /// How many places of a key are tried as the beginning of a derived key. More than one occurs only
@@ -14,13 +17,15 @@ const MAX_TRIES: usize = 8;
 #[derive(Debug)]
 pub(super) struct Answerer {
     keyspaces: Vec<Prepared>,
+    elsewhere: Elsewhere,
     form: Form,
 }
 
 /// What an answer looks like.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Form {
-    /// The definition and `param=value`, separated by tabs; `-` for an unknown key
+    /// The definition and `param=value`, separated by tabs; `old:definition` for an old name,
+    /// `foreign:name` for other software's key, `-` for an unknown one
     Text,
     /// A JSON object
     Json,
@@ -43,9 +48,16 @@ enum Prefix {
 
 /// What an answer says in any case.
 #[derive(Debug)]
-struct Words {
+pub(super) struct Words {
     opening: Box<[u8]>,
     params: Vec<Box<[u8]>>,
+    closing: Box<[u8]>,
+}
+
+/// What a key is.
+pub(super) enum Known<'k> {
+    Defined(Found<'k>),
+    Elsewhere(Place),
 }
 
 /// A key that belongs to a definition, itself or through its owner.
@@ -58,9 +70,10 @@ pub(super) struct Found<'k> {
 }
 
 impl Answerer {
-    /// Prepares answers; `names` are those of the keyspaces.
-    pub(super) fn new(keyspaces: &[Keyspace], names: &[&str], form: Form) -> Self {
+    /// Prepares answers; the keyspaces are those of the schemas.
+    pub(super) fn new(schemas: &[Schema], keyspaces: &[Keyspace], form: Form) -> Self {
         let several = keyspaces.len() > 1;
+        let names = schemas.iter().map(|schema| schema.keyspace.name.as_str());
         let prepared = keyspaces.iter().zip(names).map(|(keyspace, name)| Prepared {
             keyspace: keyspace.clone(),
             prefix: Prefix::of(keyspace),
@@ -69,23 +82,32 @@ impl Answerer {
                 .map(|definition| {
                     let params = definition.params().iter().map(|(param, _)| param.as_str());
                     match form {
-                        Form::Text => {
-                            Words::text(several.then_some(name), definition.name(), params)
+                        Form::Text if several => {
+                            Words::text(&format!("{name}/{}", definition.name()), params)
                         }
+                        Form::Text => Words::text(definition.name(), params),
                         Form::Json => Words::json(name, definition.name(), params),
                     }
                 })
                 .collect(),
         });
-        Answerer { keyspaces: prepared.collect(), form }
+        Answerer { keyspaces: prepared.collect(), elsewhere: Elsewhere::new(schemas, form), form }
     }
 
-    /// Finds the definition of a key, and the values of its parameters.
-    pub(super) fn find<'k>(
+    /// Finds what a key is, and the values of its parameters.
+    pub(super) fn look<'k>(
         &self,
         key: &'k [u8],
         values: &mut Vec<Cow<'k, str>>,
-    ) -> Option<Found<'k>> {
+    ) -> Option<Known<'k>> {
+        if let Some(found) = self.find(key, values) {
+            return Some(Known::Defined(found));
+        }
+        self.elsewhere.find(key, values).map(Known::Elsewhere)
+    }
+
+    /// Finds the definition of a key, and the values of its parameters.
+    fn find<'k>(&self, key: &'k [u8], values: &mut Vec<Cow<'k, str>>) -> Option<Found<'k>> {
         for (number, prepared) in self.keyspaces.iter().enumerate() {
             if let Some(definition) = prepared.keyspace.parse_into(key, values) {
                 return Some(Found { keyspace: number, definition, derived: None });
@@ -110,103 +132,162 @@ impl Answerer {
         values: &mut Vec<Cow<'k, str>>,
         out: &mut Vec<u8>,
     ) -> bool {
-        let found = self.find(key, values);
-        match self.form {
-            Form::Text => self.text(found.as_ref(), values, out),
-            Form::Json => self.json(key, found.as_ref(), values, out),
-        }
-        out.push(b'\n');
-        found.is_some()
+        let known = self.look(key, values);
+        self.write(key, known.as_ref(), values, out);
+        known.is_some()
     }
 
-    fn words(&self, found: &Found<'_>) -> &Words {
-        &self.keyspaces[found.keyspace].definitions[found.definition.index()]
+    /// The same for a line, which Windows ends with a carriage return: where the key is unknown with
+    /// it and known without, it is not part of the key.
+    pub(super) fn answer_line<'k>(
+        &self,
+        line: &'k [u8],
+        values: &mut Vec<Cow<'k, str>>,
+        out: &mut Vec<u8>,
+    ) -> bool {
+        let mut key = line;
+        let mut known = self.look(line, values);
+        if known.is_none()
+            && let Some(without) = line.strip_suffix(b"\r")
+        {
+            known = self.look(without, values);
+            key = if known.is_some() { without } else { line };
+        }
+        self.write(key, known.as_ref(), values, out);
+        known.is_some()
     }
 
-    fn text(&self, found: Option<&Found<'_>>, values: &[Cow<'_, str>], out: &mut Vec<u8>) {
-        let Some(found) = found else { return out.push(b'-') };
-        let words = self.words(found);
-        out.extend_from_slice(&words.opening);
-        if let Some((_, word)) = found.derived {
-            out.push(b'~');
-            out.extend_from_slice(word.as_bytes());
-        }
-        for (param, value) in words.params.iter().zip(values) {
-            out.extend_from_slice(param);
-            escape_text(value, out);
-        }
-    }
-
-    fn json(
+    fn write(
         &self,
         key: &[u8],
-        found: Option<&Found<'_>>,
+        known: Option<&Known<'_>>,
         values: &[Cow<'_, str>],
         out: &mut Vec<u8>,
     ) {
-        out.extend_from_slice(b"{\"key\":\"");
-        if let Ok(text) = str::from_utf8(key) {
-            escape_json(text, out);
-        } else {
-            escape_json(&String::from_utf8_lossy(key), out);
-            out.extend_from_slice(b"\",\"key_hex\":\"");
-            out.extend(key.iter().flat_map(|byte| [hex(byte >> 4), hex(byte & 15)]));
-        }
-        if let Some(found) = found {
-            let words = self.words(found);
-            out.extend_from_slice(&words.opening);
-            for (param, value) in words.params.iter().zip(values) {
-                out.extend_from_slice(param);
-                escape_json(value, out);
-                out.push(b'"');
+        let words = known.map(|known| match known {
+            Known::Defined(found) => {
+                &self.keyspaces[found.keyspace].definitions[found.definition.index()]
             }
-            out.push(b'}');
-            if let Some((owner, word)) = found.derived {
-                out.extend_from_slice(b",\"derived\":{\"word\":\"");
-                escape_json(word, out);
-                out.extend_from_slice(b"\",\"owner\":\"");
-                escape_json(owner, out);
-                out.extend_from_slice(b"\"}");
-            }
-        } else {
-            out.extend_from_slice(b"\",\"keyspace\":null,\"definition\":null,\"params\":null");
+            Known::Elsewhere(place) => self.elsewhere.words(*place),
+        });
+        let derived = known.and_then(|known| match known {
+            Known::Defined(found) => found.derived,
+            Known::Elsewhere(_) => None,
+        });
+        match self.form {
+            Form::Text => text(words, derived, values, out),
+            Form::Json => json(key, words, derived, values, out),
         }
-        out.extend_from_slice(b",\"slot\":");
-        decimal(slot(key), out);
-        out.push(b'}');
+        out.push(b'\n');
     }
 }
 
+fn text(
+    words: Option<&Words>,
+    derived: Option<(&str, &str)>,
+    values: &[Cow<'_, str>],
+    out: &mut Vec<u8>,
+) {
+    let Some(words) = words else { return out.push(b'-') };
+    out.extend_from_slice(&words.opening);
+    if let Some((_, word)) = derived {
+        out.push(b'~');
+        out.extend_from_slice(word.as_bytes());
+    }
+    for (param, value) in words.params.iter().zip(values) {
+        out.extend_from_slice(param);
+        escape_text(value, out);
+    }
+}
+
+fn json(
+    key: &[u8],
+    words: Option<&Words>,
+    derived: Option<(&str, &str)>,
+    values: &[Cow<'_, str>],
+    out: &mut Vec<u8>,
+) {
+    out.extend_from_slice(b"{\"key\":\"");
+    if let Ok(text) = str::from_utf8(key) {
+        escape_json(text, out);
+    } else {
+        escape_json(&String::from_utf8_lossy(key), out);
+        out.extend_from_slice(b"\",\"key_hex\":\"");
+        out.extend(key.iter().flat_map(|byte| [hex(byte >> 4), hex(byte & 15)]));
+    }
+    if let Some(words) = words {
+        out.extend_from_slice(&words.opening);
+        for (param, value) in words.params.iter().zip(values) {
+            out.extend_from_slice(param);
+            escape_json(value, out);
+            out.push(b'"');
+        }
+        out.extend_from_slice(&words.closing);
+    } else {
+        out.extend_from_slice(b"\",\"keyspace\":null,\"definition\":null,\"params\":null");
+    }
+    if let Some((owner, word)) = derived {
+        out.extend_from_slice(b",\"derived\":{\"word\":\"");
+        escape_json(word, out);
+        out.extend_from_slice(b"\",\"owner\":\"");
+        escape_json(owner, out);
+        out.extend_from_slice(b"\"}");
+    }
+    out.extend_from_slice(b",\"slot\":");
+    decimal(slot(key), out);
+    out.push(b'}');
+}
+
 impl Words {
-    fn text<'a>(
-        keyspace: Option<&&str>,
-        definition: &str,
-        params: impl Iterator<Item = &'a str>,
-    ) -> Self {
-        let opening = match keyspace {
-            Some(keyspace) => format!("{keyspace}/{definition}"),
-            None => definition.to_owned(),
-        };
+    pub(super) fn text<'a>(name: &str, params: impl Iterator<Item = &'a str>) -> Self {
         Words {
-            opening: opening.into_bytes().into(),
+            opening: name.as_bytes().into(),
             params: params.map(|param| format!("\t{param}=").into_bytes().into()).collect(),
+            closing: Box::default(),
         }
     }
 
     fn json<'a>(keyspace: &str, definition: &str, params: impl Iterator<Item = &'a str>) -> Self {
-        let quoted = |text: &str| serde_json::Value::from(text).to_string();
-        let opening = format!(
-            "\",\"keyspace\":{},\"definition\":{},\"params\":{{",
-            quoted(keyspace),
-            quoted(definition)
-        );
+        Words::object(keyspace, Some(definition), params, "")
+    }
+
+    pub(super) fn json_old<'a>(
+        keyspace: &str,
+        definition: &str,
+        migration: &str,
+        params: impl Iterator<Item = &'a str>,
+    ) -> Self {
+        let old = json!({ "definition": definition, "migration": migration });
+        Words::object(keyspace, None, params, &format!(",\"old\":{old}"))
+    }
+
+    pub(super) fn json_foreign(keyspace: &str, name: &str) -> Self {
+        let keyspace = json!(keyspace);
+        let opening = format!("\",\"keyspace\":{keyspace},\"definition\":null,\"params\":null");
+        Words {
+            opening: opening.into_bytes().into(),
+            params: Vec::new(),
+            closing: format!(",\"foreign\":{}", json!(name)).into_bytes().into(),
+        }
+    }
+
+    fn object<'a>(
+        keyspace: &str,
+        definition: Option<&str>,
+        params: impl Iterator<Item = &'a str>,
+        more: &str,
+    ) -> Self {
+        let (keyspace, definition) = (json!(keyspace), json!(definition));
+        let opening =
+            format!("\",\"keyspace\":{keyspace},\"definition\":{definition},\"params\":{{");
         let param = |(number, param): (usize, &str)| {
             let comma = if number == 0 { "" } else { "," };
-            format!("{comma}{}:\"", quoted(param)).into_bytes().into()
+            format!("{comma}{}:\"", json!(param)).into_bytes().into()
         };
         Words {
             opening: opening.into_bytes().into(),
             params: params.enumerate().map(param).collect(),
+            closing: format!("}}{more}").into_bytes().into(),
         }
     }
 }

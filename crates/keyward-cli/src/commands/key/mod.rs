@@ -2,6 +2,8 @@
 
 mod answer;
 mod build;
+mod describe;
+mod elsewhere;
 mod glob;
 mod near;
 mod parse;
@@ -10,8 +12,8 @@ mod stream;
 mod value;
 
 pub(super) use build::build_key;
+pub(super) use describe::describe_key;
 pub(super) use glob::build_glob;
-pub(super) use parse::describe_key;
 
 use crate::args::{Binding, KeyCommand};
 use crate::failure::{Failure, Result};

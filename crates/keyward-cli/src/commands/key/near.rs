@@ -2,7 +2,7 @@
 
 use super::segment::{Fitting, Segment, segments};
 use crate::output::{ERROR, HELP, printable};
-use keyward_pattern::{DefinitionId, Glob, Keyspace, Template, nearest};
+use keyward_pattern::{DefinitionId, Keyspace, Template, nearest};
 use keyward_schema::Schema;
 use keyward_schema::model::Definition;
 use serde_json::{Value, json};
@@ -13,12 +13,6 @@ pub(super) fn describe(key: &[u8], schemas: &[Schema], keyspaces: &[Keyspace]) -
     let help = match find(key, schemas, keyspaces) {
         Near::Definition { name, pattern, reason, .. } => {
             format!("the nearest is `{name}`, `{pattern}`: {reason}")
-        }
-        Near::OldName { name, migration } => {
-            format!("it is an old name of `{name}`, which migration `{migration}` renames")
-        }
-        Near::Foreign(name) => {
-            format!("it is foreign: `[foreign.{name}]` leaves it to other software")
         }
         Near::Nothing(reason) => reason,
     };
@@ -35,10 +29,6 @@ pub(super) fn object(key: &[u8], schemas: &[Schema], keyspaces: &[Keyspace]) -> 
             "segment": segment,
             "reason": reason,
         }),
-        Near::OldName { name, migration } => {
-            json!({ "definition": name, "migration": migration, "reason": "an old name" })
-        }
-        Near::Foreign(name) => json!({ "foreign": name, "reason": "other software's" }),
         Near::Nothing(_) => Value::Null,
     }
 }
@@ -57,10 +47,6 @@ enum Near {
         segment: usize,
         reason: String,
     },
-    /// The definition, and the migration that renames it
-    OldName { name: String, migration: String },
-    /// Other software's, by the name of the declaration
-    Foreign(String),
     /// What can be said without naming a definition
     Nothing(String),
 }
@@ -89,9 +75,6 @@ struct Score {
 }
 
 fn find(key: &[u8], schemas: &[Schema], keyspaces: &[Keyspace]) -> Near {
-    if let Some(declared) = schemas.iter().find_map(|schema| declared_elsewhere(key, schema)) {
-        return declared;
-    }
     let mut fitting = Fitting::default();
     let mut best: Option<(Score, Candidate<'_>)> = None;
     for (schema, keyspace) in schemas.iter().zip(keyspaces) {
@@ -124,16 +107,6 @@ fn find(key: &[u8], schemas: &[Schema], keyspaces: &[Keyspace]) -> Near {
             format!("no pattern has the word `{}` there", word.unwrap_or_default())
         }
     })
-}
-
-/// What a schema says about a key outside `[keys]`.
-fn declared_elsewhere(key: &[u8], schema: &Schema) -> Option<Near> {
-    if let Some((migration, rename)) = schema.old_names().and_then(|old| old.find(key)) {
-        let name = rename.definition.value.clone();
-        return Some(Near::OldName { name, migration: migration.name.value.clone() });
-    }
-    let foreign = schema.foreign.iter().find(|foreign| Glob::new(&foreign.glob).matches(key))?;
-    Some(Near::Foreign(foreign.name.value.clone()))
 }
 
 impl<'a> Candidate<'a> {

@@ -159,7 +159,7 @@ fn answer(answerer: &Answerer, lines: &[u8], answers: &mut Vec<u8>) -> Tally {
     let mut start = 0;
     let unfinished = (!lines.ends_with(b"\n")).then_some(lines.len());
     for end in memchr_iter(b'\n', lines).chain(unfinished) {
-        let known = answerer.answer(&lines[start..end], &mut values, answers);
+        let known = answerer.answer_line(&lines[start..end], &mut values, answers);
         tally.keys += 1;
         tally.unknown += u64::from(!known);
         start = end + 1;

@@ -1,0 +1,92 @@
+//! Keys that a schema speaks of without defining them: old names, and other software's.
+
+use super::answer::{Form, Words};
+use keyward_pattern::{DefinitionId, Glob, Keyspace};
+use keyward_schema::Schema;
+use std::borrow::Cow;
+
+/// What the schemas say outside `[keys]`, compiled once.
+#[derive(Debug)]
+pub(super) struct Elsewhere {
+    each: Vec<Outside>,
+}
+
+/// What one schema says.
+#[derive(Debug)]
+struct Outside {
+    /// The old patterns; the first definitions are those of `renames`
+    old: Option<Keyspace>,
+    renames: Vec<Words>,
+    foreign: Vec<(Glob, Words)>,
+}
+
+/// Where a key is spoken of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Place {
+    /// Which of the schemas, and which of the renames of all its migrations
+    Old { schema: usize, rename: usize },
+    /// Which of the schemas, and which of its `[foreign.*]`
+    Foreign { schema: usize, number: usize },
+}
+
+impl Elsewhere {
+    pub(super) fn new(schemas: &[Schema], form: Form) -> Self {
+        let several = schemas.len() > 1;
+        Elsewhere { each: schemas.iter().map(|it| Outside::new(it, several, form)).collect() }
+    }
+
+    /// Finds what is said about a key, and the values of an old name's parameters.
+    pub(super) fn find<'k>(&self, key: &'k [u8], values: &mut Vec<Cow<'k, str>>) -> Option<Place> {
+        for (schema, outside) in self.each.iter().enumerate() {
+            let Some(old) = &outside.old else { continue };
+            if let Some(rename) = old.parse_into(key, values).map(DefinitionId::index)
+                && rename < outside.renames.len()
+            {
+                return Some(Place::Old { schema, rename });
+            }
+        }
+        values.clear();
+        self.each.iter().enumerate().find_map(|(schema, outside)| {
+            let number = outside.foreign.iter().position(|(glob, _)| glob.matches(key))?;
+            Some(Place::Foreign { schema, number })
+        })
+    }
+
+    /// What an answer says in any case.
+    pub(super) fn words(&self, place: Place) -> &Words {
+        match place {
+            Place::Old { schema, rename } => &self.each[schema].renames[rename],
+            Place::Foreign { schema, number } => &self.each[schema].foreign[number].1,
+        }
+    }
+}
+
+impl Outside {
+    fn new(schema: &Schema, several: bool, form: Form) -> Self {
+        let keyspace = schema.keyspace.name.as_str();
+        let owner = if several { format!("{keyspace}/") } else { String::new() };
+        let named = |kind: &str, name: &str| format!("{kind}:{owner}{name}");
+        let mut outside = Outside { old: None, renames: Vec::new(), foreign: Vec::new() };
+        if let Some(old) = schema.old_names() {
+            for ((migration, rename), definition) in
+                old.renames.iter().zip(old.keyspace.definitions())
+            {
+                let params = definition.params().iter().map(|(param, _)| param.as_str());
+                let name = rename.definition.as_str();
+                outside.renames.push(match form {
+                    Form::Text => Words::text(&named("old", name), params),
+                    Form::Json => Words::json_old(keyspace, name, &migration.name, params),
+                });
+            }
+            outside.old = Some(old.keyspace);
+        }
+        for foreign in &schema.foreign {
+            let words = match form {
+                Form::Text => Words::text(&named("foreign", &foreign.name), std::iter::empty()),
+                Form::Json => Words::json_foreign(keyspace, &foreign.name),
+            };
+            outside.foreign.push((Glob::new(&foreign.glob), words));
+        }
+        outside
+    }
+}
