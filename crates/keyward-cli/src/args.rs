@@ -66,13 +66,11 @@ pub(crate) enum Command {
     Rules(Rules),
     Explain(Explain),
     /// Print a completion script for a shell
-    #[command(hide = true)]
     Completions {
         /// The shell
         shell: clap_complete::Shell,
     },
     /// Write the manual pages
-    #[command(hide = true)]
     Man {
         /// The folder to write them to
         #[arg(value_name = "DIR", value_hint = ValueHint::DirPath)]
@@ -140,6 +138,13 @@ pub(crate) enum ReportFormat {
     Sarif,
 }
 
+impl ReportFormat {
+    /// Whether a program reads it, and needs a document whatever happens.
+    pub(crate) fn is_for_programs(self) -> bool {
+        !matches!(self, ReportFormat::Full | ReportFormat::Concise)
+    }
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Set {
     /// What no keyspace can do without
@@ -168,15 +173,18 @@ impl From<Set> for RuleSet {
 Examples:
   keyward fmt                     keyward.toml and what it includes
   keyward fmt --check             exit 1 if something would change
-  keyward fmt - < a.toml          from standard input to standard output")]
+  keyward fmt --check --diff      the same, and show what
+  keyward fmt - < a.toml          from standard input to standard output
+
+Exit codes: 0 done, 1 something would change (--check, --diff), 2 a file that cannot be formatted")]
 pub(crate) struct Fmt {
     /// Files; `-` reads standard input and writes standard output
     #[arg(value_name = "PATH", value_hint = ValueHint::FilePath)]
     pub(crate) paths: Vec<PathBuf>,
     /// Write nothing; name the files that would change, and exit 1 if there are any
-    #[arg(long, conflicts_with = "diff")]
+    #[arg(long)]
     pub(crate) check: bool,
-    /// Write nothing; show what would change, and exit 1 if something would
+    /// Write nothing; show what would change, and exit 1 if something would; also with `--check`
     #[arg(long)]
     pub(crate) diff: bool,
 }
@@ -330,10 +338,14 @@ fn lifecycle() -> impl clap::builder::TypedValueParser<Value = Lifecycle> {
 #[command(after_help = "\
 Examples:
   keyward rules
+  keyward rules --set recommended             those that `set = \"recommended\"` turns on
   keyward rules --format json | jq '.rules[].name'
 
 `keyward explain RULE` explains one of them.")]
 pub(crate) struct Rules {
+    /// Only the rules that a schema with this set is judged by
+    #[arg(long, value_name = "SET")]
+    pub(crate) set: Option<Set>,
     /// How to list them
     #[arg(long, value_name = "FORMAT", default_value = "full")]
     pub(crate) format: ListFormat,

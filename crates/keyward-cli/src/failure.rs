@@ -3,6 +3,9 @@
 use crate::output::{self, ERROR, HELP};
 use crate::verdict::Verdict;
 use keyward_pattern::nearest;
+use keyward_rules::SCHEMA;
+use keyward_schema::Diagnostic;
+use keyward_schema::model::Severity;
 use std::collections::HashSet;
 use std::fmt::{self, Write as _};
 use std::io::{self, ErrorKind};
@@ -79,6 +82,12 @@ impl Failure {
             len => format!("there are {} and {} more", shown.join(", "), len - SHOWN),
         };
         self.did_you_mean(nearest(wrong, names), &all)
+    }
+
+    /// The same as a finding about no place.
+    pub(crate) fn finding(&self) -> Diagnostic {
+        let finding = Diagnostic::new(SCHEMA, Severity::Error, self.to_string());
+        self.help.iter().fold(finding, |finding, help| finding.help(help.as_str()))
     }
 
     /// Tells the person, and gives the exit code.

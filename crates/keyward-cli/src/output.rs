@@ -38,6 +38,7 @@ pub(crate) struct Output {
     verbose: bool,
     colors: ColorChoice,
     style: Style,
+    terminal: Option<usize>,
 }
 
 impl Output {
@@ -52,13 +53,17 @@ impl Output {
         choice.write_global();
         let stdout = io::stdout();
         let colors = AutoStream::choice(&stdout);
-        let width = if stdout.is_terminal() {
+        let terminal = stdout.is_terminal().then(|| {
             terminal_size::terminal_size().map_or(WIDTH, |(width, _)| usize::from(width.0))
-        } else {
-            WIDTH
-        };
+        });
+        let width = terminal.unwrap_or(WIDTH);
         let style = Style { color: colors != ColorChoice::Never, width };
-        Output { quiet: global.quiet, verbose: global.verbose, colors, style }
+        Output { quiet: global.quiet, verbose: global.verbose, colors, style, terminal }
+    }
+
+    /// The columns of the terminal, if standard output is one.
+    pub(crate) fn terminal(&self) -> Option<usize> {
+        self.terminal
     }
 
     /// How diagnostics look.

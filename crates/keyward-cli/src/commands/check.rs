@@ -8,15 +8,25 @@ use crate::schemas::Schemas;
 use crate::settings::Settings;
 use crate::verdict::Verdict;
 use keyward_rules::Options;
-use keyward_schema::Diagnostic;
-use keyward_schema::model::Date;
+use keyward_schema::model::{Date, Schema};
+use keyward_schema::{Diagnostic, Sources};
 use std::time::Instant;
 
 mod across;
 
 pub(crate) fn run(args: &Check, settings: &Settings, output: &Output) -> Result<Verdict> {
     let start = Instant::now();
-    let mut schemas = Schemas::open(settings.schemas(&args.paths)?);
+    let paths = match settings.schemas(&args.paths) {
+        Ok(paths) => paths,
+        Err(nothing) if args.format.is_for_programs() => {
+            let sources = Sources::default();
+            let report = Report::new(&sources, vec![nothing.finding()], Subject::default());
+            report.write(args.format, output)?;
+            return Ok(report.verdict());
+        }
+        Err(nothing) => return Err(nothing),
+    };
+    let mut schemas = Schemas::open(paths);
     if let Some(set) = args.set {
         schemas.override_set(set.into());
     }
@@ -45,5 +55,17 @@ pub(super) fn judge(schemas: &Schemas, today: Date) -> Report<'_> {
         }
     }
     across::add(schemas, &mut findings);
-    Report { sources: &schemas.sources, findings, subject }
+    if subject.definitions == 0
+        && let Some((opened, schema)) = schemas.readable().next()
+    {
+        findings.push(opened.place(nothing_declared(schema)));
+    }
+    Report::new(&schemas.sources, findings, subject)
+}
+
+/// Nothing is proved about no keys, which must not look like a pass.
+fn nothing_declared(schema: &Schema) -> Diagnostic {
+    let message = "nothing was checked: no keys are declared";
+    Diagnostic::schema(message, schema.keyspace.name.span.clone(), "")
+        .help("declare the first: `[keys.NAME]` with a `pattern`")
 }

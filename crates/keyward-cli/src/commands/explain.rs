@@ -5,16 +5,42 @@ use crate::args::Explain;
 use crate::failure::{Failure, Result};
 use crate::output::{BOLD, CODE, DIM, Output};
 use crate::verdict::Verdict;
-use keyward_rules::{Rule, RuleOption};
+use keyward_rules::{Rule, RuleOption, SCHEMA};
 
 pub(crate) fn run(args: &Explain, output: &Output) -> Result<Verdict> {
+    if args.rule == SCHEMA {
+        output.print(format!(
+            "{}  {}\n\n{}",
+            BOLD.on(SCHEMA),
+            DIM.on("no rule"),
+            terminal(READER)
+        ))?;
+        return Ok(Verdict::Clean);
+    }
     let Some(rule) = keyward_rules::find(&args.rule) else {
+        let nearest = keyward_rules::nearest(&args.rule.to_lowercase());
         return Err(Failure::new(format!("there is no rule `{}`", args.rule))
-            .did_you_mean(keyward_rules::nearest(&args.rule), "`keyward rules` lists them"));
+            .did_you_mean(nearest, "`keyward rules` lists them"));
     };
     output.print(page(rule))?;
     Ok(Verdict::Clean)
 }
+
+/// What is reported in place of a rule.
+const READER: &str = concat!(
+    "\
+## What it is
+Not a rule, but what the reader of the schema reports: a file that is missing or no TOML, a field
+that does not exist, a value that cannot be understood, a pattern that is broken, or no keys at all.
+It cannot be turned off or allowed, and `keyward check` exits with 2: nothing was proved.
+
+## What to do
+Each message says what was expected at its place. `keyward init` writes `keyward.schema.json`, by
+which an editor completes and checks the file as you write. Every field is described in the
+reference: ",
+    env!("CARGO_PKG_REPOSITORY"),
+    "/tree/main/docs/src/reference/schema\n"
+);
 
 fn page(rule: &Rule) -> String {
     let about = format!(

@@ -20,6 +20,7 @@ pub(super) fn document(report: &Report<'_>) -> String {
             "definitions": report.subject.definitions,
             "events": report.subject.events,
             "findings": report.findings.len(),
+            "left_out": report.left_out,
             "errors": report.count(Severity::Error),
             "warnings": report.count(Severity::Warn),
         },

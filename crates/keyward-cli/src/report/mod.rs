@@ -19,6 +19,8 @@ pub(crate) struct Report<'a> {
     pub(crate) sources: &'a Sources,
     pub(crate) findings: Vec<Diagnostic>,
     pub(crate) subject: Subject,
+    /// How many findings are left out; a rule does not report the same without end
+    left_out: u64,
 }
 
 /// How much was looked at.
@@ -29,7 +31,12 @@ pub(crate) struct Subject {
     pub(crate) events: usize,
 }
 
-impl Report<'_> {
+impl<'a> Report<'a> {
+    pub(crate) fn new(sources: &'a Sources, findings: Vec<Diagnostic>, subject: Subject) -> Self {
+        let left_out = findings.iter().map(left_out).sum();
+        Report { sources, findings, subject, left_out }
+    }
+
     /// What the exit code says; the format has no part in it.
     pub(crate) fn verdict(&self) -> Verdict {
         if self.refused() > 0 || self.subject.definitions == 0 {
@@ -79,12 +86,12 @@ impl Report<'_> {
             if warnings > 0 {
                 parts.push(WARNING.on(counted(warnings, "warning")));
             }
-            let all = counted(self.findings.len(), "finding");
+            let mut all = counted(self.findings.len(), "finding");
+            if self.left_out > 0 {
+                all = format!("{all} shown, {} left out", thousands(self.left_out));
+            }
             let end = if self.refused() > 0 { format!("; {cannot}") } else { String::new() };
             return format!("{all}: {}{end}", parts.join(", "));
-        }
-        if definitions == 0 {
-            return format!("{}: no keys are declared", ERROR.on("nothing was checked"));
         }
         let mut what = counted(definitions, "definition");
         if events > 0 {
@@ -109,6 +116,15 @@ impl Report<'_> {
         let file = self.sources.get(label.span.file).path.display().to_string();
         Place { file, line, column, end_line, end_column }
     }
+}
+
+/// How many findings stand behind this one, the last of many: its note says so.
+fn left_out(finding: &Diagnostic) -> u64 {
+    let number = |note: &String| {
+        let (number, _) = note.strip_prefix("and ")?.split_once(" more ")?;
+        number.replace(',', "").parse::<u64>().ok()
+    };
+    finding.notes.iter().filter_map(number).sum()
 }
 
 /// A place in a file; lines and columns from 1, the end not included, columns in characters.

@@ -60,8 +60,10 @@ fn every_command_has_its_code() {
 
 #[test]
 fn a_file_that_would_change_is_a_finding() {
-    for (arg, code) in [("--check", 1), ("--diff", 1), ("--quiet", 0)] {
-        let output = shop("version=1\n").run(["fmt", arg]);
+    for (args, code) in
+        [(&["--check"][..], 1), (&["--diff"], 1), (&["--check", "--diff"], 1), (&["--quiet"], 0)]
+    {
+        let output = shop("version=1\n").run(["fmt"].iter().chain(args));
         assert_eq!(output.code, Some(code), "{output}");
     }
 }

@@ -28,6 +28,29 @@ fn every_rule_is_explained_under_the_same_headings() {
 fn a_misspelt_rule_is_recognised() {
     assert_snapshot!(cli().run(["explain", "stale-cash"]));
     assert_snapshot!(cli().run(["explain", "something-else"]));
+    assert_snapshot!(cli().run(["explain", "MISSING-TTL"]));
+}
+
+#[test]
+fn what_the_reader_reports_is_explained() {
+    assert_snapshot!(cli().run(["explain", "schema"]));
+}
+
+#[test]
+fn rules_of_a_set_are_those_that_it_turns_on() {
+    let count = |args: &[&str]| {
+        let output = cli().run(["rules"].iter().chain(args));
+        assert_eq!(output.code, Some(0), "{output}");
+        output.stdout.lines().count()
+    };
+    let minimal = count(&["--set", "minimal"]);
+    let recommended = count(&["--set", "recommended"]);
+    let strict = count(&["--set", "strict"]);
+    assert!(0 < minimal && minimal < recommended && recommended < strict);
+    assert_eq!(strict, count(&[]));
+    let output = cli().run(["rules", "--set", "recommended", "--format", "json"]);
+    assert!(!output.stdout.contains("\"set\": \"strict\""), "{output}");
+    assert_eq!(output.stdout.matches("\"name\":").count(), recommended);
 }
 
 #[test]

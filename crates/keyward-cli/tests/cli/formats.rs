@@ -2,6 +2,7 @@ use crate::check::LEAKY;
 use crate::{SHOP, cli, shop};
 use insta::assert_snapshot;
 use serde_json::Value;
+use std::fmt::Write as _;
 
 #[test]
 fn concise_is_a_line_for_each_finding() {
@@ -86,6 +87,55 @@ fn sarif_of_an_unreadable_schema_says_that_it_failed() {
     assert_eq!(run["results"][0]["ruleId"], "schema");
     let clean = json(&shop(SHOP).run(["check", "--format", "sarif"]).stdout);
     assert_eq!(clean["runs"][0]["results"], Value::Array(Vec::new()));
+}
+
+#[test]
+fn nothing_checked_is_said_in_every_format() {
+    let empty = shop("version = 1\n[keyspace]\nname = \"shop\"\n");
+    for (cli, reason) in [(empty, "no keys are declared"), (cli(), "no keyward.toml found")] {
+        if reason.contains("keyward.toml") {
+            assert_snapshot!(cli.run(["check", "--format", "json"]));
+        }
+        for format in ["json", "jsonl", "sarif", "github", "concise", "full"] {
+            let output = cli.run(["check", "--format", format]);
+            assert_eq!(output.code, Some(2), "{output}");
+            match format {
+                "concise" | "full" => {
+                    assert!(format!("{output}").contains(reason), "{output}");
+                }
+                "github" => assert!(output.stdout.starts_with("::error "), "{output}"),
+                "sarif" => {
+                    let run = &json(&output.stdout)["runs"][0];
+                    assert_eq!(run["invocations"][0]["executionSuccessful"], false);
+                    let text = run["results"][0]["message"]["text"].as_str();
+                    assert!(text.is_some_and(|text| text.contains(reason)), "{output}");
+                }
+                _ => {
+                    let document = json(&output.stdout);
+                    let finding = document.pointer("/findings/0").unwrap_or(&document);
+                    let text = finding["message"].as_str();
+                    assert!(text.is_some_and(|text| text.contains(reason)), "{output}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn findings_that_are_left_out_are_counted() {
+    let mut schema = "version = 1\n[keyspace]\nname = \"many\"\n".to_owned();
+    for number in 0..250 {
+        let _ = write!(
+            schema,
+            "[keys.k{number}]\npattern = \"k:{number}:{{id}}\"\nvalue = \"int\"\nexamples = [\"x\"]\n"
+        );
+    }
+    let cli = shop(&schema);
+    let output = cli.run(["check", "--format", "json", "--set", "minimal"]);
+    let summary = &json(&output.stdout)["summary"];
+    assert_eq!((&summary["findings"], &summary["left_out"]), (&200.into(), &50.into()));
+    let output = cli.run(["check", "--format", "concise", "--set", "minimal"]);
+    assert_eq!(output.stderr, "200 findings shown, 50 left out: 200 errors\n");
 }
 
 fn json(text: &str) -> Value {
