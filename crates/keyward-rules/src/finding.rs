@@ -13,6 +13,7 @@ pub(crate) struct Finding<'a> {
     help: Vec<String>,
     notes: Vec<String>,
     allowed_by: Vec<&'a [Allow]>,
+    only_warns: bool,
 }
 
 impl<'a> Finding<'a> {
@@ -25,6 +26,7 @@ impl<'a> Finding<'a> {
             help: Vec::new(),
             notes: Vec::new(),
             allowed_by: Vec::new(),
+            only_warns: false,
         }
     }
 
@@ -71,6 +73,12 @@ impl<'a> Finding<'a> {
         self
     }
 
+    /// Says that it is a warning even where the rule's findings are errors.
+    pub(crate) fn warning(mut self) -> Self {
+        self.only_warns = true;
+        self
+    }
+
     /// The lists that may accept it, the nearest first.
     pub(crate) fn lists(&self) -> &[&'a [Allow]] {
         &self.allowed_by
@@ -79,6 +87,7 @@ impl<'a> Finding<'a> {
     /// As what is shown to people.
     pub(crate) fn into_diagnostic(self, rule: &'static str, severity: Severity) -> Diagnostic {
         debug_assert!(!self.labels.is_empty(), "a finding of `{rule}` has no place");
+        let severity = if self.only_warns { Severity::Warn } else { severity };
         Diagnostic {
             rule,
             severity,

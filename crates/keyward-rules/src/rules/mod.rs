@@ -10,6 +10,7 @@ mod evictable_persistent;
 mod evictable_retained;
 mod example_mismatch;
 mod expiring_queue;
+mod foreign_notation;
 mod hash_without_fields;
 mod index_outlived;
 mod key_too_long;
@@ -17,6 +18,7 @@ mod layout_mismatch;
 mod lifecycle_ttl_mismatch;
 mod lock_without_ttl;
 mod lossy_encoding;
+mod migration_cannot_map;
 mod migration_crosses_slots;
 mod migration_overdue;
 mod migration_overlaps;
@@ -29,6 +31,7 @@ mod overlapping_patterns;
 mod reserved_word;
 mod revocation_shorter_than_session;
 mod role_crosses_slots;
+mod role_mismatch;
 mod session_evictable;
 mod stale_cache;
 mod status_expires_before_job;
@@ -41,6 +44,7 @@ mod undocumented;
 mod unknown_reference;
 mod unknown_word;
 mod unused_allow;
+mod unused_declaration;
 mod uppercase_literal;
 mod window_ttl_mismatch;
 
@@ -54,6 +58,7 @@ pub(crate) static ALL: &[Rule] = &[
     evictable_retained::RULE,
     example_mismatch::RULE,
     expiring_queue::RULE,
+    foreign_notation::RULE,
     hash_without_fields::RULE,
     index_outlived::RULE,
     key_too_long::RULE,
@@ -61,6 +66,7 @@ pub(crate) static ALL: &[Rule] = &[
     lifecycle_ttl_mismatch::RULE,
     lock_without_ttl::RULE,
     lossy_encoding::RULE,
+    migration_cannot_map::RULE,
     migration_crosses_slots::RULE,
     migration_overdue::RULE,
     migration_overlaps::RULE,
@@ -73,6 +79,7 @@ pub(crate) static ALL: &[Rule] = &[
     reserved_word::RULE,
     revocation_shorter_than_session::RULE,
     role_crosses_slots::RULE,
+    role_mismatch::RULE,
     session_evictable::RULE,
     stale_cache::RULE,
     status_expires_before_job::RULE,
@@ -85,6 +92,7 @@ pub(crate) static ALL: &[Rule] = &[
     unknown_reference::RULE,
     unknown_word::RULE,
     unused_allow::RULE,
+    unused_declaration::RULE,
     uppercase_literal::RULE,
     window_ttl_mismatch::RULE,
 ];

@@ -1,0 +1,416 @@
+use crate::context::Context;
+use crate::finding::{Finding, Findings};
+use crate::rule::rule;
+use keyward_fact::KeyType;
+use keyward_pattern::{Param, Type};
+use keyward_schema::model::{
+    Definition, Field, Index, ParamDeclaration, Queue, Role, SessionRole, Value,
+};
+use keyward_schema::span::Spanned;
+
+rule! {
+    /// ## What it does
+    /// Reports a role that names a definition which cannot do its part: dead letters that are not
+    /// stored as their queue is, a status that is neither a hash nor a string, an index of sessions
+    /// that cannot list them, an index or a reverse that holds the keys of something else, or any of
+    /// them with a parameter whose value the role does not know.
+    ///
+    /// ## Why is this bad
+    /// A failed job is moved from the queue to its dead letters, and a session is put into its
+    /// index, by whoever holds that job or session, and with nothing but its values. Where they do
+    /// not suffice, the job is lost and "log out everywhere" leaves somebody logged in.
+    ///
+    /// ## Example
+    /// ```toml
+    /// [keys.jobs]
+    /// pattern = "queue:{job_type}"
+    /// queue = { dead_letter = "dead_jobs" }
+    ///
+    /// [keys.dead_jobs]
+    /// pattern = "dead:{job_type}:{worker}"
+    /// type = "set"
+    /// ttl = "7d"
+    /// ```
+    ///
+    /// ## Use instead
+    /// ```toml
+    /// [keys.jobs]
+    /// pattern = "queue:{job_type}"
+    /// queue = { dead_letter = "dead_jobs" }
+    ///
+    /// [keys.dead_jobs]
+    /// pattern = "dead:{job_type}"
+    /// type = "list"
+    /// ttl = "7d"
+    /// ```
+    Shape, Error, Recommended
+}
+
+fn check<'a>(cx: &Context<'a>, out: &mut Findings<'a>) {
+    for definition in &cx.schema.keys {
+        let mut part = Part { cx, definition, found: Vec::new() };
+        match definition.role.as_deref() {
+            Some(Role::Queue(queue)) => part.queue(queue),
+            Some(Role::Session(session)) => part.session(session),
+            Some(Role::Index(index)) => part.index(index),
+            _ => {}
+        }
+        out.extend(part.found);
+    }
+}
+
+/// A definition with a role, and what its partners cannot do.
+struct Part<'c, 'a> {
+    cx: &'c Context<'a>,
+    definition: &'a Definition,
+    found: Vec<Finding<'a>>,
+}
+
+/// The definition that a role names, and the name as it stands there.
+type Partner<'a> = (&'a Definition, &'a Spanned<String>);
+
+impl<'a> Part<'_, 'a> {
+    fn queue(&mut self, queue: &'a Queue) {
+        if let Some(dead) = self.partner(queue.dead_letter.as_ref()) {
+            if let Some(own) = self.definition.key_type.as_deref() {
+                let name = &self.definition.name.value;
+                let part = format!("take the failed jobs of `{name}`");
+                let help = format!("make it a {own}, as `{name}` is");
+                self.kind(dead, &part, &help, |key_type| key_type == own);
+            }
+            self.params(dead, &[]);
+        }
+        if let Some(status) = self.partner(queue.status.as_ref()) {
+            let fits = |key_type: &KeyType| {
+                matches!(key_type, KeyType::Hash | KeyType::String | KeyType::Module(_))
+            };
+            self.kind(status, "hold the status of a job", "make it a hash or a string", fits);
+        }
+    }
+
+    fn session(&mut self, session: &'a SessionRole) {
+        if let Some(revoked) = self.partner(session.revoked.as_ref()) {
+            self.params(revoked, &[]);
+        }
+        if let Some(index) = self.partner(session.index.as_ref()) {
+            let fits = |key_type: &KeyType| {
+                use KeyType::{Hash, List, Module, Set, Zset};
+                matches!(key_type, Set | Zset | Hash | List | Module(_))
+            };
+            self.kind(index, "list the sessions", "make it a set or a sorted set", fits);
+            self.members(index.0, &self.definition.name, index.1);
+            if !self.definition.fields.is_empty() && !self.definition.open {
+                self.params(index, &self.definition.fields);
+            }
+        }
+    }
+
+    fn index(&mut self, index: &'a Index) {
+        if *index.of == *self.definition.name {
+            let name = &self.definition.name.value;
+            let finding = Finding::new(format!("`{name}` is an index of itself"))
+                .about(self.definition)
+                .at(&index.of.span, "the definition whose keys are found")
+                .help("name the definition that the members are keys of");
+            self.found.push(finding);
+            return;
+        }
+        self.members(self.definition, &index.of, &index.of);
+        if let Some(reverse) = self.partner(index.reverse.as_ref()) {
+            let fits = |key_type: &KeyType| {
+                use KeyType::{Bitmap, Geo, HyperLogLog, Stream};
+                !matches!(key_type, Bitmap | Geo | HyperLogLog | Stream)
+            };
+            self.kind(reverse, "lead back", "make it a set", fits);
+            self.members(reverse.0, &self.definition.name, reverse.1);
+        }
+    }
+
+    fn partner(&self, name: Option<&'a Spanned<String>>) -> Option<Partner<'a>> {
+        let name = name?;
+        Some((self.cx.definition(name)?, name))
+    }
+
+    /// The partner's type must be one that can do its part; unknown types are not judged.
+    fn kind(
+        &mut self,
+        (partner, named): Partner<'a>,
+        part: &str,
+        help: &str,
+        fits: impl Fn(&KeyType) -> bool,
+    ) {
+        let Some(key_type) = partner.key_type.as_ref().filter(|it| !fits(it)) else { return };
+        let name = &partner.name.value;
+        let finding = Finding::new(format!("`{name}` cannot {part}: it is a {}", key_type.value))
+            .about(self.definition)
+            .about(partner)
+            .at(&named.span, "named here")
+            .at(&key_type.span, format!("makes it a {}", key_type.value))
+            .help(help);
+        self.found.push(finding);
+    }
+
+    /// The keys that a collection holds must be those of the definition.
+    fn members(&mut self, collection: &'a Definition, of: &str, named: &'a Spanned<String>) {
+        let Some(member) = &collection.member else { return };
+        let Value::Key(names) = &member.value else { return };
+        if names.iter().any(|name| name == of) || self.cx.definition(of).is_none() {
+            return;
+        }
+        let name = &collection.name.value;
+        let finding = Finding::new(format!("`{name}` does not hold keys of `{of}`"))
+            .about(self.definition)
+            .about(collection)
+            .at(&member.span, "what it holds")
+            .at(&named.span, "what is looked for")
+            .help(format!("make the member `{{ key = \"{of}\" }}`, or name what it holds"));
+        self.found.push(finding);
+    }
+
+    /// The partner's key must be built from the values that the definition has.
+    fn params(&mut self, (partner, named): Partner<'a>, fields: &'a [Field]) {
+        for param in &partner.params {
+            let own = self.definition.params.iter().find(|own| *own.name == *param.name);
+            let field = fields.iter().find(|field| *field.name == *param.name);
+            let source = match (own, field) {
+                (Some(own), _) => Some((own.param.value.clone(), &own.param.span)),
+                (None, Some(field)) => {
+                    self.as_param(&field.value).map(|it| (it, &field.value.span))
+                }
+                (None, None) => {
+                    self.found.push(self.not_known((partner, named), param, fields));
+                    continue;
+                }
+            };
+            let Some((source, span)) = source else { continue };
+            let Some(value) = self.cx.refusal(&param.param, &source) else { continue };
+            let (name, other) = (&param.name.value, &partner.name.value);
+            let finding = Finding::new(format!(
+                "`{name}` of `{}` may be `{value}`, which `{other}` refuses",
+                self.definition.name.value
+            ))
+            .about(self.definition)
+            .about(partner)
+            .at(&param.param.span, format!("`{}`", param.param.ty))
+            .at(span, format!("`{}`", source.ty))
+            .help("give both the same type");
+            self.found.push(finding);
+        }
+    }
+
+    fn not_known(
+        &self,
+        (partner, named): Partner<'a>,
+        param: &ParamDeclaration,
+        fields: &'a [Field],
+    ) -> Finding<'a> {
+        let (name, param) = (&self.definition.name.value, &param.name.value);
+        let params = self.definition.params.iter().map(|it| it.name.as_str());
+        let known = params.chain(fields.iter().map(|it| it.name.as_str()));
+        let what = if fields.is_empty() { "parameter" } else { "parameter or field" };
+        let help = match self.cx.nearest(param, known) {
+            Some(near) => format!("did you mean `{near}`?"),
+            None => {
+                format!("build the pattern from what `{name}` has, or give it `{param}` as well")
+            }
+        };
+        Finding::new(format!(
+            "`{}` cannot be built: `{name}` has no {what} `{param}`",
+            partner.name.value
+        ))
+        .about(self.definition)
+        .about(partner)
+        .at(&partner.pattern.span, format!("needs `{param}`"))
+        .at(&named.span, "named here")
+        .help(help)
+    }
+
+    /// The values of a field as those of a parameter, where the field says enough about them.
+    fn as_param(&self, value: &Value) -> Option<Param> {
+        let ty = match value {
+            Value::Int => Type::Int,
+            Value::Uint => Type::Uint,
+            Value::Uuid => Type::Uuid,
+            Value::Date => Type::Date,
+            Value::Unix => Type::Unix,
+            Value::UnixMs => Type::UnixMs,
+            Value::Enum(words) => Type::Enum(words.clone()),
+            Value::Ref { definition, param } => {
+                let params = &self.cx.definition(definition)?.params;
+                let param = params.iter().find(|it| *it.name == *param)?;
+                return Some(param.param.value.clone());
+            }
+            _ => return None,
+        };
+        Some(ty.into())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::RULE;
+    use crate::harness::{example, findings, messages};
+
+    #[test]
+    fn the_example_is_reported() {
+        insta::assert_snapshot!(example(&RULE), @r#"
+        error[role-mismatch]: `dead_jobs` cannot take the failed jobs of `jobs`: it is a set
+          ╭▸ keyward.toml:4:25
+          │
+        4 │ queue = { dead_letter = "dead_jobs" }
+          │                         ━━━━━━━━━━━ named here
+          ┆
+        8 │ type = "set"
+          │        ───── makes it a set
+          │
+          ├ help: make it a list, as `jobs` is
+          ╰ note: `keyward explain role-mismatch`
+
+        error[role-mismatch]: `dead_jobs` cannot be built: `jobs` has no parameter `worker`
+          ╭▸ keyward.toml:7:11
+          │
+        4 │ queue = { dead_letter = "dead_jobs" }
+          │                         ─────────── named here
+          ┆
+        7 │ pattern = "dead:{job_type}:{worker}"
+          │           ━━━━━━━━━━━━━━━━━━━━━━━━━━ needs `worker`
+          │
+          ├ help: build the pattern from what `jobs` has, or give it `worker` as well
+          ╰ note: `keyward explain role-mismatch`
+        "#);
+    }
+
+    #[test]
+    fn dead_letters_are_stored_as_their_queue_is() {
+        let schema = r#"
+[keys.jobs]
+pattern = "queue:{job_type}"
+type = "stream"
+queue = { dead_letter = "dead", status = "status", job_id = "job_id" }
+[keys.dead]
+pattern = "dead:{job_type}"
+type = "list"
+[keys.status]
+pattern = "status:{job_id}"
+type = "set"
+"#;
+        assert_eq!(
+            messages(&RULE, schema),
+            [
+                "`dead` cannot take the failed jobs of `jobs`: it is a list",
+                "`status` cannot hold the status of a job: it is a set"
+            ]
+        );
+    }
+
+    #[test]
+    fn a_session_knows_its_parameters_and_fields() {
+        let schema = r#"
+[keys.session]
+pattern = "session:{session_id:uuid}"
+fields = { user_id = "uuid", agent = "text" }
+session = { index = "sessions", revoked = "revoked" }
+[keys.sessions]
+pattern = "sessions:{user_id:uint}:{device}"
+type = "stream"
+[keys.revoked]
+pattern = "revoked:{token}"
+value = "bool"
+"#;
+        insta::assert_snapshot!(findings(&RULE, schema), @r#"
+        error[role-mismatch]: `sessions` cannot list the sessions: it is a stream
+          ╭▸ keyward.toml:6:21
+          │
+        6 │ session = { index = "sessions", revoked = "revoked" }
+          │                     ━━━━━━━━━━ named here
+          ┆
+        9 │ type = "stream"
+          │        ──────── makes it a stream
+          │
+          ├ help: make it a set or a sorted set
+          ╰ note: `keyward explain role-mismatch`
+
+        error[role-mismatch]: `sessions` cannot be built: `session` has no parameter or field `device`
+          ╭▸ keyward.toml:8:11
+          │
+        6 │ session = { index = "sessions", revoked = "revoked" }
+          │                     ────────── named here
+        7 │ [keys.sessions]
+        8 │ pattern = "sessions:{user_id:uint}:{device}"
+          │           ━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━ needs `device`
+          │
+          ├ help: build the pattern from what `session` has, or give it `device` as well
+          ╰ note: `keyward explain role-mismatch`
+
+        error[role-mismatch]: `user_id` of `session` may be `aaaaaaaa-aaaa-aaaa-aaaa-aaaaaaaaaaaa`, which `sessions` refuses
+          ╭▸ keyward.toml:8:21
+          │
+        5 │ fields = { user_id = "uuid", agent = "text" }
+          │                      ────── `uuid`
+          ┆
+        8 │ pattern = "sessions:{user_id:uint}:{device}"
+          │                     ━━━━━━━━━━━━━━ `uint`
+          │
+          ├ help: give both the same type
+          ╰ note: `keyward explain role-mismatch`
+
+        error[role-mismatch]: `revoked` cannot be built: `session` has no parameter `token`
+           ╭▸ keyward.toml:11:11
+           │
+         6 │ session = { index = "sessions", revoked = "revoked" }
+           │                                           ───────── named here
+           ┆
+        11 │ pattern = "revoked:{token}"
+           │           ━━━━━━━━━━━━━━━━━ needs `token`
+           │
+           ├ help: build the pattern from what `session` has, or give it `token` as well
+           ╰ note: `keyward explain role-mismatch`
+        "#);
+    }
+
+    #[test]
+    fn what_a_session_holds_may_be_unknown() {
+        let schema = r#"
+[keys.session]
+pattern = "session:{session_id}"
+value = { json = "Session" }
+session = { index = "sessions", revoked = "revoked" }
+[keys.sessions]
+pattern = "sessions:{user_id}"
+member = { ref = "session.session_id" }
+[keys.revoked]
+pattern = "revoked:{session_id}"
+value = "bool"
+"#;
+        assert_eq!(messages(&RULE, schema), [""; 0]);
+    }
+
+    #[test]
+    fn an_index_holds_what_it_is_an_index_of() {
+        let schema = r#"
+[keys.page]
+pattern = "page:{id}"
+[keys.author]
+pattern = "author:{name}"
+[keys.pages]
+pattern = "pages:{tag}"
+member = { key = "author" }
+index = { of = "page", reverse = "tags" }
+[keys.tags]
+pattern = "tags:{id}"
+member = "text"
+type = "hyperloglog"
+[keys.own]
+pattern = "own:{id}"
+index = { of = "own" }
+"#;
+        assert_eq!(
+            messages(&RULE, schema),
+            [
+                "`pages` does not hold keys of `page`",
+                "`tags` cannot lead back: it is a hyperloglog",
+                "`own` is an index of itself"
+            ]
+        );
+    }
+}

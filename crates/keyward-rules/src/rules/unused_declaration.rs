@@ -1,0 +1,221 @@
+use crate::context::Context;
+use crate::finding::{Finding, Findings};
+use crate::rule::rule;
+use keyward_pattern::Template;
+use keyward_schema::model::{Named, ParamDeclaration};
+use keyward_schema::span::{Span, Spanned};
+use std::collections::HashSet;
+
+rule! {
+    /// ## What it does
+    /// Reports an entry of `[params]`, `[groups]` or `[owners]` that nothing uses.
+    ///
+    /// ## Why is this bad
+    /// Somebody believes that it holds. A type that is declared for `usr_id` says nothing about
+    /// `{user_id}`, which stays any text.
+    ///
+    /// ## Example
+    /// ```toml
+    /// [params]
+    /// usr_id = "uuid"
+    ///
+    /// [keys.profile]
+    /// pattern = "profile:{user_id}"
+    /// ttl = "1h"
+    /// ```
+    ///
+    /// ## Use instead
+    /// ```toml
+    /// [params]
+    /// user_id = "uuid"
+    ///
+    /// [keys.profile]
+    /// pattern = "profile:{user_id}"
+    /// ttl = "1h"
+    /// ```
+    Care, Warn, Recommended
+}
+
+fn check<'a>(cx: &Context<'a>, out: &mut Findings<'a>) {
+    let mut used = Used::default();
+    used.collect(cx);
+    for param in &cx.schema.params {
+        let name = param.name.as_str();
+        if used.spans.contains(&param.param.span) || used.typed_in_place.contains(name) {
+            continue;
+        }
+        let what = if used.overridden.contains(name) {
+            "every definition has a type of its own for it"
+        } else {
+            "no pattern has it"
+        };
+        let help = match cx.nearest(name, used.untyped.iter().copied()) {
+            Some(near) => format!("did you mean `{near}`, which is used and not declared?"),
+            None => "remove it".to_owned(),
+        };
+        let message = format!("nothing uses the parameter `{name}`");
+        out.add(Finding::new(message).at(&param.name.span, what).help(help));
+    }
+    let groups = cx.schema.keys.iter().filter_map(|key| key.group.as_ref());
+    out.extend(unused_names("group", &cx.schema.groups, groups));
+    let owners = cx.schema.keys.iter().filter_map(|key| key.owner.as_ref());
+    let owners = owners.chain(&cx.schema.defaults.owner);
+    out.extend(unused_names("owner", &cx.schema.owners, owners));
+}
+
+/// What patterns make of the parameters.
+#[derive(Default)]
+struct Used<'a> {
+    /// Where the types stand that some pattern uses
+    spans: HashSet<&'a Span>,
+    /// Parameters whose type stands in a pattern
+    typed_in_place: HashSet<&'a str>,
+    /// Parameters with a type of the definition's own
+    overridden: HashSet<&'a str>,
+    /// Parameters for which there is no type
+    untyped: Vec<&'a str>,
+}
+
+impl<'a> Used<'a> {
+    fn collect(&mut self, cx: &Context<'a>) {
+        if let Some(prefix) = &cx.schema.keyspace.prefix {
+            let declared = &cx.schema.params;
+            let by_name = declared.iter().filter(|it| has(prefix, it.name.as_str()));
+            self.spans.extend(by_name.map(|it| &it.param.span));
+        }
+        for key in &cx.schema.keys {
+            self.pattern(&key.pattern, &key.params);
+        }
+        for rename in cx.schema.migrations.iter().flat_map(|it| &it.renames) {
+            self.pattern(&rename.from, &rename.params);
+        }
+    }
+
+    fn pattern(&mut self, pattern: &'a Spanned<Template>, params: &'a [ParamDeclaration]) {
+        for hole in pattern.holes() {
+            let Some(param) = params.iter().find(|it| *it.name == hole.name) else { continue };
+            let (span, within) = (&param.param.span, &pattern.span);
+            let in_pattern =
+                span.file == within.file && (within.start..within.end).contains(&span.start);
+            self.spans.insert(span);
+            self.overridden.insert(&hole.name);
+            if hole.ty.is_some() {
+                self.typed_in_place.insert(&hole.name);
+            } else if in_pattern {
+                self.untyped.push(&hole.name);
+            }
+        }
+    }
+}
+
+fn has(template: &Template, name: &str) -> bool {
+    template.holes().any(|hole| hole.name == name)
+}
+
+fn unused_names<'a>(
+    kind: &str,
+    declared: &'a [Named],
+    used: impl Iterator<Item = &'a Spanned<String>>,
+) -> impl Iterator<Item = Finding<'a>> {
+    let used: HashSet<&str> = used.map(|name| name.as_str()).collect();
+    declared.iter().filter(move |it| !used.contains(it.name.as_str())).map(move |it| {
+        Finding::new(format!("nothing uses the {kind} `{}`", it.name.value))
+            .at(&it.name.span, format!("no definition has this {kind}"))
+            .help("remove it")
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::RULE;
+    use crate::harness::{example, findings, messages};
+
+    #[test]
+    fn the_example_is_reported() {
+        insta::assert_snapshot!(example(&RULE), @r#"
+        warning[unused-declaration]: nothing uses the parameter `usr_id`
+          ╭▸ keyward.toml:3:1
+          │
+        3 │ usr_id = "uuid"
+          │ ━━━━━━ no pattern has it
+          │
+          ├ help: did you mean `user_id`, which is used and not declared?
+          ╰ note: `keyward explain unused-declaration`
+        "#);
+    }
+
+    #[test]
+    fn groups_and_owners_count() {
+        let schema = r#"
+[defaults]
+owner = "platform"
+[groups.cache]
+[groups.session]
+[owners.platform]
+[owners.browse]
+[keys.profile]
+pattern = "profile:{user_id}"
+group = "session"
+"#;
+        insta::assert_snapshot!(findings(&RULE, schema), @r#"
+        warning[unused-declaration]: nothing uses the group `cache`
+          ╭▸ keyward.toml:5:9
+          │
+        5 │ [groups.cache]
+          │         ━━━━━ no definition has this group
+          │
+          ├ help: remove it
+          ╰ note: `keyward explain unused-declaration`
+
+        warning[unused-declaration]: nothing uses the owner `browse`
+          ╭▸ keyward.toml:8:9
+          │
+        8 │ [owners.browse]
+          │         ━━━━━━ no definition has this owner
+          │
+          ├ help: remove it
+          ╰ note: `keyward explain unused-declaration`
+        "#);
+    }
+
+    #[test]
+    fn the_prefix_and_old_names_use_parameters() {
+        let schema = r#"
+[keyspace]
+name = "shop"
+prefix = "{tenant}:"
+[params]
+tenant = "slug"
+username = "slug"
+[keys.profile]
+pattern = "profile:{id}"
+[migrations.v2]
+phase = "cleanup"
+[migrations.v2.renames]
+profile = "user:{username}"
+"#;
+        assert_eq!(messages(&RULE, schema), [""; 0]);
+    }
+
+    #[test]
+    fn a_type_that_is_always_overridden_is_unused() {
+        let schema = r#"
+[params]
+id = "uuid"
+kind = { type = "word", doc = "what it is" }
+[keys.profile]
+pattern = "profile:{id}:{kind:slug}"
+params = { id = "uint" }
+"#;
+        insta::assert_snapshot!(findings(&RULE, schema), @r#"
+        warning[unused-declaration]: nothing uses the parameter `id`
+          ╭▸ keyward.toml:4:1
+          │
+        4 │ id = "uuid"
+          │ ━━ every definition has a type of its own for it
+          │
+          ├ help: remove it
+          ╰ note: `keyward explain unused-declaration`
+        "#);
+    }
+}
