@@ -24,6 +24,11 @@ impl Settings {
         Ok(Settings { named: global.schemas.clone(), today: today()? })
     }
 
+    /// The schemas that were named by `--schema`.
+    pub(crate) fn named(&self) -> &[PathBuf] {
+        &self.named
+    }
+
     /// The schemas to work on: those that were named, here or by the command, or the nearest one
     /// upwards from the working directory.
     pub(crate) fn schemas(&self, more: &[PathBuf]) -> Result<Vec<PathBuf>> {

@@ -73,7 +73,8 @@ fn what_check_finds(tour: &mut Tour, report: &Report<'_>, output: &Output) {
 
 fn keys(tour: &mut Tour, schema: &Schema) -> Result<()> {
     let keyspace = std::slice::from_ref(&schema.compiled);
-    let built = key::build_key(DEFINITION, &[binding("user_id", USER)], keyspace)?;
+    let typed = key::Typed::default();
+    let built = key::build_key(DEFINITION, &[binding("user_id", USER)], keyspace, typed)?;
     tour.command(
         "Nobody has to remember how a key is put together",
         &format!("keyward key build {DEFINITION} user_id={USER}"),
@@ -86,7 +87,7 @@ fn keys(tour: &mut Tour, schema: &Schema) -> Result<()> {
         "No value leads to another key",
         &format!("keyward key build {DEFINITION} 'user_id={hostile}'"),
     );
-    match key::build_key(DEFINITION, &[binding("user_id", hostile)], keyspace) {
+    match key::build_key(DEFINITION, &[binding("user_id", hostile)], keyspace, typed) {
         Ok(key) => tour.text(&key),
         Err(refused) => tour.text(&format!("{}: {refused}", ERROR.on("error"))),
     }
@@ -95,7 +96,7 @@ fn keys(tour: &mut Tour, schema: &Schema) -> Result<()> {
         "No glob is written by hand",
         &format!("keyward key glob permission folder_id={FOLDER}"),
     );
-    tour.text(&key::build_glob(key::named("permission", keyspace)?, &bindings)?);
+    tour.text(&key::build_glob(key::named("permission", keyspace)?, &bindings, typed)?);
     Ok(())
 }
 

@@ -63,6 +63,34 @@ fn wrong_names_are_recognised() {
 }
 
 #[test]
+fn a_hint_can_be_copied() {
+    let cli = cli();
+    cli.write("my tenants.toml", TENANTS);
+    let schema = ["--schema", "my tenants.toml", "key"];
+    let run = |args: &[&str]| cli.run(schema.iter().chain(args));
+    assert_snapshot!(run(&["build", "seen", "page=it's a page", "--bind", "tenant=acme"]));
+    assert_snapshot!(run(&[
+        "build",
+        "seen",
+        "page=a",
+        "user_id=1",
+        "x=1",
+        "--bind",
+        "tenant=acme"
+    ]));
+    let twice = ["build", "cart", "user_id=1", "tenant=acme", "--bind", "tenant=acme"];
+    assert_snapshot!(run(&twice));
+}
+
+#[test]
+fn missing_braces_of_a_hash_tag_are_recognised() {
+    let cli = shop(TENANTS);
+    assert_snapshot!(cli.run(["key", "parse", "acme:seen:7:home"]));
+    let output = cli.run(["key", "parse", "acme:seen:x:home"]);
+    assert!(!output.stderr.contains("braces"), "{output}");
+}
+
+#[test]
 fn a_key_says_what_it_is() {
     assert_snapshot!(shop(SHOP).run(["key", "parse", "shop:cart:42"]));
     assert_snapshot!(shop(SHOP).run(["key", "parse", "shop:cart:42", "--format", "json"]));

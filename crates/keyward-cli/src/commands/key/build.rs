@@ -1,14 +1,19 @@
 //! `keyward key build`: the key for some values.
 
-use super::{named, refused, value};
+use super::{Typed, named, refused, value};
 use crate::args::{Binding, KeyBuild};
 use crate::failure::Result;
 use crate::output::Output;
 use crate::verdict::Verdict;
 use keyward_pattern::Keyspace;
 
-pub(super) fn run(args: &KeyBuild, keyspaces: &[Keyspace], output: &Output) -> Result<Verdict> {
-    let key = build_key(&args.name, &args.values, keyspaces)?;
+pub(super) fn run(
+    args: &KeyBuild,
+    keyspaces: &[Keyspace],
+    typed: Typed<'_>,
+    output: &Output,
+) -> Result<Verdict> {
+    let key = build_key(&args.name, &args.values, keyspaces, typed)?;
     output.print(format_args!("{key}\n"))?;
     Ok(Verdict::Clean)
 }
@@ -18,8 +23,9 @@ pub(in crate::commands) fn build_key(
     name: &str,
     bindings: &[Binding],
     keyspaces: &[Keyspace],
+    typed: Typed<'_>,
 ) -> Result<String> {
     let definition = named(name, keyspaces)?;
     value::spelled(Some(definition), bindings, |values| definition.build_named(values))
-        .map_err(|error| refused(&error, &definition, "build"))
+        .map_err(|error| refused(&error, &definition, "build", bindings, typed))
 }

@@ -1,6 +1,6 @@
 //! `keyward key glob`: what finds the keys of a definition, or of many.
 
-use super::{named, refused, value};
+use super::{Typed, named, refused, value};
 use crate::args::{Binding, KeyGlob};
 use crate::failure::{Failure, Result};
 use crate::output::Output;
@@ -13,6 +13,7 @@ pub(super) fn run(
     args: &KeyGlob,
     schemas: &[Schema],
     keyspaces: &[Keyspace],
+    typed: Typed<'_>,
     output: &Output,
 ) -> Result<Verdict> {
     let definitions = match &args.name {
@@ -21,7 +22,7 @@ pub(super) fn run(
     };
     let mut text = String::new();
     for definition in definitions {
-        let _ = writeln!(text, "{}", build_glob(definition, &args.values)?);
+        let _ = writeln!(text, "{}", build_glob(definition, &args.values, typed)?);
     }
     output.print(text)?;
     Ok(Verdict::Clean)
@@ -31,9 +32,10 @@ pub(super) fn run(
 pub(in crate::commands) fn build_glob(
     definition: Definition<'_>,
     bindings: &[Binding],
+    typed: Typed<'_>,
 ) -> Result<String> {
     value::spelled(Some(definition), bindings, |values| definition.glob_named(values))
-        .map_err(|error| refused(&error, &definition, "glob"))
+        .map_err(|error| refused(&error, &definition, "glob", bindings, typed))
 }
 
 fn selected<'a>(

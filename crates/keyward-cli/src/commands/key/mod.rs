@@ -9,11 +9,13 @@ mod near;
 mod parse;
 mod segment;
 mod stream;
+mod typed;
 mod value;
 
 pub(super) use build::build_key;
 pub(super) use describe::describe_key;
 pub(super) use glob::build_glob;
+pub(super) use typed::Typed;
 
 use crate::args::{Binding, KeyCommand};
 use crate::failure::{Failure, Result};
@@ -26,18 +28,17 @@ use keyward_schema::Schema;
 
 pub(crate) fn run(command: &KeyCommand, settings: &Settings, output: &Output) -> Result<Verdict> {
     let schemas = Schemas::open(settings.schemas(&[])?).usable(output)?;
+    let bindings = match command {
+        KeyCommand::Build(args) => &args.prefix.bindings,
+        KeyCommand::Parse(args) => &args.prefix.bindings,
+        KeyCommand::Glob(args) => &args.prefix.bindings,
+    };
+    let keyspaces = bound(&schemas, bindings)?;
+    let typed = Typed { schemas: settings.named(), bindings };
     match command {
-        KeyCommand::Build(args) => {
-            build::run(args, &bound(&schemas, &args.prefix.bindings)?, output)
-        }
-        KeyCommand::Parse(args) => {
-            let keyspaces = bound(&schemas, &args.prefix.bindings)?;
-            parse::run(args, &schemas, &keyspaces, output)
-        }
-        KeyCommand::Glob(args) => {
-            let keyspaces = bound(&schemas, &args.prefix.bindings)?;
-            glob::run(args, &schemas, &keyspaces, output)
-        }
+        KeyCommand::Build(args) => build::run(args, &keyspaces, typed, output),
+        KeyCommand::Parse(args) => parse::run(args, &schemas, &keyspaces, output),
+        KeyCommand::Glob(args) => glob::run(args, &schemas, &keyspaces, typed, output),
     }
 }
 
@@ -92,18 +93,23 @@ pub(super) fn named<'a>(name: &str, keyspaces: &'a [Keyspace]) -> Result<Definit
 }
 
 /// Why a key or a glob cannot be built, with the way to write it.
-fn refused(error: &BuildError, definition: &Definition<'_>, command: &str) -> Failure {
+fn refused(
+    error: &BuildError,
+    definition: &Definition<'_>,
+    command: &str,
+    values: &[Binding],
+    typed: Typed<'_>,
+) -> Failure {
     let failure = Failure::new(error.to_string());
-    let params = definition.params();
-    let usage = || {
-        let params = params.iter().map(|(name, param)| format!(" {name}=<{}>", param.ty));
-        let params: String = params.collect();
-        format!("`keyward key {command} {}{params}`", definition.name())
-    };
+    let usage = || typed.usage(command, definition, values);
     match &error.kind {
         BuildErrorKind::Missing => failure.help(usage()),
+        BuildErrorKind::Unknown if typed.binds(&error.param) => {
+            Failure::new(format!("`{}` is given twice", error.param))
+                .help("it is a parameter of the prefix: leave it to `--bind`")
+        }
         BuildErrorKind::Unknown => {
-            let names = params.iter().map(|(name, _)| name.as_str());
+            let names = definition.params().iter().map(|(name, _)| name.as_str());
             failure.did_you_mean(nearest(&error.param, names), &usage())
         }
         _ => failure,

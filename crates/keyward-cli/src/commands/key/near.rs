@@ -162,6 +162,12 @@ impl<'a> Candidate<'a> {
                 if let Some(raw) = segment.wants_ip().then(|| raw_address(&words[at..])).flatten() {
                     return raw;
                 }
+                if let Some(tagged) = segment.with_tag(word)
+                    && Fitting::default().fits(segment, self.separator, tagged.as_bytes())
+                {
+                    let tagged = shown(tagged.as_bytes());
+                    return format!("the braces of the hash tag are missing: write `{tagged}`");
+                }
                 segment.why_not(self.separator, word).unwrap_or_else(|| {
                     let (word, pattern) = (shown(word), segment.pattern());
                     format!("segment {}, `{word}`, does not fit `{pattern}`", at + 1)

@@ -110,6 +110,18 @@ impl Segment<'_> {
         matches!(error.kind, BuildErrorKind::Invalid { .. }).then(|| error.to_string())
     }
 
+    /// The bytes with the braces of the hash tag, where it has one and they lack them.
+    pub(super) fn with_tag(&self, bytes: &[u8]) -> Option<String> {
+        let is_tag = |piece: &Piece<'_>| matches!(piece, Piece::Hole(hole, _) if hole.tag);
+        let at = self.pieces.iter().position(is_tag)?;
+        let text = |pieces: &[Piece<'_>]| Segment { pieces: pieces.to_vec() }.literal();
+        // Beside the parameter stand the braces.
+        let before = text(self.pieces.get(..at.checked_sub(1)?)?)?;
+        let after = text(self.pieces.get(at + 2..)?)?;
+        let value = str::from_utf8(bytes).ok()?.strip_prefix(&*before)?.strip_suffix(&*after)?;
+        Some(format!("{before}{{{value}}}{after}"))
+    }
+
     /// Whether its only parameter is an address.
     pub(super) fn wants_ip(&self) -> bool {
         self.single().is_some_and(|(_, _, param, _)| match &param.ty {
