@@ -3,7 +3,6 @@
 
 use anyhow::{Context, Result, ensure};
 use keyward_rules::{Category, Rule, RuleOption};
-use keyward_schema::model::{RuleSet, Severity};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::fs;
@@ -68,8 +67,8 @@ fn page(rule: &Rule) -> String {
          | category | severity | rule set |\n|---|---|---|\n| {} | {} | {} |\n\n{}",
         rule.name,
         rule.category.name(),
-        severity(rule.severity),
-        set(rule.set),
+        rule.severity.name(),
+        rule.set.name(),
         rule.documentation()
     );
     if !rule.options.is_empty() {
@@ -94,8 +93,8 @@ fn index() -> String {
                 text,
                 "| [`{0}`]({0}.md) | {1} | {2} | {3} |",
                 rule.name,
-                severity(rule.severity),
-                set(rule.set),
+                rule.severity.name(),
+                rule.set.name(),
                 rule.summary()
             );
         }
@@ -152,22 +151,6 @@ allow = [{ rule = "unbounded-collection", reason = "trimmed every night by the a
 Events and migrations take an `allow` as well; at the top of the file it holds for the whole keyspace.
 An error and a warning both make `check` exit with 1.
 "#;
-
-fn severity(severity: Severity) -> &'static str {
-    match severity {
-        Severity::Off => "off",
-        Severity::Warn => "warn",
-        Severity::Error => "error",
-    }
-}
-
-fn set(set: RuleSet) -> &'static str {
-    match set {
-        RuleSet::Minimal => "minimal",
-        RuleSet::Recommended => "recommended",
-        RuleSet::Strict => "strict",
-    }
-}
 
 fn meaning(option: RuleOption) -> &'static str {
     match option {

@@ -13,7 +13,7 @@ use crate::tables::KeyTable;
 use crate::ttl::{self, TtlForm};
 use keyward_fact::{Duration, KeyType};
 use keyward_pattern::{Template, Type, nearest};
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 /// What a definition is resolved against.
 pub(crate) struct Surroundings<'a> {
@@ -23,19 +23,26 @@ pub(crate) struct Surroundings<'a> {
     pub(crate) defaults: &'a Defaults,
     pub(crate) groups: &'a [Named],
     pub(crate) owners: &'a [Named],
-    /// Dead letters, job statuses and revocation lists: what must last as long as its TTL says
-    pub(crate) named_elsewhere: &'a HashSet<String>,
+    /// What the definitions are that some queue or session relies on
+    pub(crate) named_elsewhere: &'a HashMap<String, Lifecycle>,
 }
 
-/// The definitions that some queue or session relies on.
-pub(crate) fn named_elsewhere(keys: &[(Spanned<String>, Spanned<KeyTable>)]) -> HashSet<String> {
-    let queues = keys.iter().filter_map(|(_, key)| key.queue.as_ref());
-    let sessions = keys.iter().filter_map(|(_, key)| key.session.as_ref());
-    queues
+/// The definitions that some queue or session relies on. Dead letters, job statuses and revocation
+/// lists must last as long as their TTLs say; a list of sessions is worth what they are.
+pub(crate) fn named_elsewhere(
+    keys: &[(Spanned<String>, Spanned<KeyTable>)],
+) -> HashMap<String, Lifecycle> {
+    let queues = || keys.iter().filter_map(|(_, key)| key.queue.as_ref());
+    let sessions = || keys.iter().filter_map(|(_, key)| key.session.as_ref());
+    let retained = queues()
         .flat_map(|queue| [&queue.dead_letter, &queue.status])
-        .chain(sessions.map(|session| &session.revoked))
+        .chain(sessions().map(|session| &session.revoked))
         .flatten()
-        .map(|name| name.value.0.clone())
+        .map(|name| (name.value.0.clone(), Lifecycle::Retained));
+    sessions()
+        .filter_map(|session| session.index.as_ref())
+        .map(|name| (name.value.0.clone(), Lifecycle::Session))
+        .chain(retained)
         .collect()
 }
 
@@ -203,10 +210,10 @@ fn unfitting(
 ) -> Diagnostic {
     Diagnostic::schema(
         format!("`{what}` does not fit the type `{}`", **written),
-        written.span.clone(),
-        "this type",
+        span.clone(),
+        format!("needs {}", names(fitting)),
     )
-    .at(span.clone(), format!("needs {}", names(fitting)))
+    .at(written.span.clone(), "this type")
 }
 
 fn names(types: &[KeyType]) -> String {
@@ -290,7 +297,8 @@ fn resolve_ttl(
     let Some(param) = params.iter().find(|param| param.name.value == by.by.value) else {
         let message = format!("the pattern has no parameter `{}`", *by.by);
         let mut diagnostic = Diagnostic::schema(message, by.by.span.clone(), "unknown parameter");
-        if let Some(near) = nearest(&by.by, params.iter().map(|param| param.name.as_str())) {
+        let enums = params.iter().filter(|param| matches!(param.param.ty, Type::Enum(_)));
+        if let Some(near) = nearest(&by.by, enums.map(|param| param.name.as_str())) {
             diagnostic = diagnostic.help(format!("did you mean `{near}`?"));
         }
         errors.push(diagnostic);
@@ -334,7 +342,7 @@ fn lifecycle(
         Some(Role::Lock(_) | Role::RateLimit(_)) => Lifecycle::Retained,
         Some(Role::Session(_)) => Lifecycle::Session,
         Some(Role::Queue(_)) => Lifecycle::Protected,
-        _ if has_ttl && around.named_elsewhere.contains(name) => Lifecycle::Retained,
+        _ if has_ttl => *around.named_elsewhere.get(name).unwrap_or(&Lifecycle::Cache),
         _ => Lifecycle::Cache,
     }
 }

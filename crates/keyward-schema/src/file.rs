@@ -4,7 +4,7 @@ use keyward_fact::Size;
 use std::fmt;
 use std::fs::File;
 use std::io::{ErrorKind, Read};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// The most that the files of a schema may hold together.
 pub const MAX_BYTES: u64 = 16 * 1024 * 1024;
@@ -27,6 +27,28 @@ pub(crate) fn text(path: &Path, left: u64) -> Result<String, Unreadable> {
     }
     String::from_utf8(bytes)
         .map_err(|error| not_utf8(error.as_bytes(), error.utf8_error().valid_up_to()))
+}
+
+/// The most entries of a folder that are looked at for a name.
+const MAX_ENTRIES: usize = 10_000;
+
+/// The TOML file in the same folder that was meant by a file that is not there.
+pub(crate) fn similar(path: &Path) -> Option<PathBuf> {
+    let name = path.file_name()?.to_str()?;
+    let folder = match path.parent()? {
+        folder if folder.as_os_str().is_empty() => Path::new("."),
+        folder => folder,
+    };
+    let mut stems: Vec<String> = std::fs::read_dir(folder)
+        .ok()?
+        .take(MAX_ENTRIES)
+        .filter_map(|entry| entry.ok()?.file_name().into_string().ok())
+        .filter_map(|name| Some(name.strip_suffix(".toml")?.to_owned()))
+        .collect();
+    stems.sort();
+    let stem = name.strip_suffix(".toml").unwrap_or(name);
+    let near = keyward_pattern::nearest(stem, stems.iter().map(String::as_str))?;
+    Some(path.with_file_name(format!("{near}.toml")))
 }
 
 /// Why a file cannot be part of a schema.

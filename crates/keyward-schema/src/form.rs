@@ -15,6 +15,11 @@ pub(crate) trait Form: Sized {
     /// Reads it; `None` when something was reported.
     fn read(item: &Item, reading: &mut Reading<'_>) -> Option<Self>;
 
+    /// What to write instead of a value of the wrong kind, where it is plain what was meant.
+    fn fix(_: &Item) -> Option<String> {
+        None
+    }
+
     /// Describes it in JSON Schema.
     fn schema(schemas: &mut Schemas) -> Json;
 
@@ -69,6 +74,15 @@ pub(crate) struct FieldSpec {
     pub(crate) what: String,
     pub(crate) doc: &'static str,
     pub(crate) schema: fn(&mut Schemas) -> Json,
+}
+
+impl FieldSpec {
+    /// Whether it is written as a string of its own kind: a pattern, an id, any text.
+    fn is_text(&self) -> bool {
+        use crate::{scalar::NonEmpty, value::DefinitionName};
+        [NonEmpty::what(), DefinitionName::what(), keyward_pattern::Template::what()]
+            .contains(&self.what)
+    }
 }
 
 /// Whether a field must be there.
@@ -151,6 +165,10 @@ macro_rules! table {
                 Some($name { $( $field: table!(@unwrap $presence $field), )* })
             }
 
+            fn fix(item: &$crate::syntax::Item) -> Option<String> {
+                $crate::form::table_for::<Self>(item)
+            }
+
             fn schema(schemas: &mut $crate::form::Schemas) -> ::serde_json::Value {
                 <Self as $crate::form::Table>::object(schemas)
             }
@@ -222,6 +240,23 @@ macro_rules! words {
     };
 }
 pub(crate) use words;
+
+/// The table to write instead of a single value: its required fields, the first one filled in if
+/// the value can only have meant that one.
+pub(crate) fn table_for<T: Table>(item: &Item) -> Option<String> {
+    let mut fields = T::fields();
+    fields.retain(|field| field.presence == Presence::Required);
+    let fields: Vec<String> = match &item.kind {
+        Kind::Boolean(true) => fields.iter().map(|field| format!("{} = …", field.key)).collect(),
+        Kind::String(text) if fields.first().is_some_and(FieldSpec::is_text) => {
+            let value = |index| if index == 0 { text.as_str() } else { "…" };
+            let fields = fields.iter().enumerate();
+            fields.map(|(index, field)| format!("{} = \"{}\"", field.key, value(index))).collect()
+        }
+        _ => return None,
+    };
+    Some(if fields.is_empty() { "{}".to_owned() } else { format!("{{ {} }}", fields.join(", ")) })
+}
 
 /// Reads one of some words.
 pub(crate) fn one_of<T: Form + Clone>(
@@ -349,8 +384,8 @@ impl<N: Name, T: Form> Form for Map<N, T> {
             let message = format!("`{}` cannot be a name in {}", *entry.key, reading.table_name());
             reading.error::<()>(&entry.key.span, message, N::WHAT);
         }
-        let valid = || table.iter().filter(|entry| N::is_valid(&entry.key));
-        let entries = entries(valid(), reading);
+        // What stands under such a name is read as well: it may have errors of its own.
+        let entries = entries(table.iter(), reading);
         let read: std::collections::HashSet<&str> =
             entries.iter().map(|(name, _)| name.as_str()).collect();
         let broken = table
@@ -378,8 +413,16 @@ impl<T: Form> Form for Vec<Spanned<T>> {
 
     fn read(item: &Item, reading: &mut Reading<'_>) -> Option<Self> {
         let Kind::Array(items) = &item.kind else { return reading.mismatch(item) };
-        let read: Vec<_> = items.iter().map(|item| T::spanned(item, reading)).collect();
+        let read: Vec<_> =
+            items.iter().map(|item| reading.entry(|reading| T::spanned(item, reading))).collect();
         read.into_iter().collect()
+    }
+
+    fn fix(item: &Item) -> Option<String> {
+        match &item.kind {
+            Kind::String(text) => Some(format!("[\"{text}\"]")),
+            _ => None,
+        }
     }
 
     fn schema(schemas: &mut Schemas) -> Json {

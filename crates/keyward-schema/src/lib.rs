@@ -60,6 +60,7 @@ mod scalar;
 mod server;
 mod settings;
 pub mod span;
+mod spelling;
 mod starter;
 mod syntax;
 mod tables;

@@ -66,14 +66,35 @@ fn unreadable(path: &Path, reason: &Unreadable) -> Diagnostic {
     let message = format!("cannot read `{}`: {reason}", path.display());
     let diagnostic = Diagnostic::new("schema", Severity::Error, message);
     match reason {
-        Unreadable::Missing => diagnostic.help("`keyward init` writes a schema to start from"),
+        Unreadable::Missing if path == Path::new("-") => {
+            let message = "cannot read `-`: a schema is read from a file, not from standard input";
+            Diagnostic::new("schema", Severity::Error, message).help("name a file")
+        }
+        Unreadable::Missing => missing(path, diagnostic),
         Unreadable::Directory => {
             let inside = path.join("keyward.toml");
             diagnostic.help(format!("name the file: `{}`", inside.display()))
         }
         Unreadable::NotUtf8 { .. } => diagnostic.help("a schema is a TOML file"),
-        Unreadable::TooLarge | Unreadable::Other(_) => diagnostic,
+        Unreadable::TooLarge => diagnostic.help(TOO_LARGE),
+        Unreadable::Other(_) => diagnostic,
     }
+}
+
+/// What to do about files that hold too much.
+const TOO_LARGE: &str =
+    "split it into schemas of their own: the files that one names in `include` count as well";
+
+/// Says what may have been meant by a file that is not there.
+fn missing(path: &Path, mut diagnostic: Diagnostic) -> Diagnostic {
+    let usual = || Some(path.with_file_name("keyward.toml")).filter(|usual| usual.is_file());
+    if let Some(similar) = file::similar(path).or_else(usual) {
+        diagnostic = diagnostic.help(format!("did you mean `{}`?", similar.display()));
+    }
+    if path.file_name().is_some_and(|name| name == "keyward.toml") {
+        diagnostic = diagnostic.help("`keyward init` writes a schema to start from");
+    }
+    diagnostic
 }
 
 #[derive(Default)]
@@ -115,6 +136,7 @@ impl Loader {
                 if let Some(first) = refused.first {
                     diagnostic = diagnostic.at(first, "first included here");
                 }
+                diagnostic.help.extend(refused.help);
                 self.errors.push(diagnostic);
             }
         }
@@ -134,7 +156,24 @@ impl Loader {
             return Err("the path must be relative to this file".into());
         }
         let shown = from.parent().unwrap_or(Path::new("")).join(name);
-        let canonical = shown.canonicalize().map_err(Unreadable::from)?;
+        let canonical = match shown.canonicalize().map_err(Unreadable::from) {
+            Err(Unreadable::Missing) if name.contains(['*', '?', '[']) => {
+                return Err(Refused {
+                    help: Some(
+                        "list the files: `include = [\"keys/a.toml\", \"keys/b.toml\"]`".to_owned(),
+                    ),
+                    ..Refused::from("globs are not read")
+                });
+            }
+            Err(Unreadable::Missing) => {
+                let similar = file::similar(&shown).map(|similar| {
+                    let file = similar.file_name().unwrap_or_default();
+                    format!("did you mean `{}`?", Path::new(name).with_file_name(file).display())
+                });
+                return Err(Refused { help: similar, ..Refused::from(Unreadable::Missing) });
+            }
+            canonical => canonical?,
+        };
         if !canonical.starts_with(folder) {
             return Err("it is outside the folder of the schema".into());
         }
@@ -149,8 +188,8 @@ impl Loader {
         }
         if let Some(first) = self.seen.get(&canonical) {
             return Err(Refused {
-                reason: "it is included already".to_owned(),
                 first: first.clone(),
+                ..Refused::from("it is included already")
             });
         }
         if self.seen.len() >= MAX_FILES {
@@ -212,17 +251,19 @@ struct Refused {
     reason: String,
     /// Where it was included before
     first: Option<Span>,
+    help: Option<String>,
 }
 
 impl From<&str> for Refused {
     fn from(reason: &str) -> Self {
-        Refused { reason: reason.to_owned(), first: None }
+        Refused { reason: reason.to_owned(), first: None, help: None }
     }
 }
 
 impl From<Unreadable> for Refused {
     fn from(reason: Unreadable) -> Self {
-        Refused { reason: reason.to_string(), first: None }
+        let help = (reason == Unreadable::TooLarge).then(|| TOO_LARGE.to_owned());
+        Refused { reason: reason.to_string(), first: None, help }
     }
 }
 
@@ -266,13 +307,26 @@ fn require_head(root: &Item, reading: &mut Reading<'_>) {
         ),
     ];
     let known = RootTable::fields();
-    for (key, message, help) in head {
-        // A misspelt one is reported as such.
+    // A misspelt one is reported as such.
+    let is_missing = |key: &str| {
         let meant =
             |entry: &Entry| nearest(&entry.key, known.iter().map(|field| field.key)) == Some(key);
-        if !entries.iter().any(meant) {
-            reading.report::<()>(Diagnostic::schema(message, root.span.clone(), "").help(help));
-        }
+        !entries.iter().any(meant)
+    };
+    let is_part = |entry: &Entry| {
+        known.iter().any(|field| field.key == entry.key.value)
+            && !ROOT_ONLY.contains(&entry.key.as_str())
+    };
+    if head.iter().all(|(key, ..)| is_missing(key)) && entries.iter().any(is_part) {
+        let message = "this is no schema of its own: it has no `version` and no `[keyspace]`";
+        let diagnostic = Diagnostic::schema(message, root.span.clone(), "")
+            .help("if another file includes this one, check that file")
+            .help("else begin it with `version = 1` and `[keyspace]` with `name = \"…\"`");
+        reading.report::<()>(diagnostic);
+        return;
+    }
+    for (_, message, help) in head.into_iter().filter(|(key, ..)| is_missing(key)) {
+        reading.report::<()>(Diagnostic::schema(message, root.span.clone(), "").help(help));
     }
 }
 

@@ -124,7 +124,10 @@ pub(crate) fn lower(
         .migrations
         .entries
         .into_iter()
-        .map(|(name, table)| lower_migration(name, table.value, &keys, &by_name, sources))
+        .map(|(name, table)| {
+            refuse_end_before_start(&name, &table, errors);
+            lower_migration(name, table.value, &keys, &by_name, sources)
+        })
         .collect();
     let foreign = parts
         .foreign
@@ -340,6 +343,18 @@ fn lower_event((name, table): (Spanned<String>, Spanned<EventTable>)) -> Event {
         params: table.params.map(|map| declarations(map.value.entries)).unwrap_or_default(),
         invalidates: table.invalidates.value,
         allow: allow_list(table.allow),
+    }
+}
+
+fn refuse_end_before_start(name: &str, table: &MigrationTable, errors: &mut Vec<Diagnostic>) {
+    if let (Some(started), Some(end)) = (&table.started, &table.remove_after)
+        && end.value < started.value
+    {
+        let message = format!("the migration `{name}` ends before it starts");
+        errors.push(
+            Diagnostic::schema(message, end.span.clone(), "the old names must be gone by then")
+                .at(started.span.clone(), "it begins later"),
+        );
     }
 }
 

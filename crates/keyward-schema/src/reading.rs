@@ -12,6 +12,8 @@ pub(crate) struct Reading<'a> {
     sources: &'a Sources,
     /// The keys that lead to the place being read
     path: Vec<String>,
+    /// Whether it is an entry of an array
+    in_array: bool,
     /// Whether the file has syntax errors, so that parts of it may be missing
     recovered: bool,
     /// What was wrong so far
@@ -20,7 +22,7 @@ pub(crate) struct Reading<'a> {
 
 impl<'a> Reading<'a> {
     pub(crate) fn new(sources: &'a Sources, recovered: bool) -> Self {
-        Reading { sources, path: Vec::new(), recovered, diagnostics: Vec::new() }
+        Reading { sources, path: Vec::new(), in_array: false, recovered, diagnostics: Vec::new() }
     }
 
     /// Reports; `None` so that a reader can `return` it.
@@ -47,12 +49,24 @@ impl<'a> Reading<'a> {
     /// Reports a value of the wrong kind.
     pub(crate) fn mismatch<T: Form>(&mut self, item: &Item) -> Option<T> {
         let message = format!("{} must be {}", self.here(), T::what());
-        self.error(&item.span, message, format!("this is {}", item.kind.name()))
+        let label = format!("this is {}", item.kind.name());
+        let mut diagnostic = Diagnostic::schema(message, item.span.clone(), label);
+        if let Some(fixed) = T::fix(item) {
+            diagnostic = diagnostic.help(match self.path.last() {
+                Some(name) if !self.in_array => format!("write `{name} = {fixed}`"),
+                _ => format!("write `{fixed}`"),
+            });
+        }
+        self.report(diagnostic)
     }
 
     /// The field being read, for messages.
     pub(crate) fn here(&self) -> String {
-        self.path.last().map_or_else(|| "the schema".to_owned(), |name| format!("`{name}`"))
+        match self.path.last() {
+            Some(name) if self.in_array => format!("an entry of `{name}`"),
+            Some(name) => format!("`{name}`"),
+            None => "the schema".to_owned(),
+        }
     }
 
     /// The table being read, as its header would be written.
@@ -71,9 +85,19 @@ impl<'a> Reading<'a> {
 
     /// Reads a value one level down.
     pub(crate) fn within<T>(&mut self, name: &str, read: impl FnOnce(&mut Self) -> T) -> T {
+        let in_array = std::mem::replace(&mut self.in_array, false);
         self.path.push(name.to_owned());
         let value = read(self);
         self.path.pop();
+        self.in_array = in_array;
+        value
+    }
+
+    /// Reads an entry of an array.
+    pub(crate) fn entry<T>(&mut self, read: impl FnOnce(&mut Self) -> T) -> T {
+        let in_array = std::mem::replace(&mut self.in_array, true);
+        let value = read(self);
+        self.in_array = in_array;
         value
     }
 

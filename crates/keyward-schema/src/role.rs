@@ -66,6 +66,7 @@ pub(crate) fn take(table: &mut KeyTable, errors: &mut Vec<Diagnostic>) -> Option
     if let Some(Spanned { span, .. }) = table.ranking.take() {
         roles.push(Spanned::new(Role::Ranking, span));
     }
+    roles.sort_by(|a, b| a.span.cmp(&b.span));
     if let [first, second, ..] = roles.as_slice() {
         let message =
             format!("a definition has one role, not `{}` and `{}`", first.name(), second.name());
@@ -170,6 +171,10 @@ impl Form for Limit {
             Kind::Integer(_) => Count::read(item, reading).map(|limit| Limit::Fixed(limit.0)),
             _ => reading.mismatch(item),
         }
+    }
+
+    fn fix(item: &Item) -> Option<String> {
+        Count::fix(item)
     }
 
     fn schema(schemas: &mut Schemas) -> Json {

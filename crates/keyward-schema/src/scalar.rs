@@ -7,6 +7,7 @@ use crate::model::{
     RuleSet, Severity,
 };
 use crate::reading::Reading;
+use crate::spelling;
 use crate::syntax::{Item, Kind};
 use keyward_fact::{Duration, Size};
 use keyward_pattern::Template;
@@ -27,6 +28,14 @@ impl Form for String {
         match &item.kind {
             Kind::String(text) => Some(text.clone()),
             _ => reading.mismatch(item),
+        }
+    }
+
+    fn fix(item: &Item) -> Option<String> {
+        match item.kind {
+            Kind::Integer(Some(number)) => Some(format!("\"{number}\"")),
+            Kind::Boolean(value) => Some(format!("\"{value}\"")),
+            _ => None,
         }
     }
 
@@ -55,6 +64,10 @@ impl Form for NonEmpty {
         }
     }
 
+    fn fix(item: &Item) -> Option<String> {
+        String::fix(item)
+    }
+
     fn schema(_: &mut Schemas) -> Json {
         json!({ "type": "string", "pattern": "\\S" })
     }
@@ -70,6 +83,20 @@ impl Form for bool {
             Kind::Boolean(value) => Some(value),
             _ => reading.mismatch(item),
         }
+    }
+
+    fn fix(item: &Item) -> Option<String> {
+        let value = match &item.kind {
+            Kind::String(text) => match text.trim().to_lowercase().as_str() {
+                "true" | "yes" | "on" | "1" => true,
+                "false" | "no" | "off" | "0" => false,
+                _ => return None,
+            },
+            Kind::Integer(Some(0)) => false,
+            Kind::Integer(Some(1)) => true,
+            _ => return None,
+        };
+        Some(value.to_string())
     }
 
     fn schema(_: &mut Schemas) -> Json {
@@ -104,6 +131,12 @@ impl<const MIN: u64, const MAX: u64> Form for Integer<MIN, MAX> {
         }
     }
 
+    fn fix(item: &Item) -> Option<String> {
+        let Kind::String(text) = &item.kind else { return None };
+        let number = text.trim().replace(['_', ',', ' '], "").parse().ok()?;
+        (MIN..=MAX).contains(&number).then(|| number.to_string())
+    }
+
     fn schema(_: &mut Schemas) -> Json {
         let mut schema = json!({ "type": "integer", "minimum": MIN });
         if MAX < i64::MAX as u64 {
@@ -119,8 +152,15 @@ impl Form for Duration {
     }
 
     fn read(item: &Item, reading: &mut Reading<'_>) -> Option<Self> {
-        let Kind::String(text) = &item.kind else { return no_duration(item, reading) };
-        duration(text, 0, item, reading)
+        let Kind::String(text) = &item.kind else { return reading.mismatch(item) };
+        duration(text, 0, item, spelling::duration(text), reading)
+    }
+
+    fn fix(item: &Item) -> Option<String> {
+        match item.kind {
+            Kind::Integer(Some(number)) if number > 0 => Some(format!("\"{number}s\"")),
+            _ => None,
+        }
     }
 
     fn schema(_: &mut Schemas) -> Json {
@@ -128,37 +168,42 @@ impl Form for Duration {
     }
 }
 
-/// Reads a duration that starts at `offset` in a string.
+/// Reads a duration that starts at `offset` in a string. `meant` is what the whole string should
+/// be if it cannot be read.
 pub(crate) fn duration(
     text: &str,
     offset: usize,
     item: &Item,
+    meant: Option<String>,
     reading: &mut Reading<'_>,
 ) -> Option<Duration> {
     const WRITTEN: &str =
         "durations are written `500ms`, `60s`, `5m`, `24h`, `7d`, `2w` or `1h30m`";
-    let (problem, help) = match text.parse::<Duration>() {
-        Ok(duration) if duration.is_zero() => ("it is no time at all".to_owned(), None),
-        Ok(duration) if duration > LONGEST => ("longer than ten years".to_owned(), None),
+    let here = reading.here();
+    let (message, help) = match text.parse::<Duration>() {
+        Ok(duration) if duration.is_zero() => {
+            (format!("{here} cannot be `{text}`: it is no time at all"), None)
+        }
+        Ok(duration) if duration > LONGEST => {
+            (format!("{here} cannot be `{text}`: it is longer than ten years"), None)
+        }
         Ok(duration) => return Some(duration),
-        Err(error) => (error.to_string(), Some(WRITTEN.to_owned())),
+        Err(error) => {
+            let problem = match text {
+                "" => error.to_string(),
+                _ if text.contains(char::is_whitespace) => format!("`{text}` has a space in it"),
+                _ if text.contains(['.', ',']) => format!("`{text}` has a fraction"),
+                _ if text.contains(|c: char| c.is_ascii_digit()) => error.to_string(),
+                _ => format!("`{text}` is no duration"),
+            };
+            (format!("{here} cannot be read: {problem}"), Some(WRITTEN.to_owned()))
+        }
     };
     let span = reading.inside(&item.span, offset..offset + text.len());
     let span = if text.is_empty() { item.span.clone() } else { span };
-    let message = format!("{} has a duration that cannot be used: `{text}`", reading.here());
-    let mut diagnostic = Diagnostic::schema(message, span, problem);
-    diagnostic.help.extend(help);
+    let mut diagnostic = Diagnostic::schema(message, span, "");
+    diagnostic.help.extend(meant.map(|meant| format!("write `\"{meant}\"`")).or(help));
     reading.report(diagnostic)
-}
-
-/// Reports a value that is no duration; a bare number lacks its unit.
-pub(crate) fn no_duration<T: Form>(item: &Item, reading: &mut Reading<'_>) -> Option<T> {
-    reading.mismatch::<T>(item);
-    if let (Kind::Integer(Some(number)), Some(last)) = (&item.kind, reading.diagnostics.last_mut())
-    {
-        last.help.push(format!("with a unit, in quotes: `\"{number}s\"`"));
-    }
-    None
 }
 
 impl Form for Size {
@@ -168,9 +213,13 @@ impl Form for Size {
 
     fn read(item: &Item, reading: &mut Reading<'_>) -> Option<Self> {
         let size = match &item.kind {
-            Kind::String(text) => {
-                text.parse().map_err(|error: keyward_fact::SizeError| error.to_string())
-            }
+            Kind::String(text) => text.parse().map_err(|error: keyward_fact::SizeError| {
+                if text.contains(char::is_whitespace) {
+                    format!("`{text}` has a space in it")
+                } else {
+                    error.to_string()
+                }
+            }),
             Kind::Integer(Some(bytes)) => u64::try_from(*bytes)
                 .map(Size::from_bytes)
                 .map_err(|_| "a size cannot be negative".to_owned()),
@@ -179,11 +228,19 @@ impl Form for Size {
         match size {
             Ok(size) => Some(size),
             Err(problem) => {
-                let message = format!("{} is no size", reading.here());
-                let diagnostic = Diagnostic::schema(message, item.span.clone(), problem);
-                reading.report(diagnostic.help(
-                    "sizes are written as in redis.conf: `512`, `100b`, `64kb`, `4mb`, `2gb`",
-                ))
+                let message = format!("{} cannot be read: {problem}", reading.here());
+                let meant = match &item.kind {
+                    Kind::String(text) => spelling::size(text),
+                    _ => None,
+                };
+                let help = meant.map_or_else(
+                    || {
+                        "sizes are written as in redis.conf: `512`, `100b`, `64kb`, `4mb`, `2gb`"
+                            .to_owned()
+                    },
+                    |meant| format!("write `\"{meant}\"`"),
+                );
+                reading.report(Diagnostic::schema(message, item.span.clone(), "").help(help))
             }
         }
     }
@@ -207,16 +264,20 @@ impl Form for Percent {
 
     fn read(item: &Item, reading: &mut Reading<'_>) -> Option<Self> {
         let Kind::String(text) = &item.kind else { return reading.mismatch(item) };
-        let number = text.strip_suffix('%').filter(|number| {
-            number.starts_with(|first: char| first.is_ascii_digit())
-                && number.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.')
-        });
-        match number.and_then(|number| number.parse::<f64>().ok()) {
+        match share(text) {
             Some(share) if share > 0.0 && share <= 100.0 => Some(Percent(share)),
             _ => {
-                let message = format!("{} must be {}", reading.here(), Self::what());
-                reading.error(&item.span, message, "above 0%, up to 100%")
+                let message =
+                    format!("{} must be {}, above 0%, up to 100%", reading.here(), Self::what());
+                reading.error(&item.span, message, "not such a share")
             }
+        }
+    }
+
+    fn fix(item: &Item) -> Option<String> {
+        match item.kind {
+            Kind::Integer(Some(number @ 1..=99)) => Some(format!("\"{number}%\"")),
+            _ => None,
         }
     }
 
@@ -225,22 +286,37 @@ impl Form for Percent {
     }
 }
 
+fn share(text: &str) -> Option<f64> {
+    let number = text.strip_suffix('%').filter(|number| {
+        number.starts_with(|first: char| first.is_ascii_digit())
+            && number.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.')
+    });
+    number?.parse().ok()
+}
+
 /// How much shorter than its TTL a key may live: above 0, below 100 per cent.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Jitter(pub(crate) f64);
 
 impl Form for Jitter {
     fn what() -> String {
-        "a share such as `\"10%\"`, below 100%".to_owned()
+        "a share such as `\"10%\"`, above 0% and below 100%".to_owned()
     }
 
     fn read(item: &Item, reading: &mut Reading<'_>) -> Option<Self> {
-        let Percent(share) = Percent::read(item, reading)?;
-        if share < 100.0 {
-            return Some(Jitter(share));
-        }
+        let Kind::String(text) = &item.kind else { return reading.mismatch(item) };
+        let label = match share(text) {
+            Some(share) if share > 0.0 && share < 100.0 => return Some(Jitter(share)),
+            Some(share) if share >= 100.0 => "nothing would be left of the TTL",
+            Some(_) => "leave it out instead",
+            None => "not such a share",
+        };
         let message = format!("{} must be {}", reading.here(), Self::what());
-        reading.error(&item.span, message, "nothing would be left of the TTL")
+        reading.error(&item.span, message, label)
+    }
+
+    fn fix(item: &Item) -> Option<String> {
+        Percent::fix(item)
     }
 
     fn schema(schemas: &mut Schemas) -> Json {
@@ -264,6 +340,13 @@ impl Form for Date {
         }
     }
 
+    fn fix(item: &Item) -> Option<String> {
+        let Kind::String(text) = &item.kind else { return None };
+        let day = text.trim();
+        let date: toml_edit::Datetime = day.parse().ok()?;
+        (date.time.is_none() && date.offset.is_none()).then(|| day.to_owned())
+    }
+
     fn schema(_: &mut Schemas) -> Json {
         // How a TOML date reaches a JSON Schema validator differs: taplo hands over a string.
         json!({ "type": "string", "format": "date", "pattern": "^[0-9]{4}-[0-9]{2}-[0-9]{2}$" })
@@ -282,8 +365,8 @@ impl Form for Template {
             Err(error) => {
                 let span = reading.inside(&item.span, error.span.clone());
                 let span = if text.is_empty() { item.span.clone() } else { span };
-                let message = format!("{} cannot be read as a pattern", reading.here());
-                let mut diagnostic = Diagnostic::schema(message, span, error.to_string());
+                let message = format!("{} cannot be read: {error}", reading.here());
+                let mut diagnostic = Diagnostic::schema(message, span, "");
                 diagnostic.help.extend(error.help());
                 reading.report(diagnostic)
             }
@@ -324,13 +407,10 @@ impl Form for Separator {
 words!(Case: "`\"lower\"` or `\"any\"`", [("lower", Case::Lower), ("any", Case::Any)]);
 words!(Policy: "an eviction policy such as `\"noeviction\"`",
     Policy::ALL.map(|policy| (policy.name(), policy)));
-words!(RuleSet: "`\"minimal\"`, `\"recommended\"` or `\"strict\"`", [
-    ("minimal", RuleSet::Minimal),
-    ("recommended", RuleSet::Recommended),
-    ("strict", RuleSet::Strict),
-]);
+words!(RuleSet: "`\"minimal\"`, `\"recommended\"` or `\"strict\"`", 
+    RuleSet::ALL.map(|set| (set.name(), set)));
 words!(Severity: "`\"error\"`, `\"warn\"` or `\"off\"`",
-    [("error", Severity::Error), ("warn", Severity::Warn), ("off", Severity::Off)]);
+    Severity::ALL.map(|severity| (severity.name(), severity)));
 words!(Lifecycle: "a lifecycle such as `\"cache\"`",
     Lifecycle::ALL.map(|lifecycle| (lifecycle.name(), lifecycle)));
 words!(OnWrite: "`\"set\"` or `\"keep\"`", [("set", OnWrite::Set), ("keep", OnWrite::Keep)]);

@@ -69,7 +69,11 @@ pub(crate) fn parse(file: FileId, source: &Source) -> (Item, Vec<Diagnostic>) {
     // The first error of a line tends to cause the others.
     let mut lines = HashSet::new();
     let line = |error: &toml::de::Error| source.line_of(error.span().unwrap_or_default().start);
-    let mut errors = errors.iter().filter(|error| lines.insert(line(error)));
+    let mut repeated = Repeated::default();
+    let mut errors = errors
+        .iter()
+        .filter(|error| lines.insert(line(error)))
+        .filter(|error| !is_duplicate(error) || repeated.is_news(text, offset(text, error)));
     let shown = errors.by_ref().take(SHOWN_ERRORS);
     let mut diagnostics: Vec<_> = shown.map(|error| syntax_error(file, text, error)).collect();
     let more = errors.count();
@@ -92,10 +96,90 @@ fn syntax_error(file: FileId, text: &str, error: &toml::de::Error) -> Diagnostic
     let range = error.span().unwrap_or(0..0);
     let start = floor_boundary(text, range.start);
     let end = floor_boundary(text, range.end).max(start);
+    if is_duplicate(error) {
+        return duplicate(file, text, start..end);
+    }
     let mut parts = error.message().splitn(2, ", expected ");
     let message = parts.next().unwrap_or_default();
     let label = parts.next().map_or(String::new(), |expected| format!("expected {expected}"));
     Diagnostic::schema(format!("not TOML: {message}"), Span::new(file, start..end), label)
+}
+
+fn is_duplicate(error: &toml::de::Error) -> bool {
+    error.message() == "duplicate key"
+}
+
+fn offset(text: &str, error: &toml::de::Error) -> usize {
+    floor_boundary(text, error.span().unwrap_or(0..0).start)
+}
+
+/// Tells a table that is there twice from its entries, which are there twice for that reason.
+#[derive(Default)]
+struct Repeated {
+    /// How far the text has been looked at, inside a table that is there twice
+    up_to: Option<usize>,
+}
+
+impl Repeated {
+    fn is_news(&mut self, text: &str, at: usize) -> bool {
+        let inside = self
+            .up_to
+            .and_then(|up_to| text.get(up_to..at))
+            .is_some_and(|between| !between.contains("\n["));
+        let header = is_header(line_at(text, at));
+        self.up_to = (inside || header).then_some(at);
+        !inside || header
+    }
+}
+
+fn is_header(line: &str) -> bool {
+    line.trim_start().starts_with('[')
+}
+
+fn line_at(text: &str, at: usize) -> &str {
+    let start = text[..at].rfind('\n').map_or(0, |end| end + 1);
+    text[start..].lines().next().unwrap_or_default()
+}
+
+/// A key or a table that is there twice, with the place of the first where it is found.
+fn duplicate(file: FileId, text: &str, range: std::ops::Range<usize>) -> Diagnostic {
+    let line = line_at(text, range.start);
+    let header = is_header(line);
+    let name = if header {
+        line.trim_start().split_inclusive(']').next().unwrap_or_default().trim_end()
+    } else {
+        &text[range.clone()]
+    };
+    let is_first = |line: &str| {
+        line.trim_start()
+            .strip_prefix(name)
+            .is_some_and(|rest| header || rest.trim_start().starts_with('='))
+    };
+    let mut first = None;
+    let mut start = 0;
+    for line in text[..range.start].split_inclusive('\n') {
+        if start + line.len() >= range.start && !line.ends_with('\n') {
+            break;
+        }
+        if !header && is_header(line) {
+            first = None;
+        } else if first.is_none() && is_first(line) {
+            let at = start + line.len() - line.trim_start().len();
+            first = Some(at..at + name.len());
+        }
+        start += line.len();
+    }
+    let message = format!("`{name}` is there twice");
+    let diagnostic = Diagnostic::schema(message, Span::new(file, range), "again here");
+    let diagnostic = match first {
+        Some(first) => diagnostic.at(Span::new(file, first), "first here"),
+        None => diagnostic,
+    };
+    diagnostic.help(if header {
+        "put both into one table, or give one another name"
+    } else {
+        "keep one of them"
+    })
 }
 
 fn floor_boundary(text: &str, offset: usize) -> usize {

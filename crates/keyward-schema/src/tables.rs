@@ -17,7 +17,7 @@ use crate::server::ServerTable;
 use crate::span::Spanned;
 use crate::syntax::{Item, Kind};
 use crate::ttl::TtlForm;
-use crate::value::{DefinitionName, FieldForm};
+use crate::value::{FieldForm, GroupName};
 use keyward_fact::{Duration, KeyType, Size};
 use keyward_pattern::Template;
 use serde_json::{Value as Json, json};
@@ -87,6 +87,10 @@ impl Form for Version {
             ),
             _ => reading.mismatch(item),
         }
+    }
+
+    fn fix(_: &Item) -> Option<String> {
+        Some("1".to_owned())
     }
 
     fn schema(_: &mut Schemas) -> Json {
@@ -215,7 +219,7 @@ table! {
         /// Who answers for it.
         optional owner: NonEmpty,
         /// The group it belongs to.
-        optional group: DefinitionName,
+        optional group: GroupName,
         /// The shape of the key, without the prefix: literals and `{parameters}`.
         required pattern: Template,
         /// Types of this definition's parameters; they win over `[params]`.

@@ -4,8 +4,9 @@ use crate::Diagnostic;
 use crate::form::{AnyName, Form, Map, Schemas, table};
 use crate::model::Ttl;
 use crate::reading::Reading;
-use crate::scalar::{DURATION_PATTERN, duration, no_duration};
+use crate::scalar::{DURATION_PATTERN, duration};
 use crate::span::Spanned;
+use crate::spelling;
 use crate::syntax::{Item, Kind};
 use keyward_fact::Duration;
 use serde_json::{Value as Json, json};
@@ -63,7 +64,14 @@ impl Form for TtlForm {
                         .help("the application decides: `{ caller = true, max = \"24h\" }`"),
                 )
             }
-            _ => no_duration(item, reading),
+            _ => reading.mismatch(item),
+        }
+    }
+
+    fn fix(item: &Item) -> Option<String> {
+        match item.kind {
+            Kind::Integer(Some(..=0)) | Kind::Boolean(false) => Some("\"none\"".to_owned()),
+            _ => Duration::fix(item),
         }
     }
 
@@ -83,11 +91,16 @@ fn plain(text: &str, item: &Item, reading: &mut Reading<'_>) -> Option<Ttl> {
     if text == "none" {
         return Some(Ttl::None);
     }
-    let Some((from, to)) = text.split_once("..") else {
-        return duration(text, 0, item, reading).map(Ttl::Fixed);
+    let meant = if spelling::is_never(text) {
+        Some("none".to_owned())
+    } else {
+        spelling::range(text).or_else(|| spelling::duration(text))
     };
-    let shortest = duration(from, 0, item, reading);
-    let longest = duration(to, from.len() + 2, item, reading);
+    let Some((from, to)) = text.split_once("..") else {
+        return duration(text, 0, item, meant, reading).map(Ttl::Fixed);
+    };
+    let shortest = duration(from, 0, item, meant.clone(), reading);
+    let longest = duration(to, from.len() + 2, item, meant, reading);
     let (shortest, longest) = (shortest?, longest?);
     if shortest < longest {
         return Some(Ttl::Range(shortest, longest));

@@ -311,6 +311,31 @@ impl Form for DefinitionName {
     }
 }
 
+/// The id of a group.
+#[derive(Debug, Clone)]
+pub(crate) struct GroupName(pub(crate) String);
+
+impl Form for GroupName {
+    fn what() -> String {
+        "a group's id".to_owned()
+    }
+
+    fn read(item: &Item, reading: &mut Reading<'_>) -> Option<Self> {
+        match &item.kind {
+            Kind::String(name) if Id::is_valid(name) => Some(GroupName(name.clone())),
+            Kind::String(_) => {
+                let message = format!("{} must be {}", reading.here(), Self::what());
+                reading.error(&item.span, message, Id::WHAT)
+            }
+            _ => reading.mismatch(item),
+        }
+    }
+
+    fn schema(schemas: &mut Schemas) -> Json {
+        DefinitionName::schema(schemas)
+    }
+}
+
 /// How JSON is compressed.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Compress {

@@ -69,16 +69,17 @@ fn a_role_implies_type_value_ttl_and_lifecycle() {
 }
 
 #[test]
-fn what_a_queue_or_a_session_relies_on_is_retained() {
+fn what_a_queue_or_a_session_relies_on_lasts_as_long() {
     let schema = schema(
         "[keys.jobs]\npattern = \"jobs\"\nqueue = { dead_letter = \"dead\", status = \"status\", job_id = \"id\" }\n\
          [keys.dead]\npattern = \"dead\"\nttl = \"7d\"\n\
          [keys.status]\npattern = \"status:{id}\"\nttl = \"1d\"\n\
-         [keys.session]\npattern = \"session:{id}\"\nttl = \"7d\"\nsession = { revoked = \"revoked\" }\n\
-         [keys.revoked]\npattern = \"revoked:{id}\"\nttl = \"7d\"\n",
+         [keys.session]\npattern = \"session:{id}\"\nttl = \"7d\"\nsession = { revoked = \"revoked\", index = \"sessions\" }\n\
+         [keys.revoked]\npattern = \"revoked:{id}\"\nttl = \"7d\"\n\
+         [keys.sessions]\npattern = \"user:{user}:sessions\"\nindex = { of = \"session\" }\nttl = \"7d\"\n",
     );
     let names: Vec<&str> = schema.keys.iter().map(|key| key.lifecycle.name()).collect();
-    assert_eq!(names, ["protected", "retained", "retained", "session", "retained"]);
+    assert_eq!(names, ["protected", "retained", "retained", "session", "retained", "session"]);
 }
 
 #[test]

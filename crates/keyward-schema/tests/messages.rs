@@ -1,6 +1,6 @@
 //! What a person reads when a schema is wrong.
 
-use keyward_schema::{Style, load, read, render};
+use keyward_schema::{Style, concise, load, read, render};
 use std::fs;
 use std::path::Path;
 
@@ -278,10 +278,18 @@ fn files_that_cannot_be_a_schema() {
     write("zeros.toml", &[0; 64]);
     let large = fs::File::create(folder.path().join("large.toml")).unwrap();
     large.set_len(100 * 1024 * 1024).unwrap();
-    let all: Vec<String> = ["missing.toml", "", "binary.toml", "zeros.toml", "large.toml"]
-        .iter()
-        .map(|name| shown(folder.path(), &folder.path().join(name)))
-        .collect();
+    let all: Vec<String> = [
+        "missing.toml",
+        "zero.toml",
+        "keyward.toml",
+        "",
+        "binary.toml",
+        "zeros.toml",
+        "large.toml",
+    ]
+    .iter()
+    .map(|name| shown(folder.path(), &folder.path().join(name)))
+    .collect();
     snapshot("files_that_cannot_be_a_schema", &all.join(""));
 }
 
@@ -293,4 +301,120 @@ fn colour_only_adds_colour() {
     let coloured = render(&loaded.sources, &errors, &Style { color: true, width: 100 });
     assert_ne!(plain, coloured);
     assert!(!plain.contains('\u{1b}'));
+}
+
+shows!(
+    a_table_twice_in_one_file,
+    errors(
+        "[keys.cart]\npattern = \"cart:{id}\"\nttl = \"1h\"\ndoc = \"x\"\n\n[keys.cart]\npattern = \"cart:{user}\"\nttl = \"2h\"\ndoc = \"y\"\n"
+    )
+);
+
+shows!(
+    a_key_twice_in_one_table,
+    errors(
+        "[keys.cart]\npattern = \"cart\"\nttl = \"1h\"\n[keys.a]\npattern = \"a\"\nttl = \"1h\"\nttl = \"2h\"\n"
+    )
+);
+
+#[test]
+fn a_line_alone_says_what_is_wrong() {
+    let text = format!(
+        "{HEAD}[keys.a]\npattern = \"a:{{id:uid}}\"\nttl = \"5min\"\nmax_bytes = \"5 parsecs\"\n\
+         [keys.b]\npattern = \"b:{{id\"\nttl = \"0s\"\nmax_bytes = \"64 KiB\"\n"
+    );
+    let loaded = read(&text);
+    snapshot(
+        "a_line_alone_says_what_is_wrong",
+        &concise(&loaded.sources, &loaded.schema.unwrap_err()),
+    );
+}
+
+#[test]
+fn a_ttl_in_another_spelling_is_answered_with_the_right_one() {
+    let spellings = [
+        "\"never\"",
+        "\"forever\"",
+        "\"0\"",
+        "\"\"",
+        "\"0s\"",
+        "\"-1\"",
+        "0",
+        "-1",
+        "false",
+        "60",
+        "\"1m-5m\"",
+        "\"1-5 min\"",
+        "\"1m..5min\"",
+        "\"5min\"",
+        "\"5 minutes\"",
+        "\"1H\"",
+        "\"1 h\"",
+        "\"1.5h\"",
+        "\"1y\"",
+        "\"3600\"",
+        "\"soon\"",
+        "\"20y\"",
+    ];
+    let answers: Vec<String> = spellings
+        .iter()
+        .map(|ttl| {
+            let loaded = read(&format!("{HEAD}[keys.a]\npattern = \"a\"\nttl = {ttl}\n"));
+            let errors = loaded.schema.unwrap_err();
+            assert_eq!(errors.len(), 1, "{ttl}");
+            format!("{ttl}: {}; {}\n", errors[0].message, errors[0].help.join("; "))
+        })
+        .collect();
+    snapshot("a_ttl_in_another_spelling_is_answered_with_the_right_one", &answers.concat());
+}
+
+shows!(
+    an_included_file_alone_is_no_schema,
+    errors_of("[keys.cart]\npattern = \"cart:{id}\"\nttl = \"1h\"\n")
+);
+shows!(
+    includes_that_are_misspelt_or_globs,
+    errors_of_files(&[
+        (
+            "keyward.toml",
+            &format!("include = [\"keys/*.toml\", \"keys/crat.toml\", \"keys/cart\"]\n{HEAD}")
+        ),
+        ("keys/cart.toml", ""),
+    ])
+);
+shows!(
+    a_value_of_the_wrong_kind_says_what_to_write,
+    errors(
+        "[keys.a]\npattern = \"a\"\nqueue = true\nallow = [\"missing-ttl\"]\n[keys.b]\npattern = \"b\"\nrate_limit = { limit = \"10\", window = 60 }\nsliding = \"yes\"\njitter = 10\n[keys.c]\npattern = \"c\"\nrate_limit = true\nindex = \"a\"\n[events.e]\ninvalidates = \"a\"\n[foreign]\nbull = \"bull:*\"\n[migrations.m]\nphase = \"cleanup\"\nstarted = \"2026-09-01\"\nrenames = { a = \"old\" }\n"
+    )
+);
+shows!(
+    the_first_role_is_the_first_in_the_file,
+    errors("[keys.a]\npattern = \"a\"\nranking = {}\ncounter = {}\n")
+);
+shows!(a_group_has_an_id, errors("[keys.a]\npattern = \"a\"\ngroup = \"My Group\"\n"));
+shows!(
+    only_an_enum_is_proposed_to_decide_a_ttl,
+    errors(
+        "[keys.a]\npattern = \"a:{x}:{z}\"\nparams = { z = [\"1h\", \"1d\"] }\nttl = { by = \"y\" }\n"
+    )
+);
+shows!(
+    a_migration_that_ends_before_it_starts,
+    errors(
+        "[keys.a]\npattern = \"a\"\n[migrations.m]\nphase = \"cleanup\"\nstarted = 2026-09-01\nremove_after = 2026-08-01\nrenames = { a = \"old\" }\n"
+    )
+);
+shows!(
+    a_bad_id_does_not_hide_what_is_wrong_below_it,
+    errors(
+        "[keys.user-profile]\npatern = \"user\"\nttl = \"1x\"\n[keys.User]\npattern = \"u\"\ntype = \"list\"\nfields = { x = \"text\" }\n"
+    )
+);
+
+#[test]
+fn standard_input_is_no_schema() {
+    let loaded = load(Path::new("-"));
+    let text = render(&loaded.sources, &loaded.schema.unwrap_err(), &Style::default());
+    snapshot("standard_input_is_no_schema", &text);
 }

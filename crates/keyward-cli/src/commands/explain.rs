@@ -1,6 +1,5 @@
 //! `keyward explain`: a rule's own documentation, on a terminal.
 
-use super::rules::{set_name, severity_name};
 use crate::args::Explain;
 use crate::failure::{Failure, Result};
 use crate::output::{BOLD, CODE, DIM, Output};
@@ -46,8 +45,8 @@ fn page(rule: &Rule) -> String {
     let about = format!(
         "{}, {} in the set `{}`",
         rule.category.name(),
-        severity_name(rule.severity),
-        set_name(rule.set)
+        rule.severity.name(),
+        rule.set.name()
     );
     let mut text = format!("{}  {}\n\n", BOLD.on(rule.name), DIM.on(about));
     text.push_str(&terminal(&rule.documentation()));

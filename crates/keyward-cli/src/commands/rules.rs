@@ -34,8 +34,8 @@ fn table(rules: &[&Rule], terminal: Option<usize>) -> String {
         |cell: fn(&Rule) -> &str| rules.iter().map(|rule| cell(rule).len()).max().unwrap_or(0);
     let name = width(|rule| rule.name);
     let category = width(|rule| rule.category.name());
-    let set = width(|rule| set_name(rule.set));
-    let severity = width(|rule| severity_name(rule.severity));
+    let set = width(|rule| rule.set.name());
+    let severity = width(|rule| rule.severity.name());
     let room = |columns: &[usize]| {
         let taken: usize = columns.iter().map(|column| column + 2).sum();
         terminal.map_or(usize::MAX, |terminal| terminal.saturating_sub(taken))
@@ -55,9 +55,9 @@ fn table(rules: &[&Rule], terminal: Option<usize>) -> String {
             cells.push(DIM.on(format_args!("{:<category$}", rule.category.name())));
         }
         if has_set {
-            cells.push(format!("{:<set$}", set_name(rule.set)));
+            cells.push(format!("{:<set$}", rule.set.name()));
         }
-        cells.push(look.on(format_args!("{:<severity$}", severity_name(rule.severity))));
+        cells.push(look.on(format_args!("{:<severity$}", rule.severity.name())));
         cells.push(cut(&rule.summary(), room));
         text.push_str(cells.join("  ").trim_end());
         text.push('\n');
@@ -78,29 +78,11 @@ fn object(rule: &Rule) -> Value {
     json!({
         "name": rule.name,
         "category": rule.category.name(),
-        "set": set_name(rule.set),
-        "severity": severity_name(rule.severity),
+        "set": rule.set.name(),
+        "severity": rule.severity.name(),
         "summary": rule.summary(),
         "options": rule.options.iter().map(|option| option.name()).collect::<Vec<_>>(),
     })
-}
-
-/// The word in a schema.
-pub(super) fn set_name(set: RuleSet) -> &'static str {
-    match set {
-        RuleSet::Minimal => "minimal",
-        RuleSet::Recommended => "recommended",
-        RuleSet::Strict => "strict",
-    }
-}
-
-/// The word in a schema.
-pub(super) fn severity_name(severity: Severity) -> &'static str {
-    match severity {
-        Severity::Error => "error",
-        Severity::Warn => "warn",
-        Severity::Off => "off",
-    }
 }
 
 #[cfg(test)]

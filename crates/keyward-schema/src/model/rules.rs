@@ -23,6 +23,20 @@ pub enum RuleSet {
     Strict,
 }
 
+impl RuleSet {
+    /// All of them, the smallest first.
+    pub const ALL: [RuleSet; 3] = [RuleSet::Minimal, RuleSet::Recommended, RuleSet::Strict];
+
+    /// The word in a schema.
+    pub fn name(self) -> &'static str {
+        match self {
+            RuleSet::Minimal => "minimal",
+            RuleSet::Recommended => "recommended",
+            RuleSet::Strict => "strict",
+        }
+    }
+}
+
 /// How serious a finding is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Severity {
@@ -32,6 +46,20 @@ pub enum Severity {
     Warn,
     /// Reported first
     Error,
+}
+
+impl Severity {
+    /// All of them, the most serious first.
+    pub const ALL: [Severity; 3] = [Severity::Error, Severity::Warn, Severity::Off];
+
+    /// The word in a schema.
+    pub fn name(self) -> &'static str {
+        match self {
+            Severity::Error => "error",
+            Severity::Warn => "warn",
+            Severity::Off => "off",
+        }
+    }
 }
 
 /// One rule's settings: `missing-owner = "error"`, or a table.
