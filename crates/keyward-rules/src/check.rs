@@ -43,24 +43,33 @@ fn run(rule: &'static Rule, context: &Context<'_>) -> Vec<Diagnostic> {
     }
     let mut findings = Findings::default();
     (rule.check)(context, &mut findings);
+    let stopped = findings.stopped();
     let mut diagnostics: Vec<_> = findings
         .into_iter()
         .filter(|finding| !context.allowing.accepts(rule, finding))
         .map(|finding| finding.into_diagnostic(rule.name, severity))
         .collect();
-    cut(&mut diagnostics, rule);
+    cut(&mut diagnostics, rule, stopped);
     diagnostics
 }
 
-fn cut(diagnostics: &mut Vec<Diagnostic>, rule: &Rule) {
-    let Some(more) = diagnostics.len().checked_sub(MAX_FINDINGS).filter(|more| *more > 0) else {
+/// Cuts a rule's findings, and says with the last one that there are more.
+fn cut(diagnostics: &mut Vec<Diagnostic>, rule: &Rule, stopped: bool) {
+    let more = diagnostics.len().saturating_sub(MAX_FINDINGS);
+    if more == 0 && !stopped {
         return;
-    };
+    }
     diagnostics.sort_by_key(place);
     diagnostics.truncate(MAX_FINDINGS);
+    let name = rule.name;
+    let count = thousands(more as u64);
+    let note = match (more, stopped) {
+        (0, _) => format!("and perhaps more of `{name}`: the search stopped"),
+        (_, true) => format!("and {count} more findings of `{name}`, at least: the search stopped"),
+        (_, false) => format!("and {count} more findings of `{name}`"),
+    };
     if let Some(last) = diagnostics.last_mut() {
-        let more = thousands(more as u64);
-        last.notes.push(format!("and {more} more findings of `{}`", rule.name));
+        last.notes.push(note);
     }
 }
 
@@ -240,8 +249,9 @@ stale-cache = { words = ["a"] }
         let diagnostics = check(&schema, &Options { today: TODAY });
         assert_eq!(diagnostics.len(), MAX_FINDINGS);
         let notes = &diagnostics.last().unwrap().notes;
-        assert!(
-            notes.iter().any(|note| note.starts_with("and ") && note.contains(" more findings"))
-        );
+        assert!(notes.iter().any(|note| note.starts_with("and ")
+            && note.ends_with(
+                " more findings of `overlapping-patterns`, at least: the search stopped"
+            )));
     }
 }

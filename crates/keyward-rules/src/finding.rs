@@ -102,17 +102,30 @@ impl<'a> Finding<'a> {
 
 /// The findings of one rule.
 #[derive(Debug, Default)]
-pub(crate) struct Findings<'a>(Vec<Finding<'a>>);
+pub(crate) struct Findings<'a> {
+    all: Vec<Finding<'a>>,
+    stopped: bool,
+}
 
 impl<'a> Findings<'a> {
     /// Adds one.
     pub(crate) fn add(&mut self, finding: Finding<'a>) {
-        self.0.push(finding);
+        self.all.push(finding);
+    }
+
+    /// Says that the search stopped before its end: there may be more than was found.
+    pub(crate) fn stop(&mut self) {
+        self.stopped = true;
+    }
+
+    /// Whether the search stopped before its end.
+    pub(crate) fn stopped(&self) -> bool {
+        self.stopped
     }
 
     /// Adds some, or none.
     pub(crate) fn extend(&mut self, findings: impl IntoIterator<Item = Finding<'a>>) {
-        self.0.extend(findings);
+        self.all.extend(findings);
     }
 }
 
@@ -121,6 +134,6 @@ impl<'a> IntoIterator for Findings<'a> {
     type IntoIter = std::vec::IntoIter<Finding<'a>>;
 
     fn into_iter(self) -> Self::IntoIter {
-        self.0.into_iter()
+        self.all.into_iter()
     }
 }

@@ -15,6 +15,28 @@ pub(crate) fn share_slot(left: &[&Template], right: &[&Template]) -> bool {
     }
 }
 
+/// What decides the slot of a pattern's keys, as a label says it; the pattern is given with the
+/// prefix in front of it, if it has one.
+pub(crate) fn hashed_by(templates: &[&Template]) -> String {
+    let Some(tag) = tag(templates) else { return "hashed by the whole key".to_owned() };
+    let text: String = tag
+        .iter()
+        .map(|atom| match atom {
+            Atom::Char(char) => char.to_string(),
+            Atom::Hole(name) => format!("{{{name}}}"),
+        })
+        .collect();
+    format!("hashed by `{text}`")
+}
+
+/// The parameter that is alone in a pattern's hash tag.
+pub(crate) fn tagged<'t>(templates: &[&'t Template]) -> Option<&'t str> {
+    match tag(templates)?.as_slice() {
+        [Atom::Hole(name)] => Some(name),
+        _ => None,
+    }
+}
+
 /// The parameters that two patterns have in common.
 pub(crate) fn shared<'t>(left: &'t Template, right: &Template) -> Vec<&'t str> {
     let names = left.holes().map(|hole| hole.name.as_str());
@@ -93,5 +115,13 @@ mod tests {
         assert!(!together("queue:{name}", "dead:{name}"));
         assert!(!together("queue", "dead"));
         assert!(!together("a:{{}}:{name}", "b:{{}}:{name}"));
+    }
+
+    #[test]
+    fn what_decides_the_slot_has_words() {
+        let words = |text| hashed_by(&[&Template::parse(text).unwrap()]);
+        assert_eq!(words("queue:{name}"), "hashed by the whole key");
+        assert_eq!(words("queue:{#name}:{id}"), "hashed by `{name}`");
+        assert_eq!(words("a:{{x{id}}}"), "hashed by `x{id}`");
     }
 }

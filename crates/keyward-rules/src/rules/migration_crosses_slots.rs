@@ -1,8 +1,9 @@
 use crate::context::Context;
 use crate::finding::{Finding, Findings};
 use crate::rule::rule;
-use crate::tag::share_slot;
+use crate::tag::{hashed_by, share_slot, tagged, with_tag};
 use keyward_fact::KeyType;
+use keyward_pattern::Template;
 use keyward_schema::model::{Definition, Phase, Role};
 
 rule! {
@@ -72,11 +73,25 @@ fn check<'a>(cx: &Context<'a>, out: &mut Findings<'a>) {
                 Finding::new(format!("{what} `{name}` cannot move from one slot to another"))
                     .about(definition)
                     .about_migration(migration)
-                    .at(&rename.from.span, "one slot")
-                    .at(&definition.pattern.span, "another")
-                    .help("keep the hash tag of the old name, or move it with a plan while nobody writes"),
+                    .at(&rename.from.span, hashed_by(&[&rename.from]))
+                    .at(&definition.pattern.span, hashed_by(&new))
+                    .help(help(&rename.from, prefix, &definition.pattern)),
             );
         }
+    }
+}
+
+/// A tag is given back only where that brings the two names together.
+fn help(old: &Template, prefix: Option<&Template>, new: &Template) -> String {
+    let at_once = "move the values in one go while nobody writes";
+    let with_old_tag = tagged(&[old]).map(|param| with_tag(new, param));
+    let with_old_tag = with_old_tag.filter(|text| {
+        let Ok(new) = Template::parse(text) else { return false };
+        share_slot(&[old], &prefix.into_iter().chain([&new]).collect::<Vec<_>>())
+    });
+    match with_old_tag {
+        Some(text) => format!("keep the old name's hash tag: `{text}`; or {at_once}"),
+        None => format!("{at_once}, or keep the old name"),
     }
 }
 
@@ -104,7 +119,7 @@ fn changed_in_place(definition: &Definition) -> Option<&'static str> {
 #[cfg(test)]
 mod tests {
     use super::RULE;
-    use crate::harness::{example, messages};
+    use crate::harness::{example, findings, messages};
 
     #[test]
     fn the_example_is_reported() {
@@ -113,12 +128,12 @@ mod tests {
            ╭▸ keyward.toml:14:10
            │
          7 │ pattern = "visits:{page}"
-           │           ─────────────── another
+           │           ─────────────── hashed by the whole key
            ┆
         14 │ visits = "count:visits:{page}"
-           │          ━━━━━━━━━━━━━━━━━━━━━ one slot
+           │          ━━━━━━━━━━━━━━━━━━━━━ hashed by the whole key
            │
-           ├ help: keep the hash tag of the old name, or move it with a plan while nobody writes
+           ├ help: move the values in one go while nobody writes, or keep the old name
            ╰ note: `keyward explain migration-crosses-slots`
         "#);
     }
@@ -147,5 +162,64 @@ lock = "lock:{id}"
 jobs = "queue:{id}"
 "#;
         assert_eq!(messages(&RULE, schema), [""; 0]);
+    }
+
+    #[test]
+    fn the_tag_of_the_old_name_is_given_back() {
+        let schema = r#"
+[keyspace]
+name = "shop"
+cluster = true
+[keys.cart]
+pattern = "shop:cart:{user_id}"
+type = "hash"
+[migrations.v2]
+phase = "dual-write"
+[migrations.v2.renames]
+cart = "cart:{#user_id}"
+"#;
+        insta::assert_snapshot!(findings(&RULE, schema), @r#"
+        error[migration-crosses-slots]: the hash `cart` cannot move from one slot to another
+           ╭▸ keyward.toml:12:8
+           │
+         7 │ pattern = "shop:cart:{user_id}"
+           │           ───────────────────── hashed by the whole key
+           ┆
+        12 │ cart = "cart:{#user_id}"
+           │        ━━━━━━━━━━━━━━━━━ hashed by `{user_id}`
+           │
+           ├ help: keep the old name's hash tag: `shop:cart:{#user_id}`; or move the values in one go while nobody writes
+           ╰ note: `keyward explain migration-crosses-slots`
+        "#);
+    }
+
+    #[test]
+    fn a_tag_in_the_prefix_leaves_no_tag_to_give_back() {
+        let schema = r#"
+[keyspace]
+name = "shop"
+prefix = "{#tenant}:"
+cluster = true
+[keys.cart]
+pattern = "cart:{user_id}"
+type = "hash"
+[migrations.v2]
+phase = "dual-write"
+[migrations.v2.renames]
+cart = "cart:{tenant}:{#user_id}"
+"#;
+        insta::assert_snapshot!(findings(&RULE, schema), @r#"
+        error[migration-crosses-slots]: the hash `cart` cannot move from one slot to another
+           ╭▸ keyward.toml:13:8
+           │
+         8 │ pattern = "cart:{user_id}"
+           │           ──────────────── hashed by `{tenant}`
+           ┆
+        13 │ cart = "cart:{tenant}:{#user_id}"
+           │        ━━━━━━━━━━━━━━━━━━━━━━━━━━ hashed by `{user_id}`
+           │
+           ├ help: move the values in one go while nobody writes, or keep the old name
+           ╰ note: `keyward explain migration-crosses-slots`
+        "#);
     }
 }

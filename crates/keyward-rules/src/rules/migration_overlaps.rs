@@ -48,6 +48,7 @@ fn check<'a>(cx: &Context<'a>, out: &mut Findings<'a>) {
         (with_new, prove::overlaps(&names.keyspace))
     });
     if !compared.as_ref().is_some_and(|(new, old)| new.complete && old.complete) {
+        out.stop();
         out.add(
             Finding::new("not every old name could be compared with the new ones")
                 .about_migration(first)

@@ -1,8 +1,9 @@
 use crate::context::Context;
 use crate::finding::{Finding, Findings};
 use crate::rule::rule;
-use keyward_pattern::DefinitionId;
 use keyward_pattern::prove::{self, Claim, Overlap, OverlapKind};
+use keyward_pattern::{DefinitionId, Part};
+use keyward_schema::model::{Definition, Foreign};
 
 rule! {
     /// ## What it does
@@ -48,6 +49,7 @@ fn check<'a>(cx: &Context<'a>, out: &mut Findings<'a>) {
         out.add(between_definitions(cx, overlap));
     }
     if !found.complete {
+        out.stop();
         out.add(
             Finding::new("not every pair of patterns could be compared")
                 .at(
@@ -59,19 +61,47 @@ fn check<'a>(cx: &Context<'a>, out: &mut Findings<'a>) {
     }
     for foreign in &cx.schema.foreign {
         for (definition, witness) in prove::glob_overlaps(&cx.schema.compiled, &foreign.glob) {
-            let definition = &cx.schema.keys[definition.index()];
-            out.add(
-                Finding::new(format!(
-                    "the key `{witness}` belongs to `{}` and to the foreign `{}`",
-                    definition.name.value, foreign.name.value
-                ))
-                .about(definition)
-                .at(&definition.pattern.span, "ours")
-                .at(&foreign.glob.span, "counted, and never judged")
-                .help("narrow the glob, or rename the pattern"),
-            );
+            out.add(with_foreign(cx, &cx.schema.keys[definition.index()], foreign, &witness));
         }
     }
+}
+
+/// An empty witness says that the search for one was given up.
+fn with_foreign<'a>(
+    cx: &Context<'a>,
+    definition: &'a Definition,
+    foreign: &'a Foreign,
+    witness: &str,
+) -> Finding<'a> {
+    let (ours, theirs) = (&definition.name.value, &foreign.name.value);
+    let message = if witness.is_empty() {
+        format!("`{ours}` and the foreign `{theirs}` could not be compared")
+    } else {
+        format!("the key `{witness}` belongs to `{ours}` and to the foreign `{theirs}`")
+    };
+    let help = match taken_by_prefix(cx, &foreign.glob) {
+        Some(param) => {
+            format!("give the prefix's `{param}` a type that has no such value, or narrow the glob")
+        }
+        None => "narrow the glob, or rename the pattern".to_owned(),
+    };
+    Finding::new(message)
+        .about(definition)
+        .at(&definition.pattern.span, "ours")
+        .at(&foreign.glob.span, "counted, and never judged")
+        .help(help)
+}
+
+/// The parameter of the prefix that must have a value which the glob spells out.
+fn taken_by_prefix<'a>(cx: &Context<'a>, glob: &str) -> Option<&'a str> {
+    let prefix = cx.schema.keyspace.prefix.as_ref()?;
+    let before = match prefix.parts().first()? {
+        Part::Literal(text) => text.len(),
+        Part::Hole(_) => 0,
+    };
+    let spelled = glob.find(['*', '?', '[', '\\']).unwrap_or(glob.len());
+    let hole = prefix.holes().next()?;
+    (spelled > before).then_some(hole.name.as_str())
 }
 
 fn between_definitions<'a>(cx: &Context<'a>, overlap: &Overlap) -> Finding<'a> {
@@ -189,6 +219,46 @@ glob = "bull:*"
           │
           ├ help: narrow the glob, or rename the pattern
           ╰ note: `keyward explain overlapping-patterns`
+        "#);
+    }
+
+    #[test]
+    fn every_definition_that_other_software_meets_is_reported() {
+        let schema = r#"
+[keyspace]
+name = "shop"
+prefix = "{tenant:slug}:"
+[keys.cart]
+pattern = "cart:{id}"
+[keys.order]
+pattern = "order:{id}"
+[foreign.bullmq]
+glob = "bull:*"
+"#;
+        insta::assert_snapshot!(findings(&RULE, schema), @r#"
+        error[overlapping-patterns]: the key `bull:cart:a` belongs to `cart` and to the foreign `bullmq`
+           ╭▸ keyward.toml:7:11
+           │
+         7 │ pattern = "cart:{id}"
+           │           ━━━━━━━━━━━ ours
+           ┆
+        11 │ glob = "bull:*"
+           │        ──────── counted, and never judged
+           │
+           ├ help: give the prefix's `tenant` a type that has no such value, or narrow the glob
+           ╰ note: `keyward explain overlapping-patterns`
+
+        error[overlapping-patterns]: the key `bull:order:a` belongs to `order` and to the foreign `bullmq`
+           ╭▸ keyward.toml:9:11
+           │
+         9 │ pattern = "order:{id}"
+           │           ━━━━━━━━━━━━ ours
+        10 │ [foreign.bullmq]
+        11 │ glob = "bull:*"
+           │        ──────── counted, and never judged
+           │
+           ├ help: give the prefix's `tenant` a type that has no such value, or narrow the glob
+           ╰ note: `keyward explain overlapping-patterns`
         "#);
     }
 

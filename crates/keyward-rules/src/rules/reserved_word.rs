@@ -1,6 +1,8 @@
 use crate::context::Context;
 use crate::finding::{Finding, Findings};
 use crate::rule::rule;
+use crate::segment::segments;
+use keyward_pattern::Template;
 use keyward_pattern::prove::{Claim, OverlapKind};
 
 rule! {
@@ -53,8 +55,25 @@ fn check<'a>(cx: &Context<'a>, out: &mut Findings<'a>) {
         let taker = &cx.schema.keys[taker.index()];
         let loser = &cx.schema.keys[loser.index()];
         let name = &loser.name.value;
+        let more = goes_on(cx, &loser.pattern, hole, &overlap.witness);
         let finding = match word {
             Some(word) if listed.iter().any(|reserved| reserved.value == *word) => continue,
+            Some(word) if more => {
+                let (start, owner) =
+                    (format!("{word}{}", *cx.schema.keyspace.separator), &taker.name.value);
+                let message = format!(
+                    "`{start}` is reserved at the start of `{hole}`: the builder of `{name}` \
+                     refuses what belongs to `{owner}`"
+                );
+                Finding::new(message)
+                    .at(
+                        &loser.pattern.span,
+                        format!("keys with `{start}` at the start of `{hole}` belong to `{owner}`"),
+                    )
+                    .help(format!(
+                        "list `{word}` in `[layout] reserved`, or tell the patterns apart"
+                    ))
+            }
             Some(word) => {
                 let message = format!("`{word}` is reserved: the builder of `{name}` refuses it");
                 Finding::new(message)
@@ -84,10 +103,19 @@ fn check<'a>(cx: &Context<'a>, out: &mut Findings<'a>) {
     }
 }
 
+/// Whether the parameter takes the rest of the key, and more than one segment of this one.
+fn goes_on(cx: &Context<'_>, pattern: &Template, hole: &str, key: &str) -> bool {
+    let separator = *cx.schema.keyspace.separator;
+    let templates = cx.schema.keyspace.prefix.as_deref().into_iter().chain([pattern]);
+    let separators: usize = templates.map(|template| segments(template, separator).len() - 1).sum();
+    let takes_rest = pattern.holes().any(|it| it.name == hole && it.rest);
+    takes_rest && key.matches(separator).count() > separators
+}
+
 #[cfg(test)]
 mod tests {
     use super::RULE;
-    use crate::harness::{example, messages};
+    use crate::harness::{example, findings, messages};
 
     #[test]
     fn the_example_is_reported() {
@@ -115,5 +143,42 @@ pattern = "symbol:{id:uint}"
 pattern = "symbol:active"
 "#;
         assert_eq!(messages(&RULE, schema), [""; 0]);
+    }
+
+    #[test]
+    fn a_parameter_that_takes_the_rest_cannot_begin_as_another_pattern_does() {
+        let schema = r#"
+[keys.lock]
+pattern = "lock:{rest...}"
+[keys.cart_lock]
+pattern = "lock:cart:{id}"
+"#;
+        insta::assert_snapshot!(findings(&RULE, schema), @r#"
+        warning[reserved-word]: `cart:` is reserved at the start of `rest`: the builder of `lock` refuses what belongs to `cart_lock`
+          ╭▸ keyward.toml:4:11
+          │
+        4 │ pattern = "lock:{rest...}"
+          │           ━━━━━━━━━━━━━━━━ keys with `cart:` at the start of `rest` belong to `cart_lock`
+        5 │ [keys.cart_lock]
+        6 │ pattern = "lock:cart:{id}"
+          │           ──────────────── takes `lock:cart:a`
+          │
+          ├ help: list `cart` in `[layout] reserved`, or tell the patterns apart
+          ╰ note: `keyward explain reserved-word`
+        "#);
+    }
+
+    #[test]
+    fn a_parameter_that_takes_the_rest_cannot_be_a_word() {
+        let schema = r#"
+[keys.lock]
+pattern = "lock:{rest...}"
+[keys.all]
+pattern = "lock:all"
+"#;
+        assert_eq!(
+            messages(&RULE, schema),
+            ["`all` is reserved: the builder of `lock` refuses it"]
+        );
     }
 }
