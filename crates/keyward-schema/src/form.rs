@@ -248,7 +248,7 @@ pub(crate) fn table_for<T: Table>(item: &Item) -> Option<String> {
     fields.retain(|field| field.presence == Presence::Required);
     let fields: Vec<String> = match &item.kind {
         Kind::Boolean(true) => fields.iter().map(|field| format!("{} = …", field.key)).collect(),
-        Kind::String(text) if fields.first().is_some_and(FieldSpec::is_text) => {
+        Kind::String(text) if is_plain(text) && fields.first().is_some_and(FieldSpec::is_text) => {
             let value = |index| if index == 0 { text.as_str() } else { "…" };
             let fields = fields.iter().enumerate();
             fields.map(|(index, field)| format!("{} = \"{}\"", field.key, value(index))).collect()
@@ -256,6 +256,11 @@ pub(crate) fn table_for<T: Table>(item: &Item) -> Option<String> {
         _ => return None,
     };
     Some(if fields.is_empty() { "{}".to_owned() } else { format!("{{ {} }}", fields.join(", ")) })
+}
+
+/// Whether a text stands in quotes as it is.
+fn is_plain(text: &str) -> bool {
+    !text.contains(|c: char| c == '"' || c == '\\' || c.is_control())
 }
 
 /// Reads one of some words.
@@ -420,7 +425,7 @@ impl<T: Form> Form for Vec<Spanned<T>> {
 
     fn fix(item: &Item) -> Option<String> {
         match &item.kind {
-            Kind::String(text) => Some(format!("[\"{text}\"]")),
+            Kind::String(text) if is_plain(text) => Some(format!("[\"{text}\"]")),
             _ => None,
         }
     }

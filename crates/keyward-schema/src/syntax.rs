@@ -146,7 +146,10 @@ fn duplicate(file: FileId, text: &str, range: std::ops::Range<usize>) -> Diagnos
     let line = line_at(text, range.start);
     let header = is_header(line);
     let name = if header {
-        line.trim_start().split_inclusive(']').next().unwrap_or_default().trim_end()
+        let line = line.trim_start();
+        let end = line.find(']').map_or(line.len(), |at| at + 1);
+        let end = if line[end..].starts_with(']') { end + 1 } else { end };
+        &line[..end]
     } else {
         &text[range.clone()]
     };

@@ -311,6 +311,12 @@ shows!(
 );
 
 shows!(
+    an_array_and_a_table_of_one_name,
+    errors(
+        "[[allow]]\nrule = \"a\"\nreason = \"b\"\n[allow]\nrule = \"a\"\n[keys.a]\n[[keys.a]] # more\n"
+    )
+);
+shows!(
     a_key_twice_in_one_table,
     errors(
         "[keys.cart]\npattern = \"cart\"\nttl = \"1h\"\n[keys.a]\npattern = \"a\"\nttl = \"1h\"\nttl = \"2h\"\n"
