@@ -1,138 +1,20 @@
 //! From templates and declarations to a keyspace: references followed, languages built, paths laid out.
 
-#[cfg(feature = "prove")]
-use crate::automaton::{Nfa, TooLarge};
-use crate::define_error::{DefineError, DefineErrorKind, MAX_PATHS, MAX_SEGMENTS};
-use crate::definition::{Compiled, Op, Slot};
-use crate::keyspace::{DefinitionId, Inner, Keyspace};
+use crate::builder::{Builder, Entry};
+use crate::define_error::{
+    DefineError, DefineErrorKind, MAX_ALL_PATHS, MAX_HOLES, MAX_PATHS, MAX_SEGMENTS,
+};
+use crate::definition::{Compiled, KeySlot, Op, Slot};
+use crate::keyspace::{BareKeys, DefinitionId, Inner, Keyspace, Owner};
 use crate::language::{Language, LanguageError};
-use crate::path::{Flat, FlatCapture, Path, Piece};
+use crate::path::{Flat, FlatCapture, Path, Piece, Segment};
 use crate::trie::Growing;
-use crate::{BuildError, Param, Part, Template, Type};
+use crate::{Param, Part, Template};
 use std::collections::HashMap;
-use std::fmt;
 use std::sync::Arc;
 
-/// Takes definitions and compiles them together.
-#[derive(Debug, Clone)]
-pub struct Builder {
-    separator: u8,
-    prefix: Option<(Template, Vec<(String, Param)>)>,
-    entries: Vec<Entry>,
-}
-
-#[derive(Debug, Clone)]
-struct Entry {
-    name: String,
-    template: Template,
-    params: Vec<(String, Param)>,
-    absolute: bool,
-}
-
-impl Builder {
-    pub(crate) fn new(separator: char) -> Result<Self, SeparatorError> {
-        let usable = separator.is_ascii_punctuation()
-            && !matches!(separator, '{' | '}' | '~' | '%' | '*' | '?' | '[' | ']' | '\\' | '"');
-        if usable { Ok(Builder::empty(separator as u8)) } else { Err(SeparatorError { separator }) }
-    }
-
-    fn empty(separator: u8) -> Self {
-        Builder { separator, prefix: None, entries: Vec::new() }
-    }
-
-    /// What every key starts with. `resolve` gives the declaration of a parameter by its name; a
-    /// type in place wins over it, and a parameter without either is text.
-    pub fn prefix(&mut self, template: &Template, resolve: impl Fn(&str) -> Option<Param>) {
-        self.prefix = Some((template.clone(), resolved(template, resolve)));
-    }
-
-    /// Adds a definition; the prefix stands before its pattern.
-    pub fn define(
-        &mut self,
-        name: &str,
-        template: &Template,
-        resolve: impl Fn(&str) -> Option<Param>,
-    ) -> DefinitionId {
-        self.add(name, template, resolve, false)
-    }
-
-    /// Adds a definition whose pattern is whole: a former name.
-    pub fn define_absolute(
-        &mut self,
-        name: &str,
-        template: &Template,
-        resolve: impl Fn(&str) -> Option<Param>,
-    ) -> DefinitionId {
-        self.add(name, template, resolve, true)
-    }
-
-    fn add(
-        &mut self,
-        name: &str,
-        template: &Template,
-        resolve: impl Fn(&str) -> Option<Param>,
-        absolute: bool,
-    ) -> DefinitionId {
-        let params = resolved(template, resolve);
-        self.entries.push(Entry {
-            name: name.to_owned(),
-            template: template.clone(),
-            params,
-            absolute,
-        });
-        DefinitionId(u32::try_from(self.entries.len() - 1).unwrap_or(u32::MAX))
-    }
-
-    /// The same definitions behind a prefix with these values.
-    pub(crate) fn bind(&self, values: &[(&str, &str)]) -> Result<Builder, BuildError> {
-        let mut bound = self.clone();
-        let Some((template, params)) = &self.prefix else { return Ok(bound) };
-        // The prefix as a definition of its own spells the values.
-        let mut alone = Builder::empty(self.separator);
-        let id = alone.define("prefix", template, |name| {
-            params.iter().find(|(param, _)| param == name).map(|(_, param)| param.clone())
-        });
-        if let Ok(alone) = alone.finish() {
-            let text = alone.definition(id).build_named(values)?;
-            let escaped = text.replace('{', "{{").replace('}', "}}");
-            bound.prefix = Template::parse(&escaped).ok().map(|literal| (literal, Vec::new()));
-        }
-        Ok(bound)
-    }
-
-    pub(crate) fn prefix_template(&self) -> Option<&Template> {
-        self.prefix.as_ref().map(|(template, _)| template)
-    }
-
-    #[cfg(feature = "prove")]
-    pub(crate) fn prefix_nfa(&self) -> Result<Nfa, TooLarge> {
-        let mut alone = Builder::empty(self.separator);
-        alone.prefix.clone_from(&self.prefix);
-        Compiler::new(alone).prefix().nfa()
-    }
-
-    /// Compiles all definitions, or says everything that is wrong with them.
-    pub fn finish(self) -> Result<Keyspace, Vec<DefineError>> {
-        Compiler::new(self).compile()
-    }
-}
-
-fn resolved(template: &Template, resolve: impl Fn(&str) -> Option<Param>) -> Vec<(String, Param)> {
-    template
-        .holes()
-        .map(|hole| {
-            let declared = resolve(&hole.name);
-            let param = match (&hole.ty, declared) {
-                (Some(ty), _) => Param::from(ty.clone()),
-                (None, Some(param)) => param,
-                (None, None) => Param::from(Type::Text),
-            };
-            (hole.name.clone(), param)
-        })
-        .collect()
-}
-
-struct Compiler {
+/// Definitions on their way to a keyspace.
+pub(crate) struct Compiler {
     source: Builder,
     names: HashMap<String, DefinitionId>,
     languages: HashMap<(Param, bool), Result<Arc<Language>, LanguageError>>,
@@ -142,7 +24,7 @@ struct Compiler {
 }
 
 impl Compiler {
-    fn new(source: Builder) -> Self {
+    pub(crate) fn new(source: Builder) -> Self {
         let expanded = vec![None; source.entries.len()];
         Compiler {
             source,
@@ -153,7 +35,7 @@ impl Compiler {
         }
     }
 
-    fn compile(mut self) -> Result<Keyspace, Vec<DefineError>> {
+    pub(crate) fn compile(mut self) -> Result<Keyspace, Vec<DefineError>> {
         for (number, entry) in (0u32..).zip(&self.source.entries) {
             let id = DefinitionId(number);
             if self.names.insert(entry.name.clone(), id).is_some() {
@@ -161,8 +43,18 @@ impl Compiler {
             }
         }
         let prefix = self.prefix();
+        let mut forms = 0;
         for number in 0..self.source.entries.len() {
-            self.expand(number, &mut Vec::new());
+            forms += self.expand(number, &mut Vec::new()).len();
+            if forms > MAX_ALL_PATHS {
+                let id = DefinitionId(u32::try_from(number).unwrap_or(u32::MAX));
+                self.errors.push(DefineError::new(
+                    Some(id),
+                    None,
+                    DefineErrorKind::TooManyPathsInAll,
+                ));
+                return Err(self.errors);
+            }
         }
         let mut definitions = Vec::new();
         let mut paths = Vec::new();
@@ -185,6 +77,15 @@ impl Compiler {
                 .clone()
                 .any(|number| growing.is_shadowed(&paths[number as usize], number));
         }
+        let bare = self.mark_shadowed_keys(&mut definitions);
+        let owners = owners
+            .into_iter()
+            .map(|id: DefinitionId| {
+                let holds = |slot: &Slot| matches!(slot, Slot::Key(slot) if slot.shadowed);
+                let holds_shadowed = definitions[id.index()].slots.iter().any(holds);
+                Owner { id, holds_shadowed }
+            })
+            .collect();
         let trie = growing.finish(self.source.separator);
         Ok(Keyspace(Arc::new(Inner {
             separator: self.source.separator,
@@ -193,12 +94,41 @@ impl Compiler {
             paths,
             owners,
             trie,
+            bare,
             source: self.source,
         })))
     }
 
+    /// Finds parameters that hold keys of a definition some of whose keys another one takes, and
+    /// what tells them apart.
+    fn mark_shadowed_keys(&self, definitions: &mut [Compiled]) -> Option<BareKeys> {
+        let shadowed: Vec<bool> =
+            definitions.iter().map(|definition| definition.shadowed).collect();
+        let mut any = false;
+        for slot in definitions.iter_mut().flat_map(|definition| &mut definition.slots) {
+            if let Slot::Key(slot) = slot {
+                slot.shadowed = slot.targets.iter().any(|target| shadowed[target.index()]);
+                any |= slot.shadowed;
+            }
+        }
+        if !any {
+            return None;
+        }
+        let (mut paths, mut owners) = (Vec::new(), Vec::new());
+        for (number, flats) in (0u32..).zip(&self.expanded) {
+            if self.source.entries[number as usize].absolute {
+                continue;
+            }
+            for flat in flats.iter().flatten() {
+                paths.push(flat.cut(self.source.separator));
+                owners.push(DefinitionId(number));
+            }
+        }
+        Some(BareKeys { trie: Growing::new(&paths).finish(self.source.separator), owners })
+    }
+
     /// The prefix's pieces; a `key` or a rest cannot stand there.
-    fn prefix(&mut self) -> Flat {
+    pub(crate) fn prefix(&mut self) -> Flat {
         let Some((template, params)) = self.source.prefix.clone() else { return Flat::default() };
         let mut flats = self.flatten(None, &template, &params, &mut Vec::new());
         let flat = flats.pop().unwrap_or_default();
@@ -380,6 +310,12 @@ impl Compiler {
         let first = paths.len();
         for flat in &flats {
             let path = flat.cut(self.source.separator);
+            let holes = |segment: &Segment| {
+                segment.pieces.iter().filter(|piece| matches!(piece, Piece::Typed(_))).count()
+            };
+            if path.segments.iter().any(|segment| holes(segment) > MAX_HOLES) {
+                self.errors.push(DefineError::new(Some(id), None, DefineErrorKind::TooManyHoles));
+            }
             if path.segments.len() > MAX_SEGMENTS {
                 self.errors.push(DefineError::new(
                     Some(id),
@@ -392,10 +328,11 @@ impl Compiler {
         let slots =
             params.iter().zip(Compiler::rests(&entry, prefix_params)).map(|((_, param), rest)| {
                 match param.ty.targets() {
-                    Some(targets) => Slot::Key(self.targets(targets)),
+                    Some(targets) => Slot::Key(self.key_slot(targets)),
                     None => match self.languages.get(&(param.clone(), rest)) {
                         Some(Ok(language)) => Slot::Typed(language.clone()),
-                        _ => Slot::Key(Vec::new()),
+                        // Its error is reported already.
+                        _ => Slot::Key(self.key_slot(&[])),
                     },
                 }
             });
@@ -407,8 +344,7 @@ impl Compiler {
         };
         Compiled {
             literal_len: ops.iter().map(literal).sum(),
-            tagged: entry.template.holes().any(|hole| hole.tag)
-                || has_literal_tag(&entry, &self.source),
+            tagged: flats.iter().any(Flat::has_brace),
             name: entry.name,
             ops,
             params,
@@ -431,13 +367,12 @@ impl Compiler {
         rests
     }
 
-    fn targets(&self, names: &[String]) -> Vec<Path> {
-        names
-            .iter()
-            .filter_map(|name| self.expanded[self.names.get(name)?.index()].as_ref())
-            .flatten()
-            .map(|flat| flat.cut(self.source.separator))
-            .collect()
+    fn key_slot(&self, names: &[String]) -> KeySlot {
+        let targets: Vec<DefinitionId> =
+            names.iter().filter_map(|name| self.names.get(name).copied()).collect();
+        let flats = targets.iter().filter_map(|target| self.expanded[target.index()].as_ref());
+        let paths = flats.flatten().map(|flat| flat.cut(self.source.separator)).collect();
+        KeySlot { paths, targets, shadowed: false }
     }
 }
 
@@ -446,19 +381,6 @@ fn push_everywhere(flats: &mut [Flat], text: &str) {
     for flat in flats {
         flat.pieces.push(Piece::Literal(text.into()));
     }
-}
-
-/// Whether literals of the pattern or the prefix open a hash tag.
-fn has_literal_tag(entry: &Entry, source: &Builder) -> bool {
-    let literal = |part: &Part| matches!(part, Part::Literal(text) if text.contains('{'));
-    let prefix = source.prefix.iter().filter(|_| !entry.absolute);
-    let mut parts = prefix.flat_map(|(template, _)| template.parts()).chain(entry.template.parts());
-    parts.any(literal)
-        || source
-            .prefix
-            .iter()
-            .filter(|_| !entry.absolute)
-            .any(|(prefix, _)| prefix.holes().any(|hole| hole.tag))
 }
 
 /// The steps of building a template; its parameters are numbered from `param`.
@@ -486,23 +408,3 @@ fn push_literal(text: &str, ops: &mut Vec<Op>) {
         _ => ops.push(Op::Literal(text.into())),
     }
 }
-
-/// A character that cannot separate segments.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct SeparatorError {
-    /// The character
-    pub separator: char,
-}
-
-impl fmt::Display for SeparatorError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "`{}` cannot be the separator: it must be one of ! # $ & ' ( ) + , - . / : ; < = > @ ^ _ ` |",
-            self.separator
-        )
-    }
-}
-
-impl std::error::Error for SeparatorError {}

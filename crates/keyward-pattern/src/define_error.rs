@@ -6,6 +6,10 @@ use std::fmt;
 
 /// The most paths that the parameters of type `key` of one definition may give it.
 pub(crate) const MAX_PATHS: usize = 256;
+/// The most paths of all definitions together.
+pub(crate) const MAX_ALL_PATHS: usize = 65_536;
+/// The most parameters in one segment.
+pub(crate) const MAX_HOLES: usize = 16;
 /// The most segments of a path.
 pub(crate) const MAX_SEGMENTS: usize = 256;
 
@@ -39,8 +43,12 @@ pub enum DefineErrorKind {
     RestInside,
     /// Too many ways through the pattern
     TooManyPaths,
+    /// Too many ways through all patterns together
+    TooManyPathsInAll,
     /// Too many segments
     TooManySegments,
+    /// Too many parameters between two separators
+    TooManyHoles,
     /// The prefix has a `key` or takes the rest
     Prefix,
 }
@@ -92,10 +100,16 @@ impl fmt::Display for DefineError {
                 write!(f, "`{hole}` refers to `{target}`, which leads back here")
             }
             DefineErrorKind::RestInside => {
-                f.write_str("only the last parameter can take the rest of the key")
+                f.write_str("nothing can follow a parameter that takes the rest of the key, or a `key` that ends in one")
             }
             DefineErrorKind::TooManyPaths => {
                 write!(f, "`{hole}` gives the pattern more than {MAX_PATHS} forms")
+            }
+            DefineErrorKind::TooManyPathsInAll => {
+                write!(f, "the patterns of the keyspace have more than {MAX_ALL_PATHS} forms in all")
+            }
+            DefineErrorKind::TooManyHoles => {
+                write!(f, "the pattern has more than {MAX_HOLES} parameters in one segment")
             }
             DefineErrorKind::TooManySegments => {
                 write!(f, "the pattern has more than {MAX_SEGMENTS} segments")

@@ -38,8 +38,18 @@ pub(crate) enum Op {
 #[derive(Debug)]
 pub(crate) enum Slot {
     Typed(Arc<Language>),
-    /// A whole key that one of these paths takes
-    Key(Vec<Path>),
+    /// A whole key of another definition
+    Key(KeySlot),
+}
+
+/// Whose keys a parameter of type `key` holds.
+#[derive(Debug)]
+pub(crate) struct KeySlot {
+    /// The forms such a key may have
+    pub(crate) paths: Vec<Path>,
+    pub(crate) targets: Vec<DefinitionId>,
+    /// Whether some keys of these forms belong to a narrower definition
+    pub(crate) shadowed: bool,
 }
 
 /// A definition in its keyspace.
@@ -228,7 +238,14 @@ impl<'s> Definition<'s> {
                 value.with_text(|text| out.push_str(text));
                 true
             }
-            (slot, value) => value.with_text(|text| spell_text(slot, text, separator, out)),
+            (Slot::Key(slot), value) => value.with_text(|text| {
+                out.push_str(text);
+                let fits = |path: &Path| path.matches(text.as_bytes(), separator);
+                slot.paths.iter().any(fits) && self.keyspace.owns(slot, text.as_bytes())
+            }),
+            (Slot::Typed(language), value) => {
+                value.with_text(|text| spell_text(language, text, separator, out))
+            }
         };
         if good { Ok(()) } else { Err(self.refusal(at, value)) }
     }
@@ -250,14 +267,7 @@ impl<'s> Definition<'s> {
 }
 
 /// Appends the spelling of a text; whether it is a value.
-fn spell_text(slot: &Slot, text: &str, separator: u8, out: &mut String) -> bool {
-    let language = match slot {
-        Slot::Typed(language) => language,
-        Slot::Key(paths) => {
-            out.push_str(text);
-            return paths.iter().any(|path| path.matches(text.as_bytes(), separator));
-        }
-    };
+fn spell_text(language: &Language, text: &str, separator: u8, out: &mut String) -> bool {
     let lowered: String;
     let text = if language.lower && text.chars().any(lower::is_capital) {
         lowered = text.chars().map(lower::lower).collect();
@@ -360,6 +370,8 @@ pub enum BuildErrorKind {
         /// What is wrong with it
         why: String,
     },
+    /// The keyspace does not compile behind this prefix
+    Unbindable(Vec<String>),
     /// The key would belong to a more specific definition
     Reserved {
         /// That definition
@@ -379,6 +391,9 @@ impl fmt::Display for BuildError {
             }
             BuildErrorKind::Invalid { value, ty, why } => {
                 write!(f, "`{value}` is not a value for `{param}` ({ty}): {why}")
+            }
+            BuildErrorKind::Unbindable(errors) => {
+                write!(f, "the prefix cannot be bound: {}", errors.join(", "))
             }
             BuildErrorKind::Reserved { by } => {
                 write!(f, "`{definition}` cannot have this key: it belongs to `{by}`")

@@ -2,8 +2,8 @@
 
 #[cfg(feature = "prove")]
 use crate::automaton::{Nfa, TooLarge};
-use crate::compile::{Builder, SeparatorError};
-use crate::definition::{Compiled, Definition, Slot};
+use crate::builder::{Builder, SeparatorError, unbindable};
+use crate::definition::{Compiled, Definition, KeySlot, Slot};
 use crate::path::Path;
 use crate::trie::Trie;
 use crate::{BuildError, Template};
@@ -50,10 +50,27 @@ pub(crate) struct Inner {
     pub(crate) names: HashMap<String, DefinitionId>,
     pub(crate) paths: Vec<Path>,
     /// The definition of each path
-    pub(crate) owners: Vec<DefinitionId>,
+    pub(crate) owners: Vec<Owner>,
     pub(crate) trie: Trie,
+    /// The keys without the prefix, where some parameter holds keys that another definition may take
+    pub(crate) bare: Option<BareKeys>,
     /// What it was compiled from, for another binding of the prefix
     pub(crate) source: Builder,
+}
+
+/// Whose a path is.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Owner {
+    pub(crate) id: DefinitionId,
+    /// Whether keys inside the key must be looked at, see [`KeySlot`]
+    pub(crate) holds_shadowed: bool,
+}
+
+/// Classifies keys without the prefix.
+#[derive(Debug)]
+pub(crate) struct BareKeys {
+    pub(crate) trie: Trie,
+    pub(crate) owners: Vec<DefinitionId>,
 }
 
 /// A key that belongs to a definition.
@@ -74,7 +91,7 @@ impl Keyspace {
     /// The definition that the key belongs to: the only one whose `parse` succeeds.
     #[inline]
     pub fn classify(&self, key: &[u8]) -> Option<DefinitionId> {
-        self.0.trie.find(key).map(|path| self.0.owners[path as usize])
+        self.find_path(key).map(|(_, id)| id)
     }
 
     /// The definition that the key belongs to, and the values of its parameters.
@@ -91,8 +108,7 @@ impl Keyspace {
         values: &mut Vec<Cow<'k, str>>,
     ) -> Option<DefinitionId> {
         values.clear();
-        let path = self.0.trie.find(key)?;
-        let id = self.0.owners[path as usize];
+        let (path, id) = self.find_path(key)?;
         let compiled = &self.0.definitions[id.index()];
         let mut inline = [const { 0..0 }; INLINE];
         let mut spilled;
@@ -111,6 +127,36 @@ impl Keyspace {
             });
         }
         Some(id)
+    }
+
+    #[inline]
+    fn find_path(&self, key: &[u8]) -> Option<(u32, DefinitionId)> {
+        let path = self.0.trie.find(key)?;
+        let owner = self.0.owners[path as usize];
+        if owner.holds_shadowed && !self.holds_own_keys(path, owner.id, key) {
+            return None;
+        }
+        Some((path, owner.id))
+    }
+
+    /// Whether the keys inside a key are keys of the definitions they stand for.
+    fn holds_own_keys(&self, path: u32, id: DefinitionId, key: &[u8]) -> bool {
+        let compiled = &self.0.definitions[id.index()];
+        let mut places = vec![0..0; compiled.params.len()];
+        let captured = self.0.paths[path as usize].capture(key, self.0.separator, &mut places);
+        captured.is_some()
+            && compiled.slots.iter().zip(places).all(|(slot, place)| match slot {
+                Slot::Key(slot) => self.owns(slot, &key[place]),
+                Slot::Typed(_) => true,
+            })
+    }
+
+    /// Whether a key without its prefix, which has the right form, belongs to a target and not to
+    /// a narrower definition.
+    pub(crate) fn owns(&self, slot: &KeySlot, key: &[u8]) -> bool {
+        let Some(bare) = self.0.bare.as_ref().filter(|_| slot.shadowed) else { return true };
+        let owner = bare.trie.find(key).map(|path| bare.owners[path as usize]);
+        owner.is_some_and(|owner| slot.targets.contains(&owner))
     }
 
     /// One definition.
@@ -137,9 +183,7 @@ impl Keyspace {
 
     /// The same keyspace with the prefix's parameters bound; all of them must be given.
     pub fn bind(&self, values: &[(&str, &str)]) -> Result<Keyspace, BuildError> {
-        let bound = self.0.source.bind(values)?;
-        // What could be compiled with any value can be compiled with this one.
-        Ok(bound.finish().unwrap_or_else(|_| self.clone()))
+        self.0.source.bind(values)?.finish().map_err(unbindable)
     }
 
     /// The separator.
@@ -165,7 +209,7 @@ impl Keyspace {
 
     #[cfg(feature = "prove")]
     pub(crate) fn owner(&self, path: u32) -> DefinitionId {
-        self.0.owners[path as usize]
+        self.0.owners[path as usize].id
     }
 
     #[cfg(feature = "prove")]

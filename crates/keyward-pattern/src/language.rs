@@ -6,7 +6,7 @@
 use crate::automaton::{Dfa, Nfa, TooLarge};
 use crate::codec::Codec;
 use crate::type_values::{small, text, values};
-use crate::{Normalize, Param, Type, Value};
+use crate::{Normalize, Param, Type, Value, lower};
 use std::fmt;
 
 /// The most states a regular expression may have.
@@ -50,7 +50,27 @@ enum Shortcut {
 impl Language {
     /// The language of a parameter that stands in one segment.
     pub(crate) fn of(param: &Param, separator: u8) -> Result<Self, LanguageError> {
-        let values = values(&param.ty, separator)?;
+        let values = match &param.ty {
+            // What `encode` takes out of a value may stand in it.
+            Type::Text => {
+                let kept = [separator, b'{', b'}'];
+                let encoded =
+                    |byte: &u8| param.encode.iter().any(|(char, _)| *char == *byte as char);
+                text(&kept.into_iter().filter(|byte| !encoded(byte)).collect::<Vec<_>>())?
+            }
+            ty => values(ty, separator)?,
+        };
+        if let Some((char, _)) =
+            param.encode.iter().find(|(char, _)| char.is_ascii() && !values.uses(*char as u8))
+        {
+            let message = format!("`{char}` is part of no value, so that encoding it does nothing");
+            return Err(LanguageError::Encode(message));
+        }
+        if let (Type::Enum(words), Some(Normalize::Lower)) = (&param.ty, param.normalize)
+            && let Some(word) = words.iter().find(|word| word.chars().any(lower::is_capital))
+        {
+            return Err(LanguageError::Capital(word.clone()));
+        }
         Language::spelled(param, values, separator)
     }
 
@@ -62,7 +82,7 @@ impl Language {
         if !param.encode.is_empty() {
             return Err(LanguageError::EncodedRest);
         }
-        let values = text(None)?;
+        let values = text(b"{}")?;
         let mut language = Language::build(param, values, Codec::Plain)?;
         language.shortcut = Shortcut::None;
         Ok(language)
@@ -271,6 +291,8 @@ pub enum LanguageError {
     Forbidden(char),
     /// The same word twice in an enum
     WordTwice(String),
+    /// A word of an enum that `normalize = "lower"` would change
+    Capital(String),
     /// Two members of `any` share a value
     NotDisjoint {
         /// One member
@@ -319,6 +341,9 @@ impl fmt::Display for LanguageError {
                 write!(f, "a value could contain the separator `{char}`")
             }
             LanguageError::WordTwice(word) => write!(f, "the word `{word}` is listed twice"),
+            LanguageError::Capital(word) => {
+                write!(f, "`{word}` has capitals, and `normalize` leaves none")
+            }
             LanguageError::NotDisjoint { left, right, witness } => {
                 write!(f, "`{witness}` is both {left} and {right}")
             }

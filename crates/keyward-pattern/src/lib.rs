@@ -57,6 +57,7 @@
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod automaton;
+mod builder;
 mod codec;
 mod compile;
 mod define_error;
@@ -77,7 +78,7 @@ mod trie;
 mod type_values;
 mod value;
 
-pub use compile::{Builder, SeparatorError};
+pub use builder::{Builder, SeparatorError};
 pub use define_error::{DefineError, DefineErrorKind};
 pub use definition::{BuildError, BuildErrorKind, Definition};
 pub use derived::{derived, owner_of};

@@ -75,6 +75,12 @@ impl Flat {
         joined
     }
 
+    /// Whether its literals open a hash tag.
+    pub(crate) fn has_brace(&self) -> bool {
+        let brace = |piece: &Piece| matches!(piece, Piece::Literal(text) if text.contains('{'));
+        self.pieces.iter().any(brace)
+    }
+
     pub(crate) fn min_len(&self) -> usize {
         let len = |piece: &Piece| match piece {
             Piece::Literal(text) => text.len(),
@@ -172,6 +178,14 @@ impl Path {
             start = end + 1;
         }
         (start == key.len() + 1).then_some(())
+    }
+
+    /// The first parameter that has something of a segment.
+    #[cfg(feature = "prove")]
+    pub(crate) fn param_at(&self, segment: usize) -> Option<usize> {
+        let mut captures = self.captures.iter();
+        let found = captures.find(|c| (c.first.segment..=c.last.segment).contains(&segment))?;
+        Some(found.param)
     }
 
     /// Whether the whole key belongs to this path.
@@ -345,4 +359,26 @@ pub(crate) fn find(byte: u8, bytes: &[u8]) -> usize {
         at += 8;
     }
     at + tail.iter().position(|&other| other == byte).unwrap_or(tail.len())
+}
+
+/// What every text of these segments begins with.
+pub(crate) fn leading(segments: &[Segment], separator: u8) -> Vec<u8> {
+    let mut text = Vec::new();
+    for (index, segment) in segments.iter().enumerate() {
+        if index > 0 {
+            text.push(separator);
+        }
+        for piece in &segment.pieces {
+            match piece {
+                Piece::Literal(literal) => text.extend_from_slice(literal.as_bytes()),
+                Piece::Typed(_) => return text,
+            }
+        }
+    }
+    text
+}
+
+/// Whether two beginnings can be of one text.
+pub(crate) fn agree(left: &[u8], right: &[u8]) -> bool {
+    left.iter().zip(right).all(|(a, b)| a == b)
 }

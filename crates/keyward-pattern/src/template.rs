@@ -113,6 +113,12 @@ impl Template {
         Ok(Template { text: text.to_owned(), parts })
     }
 
+    /// A pattern without parameters, whatever its text.
+    pub(crate) fn literal(text: &str) -> Self {
+        let parts = vec![Part::Literal(text.to_owned())];
+        Template { text: text.replace('{', "{{").replace('}', "}}"), parts }
+    }
+
     /// The text it was read from.
     pub fn as_str(&self) -> &str {
         &self.text

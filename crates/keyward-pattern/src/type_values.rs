@@ -11,7 +11,7 @@ pub(crate) fn values(ty: &Type, separator: u8) -> Result<Dfa, LanguageError> {
     let many = |nfa: Nfa| nfa.repeat(1, None);
     let exactly = |nfa: Nfa, count: u32| nfa.repeat(count, Some(count));
     let nfa = match ty {
-        Type::Text => return text(Some(separator)),
+        Type::Text => return text(&[separator, b'{', b'}']),
         Type::Encoded => return Ok(many(chars(&[('\0', char::MAX)])?)?.determinize(MAX_STATES)?),
         Type::Uuid => {
             let hyphen = || Nfa::literal(b"-");
@@ -53,13 +53,13 @@ pub(crate) fn values(ty: &Type, separator: u8) -> Result<Dfa, LanguageError> {
     Ok(nfa.determinize(MAX_STATES)?)
 }
 
-/// Text, with or without a separator that it must not contain.
-pub(crate) fn text(separator: Option<u8>) -> Result<Dfa, LanguageError> {
+/// Text without these bytes of ASCII.
+pub(crate) fn text(without: &[u8]) -> Result<Dfa, LanguageError> {
     let mut ranges = Vec::new();
     let mut first = ' ';
     for byte in 0x21..=0x7fu8 {
         let char = byte as char;
-        if matches!(char, '{' | '}' | '\x7f') || Some(byte) == separator {
+        if char == '\x7f' || without.contains(&byte) {
             if first < char {
                 ranges.push((first, (byte - 1) as char));
             }
@@ -72,7 +72,7 @@ pub(crate) fn text(separator: Option<u8>) -> Result<Dfa, LanguageError> {
 
 /// What `lower` leaves alone. For a type of ASCII words, bytes are enough and far smaller.
 pub(crate) fn small(ty: &Type) -> Result<Dfa, LanguageError> {
-    if !matches!(ty, Type::Text | Type::Encoded | Type::Enum(_)) {
+    if !matches!(ty, Type::Text | Type::Encoded | Type::Enum(_) | Type::Any(_)) {
         let bytes = Nfa::bytes(&[(0, b'A' - 1), (b'Z' + 1, 0xff)]);
         return Ok(bytes.repeat(0, None)?.determinize(MAX_STATES)?);
     }

@@ -97,7 +97,7 @@ fn crossing_patterns_conflict_at_a_shortest_key() {
 #[test]
 fn a_parameter_that_takes_the_rest_meets_longer_keys() {
     let keyspace = keyspace(&["lock:{rest...}", "lock:a:{id:uint}", "lock", "other:x"]);
-    assert_eq!(overlaps(&keyspace), ["d1 d0 lock:a:0 reserved rest a"]);
+    assert_eq!(overlaps(&keyspace), ["d1 d0 lock:a:0 reserved rest -"]);
     assert_eq!(class(&keyspace, "lock:snippet:550e"), Some(0));
     assert_eq!(class(&keyspace, "lock:a:7"), Some(1));
     assert_eq!(class(&keyspace, "lock:a:x"), Some(0));
@@ -352,4 +352,123 @@ fn a_regular_expression_that_explodes_is_refused() {
     assert!(refused("^a$").contains("leave out `^`"));
     assert!(refused("a(").contains("not a regular expression"));
     assert!(refused("\\{[a-z]").contains("choose its hash slot"));
+}
+
+fn key_of(names: &[&str]) -> Param {
+    Type::Key(names.iter().map(ToString::to_string).collect()).into()
+}
+
+#[test]
+fn one_crossing_path_makes_two_definitions_conflict() {
+    for patterns in [
+        ["foo:{n:uint}", "{w}:bar", "x:{k}", "x:{a:word}:{b}"],
+        ["{w}:bar", "foo:{n:uint}", "x:{k}", "x:{a:word}:{b}"],
+    ] {
+        let keyspace = keyspace_of("", &patterns, &[("k", key_of(&["d0", "d1"]))]);
+        let found = overlaps(&keyspace);
+        let crossing = found.iter().filter(|overlap| overlap.starts_with("d2 d3"));
+        assert_eq!(crossing.collect::<Vec<_>>(), ["d2 d3 x:a:bar conflict"], "{found:?}");
+    }
+}
+
+#[test]
+fn derived_keys_of_a_tag_inside_a_key_parameter_are_seen() {
+    let patterns = ["cart:{#u}", "x:{k}", "x:cart:{#v}~{{lease}}"];
+    let keyspace = keyspace_of("", &patterns, &[("k", key_of(&["d0"]))]);
+    assert_eq!(overlaps(&keyspace), ["d2 ~d1 x:cart:{a}~{lease} conflict"]);
+}
+
+#[test]
+fn a_long_prefix_value_is_still_a_prefix() {
+    let long = "x".repeat(5_000);
+    let keyspace = keyspace_of("{tenant}:", &["doc:{p}"], &[]);
+    let bound = keyspace.bind(&[("tenant", &long)]).unwrap();
+    let key = bound.definition(DefinitionId(0)).build(&["1".into()]).unwrap();
+    assert_eq!(key, format!("{long}:doc:1"));
+    assert!(keyspace.bind(&[]).is_err());
+}
+
+#[test]
+fn an_encoding_that_cannot_be_decided_is_not_called_sound() {
+    let encode = |regex: &str| {
+        let ty = Type::Regex(regex.to_owned());
+        let param = Param { ty, normalize: None, encode: vec![('c', "aa".to_owned())] };
+        prove::lossy(&keyspace_of("", &["p:{x}"], &[("x", param)]))
+    };
+    assert_eq!(encode("[ac]{15}").len(), 1);
+    assert_eq!(encode("[ac]{1500}")[0].spelling, "");
+}
+
+#[test]
+fn encode_admits_what_it_takes_out() {
+    let encode = |entries: &[(char, &str)]| Param {
+        ty: Type::Text,
+        normalize: None,
+        encode: entries.iter().map(|(c, s)| (*c, (*s).to_owned())).collect(),
+    };
+    let param = encode(&[(':', "%3A"), ('%', "%25"), ('{', "%7B")]);
+    let keyspace = keyspace_of("", &["p:{x}"], &[("x", param)]);
+    let page = keyspace.definition(DefinitionId(0));
+    let key = page.build(&["b:c%d{".into()]).unwrap();
+    assert_eq!(key, "p:b%3Ac%25d%7B");
+    assert_eq!(page.parse(key.as_bytes()).unwrap(), ["b:c%d{"]);
+    assert!(page.build(&["}".into()]).is_err());
+
+    let mut builder = Keyspace::builder(':').unwrap();
+    let useless = Param { ty: Type::Uint, normalize: None, encode: vec![('/', "_".to_owned())] };
+    builder.define("d", &Template::parse("a:{x}").unwrap(), |_| Some(useless.clone()));
+    let error = builder.finish().unwrap_err()[0].to_string();
+    assert!(
+        error.ends_with("`/` is part of no value, so that encoding it does nothing"),
+        "{error}"
+    );
+}
+
+#[test]
+fn lower_case_reaches_into_unions_and_refuses_words_with_capitals() {
+    let lower = |ty| Param { ty, normalize: Some(Normalize::Lower), encode: Vec::new() };
+    let words = |words: &[&str]| Type::Enum(words.iter().map(ToString::to_string).collect());
+    let union = lower(Type::Any(vec![words(&["É", "zz"]), Type::Uint]));
+    let keyspace = keyspace_of("", &["d:{x}"], &[("x", union)]);
+    assert_eq!(class(&keyspace, "d:É"), None);
+    assert_eq!(class(&keyspace, "d:zz"), Some(0));
+
+    let mut builder = Keyspace::builder(':').unwrap();
+    let param = lower(words(&["Foo", "bar"]));
+    builder.define("d", &Template::parse("a:{x}").unwrap(), |_| Some(param.clone()));
+    assert!(builder.finish().unwrap_err()[0].to_string().contains("`Foo` has capitals"));
+}
+
+#[test]
+fn many_patterns_that_take_the_rest_are_compared_in_time() {
+    let patterns: Vec<String> = (0..1_000).map(|n| format!("a{n}-{{x...}}")).collect();
+    let patterns: Vec<&str> = patterns.iter().map(String::as_str).collect();
+    assert_eq!(overlaps(&keyspace(&patterns)), [""; 0]);
+}
+
+#[test]
+fn a_long_loop_is_minimised_in_time() {
+    let regexes: Vec<Param> =
+        (0..10).map(|n| Type::Regex(format!("(a{{{}}}b)*c", 4_000 - n)).into()).collect();
+    let names: Vec<String> = (0..10).map(|n| format!("p{n}")).collect();
+    let params: Vec<(&str, Param)> =
+        names.iter().map(String::as_str).zip(regexes.iter().cloned()).collect();
+    let patterns: Vec<String> = names.iter().map(|name| format!("{name}:{{{name}}}")).collect();
+    let patterns: Vec<&str> = patterns.iter().map(String::as_str).collect();
+    let keyspace = keyspace_of("", &patterns, &params);
+    assert_eq!(class(&keyspace, "p0:c"), Some(0));
+}
+
+#[test]
+fn a_reserved_key_is_no_key_of_the_wider_definition_anywhere() {
+    let keyspace = keyspace_of(
+        "{tenant:slug}:",
+        &["cache:{symbol}", "cache:active", "x:{k}"],
+        &[("k", key_of(&["d0"]))],
+    );
+    let x = keyspace.definition(DefinitionId(2));
+    assert_eq!(x.build(&["t".into(), "cache:btc".into()]).unwrap(), "t:x:cache:btc");
+    assert!(x.build(&["t".into(), "cache:active".into()]).is_err());
+    assert_eq!(class(&keyspace, "t:x:cache:active"), None);
+    assert!(x.parse(b"t:x:cache:active").is_none());
 }

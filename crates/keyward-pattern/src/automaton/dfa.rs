@@ -217,49 +217,90 @@ impl Dfa {
 
 /// For each state, the number of its group of states that accept the same; the dead group is 0.
 ///
-/// Moore's refinement, a worklist over predecessors: only states whose successors changed group
-/// are looked at again, which keeps long chains (`hex(1024)`) linear.
+/// Hopcroft's refinement: of two halves only the smaller one splits others again.
 fn merge_equal_states(next: &[Vec<u32>], accepting: &[bool]) -> Vec<u32> {
-    let states = next.len();
     let alive = can_accept(next, accepting);
-    let signature_of = |state: usize, group: &[u32]| -> Vec<u32> {
-        next[state].iter().map(|&to| group[to as usize]).collect()
-    };
-    // Chains are told apart by their distance to acceptance at once, instead of one round a link.
-    let distance = longest_distance(next, &alive);
-    let mut ids = HashMap::new();
-    ids.insert((false, false, 0), 0u32);
-    let mut group: Vec<u32> = (0..states)
-        .map(|state| {
-            let key = if alive[state] {
-                (true, accepting[state], distance[state])
-            } else {
-                (false, false, 0)
-            };
-            let fresh = u32::try_from(ids.len()).unwrap_or(u32::MAX);
-            *ids.entry(key).or_insert(fresh)
-        })
-        .collect();
-    let mut count = ids.len();
-    loop {
-        let mut ids = HashMap::new();
-        ids.insert((0, None), 0u32);
-        let refined: Vec<u32> = (0..states)
-            .map(|state| {
-                let key = match group[state] {
-                    0 => (0, None),
-                    own => (own, Some(signature_of(state, &group))),
-                };
-                let fresh = u32::try_from(ids.len()).unwrap_or(u32::MAX);
-                *ids.entry(key).or_insert(fresh)
-            })
-            .collect();
-        let stable = ids.len() == count;
-        count = ids.len();
-        group = refined;
-        if stable {
-            return group;
+    let before = Predecessors::new(next);
+    let mut group: Vec<usize> = Vec::with_capacity(next.len());
+    let mut members: Vec<Vec<u32>> = vec![Vec::new(); 3];
+    for (state, _) in (0u32..).zip(next) {
+        let of = usize::from(alive[state as usize]) + usize::from(accepting[state as usize]);
+        group.push(of);
+        members[of].push(state);
+    }
+    let mut open: Vec<usize> = vec![0, 1, 2];
+    let mut is_open = vec![true; 3];
+    while let Some(splitter) = open.pop() {
+        is_open[splitter] = false;
+        let targets = members[splitter].clone();
+        for class in 0..before.classes {
+            let mut touched: HashMap<usize, Vec<u32>> = HashMap::new();
+            for &state in targets.iter().flat_map(|&target| before.of(class, target)) {
+                touched.entry(group[state as usize]).or_default().push(state);
+            }
+            for (old, inside) in touched {
+                if inside.len() == members[old].len() {
+                    continue;
+                }
+                let new = members.len();
+                for &state in &inside {
+                    group[state as usize] = new;
+                }
+                members[old].retain(|&state| group[state as usize] == old);
+                members.push(inside);
+                is_open.push(false);
+                let smaller = if members[new].len() <= members[old].len() { new } else { old };
+                let again = if is_open[old] { new } else { smaller };
+                open.push(again);
+                is_open[again] = true;
+            }
         }
+    }
+    // Numbered in the order of the states, the dead ones first, whatever order they were split in.
+    let mut numbers = HashMap::from([(group[DEAD as usize], 0)]);
+    let number = |of: usize| {
+        let fresh = u32::try_from(numbers.len()).unwrap_or(u32::MAX);
+        *numbers.entry(of).or_insert(fresh)
+    };
+    group.into_iter().map(number).collect()
+}
+
+/// The states that lead to each state by each class, in one list.
+struct Predecessors {
+    classes: usize,
+    starts: Vec<usize>,
+    states: Vec<u32>,
+}
+
+impl Predecessors {
+    fn new(next: &[Vec<u32>]) -> Self {
+        let classes = next.first().map_or(0, Vec::len);
+        let place = |class: usize, to: u32| class * next.len() + to as usize;
+        let mut starts = vec![0; classes * next.len() + 1];
+        for row in next {
+            for (class, &to) in row.iter().enumerate() {
+                starts[place(class, to) + 1] += 1;
+            }
+        }
+        for at in 1..starts.len() {
+            starts[at] += starts[at - 1];
+        }
+        let mut filled = starts.clone();
+        let mut states = vec![0; classes * next.len()];
+        for (from, row) in (0u32..).zip(next) {
+            for (class, &to) in row.iter().enumerate() {
+                let at = &mut filled[place(class, to)];
+                states[*at] = from;
+                *at += 1;
+            }
+        }
+        Predecessors { classes, starts, states }
+    }
+
+    fn of(&self, class: usize, state: u32) -> &[u32] {
+        let states = (self.starts.len() - 1).checked_div(self.classes).unwrap_or(0);
+        let at = class * states + state as usize;
+        &self.states[self.starts[at]..self.starts[at + 1]]
     }
 }
 
@@ -281,40 +322,6 @@ fn can_accept(next: &[Vec<u32>], accepting: &[bool]) -> Vec<bool> {
         }
     }
     alive
-}
-
-/// The longest way from each state, where it is bounded; equal states have equal ones.
-fn longest_distance(next: &[Vec<u32>], alive: &[bool]) -> Vec<u32> {
-    let mut outgoing: Vec<usize> = vec![0; next.len()];
-    let mut before: Vec<Vec<u32>> = vec![Vec::new(); next.len()];
-    for (state, row) in (0u32..).zip(next) {
-        for &to in row.iter().filter(|&&to| alive[to as usize] && alive[state as usize]) {
-            outgoing[state as usize] += 1;
-            before[to as usize].push(state);
-        }
-    }
-    let mut distance = vec![u32::MAX; next.len()];
-    let mut ready: Vec<u32> = (0u32..)
-        .zip(&outgoing)
-        .filter(|&(state, &out)| out == 0 && alive[state as usize])
-        .map(|(state, _)| state)
-        .collect();
-    for &state in &ready {
-        distance[state as usize] = 0;
-    }
-    let mut best: Vec<u32> = vec![0; next.len()];
-    while let Some(state) = ready.pop() {
-        for &from in &before[state as usize] {
-            let from = from as usize;
-            best[from] = best[from].max(distance[state as usize] + 1);
-            outgoing[from] -= 1;
-            if outgoing[from] == 0 {
-                distance[from] = best[from];
-                ready.push(u32::try_from(from).unwrap_or(u32::MAX));
-            }
-        }
-    }
-    distance
 }
 
 /// Joins classes that no state tells apart. Gives the new class of each byte, and an old class

@@ -5,7 +5,7 @@
 
 use crate::automaton::{Dfa, Meeting, TooLarge, preference, search};
 use crate::path::{Path, Piece, Segment};
-use crate::prove::overlap::path_overlaps;
+use crate::prove::search::Search;
 use crate::{DefinitionId, Keyspace};
 
 /// A key with two readings.
@@ -65,10 +65,16 @@ fn between(keyspace: &Keyspace, definition: DefinitionId, paths: &[Path]) -> Opt
         paths[path as usize].capture(key.as_bytes(), keyspace.separator(), &mut places)?;
         Some(places.into_iter().map(|place| key[place].to_owned()).collect::<Vec<_>>())
     };
-    path_overlaps(paths, keyspace.separator()).into_iter().find_map(|(a, b, witness)| {
+    let mut search = Search::new(paths.iter(), keyspace.separator());
+    search.pairs(0, 0);
+    let found = std::mem::take(&mut search.found);
+    let two = found.into_iter().find_map(|(a, b)| {
+        let witness = search.witness(a, b);
         let (left, right) = (read(a, &witness)?, read(b, &witness)?);
         (left != right).then_some(Ambiguity { definition, witness, left, right })
-    })
+    });
+    let unknown = || Ambiguity { definition, witness: String::new(), left: vec![], right: vec![] };
+    two.or_else(|| (!search.complete).then(unknown))
 }
 
 /// A place inside a segment: the piece, and the state of its automaton or the place in its text.

@@ -1,46 +1,49 @@
 //! Whether a definition can claim a key that is derived from another's.
 
 use crate::automaton::{Meeting, Nfa, TooLarge, meet};
-use crate::path::{Path, Piece};
-use crate::prove::overlap::{Claim, MAX_FOUND, Overlap, OverlapKind, Overlaps, path_nfa};
+use crate::path::{Path, Piece, agree, leading};
+use crate::prove::overlap::{Claim, Overlap, OverlapKind, Overlaps};
+use crate::prove::search::{MAX_FOUND, path_nfa};
 use crate::{Keyspace, Part, Template};
 use std::collections::HashSet;
 
 /// How many pairs of a pattern and a derived key are compared before giving up.
 const MAX_DERIVED: usize = 20_000;
 
-/// Derived keys against definitions. A derived key holds one brace more than its owner's key, and
-/// no parameter holds any: only paths with as many braces in their literals need a look.
-pub(super) fn derived_overlaps(keyspace: &Keyspace, overlaps: &mut Overlaps) {
-    let paths = keyspace.paths();
+/// Keys derived from one keyspace's definitions against another's, or its own, definitions. A
+/// derived key holds one brace more than its owner's key, and no parameter holds any: only paths
+/// with as many braces in their literals need a look. The claim of the definition comes first.
+pub(super) fn derived_overlaps(claimers: &Keyspace, owners: &Keyspace, overlaps: &mut Overlaps) {
     let braced: Vec<(u32, &Path, usize)> = (0u32..)
-        .zip(paths)
+        .zip(claimers.paths())
         .map(|(number, path)| (number, path, braces(path)))
         .filter(|(_, _, braces)| *braces > 0)
         .collect();
+    if braced.is_empty() {
+        return;
+    }
     let mut seen = HashSet::new();
     let mut visits = 0;
-    for (owner_number, owner) in (0u32..).zip(paths).filter(|_| !braced.is_empty()) {
-        let definition = keyspace.definition(keyspace.owner(owner_number));
+    for (owner_number, owner) in (0u32..).zip(owners.paths()) {
+        let tagged = braces(owner) > 0;
         let expected = braces(owner) + 1;
         let begins =
-            if definition.has_tag() { leading(owner, keyspace) } else { reserved(keyspace) };
-        let near = |path: &Path| agree(&leading(path, keyspace), &begins);
-        for (number, path, _) in
-            braced.iter().filter(|(_, path, braces)| *braces == expected && near(path))
-        {
+            if tagged { leading(&owner.segments, owners.separator()) } else { reserved(owners) };
+        let near = |path: &Path| agree(&leading(&path.segments, claimers.separator()), &begins);
+        let near = braced.iter().filter(|(_, path, braces)| *braces == expected && near(path));
+        for (number, path, _) in near {
             visits += 1;
             if visits > MAX_DERIVED || overlaps.overlaps.len() >= MAX_FOUND {
                 overlaps.complete = false;
                 return;
             }
-            let derived = derived_nfa(keyspace, owner, definition.has_tag());
+            let derived = derived_nfa(owners, owner, tagged);
             let meeting =
-                derived.and_then(|derived| meet(&derived, &path_nfa(path, keyspace.separator())?));
+                derived.and_then(|derived| meet(&derived, &path_nfa(path, claimers.separator())?));
             match meeting {
                 Ok(Meeting::Apart) => {}
                 Ok(Meeting::At(witness)) => {
-                    let claims = (keyspace.owner(*number), definition.id());
+                    let claims = (claimers.owner(*number), owners.owner(owner_number));
                     if seen.insert(claims) {
                         overlaps.overlaps.push(Overlap {
                             first: Claim::Definition(claims.0),
@@ -65,23 +68,6 @@ fn braces(path: &Path) -> usize {
     path.segments.iter().flat_map(|segment| &segment.pieces).map(count).sum()
 }
 
-/// What every key of a path begins with.
-pub(super) fn leading(path: &Path, keyspace: &Keyspace) -> Vec<u8> {
-    let mut text = Vec::new();
-    for (index, segment) in path.segments.iter().enumerate() {
-        if index > 0 {
-            text.push(keyspace.separator());
-        }
-        for piece in &segment.pieces {
-            match piece {
-                Piece::Literal(literal) => text.extend_from_slice(literal.as_bytes()),
-                Piece::Typed(_) => return text,
-            }
-        }
-    }
-    text
-}
-
 /// What every derived key of an owner without a tag begins with, as far as the prefix is literal.
 fn reserved(keyspace: &Keyspace) -> Vec<u8> {
     let mut text = Vec::new();
@@ -93,11 +79,6 @@ fn reserved(keyspace: &Keyspace) -> Vec<u8> {
     }
     text.push(b'~');
     text
-}
-
-/// Whether two beginnings can be of one key.
-pub(super) fn agree(left: &[u8], right: &[u8]) -> bool {
-    left.iter().zip(right).all(|(a, b)| a == b)
 }
 
 /// All keys that can be derived from a path's.

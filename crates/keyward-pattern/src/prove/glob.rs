@@ -2,7 +2,7 @@
 
 use crate::automaton::{Meeting, Nfa, TooLarge, meet};
 use crate::glob::{Glob, Token};
-use crate::prove::overlap::path_nfa;
+use crate::prove::search::path_nfa;
 use crate::{DefinitionId, Keyspace};
 
 /// The definitions some of whose keys the glob matches, each with a shortest such key; globs as

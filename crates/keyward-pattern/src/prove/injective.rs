@@ -4,14 +4,14 @@
 //! goes on, so that what the other is ahead by is always the tail of one replacement. That makes
 //! the search finite and its first hit a shortest pair.
 
-use crate::automaton::Dfa;
+use crate::automaton::{Dfa, TooLarge};
 use crate::codec::Codec;
 use crate::definition::Slot;
 use crate::{DefinitionId, Keyspace};
 use std::collections::{HashSet, VecDeque};
 
 /// More steps than any sensible encoding needs.
-const MAX_STEPS: usize = 500_000;
+const MAX_STEPS: usize = 200_000;
 
 /// An encoding that loses something: two values with one spelling.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -39,7 +39,11 @@ pub fn lossy(keyspace: &Keyspace) -> Vec<Lossy> {
             let (Codec::Mapped(_), Some(values)) = (&language.codec, &language.values) else {
                 continue;
             };
-            let Some((left, right)) = collision(values, &language.codec) else { continue };
+            let (left, right) = match collision(values, &language.codec) {
+                Ok(None) => continue,
+                Ok(Some(values)) => values,
+                Err(TooLarge) => Default::default(),
+            };
             let mut spelling = String::new();
             language.codec.write(&left, &mut spelling);
             found.push(Lossy {
@@ -73,7 +77,8 @@ struct Step {
     swapped: bool,
 }
 
-fn collision(values: &Dfa, codec: &Codec) -> Option<(String, String)> {
+/// Two values with one spelling, if there are any.
+fn collision(values: &Dfa, codec: &Codec) -> Result<Option<(String, String)>, TooLarge> {
     let spellings: Vec<Vec<u8>> =
         (0..=u8::MAX).map(|byte| codec.spell(byte).unwrap_or_else(|| vec![byte])).collect();
     // Bytes of one class behave alike, but not where a replacement begins with one of them.
@@ -95,7 +100,7 @@ fn collision(values: &Dfa, codec: &Codec) -> Option<(String, String)> {
             && values.accepting(pair.behind)
             && values.accepting(pair.ahead)
         {
-            return Some(unwind(&steps, number));
+            return Ok(Some(unwind(&steps, number)));
         }
         let mut go = |next: Pair, step: Step| {
             if seen.insert(next.clone()) {
@@ -155,10 +160,10 @@ fn collision(values: &Dfa, codec: &Codec) -> Option<(String, String)> {
             }
         }
         if pairs.len() > MAX_STEPS {
-            break;
+            return Err(TooLarge);
         }
     }
-    None
+    Ok(None)
 }
 
 /// The two values that led to a pair.

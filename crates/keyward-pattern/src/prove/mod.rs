@@ -14,6 +14,7 @@ mod glob;
 mod injective;
 mod overlap;
 mod regex;
+mod search;
 
 pub use ambiguity::{Ambiguity, ambiguities};
 pub use glob::glob_overlaps;
@@ -21,11 +22,13 @@ pub use injective::{Lossy, lossy};
 pub use overlap::{Claim, Overlap, OverlapKind, Overlaps, overlaps, overlaps_between};
 pub(crate) use regex::regex;
 
-use crate::automaton::{Meeting, subset};
+use crate::automaton::{Meeting, meet_dfa, subset};
 use crate::language::Language;
 use crate::{LanguageError, Param};
 
-/// Whether every value of `narrow` is a value of `wide`, spelled the same; if not, one that is not.
+/// Whether every value of `narrow` is a value of `wide`; if not, one that is not.
+///
+/// A `key` is only a value of a `key` that may be as much.
 ///
 /// ```
 /// use keyward_pattern::{Type, prove::accepts_all};
@@ -42,6 +45,23 @@ pub fn accepts_all(
         return Ok(None);
     }
     let separator = separator as u8;
+    match (wide.ty.targets(), narrow.ty.targets()) {
+        (Some(wide), Some(narrow)) => {
+            let missing = narrow.iter().find(|target| !wide.contains(target));
+            return Ok(missing.map(|target| format!("a key of {target}")));
+        }
+        (None, Some(targets)) => {
+            return Ok(targets.first().map(|target| format!("a key of {target}")));
+        }
+        (Some(_), None) => {
+            let narrow = Language::of(narrow, separator)?;
+            return match meet_dfa(narrow.values(), narrow.values())? {
+                Meeting::At(witness) => Ok(Some(String::from_utf8_lossy(&witness).into_owned())),
+                Meeting::Apart => Ok(None),
+            };
+        }
+        (None, None) => {}
+    }
     let (wide, narrow) = (Language::of(wide, separator)?, Language::of(narrow, separator)?);
     match subset(narrow.values(), wide.values())? {
         Meeting::Apart => Ok(None),

@@ -4,7 +4,7 @@ use super::{Branch, Edge, LiteralTable, Matcher, NONE, Node, Target, Trie, Word}
 #[cfg(feature = "prove")]
 use crate::automaton::Nfa;
 use crate::automaton::{Dfa, Meeting, TooLarge, meet, meet_dfa, subset};
-use crate::path::{Path, Piece, Segment};
+use crate::path::{Path, Piece, Segment, agree, leading};
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
@@ -13,6 +13,8 @@ use std::sync::Arc;
 pub(crate) struct Growing {
     pub(crate) nodes: Vec<GrowingNode>,
     matchers: Vec<Segment>,
+    /// What everything that each of them matches begins with
+    beginnings: Vec<Vec<u8>>,
     numbers: HashMap<Vec<PieceKey>, u32>,
     dfas: HashMap<u32, Result<Arc<Dfa>, TooLarge>>,
     meetings: HashMap<(u32, u32), Result<Meeting, TooLarge>>,
@@ -96,7 +98,10 @@ impl Growing {
     }
 
     /// Whether everything that `narrow` matches, `wide` is known to match too.
-    fn holds(&mut self, wide: u32, narrow: u32) -> bool {
+    pub(crate) fn holds(&mut self, wide: u32, narrow: u32) -> bool {
+        if !self.begin_alike(wide, narrow) {
+            return false;
+        }
         if let Some(&known) = self.subsets.get(&(wide, narrow)) {
             return known;
         }
@@ -110,6 +115,9 @@ impl Growing {
 
     /// A shortest segment that both match.
     pub(crate) fn meet(&mut self, left: u32, right: u32) -> Result<Meeting, TooLarge> {
+        if !self.begin_alike(left, right) {
+            return Ok(Meeting::Apart);
+        }
         let pair = (left.min(right), left.max(right));
         if let Some(known) = self.meetings.get(&pair) {
             return known.clone();
@@ -122,6 +130,12 @@ impl Growing {
         };
         self.meetings.insert(pair, meeting.clone());
         meeting
+    }
+
+    /// Whether one text can begin as both do: a thousand `a1-{x}`, `a2-{x}`, … need no automata
+    /// to be told apart.
+    fn begin_alike(&self, left: u32, right: u32) -> bool {
+        agree(&self.beginnings[left as usize], &self.beginnings[right as usize])
     }
 
     /// Whether a segment matches.
@@ -141,7 +155,7 @@ impl Growing {
         self.dfas.entry(matcher).or_insert_with(|| segment.dfa().map(Arc::new)).clone()
     }
 
-    fn number(&mut self, segment: &Segment) -> u32 {
+    pub(crate) fn number(&mut self, segment: &Segment) -> u32 {
         let mut key = Vec::new();
         for piece in &segment.pieces {
             match piece {
@@ -157,6 +171,8 @@ impl Growing {
         let number = *self.numbers.entry(key).or_insert(fresh);
         if number == fresh {
             self.matchers.push(segment.clone());
+            // A segment has no separator in it.
+            self.beginnings.push(leading(std::slice::from_ref(segment), 0));
         }
         number
     }
