@@ -233,3 +233,19 @@ fn is_no_toml(text: &str) -> bool {
     let errors = read(text).schema.err().unwrap_or_default();
     errors.iter().any(|error| error.message.starts_with("not TOML"))
 }
+
+#[test]
+fn a_comment_behind_a_field_stays_with_it() {
+    let text = "version = 1\n\n[keyspace]\nname = \"x\"\n\n[keys.a]\npattern = \"a\"\nfields = {\n  # the first\n  a = \"text\", # one\n  b = \"text\", # two\n  # about c\n  c = \"text\",\n  d = \"text\" # last\n}\nttl = \"1h\"\n";
+    let formatted = keyward_schema::format(text).unwrap();
+    let fields = formatted.split("[keys.a.fields]\n").nth(1).unwrap();
+    insta::assert_snapshot!(fields, @r#"
+    # the first
+    a = "text" # one
+    b = "text" # two
+    # about c
+    c = "text"
+    d = "text" # last
+    "#);
+    assert_eq!(keyward_schema::format(&formatted).unwrap(), formatted);
+}

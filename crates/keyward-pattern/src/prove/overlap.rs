@@ -58,7 +58,7 @@ pub enum OverlapKind {
     Reserved {
         /// The second's parameter that cannot have the word
         hole: String,
-        /// The word, where it is a single one
+        /// The word, where it is a single one; a parameter that takes the rest cannot begin with it
         word: Option<String>,
     },
 }
@@ -254,13 +254,10 @@ fn reserved(
 ) -> OverlapKind {
     let (narrow, wide_path) =
         (search.paths[narrow_path as usize], search.paths[wide_path as usize]);
-    let tail = wide_path.segments.len() - 1;
     let places = wide_path.segments.iter().enumerate().filter_map(|(index, segment)| {
         let param = wide_path.param_at(index)?;
-        // What takes the rest loses longer values than one word.
-        let whole = !(wide_path.rest && index == tail);
         let word = narrow.segments.get(index).and_then(Segment::literal);
-        let word = word.filter(|_| whole && segment.literal().is_none());
+        let word = word.filter(|_| segment.literal().is_none());
         Some((param, word))
     });
     let places: Vec<(usize, Option<String>)> = places.collect();

@@ -2,7 +2,6 @@ use crate::context::Context;
 use crate::finding::{Finding, Findings};
 use crate::rule::rule;
 use keyward_schema::model::{Definition, OnWrite, Role, Ttl};
-use keyward_schema::span::Spanned;
 
 rule! {
     /// ## What it does
@@ -68,10 +67,10 @@ fn out_of_step<'a>(index: &'a Definition, of: &'a Definition) -> Option<Finding<
         Finding::new(format!("the index `{name}` may end before the `{of_name}` it leads to"))
             .about(index)
             .about(of);
-    if is_shorter(index_ttl, of_ttl) {
+    if is_shorter(index, of) {
         return Some(
             finding
-                .at(&index_ttl.span, "shorter")
+                .at(&index_ttl.span, "may be shorter")
                 .at(&of_ttl.span, format!("how long a `{of_name}` may live"))
                 .help(format!("give `{name}` at least the TTL of `{of_name}`")),
         );
@@ -84,12 +83,13 @@ fn out_of_step<'a>(index: &'a Definition, of: &'a Definition) -> Option<Finding<
     })
 }
 
-/// Whether the first certainly ends before the second may; a caller's TTL without a bound is no
+/// Whether the index may end before a key that it leads to; a caller's TTL without a bound is no
 /// reason to say so.
-fn is_shorter(index: &Spanned<Ttl>, of: &Spanned<Ttl>) -> bool {
-    match (index.longest(), of.longest()) {
+fn is_shorter(index: &Definition, of: &Definition) -> bool {
+    let Some(of_ttl) = &of.ttl else { return false };
+    match (index.shortest_ttl(), of_ttl.longest()) {
         (Some(index), Some(of)) => index < of,
-        (Some(_), None) => !of.expires(),
+        (Some(_), None) => !of_ttl.expires(),
         (None, _) => false,
     }
 }
@@ -109,7 +109,7 @@ mod tests {
            │       ──── how long a `session` may live
            ┆
         11 │ ttl = "1d"
-           │       ━━━━ shorter
+           │       ━━━━ may be shorter
            │
            ├ help: give `sessions_of_user` at least the TTL of `session`
            ╰ note: `keyward explain index-outlived`
@@ -167,5 +167,19 @@ on_write = "keep"
             messages(&RULE, schema),
             ["the index `by_word` may end before the `entity` it leads to",]
         );
+    }
+
+    #[test]
+    fn the_shortest_ttl_of_the_index_counts() {
+        let with = |ttl: &str| {
+            format!(
+                "[keys.session]\npattern = \"s:{{id:uuid}}\"\nttl = \"7d\"\nsession = {{ index = \"of_user\" }}\n\
+                 [keys.session.fields]\nuser_id = \"uuid\"\n\
+                 [keys.of_user]\npattern = \"u:{{user_id:uuid}}\"\nmember = \"text\"\n{ttl}\n"
+            )
+        };
+        assert_eq!(messages(&RULE, &with("ttl = \"1d..30d\"")).len(), 1);
+        assert_eq!(messages(&RULE, &with("ttl = \"7d\"\njitter = \"90%\"")).len(), 1);
+        assert_eq!(messages(&RULE, &with("ttl = \"7d\"")), [""; 0]);
     }
 }

@@ -1,8 +1,7 @@
 use crate::context::Context;
 use crate::finding::{Finding, Findings};
 use crate::rule::rule;
-use keyward_fact::Duration;
-use keyward_schema::model::{Definition, Role, Ttl};
+use keyward_schema::model::{Role, Ttl};
 
 rule! {
     /// ## What it does
@@ -49,7 +48,7 @@ fn check<'a>(cx: &Context<'a>, out: &mut Findings<'a>) {
             continue;
         };
         let (Some(ttl), Some(session_ttl)) = (&revoked.ttl, &session.ttl) else { continue };
-        let Some(kept) = shortest(revoked) else { continue };
+        let Some(kept) = revoked.shortest_ttl() else { continue };
         let enough = match session_ttl.longest() {
             Some(lives) => kept >= lives,
             None => Ttl::expires(session_ttl),
@@ -67,24 +66,6 @@ fn check<'a>(cx: &Context<'a>, out: &mut Findings<'a>) {
                 .help(format!("keep `{name}` for as long as a `{session_name}` may live")),
         );
     }
-}
-
-/// How long a key lives at least, after jitter; `None` if that is for ever, or the caller's matter.
-fn shortest(definition: &Definition) -> Option<Duration> {
-    let ttl = definition.ttl.as_ref()?;
-    let shortest = ttl.shortest().or(match ttl.value {
-        Ttl::Caller { max } => max,
-        _ => None,
-    })?;
-    let percent = definition.jitter.as_ref().map_or(0.0, |jitter| jitter.clamp(0.0, 100.0));
-    #[allow(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        clippy::cast_precision_loss,
-        reason = "a share of a TTL of at most ten years is far below 2^53"
-    )]
-    let cut = (shortest.as_millis() as f64 * percent / 100.0) as u64;
-    Some(Duration::from_millis(shortest.as_millis().saturating_sub(cut)))
 }
 
 #[cfg(test)]

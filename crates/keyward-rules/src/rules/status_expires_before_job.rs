@@ -62,7 +62,7 @@ fn check<'a>(cx: &Context<'a>, out: &mut Findings<'a>) {
             continue;
         };
         let Some(ttl) = &status.ttl else { continue };
-        let Some(kept) = ttl.longest() else { continue };
+        let Some(kept) = status.shortest_ttl() else { continue };
         let dead = role.dead_letter.as_ref().and_then(|name| cx.definition(name));
         let dead_ttl = dead.and_then(|dead| dead.ttl.as_ref());
         let name = &status.name.value;

@@ -7,7 +7,7 @@ mod write;
 use crate::Diagnostic;
 use crate::span::{FileId, Sources, Span};
 use crate::syntax::{self, Entry, Item as Tree, Kind};
-use toml_edit::{DocumentMut, InlineTable, Item, Key, Table, Value};
+use toml_edit::{DocumentMut, InlineTable, Item, Key, RawString, Table, Value};
 use trivia::Line;
 use write::{Written, comments_of, key, value, value_lines};
 
@@ -141,18 +141,27 @@ impl Printer {
         let trailing = table.decor().suffix().and_then(|suffix| suffix.as_str());
         let header = format!("[{}.fields]", path.join("."));
         self.header(leading.unwrap_or_default(), &header, trailing.unwrap_or_default());
-        for (path, value) in table.get_values() {
-            let around = [
-                path.last().and_then(|key| key.leaf_decor().prefix()),
-                value.decor().prefix(),
-                value.decor().suffix(),
-            ];
-            for text in around.into_iter().flatten().filter_map(|text| text.as_str()) {
+        let entries = table.get_values();
+        // What stands in front of a field begins behind the comma of the one before it: a comment
+        // on that line is about the one before.
+        let mut before: Vec<&str> = entries.iter().map(|(path, _)| leading_text(path)).collect();
+        before.push(table.trailing().as_str().unwrap_or_default());
+        for (index, (path, value)) in entries.iter().enumerate() {
+            let above = if index == 0 { before[0] } else { behind_line(before[index]).1 };
+            let decor = |text: Option<&'_ RawString>| {
+                text.and_then(RawString::as_str).unwrap_or_default().to_owned()
+            };
+            // Without a comma behind it, the last field's comment belongs to its value.
+            let suffix = decor(value.decor().suffix());
+            let (own, rest) = behind_line(&suffix);
+            for text in [above, &decor(value.decor().prefix()), rest] {
                 self.own_lines(&comments_of(text));
             }
-            self.entry(&path, value, "");
+            let behind = behind_line(before[index + 1]).0;
+            self.entry(path, value, if behind.is_empty() { own } else { behind });
         }
-        self.own_lines(&comments_of(table.trailing().as_str().unwrap_or_default()));
+        let last = before.last().copied().unwrap_or_default();
+        self.own_lines(&comments_of(behind_line(last).1));
     }
 
     /// A header with its comments, after one blank line.
@@ -272,4 +281,16 @@ fn collect<'d>(
         }
         path.pop();
     }
+}
+
+/// What stands in front of the last key of a path.
+fn leading_text<'a>(path: &[&'a Key]) -> &'a str {
+    let prefix = path.last().and_then(|key| key.leaf_decor().prefix());
+    prefix.and_then(|prefix| prefix.as_str()).unwrap_or_default()
+}
+
+/// The comment up to the end of the line, and what comes on the lines after it.
+fn behind_line(text: &str) -> (&str, &str) {
+    let (line, rest) = text.split_once('\n').unwrap_or((text, ""));
+    if line.trim().starts_with('#') { (line, rest) } else { ("", text) }
 }

@@ -79,6 +79,27 @@ pub struct Definition {
     pub allow: Vec<Allow>,
 }
 
+impl Definition {
+    /// How long a key lives at least, after jitter; `None` if that is for ever, or the caller's
+    /// matter.
+    pub fn shortest_ttl(&self) -> Option<Duration> {
+        let ttl = self.ttl.as_ref()?;
+        let shortest = ttl.shortest().or(match ttl.value {
+            Ttl::Caller { max } => max,
+            _ => None,
+        })?;
+        let percent = self.jitter.as_ref().map_or(0.0, |jitter| jitter.clamp(0.0, 100.0));
+        #[allow(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            clippy::cast_precision_loss,
+            reason = "a share of a TTL of at most ten years is far below 2^53"
+        )]
+        let cut = (shortest.as_millis() as f64 * percent / 100.0) as u64;
+        Some(Duration::from_millis(shortest.as_millis().saturating_sub(cut)))
+    }
+}
+
 /// What a write does to a TTL that is running.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OnWrite {
