@@ -230,6 +230,9 @@ impl Segment {
 
     /// The same, deterministic.
     pub(crate) fn dfa(&self) -> Result<Dfa, TooLarge> {
+        if let [Piece::Typed(language)] = self.pieces.as_slice() {
+            return Ok(language.spelling.clone());
+        }
         self.nfa()?.determinize(MAX_SEGMENT_STATES)
     }
 

@@ -4,6 +4,7 @@ use super::TooLarge;
 #[cfg(feature = "prove")]
 use super::preference;
 use std::collections::{HashMap, VecDeque};
+use std::ops::Range;
 
 /// State 0 is dead: nothing leads out of it, and it does not accept.
 const DEAD: u32 = 0;
@@ -221,35 +222,21 @@ impl Dfa {
 fn merge_equal_states(next: &[Vec<u32>], accepting: &[bool]) -> Vec<u32> {
     let alive = can_accept(next, accepting);
     let before = Predecessors::new(next);
-    let mut group: Vec<usize> = Vec::with_capacity(next.len());
-    let mut members: Vec<Vec<u32>> = vec![Vec::new(); 3];
-    for (state, _) in (0u32..).zip(next) {
-        let of = usize::from(alive[state as usize]) + usize::from(accepting[state as usize]);
-        group.push(of);
-        members[of].push(state);
-    }
-    let mut open: Vec<usize> = vec![0, 1, 2];
-    let mut is_open = vec![true; 3];
+    let first = |state: usize| usize::from(alive[state]) + usize::from(accepting[state]);
+    let mut groups = Groups::new(&(0..next.len()).map(first).collect::<Vec<_>>());
+    let mut open: Vec<usize> = (0..groups.ranges.len()).collect();
+    let mut is_open = vec![true; open.len()];
     while let Some(splitter) = open.pop() {
         is_open[splitter] = false;
-        let targets = members[splitter].clone();
+        let targets = groups.states[groups.ranges[splitter].clone()].to_vec();
         for class in 0..before.classes {
-            let mut touched: HashMap<usize, Vec<u32>> = HashMap::new();
             for &state in targets.iter().flat_map(|&target| before.of(class, target)) {
-                touched.entry(group[state as usize]).or_default().push(state);
+                groups.mark(state);
             }
-            for (old, inside) in touched {
-                if inside.len() == members[old].len() {
-                    continue;
-                }
-                let new = members.len();
-                for &state in &inside {
-                    group[state as usize] = new;
-                }
-                members[old].retain(|&state| group[state as usize] == old);
-                members.push(inside);
+            for (old, new) in groups.split() {
                 is_open.push(false);
-                let smaller = if members[new].len() <= members[old].len() { new } else { old };
+                let smaller =
+                    if groups.ranges[new].len() <= groups.ranges[old].len() { new } else { old };
                 let again = if is_open[old] { new } else { smaller };
                 open.push(again);
                 is_open[again] = true;
@@ -257,12 +244,91 @@ fn merge_equal_states(next: &[Vec<u32>], accepting: &[bool]) -> Vec<u32> {
         }
     }
     // Numbered in the order of the states, the dead ones first, whatever order they were split in.
-    let mut numbers = HashMap::from([(group[DEAD as usize], 0)]);
+    let mut numbers = HashMap::from([(groups.of[DEAD as usize], 0)]);
     let number = |of: usize| {
         let fresh = u32::try_from(numbers.len()).unwrap_or(u32::MAX);
         *numbers.entry(of).or_insert(fresh)
     };
-    group.into_iter().map(number).collect()
+    groups.of.into_iter().map(number).collect()
+}
+
+/// States in groups that can be split at the cost of what is split off.
+struct Groups {
+    /// All states, those of a group together, the marked ones first
+    states: Vec<u32>,
+    /// Where each state stands in `states`
+    places: Vec<usize>,
+    /// Each state's group
+    of: Vec<usize>,
+    ranges: Vec<Range<usize>>,
+    marked: Vec<usize>,
+    touched: Vec<usize>,
+}
+
+impl Groups {
+    fn new(first: &[usize]) -> Self {
+        let mut states: Vec<u32> = (0u32..).take(first.len()).collect();
+        states.sort_by_key(|&state| first[state as usize]);
+        let mut groups = Groups {
+            places: vec![0; first.len()],
+            of: vec![0; first.len()],
+            ranges: Vec::new(),
+            marked: Vec::new(),
+            touched: Vec::new(),
+            states,
+        };
+        let mut last = None;
+        for place in 0..groups.states.len() {
+            let state = groups.states[place] as usize;
+            if last != Some(first[state]) {
+                last = Some(first[state]);
+                groups.ranges.push(place..place);
+                groups.marked.push(0);
+            }
+            let group = groups.ranges.len() - 1;
+            groups.ranges[group].end = place + 1;
+            groups.places[state] = place;
+            groups.of[state] = group;
+        }
+        groups
+    }
+
+    fn mark(&mut self, state: u32) {
+        let group = self.of[state as usize];
+        let (place, front) =
+            (self.places[state as usize], self.ranges[group].start + self.marked[group]);
+        if place < front {
+            return;
+        }
+        let other = self.states[front];
+        self.states.swap(place, front);
+        (self.places[state as usize], self.places[other as usize]) = (front, place);
+        if self.marked[group] == 0 {
+            self.touched.push(group);
+        }
+        self.marked[group] += 1;
+    }
+
+    /// Splits the marked states off; each group that was split, and the new one.
+    fn split(&mut self) -> Vec<(usize, usize)> {
+        let mut splits = Vec::new();
+        for group in std::mem::take(&mut self.touched) {
+            let marked = std::mem::take(&mut self.marked[group]);
+            if marked == self.ranges[group].len() {
+                continue;
+            }
+            let start = self.ranges[group].start;
+            let new = self.ranges.len();
+            self.ranges[group].start = start + marked;
+            self.ranges.push(start..start + marked);
+            self.marked.push(0);
+            for &state in &self.states[start..start + marked] {
+                self.of[state as usize] = new;
+            }
+            splits.push((group, new));
+        }
+        splits
+    }
 }
 
 /// The states that lead to each state by each class, in one list.

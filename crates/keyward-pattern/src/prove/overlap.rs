@@ -179,6 +179,7 @@ fn judge(mut search: Search<'_>, keyspace: &Keyspace) -> Overlaps {
             Some(_) => {}
         }
     }
+    let complete = search.complete;
     let overlap = |((first, second), Judgement { narrower, paths: (a, b) })| {
         let witness = search.witness(a, b);
         let ((first, second), kind) = match narrower {
@@ -195,7 +196,7 @@ fn judge(mut search: Search<'_>, keyspace: &Keyspace) -> Overlaps {
     };
     let mut overlaps: Vec<Overlap> = judged.into_iter().map(overlap).collect();
     overlaps.sort_by_key(|overlap| (overlap.first, overlap.second));
-    Overlaps { overlaps, complete: search.complete }
+    Overlaps { overlaps, complete }
 }
 
 /// How two definitions meet, and two of their paths that do.

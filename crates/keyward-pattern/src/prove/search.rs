@@ -194,15 +194,34 @@ impl<'p> Search<'p> {
     }
 
     /// A shortest key of both paths, which are known to meet.
-    pub(super) fn witness(&self, left: u32, right: u32) -> String {
+    pub(super) fn witness(&mut self, left: u32, right: u32) -> String {
         let (left, right) = (self.paths[left as usize], self.paths[right as usize]);
-        let separator = self.separator;
-        let meeting =
-            path_nfa(left, separator).and_then(|left| meet(&left, &path_nfa(right, separator)?));
+        let meeting = if left.rest || right.rest {
+            path_nfa(left, self.separator)
+                .and_then(|left| meet(&left, &path_nfa(right, self.separator)?))
+        } else {
+            self.segment_witness(left, right)
+        };
         match meeting {
             Ok(Meeting::At(witness)) => String::from_utf8_lossy(&witness).into_owned(),
             _ => String::new(),
         }
+    }
+
+    /// Segment by segment, which the walk has looked at already.
+    fn segment_witness(&mut self, left: &Path, right: &Path) -> Result<Meeting, TooLarge> {
+        let mut key = Vec::new();
+        for (index, (left, right)) in left.segments.iter().zip(&right.segments).enumerate() {
+            if index > 0 {
+                key.push(self.separator);
+            }
+            let (left, right) = (self.growing.number(left), self.growing.number(right));
+            match self.growing.meet(left, right)? {
+                Meeting::At(segment) => key.extend(segment),
+                Meeting::Apart => return Ok(Meeting::Apart),
+            }
+        }
+        Ok(Meeting::At(key))
     }
 }
 

@@ -8,6 +8,9 @@ use crate::path::{Path, Piece, Segment, agree, leading};
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
+/// How many states of automata are compared before giving up: those of 100,000 ordinary types.
+const MAX_WORK: usize = 10_000_000;
+
 /// The tree by segments.
 #[derive(Debug, Default)]
 pub(crate) struct Growing {
@@ -15,6 +18,8 @@ pub(crate) struct Growing {
     matchers: Vec<Segment>,
     /// What everything that each of them matches begins with
     beginnings: Vec<Vec<u8>>,
+    /// How many states were compared so far
+    work: usize,
     numbers: HashMap<Vec<PieceKey>, u32>,
     dfas: HashMap<u32, Result<Arc<Dfa>, TooLarge>>,
     meetings: HashMap<(u32, u32), Result<Meeting, TooLarge>>,
@@ -106,7 +111,9 @@ impl Growing {
             return known;
         }
         let holds = match (self.dfa(wide), self.dfa(narrow)) {
-            (Ok(wide), Ok(narrow)) => subset(&narrow, &wide) == Ok(Meeting::Apart),
+            (Ok(wide), Ok(narrow)) => {
+                self.afford(&wide, &narrow).is_ok() && subset(&narrow, &wide) == Ok(Meeting::Apart)
+            }
             _ => false,
         };
         self.subsets.insert((wide, narrow), holds);
@@ -123,13 +130,19 @@ impl Growing {
             return known.clone();
         }
         let meeting = if let (Ok(left), Ok(right)) = (self.dfa(pair.0), self.dfa(pair.1)) {
-            meet_dfa(&left, &right)
+            self.afford(&left, &right).and_then(|()| meet_dfa(&left, &right))
         } else {
             let segment = |number: u32| self.matchers[number as usize].nfa();
             segment(pair.0).and_then(|left| meet(&left, &segment(pair.1)?))
         };
         self.meetings.insert(pair, meeting.clone());
         meeting
+    }
+
+    /// Whether comparing two automata is within the bound on all such comparisons.
+    fn afford(&mut self, left: &Dfa, right: &Dfa) -> Result<(), TooLarge> {
+        self.work = self.work.saturating_add(left.states() + right.states());
+        if self.work > MAX_WORK { Err(TooLarge) } else { Ok(()) }
     }
 
     /// Whether one text can begin as both do: a thousand `a1-{x}`, `a2-{x}`, … need no automata
