@@ -132,6 +132,11 @@ impl Growing {
         let meeting = if let (Ok(left), Ok(right)) = (self.dfa(pair.0), self.dfa(pair.1)) {
             self.afford(&left, &right).and_then(|()| meet_dfa(&left, &right))
         } else {
+            // Too large to be made deterministic, so each comparison builds and searches it anew.
+            self.work = self.work.saturating_add(MAX_WORK / 200);
+            if self.work > MAX_WORK {
+                return Err(TooLarge);
+            }
             let segment = |number: u32| self.matchers[number as usize].nfa();
             segment(pair.0).and_then(|left| meet(&left, &segment(pair.1)?))
         };
