@@ -153,12 +153,13 @@ impl Printer {
             };
             // Without a comma behind it, the last field's comment belongs to its value.
             let suffix = decor(value.decor().suffix());
-            let (own, rest) = behind_line(&suffix);
+            let behind = behind_line(before[index + 1]).0;
+            let (behind, rest) =
+                if behind.is_empty() { behind_line(&suffix) } else { (behind, suffix.as_str()) };
             for text in [above, &decor(value.decor().prefix()), rest] {
                 self.own_lines(&comments_of(text));
             }
-            let behind = behind_line(before[index + 1]).0;
-            self.entry(path, value, if behind.is_empty() { own } else { behind });
+            self.entry(path, value, behind);
         }
         let last = before.last().copied().unwrap_or_default();
         self.own_lines(&comments_of(behind_line(last).1));
