@@ -1,0 +1,11 @@
+//! From a schema to text: typed keys in every language, and the documentation.
+//!
+//! A generator fills a model of the schema into templates and returns [`Files`]; [`Plan`] compares
+//! them with a folder and writes only what differs. The [`Templates`] are the user's to replace.
+#![deny(missing_docs)]
+
+mod files;
+mod templates;
+
+pub use files::{Change, Files, Plan, PlanError};
+pub use templates::{TemplateError, Templates};
