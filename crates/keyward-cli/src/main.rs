@@ -7,6 +7,7 @@ mod args;
 mod commands;
 mod failure;
 mod files;
+mod generated;
 mod output;
 mod report;
 mod schemas;

@@ -19,7 +19,7 @@ pub struct Files {
 }
 
 impl Files {
-    /// Nothing yet; `generator` is a word such as `rust` or `docs`.
+    /// Nothing yet; `generator` says what writes them and from which keyspace: `rust/shop`.
     pub fn new(generator: &str) -> Self {
         Files { generator: generator.to_owned(), files: BTreeMap::new() }
     }
@@ -32,6 +32,13 @@ impl Files {
     /// Path and text of each file, by path.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
         self.files.iter().map(|(path, text)| (path.as_str(), text.as_str()))
+    }
+
+    /// The same files one folder further down.
+    #[must_use]
+    pub fn below(self, folder: &str) -> Self {
+        let files = self.files.into_iter().map(|(path, text)| (format!("{folder}/{path}"), text));
+        Files { generator: self.generator, files: files.collect() }
     }
 
     /// The text of one file.
@@ -69,8 +76,14 @@ impl Plan {
         let mut list = before.without(generated);
         let mut changes = Vec::new();
         let mut foreign = Vec::new();
+        let mut seen: BTreeMap<&str, &str> = BTreeMap::new();
         for files in generated {
             for (path, text) in files.iter() {
+                match seen.insert(path, text) {
+                    Some(same) if same == text => continue,
+                    Some(_) => return Err(PlanError::Twice(path.to_owned())),
+                    None => {}
+                }
                 let there = read(&folder.join(path))?;
                 if there.as_deref() != Some(text) {
                     if there.is_some() && !before.files.contains_key(path) && !force {
@@ -130,6 +143,8 @@ impl Plan {
 pub enum PlanError {
     /// These files are there, and Keyward did not write them
     Foreign(Vec<PathBuf>),
+    /// Two schemas would write different texts to this file
+    Twice(String),
     /// A file cannot be read
     Read(PathBuf, io::Error),
 }
@@ -141,6 +156,9 @@ impl fmt::Display for PlanError {
                 let paths: Vec<String> =
                     paths.iter().map(|path| format!("`{}`", path.display())).collect();
                 write!(f, "{} would be overwritten, and Keyward did not write it", paths.join(", "))
+            }
+            PlanError::Twice(path) => {
+                write!(f, "two schemas would both be written to `{path}`")
             }
             PlanError::Read(path, error) => write!(f, "cannot read `{}`: {error}", path.display()),
         }

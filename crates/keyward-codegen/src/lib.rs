@@ -5,7 +5,11 @@
 #![deny(missing_docs)]
 
 mod files;
+mod language;
+pub mod model;
 mod templates;
+pub mod vectors;
 
 pub use files::{Change, Files, Plan, PlanError};
+pub use language::{Language, Settings};
 pub use templates::{TemplateError, Templates};

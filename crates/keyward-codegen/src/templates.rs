@@ -42,7 +42,11 @@ impl Templates {
         environment.set_lstrip_blocks(true);
         environment.set_keep_trailing_newline(true);
         environment.set_auto_escape_callback(|name| {
-            if name.ends_with(".html") { AutoEscape::Html } else { AutoEscape::None }
+            if Path::new(name).extension().is_some_and(|ending| ending == "html") {
+                AutoEscape::Html
+            } else {
+                AutoEscape::None
+            }
         });
         for (name, text) in &texts {
             environment

@@ -3,7 +3,7 @@
 use crate::keyspace::{DefinitionId, Keyspace};
 use crate::language::Language;
 use crate::path::Path;
-use crate::{Param, Type, Value, glob, lower};
+use crate::{Param, Type, Value, escape_glob, lower};
 use std::borrow::Cow;
 use std::fmt;
 use std::ops::Range;
@@ -110,6 +110,25 @@ impl<'s> Definition<'s> {
         self.compiled.tagged
     }
 
+    /// Some value of a parameter, of about so many bytes; `choose` picks one of so many ways on.
+    /// `None` for a parameter that holds a key.
+    pub fn sample(
+        &self,
+        param: usize,
+        len: usize,
+        choose: &mut dyn FnMut(usize) -> usize,
+    ) -> Option<String> {
+        let Some(Slot::Typed(language)) = self.compiled.slots.get(param) else { return None };
+        let dfa = language.values.as_ref().unwrap_or(&language.spelling);
+        String::from_utf8(dfa.sample(len, choose)).ok()
+    }
+
+    /// Whether a narrower definition may take some of its keys, so that some values are refused
+    /// although each is one of its type.
+    pub fn is_shadowed(&self) -> bool {
+        self.compiled.shadowed
+    }
+
     /// The key for these values, in the order of [`Definition::params`]. One allocation.
     pub fn build(&self, values: &[Value<'_>]) -> Result<String, BuildError> {
         let mut key = String::new();
@@ -179,12 +198,12 @@ impl<'s> Definition<'s> {
         let mut spelling = String::new();
         for op in &self.compiled.ops {
             match op {
-                Op::Literal(text) => glob::escape(text, &mut glob),
+                Op::Literal(text) => escape_glob(text, &mut glob),
                 Op::Param(at) => match &values[*at] {
                     Some(value) => {
                         spelling.clear();
                         self.spell(*at, value, &mut spelling)?;
-                        glob::escape(&spelling, &mut glob);
+                        escape_glob(&spelling, &mut glob);
                     }
                     None if glob.ends_with('*') && !glob.ends_with("\\*") => {}
                     None => glob.push('*'),

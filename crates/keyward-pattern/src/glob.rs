@@ -82,7 +82,13 @@ impl Glob {
 }
 
 /// Writes text so that a glob takes it literally.
-pub(crate) fn escape(text: &str, out: &mut String) {
+///
+/// ```
+/// let mut glob = String::new();
+/// keyward_pattern::escape_glob("v[2]", &mut glob);
+/// assert_eq!(glob, r"v\[2\]");
+/// ```
+pub fn escape_glob(text: &str, out: &mut String) {
     for char in text.chars() {
         if matches!(char, '*' | '?' | '[' | ']' | '\\') {
             out.push('\\');

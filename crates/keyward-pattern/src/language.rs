@@ -15,7 +15,7 @@ pub(crate) const MAX_REGEX_STATES: usize = 4096;
 pub(crate) const MAX_STATES: usize = 65_536;
 
 /// What may stand for a parameter in a key, and how it gets there.
-#[derive(Debug)]
+#[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Language {
     /// The bytes in the key
     pub(crate) spelling: Dfa,
@@ -125,14 +125,35 @@ impl Language {
             _ if codec != Codec::Plain => Shortcut::run(&spelling),
             Type::Uuid => Shortcut::Uuid,
             Type::Text if !lower => Shortcut::Text,
-            Type::Int => Shortcut::Number { digits: 18, signed: true },
-            Type::Uint => Shortcut::Number { digits: 19, signed: false },
-            Type::Unix => Shortcut::Number { digits: 11, signed: false },
-            Type::UnixMs => Shortcut::Number { digits: 14, signed: false },
+            Type::Int => Shortcut::INT,
+            Type::Uint => Shortcut::UINT,
+            Type::Unix => Shortcut::UNIX,
+            Type::UnixMs => Shortcut::UNIX_MS,
             _ => Shortcut::run(&spelling),
         };
         let (min_len, max_len) = (spelling.min_len(), spelling.max_len());
         Ok(Language { spelling, values, codec, lower, min_len, max_len, shortcut })
+    }
+
+    /// A language that was written into a block, see [`crate::Tables`].
+    pub(crate) fn from_parts(
+        spelling: Dfa,
+        values: Option<Dfa>,
+        codec: Codec,
+        lower: bool,
+        hint: u8,
+    ) -> Self {
+        let known = Shortcut::HINTS.iter().find(|(known, _)| *known == hint);
+        let shortcut =
+            known.map_or_else(|| Shortcut::run(&spelling), |(_, shortcut)| shortcut.clone());
+        let (min_len, max_len) = (spelling.min_len(), spelling.max_len());
+        Language { spelling, values, codec, lower, min_len, max_len, shortcut }
+    }
+
+    /// What [`Language::from_parts`] needs to know besides the automata.
+    pub(crate) fn hint(&self) -> u8 {
+        let known = Shortcut::HINTS.iter().find(|(_, known)| *known == self.shortcut);
+        known.map_or(0, |(hint, _)| *hint)
     }
 
     /// The application's values.
@@ -192,6 +213,21 @@ impl Language {
 }
 
 impl Shortcut {
+    const UNIX: Self = Shortcut::Number { digits: 11, signed: false };
+    const UNIX_MS: Self = Shortcut::Number { digits: 14, signed: false };
+    const INT: Self = Shortcut::Number { digits: 18, signed: true };
+    const UINT: Self = Shortcut::Number { digits: 19, signed: false };
+
+    /// Those that an automaton does not show, with the number that stands for each in a block.
+    const HINTS: [(u8, Shortcut); 6] = [
+        (1, Shortcut::Uuid),
+        (2, Shortcut::Text),
+        (3, Shortcut::INT),
+        (4, Shortcut::UINT),
+        (5, Shortcut::UNIX),
+        (6, Shortcut::UNIX_MS),
+    ];
+
     /// Recognises an automaton that only counts bytes out of one set: a chain, or a state that
     /// leads to itself.
     fn run(dfa: &Dfa) -> Self {

@@ -43,6 +43,11 @@ pub(crate) fn capitals() -> impl Iterator<Item = char> {
         .filter_map(char::from_u32)
 }
 
+/// The table itself, for code in other languages.
+pub(crate) fn ranges() -> &'static [(u32, u32, u32, i32)] {
+    CAPITALS
+}
+
 /// First, last, step, and the offset of the lower-case character; sorted, never overlapping.
 #[rustfmt::skip]
 const CAPITALS: &[(u32, u32, u32, i32)] = &[

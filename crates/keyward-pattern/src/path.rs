@@ -180,6 +180,39 @@ impl Path {
         (start == key.len() + 1).then_some(())
     }
 
+    /// How many parameters it has.
+    pub(crate) fn capture_count(&self) -> usize {
+        self.captures.len()
+    }
+
+    /// Parameter, first segment and piece, last segment and piece of each capture, in order.
+    pub(crate) fn captures(&self) -> impl Iterator<Item = [usize; 5]> {
+        self.captures.iter().map(|Capture { param, first, last }| {
+            [*param, first.segment, first.piece, last.segment, last.piece]
+        })
+    }
+
+    /// A path from its parts; `None` if they do not fit together.
+    pub(crate) fn from_parts(
+        segments: Vec<Segment>,
+        rest: bool,
+        captures: &[[usize; 5]],
+    ) -> Option<Path> {
+        let exists = |place: &Place| {
+            segments.get(place.segment).is_some_and(|segment| place.piece < segment.pieces.len())
+        };
+        let mut read = Vec::with_capacity(captures.len());
+        for &[param, first_segment, first_piece, last_segment, last_piece] in captures {
+            let first = Place { segment: first_segment, piece: first_piece };
+            let last = Place { segment: last_segment, piece: last_piece };
+            if param >= captures.len() || !exists(&first) || !exists(&last) {
+                return None;
+            }
+            read.push(Capture { param, first, last });
+        }
+        (!segments.is_empty()).then_some(Path { segments, rest, captures: read })
+    }
+
     /// The first parameter that has something of a segment.
     #[cfg(feature = "prove")]
     pub(crate) fn param_at(&self, segment: usize) -> Option<usize> {

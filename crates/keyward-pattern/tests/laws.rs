@@ -1,8 +1,12 @@
 //! The laws of patterns over random keyspaces and hostile values.
 
 use keyward_pattern::prove::{self, OverlapKind};
-use keyward_pattern::{Glob, Keyspace, Param, Template, Type, slot};
+use keyward_pattern::{
+    BuildErrorKind, DefinitionId, Export, Glob, Keyspace, Normalize, Param, Tables, Template, Type,
+    slot,
+};
 use proptest::prelude::*;
+use std::sync::LazyLock;
 
 /// A type by the name it has in a pattern, and a regular expression for the same language.
 ///
@@ -362,4 +366,134 @@ fn every_day_of_four_centuries_is_a_date() {
         }
     }
     assert_eq!(days, 146_097);
+}
+
+/// A keyspace with one of everything that a block holds.
+static RICH: LazyLock<Keyspace> = LazyLock::new(|| {
+    let lower = |ty| Param { ty, normalize: Some(Normalize::Lower), encode: Vec::new() };
+    let encode = vec![('/', "_".to_owned()), ('_', "__".to_owned())];
+    let path = Param { ty: Type::Text, normalize: None, encode };
+    let resolve = |name: &str| match name {
+        "email" => Some(lower(Type::Text)),
+        "path" => Some(path.clone()),
+        "any" => Some(Type::Any(vec![Type::Uuid, Type::Ip]).into()),
+        "owner" => Some(Type::Key(vec!["doc".to_owned(), "word".to_owned()]).into()),
+        _ => None,
+    };
+    let mut builder = Keyspace::builder(':').unwrap();
+    builder.prefix(&Template::parse("{tenant:slug}:").unwrap(), resolve);
+    for (name, pattern) in [
+        ("doc", "doc:{id:uint}"),
+        ("word", "doc:{word:word}x"),
+        ("mail", "mail:{email}"),
+        ("file", "file:{path}:meta"),
+        ("who", "who:{any}"),
+        ("raw", "raw:{name:encoded}"),
+        ("pair", "pair:{a:slug}.{b:slug}_{c:int}"),
+        ("tag", "cart:{#user:uuid}:{item}"),
+        ("children", "{owner}:children"),
+        ("active", "cache:active"),
+        ("cache", "cache:{symbol}"),
+        ("rest", "rest:{tail...}"),
+    ] {
+        builder.define(name, &Template::parse(pattern).unwrap(), resolve);
+    }
+    builder.finish().unwrap()
+});
+
+/// Whether a block and the keyspace it was written from read a key alike. A block leaves it to
+/// generated code to look into keys inside of keys.
+fn reads_alike(keyspace: &Keyspace, tables: &Tables, export: &Export, key: &[u8]) -> bool {
+    let found = tables.find(key);
+    match (keyspace.parse(key), &found) {
+        (None, None) => true,
+        (Some(parsed), Some(found)) => {
+            let languages = &export.languages[parsed.definition.index()];
+            let value = |at: usize| match languages[at] {
+                Some(language) => tables.unspell(language, found.spelling(at)),
+                None => Some(found.spelling(at).into()),
+            };
+            parsed.definition == found.definition()
+                && (0..languages.len()).all(|at| value(at).as_ref() == Some(&parsed.values[at]))
+        }
+        _ => false,
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(400))]
+
+    #[test]
+    fn a_block_reads_keys_as_its_keyspace_does(
+        patterns in prop::collection::vec(pattern(), 1..6),
+        keys in prop::collection::vec(near_key(), 1..20),
+    ) {
+        let keyspace = keyspace(&patterns);
+        let export = keyspace.export(&[]).unwrap();
+        let tables = Tables::read(&export.block).unwrap();
+        for key in &keys {
+            prop_assert!(reads_alike(&keyspace, &tables, &export, key), "{:?} {:?}", key, patterns);
+        }
+    }
+
+    #[test]
+    fn a_block_admits_the_values_that_its_keyspace_builds_with(
+        number in 0usize..12,
+        values in prop::collection::vec(prop_oneof![hostile(), "[a-zA-Z0-9/_.-]{1,9}"], 4),
+    ) {
+        let keyspace = &*RICH;
+        let export = keyspace.export(&[]).unwrap();
+        let tables = Tables::read(&export.block).unwrap();
+        let definition = keyspace.definition(DefinitionId(u32::try_from(number).unwrap()));
+        let languages = &export.languages[number];
+        let given: Vec<_> = values.iter().take(languages.len()).map(|v| v.as_str().into()).collect();
+        if given.len() == languages.len() && languages.iter().all(Option::is_some) {
+            let admitted = languages
+                .iter()
+                .zip(&values)
+                .all(|(language, value)| tables.value(language.unwrap(), value).is_some());
+            match definition.build(&given) {
+                Ok(key) => {
+                    prop_assert!(admitted);
+                    prop_assert!(reads_alike(keyspace, &tables, &export, key.as_bytes()), "{key}");
+                }
+                Err(error) => {
+                    let reserved = matches!(error.kind, BuildErrorKind::Reserved { .. });
+                    prop_assert!(reserved || !admitted, "{error}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_damaged_block_is_refused_or_read_without_a_panic(
+        changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..4),
+        cut in any::<prop::sample::Index>(),
+        key in near_key(),
+    ) {
+        let mut block = RICH.export(&[]).unwrap().block;
+        for (at, byte) in changes {
+            let at = at.index(block.len());
+            block[at] = byte;
+        }
+        if let Some(tables) = Tables::read(&block) {
+            tables.find(&key);
+            tables.find_bare(&key);
+        }
+        Tables::read(&block[..cut.index(block.len())]);
+    }
+}
+
+#[test]
+fn a_block_knows_keys_without_their_prefix() {
+    let export = RICH.export(&[Type::Uuid.into()]).unwrap();
+    let tables = Tables::read(&export.block).unwrap();
+    let found = tables.find_bare(b"doc:7").unwrap();
+    assert_eq!((found.definition().0, found.spelling(0)), (0, "7"));
+    assert!(tables.find_bare(b"acme:doc:7").is_none());
+    assert_eq!(tables.find(b"acme:doc:7:children").unwrap().spelling(1), "doc:7");
+    assert!(
+        tables.value(export.besides[0].unwrap(), "550e8400-e29b-41d4-a716-446655440000").is_some()
+    );
+    assert_eq!(tables.value(export.languages[2][1].unwrap(), "ÄB@x").unwrap(), "äb@x");
 }

@@ -472,3 +472,23 @@ fn a_reserved_key_is_no_key_of_the_wider_definition_anywhere() {
     assert_eq!(class(&keyspace, "t:x:cache:active"), None);
     assert!(x.parse(b"t:x:cache:active").is_none());
 }
+
+#[test]
+fn a_sample_is_a_value_of_its_type() {
+    let mut seed = 7usize;
+    for ty in Type::NAMES {
+        let pattern = format!("k:{{p:{}}}", ty.replace("(n)", "(9)"));
+        let mut builder = Keyspace::builder(':').unwrap();
+        let id = builder.define("d", &Template::parse(&pattern).unwrap(), |_| None);
+        let keyspace = builder.finish().unwrap();
+        for len in [0, 1, 5, 40] {
+            let mut choose = |ways: usize| {
+                seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+                (seed >> 33) % ways
+            };
+            let sample = keyspace.definition(id).sample(0, len, &mut choose).unwrap();
+            let built = keyspace.definition(id).build_named(&[("p", &sample)]);
+            assert!(built.is_ok(), "{ty}: {sample:?} {built:?}");
+        }
+    }
+}

@@ -7,7 +7,7 @@ use crate::rule::Rule;
 use crate::rules;
 use keyward_fact::thousands;
 use keyward_schema::diagnostic::Diagnostic;
-use keyward_schema::model::{Date, Schema, Severity};
+use keyward_schema::model::{Date, RuleSet, Schema, Severity};
 use keyward_schema::span::{FileId, Span};
 
 /// The name under which a schema is refused, in place of a rule's.
@@ -34,6 +34,16 @@ pub fn check(schema: &Schema, options: &Options) -> Vec<Diagnostic> {
     diagnostics.sort_by_key(place);
     diagnostics.iter_mut().for_each(printable);
     diagnostics
+}
+
+/// Findings that no code can be made from: errors of rules that belong to every rule set.
+pub fn unsound(schema: &Schema) -> Vec<Diagnostic> {
+    // None of these rules looks at the day.
+    let today = Date { year: 1970, month: 1, day: 1 };
+    let minimal = |name: &str| all().any(|rule| rule.name == name && rule.set == RuleSet::Minimal);
+    let mut found = check(schema, &Options { today });
+    found.retain(|finding| finding.severity == Severity::Error && minimal(finding.rule));
+    found
 }
 
 fn run(rule: &'static Rule, context: &Context<'_>) -> Vec<Diagnostic> {

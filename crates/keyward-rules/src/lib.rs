@@ -46,7 +46,7 @@ mod words;
 #[cfg(test)]
 mod harness;
 
-pub use check::{MAX_FINDINGS, Options, SCHEMA, check};
+pub use check::{MAX_FINDINGS, Options, SCHEMA, check, unsound};
 pub use rule::{Category, Rule, RuleOption};
 
 /// Every rule, by name.

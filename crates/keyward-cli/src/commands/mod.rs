@@ -5,6 +5,7 @@ mod completions;
 mod demo;
 mod explain;
 mod fmt;
+mod generate;
 mod init;
 mod key;
 mod man;
@@ -35,6 +36,7 @@ pub(crate) fn run(args: impl Iterator<Item = OsString>) -> Result<Verdict> {
         Command::Check(args) => check::run(args, &settings, &output),
         Command::Fmt(args) => fmt::run(args, &settings, &output),
         Command::Key(args) => key::run(&args.command, &settings, &output),
+        Command::Generate(args) => generate::run(args, &settings, &output),
         Command::Rules(args) => rules::run(args, &output),
         Command::Explain(args) => explain::run(args, &output),
         Command::Completions { shell } => completions::run(*shell, &output),

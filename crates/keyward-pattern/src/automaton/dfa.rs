@@ -43,6 +43,46 @@ impl Dfa {
         Dfa { classes, stride, rows, start: merged[start as usize] * stride }
     }
 
+    /// From the table of an automaton that was minimal when it was written; `None` if it is no table.
+    pub(crate) fn from_table(
+        classes: [u8; 256],
+        next: &[Vec<u32>],
+        accepting: &[bool],
+        start: u32,
+    ) -> Option<Self> {
+        let dead = next.first()?;
+        if dead.iter().any(|&next| next != DEAD) || *accepting.first()? {
+            return None;
+        }
+        let stride = u32::try_from(dead.len() + 1).ok()?;
+        u32::try_from(next.len()).ok()?.checked_mul(stride)?;
+        let mut rows = Vec::new();
+        for (row, &accepting) in next.iter().zip(accepting) {
+            rows.extend(row.iter().map(|&next| next * stride));
+            rows.push(u32::from(accepting));
+        }
+        Some(Dfa { classes, stride, rows, start: start * stride })
+    }
+
+    /// Whether each state accepts, and where each class leads from it, by numbers.
+    pub(crate) fn table(&self) -> impl Iterator<Item = (bool, impl Iterator<Item = u32>)> {
+        let stride = self.stride;
+        self.rows.chunks_exact(stride as usize).map(move |row| {
+            let (accepting, next) = row.split_last().unwrap_or((&0, &[]));
+            (*accepting != 0, next.iter().map(move |next| next / stride))
+        })
+    }
+
+    /// How many classes of bytes there are.
+    pub(crate) fn class_count(&self) -> usize {
+        self.stride as usize - 1
+    }
+
+    /// A state's number; the dead one is 0.
+    pub(crate) fn number(&self, state: u32) -> u32 {
+        state / self.stride
+    }
+
     pub(crate) fn start(&self) -> u32 {
         self.start
     }
@@ -84,6 +124,60 @@ impl Dfa {
             }
         }
         bytes.len()
+    }
+
+    /// A word of the language, of about so many bytes: `choose` picks one of so many ways on.
+    pub(crate) fn sample(&self, len: usize, choose: &mut dyn FnMut(usize) -> usize) -> Vec<u8> {
+        let mut word = Vec::new();
+        let mut state = self.start;
+        let distance = self.distances();
+        let far = |state: u32| distance[self.number(state) as usize];
+        while !self.is_empty() && !(self.accepting(state) && word.len() >= len) {
+            let on = |byte: &u8| self.next(state, *byte) != DEAD;
+            let mut ways: Vec<u8> = (0..=u8::MAX).filter(on).collect();
+            if word.len() >= len {
+                ways.retain(|&byte| far(self.next(state, byte)) < far(state));
+            }
+            if ways.is_empty() {
+                break;
+            }
+            // Every kind of byte as often, not every byte: there are far more letters than digits.
+            let mut classes: Vec<u8> = ways.iter().map(|&byte| self.class(byte)).collect();
+            classes.sort_unstable();
+            classes.dedup();
+            let class = classes[choose(classes.len()) % classes.len()];
+            ways.retain(|&byte| self.class(byte) == class);
+            let byte = ways[choose(ways.len()) % ways.len()];
+            word.push(byte);
+            state = self.next(state, byte);
+        }
+        word
+    }
+
+    /// For each state, how many bytes are missing to a match.
+    fn distances(&self) -> Vec<usize> {
+        let mut distances = vec![usize::MAX; self.states()];
+        let table: Vec<(bool, Vec<u32>)> =
+            self.table().map(|(accepting, next)| (accepting, next.collect())).collect();
+        for (distance, (accepting, _)) in distances.iter_mut().zip(&table) {
+            if *accepting {
+                *distance = 0;
+            }
+        }
+        loop {
+            let mut changed = false;
+            for (state, (_, next)) in table.iter().enumerate() {
+                let best = next.iter().map(|&next| distances[next as usize]).min();
+                let best = best.unwrap_or(usize::MAX).saturating_add(1);
+                if best < distances[state] {
+                    distances[state] = best;
+                    changed = true;
+                }
+            }
+            if !changed {
+                return distances;
+            }
+        }
     }
 
     /// How many states, the dead one included.

@@ -52,6 +52,16 @@ impl Growing {
         growing
     }
 
+    /// A tree that was grown elsewhere.
+    pub(crate) fn from_nodes(nodes: Vec<GrowingNode>, matchers: Vec<Segment>) -> Self {
+        Growing { nodes, matchers, ..Growing::default() }
+    }
+
+    /// The segment of a matcher.
+    pub(crate) fn segment(&self, matcher: u32) -> &Segment {
+        &self.matchers[matcher as usize]
+    }
+
     fn insert(&mut self, path: &Path, number: u32) {
         let mut at = 0usize;
         let last = path.segments.len() - 1;

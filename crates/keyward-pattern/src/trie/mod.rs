@@ -7,7 +7,7 @@
 mod growing;
 mod literals;
 
-pub(crate) use growing::Growing;
+pub(crate) use growing::{Growing, GrowingNode};
 
 use crate::automaton::{Dfa, TooLarge};
 use crate::language::Language;

@@ -1,0 +1,5 @@
+//! Go.
+
+use super::Template;
+
+pub(super) const TEMPLATES: &[Template] = &[];

@@ -1,0 +1,5 @@
+//! Java.
+
+use super::Template;
+
+pub(super) const TEMPLATES: &[Template] = &[];

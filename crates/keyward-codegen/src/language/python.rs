@@ -1,0 +1,5 @@
+//! Python.
+
+use super::Template;
+
+pub(super) const TEMPLATES: &[Template] = &[];

@@ -1,0 +1,5 @@
+//! Rust.
+
+use super::Template;
+
+pub(super) const TEMPLATES: &[Template] = &[];

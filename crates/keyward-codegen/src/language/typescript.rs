@@ -1,0 +1,5 @@
+//! TypeScript.
+
+use super::Template;
+
+pub(super) const TEMPLATES: &[Template] = &[];

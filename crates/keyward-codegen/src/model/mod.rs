@@ -1,0 +1,276 @@
+//! What templates see of a schema.
+//!
+//! Everything is plain data under the names of the fields below: a template that replaces one of ours
+//! is written against this page. Indexes count from zero. Texts are as the schema has them; a
+//! template quotes them with the filters `literal` and `comment`, and makes names with `ident`, each
+//! given the language: `{{ key.pattern | literal("java") }}`.
+
+mod build;
+mod name;
+
+pub use name::Name;
+
+use serde::Serialize;
+
+/// One keyspace.
+#[derive(Debug, Clone, Serialize)]
+pub struct Module {
+    /// The keyspace's name
+    pub name: Name,
+    /// What it is
+    pub doc: Option<String>,
+    /// What stands between two segments
+    pub separator: char,
+    /// What every key begins with
+    pub prefix: Prefix,
+    /// The block that keys are read by, in base64; see `keyward_pattern::Tables`
+    pub block: String,
+    /// The types of parameters that are the schema's own: enums, texts and keys
+    pub types: Vec<ParamType>,
+    /// The definitions, in order: a definition's number in the block is its index here
+    pub keys: Vec<Key>,
+    /// The events
+    pub events: Vec<Event>,
+    /// Definitions by group
+    pub groups: Vec<Selection>,
+    /// Definitions by lifecycle; only those that some definition has
+    pub lifecycles: Vec<Selection>,
+    /// Definitions by owner
+    pub owners: Vec<Selection>,
+    /// The application's types that hold JSON values
+    pub json_types: Vec<String>,
+}
+
+/// What every key begins with.
+#[derive(Debug, Clone, Serialize)]
+pub struct Prefix {
+    /// The pattern, empty if there is none
+    pub pattern: String,
+    /// The text, if it has no parameters
+    pub constant: Option<String>,
+    /// Its parameters
+    pub params: Vec<Param>,
+    /// Its literals and parameters
+    pub parts: Vec<Part>,
+}
+
+/// A piece of a pattern: a literal or a parameter.
+#[derive(Debug, Clone, Serialize)]
+pub struct Part {
+    /// The literal
+    pub literal: Option<String>,
+    /// The literal as it stands in a glob
+    pub glob: Option<String>,
+    /// The parameter: an index of `params`
+    pub param: Option<usize>,
+}
+
+/// A parameter of a pattern, a prefix or an event.
+#[derive(Debug, Clone, Serialize)]
+pub struct Param {
+    /// Its name
+    pub name: Name,
+    /// What it means
+    pub doc: Option<String>,
+    /// Its type
+    #[serde(rename = "type")]
+    pub ty: ParamType,
+    /// Whether it takes the rest of the key
+    pub rest: bool,
+    /// Whether reports mask it
+    pub pii: bool,
+}
+
+/// The type of a parameter.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ParamType {
+    /// `uuid`, `int`, `uint`, `date`, `unix`, `unix_ms` and `ip` are the language's own types;
+    /// `enum`, `text` and `key` are types of the schema with a name
+    pub kind: &'static str,
+    /// The type's name; for one of the language's own, the name of the kind
+    pub name: Name,
+    /// The type in the words of a schema: `uuid`, `regex [a-z]+`
+    pub description: String,
+    /// What it means, where every parameter of this type says the same
+    pub doc: Option<String>,
+    /// The number of its language in the block; none for a key
+    pub language: Option<u32>,
+    /// Whether a value is spelled otherwise in a key than it is
+    pub encoded: bool,
+    /// Whether a value is put into lower case before it is looked at
+    pub lower: bool,
+    /// The words of an enum
+    pub words: Vec<Word>,
+    /// The definitions whose keys it holds: indexes of `keys`
+    pub keys: Vec<usize>,
+}
+
+/// A word of an enum.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Word {
+    /// A name for it
+    pub name: Name,
+    /// The word
+    pub text: String,
+    /// How it stands in a key
+    pub spelling: String,
+}
+
+/// A key definition.
+#[derive(Debug, Clone, Serialize)]
+pub struct Key {
+    /// Its index
+    pub number: usize,
+    /// Its name
+    pub name: Name,
+    /// What it is for
+    pub doc: Option<String>,
+    /// Who answers for it
+    pub owner: Option<String>,
+    /// Its group
+    pub group: Option<String>,
+    /// Its lifecycle
+    pub lifecycle: &'static str,
+    /// Its role, if it has one
+    pub role: Option<&'static str>,
+    /// The whole pattern, prefix included
+    pub pattern: String,
+    /// Its parameters, without those of the prefix
+    pub params: Vec<Param>,
+    /// Its literals and parameters, without the prefix
+    pub parts: Vec<Part>,
+    /// The glob with everything free, prefix included
+    pub glob: String,
+    /// Whether values that are each of their type can still be refused, because the key would belong
+    /// to a more specific definition
+    pub shadowed: bool,
+    /// Whether its keys have a hash tag
+    pub tagged: bool,
+    /// How many bytes its literals have, prefix included
+    pub literal_len: usize,
+    /// Example keys, prefix included where it has no parameters
+    pub examples: Vec<String>,
+    /// The type of the key: `string`, `hash`, …
+    #[serde(rename = "type")]
+    pub ty: Option<String>,
+    /// What a string holds, or each entry of a list or stream
+    pub value: Option<Value>,
+    /// The fields of a hash, or of a stream's entries
+    pub fields: Vec<Field>,
+    /// Whether other fields are admitted
+    pub open: bool,
+    /// What a set or sorted set holds
+    pub member: Option<Value>,
+    /// What a sorted set is ordered by
+    pub score: Option<Value>,
+    /// How long it lives
+    pub ttl: Option<Ttl>,
+    /// The bound on its length
+    pub max_len: Option<u64>,
+    /// The bound on its size in bytes
+    pub max_bytes: Option<u64>,
+}
+
+/// What a key, a field, a member or a score holds.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Value {
+    /// `text`, `int`, `uint`, `float`, `bool`, `uuid`, `timestamp`, `date`, `unix`, `unix_ms`,
+    /// `bytes`, `enum`, `json`, `ref` or `key`
+    pub kind: &'static str,
+    /// The words of an enum
+    pub words: Vec<Word>,
+    /// The application's type of a JSON value
+    pub json_type: Option<String>,
+    /// What an array in JSON holds
+    pub items: Option<Box<Value>>,
+    /// Whether it is compressed with zstd
+    pub zstd: bool,
+    /// The type of the parameter that a `ref` stands for
+    pub of: Option<ParamType>,
+    /// The definitions whose keys it holds: indexes of `keys`
+    pub keys: Vec<usize>,
+}
+
+/// A field of a hash.
+#[derive(Debug, Clone, Serialize)]
+pub struct Field {
+    /// Its name; `id` is how it stands in the hash
+    pub name: Name,
+    /// What it means
+    pub doc: Option<String>,
+    /// What it holds
+    pub value: Value,
+    /// Whether it may be missing
+    pub optional: bool,
+    /// Its own TTL
+    pub ttl: Option<Ttl>,
+}
+
+/// How long a key lives.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Ttl {
+    /// `none`, `fixed`, `range`, `by` or `caller`
+    pub kind: &'static str,
+    /// For people
+    pub text: String,
+    /// The shortest TTL that a write sets, in milliseconds
+    pub min_ms: Option<u64>,
+    /// The longest, in milliseconds
+    pub max_ms: Option<u64>,
+    /// The parameter that decides
+    pub by: Option<Name>,
+    /// The TTL in milliseconds for each of its words
+    pub words: Vec<(String, u64)>,
+}
+
+/// An event.
+#[derive(Debug, Clone, Serialize)]
+pub struct Event {
+    /// Its name
+    pub name: Name,
+    /// When it happens
+    pub doc: Option<String>,
+    /// Its parameters
+    pub params: Vec<Param>,
+    /// What it invalidates
+    pub invalidates: Vec<Invalidation>,
+}
+
+/// Keys that an event invalidates.
+#[derive(Debug, Clone, Serialize)]
+pub struct Invalidation {
+    /// The definition: an index of `keys`
+    pub key: usize,
+    /// Where the value of each of its parameters comes from, in order
+    pub bindings: Vec<Binding>,
+    /// Whether one key is meant; otherwise a glob finds them
+    pub exact: bool,
+    /// How the others are found: `index` or `scan`
+    pub resolve: Option<&'static str>,
+}
+
+/// Where a parameter's value comes from.
+#[derive(Debug, Clone, Serialize)]
+pub struct Binding {
+    /// The event's parameter: an index of its `params`
+    pub param: Option<usize>,
+    /// Whether that parameter has the same type; otherwise its text is a value of both
+    pub same_type: bool,
+    /// Always this word
+    pub word: Option<Word>,
+    /// Every value
+    pub free: bool,
+}
+
+/// Definitions with something in common.
+#[derive(Debug, Clone, Serialize)]
+pub struct Selection {
+    /// What they have in common
+    pub name: Name,
+    /// What that is
+    pub doc: Option<String>,
+    /// The definitions: indexes of `keys`
+    pub keys: Vec<usize>,
+    /// The globs that find their keys, prefix included
+    pub globs: Vec<String>,
+}

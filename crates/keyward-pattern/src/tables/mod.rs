@@ -1,0 +1,51 @@
+//! A keyspace as a block of bytes that generated code carries, and reads keys by.
+//!
+//! Generated code in every language holds the same block and walks it in the same way, so that
+//! they agree to the byte on what a key is. [`Keyspace::export`](crate::Keyspace::export) writes it,
+//! [`Tables`] is the Rust that walks it.
+//!
+//! # The format, version 1
+//!
+//! Numbers are LEB128 without a sign, `bytes` is a length and so many bytes, `list(x)` a count and
+//! so many `x`.
+//!
+//! ```text
+//! block     = 1 separator:byte lower:list(range) languages:list(language) segments:list(segment)
+//!             keyspace bare
+//! range     = first last step offset      characters in lower case; offset is zigzag-coded
+//! language  = hint:byte codec:byte lower:byte spelling:dfa
+//!             [codec > 0: values:dfa] [codec = 2: list(char:byte replacement:bytes)]
+//! dfa       = classes states start map rows        state 0 is dead
+//! map       = (class run)…                         until all 256 bytes have a class
+//! rows      = for each state: accepting (state run)…   until all classes have a next state
+//! segment   = list(piece)
+//! piece     = 0 literal:bytes | 1 language
+//! keyspace  = paths:list(path) nodes:list(node)
+//! path      = definition rest segments:list(segment) captures:list(capture)
+//! capture   = param first_segment first_piece last_segment last_piece
+//! node      = literals:list(text:bytes node) edges:list(segment node) rests:list(segment path) end
+//! bare      = 0 | 1 keyspace               the keys without the prefix, if they differ
+//! ```
+//!
+//! `codec` is 0 where a value is spelled as it is, 1 where all bytes but `[A-Za-z0-9._-]` minus the
+//! separator are `%XX`, 2 where some characters have a spelling of their own. `hint` says that a
+//! language is a well-known one, for shortcuts; a reader may ignore it. `end` is 0, or 1 and the path
+//! that ends at the node.
+//!
+//! # How a key is read
+//!
+//! From node 0: cut the key at the first separator. Try the literal that equals the piece, then each
+//! edge whose segment matches it, in order, and go on behind the separator; where the key is at its
+//! end, the node's `end` is the answer. If none of them comes to an end, the first of `rests`
+//! whose segment matches everything that is left. A segment matches if its pieces can be laid over the
+//! bytes. Then the captures say which bytes are each parameter's spelling.
+
+mod block;
+mod export;
+mod reader;
+
+pub use export::Export;
+pub use reader::{Found, Tables};
+
+/// The version of the format.
+const VERSION: u8 = 1;
