@@ -5,6 +5,7 @@ mod exit_codes;
 mod explain;
 mod fmt;
 mod formats;
+mod generate;
 mod help;
 mod hostile;
 mod init;

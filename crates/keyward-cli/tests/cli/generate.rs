@@ -1,0 +1,96 @@
+use crate::{SHOP, cli, shop};
+use insta::assert_snapshot;
+use std::fs;
+
+#[test]
+fn every_language_gets_its_folder() {
+    let cli = shop(SHOP);
+    assert_snapshot!(cli.run(["generate", "-v"]));
+    assert_snapshot!(cli.run(["generate"]));
+}
+
+#[test]
+fn one_language_goes_straight_into_the_folder() {
+    let cli = shop(SHOP);
+    assert_snapshot!(cli.run(["generate", "--lang", "go", "--out", "src/keys", "-v"]));
+    assert_snapshot!(cli.run(["generate", "--lang", "kotlin"]));
+}
+
+#[test]
+fn check_writes_nothing_and_names_what_differs() {
+    let cli = shop(SHOP);
+    let generate = |more: &[&str]| {
+        let mut args = vec!["generate", "--lang", "python", "--vectors", "--out", "out"];
+        args.extend(more);
+        cli.run(args)
+    };
+    assert_snapshot!(generate(&["--check"]));
+    assert!(!cli.folder().join("out").exists());
+    assert_eq!(generate(&[]).code, Some(0));
+    assert_snapshot!(generate(&["--check"]));
+    cli.write("keyward.toml", SHOP.replace("\"1d\"", "\"2d\"").replace("[keys.cart]", "[keys.basket]"));
+    assert_snapshot!(generate(&["--check"]));
+    cli.write("out/shop/__init__.py", "edited by hand\n");
+    assert_eq!(generate(&["--check"]).code, Some(1));
+    assert_eq!(generate(&[]).code, Some(0));
+    assert_eq!(generate(&["--check"]).code, Some(0));
+}
+
+#[test]
+fn a_file_of_somebody_else_stays() {
+    let cli = shop(SHOP);
+    cli.write("out/shop.vectors.json", "mine\n");
+    cli.write("out/mine.txt", "mine\n");
+    assert_snapshot!(cli.run(["generate", "--vectors", "--out", "out"]));
+    assert_eq!(cli.read("out/shop.vectors.json"), "mine\n");
+    assert_eq!(cli.run(["generate", "--vectors", "--out", "out", "--force"]).code, Some(0));
+    assert_ne!(cli.read("out/shop.vectors.json"), "mine\n");
+    assert_eq!(cli.read("out/mine.txt"), "mine\n");
+}
+
+#[test]
+fn a_renamed_keyspace_leaves_nothing_behind() {
+    let cli = shop(SHOP);
+    let generate = ["generate", "--lang", "go", "--out", "out"];
+    assert_eq!(cli.run(generate).code, Some(0));
+    let other = SHOP.replace("name = \"shop\"", "name = \"store\"");
+    cli.write("other.toml", &other);
+    // Another keyspace's files are not in the way.
+    assert_eq!(cli.run(["--schema", "other.toml", "generate", "--lang", "go", "--out", "out"]).code, Some(0));
+    assert!(cli.folder().join("out/shop/keys.go").exists());
+    assert!(cli.folder().join("out/store/keys.go").exists());
+}
+
+#[test]
+fn a_template_takes_the_place_of_ours() {
+    let cli = shop(SHOP);
+    assert_eq!(cli.run(["generate", "--eject", "templates"]).code, Some(0));
+    let ours = cli.read("templates/go/keys.go.j2");
+    for entry in fs::read_dir(cli.folder().join("templates")).unwrap() {
+        fs::remove_dir_all(entry.unwrap().path()).or_else(|_| fs::remove_file(cli.folder().join("templates/.keyward-files"))).unwrap();
+    }
+    cli.write("templates/go/keys.go.j2", ours + "// {{ keys | length }} definitions\n");
+    let generate = ["generate", "--lang", "go", "--out", "out", "--template", "templates"];
+    assert_eq!(cli.run(generate).code, Some(0));
+    assert!(cli.read("out/shop/keys.go").ends_with(" definitions\n"));
+
+    cli.write("templates/go/keys.go.j2", "{{ nothing.there }}\n");
+    assert_snapshot!(cli.run(generate));
+    cli.write("templates/go/keys.go.j2", "{% for %}\n");
+    assert_snapshot!(cli.run(generate));
+    cli.write("templates/go/key.go.j2", "");
+    assert_snapshot!(cli.run(generate));
+    assert_snapshot!(cli.run(["generate", "--template", "nowhere"]));
+}
+
+#[test]
+fn nothing_is_generated_from_a_schema_that_is_not_sound() {
+    let cli = shop(concat!(
+        "version = 1\n[keyspace]\nname = \"shop\"\n",
+        "[keys.one]\npattern = \"a:{x}:b\"\nttl = \"1h\"\n[keys.two]\npattern = \"a:c:{y}\"\nttl = \"1h\"\n"
+    ));
+    assert_snapshot!(cli.run(["generate"]));
+    cli.write("keyward.toml", "version = 1\n[keyspace]\nname = \"shop\"\n");
+    assert_snapshot!(cli.run(["generate"]));
+    assert!(!cli.folder().join("generated").exists());
+}
