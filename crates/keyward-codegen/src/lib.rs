@@ -4,6 +4,7 @@
 //! them with a folder and writes only what differs. The [`Templates`] are the user's to replace.
 #![deny(missing_docs)]
 
+pub mod docs;
 mod files;
 mod language;
 pub mod model;

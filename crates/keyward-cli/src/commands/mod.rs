@@ -3,6 +3,7 @@
 mod check;
 mod completions;
 mod demo;
+mod docs;
 mod explain;
 mod fmt;
 mod generate;
@@ -37,6 +38,7 @@ pub(crate) fn run(args: impl Iterator<Item = OsString>) -> Result<Verdict> {
         Command::Fmt(args) => fmt::run(args, &settings, &output),
         Command::Key(args) => key::run(&args.command, &settings, &output),
         Command::Generate(args) => generate::run(args, &settings, &output),
+        Command::Docs(args) => docs::run(args, &settings, &output),
         Command::Rules(args) => rules::run(args, &output),
         Command::Explain(args) => explain::run(args, &output),
         Command::Completions { shell } => completions::run(*shell, &output),

@@ -5,6 +5,7 @@
 //! name as it was written: whether the name exists is for a rule to say, with its place.
 
 mod definition;
+mod derived;
 mod event;
 mod layout;
 mod migration;
@@ -17,6 +18,7 @@ mod value;
 pub use definition::{
     CacheOptions, Definition, Invalidate, Lifecycle, OnFull, OnWrite, ParamDeclaration,
 };
+pub use derived::Derived;
 pub use event::{Binding, BindingSource, Event, Invalidation};
 pub use layout::{Layout, Slot, Words};
 pub use migration::{Migration, Phase, Rename};

@@ -15,7 +15,7 @@ mod value;
 pub(super) use build::build_key;
 pub(super) use describe::describe_key;
 pub(super) use glob::build_glob;
-pub(super) use typed::Typed;
+pub(super) use typed::{Typed, quoted};
 
 use crate::args::{Binding, KeyCommand};
 use crate::failure::{Failure, Result};

@@ -50,7 +50,7 @@ impl Typed<'_> {
 }
 
 /// A word as a shell reads it.
-fn quoted(word: &str) -> String {
+pub(in crate::commands) fn quoted(word: &str) -> String {
     let is_plain = |char: char| char.is_ascii_alphanumeric() || "_-./:@%+,=".contains(char);
     if !word.is_empty() && word.chars().all(is_plain) {
         return word.to_owned();

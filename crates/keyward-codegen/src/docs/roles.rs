@@ -1,0 +1,162 @@
+//! What a definition is for beyond storage, and what others use it for.
+
+use super::context::Context;
+use super::prose::Prose;
+use keyward_fact::Duration;
+use keyward_schema::model::{
+    Algorithm, Definition, Limit, OnFull, OnOutage, Queue, Quota, RateLimit, Role, SessionRole,
+};
+
+impl Context<'_> {
+    /// A role, in sentences.
+    pub(super) fn role(&self, role: &Role) -> Vec<Prose> {
+        let words = self.words;
+        let plain = |phrase: &str| Prose::fill(phrase, &[]);
+        match role {
+            Role::Counter(counter) if counter.negative => vec![plain(words.counter_negative)],
+            Role::Counter(_) => vec![plain(words.counter)],
+            Role::Quota(quota) => vec![self.quota(quota)],
+            Role::RateLimit(limit) => self.rate_limit(limit),
+            Role::Lock(_) => vec![plain(words.lock)],
+            Role::Queue(queue) => self.queue(queue),
+            Role::Session(session) => self.session(session),
+            Role::Index(index) => {
+                let of = self.definition(&index.of);
+                let mut sentences = vec![match &index.by {
+                    None => Prose::fill(words.index, &[of]),
+                    Some(by) => Prose::fill(words.index_by, &[of, Prose::code(&by.value)]),
+                }];
+                if let Some(reverse) = &index.reverse {
+                    sentences.push(Prose::fill(words.index_reverse, &[self.definition(reverse)]));
+                }
+                sentences
+            }
+            Role::Flag => vec![plain(words.flag)],
+            Role::Ranking => vec![plain(words.ranking)],
+        }
+    }
+
+    fn quota(&self, quota: &Quota) -> Prose {
+        let words = self.words;
+        let window = quota.window.as_ref().map(|window| words.duration(window.value));
+        match (quota.limit.value, &window) {
+            (Limit::Fixed(limit), None) => words.say(words.quota, &[&words.number(limit)]),
+            (Limit::Fixed(limit), Some(window)) => {
+                words.say(words.quota_window, &[&words.number(limit), window])
+            }
+            (Limit::Caller, None) => words.say(words.quota_caller, &[]),
+            (Limit::Caller, Some(window)) => words.say(words.quota_caller_window, &[window]),
+        }
+    }
+
+    fn rate_limit(&self, limit: &RateLimit) -> Vec<Prose> {
+        let words = self.words;
+        let window = words.duration(limit.window.value);
+        let how_many = match limit.limit.value {
+            Limit::Fixed(most) => words.say(words.rate_limit, &[&words.number(most), &window]),
+            Limit::Caller => words.say(words.rate_limit_caller, &[&window]),
+        };
+        let algorithm = match limit.algorithm {
+            Algorithm::FixedWindow => words.fixed_window,
+            Algorithm::SlidingWindow => words.sliding_window,
+            Algorithm::Gcra => words.gcra,
+        };
+        let on_outage = match limit.on_outage {
+            OnOutage::Open => words.outage_open,
+            OnOutage::Closed => words.outage_closed,
+        };
+        vec![how_many, Prose::fill(algorithm, &[]), Prose::fill(on_outage, &[])]
+    }
+
+    fn queue(&self, queue: &Queue) -> Vec<Prose> {
+        let words = self.words;
+        let mut sentences = vec![Prose::fill(words.queue, &[])];
+        if let Some(name) = &queue.dead_letter {
+            sentences.push(Prose::fill(words.queue_dead_letter, &[self.definition(name)]));
+        }
+        if let Some(name) = &queue.status {
+            sentences.push(Prose::fill(words.queue_status, &[self.definition(name)]));
+        }
+        sentences
+    }
+
+    fn session(&self, session: &SessionRole) -> Vec<Prose> {
+        let words = self.words;
+        let mut sentences = vec![Prose::fill(words.session_role, &[])];
+        if let Some(name) = &session.index {
+            sentences.push(Prose::fill(words.session_index, &[self.definition(name)]));
+        }
+        if let Some(name) = &session.revoked {
+            sentences.push(Prose::fill(words.session_revoked, &[self.definition(name)]));
+        }
+        sentences
+    }
+
+    /// What other definitions' roles use this one for.
+    pub(super) fn related(&self, definition: &Definition) -> Vec<Prose> {
+        let words = self.words;
+        let mut related = Vec::new();
+        for other in &self.schema.keys {
+            let Some(role) = &other.role else { continue };
+            let uses = match &role.value {
+                Role::Queue(queue) => vec![
+                    (queue.dead_letter.as_ref(), words.of_dead_letter),
+                    (queue.status.as_ref(), words.of_status),
+                ],
+                Role::Session(session) => vec![
+                    (session.index.as_ref(), words.of_session_index),
+                    (session.revoked.as_ref(), words.of_revoked),
+                ],
+                Role::Index(index) => vec![
+                    (Some(&index.of), words.of_index),
+                    (index.reverse.as_ref(), words.of_reverse),
+                ],
+                _ => continue,
+            };
+            let this = |name: &str| name == definition.name.as_str();
+            let uses = uses.into_iter().filter(|(name, _)| name.is_some_and(|name| this(name)));
+            related.extend(
+                uses.map(|(_, phrase)| Prose::fill(phrase, &[self.definition(&other.name)])),
+            );
+        }
+        related
+    }
+
+    /// How much it may hold.
+    pub(super) fn bounds(&self, definition: &Definition) -> Vec<Prose> {
+        let words = self.words;
+        let mut bounds = Vec::new();
+        if let Some(len) = &definition.max_len {
+            let phrase = match definition.on_full {
+                OnFull::Trim => words.max_len_trim,
+                OnFull::Refuse => words.max_len_refuse,
+            };
+            bounds.push(words.say(phrase, &[&words.number(len.value)]));
+        }
+        if let Some(bytes) = &definition.max_bytes {
+            bounds.push(words.say(words.max_bytes, &[&words.size(bytes.value)]));
+        }
+        bounds
+    }
+
+    /// What the runtime does for a cache.
+    pub(super) fn cache(&self, definition: &Definition) -> Vec<Prose> {
+        let words = self.words;
+        let options = &definition.cache;
+        let timed = |phrase: &'static str, time: Option<Duration>| {
+            time.map(|time| words.say(phrase, &[&words.duration(time)]))
+        };
+        let value = |it: &Option<keyward_schema::Spanned<Duration>>| it.as_ref().map(|it| it.value);
+        let early = options.early_refresh.as_ref().is_some_and(|early| early.value);
+        [
+            timed(words.l1, value(&options.l1)),
+            early.then(|| Prose::fill(words.early_refresh, &[])),
+            timed(words.stale_if_error, value(&options.stale_if_error)),
+            timed(words.negative_ttl, value(&options.negative_ttl)),
+            timed(words.load_lock, value(&options.load_lock)),
+        ]
+        .into_iter()
+        .flatten()
+        .collect()
+    }
+}

@@ -1,0 +1,102 @@
+//! The keys that Keyward adds beside a definition's own.
+
+use super::{Definition, Invalidate, Lifecycle, Role};
+
+/// A key that a role or a strategy adds beside its owner's.
+///
+/// `keyward_pattern::derived` builds it from the owner's key and [`Derived::word`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Derived {
+    /// Held by the process that is filling a cache entry: a fill that raced an invalidation is dropped
+    Lease,
+    /// Which keys exist, for an event that leaves a parameter free
+    Index,
+    /// A lock's fencing number
+    Fence,
+    /// Which worker has which job of a queue, and until when
+    Leases,
+    /// The jobs of a queue that wait for their time
+    Delays,
+}
+
+impl Derived {
+    /// The word in the key: `xc:~lease:{xc:file:7:meta}`.
+    pub fn word(self) -> &'static str {
+        match self {
+            Derived::Lease => "lease",
+            Derived::Index => "index",
+            Derived::Fence => "fence",
+            Derived::Leases => "leases",
+            Derived::Delays => "delays",
+        }
+    }
+}
+
+impl Definition {
+    /// The derived keys that this definition may have: the one answer for documentation, audit and
+    /// ACLs.
+    ///
+    /// A lock has its fence, a queue its leases and delays, `invalidate = "index"` its index. A cache
+    /// entry that is loaded, and not counted or locked, has the lease of whoever loads it.
+    pub fn derived(&self) -> Vec<Derived> {
+        let mut derived = Vec::new();
+        match self.role.as_ref().map(|role| &role.value) {
+            Some(Role::Lock(_)) => derived.push(Derived::Fence),
+            Some(Role::Queue(_)) => derived.extend([Derived::Leases, Derived::Delays]),
+            None | Some(Role::Flag | Role::Ranking) if self.lifecycle == Lifecycle::Cache => {
+                derived.push(Derived::Lease);
+            }
+            _ => {}
+        }
+        if self.invalidate.as_ref().is_some_and(|how| how.value == Invalidate::Index) {
+            derived.push(Derived::Index);
+        }
+        derived
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::read;
+
+    #[test]
+    fn roles_and_strategies_have_their_derived_keys() {
+        let schema = read(
+            r#"
+version = 1
+[keyspace]
+name = "shop"
+[keys.price]
+pattern = "price:{sku:slug}"
+value = "uint"
+ttl = "10m"
+invalidate = "index"
+[keys.stock]
+pattern = "stock:{sku:slug}"
+value = "uint"
+ttl = "none"
+[keys.import]
+pattern = "import"
+lock = {}
+ttl = "30s"
+[keys.mail]
+pattern = "mail"
+queue = {}
+value = "json"
+[keys.login]
+pattern = "login:{user:uint}"
+rate_limit = { limit = 10, window = "1m" }
+"#,
+        )
+        .schema
+        .expect("a schema without errors");
+        let words = |name: &str| {
+            let definition = schema.keys.iter().find(|key| *key.name == name).expect("it is there");
+            definition.derived().into_iter().map(super::Derived::word).collect::<Vec<_>>()
+        };
+        assert_eq!(words("price"), ["lease", "index"]);
+        assert_eq!(words("import"), ["fence"]);
+        assert_eq!(words("mail"), ["leases", "delays"]);
+        assert!(words("stock").is_empty() && words("login").is_empty());
+    }
+}
