@@ -74,7 +74,7 @@ fn generated(
         source: &file,
         command: &command(args, path, folder, &selection),
     };
-    generate(schema, &options).map_err(unusable)
+    generate(schema, &options).map_err(|error| unusable(&error))
 }
 
 /// Brings the folder up to date, or says what is not.
@@ -85,6 +85,9 @@ fn write(args: &Docs, folder: &Path, files: Files, output: &Output) -> Result<Ve
             .help("`--out DIR` writes elsewhere, `--force` overwrites it"),
         _ => Failure::new(error.to_string()),
     })?;
+    if !args.check {
+        plan.apply().map_err(|error| Failure::file("write", folder, &error))?;
+    }
     for (change, path) in plan.changes() {
         let shown = folder.join(path);
         let (would, did) = match change {
@@ -97,9 +100,6 @@ fn write(args: &Docs, folder: &Path, files: Files, output: &Output) -> Result<Ve
         } else {
             output.note(format_args!("{did} {}", shown.display()))?;
         }
-    }
-    if !args.check {
-        plan.apply().map_err(|error| Failure::file("write", folder, &error))?;
     }
     let written = plan.changes().filter(|(change, _)| *change != Change::Remove).count();
     let changed = plan.changes().count();
@@ -227,10 +227,14 @@ fn normal(path: &Path) -> PathBuf {
     normal
 }
 
-fn unusable(error: TemplateError) -> Failure {
-    let failure = Failure::new(error.to_string());
-    match error.help() {
-        Some(help) => failure.help(help),
-        None => failure,
+fn unusable(error: &TemplateError) -> Failure {
+    match error {
+        TemplateError::Read(path, cause) => Failure::file("read", path, cause),
+        TemplateError::Template(_) => Failure::new(error.to_string())
+            .help("`{{ debug() }}` in a template shows everything that it can use"),
+        _ => {
+            let failure = Failure::new(error.to_string());
+            error.help().into_iter().fold(failure, Failure::help)
+        }
     }
 }

@@ -13,6 +13,7 @@ fn help_teaches_by_example() {
         &["rules", "--help"],
         &["explain", "--help"],
         &["init", "--help"],
+        &["docs", "--help"],
     ] {
         assert_snapshot!(cli().run(args));
     }
@@ -21,9 +22,14 @@ fn help_teaches_by_example() {
 #[test]
 fn every_example_of_the_help_is_understood() {
     let cli = shop(SHOP);
-    for command in
-        [&["key", "build"][..], &["key", "parse"], &["key", "glob"], &["check"], &["fmt"]]
-    {
+    for command in [
+        &["key", "build"][..],
+        &["key", "parse"],
+        &["key", "glob"],
+        &["check"],
+        &["fmt"],
+        &["docs"],
+    ] {
         let help = cli.run(command.iter().copied().chain(["--help"])).stdout;
         let examples = help.lines().filter_map(|line| line.strip_prefix("  keyward "));
         let mut found = 0;

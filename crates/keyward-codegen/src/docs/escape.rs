@@ -38,6 +38,8 @@ pub(super) fn markdown_text(text: &str, first: bool) -> String {
                 out.push('\\');
                 out.push(char);
             }
+            // Before a link, it would make an image of it.
+            '!' if after.is_none() => out.push_str("\\!"),
             '#' | '+' | '-' | '=' | ':' if at_start => {
                 out.push('\\');
                 out.push(char);

@@ -1,0 +1,37 @@
+// Runs inside of the page, and tells the frame around it what it saw.
+"use strict";
+const errors = [];
+addEventListener("error", (event) => errors.push(event.message));
+addEventListener("securitypolicyviolation", (event) => errors.push(event.violatedDirective));
+console.error = (...words) => errors.push(words.join(" "));
+window.alert = (text) => errors.push("alert " + text);
+addEventListener("load", () => setTimeout(() => {
+  const shown = (selector) => [...document.querySelectorAll(selector)]
+    .filter((it) => it.getClientRects().length > 0);
+  const names = () => shown(".card h3").map((it) => it.textContent).join(" ");
+  const input = document.getElementById("search");
+  const type = (text) => { input.value = text; input.dispatchEvent(new Event("input")); };
+  const seen = {};
+  seen.width = document.documentElement.scrollWidth - document.documentElement.clientWidth;
+  seen.dark = matchMedia("(prefers-color-scheme: dark)").matches;
+  seen.paper = getComputedStyle(document.body).backgroundColor;
+  seen.cards = shown(".card").length;
+  seen.copy = document.querySelectorAll(".copy").length > seen.cards;
+  type("PRICE json");
+  seen.found = names();
+  seen.tables = shown("section.aside").length;
+  document.querySelector('#side a[href="#ttls"]').click();
+  seen.cleared = shown(".card").length;
+  type("nothing-of-that-name");
+  seen.nothing = shown(".card").length + " " + shown("#nothing").length;
+  input.dispatchEvent(new KeyboardEvent("keydown", { key: "Escape" }));
+  seen.escaped = shown(".card").length;
+  document.dispatchEvent(new KeyboardEvent("keydown", { key: "/" }));
+  seen.slash = document.activeElement === input;
+  seen.menu = document.getElementById("menu").open;
+  seen.scripts = document.scripts.length;
+  seen.images = document.images.length;
+  seen.title = document.title;
+  seen.errors = errors;
+  parent.postMessage([window.name, seen], "*");
+}, 50));
