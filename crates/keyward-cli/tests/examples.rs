@@ -65,6 +65,21 @@ fn the_conventions_are_laid_out_in_the_one_way() {
     }
 }
 
+/// The languages of the five documents.
+const LOCALES: [&str; 5] = ["de", "en", "de", "zh", "id"];
+
+#[test]
+fn the_documentation_of_every_convention_is_up_to_date() {
+    for (convention, locale) in CONVENTIONS.iter().zip(LOCALES) {
+        let cli = Cli::new(env!("CARGO_BIN_EXE_keyward"));
+        let folder = std::path::Path::new("examples").join(convention);
+        cli.copy(&folder);
+        let args = ["docs", "--check", "--out", "docs", "--locale", locale];
+        let output = cli.command(args).at(&folder).run();
+        assert_eq!(output.code, Some(0), "{convention}\n{output}");
+    }
+}
+
 #[test]
 fn every_key_of_the_documents_is_built_from_its_parameters() {
     for convention in CONVENTIONS {

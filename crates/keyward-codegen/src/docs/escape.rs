@@ -6,10 +6,7 @@ use std::fmt::Write as _;
 
 /// A part of a line in Markdown; fits into a table.
 pub(super) fn markdown_span(span: &Span, out: &mut String, first: bool) {
-    let text = match span.code {
-        true => markdown_code(&span.text),
-        false => markdown_text(&span.text, first),
-    };
+    let text = if span.code { markdown_code(&span.text) } else { markdown_text(&span.text, first) };
     match (&span.target, &span.url) {
         (Some(target), _) => drop(write!(out, "[{text}](#{})", markdown_url(&target.anchor))),
         (None, Some(url)) => drop(write!(out, "[{text}]({})", markdown_url(url))),
@@ -62,7 +59,7 @@ pub(super) fn markdown_text(text: &str, first: bool) -> String {
 /// the backslash before it are read differently from one program to the next.
 pub(super) fn markdown_code(text: &str) -> String {
     let text = visible(text);
-    let plain = |char: char| !"|`\\".contains(char);
+    let plain = |char: char| !"|`".contains(char);
     if text.chars().all(plain) && !text.is_empty() && text.trim() == text {
         return format!("`{text}`");
     }
@@ -99,10 +96,8 @@ fn markdown_url(url: &str) -> String {
 
 /// A part of a line in HTML.
 pub(super) fn html_span(span: &Span, out: &mut String) {
-    let text = match span.code {
-        true => format!("<code>{}</code>", html_text(&span.text)),
-        false => html_text(&span.text),
-    };
+    let text = html_text(&span.text);
+    let text = if span.code { format!("<code>{text}</code>") } else { text };
     match (&span.target, &span.url) {
         (Some(target), _) => {
             let _ = write!(out, "<a href=\"#{}\">{text}</a>", html_text(&target.id));

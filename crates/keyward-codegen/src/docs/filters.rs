@@ -43,27 +43,27 @@ fn doc(state: &State, doc: &Value) -> Result<Value, Error> {
 
 /// Code: a key, a pattern, a name.
 fn code(state: &State, code: &str) -> Value {
-    let written = match is_html(state) {
-        true => format!("<code>{}</code>", escape::html_text(code)),
-        false => escape::markdown_code(code),
+    let written = if is_html(state) {
+        format!("<code>{}</code>", escape::html_text(code))
+    } else {
+        escape::markdown_code(code)
     };
     safe(state, written)
 }
 
 /// Plain text.
 fn text(state: &State, text: &str) -> Value {
-    let written = match is_html(state) {
-        true => escape::html_text(text),
-        false => escape::markdown_text(text, true),
-    };
+    let written =
+        if is_html(state) { escape::html_text(text) } else { escape::markdown_text(text, true) };
     safe(state, written)
 }
 
 /// Lines of code as a block of their own.
 fn fence(state: &State, code: &str, language: Option<&str>) -> Value {
-    let written = match is_html(state) {
-        true => format!("<pre><code>{}</code></pre>", escape::html_text(code)),
-        false => escape::markdown_fence(code, language.unwrap_or_default()),
+    let written = if is_html(state) {
+        format!("<pre><code>{}</code></pre>", escape::html_text(code))
+    } else {
+        escape::markdown_fence(code, language.unwrap_or_default())
     };
     safe(state, written)
 }
@@ -91,13 +91,11 @@ fn read_span(value: &Value) -> Result<Span, Error> {
         Ok(value.get_attr(name)?.as_str().unwrap_or_default().to_owned())
     };
     let target = value.get_attr("target")?;
-    let target = match target.is_none() || target.is_undefined() {
-        true => None,
-        false => Some(Target {
-            name: string(&target, "name")?,
-            anchor: string(&target, "anchor")?,
-            id: string(&target, "id")?,
-        }),
+    let target = if target.is_none() || target.is_undefined() {
+        None
+    } else {
+        let (name, anchor) = (string(&target, "name")?, string(&target, "anchor")?);
+        Some(Target { name, anchor, id: string(&target, "id")? })
     };
     let url = value.get_attr("url")?;
     Ok(Span {

@@ -1,6 +1,7 @@
 //! What was, what is somebody else's, and what was accepted: migrations, foreign keys, exceptions.
 
 use super::context::{Context, date, doc, written};
+use super::keys::accepted_for;
 use super::page::{Accepted, Foreign, Migration, Rename};
 use super::prose::Prose;
 
@@ -53,21 +54,21 @@ impl Context<'_> {
     /// Every finding that was accepted, with its reason.
     pub(super) fn accepted(&self) -> Vec<Accepted> {
         let whole = Prose::text(self.words.whole_keyspace);
-        let mut accepted = self.accepted_for(&whole, &self.schema.allow);
+        let mut accepted = accepted_for(&whole, &self.schema.allow);
         for definition in self.shown() {
             let subject = self.definition(&definition.name);
-            accepted.extend(self.accepted_for(&subject, &definition.allow));
+            accepted.extend(accepted_for(&subject, &definition.allow));
         }
         for target in &self.anchors.events {
             let events = self.schema.events.iter().filter(|event| *event.name == target.name);
             for event in events {
-                accepted.extend(self.accepted_for(&Prose::link(target), &event.allow));
+                accepted.extend(accepted_for(&Prose::link(target), &event.allow));
             }
         }
         for migration in self.migrations() {
             let same = self.schema.migrations.iter().find(|it| *it.name == migration.name);
             let allow = same.map(|it| it.allow.as_slice()).unwrap_or_default();
-            accepted.extend(self.accepted_for(&Prose::code(&migration.name), allow));
+            accepted.extend(accepted_for(&Prose::code(&migration.name), allow));
         }
         accepted
     }

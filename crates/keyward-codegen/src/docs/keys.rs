@@ -5,7 +5,7 @@ use super::doc::Doc;
 use super::page::{self, Accepted, Fact, Field, Former, InvalidatedBy, Piece};
 use super::prose::Prose;
 use keyward_pattern::{Glob, Part, derived};
-use keyward_schema::model::{Definition, Derived, Phase};
+use keyward_schema::model::{Allow, Definition, Derived, Phase};
 
 impl<'a> Context<'a> {
     /// The groups with their definitions.
@@ -56,7 +56,7 @@ impl<'a> Context<'a> {
             also_finds: self.also_finds(definition, &glob),
             glob,
             examples,
-            accepted: self.accepted_for(&subject, &definition.allow),
+            accepted: accepted_for(&subject, &definition.allow),
         })
     }
 
@@ -231,17 +231,14 @@ impl<'a> Context<'a> {
         let phrase = self.words.also_finds;
         (!found.is_empty()).then(|| Prose::fill(phrase, &[self.words.listed(found)]))
     }
+}
 
-    pub(super) fn accepted_for(
-        &self,
-        subject: &Prose,
-        allow: &[keyward_schema::model::Allow],
-    ) -> Vec<Accepted> {
-        let one = |it: &keyward_schema::model::Allow| Accepted {
-            subject: subject.clone(),
-            rule: it.rule.value.clone(),
-            reason: Doc::read(&it.reason),
-        };
-        allow.iter().map(one).collect()
-    }
+/// The findings that were accepted for something.
+pub(super) fn accepted_for(subject: &Prose, allow: &[Allow]) -> Vec<Accepted> {
+    let one = |it: &Allow| Accepted {
+        subject: subject.clone(),
+        rule: it.rule.value.clone(),
+        reason: Doc::read(&it.reason),
+    };
+    allow.iter().map(one).collect()
 }

@@ -47,12 +47,6 @@ impl Words {
         self.percent.replace("{0}", &percent.to_string().replace('.', self.decimal))
     }
 
-    /// A phrase with texts in its gaps.
-    pub(super) fn say(&self, phrase: &str, gaps: &[&str]) -> Prose {
-        let gaps: Vec<Prose> = gaps.iter().map(|gap| Prose::text(*gap)).collect();
-        Prose::fill(phrase, &gaps)
-    }
-
     /// `a, b, c`
     pub(super) fn listed(&self, items: impl IntoIterator<Item = Prose>) -> Prose {
         Prose::join(items, self.list_comma)

@@ -25,7 +25,7 @@ impl Context<'_> {
             fact(words.case, Prose::text(case)),
         ];
         if let Some(len) = &keyspace.max_key_len {
-            let len = words.say(words.bytes, &[&words.number(len.value)]);
+            let len = Prose::say(words.bytes, &[&words.number(len.value)]);
             facts.push(fact(words.max_key_len, len));
         }
         if let Some(db) = &keyspace.db {
@@ -62,13 +62,13 @@ impl Context<'_> {
             prose
         });
         let len = defaults.max_len.as_ref();
-        let len = len.map(|len| words.say(words.default_max_len, &[&words.number(len.value)]));
+        let len = len.map(|len| Prose::say(words.default_max_len, &[&words.number(len.value)]));
         let bytes = defaults.max_bytes.as_ref();
         let bytes =
-            bytes.map(|bytes| words.say(words.default_max_bytes, &[&words.size(bytes.value)]));
+            bytes.map(|bytes| Prose::say(words.default_max_bytes, &[&words.size(bytes.value)]));
         let jitter = defaults.jitter.as_ref();
         let jitter = jitter
-            .map(|jitter| words.say(words.default_jitter, &[&words.percentage(jitter.value)]));
+            .map(|jitter| Prose::say(words.default_jitter, &[&words.percentage(jitter.value)]));
         [ttl, len, bytes, jitter].into_iter().flatten().collect()
     }
 
@@ -108,7 +108,7 @@ impl Context<'_> {
                 });
                 let fits = policy.filter(|_| needs != any).map(|policy| {
                     let phrase = if at_risk { words.fits_not } else { words.fits };
-                    words.say(phrase, &[policy.name()])
+                    Prose::say(phrase, &[policy.name()])
                 });
                 let own = self.shown().filter(|it| it.lifecycle == lifecycle);
                 page::Lifecycle {

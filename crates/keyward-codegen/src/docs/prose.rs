@@ -76,6 +76,12 @@ impl Prose {
         prose
     }
 
+    /// The same with plain texts.
+    pub(super) fn say(phrase: &str, gaps: &[&str]) -> Self {
+        let gaps: Vec<Prose> = gaps.iter().map(|gap| Prose::text(*gap)).collect();
+        Prose::fill(phrase, &gaps)
+    }
+
     /// Several after each other, with words between them.
     pub(super) fn join(items: impl IntoIterator<Item = Prose>, between: &str) -> Self {
         let mut prose = Prose::default();

@@ -40,12 +40,12 @@ impl Context<'_> {
         let words = self.words;
         let window = quota.window.as_ref().map(|window| words.duration(window.value));
         match (quota.limit.value, &window) {
-            (Limit::Fixed(limit), None) => words.say(words.quota, &[&words.number(limit)]),
+            (Limit::Fixed(limit), None) => Prose::say(words.quota, &[&words.number(limit)]),
             (Limit::Fixed(limit), Some(window)) => {
-                words.say(words.quota_window, &[&words.number(limit), window])
+                Prose::say(words.quota_window, &[&words.number(limit), window])
             }
-            (Limit::Caller, None) => words.say(words.quota_caller, &[]),
-            (Limit::Caller, Some(window)) => words.say(words.quota_caller_window, &[window]),
+            (Limit::Caller, None) => Prose::say(words.quota_caller, &[]),
+            (Limit::Caller, Some(window)) => Prose::say(words.quota_caller_window, &[window]),
         }
     }
 
@@ -53,8 +53,8 @@ impl Context<'_> {
         let words = self.words;
         let window = words.duration(limit.window.value);
         let how_many = match limit.limit.value {
-            Limit::Fixed(most) => words.say(words.rate_limit, &[&words.number(most), &window]),
-            Limit::Caller => words.say(words.rate_limit_caller, &[&window]),
+            Limit::Fixed(most) => Prose::say(words.rate_limit, &[&words.number(most), &window]),
+            Limit::Caller => Prose::say(words.rate_limit_caller, &[&window]),
         };
         let algorithm = match limit.algorithm {
             Algorithm::FixedWindow => words.fixed_window,
@@ -131,10 +131,10 @@ impl Context<'_> {
                 OnFull::Trim => words.max_len_trim,
                 OnFull::Refuse => words.max_len_refuse,
             };
-            bounds.push(words.say(phrase, &[&words.number(len.value)]));
+            bounds.push(Prose::say(phrase, &[&words.number(len.value)]));
         }
         if let Some(bytes) = &definition.max_bytes {
-            bounds.push(words.say(words.max_bytes, &[&words.size(bytes.value)]));
+            bounds.push(Prose::say(words.max_bytes, &[&words.size(bytes.value)]));
         }
         bounds
     }
@@ -144,7 +144,7 @@ impl Context<'_> {
         let words = self.words;
         let options = &definition.cache;
         let timed = |phrase: &'static str, time: Option<Duration>| {
-            time.map(|time| words.say(phrase, &[&words.duration(time)]))
+            time.map(|time| Prose::say(phrase, &[&words.duration(time)]))
         };
         let value = |it: &Option<keyward_schema::Spanned<Duration>>| it.as_ref().map(|it| it.value);
         let early = options.early_refresh.as_ref().is_some_and(|early| early.value);

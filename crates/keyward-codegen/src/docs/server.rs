@@ -34,9 +34,10 @@ impl Context<'_> {
             add("save", save.value.clone(), plain(phrase));
         }
         if let Some(appendonly) = &server.appendonly {
-            let (value, phrase) = match appendonly.value {
-                true => ("yes", words.appendonly),
-                false => ("no", words.appendonly_off),
+            let (value, phrase) = if appendonly.value {
+                ("yes", words.appendonly)
+            } else {
+                ("no", words.appendonly_off)
             };
             add("appendonly", value.to_owned(), plain(phrase));
         }
@@ -45,7 +46,7 @@ impl Context<'_> {
         }
         let alert = self.schema.alerts.memory.as_ref();
         let alert =
-            alert.map(|share| words.say(words.alert_memory, &[&words.percentage(share.value)]));
+            alert.map(|share| Prose::say(words.alert_memory, &[&words.percentage(share.value)]));
         let lines: Vec<String> = settings.iter().map(conf_line).collect();
         Server { conf: lines.join("\n"), settings, alert }
     }

@@ -13,7 +13,7 @@ impl Context<'_> {
         let ttl = definition.ttl.as_ref().map(|ttl| &ttl.value);
         let mut notes = Vec::new();
         if let Some(jitter) = &definition.jitter {
-            notes.push(words.say(words.jitter, &[&words.percentage(**jitter)]));
+            notes.push(Prose::say(words.jitter, &[&words.percentage(**jitter)]));
         }
         if definition.sliding {
             notes.push(Prose::fill(words.sliding, &[]));
@@ -22,7 +22,7 @@ impl Context<'_> {
             notes.push(Prose::fill(words.keep, &[]));
         }
         let short = match ttl {
-            Some(Ttl::By { param, .. }) => words.say(words.by_param, &[param]).plain(),
+            Some(Ttl::By { param, .. }) => Prose::say(words.by_param, &[param]).plain(),
             _ => self.ttl_text(ttl).plain(),
         };
         let expires = ttl.is_none_or(Ttl::expires);
@@ -37,7 +37,7 @@ impl Context<'_> {
             None => Prose::text(words.unstated),
             Some(Ttl::None) => Prose::text(words.never),
             Some(Ttl::Fixed(ttl)) => Prose::text(time(ttl)),
-            Some(Ttl::Range(from, to)) => words.say(words.range, &[&time(from), &time(to)]),
+            Some(Ttl::Range(from, to)) => Prose::say(words.range, &[&time(from), &time(to)]),
             Some(Ttl::By { param, values }) => {
                 let mut prose = Prose::fill(words.by_param, &[Prose::code(param)]);
                 prose.push_text(words.colon, false);
@@ -51,7 +51,7 @@ impl Context<'_> {
             }
             Some(Ttl::Caller { max: None }) => Prose::text(words.by_caller),
             Some(Ttl::Caller { max: Some(max) }) => {
-                words.say(words.by_caller_at_most, &[&time(max)])
+                Prose::say(words.by_caller_at_most, &[&time(max)])
             }
         }
     }

@@ -37,10 +37,7 @@ impl Context<'_> {
                     }
                     Some(JsonType::Array(of)) => Prose::fill(words.json_array, &[self.value(of)]),
                 };
-                match zstd {
-                    true => words.listed([json, plain(words.zstd)]),
-                    false => json,
-                }
+                if *zstd { words.listed([json, plain(words.zstd)]) } else { json }
             }
             Value::Ref { definition, param } => {
                 Prose::fill(words.value_of, &[Prose::code(param), self.definition(definition)])
@@ -77,9 +74,10 @@ impl Context<'_> {
         let words = self.words;
         let param = &declared.param.value;
         let rest = hole.is_some_and(|hole| hole.rest);
-        let (ty, explained) = match rest {
-            true => (Prose::code("…"), Some(words.param_rest.to_owned())),
-            false => self.param_type(&param.ty),
+        let (ty, explained) = if rest {
+            (Prose::code("…"), Some(words.param_rest.to_owned()))
+        } else {
+            self.param_type(&param.ty)
         };
         let doc = declared.doc.as_ref().map(|doc| Doc::read(doc).line);
         let mut notes: Vec<Prose> = doc.into_iter().collect();
@@ -132,8 +130,11 @@ impl Context<'_> {
                 return (Prose::fill(words.param_regex, &[Prose::code(regex)]), None);
             }
             Type::Any(types) => {
-                let types = types.iter().map(|ty| self.param_type(ty).0);
-                return (Prose::join(types, words.list_or), None);
+                let (types, explained): (Vec<Prose>, Vec<Option<String>>) =
+                    types.iter().map(|ty| self.param_type(ty)).unzip();
+                let explained: Vec<String> = explained.into_iter().flatten().collect();
+                let explained = (!explained.is_empty()).then(|| explained.join(words.list_or));
+                return (Prose::join(types, words.list_or), explained);
             }
             Type::Key(names) => {
                 return (Prose::fill(words.param_key, &[self.definitions(names)]), None);
