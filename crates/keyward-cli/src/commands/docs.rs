@@ -54,13 +54,13 @@ fn generated(
 ) -> Result<Files> {
     let takes = |number: &usize| args.selection.takes(&schema.keys[*number]);
     let selected: Vec<usize> = (0..schema.keys.len()).filter(takes).collect();
+    if schema.keys.is_empty() {
+        return Err(Failure::new(format!("`{}` declares no keys", path.display()))
+            .help("there is nothing to document yet"));
+    }
     if selected.is_empty() {
-        return Err(match schema.keys.is_empty() {
-            true => Failure::new(format!("`{}` declares no keys", path.display()))
-                .help("there is nothing to document yet"),
-            false => Failure::new("no definition is in all of these")
-                .help("ask for one at a time: `--group`, `--lifecycle`, `--owner`"),
-        });
+        return Err(Failure::new("no definition is in all of these")
+            .help("ask for one at a time: `--group`, `--lifecycle`, `--owner`"));
     }
     let selection = selection(args);
     let file = path.file_name().map_or(SCHEMA_FILE.into(), |name| name.to_string_lossy());

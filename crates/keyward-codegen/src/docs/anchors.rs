@@ -12,10 +12,15 @@ pub(super) struct Anchors {
     pub(super) title: String,
     pub(super) sections: Sections,
     /// The groups that have definitions, in order, by name
-    pub(super) groups: Vec<(Option<String>, Target)>,
-    pub(super) definitions: Vec<Target>,
-    pub(super) events: Vec<Target>,
+    pub(super) groups: Groups,
+    /// The definitions, by name
+    pub(super) definitions: HashMap<String, Target>,
+    /// The events, by number
+    pub(super) events: Vec<(usize, Target)>,
 }
+
+/// Groups by name, in order; what has no group has no name.
+type Groups = Vec<(Option<String>, Target)>;
 
 impl Anchors {
     /// Goes through the headings in the order of the template.
@@ -66,7 +71,7 @@ impl Anchors {
         let anchor = has_events.as_ref().map(|section| section.anchor.clone()).unwrap_or_default();
         let event = |&number: &usize| {
             let name = schema.events[number].name.value.clone();
-            Target { id: format!("event-{name}"), anchor: anchor.clone(), name }
+            (number, Target { id: format!("event-{name}"), anchor: anchor.clone(), name })
         };
         Anchors {
             title,
@@ -96,7 +101,7 @@ fn keys(
     selected: &[usize],
     words: &Words,
     slugs: &mut Slugs,
-) -> (Vec<(Option<String>, Target)>, Vec<Target>) {
+) -> (Groups, HashMap<String, Target>) {
     let shown = || selected.iter().map(|&number| &schema.keys[number]);
     let group_of = |number: usize| schema.keys[number].group.as_ref().map(|group| &group.value);
     // Declared groups come in the order of their declarations, others as they are met.
@@ -114,7 +119,7 @@ fn keys(
         names.push(None);
     }
     let mut groups = Vec::new();
-    let mut definitions = Vec::new();
+    let mut definitions = HashMap::new();
     for name in names {
         let title = match name {
             Some(name) => words.keys_of.replace("{0}", name),
@@ -124,7 +129,9 @@ fn keys(
         let id = name.map_or_else(|| "keys".to_owned(), |name| format!("group-{name}"));
         groups.push((name.cloned(), slugs.target(&title, id)));
         for definition in shown().filter(|it| it.group.as_ref().map(|group| &group.value) == name) {
-            definitions.push(slugs.target(&definition.name, format!("key-{}", *definition.name)));
+            let name = definition.name.value.clone();
+            let target = slugs.target(&name, format!("key-{name}"));
+            definitions.insert(name, target);
         }
     }
     (groups, definitions)

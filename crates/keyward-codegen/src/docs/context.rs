@@ -9,6 +9,7 @@ use keyward_pattern::{Keyspace, Part, Template};
 use keyward_schema::Schema;
 use keyward_schema::model::{Date, Definition};
 use keyward_schema::span::Spanned;
+use std::collections::HashMap;
 
 /// What a page is made from.
 pub(super) struct Context<'a> {
@@ -19,10 +20,57 @@ pub(super) struct Context<'a> {
     /// The definitions that the page shows, by number
     pub(super) selected: Vec<usize>,
     pub(super) anchors: Anchors,
-    pub(super) samples: Samples<'a>,
+    /// What the prefix becomes in examples
+    pub(super) prefix: String,
+    /// Example keys of each definition, by number: the schema's with the prefix, or one that is built
+    examples: Vec<Vec<String>>,
+    numbers: HashMap<&'a str, usize>,
 }
 
 impl<'a> Context<'a> {
+    /// Everything that is needed more than once.
+    pub(super) fn new(
+        schema: &'a Schema,
+        keyspace: &'a Keyspace,
+        words: &'static Words,
+        selected: Vec<usize>,
+        events: &[usize],
+    ) -> Self {
+        let samples = Samples::new(schema, keyspace);
+        let examples = schema.keys.iter().zip(keyspace.definitions());
+        let examples = examples.map(|(definition, compiled)| {
+            if definition.examples.is_empty() {
+                return samples.key(compiled).into_iter().collect();
+            }
+            let whole = |example: &Spanned<String>| format!("{}{}", samples.prefix, **example);
+            definition.examples.iter().map(whole).collect()
+        });
+        Context {
+            schema,
+            keyspace,
+            words,
+            anchors: Anchors::new(schema, &selected, events, words),
+            examples: examples.collect(),
+            numbers: (0..)
+                .zip(&schema.keys)
+                .map(|(number, it)| (it.name.as_str(), number))
+                .collect(),
+            prefix: samples.prefix,
+            selected,
+        }
+    }
+
+    /// The definition of this name.
+    pub(super) fn find(&self, name: &str) -> Option<&'a Definition> {
+        self.numbers.get(name).map(|number| &self.schema.keys[*number])
+    }
+
+    /// The example keys of a definition.
+    pub(super) fn examples(&self, definition: &Definition) -> &[String] {
+        let number = self.numbers.get(definition.name.as_str());
+        number.and_then(|number| self.examples.get(*number)).map_or(&[], Vec::as_slice)
+    }
+
     /// The definitions that the page shows.
     pub(super) fn shown(&self) -> impl Iterator<Item = &'a Definition> {
         self.selected.iter().map(|&number| &self.schema.keys[number])
@@ -30,7 +78,7 @@ impl<'a> Context<'a> {
 
     /// Where a definition is on the page.
     pub(super) fn target(&self, name: &str) -> Option<&Target> {
-        self.anchors.definitions.iter().find(|target| target.name == name)
+        self.anchors.definitions.get(name)
     }
 
     /// A definition's name, which leads to it if the page shows it.

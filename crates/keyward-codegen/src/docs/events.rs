@@ -2,33 +2,30 @@
 
 use super::context::{Context, doc, written};
 use super::page::{Event, Invalidated, Invalidates};
-use super::prose::Prose;
+use super::prose::{Prose, Target};
 use keyward_pattern::Part;
 use keyward_schema::model::{self, BindingSource, Definition, Invalidate, Invalidation};
 
 impl<'a> Context<'a> {
     /// The events that the page shows.
     pub(super) fn events(&self) -> Vec<Event> {
-        let shown = self.anchors.events.iter();
-        shown
-            .filter_map(|target| {
-                let event = self.schema.events.iter().find(|event| *event.name == target.name)?;
-                let invalidates = event.invalidates.iter().filter_map(|call| {
-                    let keys = &self.schema.keys;
-                    let definition = keys.iter().find(|it| *it.name == call.definition)?;
-                    Some(Invalidates {
-                        definition: self.definition(&definition.name),
-                        keys: self.invalidated(definition, event, call),
-                    })
-                });
-                Some(Event {
-                    target: target.clone(),
-                    doc: doc(event.doc.as_ref()),
-                    params: event.params.iter().map(|it| self.param(it, None, false)).collect(),
-                    invalidates: invalidates.collect(),
+        let described = |(number, target): &(usize, Target)| {
+            let event = &self.schema.events[*number];
+            let invalidates = event.invalidates.iter().filter_map(|call| {
+                let definition = self.find(&call.definition)?;
+                Some(Invalidates {
+                    definition: self.definition(&definition.name),
+                    keys: self.invalidated(definition, event, call),
                 })
-            })
-            .collect()
+            });
+            Event {
+                target: target.clone(),
+                doc: doc(event.doc.as_ref()),
+                params: event.params.iter().map(|it| self.param(it, None, false)).collect(),
+                invalidates: invalidates.collect(),
+            }
+        };
+        self.anchors.events.iter().map(described).collect()
     }
 
     /// The keys that a call means: the event's parameters in braces, `*` where any value is meant.

@@ -59,11 +59,9 @@ impl Context<'_> {
             let subject = self.definition(&definition.name);
             accepted.extend(accepted_for(&subject, &definition.allow));
         }
-        for target in &self.anchors.events {
-            let events = self.schema.events.iter().filter(|event| *event.name == target.name);
-            for event in events {
-                accepted.extend(accepted_for(&Prose::link(target), &event.allow));
-            }
+        for (number, target) in &self.anchors.events {
+            let allow = &self.schema.events[*number].allow;
+            accepted.extend(accepted_for(&Prose::link(target), allow));
         }
         for migration in self.migrations() {
             let same = self.schema.migrations.iter().find(|it| *it.name == migration.name);

@@ -55,21 +55,9 @@ impl<'a> Context<'a> {
             command: self.scan(&glob),
             also_finds: self.also_finds(definition, &glob),
             glob,
-            examples,
+            examples: examples.to_vec(),
             accepted: accepted_for(&subject, &definition.allow),
         })
-    }
-
-    /// The schema's examples with the prefix, or one that is built.
-    pub(super) fn examples(&self, definition: &Definition) -> Vec<String> {
-        if !definition.examples.is_empty() {
-            let whole = |example: &str| format!("{}{example}", self.samples.prefix);
-            return definition.examples.iter().map(|example| whole(example)).collect();
-        }
-        self.compiled(definition)
-            .and_then(|compiled| self.samples.key(compiled))
-            .into_iter()
-            .collect()
     }
 
     fn pieces(&self, definition: &'a Definition) -> Vec<Piece> {
@@ -151,9 +139,8 @@ impl<'a> Context<'a> {
 
     fn invalidated_by(&self, definition: &'a Definition) -> Vec<InvalidatedBy> {
         let mut found = Vec::new();
-        for target in &self.anchors.events {
-            let event = self.schema.events.iter().find(|event| *event.name == target.name);
-            let Some(event) = event else { continue };
+        for (number, target) in &self.anchors.events {
+            let event = &self.schema.events[*number];
             let calls = event.invalidates.iter();
             let calls = calls.filter(|call| call.definition == *definition.name);
             let keys: Vec<_> = calls.map(|it| self.invalidated(definition, event, it)).collect();
@@ -179,7 +166,7 @@ impl<'a> Context<'a> {
                 },
                 &[],
             ),
-            example: example.and_then(|key| derived(&self.samples.prefix, key, it.word())),
+            example: example.and_then(|key| derived(&self.prefix, key, it.word())),
         };
         definition.derived().into_iter().map(one).collect()
     }
@@ -222,10 +209,13 @@ impl<'a> Context<'a> {
 
     /// The definitions whose examples a glob finds as well; a `*` crosses separators.
     fn also_finds(&self, definition: &Definition, glob: &str) -> Option<Prose> {
+        // Most keys part from it before its first `*`.
+        let start = glob.split(['*', '\\', '?', '[']).next().unwrap_or_default();
         let glob = Glob::new(glob);
+        let finds = |key: &String| key.starts_with(start) && glob.matches(key.as_bytes());
         let others = self.schema.keys.iter().filter(|other| other.name != definition.name);
         let found: Vec<Prose> = others
-            .filter(|other| self.examples(other).iter().any(|key| glob.matches(key.as_bytes())))
+            .filter(|other| self.examples(other).iter().any(finds))
             .map(|other| self.definition(&other.name))
             .collect();
         let phrase = self.words.also_finds;

@@ -61,10 +61,8 @@ pub use prose::{Prose, Span, Target};
 pub use words::{Locale, Words};
 
 use crate::{Files, TemplateError, Templates};
-use anchors::Anchors;
 use context::Context;
 use keyward_schema::Schema;
-use sample::Samples;
 use std::path::Path;
 
 /// Our templates.
@@ -169,14 +167,7 @@ impl Page {
                     || calls.any(|call| names.contains(&call.definition.as_str()))
             })
             .collect();
-        let context = Context {
-            schema,
-            keyspace,
-            words,
-            anchors: Anchors::new(schema, &selected, &events, words),
-            samples: Samples::new(schema, keyspace),
-            selected,
-        };
+        let context = Context::new(schema, keyspace, words, selected, &events);
         let (ttls, scale) = context.ttl_table();
         Page {
             words,

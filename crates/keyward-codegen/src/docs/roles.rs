@@ -2,7 +2,7 @@
 
 use super::context::Context;
 use super::prose::Prose;
-use keyward_fact::Duration;
+use keyward_fact::{Duration, KeyType};
 use keyward_schema::model::{
     Algorithm, Definition, Limit, OnFull, OnOutage, Queue, Quota, RateLimit, Role, SessionRole,
 };
@@ -126,7 +126,10 @@ impl Context<'_> {
     pub(super) fn bounds(&self, definition: &Definition) -> Vec<Prose> {
         let words = self.words;
         let mut bounds = Vec::new();
-        if let Some(len) = &definition.max_len {
+        // Where every field is declared, their number is no question.
+        let is_closed = !definition.fields.is_empty() && !definition.open;
+        let is_hash = definition.key_type.as_ref().is_some_and(|it| it.value == KeyType::Hash);
+        if let Some(len) = definition.max_len.as_ref().filter(|_| !(is_hash && is_closed)) {
             let phrase = match definition.on_full {
                 OnFull::Trim => words.max_len_trim,
                 OnFull::Refuse => words.max_len_refuse,

@@ -57,6 +57,7 @@ fn the_page_works_in_a_browser() {
         assert_eq!(seen["menu"], menu, "{context}");
         assert_eq!(seen["dark"], false, "{context}");
     }
+    assert_eq!(seen["wide"]["groups"], "buying", "{seen:#}");
     let dark = look(&page, true);
     assert_eq!(dark["wide"]["dark"], true, "{dark:#}");
     assert_ne!(dark["wide"]["paper"], seen["wide"]["paper"], "{dark:#}");

@@ -20,6 +20,7 @@ addEventListener("load", () => setTimeout(() => {
   type("PRICE json");
   seen.found = names();
   seen.tables = shown("section.aside").length;
+  seen.groups = shown("#side .group").map((it) => it.textContent).join(" ");
   document.querySelector('#side a[href="#ttls"]').click();
   seen.cleared = shown(".card").length;
   type("nothing-of-that-name");

@@ -33,7 +33,6 @@ pub(super) static WORDS: Words = Words {
     regenerate: "Neu erzeugen: {0}",
     only: "Diese Seite zeigt einen Teil der Keys: {0}.",
     yes: "ja",
-    no: "nein",
 
     overview: "Übersicht",
     lifecycles: "Lebenszyklen",
@@ -100,7 +99,6 @@ pub(super) static WORDS: Words = Words {
     remove_after: "Muss weg sein nach dem",
     optional: "optional",
     required: "Pflicht",
-    none: "keine",
 
     prefix: "Präfix",
     no_prefix: "keines",

@@ -33,7 +33,6 @@ pub(super) static WORDS: Words = Words {
     regenerate: "To write it anew: {0}",
     only: "This page shows a part of the keyspace: {0}.",
     yes: "yes",
-    no: "no",
 
     overview: "Overview",
     lifecycles: "Lifecycles",
@@ -100,7 +99,6 @@ pub(super) static WORDS: Words = Words {
     remove_after: "Must be gone after",
     optional: "optional",
     required: "required",
-    none: "none",
 
     prefix: "Prefix",
     no_prefix: "none",

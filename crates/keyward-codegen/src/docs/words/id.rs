@@ -33,7 +33,6 @@ pub(super) static WORDS: Words = Words {
     regenerate: "Membuat ulang: {0}",
     only: "Halaman ini hanya memuat sebagian key: {0}.",
     yes: "ya",
-    no: "tidak",
 
     overview: "Ringkasan",
     lifecycles: "Siklus hidup",
@@ -100,7 +99,6 @@ pub(super) static WORDS: Words = Words {
     remove_after: "Harus hilang setelah",
     optional: "opsional",
     required: "wajib",
-    none: "tidak ada",
 
     prefix: "Prefix",
     no_prefix: "tidak ada",

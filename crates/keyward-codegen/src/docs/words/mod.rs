@@ -84,7 +84,6 @@ pub struct Words {
     pub regenerate: &'static str,
     pub only: &'static str,
     pub yes: &'static str,
-    pub no: &'static str,
 
     // Sections
     pub overview: &'static str,
@@ -153,7 +152,6 @@ pub struct Words {
     pub remove_after: &'static str,
     pub optional: &'static str,
     pub required: &'static str,
-    pub none: &'static str,
 
     // The keyspace
     pub prefix: &'static str,

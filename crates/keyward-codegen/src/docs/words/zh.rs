@@ -33,7 +33,6 @@ pub(super) static WORDS: Words = Words {
     regenerate: "重新生成：{0}",
     only: "本页只包含部分 Key：{0}。",
     yes: "是",
-    no: "否",
 
     overview: "概览",
     lifecycles: "生命周期",
@@ -100,7 +99,6 @@ pub(super) static WORDS: Words = Words {
     remove_after: "清除期限",
     optional: "可选",
     required: "必填",
-    none: "无",
 
     prefix: "前缀",
     no_prefix: "无",
