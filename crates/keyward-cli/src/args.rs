@@ -454,6 +454,9 @@ pub(crate) struct Docs {
     /// A folder with templates that take the place of ours
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub(crate) template: Option<PathBuf>,
+    /// Write our templates to a folder, and nothing else
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
+    pub(crate) eject: Option<PathBuf>,
     /// Write nothing; name the files that would change, and exit 1 if there are any
     #[arg(long)]
     pub(crate) check: bool,

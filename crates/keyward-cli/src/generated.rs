@@ -19,46 +19,43 @@ pub(crate) struct Target<'a> {
 /// Makes the folder hold what was generated.
 pub(crate) fn settle(target: &Target<'_>, generated: &[Files], output: &Output) -> Result<Verdict> {
     let plan = Plan::new(target.folder, generated, target.force).map_err(refused)?;
-    let mut counts = [0; 3];
+    if !target.check {
+        plan.apply().map_err(|error| Failure::file("write to", target.folder, &error))?;
+    }
     for (change, path) in plan.changes() {
-        let (at, done, due) = match change {
-            Change::Create => (0, "created", "would create"),
-            Change::Update => (1, "updated", "would update"),
-            Change::Remove => (2, "removed", "would remove"),
-        };
-        counts[at] += 1;
         let path = target.folder.join(path);
+        let (would, did) = match change {
+            Change::Create => ("create", "created"),
+            Change::Update => ("update", "updated"),
+            Change::Remove => ("remove", "removed"),
+        };
         if target.check {
-            output.print(format_args!("{due} {}\n", path.display()))?;
+            output.print(format_args!("would {would} {}\n", path.display()))?;
         } else {
-            output.detail(format_args!("{done} {}", path.display()))?;
+            output.note(format_args!("{did} {}", path.display()))?;
         }
     }
-    let files: usize = generated.iter().map(|files| files.iter().count()).sum();
-    if target.check {
-        if plan.is_empty() {
-            output.note(format_args!("{} up to date", counted(files, "file")))?;
-        } else {
-            output.note("out of date: run it again without `--check`")?;
-        }
-        return Ok(Verdict::of(!plan.is_empty()));
-    }
-    plan.apply().map_err(|error| Failure::file("write to", target.folder, &error))?;
-    output.note(summary(counts, files, target.folder))?;
-    Ok(Verdict::Clean)
+    let changed = plan.changes().count();
+    let verb = if target.check { "would change" } else { "changed" };
+    output.note(match (changed, plan.unchanged()) {
+        (0, unchanged) => format!("{} up to date", counted(unchanged, "file")),
+        (_, 0) => format!("{} {verb}", counted(changed, "file")),
+        (_, unchanged) => format!("{} {verb}, {unchanged} up to date", counted(changed, "file")),
+    })?;
+    Ok(Verdict::of(target.check && changed > 0))
 }
 
-fn summary([created, updated, removed]: [usize; 3], files: usize, folder: &Path) -> String {
-    let unchanged = files - created - updated;
-    let counts = [
-        (created, "created"),
-        (updated, "updated"),
-        (removed, "removed"),
-        (unchanged, "unchanged"),
-    ];
-    let counts = counts.iter().filter(|(count, _)| *count > 0);
-    let counts: Vec<String> = counts.map(|(count, what)| format!("{count} {what}")).collect();
-    format!("{} in {}: {}", counted(files, "file"), folder.display(), counts.join(", "))
+/// Writes templates to a folder, for the user to change.
+pub(crate) fn eject<'t>(
+    target: &Target<'_>,
+    templates: impl Iterator<Item = (&'t str, &'t str)>,
+    output: &Output,
+) -> Result<Verdict> {
+    let mut files = Files::new("templates");
+    for (name, text) in templates {
+        files.add(format!("{name}.j2"), text);
+    }
+    settle(target, &[files], output)
 }
 
 fn refused(error: PlanError) -> Failure {
@@ -74,9 +71,13 @@ fn refused(error: PlanError) -> Failure {
 
 /// A template that cannot be used.
 pub(crate) fn unusable(error: &TemplateError) -> Failure {
-    let failure = Failure::new(error.to_string());
-    match error.help() {
-        Some(help) => failure.help(help),
-        None => failure,
+    match error {
+        TemplateError::Read(path, cause) => Failure::file("read", path, cause),
+        TemplateError::Template(_) => Failure::new(error.to_string())
+            .help("`{{ debug() }}` in a template shows everything that it can use"),
+        _ => {
+            let failure = Failure::new(error.to_string());
+            error.help().into_iter().fold(failure, Failure::help)
+        }
     }
 }

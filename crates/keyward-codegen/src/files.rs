@@ -52,6 +52,7 @@ impl Files {
 pub struct Plan {
     folder: PathBuf,
     changes: Vec<(Change, String, String)>,
+    unchanged: usize,
     list: List,
     listed_before: Option<String>,
 }
@@ -76,6 +77,7 @@ impl Plan {
         let mut list = before.without(generated);
         let mut changes = Vec::new();
         let mut foreign = Vec::new();
+        let mut unchanged = 0;
         let mut seen: BTreeMap<&str, &str> = BTreeMap::new();
         for files in generated {
             for (path, text) in files.iter() {
@@ -85,7 +87,9 @@ impl Plan {
                     None => {}
                 }
                 let there = read(&folder.join(path))?;
-                if there.as_deref() != Some(text) {
+                if there.as_deref() == Some(text) {
+                    unchanged += 1;
+                } else {
                     if there.is_some() && !before.files.contains_key(path) && !force {
                         foreign.push(folder.join(path));
                     }
@@ -104,12 +108,17 @@ impl Plan {
                 changes.push((Change::Remove, path.clone(), String::new()));
             }
         }
-        Ok(Plan { folder: folder.to_owned(), changes, list, listed_before })
+        Ok(Plan { folder: folder.to_owned(), changes, unchanged, list, listed_before })
     }
 
     /// Each file that changes, in order.
     pub fn changes(&self) -> impl Iterator<Item = (Change, &str)> {
         self.changes.iter().map(|(change, path, _)| (*change, path.as_str()))
+    }
+
+    /// How many files are as they should be.
+    pub fn unchanged(&self) -> usize {
+        self.unchanged
     }
 
     /// Whether the folder holds what was generated.

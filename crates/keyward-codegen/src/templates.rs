@@ -23,17 +23,11 @@ impl Templates {
             ours.iter().map(|(name, text)| ((*name).to_owned(), (*text).to_owned())).collect();
         if let Some(folder) = overrides {
             for (name, text) in read_folder(folder)? {
-                match texts.get_mut(&name) {
-                    Some(own) => *own = text,
-                    None => {
-                        let known = texts.keys().cloned().collect();
-                        return Err(TemplateError::Unknown {
-                            folder: folder.to_owned(),
-                            name,
-                            known,
-                        });
-                    }
-                }
+                let Some(own) = texts.get_mut(&name) else {
+                    let known = texts.keys().cloned().collect();
+                    return Err(TemplateError::Unknown { folder: folder.to_owned(), name, known });
+                };
+                *own = text;
             }
         }
         let mut environment = Environment::new();

@@ -3,13 +3,13 @@
 use super::key::{bound, quoted};
 use crate::args::{Docs, DocsFormat, DocsLocale};
 use crate::failure::{Failure, Result};
+use crate::generated::{Target, eject, settle, unusable};
 use crate::output::Output;
-use crate::report::counted;
 use crate::schemas::Schemas;
 use crate::settings::{SCHEMA_FILE, Settings};
 use crate::verdict::Verdict;
-use keyward_codegen::docs::{Format, Locale, Options, generate};
-use keyward_codegen::{Change, Files, Plan, PlanError, TemplateError};
+use keyward_codegen::Files;
+use keyward_codegen::docs::{Format, Locale, Options, TEMPLATES, generate};
 use keyward_schema::Schema;
 use std::path::{Component, Path, PathBuf};
 
@@ -17,6 +17,10 @@ use std::path::{Component, Path, PathBuf};
 const FOLDER: &str = "docs/keyspace";
 
 pub(crate) fn run(args: &Docs, settings: &Settings, output: &Output) -> Result<Verdict> {
+    if let Some(folder) = &args.eject {
+        let target = Target { folder, check: args.check, force: args.force };
+        return eject(&target, TEMPLATES.into_iter(), output);
+    }
     let paths = settings.schemas(&[])?;
     let schemas = Schemas::open(paths.clone()).usable(output)?;
     args.selection.check(&schemas)?;
@@ -41,7 +45,7 @@ pub(crate) fn run(args: &Docs, settings: &Settings, output: &Output) -> Result<V
             all.add(name, text);
         }
     }
-    write(args, &folder, all, output)
+    settle(&Target { folder: &folder, check: args.check, force: args.force }, &[all], output)
 }
 
 /// The documentation of one schema.
@@ -75,42 +79,6 @@ fn generated(
         command: &command(args, path, folder, &selection),
     };
     generate(schema, &options).map_err(|error| unusable(&error))
-}
-
-/// Brings the folder up to date, or says what is not.
-fn write(args: &Docs, folder: &Path, files: Files, output: &Output) -> Result<Verdict> {
-    let total = files.iter().count();
-    let plan = Plan::new(folder, &[files], args.force).map_err(|error| match &error {
-        PlanError::Foreign(_) => Failure::new(error.to_string())
-            .help("`--out DIR` writes elsewhere, `--force` overwrites it"),
-        _ => Failure::new(error.to_string()),
-    })?;
-    if !args.check {
-        plan.apply().map_err(|error| Failure::file("write", folder, &error))?;
-    }
-    for (change, path) in plan.changes() {
-        let shown = folder.join(path);
-        let (would, did) = match change {
-            Change::Create => ("create", "created"),
-            Change::Update => ("update", "updated"),
-            Change::Remove => ("remove", "removed"),
-        };
-        if args.check {
-            output.print(format_args!("would {would} {}\n", shown.display()))?;
-        } else {
-            output.note(format_args!("{did} {}", shown.display()))?;
-        }
-    }
-    let written = plan.changes().filter(|(change, _)| *change != Change::Remove).count();
-    let changed = plan.changes().count();
-    let unchanged = total - written;
-    let verb = if args.check { "would change" } else { "changed" };
-    output.note(match (changed, unchanged) {
-        (0, _) => format!("{} up to date", counted(unchanged, "file")),
-        (_, 0) => format!("{} {verb}", counted(changed, "file")),
-        _ => format!("{} {verb}, {unchanged} up to date", counted(changed, "file")),
-    })?;
-    Ok(Verdict::of(args.check && changed > 0))
 }
 
 fn formats(args: &Docs) -> Vec<Format> {
@@ -225,16 +193,4 @@ fn normal(path: &Path) -> PathBuf {
         }
     }
     normal
-}
-
-fn unusable(error: &TemplateError) -> Failure {
-    match error {
-        TemplateError::Read(path, cause) => Failure::file("read", path, cause),
-        TemplateError::Template(_) => Failure::new(error.to_string())
-            .help("`{{ debug() }}` in a template shows everything that it can use"),
-        _ => {
-            let failure = Failure::new(error.to_string());
-            error.help().into_iter().fold(failure, Failure::help)
-        }
-    }
 }

@@ -2,20 +2,21 @@
 
 use crate::args::Generate;
 use crate::failure::{Failure, Result};
-use crate::generated::{Target, settle, unusable};
+use crate::generated::{Target, eject, settle, unusable};
 use crate::output::Output;
 use crate::schemas::Schemas;
 use crate::settings::Settings;
 use crate::verdict::Verdict;
 use keyward_codegen::model::Module;
-use keyward_codegen::{Files, Language, Templates, vectors};
+use keyward_codegen::{Files, Language, vectors};
 use keyward_schema::model::Schema;
 use keyward_schema::render;
 
 pub(crate) fn run(args: &Generate, settings: &Settings, output: &Output) -> Result<Verdict> {
     if let Some(folder) = &args.eject {
         let templates = Language::all_templates(None).map_err(|error| unusable(&error))?;
-        return eject(&templates, folder, args, output);
+        let target = Target { folder, check: args.check, force: args.force };
+        return eject(&target, templates.iter(), output);
     }
     let schemas = sound(Schemas::open(settings.schemas(&[])?), output)?;
     let overrides = args.template.as_deref();
@@ -57,17 +58,4 @@ fn sound(schemas: Schemas, output: &Output) -> Result<Vec<Schema>> {
     }
     Err(Failure::rendered(render(&schemas.sources, &findings, output.style()))
         .help("no code is generated from a schema that is not sound"))
-}
-
-fn eject(
-    templates: &Templates,
-    folder: &std::path::Path,
-    args: &Generate,
-    output: &Output,
-) -> Result<Verdict> {
-    let mut files = Files::new("templates");
-    for (name, text) in templates.iter() {
-        files.add(format!("{name}.j2"), text);
-    }
-    settle(&Target { folder, check: args.check, force: args.force }, &[files], output)
 }

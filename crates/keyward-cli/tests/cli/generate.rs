@@ -28,7 +28,10 @@ fn check_writes_nothing_and_names_what_differs() {
     assert!(!cli.folder().join("out").exists());
     assert_eq!(generate(&[]).code, Some(0));
     assert_snapshot!(generate(&["--check"]));
-    cli.write("keyward.toml", SHOP.replace("\"1d\"", "\"2d\"").replace("[keys.cart]", "[keys.basket]"));
+    cli.write(
+        "keyward.toml",
+        SHOP.replace("\"1d\"", "\"2d\"").replace("[keys.cart]", "[keys.basket]"),
+    );
     assert_snapshot!(generate(&["--check"]));
     cli.write("out/shop/__init__.py", "edited by hand\n");
     assert_eq!(generate(&["--check"]).code, Some(1));
@@ -56,7 +59,10 @@ fn a_renamed_keyspace_leaves_nothing_behind() {
     let other = SHOP.replace("name = \"shop\"", "name = \"store\"");
     cli.write("other.toml", &other);
     // Another keyspace's files are not in the way.
-    assert_eq!(cli.run(["--schema", "other.toml", "generate", "--lang", "go", "--out", "out"]).code, Some(0));
+    assert_eq!(
+        cli.run(["--schema", "other.toml", "generate", "--lang", "go", "--out", "out"]).code,
+        Some(0)
+    );
     assert!(cli.folder().join("out/shop/keys.go").exists());
     assert!(cli.folder().join("out/store/keys.go").exists());
 }
@@ -67,7 +73,9 @@ fn a_template_takes_the_place_of_ours() {
     assert_eq!(cli.run(["generate", "--eject", "templates"]).code, Some(0));
     let ours = cli.read("templates/go/keys.go.j2");
     for entry in fs::read_dir(cli.folder().join("templates")).unwrap() {
-        fs::remove_dir_all(entry.unwrap().path()).or_else(|_| fs::remove_file(cli.folder().join("templates/.keyward-files"))).unwrap();
+        fs::remove_dir_all(entry.unwrap().path())
+            .or_else(|_| fs::remove_file(cli.folder().join("templates/.keyward-files")))
+            .unwrap();
     }
     cli.write("templates/go/keys.go.j2", ours + "// {{ keys | length }} definitions\n");
     let generate = ["generate", "--lang", "go", "--out", "out", "--template", "templates"];

@@ -65,8 +65,8 @@ use context::Context;
 use keyward_schema::Schema;
 use std::path::Path;
 
-/// Our templates.
-const TEMPLATES: [(&str, &str); 4] = [
+/// Our templates, by name.
+pub const TEMPLATES: [(&str, &str); 4] = [
     ("index.html", include_str!("../../templates/docs/index.html.j2")),
     ("keyspace.md", include_str!("../../templates/docs/keyspace.md.j2")),
     ("script.js", include_str!("../../templates/docs/script.js.j2")),

@@ -184,13 +184,12 @@ impl<'s> Building<'s> {
     ) -> Param {
         let id = declared.name.value.clone();
         let known = (id.clone(), declared.param.value.clone(), rest);
-        let ty = match self.known.get(&known) {
-            Some(ty) => ty.clone(),
-            None => {
-                let ty = self.param_type(declared, language);
-                self.known.insert(known, ty.clone());
-                ty
-            }
+        let ty = if let Some(ty) = self.known.get(&known) {
+            ty.clone()
+        } else {
+            let ty = self.param_type(declared, language);
+            self.known.insert(known, ty.clone());
+            ty
         };
         Param {
             name: names.add(&id),
@@ -433,7 +432,7 @@ fn parts(template: &Template) -> Vec<Part> {
     let mut next = 0;
     for part in template.parts() {
         match part {
-            keyward_pattern::Part::Literal(text) => found.push(Ok(text.to_string())),
+            keyward_pattern::Part::Literal(text) => found.push(Ok(text.clone())),
             keyward_pattern::Part::Hole(hole) => {
                 found.extend(hole.tag.then(|| Ok("{".to_owned())));
                 found.push(Err(next));

@@ -31,10 +31,14 @@ impl Text {
             Text::String(text) => text.as_str().into(),
             Text::Utf16(unit) => json!({ "utf16": format!("{unit:04x}") }),
             Text::Bytes(bytes) => {
-                json!({ "hex": bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>() })
+                json!({ "hex": hex(bytes) })
             }
         }
     }
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::new(), |text, byte| text + &format!("{byte:02x}"))
 }
 
 /// Finds values for parameters. The same schema has the same candidates each time.

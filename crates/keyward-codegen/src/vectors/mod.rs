@@ -289,7 +289,7 @@ impl<'s> Maker<'s> {
         for call in &event.invalidates {
             let Some(id) = self.schema.compiled.find(&call.definition) else { continue };
             let definition = self.schema.compiled.definition(id);
-            let bound = self.bound(call, definition, values);
+            let bound = bound(call, definition, values);
             let named: Values = self.prefix.iter().chain(&bound).cloned().collect();
             if bound.len() + self.prefix.len() == definition.params().len() {
                 // A key that belongs to another definition cannot be there as one of this.
@@ -302,24 +302,25 @@ impl<'s> Maker<'s> {
         vector["globs"] = globs.into();
         vector
     }
+}
 
-    fn bound(&self, call: &Invalidation, definition: Definition<'_>, values: &Values) -> Values {
-        let of_event =
-            |name: &str| values.iter().find(|(own, _)| own == name).map(|(_, value)| value.clone());
-        let params = definition.params()[definition.prefix_params()..].iter();
-        params
-            .filter_map(|(name, _)| {
-                let written = call.bindings.iter().find(|binding| binding.param == *name);
-                let value = match written.map(|binding| &binding.source) {
-                    Some(BindingSource::Param(source)) => of_event(source),
-                    Some(BindingSource::Word(word)) => Some(word.clone()),
-                    Some(BindingSource::Free) => None,
-                    None => of_event(name),
-                };
-                Some((name.clone(), value?))
-            })
-            .collect()
-    }
+/// The values that an event gives a definition.
+fn bound(call: &Invalidation, definition: Definition<'_>, values: &Values) -> Values {
+    let of_event =
+        |name: &str| values.iter().find(|(own, _)| own == name).map(|(_, value)| value.clone());
+    let params = definition.params()[definition.prefix_params()..].iter();
+    params
+        .filter_map(|(name, _)| {
+            let written = call.bindings.iter().find(|binding| binding.param == *name);
+            let value = match written.map(|binding| &binding.source) {
+                Some(BindingSource::Param(source)) => of_event(source),
+                Some(BindingSource::Word(word)) => Some(word.clone()),
+                Some(BindingSource::Free) => None,
+                None => of_event(name),
+            };
+            Some((name.clone(), value?))
+        })
+        .collect()
 }
 
 /// Keys that look almost like this one.
@@ -364,7 +365,7 @@ fn object(values: &[(String, String)]) -> Value {
 /// The text of a pattern without parameters.
 fn literal(template: &keyward_pattern::Template) -> String {
     let text = |part: &keyward_pattern::Part| match part {
-        keyward_pattern::Part::Literal(text) => text.to_string(),
+        keyward_pattern::Part::Literal(text) => text.clone(),
         keyward_pattern::Part::Hole(_) => String::new(),
     };
     template.parts().iter().map(text).collect()

@@ -132,7 +132,7 @@ impl Dfa {
         let mut state = self.start;
         let distance = self.distances();
         let far = |state: u32| distance[self.number(state) as usize];
-        while !self.is_empty() && !(self.accepting(state) && word.len() >= len) {
+        while !(self.is_empty() || self.accepting(state) && word.len() >= len) {
             let on = |byte: &u8| self.next(state, *byte) != DEAD;
             let mut ways: Vec<u8> = (0..=u8::MAX).filter(on).collect();
             if word.len() >= len {
