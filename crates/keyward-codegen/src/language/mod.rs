@@ -5,6 +5,7 @@ mod java;
 mod python;
 mod quote;
 mod rust;
+mod scope;
 mod typescript;
 
 use crate::model::{Module, Name};
@@ -90,6 +91,15 @@ impl Language {
         }
     }
 
+    /// The keyspace with names as the language needs them.
+    fn settle(self, module: &Module) -> Module {
+        match self {
+            Language::TypeScript => typescript::settle(module),
+            Language::Python => python::settle(module),
+            _ => module.clone(),
+        }
+    }
+
     /// The templates of all languages, with those of a folder in the place of ours.
     pub fn all_templates(overrides: Option<&Path>) -> Result<Templates, TemplateError> {
         let ours: Vec<(&str, &str)> = Language::ALL
@@ -109,8 +119,9 @@ impl Language {
         templates: &Templates,
         settings: &Settings,
     ) -> Result<Files, TemplateError> {
+        let settled = self.settle(module);
         let context = Context {
-            module,
+            module: &settled,
             header: HEADER,
             java_package: settings
                 .java_package

@@ -5,6 +5,7 @@
 //! fails, and in its last line how many it has checked.
 
 mod random;
+mod typescript;
 
 use keyward_codegen::model::Module;
 use keyward_codegen::{Files, Language, Plan, Settings, vectors};
@@ -90,7 +91,8 @@ impl Workspace {
 }
 
 impl Case {
-    /// How many vectors hold nothing but what `can_hold` says of the texts that are not strings.
+    /// How many vectors have only values that the language can hold, as `can_hold` says of those that
+    /// are no strings.
     fn expressible(&self, can_hold: &impl Fn(&Value) -> bool) -> usize {
         let text = self.vectors.iter().next().unwrap().1;
         let document: Value = serde_json::from_str(text).unwrap();
@@ -98,12 +100,20 @@ impl Case {
         let vectors = lists.iter().flat_map(|list| document[*list].as_array().unwrap());
         vectors
             .filter(|vector| {
+                // A key to parse may be bytes in every language.
                 let params = vector["params"].as_object().into_iter().flat_map(|it| it.values());
-                let texts = params.chain(vector.get("key"));
-                texts.filter(|text| text.is_object()).all(can_hold)
+                params.filter(|text| text.is_object()).all(can_hold)
             })
             .count()
     }
+}
+
+/// The path of a program that `./test tools` fetches.
+pub(crate) fn tool(path: &str) -> String {
+    let tools = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/tools");
+    let tool = tools.join(path);
+    assert!(tool.exists(), "`{path}` is missing: run `./test tools`");
+    tool.to_string_lossy().into_owned()
 }
 
 fn write(folder: &Path, files: &Files) {
