@@ -4,6 +4,7 @@
 //! program in that language, reads the vectors and calls generated code; it prints each vector that
 //! fails, and in its last line how many it has checked.
 
+mod python;
 mod random;
 mod typescript;
 
