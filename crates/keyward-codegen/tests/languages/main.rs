@@ -13,7 +13,7 @@ use keyward_codegen::{Files, Language, Plan, Settings, vectors};
 use keyward_schema::Schema;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Output};
 use std::sync::LazyLock;
 
 /// How many random schemas there are.
@@ -28,12 +28,8 @@ pub(crate) struct Case {
 
 /// The examples and the random schemas, and their vectors.
 pub(crate) static CASES: LazyLock<Vec<Case>> = LazyLock::new(|| {
-    let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples");
     let names = ["binary-options", "document-library", "media-gateway", "reed-cms", "xeuz-cloud"];
-    let examples = names.map(|name| {
-        let loaded = keyward_schema::load(&examples.join(name).join("keyward.toml"));
-        loaded.schema.unwrap_or_else(|errors| panic!("{name}: {errors:?}"))
-    });
+    let examples = names.map(schema_of_example);
     let cases = examples.into_iter().chain(random::schemas(RANDOM)).map(|schema| {
         let module = Module::new(&schema).unwrap();
         let vectors = vectors::vectors(&schema);
@@ -42,7 +38,18 @@ pub(crate) static CASES: LazyLock<Vec<Case>> = LazyLock::new(|| {
     cases.collect()
 });
 
-/// Code of one language for all cases, in a folder of its own.
+fn schema_of_example(name: &str) -> Schema {
+    let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples");
+    let loaded = keyward_schema::load(&examples.join(name).join("keyward.toml"));
+    loaded.schema.unwrap_or_else(|errors| panic!("{name}: {errors:?}"))
+}
+
+/// The model of an example.
+pub(crate) fn example(name: &str) -> Module {
+    Module::new(&schema_of_example(name)).unwrap()
+}
+
+/// Code of one language for some keyspaces, in a folder of its own.
 pub(crate) struct Workspace {
     pub(crate) folder: PathBuf,
     /// The path of each case's vectors
@@ -66,10 +73,33 @@ impl Workspace {
         Workspace { folder, vectors: paths }
     }
 
+    /// The code for some keyspaces, in a folder for one purpose.
+    pub(crate) fn of(language: Language, purpose: &str, modules: &[Module]) -> Self {
+        let name = format!("{}-{purpose}", language.name());
+        let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+        let templates = Language::all_templates(None).unwrap();
+        for module in modules {
+            let files = language.generate(module, &templates, &Settings::default()).unwrap();
+            write(&folder, &files);
+        }
+        Workspace { folder, vectors: Vec::new() }
+    }
+
+    /// Runs a program in the folder, which must refuse its input; what it printed.
+    pub(crate) fn run_to_fail(&self, program: &str, args: &[&str]) -> String {
+        let output = self.output(program, args);
+        assert!(!output.status.success(), "{program} {args:?} in {}", self.folder.display());
+        String::from_utf8_lossy(&output.stdout).into_owned()
+    }
+
+    fn output(&self, program: &str, args: &[&str]) -> Output {
+        let command = Command::new(program).args(args).current_dir(&self.folder).output();
+        command.unwrap_or_else(|error| panic!("{program}: {error}"))
+    }
+
     /// Runs a program in the folder, which must succeed; what it printed.
     pub(crate) fn run(&self, program: &str, args: &[&str]) -> String {
-        let command = Command::new(program).args(args).current_dir(&self.folder).output();
-        let output = command.unwrap_or_else(|error| panic!("{program}: {error}"));
+        let output = self.output(program, args);
         let stdout = String::from_utf8_lossy(&output.stdout).into_owned();
         let stderr = String::from_utf8_lossy(&output.stderr);
         assert!(

@@ -1,9 +1,12 @@
 //! Generated Python, checked by `mypy --strict` and run by the interpreter.
 
-use super::{Workspace, tool};
+use super::{CASES, Workspace, example, tool};
 use keyward_codegen::Language;
 use serde_json::Value;
 use std::path::Path;
+
+/// How many of the keyspaces the type checker sees; it takes its time.
+const TYPED: usize = 15;
 
 /// A file beside this one.
 fn ours(name: &str) -> String {
@@ -11,15 +14,58 @@ fn ours(name: &str) -> String {
     folder.join(name).to_string_lossy().into_owned()
 }
 
+/// The arguments of `env` that run mypy, as pinned in `python/requirements.txt`, on these files.
+fn mypy(files: &[String]) -> Vec<String> {
+    let tools = format!("PYTHONPATH={}", tool("mypy"));
+    let check = ["python3", "-m", "mypy", "--strict", "--python-version", "3.10"];
+    let args = [tools.as_str(), "MYPYPATH=."].into_iter().chain(check).map(str::to_owned);
+    args.chain(files.iter().cloned()).collect()
+}
+
+fn strs(args: &[String]) -> Vec<&str> {
+    args.iter().map(String::as_str).collect()
+}
+
 #[test]
 fn python_agrees_with_the_vectors() {
     let workspace = Workspace::new(Language::Python, |_| String::new());
-    let vectors = workspace.vectors.iter().map(|path| path.to_string_lossy().into_owned());
-    let args: Vec<String> =
-        [ours("runner.py"), ".".to_owned()].into_iter().chain(vectors).collect();
-    let args: Vec<&str> = args.iter().map(String::as_str).collect();
+    let runner = ours("runner.py");
+    let vectors = workspace.vectors.iter().map(|path| path.to_str().unwrap());
+    let args: Vec<&str> = [runner.as_str(), "."].into_iter().chain(vectors).collect();
     let printed = workspace.run("python3", &args);
     // A string holds half a surrogate pair, but not bytes that are no text.
     let can_hold = |text: &Value| text.get("utf16").is_some();
     workspace.assert_checked(&printed, can_hold);
+    let packages: Vec<String> =
+        CASES.iter().take(TYPED).map(|case| case.module.name.snake.clone()).collect();
+    workspace.run("env", &strs(&mypy(&packages)));
+}
+
+#[test]
+fn a_python_program_uses_keys() {
+    let examples = [example("xeuz-cloud"), example("binary-options")];
+    let workspace = Workspace::of(Language::Python, "usage", &examples);
+    workspace.run("env", &strs(&mypy(&[ours("usage.py")])));
+    let usage = ours("usage.py");
+    insta::assert_snapshot!(workspace.run("env", &["PYTHONPATH=.", "python3", &usage]));
+}
+
+#[test]
+fn misuse_is_a_readable_error_of_mypy() {
+    let examples = [example("xeuz-cloud"), example("binary-options")];
+    let workspace = Workspace::of(Language::Python, "misuse", &examples);
+    let misuses = ["misspelt_parameter", "unknown_definition", "wrong_type"];
+    for name in misuses {
+        let file = format!("{name}.py");
+        std::fs::copy(ours(&format!("misuse/{file}")), workspace.folder.join(file)).unwrap();
+    }
+    let files = misuses.map(|name| format!("{name}.py"));
+    insta::assert_snapshot!(workspace.run_to_fail("env", &strs(&mypy(&files))));
+}
+
+#[test]
+fn a_python_package_reads_well() {
+    let workspace = Workspace::of(Language::Python, "look", &[example("xeuz-cloud")]);
+    let module = std::fs::read_to_string(workspace.folder.join("xeuz_cloud/__init__.py")).unwrap();
+    insta::assert_snapshot!(module);
 }

@@ -1,6 +1,6 @@
 //! Generated TypeScript, compiled by `tsc` with every strict setting and run by Node.
 
-use super::{Workspace, tool};
+use super::{Workspace, example, tool};
 use keyward_codegen::Language;
 use serde_json::Value;
 use std::path::Path;
@@ -14,26 +14,53 @@ fn ours(name: &str) -> String {
     folder.join(name).to_string_lossy().into_owned()
 }
 
-/// The folder with all generated modules, and ours copied into it.
-fn workspace(copied: &[&str]) -> Workspace {
-    let workspace = Workspace::new(Language::TypeScript, |_| String::new());
-    for name in ["package.json", "tsconfig.json"].iter().chain(copied) {
+/// Copies files of ours to generated ones.
+fn add(workspace: &Workspace, names: &[&str]) {
+    for name in names {
         let target = workspace.folder.join(Path::new(name).file_name().unwrap());
         std::fs::copy(ours(name), target).unwrap();
     }
-    workspace
 }
 
 #[test]
 fn typescript_agrees_with_the_vectors() {
-    let workspace = workspace(&[]);
+    let workspace = Workspace::new(Language::TypeScript, |_| String::new());
+    add(&workspace, &["package.json", "tsconfig.json"]);
     workspace.run(&tool(TSC), &["--project", "."]);
-    let vectors = workspace.vectors.iter().map(|path| path.to_string_lossy().into_owned());
-    let args: Vec<String> =
-        [ours("runner.js"), "dist".to_owned()].into_iter().chain(vectors).collect();
-    let args: Vec<&str> = args.iter().map(String::as_str).collect();
+    let runner = ours("runner.js");
+    let vectors = workspace.vectors.iter().map(|path| path.to_str().unwrap());
+    let args: Vec<&str> = [runner.as_str(), "dist"].into_iter().chain(vectors).collect();
     let printed = workspace.run("node", &args);
     // A string of UTF-16 holds half a surrogate pair, but not bytes that are no text.
     let can_hold = |text: &Value| text.get("utf16").is_some();
     workspace.assert_checked(&printed, can_hold);
+}
+
+#[test]
+fn a_typescript_program_uses_keys() {
+    let examples = [example("xeuz-cloud"), example("binary-options")];
+    let workspace = Workspace::of(Language::TypeScript, "usage", &examples);
+    add(&workspace, &["package.json", "tsconfig.json", "usage.ts"]);
+    workspace.run(&tool(TSC), &["--project", "."]);
+    insta::assert_snapshot!(workspace.run("node", &["dist/usage.js"]));
+}
+
+#[test]
+fn misuse_is_a_readable_error_of_tsc() {
+    let examples = [example("xeuz-cloud"), example("binary-options")];
+    let workspace = Workspace::of(Language::TypeScript, "misuse", &examples);
+    let misuses = ["misspelt-parameter", "unknown-definition", "wrong-key", "wrong-type"];
+    let misuses = misuses.map(|name| format!("misuse/{name}.ts"));
+    add(&workspace, &["package.json", "tsconfig.json"]);
+    add(&workspace, &misuses.each_ref().map(String::as_str));
+    let printed =
+        workspace.run_to_fail(&tool(TSC), &["--project", ".", "--noEmit", "--pretty", "false"]);
+    insta::assert_snapshot!(printed);
+}
+
+#[test]
+fn a_typescript_module_reads_well() {
+    let workspace = Workspace::of(Language::TypeScript, "look", &[example("xeuz-cloud")]);
+    let module = std::fs::read_to_string(workspace.folder.join("xeuz-cloud.ts")).unwrap();
+    insta::assert_snapshot!(module);
 }

@@ -1,0 +1,3 @@
+from xeuz_cloud import FolderListings
+
+FolderListings()

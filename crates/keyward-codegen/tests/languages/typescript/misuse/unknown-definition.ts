@@ -1,0 +1,3 @@
+import { FolderListings } from "./xeuz-cloud.js";
+
+new FolderListings({});
