@@ -12,6 +12,7 @@
 mod build;
 mod classify;
 mod corpus;
+mod generated;
 mod pipe;
 
 use anyhow::{Context, Result, bail};
@@ -28,15 +29,21 @@ pub(crate) fn run(names: &[&str]) -> Result<()> {
     if cfg!(debug_assertions) {
         return again_in_release(names);
     }
-    let benches: [(&str, Bench); 3] =
-        [("classify", classify::run), ("build", build::run), ("pipe", pipe::run)];
+    let benches: &[(&str, Bench)] = &[
+        ("classify", classify::run),
+        ("build", build::run),
+        ("pipe", pipe::run),
+        ("typescript", generated::typescript),
+        ("python", generated::python),
+    ];
     if let Some(unknown) = names.iter().find(|name| benches.iter().all(|(bench, _)| bench != *name))
     {
-        bail!("no bench `{unknown}`; there are classify, build and pipe");
+        let known: Vec<&str> = benches.iter().map(|(name, _)| *name).collect();
+        bail!("no bench `{unknown}`; there are {}", known.join(", "));
     }
     let mut table = Table::default();
     for (name, bench) in benches {
-        if names.is_empty() || names.contains(&name) {
+        if names.is_empty() || names.contains(name) {
             eprintln!("{name} …");
             bench(&mut table).with_context(|| format!("bench {name}"))?;
         }

@@ -37,7 +37,7 @@ pub(super) fn settle(module: &Module) -> Module {
 
 fn identifiers(thing: &Thing<'_>, name: &Name) -> Vec<String> {
     let suffixes: &[&str] = match thing {
-        Thing::Key(_) => &["", "Fields"],
+        Thing::Key => &["", "Fields"],
         Thing::Event | Thing::Type(_) => &[""],
         Thing::Keyspace | Thing::Group | Thing::Lifecycle | Thing::Owner => &[],
     };

@@ -3,7 +3,7 @@
 //! In the model, names differ only from their like: a key, a type and an event may all be called
 //! `user`. Here the second of them gets a word behind it that says what it is.
 
-use crate::model::{Key, Module, Name, Param, ParamType, Value, Word};
+use crate::model::{Module, Name, Param, ParamType, Value, Word};
 use std::collections::{HashMap, HashSet};
 
 /// How a language writes names.
@@ -21,7 +21,7 @@ pub(super) struct Scope {
 /// What has a name in the shared scope.
 pub(super) enum Thing<'m> {
     Keyspace,
-    Key(&'m Key),
+    Key,
     Type(&'m ParamType),
     Event,
     Group,
@@ -34,7 +34,7 @@ impl Thing<'_> {
     fn word(&self) -> &'static str {
         match self {
             Thing::Keyspace => "keys",
-            Thing::Key(_) => "key",
+            Thing::Key => "key",
             Thing::Type(_) => "value",
             Thing::Event => "event",
             Thing::Group => "group",
@@ -52,8 +52,8 @@ impl Scope {
             self.reserved.iter().map(|&name| name.to_owned()).collect();
         let mut claim = |thing: &Thing<'_>, name: &Name| self.claim(thing, name, &mut taken);
         settled.name = claim(&Thing::Keyspace, &module.name);
-        for (own, key) in settled.keys.iter_mut().zip(&module.keys) {
-            own.name = claim(&Thing::Key(key), &key.name);
+        for key in &mut settled.keys {
+            key.name = claim(&Thing::Key, &key.name);
         }
         let mut types = HashMap::new();
         for ty in &module.types {

@@ -50,7 +50,7 @@ const EVERYWHERE: &[&str] = &[
 
 fn identifiers(thing: &Thing<'_>, name: &Name) -> Vec<String> {
     let suffixes: &[&str] = match thing {
-        Thing::Key(_) => &["", "Key", "Params", "Fields"],
+        Thing::Key => &["", "Key", "Params", "Fields"],
         Thing::Event => &["", "Params"],
         Thing::Type(_) => &[""],
         Thing::Keyspace | Thing::Group | Thing::Lifecycle | Thing::Owner => &[],

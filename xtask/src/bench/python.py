@@ -1,4 +1,4 @@
-"""Times generated keys against hand-written ones: PYTHONPATH=FOLDER python3 typed.py
+"""Times generated keys against hand-written ones: PYTHONPATH=FOLDER python3 python.py
 
 Prints a line for each: what, then nanoseconds to build, by hand, and to check and build.
 """

@@ -1,4 +1,4 @@
-// Times generated keys against hand-written ones: node typed.js FOLDER-OF-MODULES
+// Times generated keys against hand-written ones: node typescript.js FOLDER-OF-MODULES
 //
 // Prints a line for each: what, then nanoseconds to build, by hand, and to check and build.
 
