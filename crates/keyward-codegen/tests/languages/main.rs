@@ -10,7 +10,7 @@ mod typescript;
 
 use keyward_codegen::model::Module;
 use keyward_codegen::{Files, Language, Plan, Settings, vectors};
-use keyward_schema::Schema;
+use keyward_schema::{Schema, read};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -47,6 +47,11 @@ fn schema_of_example(name: &str) -> Schema {
 /// The model of an example.
 pub(crate) fn example(name: &str) -> Module {
     Module::new(&schema_of_example(name)).unwrap()
+}
+
+/// The model of `tenants.toml`: a prefix to bind, and texts that would like to be code.
+pub(crate) fn tenants() -> Module {
+    Module::new(&read(include_str!("tenants.toml")).schema.unwrap()).unwrap()
 }
 
 /// Code of one language for some keyspaces, in a folder of its own.

@@ -1,6 +1,6 @@
 //! Generated Python, checked by `mypy --strict` and run by the interpreter.
 
-use super::{CASES, Workspace, example, tool};
+use super::{CASES, Workspace, example, tenants, tool};
 use keyward_codegen::Language;
 use serde_json::Value;
 use std::path::Path;
@@ -51,6 +51,14 @@ fn a_python_program_uses_keys() {
 }
 
 #[test]
+fn a_python_program_binds_a_prefix() {
+    let workspace = Workspace::of(Language::Python, "prefix", &[tenants()]);
+    let program = ours("prefix.py");
+    workspace.run("env", &strs(&mypy(std::slice::from_ref(&program))));
+    insta::assert_snapshot!(workspace.run("env", &["PYTHONPATH=.", "python3", &program]));
+}
+
+#[test]
 fn misuse_is_a_readable_error_of_mypy() {
     let examples = [example("xeuz-cloud"), example("binary-options")];
     let workspace = Workspace::of(Language::Python, "misuse", &examples);
@@ -60,7 +68,11 @@ fn misuse_is_a_readable_error_of_mypy() {
         std::fs::copy(ours(&format!("misuse/{file}")), workspace.folder.join(file)).unwrap();
     }
     let files = misuses.map(|name| format!("{name}.py"));
-    insta::assert_snapshot!(workspace.run_to_fail("env", &strs(&mypy(&files))));
+    // The order of the files is no one's promise.
+    let printed = workspace.run_to_fail("env", &strs(&mypy(&files)));
+    let mut lines: Vec<&str> = printed.lines().collect();
+    lines.sort_unstable();
+    insta::assert_snapshot!(lines.join("\n"));
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Generated TypeScript, compiled by `tsc` with every strict setting and run by Node.
 
-use super::{Workspace, example, tool};
+use super::{Workspace, example, tenants, tool};
 use keyward_codegen::Language;
 use serde_json::Value;
 use std::path::Path;
@@ -43,6 +43,14 @@ fn a_typescript_program_uses_keys() {
     add(&workspace, &["package.json", "tsconfig.json", "usage.ts"]);
     workspace.run(&tool(TSC), &["--project", "."]);
     insta::assert_snapshot!(workspace.run("node", &["dist/usage.js"]));
+}
+
+#[test]
+fn a_typescript_program_binds_a_prefix() {
+    let workspace = Workspace::of(Language::TypeScript, "prefix", &[tenants()]);
+    add(&workspace, &["package.json", "tsconfig.json", "prefix.ts"]);
+    workspace.run(&tool(TSC), &["--project", "."]);
+    insta::assert_snapshot!(workspace.run("node", &["dist/prefix.js"]));
 }
 
 #[test]
