@@ -3,6 +3,8 @@
 use crate::automaton::{Dfa, Meeting, Nfa, TooLarge, chars, meet_dfa};
 use crate::language::{LanguageError, MAX_STATES};
 use crate::{Type, lower};
+use std::sync::LazyLock;
+use std::sync::LazyLock;
 
 /// The values of a type, before normalisation and encoding.
 pub(crate) fn values(ty: &Type, separator: u8) -> Result<Dfa, LanguageError> {
@@ -72,20 +74,24 @@ pub(crate) fn text(without: &[u8]) -> Result<Dfa, LanguageError> {
 
 /// What `lower` leaves alone. For a type of ASCII words, bytes are enough and far smaller.
 pub(crate) fn small(ty: &Type) -> Result<Dfa, LanguageError> {
-    if !matches!(ty, Type::Text | Type::Encoded | Type::Enum(_) | Type::Any(_)) {
-        let bytes = Nfa::bytes(&[(0, b'A' - 1), (b'Z' + 1, 0xff)]);
-        return Ok(bytes.repeat(0, None)?.determinize(MAX_STATES)?);
-    }
-    let mut ranges = Vec::new();
-    let mut first = '\0';
-    for capital in lower::capitals() {
-        if first < capital {
-            ranges.extend(char::from_u32(capital as u32 - 1).map(|last| (first, last)));
+    // From 1,400 ranges of characters: made once, since every schema with `normalize` needs it.
+    static CHARS: LazyLock<Result<Dfa, LanguageError>> = LazyLock::new(|| {
+        let mut ranges = Vec::new();
+        let mut first = '\0';
+        for capital in lower::capitals() {
+            if first < capital {
+                ranges.extend(char::from_u32(capital as u32 - 1).map(|last| (first, last)));
+            }
+            first = char::from_u32(capital as u32 + 1).unwrap_or(capital);
         }
-        first = char::from_u32(capital as u32 + 1).unwrap_or(capital);
+        ranges.push((first, char::MAX));
+        Ok(chars(&ranges)?.repeat(0, None)?.determinize(MAX_STATES)?)
+    });
+    if matches!(ty, Type::Text | Type::Encoded | Type::Enum(_) | Type::Any(_)) {
+        return CHARS.clone();
     }
-    ranges.push((first, char::MAX));
-    Ok(chars(&ranges)?.repeat(0, None)?.determinize(MAX_STATES)?)
+    let bytes = Nfa::bytes(&[(0, b'A' - 1), (b'Z' + 1, 0xff)]);
+    Ok(bytes.repeat(0, None)?.determinize(MAX_STATES)?)
 }
 
 fn enumeration(words: &[String]) -> Result<Nfa, LanguageError> {
