@@ -12,5 +12,5 @@ mod templates;
 pub mod vectors;
 
 pub use files::{Change, Files, Plan, PlanError};
-pub use language::{Language, Settings};
+pub use language::{Language, Settings, rust_module};
 pub use templates::{TemplateError, Templates};

@@ -25,6 +25,19 @@ pub enum Value<'a> {
 }
 
 impl Value<'_> {
+    /// Appends the value's spelling.
+    ///
+    /// ```
+    /// use keyward_pattern::Value;
+    /// let mut key = String::from("rl:");
+    /// Value::Ip([192, 0, 2, 1].into()).write(&mut key);
+    /// assert_eq!(key, "rl:192.0.2.1");
+    /// ```
+    #[inline]
+    pub fn write(&self, out: &mut String) {
+        self.with_text(|text| out.push_str(text));
+    }
+
     /// Hands the value's spelling to `use_it`, without an allocation.
     pub(crate) fn with_text<R>(&self, use_it: impl FnOnce(&str) -> R) -> R {
         let mut scratch = Scratch { bytes: [0; 40], len: 0 };

@@ -129,6 +129,12 @@ impl Tables {
         }
     }
 
+    /// How long a value's spelling is.
+    pub fn spelled_len(&self, language: u32, value: &str) -> usize {
+        let language = self.languages.get(language as usize);
+        language.map_or(value.len(), |language| language.codec.spelled_len(value))
+    }
+
     /// The value that is spelled so in a key that was found.
     pub fn unspell<'t>(&self, language: u32, spelling: &'t str) -> Option<Cow<'t, str>> {
         let language = self.languages.get(language as usize)?;

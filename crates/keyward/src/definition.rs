@@ -1,0 +1,154 @@
+//! What a schema says about a key, as constants.
+
+use std::time::Duration;
+
+/// A key definition, as its schema has it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Definition {
+    /// Its name
+    pub name: &'static str,
+    /// The whole pattern, prefix included
+    pub pattern: &'static str,
+    /// The glob that finds all its keys
+    pub glob: &'static str,
+    /// The type of the key: `string`, `hash`, …; `None` where the schema does not say
+    pub key_type: Option<&'static str>,
+    /// What may become of it
+    pub lifecycle: Lifecycle,
+    /// How long it lives
+    pub ttl: Ttl,
+    /// Its parameters, without those of the prefix
+    pub params: &'static [Param],
+    #[doc(hidden)]
+    pub number: u32,
+    #[doc(hidden)]
+    pub parts: &'static [Part],
+}
+
+impl Definition {
+    #[doc(hidden)]
+    pub const fn new(
+        number: u32,
+        [name, pattern, glob]: [&'static str; 3],
+        params: &'static [Param],
+        parts: &'static [Part],
+    ) -> Self {
+        let (key_type, lifecycle, ttl) = (None, Lifecycle::Cache, Ttl::Undeclared);
+        Definition { name, pattern, glob, key_type, lifecycle, ttl, params, number, parts }
+    }
+
+    #[doc(hidden)]
+    pub const fn with(
+        mut self,
+        key_type: Option<&'static str>,
+        lifecycle: Lifecycle,
+        ttl: Ttl,
+    ) -> Self {
+        self.key_type = key_type;
+        self.lifecycle = lifecycle;
+        self.ttl = ttl;
+        self
+    }
+}
+
+/// A parameter of a definition, a prefix or an event.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Param {
+    /// Its name
+    pub name: &'static str,
+    /// Its type in the words of a schema
+    pub ty: &'static str,
+    #[doc(hidden)]
+    pub language: Option<u32>,
+}
+
+impl Param {
+    #[doc(hidden)]
+    pub const fn new(name: &'static str, ty: &'static str, language: Option<u32>) -> Self {
+        Param { name, ty, language }
+    }
+}
+
+/// A piece of a pattern.
+#[doc(hidden)]
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Part {
+    /// As it stands in a glob
+    Literal(&'static str),
+    Param(usize),
+}
+
+/// What may become of a key before its time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Lifecycle {
+    /// Never expires, never evicted
+    Protected,
+    /// Not evicted before its TTL
+    Retained,
+    /// Early loss logs a person out
+    Session,
+    /// May vanish at any time
+    Cache,
+    /// Gone within an hour
+    Temporary,
+}
+
+/// How long a key lives.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Ttl {
+    /// The schema does not say
+    Undeclared,
+    /// For ever
+    None,
+    /// So long
+    Fixed(Duration),
+    /// Something in between, chosen by whoever writes
+    Range {
+        /// The shortest
+        min: Duration,
+        /// The longest
+        max: Duration,
+    },
+    /// As long as the word of a parameter says
+    By {
+        /// The parameter
+        param: &'static str,
+        /// The TTL for each of its words
+        words: &'static [(&'static str, Duration)],
+    },
+    /// As long as whoever writes says
+    Caller {
+        /// The longest
+        max: Option<Duration>,
+    },
+}
+
+impl Ttl {
+    /// The shortest that a write sets; `None` if there is none.
+    pub fn shortest(self) -> Option<Duration> {
+        match self {
+            Ttl::Fixed(ttl) | Ttl::Range { min: ttl, .. } => Some(ttl),
+            Ttl::By { words, .. } => words.iter().map(|(_, ttl)| *ttl).min(),
+            Ttl::Undeclared | Ttl::None | Ttl::Caller { .. } => None,
+        }
+    }
+
+    /// The longest that a write sets; `None` if there is none.
+    pub fn longest(self) -> Option<Duration> {
+        match self {
+            Ttl::Fixed(ttl) | Ttl::Range { max: ttl, .. } => Some(ttl),
+            Ttl::By { words, .. } => words.iter().map(|(_, ttl)| *ttl).max(),
+            Ttl::Caller { max } => max,
+            Ttl::Undeclared | Ttl::None => None,
+        }
+    }
+
+    /// The TTL for a word of the parameter that decides.
+    pub fn of_word(self, word: &str) -> Option<Duration> {
+        let Ttl::By { words, .. } = self else { return None };
+        words.iter().find(|(known, _)| *known == word).map(|(_, ttl)| *ttl)
+    }
+}

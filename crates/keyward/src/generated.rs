@@ -1,0 +1,506 @@
+//! What generated code needs and nobody else: no promise is made about it.
+
+pub use crate::definition::{Part, Param};
+pub use crate::field::FieldPairs;
+#[cfg(feature = "json")]
+pub use crate::field::json_bytes as field_json;
+pub use keyward_pattern::{Found, Tables};
+#[cfg(feature = "json")]
+pub use serde_json::Value as JsonValue;
+
+use crate::{BuildError, Definition, Event, FieldValue, Key, Keyspace, ParamValue, Prefix, Reserved, ValueError};
+use keyward_pattern::escape_glob;
+use std::fmt;
+
+/// Reads the tables that a generated module carries as base64.
+///
+/// # Panics
+/// If the lines are not what `keyward` wrote.
+pub fn tables(lines: &[&str]) -> Tables {
+    let mut block = Vec::new();
+    let (mut bits, mut count) = (0u32, 0);
+    for byte in lines.iter().flat_map(|line| line.bytes()) {
+        let six = match byte {
+            b'A'..=b'Z' => byte - b'A',
+            b'a'..=b'z' => byte - b'a' + 26,
+            b'0'..=b'9' => byte - b'0' + 52,
+            b'+' => 62,
+            b'/' => 63,
+            _ => continue,
+        };
+        (bits, count) = (bits << 6 | u32::from(six), count + 6);
+        if count >= 8 {
+            count -= 8;
+            block.push((bits >> count & 0xff) as u8);
+        }
+    }
+    Tables::read(&block).expect("the tables are as `keyward` wrote them")
+}
+
+/// A definition with what can be done to it by its number.
+pub struct Entry<S: Keyspace> {
+    pub definition: &'static Definition,
+    read: fn(&Found<'_>, usize) -> Option<S>,
+    build: fn(&Values<'_>) -> Result<S, BuildError>,
+    bound: fn(&Values<'_>) -> Result<Vec<Option<String>>, BuildError>,
+}
+
+impl<S: Keyspace> Entry<S> {
+    pub const fn of<K: Key<Keyspace = S>>() -> Self
+    where
+        S: From<K>,
+    {
+        Entry {
+            definition: K::DEFINITION,
+            read: |found, first| K::read(found, first).map(S::from),
+            build: |values| K::from_values(values).map(S::from),
+            bound: K::check_bound,
+        }
+    }
+}
+
+/// Reads a key without its prefix.
+pub fn read_bare<S: Keyspace>(key: &str) -> Option<S> {
+    let found = S::tables().find_bare(key.as_bytes())?;
+    (S::KEYS.get(found.definition().index())?.read)(&found, 0)
+}
+
+/// Reads a key of any definition.
+pub fn parse<S: Keyspace>(key: &[u8]) -> Option<(S::Prefix, S)> {
+    let found = S::tables().find(key)?;
+    let entry = S::KEYS.get(found.definition().index())?;
+    Some((S::Prefix::read(&found)?, (entry.read)(&found, S::Prefix::PARAMS.len())?))
+}
+
+/// Reads a key of one definition.
+pub fn parse_one<K: Key>(key: &[u8]) -> Option<(<K::Keyspace as Keyspace>::Prefix, K)> {
+    let found = K::Keyspace::tables().find(key)?;
+    if found.definition().0 != K::DEFINITION.number {
+        return None;
+    }
+    let first = <K::Keyspace as Keyspace>::Prefix::PARAMS.len();
+    Some((<K::Keyspace as Keyspace>::Prefix::read(&found)?, K::read(&found, first)?))
+}
+
+/// What stands for a parameter in a key that was found.
+pub fn value<T: ParamValue>(found: &Found<'_>, param: usize) -> Option<T> {
+    T::unspell(found.spelling(param))
+}
+
+/// The key, unless it belongs to a more specific definition.
+pub fn unreserved<K: Key>(key: K) -> Result<K, Reserved> {
+    let mut bare = String::with_capacity(key.bare_len());
+    key.write_bare(&mut bare);
+    match read_bare::<K::Keyspace>(&bare) {
+        Some(other) if other.definition().number != K::DEFINITION.number => {
+            Err(Reserved::new(K::DEFINITION.name, other.definition().name, &bare))
+        }
+        _ => Ok(key),
+    }
+}
+
+/// A value from text that comes from outside.
+pub fn value_of<S: Keyspace, T: ParamValue>(param: &Param, text: &str) -> Result<T, ValueError> {
+    let read = || match param.language {
+        None => T::from_normal(text),
+        Some(language) => T::from_normal(&S::tables().value(language, text)?),
+    };
+    read().ok_or_else(|| ValueError::new(param.name, param.ty, text))
+}
+
+/// A value of one parameter as a value of another.
+pub fn converted<K: Key, T: ParamValue>(value: &impl ParamValue, param: usize) -> Option<T> {
+    word::<K, T>(&value.text(), param)
+}
+
+/// A word that an event binds to a parameter.
+pub fn word<K: Key, T: ParamValue>(word: &str, param: usize) -> Option<T> {
+    value_of::<K::Keyspace, T>(K::DEFINITION.params.get(param)?, word).ok()
+}
+
+/// The one thing that `make` makes, or nothing.
+pub fn attempt<T>(make: impl FnOnce() -> Option<T>) -> Option<T> {
+    make()
+}
+
+/// Values by name, on their way into a key, a prefix or an event.
+pub struct Values<'v> {
+    definition: &'static str,
+    params: &'static [Param],
+    texts: Vec<Option<&'v str>>,
+}
+
+impl<'v> Values<'v> {
+    pub fn new(
+        definition: &'static str,
+        params: &'static [Param],
+        values: &[(&str, &'v str)],
+    ) -> Result<Self, BuildError> {
+        let mut texts = vec![None; params.len()];
+        for (name, text) in values {
+            let Some(at) = params.iter().position(|param| param.name == *name) else {
+                return Err(BuildError::NoParam { definition, param: (*name).to_owned() });
+            };
+            texts[at] = Some(*text);
+        }
+        Ok(Values { definition, params, texts })
+    }
+
+    pub fn required<S: Keyspace, T: ParamValue>(&self, at: usize) -> Result<T, BuildError> {
+        let (definition, param) = (self.definition, self.params[at].name);
+        self.optional::<S, T>(at)?.ok_or(BuildError::Missing { definition, param })
+    }
+
+    fn optional<S: Keyspace, T: ParamValue>(&self, at: usize) -> Result<Option<T>, BuildError> {
+        let Some(text) = self.texts[at] else { return Ok(None) };
+        let value = value_of::<S, T>(&self.params[at], text);
+        value
+            .map(Some)
+            .map_err(|error| BuildError::Value { definition: self.definition, error })
+    }
+
+    /// The value as it stands in a key, if there is one.
+    pub fn spelled<S: Keyspace, T: ParamValue>(
+        &self,
+        at: usize,
+    ) -> Result<Option<String>, BuildError> {
+        Ok(self.optional::<S, T>(at)?.map(|value| spelled(&value)))
+    }
+}
+
+fn spelled(value: &impl ParamValue) -> String {
+    let mut text = String::with_capacity(value.spelled_len());
+    value.spell(&mut text);
+    text
+}
+
+/// A key of any definition from names and texts.
+pub fn build<S: Keyspace>(definition: &str, values: &[(&str, &str)]) -> Result<S, BuildError> {
+    let entry = entry::<S>(definition)?;
+    (entry.build)(&Values::new(entry.definition.name, entry.definition.params, values)?)
+}
+
+/// The same for a glob, with some parameters free.
+pub fn glob<S: Keyspace>(
+    prefix: &S::Prefix,
+    definition: &str,
+    values: &[(&str, &str)],
+) -> Result<String, BuildError> {
+    let entry = entry::<S>(definition)?;
+    let values = Values::new(entry.definition.name, entry.definition.params, values)?;
+    let mut glob = Glob::new(entry.definition, prefix);
+    glob.values = (entry.bound)(&values)?;
+    Ok(glob.to_string())
+}
+
+fn entry<S: Keyspace>(definition: &str) -> Result<&'static Entry<S>, BuildError> {
+    let found = S::KEYS.iter().find(|entry| entry.definition.name == definition);
+    found.ok_or_else(|| BuildError::NoDefinition(definition.to_owned()))
+}
+
+/// A glob on its way: some parameters are bound, the others free.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Glob {
+    definition: &'static Definition,
+    prefix: String,
+    values: Vec<Option<String>>,
+}
+
+impl Glob {
+    pub fn new(definition: &'static Definition, prefix: &impl Prefix) -> Self {
+        let mut text = String::with_capacity(prefix.len());
+        prefix.write(&mut text);
+        Glob { definition, prefix: text, values: vec![None; definition.params.len()] }
+    }
+
+    #[must_use]
+    pub fn bind(mut self, param: usize, value: &impl ParamValue) -> Self {
+        self.values[param] = Some(spelled(value));
+        self
+    }
+}
+
+impl fmt::Display for Glob {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut glob = String::with_capacity(self.definition.glob.len() + 16);
+        escape_glob(&self.prefix, &mut glob);
+        for part in self.definition.parts {
+            match part {
+                Part::Literal(text) => glob.push_str(text),
+                Part::Param(at) => match &self.values[*at] {
+                    Some(value) => escape_glob(value, &mut glob),
+                    None if glob.ends_with('*') && !glob.ends_with("\\*") => {}
+                    None => glob.push('*'),
+                },
+            }
+        }
+        f.pad(&glob)
+    }
+}
+
+/// Pairs of a field and its bytes, of whatever type the names are.
+pub fn pairs<N>() -> Vec<(N, Vec<u8>)> {
+    Vec::new()
+}
+
+/// What stands in a hash for a value.
+pub fn field(value: &impl FieldValue) -> Vec<u8> {
+    value.to_bytes()
+}
+
+/// Any key behind a pointer, for the enum of all of them.
+pub trait AnyKey {
+    fn definition(&self) -> &'static Definition;
+    fn write_bare(&self, out: &mut String);
+    fn bare_len(&self) -> usize;
+    fn values(&self) -> Vec<String>;
+}
+
+impl<K: Key> AnyKey for K {
+    fn definition(&self) -> &'static Definition {
+        K::DEFINITION
+    }
+
+    fn write_bare(&self, out: &mut String) {
+        Key::write_bare(self, out);
+    }
+
+    fn bare_len(&self) -> usize {
+        Key::bare_len(self)
+    }
+
+    fn values(&self) -> Vec<String> {
+        Key::values(self)
+    }
+}
+
+/// Any event behind a pointer.
+pub trait AnyEvent<S: Keyspace> {
+    fn name(&self) -> &'static str;
+    fn keys(&self) -> Vec<S>;
+    fn globs_behind(&self, prefix: &S::Prefix) -> Vec<String>;
+}
+
+impl<E: Event> AnyEvent<E::Keyspace> for E {
+    fn name(&self) -> &'static str {
+        E::NAME
+    }
+
+    fn keys(&self) -> Vec<E::Keyspace> {
+        Event::keys(self)
+    }
+
+    fn globs_behind(&self, prefix: &<E::Keyspace as Keyspace>::Prefix) -> Vec<String> {
+        Event::globs_behind(self, prefix)
+    }
+}
+
+/// The ways in and out of a text that is checked by a language of the tables.
+#[macro_export]
+#[doc(hidden)]
+macro_rules! __text_value {
+    ($ty:path, $keyspace:ty, $param:expr, $encoded:literal) => {
+        impl $ty {
+            /// The text, if it is a value of this type.
+            pub fn new(
+                text: impl ::core::convert::AsRef<str>,
+            ) -> ::core::result::Result<Self, $crate::ValueError> {
+                $crate::generated::value_of::<$keyspace, Self>($param, text.as_ref())
+            }
+
+            /// The text.
+            #[inline]
+            pub fn as_str(&self) -> &str {
+                &self.0
+            }
+        }
+
+        impl $crate::ParamValue for $ty {
+            fn text(&self) -> ::std::string::String {
+                ::std::clone::Clone::clone(&self.0)
+            }
+
+            #[inline]
+            fn spell(&self, out: &mut ::std::string::String) {
+                if $encoded {
+                    let language = $param.language.unwrap_or(u32::MAX);
+                    <$keyspace as $crate::Keyspace>::tables().spell(language, &self.0, out);
+                } else {
+                    out.push_str(&self.0);
+                }
+            }
+
+            #[inline]
+            fn spelled_len(&self) -> usize {
+                if $encoded {
+                    let language = $param.language.unwrap_or(u32::MAX);
+                    <$keyspace as $crate::Keyspace>::tables().spelled_len(language, &self.0)
+                } else {
+                    self.0.len()
+                }
+            }
+
+            fn from_normal(text: &str) -> ::core::option::Option<Self> {
+                ::core::option::Option::Some(Self(::std::borrow::ToOwned::to_owned(text)))
+            }
+
+            fn unspell(spelling: &str) -> ::core::option::Option<Self> {
+                if $encoded {
+                    let tables = <$keyspace as $crate::Keyspace>::tables();
+                    let value = tables.unspell($param.language?, spelling)?;
+                    ::core::option::Option::Some(Self(value.into_owned()))
+                } else {
+                    Self::from_normal(spelling)
+                }
+            }
+        }
+
+        impl ::core::convert::AsRef<str> for $ty {
+            fn as_ref(&self) -> &str {
+                &self.0
+            }
+        }
+
+        impl ::core::convert::TryFrom<&str> for $ty {
+            type Error = $crate::ValueError;
+
+            fn try_from(text: &str) -> ::core::result::Result<Self, $crate::ValueError> {
+                Self::new(text)
+            }
+        }
+
+        impl ::core::convert::TryFrom<::std::string::String> for $ty {
+            type Error = $crate::ValueError;
+
+            fn try_from(
+                text: ::std::string::String,
+            ) -> ::core::result::Result<Self, $crate::ValueError> {
+                Self::new(text)
+            }
+        }
+
+        $crate::__by_text!($ty, $keyspace, $param);
+    };
+}
+
+/// The ways in and out of one of a few words.
+#[macro_export]
+#[doc(hidden)]
+macro_rules! __word_value {
+    ($ty:path, $keyspace:ty, $param:expr, { $($variant:ident = $text:literal as $spelling:literal),* $(,)? }) => {
+        impl $ty {
+            /// All of them, in the order of the schema.
+            pub const ALL: &'static [Self] = &[$(Self::$variant),*];
+
+            /// The word.
+            pub const fn as_str(self) -> &'static str {
+                match self { $(Self::$variant => $text),* }
+            }
+        }
+
+        impl $crate::ParamValue for $ty {
+            fn text(&self) -> ::std::string::String {
+                ::std::borrow::ToOwned::to_owned(self.as_str())
+            }
+
+            #[inline]
+            fn spell(&self, out: &mut ::std::string::String) {
+                out.push_str(match self { $(Self::$variant => $spelling),* });
+            }
+
+            #[inline]
+            fn spelled_len(&self) -> usize {
+                match self { $(Self::$variant => $spelling.len()),* }
+            }
+
+            fn from_normal(text: &str) -> ::core::option::Option<Self> {
+                match text {
+                    $($text => ::core::option::Option::Some(Self::$variant),)*
+                    _ => ::core::option::Option::None,
+                }
+            }
+
+            fn unspell(spelling: &str) -> ::core::option::Option<Self> {
+                match spelling {
+                    $($spelling => ::core::option::Option::Some(Self::$variant),)*
+                    _ => ::core::option::Option::None,
+                }
+            }
+        }
+
+        $crate::__by_text!($ty, $keyspace, $param);
+    };
+}
+
+/// What text and words have in common.
+#[macro_export]
+#[doc(hidden)]
+macro_rules! __by_text {
+    ($ty:path, $keyspace:ty, $param:expr) => {
+        impl ::core::fmt::Display for $ty {
+            fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                f.pad(self.as_str())
+            }
+        }
+
+        impl ::core::str::FromStr for $ty {
+            type Err = $crate::ValueError;
+
+            fn from_str(text: &str) -> ::core::result::Result<Self, $crate::ValueError> {
+                $crate::generated::value_of::<$keyspace, Self>($param, text)
+            }
+        }
+
+        impl $crate::FieldValue for $ty {
+            fn to_bytes(&self) -> ::std::vec::Vec<u8> {
+                ::std::borrow::ToOwned::to_owned(self.as_str().as_bytes())
+            }
+
+            fn from_bytes(bytes: &[u8]) -> ::core::option::Option<Self> {
+                let text = ::core::str::from_utf8(bytes).ok()?;
+                $crate::generated::value_of::<$keyspace, Self>($param, text).ok()
+            }
+        }
+    };
+}
+
+/// A key of one of several definitions.
+#[macro_export]
+#[doc(hidden)]
+macro_rules! __key_value {
+    ($ty:path, $keyspace:path, { $($variant:ident($key:ty)),* $(,)? }) => {
+        $(impl ::core::convert::From<$key> for $ty {
+            fn from(key: $key) -> Self {
+                Self::$variant(key)
+            }
+        })*
+
+        impl $crate::ParamValue for $ty {
+            fn spell(&self, out: &mut ::std::string::String) {
+                match self { $(Self::$variant(key) => $crate::Key::write_bare(key, out)),* }
+            }
+
+            fn spelled_len(&self) -> usize {
+                match self { $(Self::$variant(key) => $crate::Key::bare_len(key)),* }
+            }
+
+            fn from_normal(text: &str) -> ::core::option::Option<Self> {
+                match $crate::generated::read_bare::<$keyspace>(text)? {
+                    $(<$keyspace>::$variant(key) => ::core::option::Option::Some(Self::$variant(key)),)*
+                    #[allow(unreachable_patterns, reason = "it may hold every key there is")]
+                    _ => ::core::option::Option::None,
+                }
+            }
+        }
+
+        impl $crate::FieldValue for $ty {
+            fn to_bytes(&self) -> ::std::vec::Vec<u8> {
+                $crate::ParamValue::text(self).into_bytes()
+            }
+
+            fn from_bytes(bytes: &[u8]) -> ::core::option::Option<Self> {
+                $crate::ParamValue::from_normal(::core::str::from_utf8(bytes).ok()?)
+            }
+        }
+    };
+}
