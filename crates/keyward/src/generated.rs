@@ -42,7 +42,7 @@ pub struct Entry<S: Keyspace> {
     pub definition: &'static Definition,
     read: fn(&Found<'_>, usize) -> Option<S>,
     build: fn(&Values<'_>) -> Result<S, BuildError>,
-    bound: fn(&Values<'_>) -> Result<Vec<Option<String>>, BuildError>,
+    spell: &'static [Spell],
 }
 
 impl<S: Keyspace> Entry<S> {
@@ -54,7 +54,7 @@ impl<S: Keyspace> Entry<S> {
             definition: K::DEFINITION,
             read: |found, first| K::read(found, first).map(S::from),
             build: |values| K::from_values(values).map(S::from),
-            bound: K::check_bound,
+            spell: K::SPELL,
         }
     }
 }
@@ -159,13 +159,17 @@ impl<'v> Values<'v> {
             .map_err(|error| BuildError::Value { definition: self.definition, error })
     }
 
-    /// The value as it stands in a key, if there is one.
-    pub fn spelled<S: Keyspace, T: ParamValue>(
-        &self,
-        at: usize,
-    ) -> Result<Option<String>, BuildError> {
-        Ok(self.optional::<S, T>(at)?.map(|value| spelled(&value)))
-    }
+}
+
+/// Spells the value of a parameter, if there is one.
+pub type Spell = fn(&Values<'_>, usize) -> Result<Option<String>, BuildError>;
+
+/// The same for a parameter of this type.
+pub fn spell<S: Keyspace, T: ParamValue>(
+    values: &Values<'_>,
+    at: usize,
+) -> Result<Option<String>, BuildError> {
+    Ok(values.optional::<S, T>(at)?.map(|value| spelled(&value)))
 }
 
 fn spelled(value: &impl ParamValue) -> String {
@@ -189,8 +193,15 @@ pub fn glob<S: Keyspace>(
     let entry = entry::<S>(definition)?;
     let values = Values::new(entry.definition.name, entry.definition.params, values)?;
     let mut glob = Glob::new(entry.definition, prefix);
-    glob.values = (entry.bound)(&values)?;
+    for (at, spell) in entry.spell.iter().enumerate() {
+        glob.values[at] = spell(&values, at)?;
+    }
     Ok(glob.to_string())
+}
+
+/// An event from names and texts.
+pub fn event<E: Event>(values: &[(&str, &str)]) -> Result<E, BuildError> {
+    E::from_values(&Values::new(E::NAME, E::PARAMS, values)?)
 }
 
 fn entry<S: Keyspace>(definition: &str) -> Result<&'static Entry<S>, BuildError> {
@@ -236,11 +247,6 @@ impl fmt::Display for Glob {
         }
         f.pad(&glob)
     }
-}
-
-/// Pairs of a field and its bytes, of whatever type the names are.
-pub fn pairs<N>() -> Vec<(N, Vec<u8>)> {
-    Vec::new()
 }
 
 /// What stands in a hash for a value.
@@ -468,7 +474,7 @@ macro_rules! __by_text {
 #[macro_export]
 #[doc(hidden)]
 macro_rules! __key_value {
-    ($ty:path, $keyspace:path, { $($variant:ident($key:ty)),* $(,)? }) => {
+    ($ty:path, $keyspace:ident, { $($variant:ident($key:ty)),* $(,)? }) => {
         $(impl ::core::convert::From<$key> for $ty {
             fn from(key: $key) -> Self {
                 Self::$variant(key)
@@ -486,7 +492,7 @@ macro_rules! __key_value {
 
             fn from_normal(text: &str) -> ::core::option::Option<Self> {
                 match $crate::generated::read_bare::<$keyspace>(text)? {
-                    $(<$keyspace>::$variant(key) => ::core::option::Option::Some(Self::$variant(key)),)*
+                    $($keyspace::$variant(key) => ::core::option::Option::Some(Self::$variant(key)),)*
                     #[allow(unreachable_patterns, reason = "it may hold every key there is")]
                     _ => ::core::option::Option::None,
                 }

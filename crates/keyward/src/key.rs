@@ -1,7 +1,7 @@
 //! What all generated keys have in common.
 
 use crate::definition::{Definition, Ttl};
-use crate::generated::{Entry, Found, Tables, Values};
+use crate::generated::{Entry, Found, Spell, Tables, Values};
 use crate::{BuildError, slot};
 use std::fmt;
 use std::hash::Hash;
@@ -61,7 +61,7 @@ pub trait Key: Clone + fmt::Debug + Eq + Hash + Send + Sync + Sized + 'static {
     fn from_values(values: &Values<'_>) -> Result<Self, BuildError>;
 
     #[doc(hidden)]
-    fn check_bound(values: &Values<'_>) -> Result<Vec<Option<String>>, BuildError>;
+    const SPELL: &'static [Spell];
 }
 
 /// Any key of a schema: the generated enum `Key`.
@@ -105,6 +105,9 @@ pub trait Event: Clone + fmt::Debug + Eq + Hash + Send + Sync + Sized + 'static 
 
     /// Its name in the schema.
     const NAME: &'static str;
+
+    #[doc(hidden)]
+    const PARAMS: &'static [crate::Param];
 
     /// The keys that are known in full.
     fn keys(&self) -> Vec<Self::Keyspace>;

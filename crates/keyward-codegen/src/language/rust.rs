@@ -27,12 +27,27 @@ pub fn rust_module(module: &Module, settings: &Settings) -> Result<String, Templ
 }
 
 /// Lays the text out as `rustfmt` does, or nearly; the comment that it begins with stays.
+#[cfg(feature = "format")]
 pub(super) fn format(text: String) -> String {
-    #[cfg(feature = "format")]
-    if let Ok(file) = syn::parse_file(&text) {
-        let comment = text.lines().take_while(|line| line.starts_with("// "));
-        let comment: String = comment.map(|line| format!("{line}\n")).collect();
-        return comment + &prettyplease::unparse(&file);
+    let Ok(file) = syn::parse_file(&text) else { return text };
+    let comment = text.lines().take_while(|line| line.starts_with("// "));
+    let mut formatted: String = comment.map(|line| format!("{line}\n")).collect();
+    let unparsed = prettyplease::unparse(&file);
+    let mut lines = unparsed.lines().peekable();
+    while let Some(line) = lines.next() {
+        formatted.push_str(line);
+        formatted.push('\n');
+        // Between two items, or two methods.
+        let closes = matches!(line, "}" | "    }");
+        if closes && lines.peek().is_some_and(|next| !next.trim_start().starts_with('}')) {
+            formatted.push('\n');
+        }
     }
+    formatted
+}
+
+/// A compiler reads it as it is.
+#[cfg(not(feature = "format"))]
+pub(super) fn format(text: String) -> String {
     text
 }

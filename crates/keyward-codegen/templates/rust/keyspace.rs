@@ -2,6 +2,7 @@
 // {{ header }}
 {#- Types come first, as a reader needs them; how they work stands below them. Inside the modules that
     hold names of the schema only full paths are used: a key may be called `Option`. -#}
+{% set fixed = prefix.constant is not none %}
 {% macro pascal(thing) %}{{ thing.name.pascal | ident("rust") }}{% endmacro %}
 {% macro snake(thing) %}{{ thing.name.snake | ident("rust") }}{% endmacro %}
 {% macro code(text) %}`{{ text | comment("code") | replace("`", "'") }}`{% endmacro %}
@@ -20,6 +21,9 @@
 Param::new({{ param.name.id | literal("rust") }}, {{ param.type.description | literal("rust") }}, {{ language(param.type) }})
 {%- endmacro %}
 {% macro language(type) %}{% if type.language is none %}None{% else %}Some({{ type.language }}){% endif %}{% endmacro %}
+{% macro length(of) %}
+{% for part in of.parts %}{% if not loop.first %} + {% endif %}{% if part.literal is none %}self.{{ snake(of.params[part.param]) }}.spelled_len(){% else %}{{ part.literal | literal("rust") }}.len(){% endif %}{% else %}0{% endfor %}
+{% endmacro %}
 {% macro duration(ms) %}Duration::from_millis({{ ms }}){% endmacro %}
 {% macro ttl_of(ttl) %}
 {% if ttl is none %}Ttl::Undeclared{% elif ttl.kind == "none" %}Ttl::None
@@ -58,7 +62,21 @@ Param::new({{ param.name.id | literal("rust") }}, {{ param.type.description | li
 {%- elif from.same_type %}self.{{ snake(event.params[from.param]) }}.clone()
 {%- else %}generated::converted::<keys::{{ pascal(keys[key]) }}, {{ param_type(type, "") }}>(&self.{{ snake(event.params[from.param]) }}, {{ at }})?{% endif %}
 {% endmacro %}
-{% set fixed = prefix.constant is not none %}
+{% macro bound_key(event, it) %}
+keys::{{ pascal(keys[it.key]) }}{% if keys[it.key].params %} { {% for param in keys[it.key].params %}{{ snake(param) }}: {{ binding(event, it.key, loop.index0, it.bindings[loop.index0]) | trim }}, {% endfor %}}{% endif %}
+{% endmacro %}
+{% macro bound_glob(event, it) %}
+keys::{{ pascal(keys[it.key]) }}::glob({{ "" if fixed else "prefix" }}){% for param in keys[it.key].params %}{% set from = it.bindings[loop.index0] %}{% if not from.free %}.{{ glob_member(param) }}({{ binding(event, it.key, loop.index0, from) | trim }}){% endif %}{% endfor %}.to_string()
+{% endmacro %}
+{% macro glob_member(param) %}{{ snake(param) }}{% if param.name.snake == "to_string" %}_{% endif %}{% endmacro %}
+{# Not empty if one of the keys may turn out not to exist. #}
+{% macro all_simple(event, invalidates) %}
+{% for it in invalidates %}{% if it.exact and keys[it.key].shadowed %}x{% endif %}
+{%- for from in it.bindings %}{% if not from.free and not from.same_type and not (from.word and keys[it.key].params[loop.index0].type.kind == "enum") %}x{% endif %}{% endfor %}{% endfor %}
+{% endmacro %}
+{% macro call(event, it) %}
+{{ keys[it.key].name.id }}{% if it.bindings %}({% for param in keys[it.key].params %}{% set from = it.bindings[loop.index0] %}{% if not loop.first %}, {% endif %}{{ param.name.id }} = {% if from.free %}*{% elif from.word %}{{ from.word.text }}{% else %}{{ event.params[from.param].name.id }}{% endif %}{% endfor %}){% endif %}
+{% endmacro %}
 {% set hold = "" if fixed else "prefix: &Prefix" %}
 {% set hold_first = "" if fixed else "prefix: &Prefix, " %}
 {% set hold_next = "" if fixed else ", prefix: &Prefix" %}
@@ -119,7 +137,7 @@ pub mod keys {
     /// {{ docs(key.doc) }}
     ///
     {% endif %}
-    /// - {{ code(key.pattern) }}
+    /// - pattern: {{ code(key.pattern) }}
     /// - TTL: {{ code(key.ttl.text) if key.ttl else "not declared" }}, lifecycle: {{ key.lifecycle }}
     {%- if key.type %}, type: {{ key.type | comment("rust") }}{% endif %}
     {%- if key.role %}, role: {{ key.role }}{% endif %}
@@ -233,7 +251,7 @@ pub mod events {
     /// {{ docs(event.doc) }}
     ///
     {% endif %}
-    /// Invalidates {% for it in event.invalidates %}{{ code(keys[it.key].name.id) }}{% if not loop.last %}, {% endif %}{% else %}nothing{% endfor %}
+    /// Invalidates {% for it in event.invalidates %}{{ code(call(event, it) | trim) }}{% if not loop.last %}, {% endif %}{% else %}nothing{% endfor %}
 
     #[derive(Debug, Clone, PartialEq, Eq, Hash)]
     pub struct {{ pascal(event) }}{% if event.params %} {
@@ -327,9 +345,7 @@ pub fn glob({{ hold_first }}definition: &str, values: &[(&str, &str)]) -> Result
 pub fn event(event: &str, values: &[(&str, &str)]) -> Result<Event, BuildError> {
     Ok(match event {
     {% for event in events %}
-        {{ event.name.id | literal("rust") }} => Event::{{ pascal(event) }}(::keyward::Event::from_values(
-            &Values::new({{ event.name.id | literal("rust") }}, &[{% for param in event.params %}{{ param_static(param) }}, {% endfor %}], values)?,
-        )?),
+        {{ event.name.id | literal("rust") }} => generated::event::<events::{{ pascal(event) }}>(values)?.into(),
     {% endfor %}
         _ => return Err(BuildError::NoDefinition(event.to_owned())),
     })
@@ -357,7 +373,7 @@ impl ::keyward::Prefix for Prefix {
 
     #[inline]
     fn len(&self) -> usize {
-        0{% for part in prefix.parts %}{% if part.literal is none %} + self.{{ snake(prefix.params[part.param]) }}.spelled_len(){% else %} + {{ part.literal | literal("rust") }}.len(){% endif %}{% endfor %}
+        {{ length(prefix) }}
 
     }
 
@@ -456,12 +472,13 @@ impl ::keyward::Key for {{ path }} {
 
     #[inline]
     fn bare_len(&self) -> usize {
-        0{% for part in key.parts %}{% if part.literal is none %} + self.{{ snake(key.params[part.param]) }}.spelled_len(){% else %} + {{ part.literal | literal("rust") }}.len(){% endif %}{% endfor %}
+        {{ length(key) }}
 
     }
 
+    #[inline]
     fn values(&self) -> Vec<String> {
-        vec![{% for param in key.params %}self.{{ snake(param) }}.text(), {% endfor %}]
+        Vec::from([{% for param in key.params %}self.{{ snake(param) }}.text(), {% endfor %}])
     }
 
     {% if key.ttl and key.ttl.kind == "by" %}
@@ -472,26 +489,22 @@ impl ::keyward::Key for {{ path }} {
 
     {% endfor %}
     {% endif %}
+    #[inline]
     fn read(found: &Found<'_>, first: usize) -> Option<Self> {
-        Some({{ path }}{% if key.params %} { {% for param in key.params %}{{ snake(param) }}: generated::value(found, first + {{ loop.index0 }})?, {% endfor %}}{% endif %})
+        Some({{ path }}{% if key.params %} { {% for param in key.params %}{{ snake(param) }}: generated::value(found, first{% if not loop.first %} + {{ loop.index0 }}{% endif %})?, {% endfor %}}{% endif %})
     }
 
+    #[inline]
     fn from_values(values: &Values<'_>) -> Result<Self, BuildError> {
-        let key = {{ path }}{% if key.params %} { {% for param in key.params %}{{ snake(param) }}: values.required::<Key, _>({{ loop.index0 }})?, {% endfor %}}{% endif %};
-        {% if key.shadowed %}
-        Ok(generated::unreserved(key)?)
-        {% else %}
-        Ok(key)
-        {% endif %}
+        Ok({% if key.shadowed %}generated::unreserved({% endif %}{{ path }}{% if key.params %} { {% for param in key.params %}{{ snake(param) }}: values.required::<Key, _>({{ loop.index0 }})?, {% endfor %}}{% endif %}{% if key.shadowed %})?{% endif %})
     }
 
-    fn check_bound(values: &Values<'_>) -> Result<Vec<Option<String>>, BuildError> {
-        Ok(vec![{% for param in key.params %}values.spelled::<Key, {{ param_type(param.type, "") | trim }}>({{ loop.index0 }})?, {% endfor %}])
-    }
+    const SPELL: &'static [generated::Spell] = &[{% for param in key.params %}generated::spell::<Key, {{ param_type(param.type, "") | trim }}>, {% endfor %}];
 }
 
 {% if fixed %}
 impl fmt::Display for {{ path }} {
+    #[inline]
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(&self.key())
     }
@@ -499,6 +512,7 @@ impl fmt::Display for {{ path }} {
 
 {% endif %}
 impl From<{{ path }}> for Key {
+    #[inline]
     fn from(key: {{ path }}) -> Self {
         Key::{{ pascal(key) }}(key)
     }
@@ -509,7 +523,8 @@ impl globs::{{ pascal(key) }} {
     {% for param in key.params %}
     /// Only keys with this value of {{ code(param.name.id) }}
     #[must_use]
-    pub fn {{ snake(param) }}{% if param.name.snake == "to_string" %}_{% endif %}(self, value: {{ param_type(param.type, "") | trim }}) -> Self {
+    #[inline]
+    pub fn {{ glob_member(param) }}(self, value: {{ param_type(param.type, "") | trim }}) -> Self {
         Self(self.0.bind({{ loop.index0 }}, &value))
     }
 
@@ -518,6 +533,7 @@ impl globs::{{ pascal(key) }} {
 
 {% endif %}
 impl fmt::Display for globs::{{ pascal(key) }} {
+    #[inline]
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.fmt(f)
     }
@@ -595,6 +611,7 @@ impl ::keyward::Keyspace for Key {
 
 {% if fixed %}
 impl fmt::Display for Key {
+    #[inline]
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(&self.key())
     }
@@ -603,7 +620,7 @@ impl fmt::Display for Key {
 {% endif %}
 {% for type in types %}
 {% if type.kind == "text" %}
-::keyward::__text_value!(values::{{ pascal(type) }}, Key, const { &Param::new({{ type.name.id | literal("rust") }}, {{ type.description | literal("rust") }}, {{ language(type) }}) }, {{ type.encoded }});
+::keyward::__text_value!(values::{{ pascal(type) }}, Key, const { &Param::new({{ type.name.id | literal("rust") }}, {{ type.description | literal("rust") }}, {{ language(type) }}) }, {{ "true" if type.encoded else "false" }});
 {% elif type.kind == "enum" %}
 ::keyward::__word_value!(values::{{ pascal(type) }}, Key, const { &Param::new({{ type.name.id | literal("rust") }}, {{ type.description | literal("rust") }}, {{ language(type) }}) }, {
     {% for word in type.words %}
@@ -623,8 +640,8 @@ impl {{ path }} {
     pub const FIELDS: &'static [&'static str] = &[{% for field in key.fields %}{{ field.name.id | literal("rust") }}, {% endfor %}];
 
     /// The fields that are set, each with its bytes.
-    pub fn to_pairs(&self) -> Vec<({{ "::std::borrow::Cow<'static, [u8]>" if key.open else "&'static str" }}, Vec<u8>)> {
-        let mut pairs = generated::pairs();
+    pub fn to_pairs(&self) -> Vec<(Vec<u8>, Vec<u8>)> {
+        let mut pairs = Vec::with_capacity(Self::FIELDS.len());
         {% for field in key.fields %}
         {% if field.optional %}
         if let Some(value) = &self.{{ snake(field) }} {
@@ -635,7 +652,7 @@ impl {{ path }} {
         {% endif %}
         {% endfor %}
         {% if key.open %}
-        pairs.extend(self.{{ others }}.iter().map(|(name, value)| (name.clone().into(), value.clone())));
+        pairs.extend(self.{{ others }}.iter().cloned());
         {% endif %}
         pairs
     }
@@ -681,23 +698,27 @@ impl {{ path }} {
 
     /// The keys that are known in full.
     pub fn keys(&self) -> Vec<Key> {
-        let mut keys = Vec::new();
-        {% for it in exact %}
-        keys.extend(generated::attempt(|| {
-            let key = keys::{{ pascal(keys[it.key]) }}{% if keys[it.key].params %} { {% for param in keys[it.key].params %}{{ snake(param) }}: {{ binding(event, it.key, loop.index0, it.bindings[loop.index0]) | trim }}, {% endfor %}}{% endif %};
-            {% if keys[it.key].shadowed %}
-            generated::unreserved(key).ok().map(Key::{{ pascal(keys[it.key]) }})
-            {% else %}
-            Some(Key::{{ pascal(keys[it.key]) }}(key))
-            {% endif %}
-        }));
-        {% endfor %}
-        keys
+        {% if all_simple(event, exact) | trim == "" %}
+        Vec::from([{% for it in exact %}Key::{{ pascal(keys[it.key]) }}({{ bound_key(event, it) | trim }}), {% endfor %}])
+        {% else %}
+        let keys = [
+            {% for it in exact %}
+            {% set key = keys[it.key] %}
+            generated::attempt(|| {% if key.shadowed %}generated::unreserved({{ bound_key(event, it) | trim }}).ok().map(Key::{{ pascal(key) }}){% else %}Some(Key::{{ pascal(key) }}({{ bound_key(event, it) | trim }})){% endif %}),
+            {% endfor %}
+        ];
+        keys.into_iter().flatten().collect()
+        {% endif %}
     }
 
     /// Globs that find the others.
     pub fn globs(&self{{ hold_next }}) -> Vec<String> {
-        ::keyward::Event::globs_behind(self, {{ the_prefix }})
+        {% if all_simple(event, free) | trim == "" %}
+        Vec::from([{% for it in free %}{{ bound_glob(event, it) | trim }}, {% endfor %}])
+        {% else %}
+        let globs = [{% for it in free %}generated::attempt(|| Some({{ bound_glob(event, it) | trim }})), {% endfor %}];
+        globs.into_iter().flatten().collect()
+        {% endif %}
     }
 }
 
@@ -706,32 +727,26 @@ impl ::keyward::Event for {{ path }} {
 
     const NAME: &'static str = Self::NAME;
 
+    const PARAMS: &'static [Param] = &[{% for param in event.params %}{{ param_static(param) }}, {% endfor %}];
+
+    #[inline]
     fn keys(&self) -> Vec<Key> {
         self.keys()
     }
 
+    #[inline]
     fn globs_behind(&self, prefix: &Prefix) -> Vec<String> {
-        let mut globs = Vec::new();
-        {% for it in free %}
-        globs.extend(generated::attempt(|| {
-            let glob = generated::Glob::new(<keys::{{ pascal(keys[it.key]) }} as ::keyward::Key>::DEFINITION, prefix);
-            {% for bound in it.bindings %}
-            {% if not bound.free %}
-            let glob = glob.bind({{ loop.index0 }}, &{{ binding(event, it.key, loop.index0, bound) | trim }});
-            {% endif %}
-            {% endfor %}
-            Some(glob.to_string())
-        }));
-        {% endfor %}
-        globs
+        self.globs({{ "" if fixed else "prefix" }})
     }
 
+    #[inline]
     fn from_values(values: &Values<'_>) -> Result<Self, BuildError> {
         Ok({{ path }}{% if event.params %} { {% for param in event.params %}{{ snake(param) }}: values.required::<Key, _>({{ loop.index0 }})?, {% endfor %}}{% endif %})
     }
 }
 
 impl From<{{ path }}> for Event {
+    #[inline]
     fn from(event: {{ path }}) -> Self {
         Event::{{ pascal(event) }}(event)
     }
