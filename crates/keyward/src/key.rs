@@ -88,6 +88,9 @@ pub trait Prefix: Clone + fmt::Debug + Eq + Hash + Send + Sync + Sized + 'static
     /// Its parameters.
     const PARAMS: &'static [crate::Param];
 
+    /// The values of its parameters as text.
+    fn values(&self) -> Vec<String>;
+
     /// Appends it.
     fn write(&self, out: &mut String);
 

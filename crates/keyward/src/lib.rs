@@ -17,6 +17,7 @@ pub use definition::{Definition, Lifecycle, Param, Ttl};
 pub use error::{BuildError, FieldError, FieldErrorKind, Reserved, ValueError};
 pub use field::FieldValue;
 pub use key::{Event, Key, Keyspace, Prefix};
+#[cfg(feature = "macros")]
 pub use keyward_macros::keyspace;
 pub use keyward_pattern::slot;
 pub use param::ParamValue;

@@ -363,6 +363,10 @@ pub fn prefix(values: &[(&str, &str)]) -> Result<Prefix, BuildError> {
 impl ::keyward::Prefix for Prefix {
     const PARAMS: &'static [Param] = &[{% for param in prefix.params %}{{ param_static(param) }}, {% endfor %}];
 
+    fn values(&self) -> Vec<String> {
+        Vec::from([{% for param in prefix.params %}self.{{ snake(param) }}.text(), {% endfor %}])
+    }
+
     #[inline]
     fn write(&self, out: &mut String) {
     {% for part in prefix.parts %}

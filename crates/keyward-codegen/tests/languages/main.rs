@@ -7,6 +7,7 @@
 mod python;
 mod random;
 mod typescript;
+mod rust;
 
 use keyward_codegen::model::Module;
 use keyward_codegen::{Files, Language, Plan, Settings, vectors};

@@ -1,0 +1,222 @@
+//! Calls generated code as golden vectors say. The arguments are the files, in the order of the keyspaces.
+
+use keyward::BuildError;
+use serde_json::{Map, Value};
+
+pub(crate) type Texts<'t> = [(&'t str, &'t str)];
+type Pairs = Vec<(&'static str, String)>;
+
+/// One generated module.
+pub(crate) struct Keyspace {
+    pub(crate) prefix: fn(&Texts<'_>) -> Result<String, BuildError>,
+    /// The key and its slot, and whether it is read back as what it was built from
+    pub(crate) build: fn(&Texts<'_>, &str, &Texts<'_>) -> Result<(String, u16, bool), BuildError>,
+    pub(crate) parse: fn(&[u8]) -> Option<(&'static str, Pairs, Pairs)>,
+    pub(crate) glob: fn(&Texts<'_>, &str, &Texts<'_>) -> Result<String, BuildError>,
+    pub(crate) event:
+        fn(&Texts<'_>, &str, &Texts<'_>) -> Result<(Vec<String>, Vec<String>), BuildError>,
+}
+
+/// A module whose prefix has no parameters.
+macro_rules! fixed {
+    ($module:ident, $events:ident) => {
+        crate::runner::Keyspace {
+            prefix: |_| Ok(crate::$module::Prefix.to_string()),
+            build: |_, definition, values| {
+                let key = crate::$module::build(definition, values)?;
+                let text = key.to_string();
+                Ok((text.clone(), key.slot(), crate::$module::Key::parse(&text) == Some(key)))
+            },
+            parse: |key| {
+                let key = crate::$module::Key::parse(key)?;
+                let definition = key.definition();
+                let names = definition.params.iter().map(|param| param.name);
+                Some((definition.name, names.zip(key.values()).collect(), Vec::new()))
+            },
+            glob: |_, definition, values| crate::$module::glob(definition, values),
+            event: |_, event, values| {
+                crate::runner::fixed!(@$events $module, event, values)
+            },
+        }
+    };
+    (@events $module:ident, $event:ident, $values:ident) => {{
+        let event = crate::$module::event($event, $values)?;
+        Ok((event.keys().iter().map(ToString::to_string).collect(), event.globs()))
+    }};
+    (@none $module:ident, $event:ident, $values:ident) => {
+        Err(keyward::BuildError::NoDefinition(format!("{} {:?}", $event, $values)))
+    };
+}
+
+/// A module whose prefix has some.
+macro_rules! bound {
+    ($module:ident, $events:ident) => {
+        crate::runner::Keyspace {
+            prefix: |values| Ok(crate::$module::prefix(values)?.to_string()),
+            build: |prefix, definition, values| {
+                let prefix = crate::$module::prefix(prefix)?;
+                let key = crate::$module::build(definition, values)?;
+                let (text, slot) = (key.key(&prefix), key.slot(&prefix));
+                Ok((text.clone(), slot, crate::$module::Key::parse(&text) == Some((prefix, key))))
+            },
+            parse: |key| {
+                use keyward::Prefix;
+                let (prefix, key) = crate::$module::Key::parse(key)?;
+                let definition = key.definition();
+                let names = definition.params.iter().map(|param| param.name);
+                let of_prefix = crate::$module::Prefix::PARAMS.iter().map(|param| param.name);
+                Some((
+                    definition.name,
+                    names.zip(key.values()).collect(),
+                    of_prefix.zip(prefix.values()).collect(),
+                ))
+            },
+            glob: |prefix, definition, values| {
+                crate::$module::glob(&crate::$module::prefix(prefix)?, definition, values)
+            },
+            event: |prefix, event, values| {
+                crate::runner::bound!(@$events $module, prefix, event, values)
+            },
+        }
+    };
+    (@events $module:ident, $prefix:ident, $event:ident, $values:ident) => {{
+        let prefix = crate::$module::prefix($prefix)?;
+        let event = crate::$module::event($event, $values)?;
+        let keys = event.keys();
+        Ok((keys.iter().map(|key| key.key(&prefix)).collect(), event.globs(&prefix)))
+    }};
+    (@none $module:ident, $prefix:ident, $event:ident, $values:ident) => {
+        Err(keyward::BuildError::NoDefinition(format!("{} {:?} {:?}", $event, $prefix, $values)))
+    };
+}
+
+pub(crate) use {bound, fixed};
+
+/// Checks each keyspace by the vectors in the file of the same place.
+pub(crate) fn run(keyspaces: &[Keyspace]) {
+    let paths: Vec<String> = std::env::args().skip(1).collect();
+    assert_eq!(paths.len(), keyspaces.len());
+    let (mut checked, mut failed) = (0, 0);
+    for (keyspace, path) in keyspaces.iter().zip(&paths) {
+        let document = std::fs::read_to_string(path).expect("a file of vectors");
+        let document: Value = serde_json::from_str(&document).expect("JSON");
+        let prefix = texts(&document["prefix"]).expect("texts");
+        for (list, check) in CHECKS {
+            for vector in document[*list].as_array().expect("a list") {
+                let Some(found) = check(keyspace, &pairs(&prefix), vector) else { continue };
+                checked += 1;
+                if let Err(found) = found {
+                    failed += 1;
+                    println!("{path}: {list} {vector}\n    but {found}");
+                }
+            }
+        }
+    }
+    if failed > 0 {
+        println!("{failed} of {checked} vectors failed");
+        std::process::exit(1);
+    }
+    println!("checked {checked} vectors in {} keyspaces", keyspaces.len());
+}
+
+/// `None` if the vector holds what Rust cannot.
+type Check = fn(&Keyspace, &Texts<'_>, &Value) -> Option<Result<(), String>>;
+
+const CHECKS: &[(&str, Check)] = &[
+    ("prefixes", |keyspace, _, vector| {
+        given(vector, |values| match (keyspace.prefix)(values) {
+            Ok(prefix) => same(&vector["prefix"], &prefix.into()),
+            Err(error) => refused(vector, &error),
+        })
+    }),
+    ("build", |keyspace, prefix, vector| {
+        given(vector, |values| match (keyspace.build)(prefix, text(&vector["definition"]), values) {
+            Ok((_, _, false)) => Err("it is read back as something else".to_owned()),
+            Ok((key, slot, true)) => {
+                same(&vector["key"], &key.into()).and(same(&vector["slot"], &slot.into()))
+            }
+            Err(error) => refused(vector, &error),
+        })
+    }),
+    ("parse", |keyspace, _, vector| {
+        let key = match &vector["key"] {
+            Value::String(key) => key.clone().into_bytes(),
+            other => bytes(other)?,
+        };
+        let Some((definition, values, prefix)) = (keyspace.parse)(&key) else {
+            return Some(same(&vector["definition"], &Value::Null));
+        };
+        let expected_prefix = vector.get("prefix").cloned().unwrap_or_else(|| Map::new().into());
+        Some(
+            same(&vector["definition"], &definition.into())
+                .and(same(&vector["params"], &object(values)))
+                .and(same(&expected_prefix, &object(prefix))),
+        )
+    }),
+    ("glob", |keyspace, prefix, vector| {
+        given(vector, |values| match (keyspace.glob)(prefix, text(&vector["definition"]), values) {
+            Ok(glob) => same(&vector["glob"], &glob.into()),
+            Err(error) => refused(vector, &error),
+        })
+    }),
+    ("events", |keyspace, prefix, vector| {
+        given(vector, |values| match (keyspace.event)(prefix, text(&vector["event"]), values) {
+            Ok((keys, globs)) => {
+                same(&vector["keys"], &keys.into()).and(same(&vector["globs"], &globs.into()))
+            }
+            Err(error) => refused(vector, &error),
+        })
+    }),
+];
+
+/// Checks a vector with its parameters, if they are texts; bytes that are none must be refused.
+fn given(
+    vector: &Value,
+    check: impl FnOnce(&Texts<'_>) -> Result<(), String>,
+) -> Option<Result<(), String>> {
+    if let Some(values) = texts(&vector["params"]) {
+        return Some(check(&pairs(&values)));
+    }
+    let params = vector["params"].as_object().expect("an object");
+    let (name, other) = params.iter().find(|(_, value)| value.is_object())?;
+    assert!(String::from_utf8(bytes(other)?).is_err());
+    Some(same(&vector["refused"], &name.as_str().into()))
+}
+
+fn refused(vector: &Value, error: &BuildError) -> Result<(), String> {
+    match error {
+        BuildError::Value { error, .. } => same(&vector["refused"], &error.name.into()),
+        BuildError::Reserved(error) => {
+            same(&vector["refused"], &"".into()).and(same(&vector["reserved"], &error.by.into()))
+        }
+        other => Err(other.to_string()),
+    }
+}
+
+fn same(expected: &Value, found: &Value) -> Result<(), String> {
+    if expected == found { Ok(()) } else { Err(found.to_string()) }
+}
+
+fn text(value: &Value) -> &str {
+    value.as_str().expect("a string")
+}
+
+fn texts(params: &Value) -> Option<Vec<(String, String)>> {
+    let params = params.as_object().expect("an object").iter();
+    params.map(|(name, value)| Some((name.clone(), value.as_str()?.to_owned()))).collect()
+}
+
+fn pairs(values: &[(String, String)]) -> Vec<(&str, &str)> {
+    values.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect()
+}
+
+fn object(values: Pairs) -> Value {
+    values.into_iter().map(|(name, value)| (name.to_owned(), value.into())).collect::<Map<_, _>>().into()
+}
+
+/// The bytes of `{"hex": "61ff"}`.
+fn bytes(value: &Value) -> Option<Vec<u8>> {
+    let digits = value.get("hex")?.as_str()?.as_bytes();
+    let pairs = digits.chunks(2).map(|pair| std::str::from_utf8(pair).expect("digits"));
+    Some(pairs.map(|pair| u8::from_str_radix(pair, 16).expect("digits")).collect())
+}
