@@ -24,6 +24,9 @@ pub struct Definition {
     pub number: u32,
     #[doc(hidden)]
     pub parts: &'static [Part],
+    /// Whether a key may belong to a more specific definition although each of its values is good
+    #[doc(hidden)]
+    pub shadowed: bool,
 }
 
 impl Definition {
@@ -33,9 +36,10 @@ impl Definition {
         [name, pattern, glob]: [&'static str; 3],
         params: &'static [Param],
         parts: &'static [Part],
+        shadowed: bool,
     ) -> Self {
         let (key_type, lifecycle, ttl) = (None, Lifecycle::Cache, Ttl::Undeclared);
-        Definition { name, pattern, glob, key_type, lifecycle, ttl, params, number, parts }
+        Definition { name, pattern, glob, key_type, lifecycle, ttl, params, number, parts, shadowed }
     }
 
     #[doc(hidden)]
@@ -61,12 +65,24 @@ pub struct Param {
     /// Its type in the words of a schema
     pub ty: &'static str,
     #[doc(hidden)]
-    pub language: Option<u32>,
+    pub language: Language,
+}
+
+/// What a parameter's values are checked by.
+#[doc(hidden)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Language {
+    /// By this language of the tables
+    Of(u32),
+    /// They are keys of these definitions
+    Keys(&'static [u32]),
+    /// By their own type
+    Own,
 }
 
 impl Param {
     #[doc(hidden)]
-    pub const fn new(name: &'static str, ty: &'static str, language: Option<u32>) -> Self {
+    pub const fn new(name: &'static str, ty: &'static str, language: Language) -> Self {
         Param { name, ty, language }
     }
 }

@@ -1,6 +1,6 @@
 //! What generated code needs and nobody else: no promise is made about it.
 
-pub use crate::definition::{Part, Param};
+pub use crate::definition::{Language, Param, Part};
 pub use crate::field::FieldPairs;
 #[cfg(feature = "json")]
 pub use crate::field::json_bytes as field_json;
@@ -10,7 +10,6 @@ pub use serde_json::Value as JsonValue;
 
 use crate::{BuildError, Definition, Event, FieldValue, Key, Keyspace, ParamValue, Prefix, Reserved, ValueError};
 use keyward_pattern::escape_glob;
-use std::fmt;
 
 /// Reads the tables that a generated module carries as base64.
 ///
@@ -37,12 +36,151 @@ pub fn tables(lines: &[&str]) -> Tables {
     Tables::read(&block).expect("the tables are as `keyward` wrote them")
 }
 
+/// Is shown the literals and values of a key, a prefix or an event in turn.
+pub trait Visitor {
+    fn literal(&mut self, text: &'static str);
+    fn param(&mut self, value: &impl ParamValue);
+}
+
+pub struct Writer<'o>(pub &'o mut String);
+
+impl Visitor for Writer<'_> {
+    #[inline]
+    fn literal(&mut self, text: &'static str) {
+        self.0.push_str(text);
+    }
+
+    #[inline]
+    fn param(&mut self, value: &impl ParamValue) {
+        value.spell(self.0);
+    }
+}
+
+pub struct Length(pub usize);
+
+impl Visitor for Length {
+    #[inline]
+    fn literal(&mut self, text: &'static str) {
+        self.0 += text.len();
+    }
+
+    #[inline]
+    fn param(&mut self, value: &impl ParamValue) {
+        self.0 += value.spelled_len();
+    }
+}
+
+pub struct ValueTexts(pub Vec<String>);
+
+impl Visitor for ValueTexts {
+    fn literal(&mut self, _: &'static str) {}
+
+    fn param(&mut self, value: &impl ParamValue) {
+        self.0.push(value.text());
+    }
+}
+
+/// Has a value for each parameter, or a reason why not.
+///
+/// One type for all sources: `make` is part of every definition, and a generic one took the compiler
+/// twice as long as everything else together.
+pub struct Source<'s> {
+    from: Origin<'s>,
+    error: Option<BuildError>,
+}
+
+enum Origin<'s> {
+    /// A key that was found; its own parameters begin behind those of the prefix
+    Key(&'s Found<'s>, usize),
+    Texts(Texts<'s>),
+}
+
+/// Values by name, on their way into a key, a prefix or an event.
+struct Texts<'s> {
+    definition: &'static str,
+    params: &'static [Param],
+    texts: Vec<Option<&'s str>>,
+    tables: &'static Tables,
+}
+
+impl<'s> Source<'s> {
+    fn found(found: &'s Found<'s>, first: usize) -> Self {
+        Source { from: Origin::Key(found, first), error: None }
+    }
+
+    /// The value of a parameter. Where there is none, the source remembers why.
+    pub fn param<T: ParamValue>(&mut self, at: usize) -> Option<T> {
+        match &self.from {
+            Origin::Key(found, first) => T::unspell(found.spelling(first + at)),
+            Origin::Texts(texts) => match texts.value(at) {
+                Ok(value) => Some(value),
+                Err(error) => {
+                    self.error = Some(error);
+                    None
+                }
+            },
+        }
+    }
+}
+
+impl<'s> Texts<'s> {
+    fn new<S: Keyspace>(
+        definition: &'static str,
+        params: &'static [Param],
+        values: &[(&str, &'s str)],
+    ) -> Result<Self, BuildError> {
+        let mut texts = vec![None; params.len()];
+        for (name, text) in values {
+            let Some(at) = params.iter().position(|param| param.name == *name) else {
+                return Err(BuildError::NoParam { definition, param: (*name).to_owned() });
+            };
+            texts[at] = Some(*text);
+        }
+        Ok(Texts { definition, params, texts, tables: S::tables() })
+    }
+
+    fn value<T: ParamValue>(&self, at: usize) -> Result<T, BuildError> {
+        let (definition, param) = (self.definition, &self.params[at]);
+        let text = self.texts[at];
+        let text = text.ok_or(BuildError::Missing { definition, param: param.name })?;
+        let value = value_of(self.tables, param, text);
+        value.map_err(|error| BuildError::Value { definition, error })
+    }
+
+    /// What `make` makes of the texts.
+    fn make<T>(self, make: impl FnOnce(&mut Source<'s>) -> Option<T>) -> Result<T, BuildError> {
+        let definition = self.definition;
+        let mut source = Source { from: Origin::Texts(self), error: None };
+        let made = make(&mut source);
+        made.ok_or(source.error.unwrap_or(BuildError::NoDefinition(definition.to_owned())))
+    }
+}
+
+/// Reads a key that was found; its own parameters begin behind those of the prefix.
+pub fn read<K: Key>(found: &Found<'_>, first: usize) -> Option<K> {
+    K::make(&mut Source::found(found, first))
+}
+
+/// A value from text that comes from outside.
+pub fn value_of<T: ParamValue>(
+    tables: &Tables,
+    param: &Param,
+    text: &str,
+) -> Result<T, ValueError> {
+    let value = match param.language {
+        Language::Of(language) => {
+            tables.value(language, text).and_then(|text| T::from_normal(&text))
+        }
+        Language::Keys(_) | Language::Own => T::from_normal(text),
+    };
+    value.ok_or_else(|| ValueError::new(param.name, param.ty, text))
+}
+
 /// A definition with what can be done to it by its number.
 pub struct Entry<S: Keyspace> {
     pub definition: &'static Definition,
     read: fn(&Found<'_>, usize) -> Option<S>,
-    build: fn(&Values<'_>) -> Result<S, BuildError>,
-    spell: &'static [Spell],
+    build: fn(Texts<'_>) -> Result<S, BuildError>,
 }
 
 impl<S: Keyspace> Entry<S> {
@@ -52,9 +190,11 @@ impl<S: Keyspace> Entry<S> {
     {
         Entry {
             definition: K::DEFINITION,
-            read: |found, first| K::read(found, first).map(S::from),
-            build: |values| K::from_values(values).map(S::from),
-            spell: K::SPELL,
+            read: |found, first| read::<K>(found, first).map(S::from),
+            build: |texts| {
+                let key = texts.make(K::make)?;
+                Ok(if K::DEFINITION.shadowed { unreserved(key)? } else { key }.into())
+            },
         }
     }
 }
@@ -69,7 +209,7 @@ pub fn read_bare<S: Keyspace>(key: &str) -> Option<S> {
 pub fn parse<S: Keyspace>(key: &[u8]) -> Option<(S::Prefix, S)> {
     let found = S::tables().find(key)?;
     let entry = S::KEYS.get(found.definition().index())?;
-    Some((S::Prefix::read(&found)?, (entry.read)(&found, S::Prefix::PARAMS.len())?))
+    Some((read_prefix::<S>(&found)?, (entry.read)(&found, S::Prefix::PARAMS.len())?))
 }
 
 /// Reads a key of one definition.
@@ -79,12 +219,11 @@ pub fn parse_one<K: Key>(key: &[u8]) -> Option<(<K::Keyspace as Keyspace>::Prefi
         return None;
     }
     let first = <K::Keyspace as Keyspace>::Prefix::PARAMS.len();
-    Some((<K::Keyspace as Keyspace>::Prefix::read(&found)?, K::read(&found, first)?))
+    Some((read_prefix::<K::Keyspace>(&found)?, read::<K>(&found, first)?))
 }
 
-/// What stands for a parameter in a key that was found.
-pub fn value<T: ParamValue>(found: &Found<'_>, param: usize) -> Option<T> {
-    T::unspell(found.spelling(param))
+fn read_prefix<S: Keyspace>(found: &Found<'_>) -> Option<S::Prefix> {
+    S::Prefix::make(&mut Source::found(found, 0))
 }
 
 /// The key, unless it belongs to a more specific definition.
@@ -99,15 +238,6 @@ pub fn unreserved<K: Key>(key: K) -> Result<K, Reserved> {
     }
 }
 
-/// A value from text that comes from outside.
-pub fn value_of<S: Keyspace, T: ParamValue>(param: &Param, text: &str) -> Result<T, ValueError> {
-    let read = || match param.language {
-        None => T::from_normal(text),
-        Some(language) => T::from_normal(&S::tables().value(language, text)?),
-    };
-    read().ok_or_else(|| ValueError::new(param.name, param.ty, text))
-}
-
 /// A value of one parameter as a value of another.
 pub fn converted<K: Key, T: ParamValue>(value: &impl ParamValue, param: usize) -> Option<T> {
     word::<K, T>(&value.text(), param)
@@ -115,7 +245,7 @@ pub fn converted<K: Key, T: ParamValue>(value: &impl ParamValue, param: usize) -
 
 /// A word that an event binds to a parameter.
 pub fn word<K: Key, T: ParamValue>(word: &str, param: usize) -> Option<T> {
-    value_of::<K::Keyspace, T>(K::DEFINITION.params.get(param)?, word).ok()
+    value_of(K::Keyspace::tables(), K::DEFINITION.params.get(param)?, word).ok()
 }
 
 /// The one thing that `make` makes, or nothing.
@@ -123,85 +253,20 @@ pub fn attempt<T>(make: impl FnOnce() -> Option<T>) -> Option<T> {
     make()
 }
 
-/// Values by name, on their way into a key, a prefix or an event.
-pub struct Values<'v> {
-    definition: &'static str,
-    params: &'static [Param],
-    texts: Vec<Option<&'v str>>,
-}
-
-impl<'v> Values<'v> {
-    pub fn new(
-        definition: &'static str,
-        params: &'static [Param],
-        values: &[(&str, &'v str)],
-    ) -> Result<Self, BuildError> {
-        let mut texts = vec![None; params.len()];
-        for (name, text) in values {
-            let Some(at) = params.iter().position(|param| param.name == *name) else {
-                return Err(BuildError::NoParam { definition, param: (*name).to_owned() });
-            };
-            texts[at] = Some(*text);
-        }
-        Ok(Values { definition, params, texts })
-    }
-
-    pub fn required<S: Keyspace, T: ParamValue>(&self, at: usize) -> Result<T, BuildError> {
-        let (definition, param) = (self.definition, self.params[at].name);
-        self.optional::<S, T>(at)?.ok_or(BuildError::Missing { definition, param })
-    }
-
-    fn optional<S: Keyspace, T: ParamValue>(&self, at: usize) -> Result<Option<T>, BuildError> {
-        let Some(text) = self.texts[at] else { return Ok(None) };
-        let value = value_of::<S, T>(&self.params[at], text);
-        value
-            .map(Some)
-            .map_err(|error| BuildError::Value { definition: self.definition, error })
-    }
-
-}
-
-/// Spells the value of a parameter, if there is one.
-pub type Spell = fn(&Values<'_>, usize) -> Result<Option<String>, BuildError>;
-
-/// The same for a parameter of this type.
-pub fn spell<S: Keyspace, T: ParamValue>(
-    values: &Values<'_>,
-    at: usize,
-) -> Result<Option<String>, BuildError> {
-    Ok(values.optional::<S, T>(at)?.map(|value| spelled(&value)))
-}
-
-fn spelled(value: &impl ParamValue) -> String {
-    let mut text = String::with_capacity(value.spelled_len());
-    value.spell(&mut text);
-    text
-}
-
 /// A key of any definition from names and texts.
 pub fn build<S: Keyspace>(definition: &str, values: &[(&str, &str)]) -> Result<S, BuildError> {
     let entry = entry::<S>(definition)?;
-    (entry.build)(&Values::new(entry.definition.name, entry.definition.params, values)?)
+    (entry.build)(Texts::new::<S>(entry.definition.name, entry.definition.params, values)?)
 }
 
-/// The same for a glob, with some parameters free.
-pub fn glob<S: Keyspace>(
-    prefix: &S::Prefix,
-    definition: &str,
-    values: &[(&str, &str)],
-) -> Result<String, BuildError> {
-    let entry = entry::<S>(definition)?;
-    let values = Values::new(entry.definition.name, entry.definition.params, values)?;
-    let mut glob = Glob::new(entry.definition, prefix);
-    for (at, spell) in entry.spell.iter().enumerate() {
-        glob.values[at] = spell(&values, at)?;
-    }
-    Ok(glob.to_string())
+/// A prefix from names and texts.
+pub fn prefix<S: Keyspace>(values: &[(&str, &str)]) -> Result<S::Prefix, BuildError> {
+    Texts::new::<S>("prefix", S::Prefix::PARAMS, values)?.make(S::Prefix::make)
 }
 
 /// An event from names and texts.
 pub fn event<E: Event>(values: &[(&str, &str)]) -> Result<E, BuildError> {
-    E::from_values(&Values::new(E::NAME, E::PARAMS, values)?)
+    Texts::new::<E::Keyspace>(E::NAME, E::PARAMS, values)?.make(E::make)
 }
 
 fn entry<S: Keyspace>(definition: &str) -> Result<&'static Entry<S>, BuildError> {
@@ -209,44 +274,74 @@ fn entry<S: Keyspace>(definition: &str) -> Result<&'static Entry<S>, BuildError>
     found.ok_or_else(|| BuildError::NoDefinition(definition.to_owned()))
 }
 
-/// A glob on its way: some parameters are bound, the others free.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Glob {
-    definition: &'static Definition,
-    prefix: String,
-    values: Vec<Option<String>>,
+/// A glob from names and texts; what is not given is free.
+pub fn glob_named<S: Keyspace>(
+    prefix: &S::Prefix,
+    name: &str,
+    values: &[(&str, &str)],
+) -> Result<String, BuildError> {
+    let definition = entry::<S>(name)?.definition;
+    let values = Texts::new::<S>(definition.name, definition.params, values)?;
+    let mut spelled = Vec::with_capacity(definition.params.len());
+    for (param, text) in definition.params.iter().zip(&values.texts) {
+        let Some(text) = text else {
+            spelled.push(None);
+            continue;
+        };
+        let value = spell_named::<S>(param, text).ok_or_else(|| BuildError::Value {
+            definition: definition.name,
+            error: ValueError::new(param.name, param.ty, text),
+        })?;
+        spelled.push(Some(value));
+    }
+    Ok(glob(definition, prefix, &spelled))
 }
 
-impl Glob {
-    pub fn new(definition: &'static Definition, prefix: &impl Prefix) -> Self {
-        let mut text = String::with_capacity(prefix.len());
-        prefix.write(&mut text);
-        Glob { definition, prefix: text, values: vec![None; definition.params.len()] }
-    }
-
-    #[must_use]
-    pub fn bind(mut self, param: usize, value: &impl ParamValue) -> Self {
-        self.values[param] = Some(spelled(value));
-        self
-    }
-}
-
-impl fmt::Display for Glob {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut glob = String::with_capacity(self.definition.glob.len() + 16);
-        escape_glob(&self.prefix, &mut glob);
-        for part in self.definition.parts {
-            match part {
-                Part::Literal(text) => glob.push_str(text),
-                Part::Param(at) => match &self.values[*at] {
-                    Some(value) => escape_glob(value, &mut glob),
-                    None if glob.ends_with('*') && !glob.ends_with("\\*") => {}
-                    None => glob.push('*'),
-                },
-            }
+/// A text as it stands in a key.
+fn spell_named<S: Keyspace>(param: &Param, text: &str) -> Option<String> {
+    match param.language {
+        Language::Of(language) => {
+            let mut spelled = String::new();
+            S::tables().spell(language, &S::tables().value(language, text)?, &mut spelled);
+            Some(spelled)
         }
-        f.pad(&glob)
+        Language::Keys(keys) => {
+            let number = read_bare::<S>(text)?.definition().number;
+            keys.contains(&number).then(|| text.to_owned())
+        }
+        Language::Own => Some(text.to_owned()),
     }
+}
+
+/// A value as it stands in a key, or nothing for a parameter that is free.
+pub fn bound<T: ParamValue>(value: Option<T>) -> Option<String> {
+    let value = value?;
+    let mut text = String::with_capacity(value.spelled_len());
+    value.spell(&mut text);
+    Some(text)
+}
+
+/// The glob of a definition, with those parameters bound that have a value.
+pub fn glob(
+    definition: &Definition,
+    prefix: &impl Prefix,
+    values: &[Option<String>],
+) -> String {
+    let mut text = String::with_capacity(prefix.len());
+    prefix.write(&mut text);
+    let mut glob = String::with_capacity(definition.glob.len() + 16);
+    escape_glob(&text, &mut glob);
+    for part in definition.parts {
+        match part {
+            Part::Literal(text) => glob.push_str(text),
+            Part::Param(at) => match &values[*at] {
+                Some(value) => escape_glob(value, &mut glob),
+                None if glob.ends_with('*') && !glob.ends_with("\\*") => {}
+                None => glob.push('*'),
+            },
+        }
+    }
+    glob
 }
 
 /// What stands in a hash for a value.
@@ -305,13 +400,13 @@ impl<E: Event> AnyEvent<E::Keyspace> for E {
 #[macro_export]
 #[doc(hidden)]
 macro_rules! __text_value {
-    ($ty:path, $keyspace:ty, $param:expr, $encoded:literal) => {
+    ($ty:path, $keyspace:ty, $param:expr, $language:literal, $encoded:literal) => {
         impl $ty {
             /// The text, if it is a value of this type.
             pub fn new(
                 text: impl ::core::convert::AsRef<str>,
             ) -> ::core::result::Result<Self, $crate::ValueError> {
-                $crate::generated::value_of::<$keyspace, Self>($param, text.as_ref())
+                $crate::generated::value_of(<$keyspace as $crate::Keyspace>::tables(), $param, text.as_ref())
             }
 
             /// The text.
@@ -329,8 +424,7 @@ macro_rules! __text_value {
             #[inline]
             fn spell(&self, out: &mut ::std::string::String) {
                 if $encoded {
-                    let language = $param.language.unwrap_or(u32::MAX);
-                    <$keyspace as $crate::Keyspace>::tables().spell(language, &self.0, out);
+                    <$keyspace as $crate::Keyspace>::tables().spell($language, &self.0, out);
                 } else {
                     out.push_str(&self.0);
                 }
@@ -339,8 +433,7 @@ macro_rules! __text_value {
             #[inline]
             fn spelled_len(&self) -> usize {
                 if $encoded {
-                    let language = $param.language.unwrap_or(u32::MAX);
-                    <$keyspace as $crate::Keyspace>::tables().spelled_len(language, &self.0)
+                    <$keyspace as $crate::Keyspace>::tables().spelled_len($language, &self.0)
                 } else {
                     self.0.len()
                 }
@@ -353,7 +446,7 @@ macro_rules! __text_value {
             fn unspell(spelling: &str) -> ::core::option::Option<Self> {
                 if $encoded {
                     let tables = <$keyspace as $crate::Keyspace>::tables();
-                    let value = tables.unspell($param.language?, spelling)?;
+                    let value = tables.unspell($language, spelling)?;
                     ::core::option::Option::Some(Self(value.into_owned()))
                 } else {
                     Self::from_normal(spelling)
@@ -453,7 +546,7 @@ macro_rules! __by_text {
             type Err = $crate::ValueError;
 
             fn from_str(text: &str) -> ::core::result::Result<Self, $crate::ValueError> {
-                $crate::generated::value_of::<$keyspace, Self>($param, text)
+                $crate::generated::value_of(<$keyspace as $crate::Keyspace>::tables(), $param, text)
             }
         }
 
@@ -464,7 +557,7 @@ macro_rules! __by_text {
 
             fn from_bytes(bytes: &[u8]) -> ::core::option::Option<Self> {
                 let text = ::core::str::from_utf8(bytes).ok()?;
-                $crate::generated::value_of::<$keyspace, Self>($param, text).ok()
+                $crate::generated::value_of(<$keyspace as $crate::Keyspace>::tables(), $param, text).ok()
             }
         }
     };

@@ -1,16 +1,16 @@
 //! What all generated keys have in common.
 
-use crate::definition::{Definition, Ttl};
-use crate::generated::{Entry, Found, Spell, Tables, Values};
-use crate::{BuildError, slot};
+use crate::definition::{Definition, Lifecycle, Ttl};
+use crate::generated::{self, Entry, Length, Source, Tables, ValueTexts, Visitor, Writer};
+use crate::slot;
 use std::fmt;
 use std::hash::Hash;
 
 /// A key of one definition: `keys::FolderListing { folder_id }`.
 ///
-/// Its parameters are valid by construction, so that building cannot fail. Where the prefix has no
-/// parameters, generated keys have `key()`, `write_key()`, `slot()` and `parse()` without a prefix;
-/// these methods are for code that works with any key.
+/// Its parameters are valid by construction, so that building cannot fail. Every key has `key()` and
+/// `glob()` of its own; the rest comes with this trait: `use keyward::Key as _;`. What is named
+/// `…_behind` takes a [`Prefix`], where the schema's has parameters.
 pub trait Key: Clone + fmt::Debug + Eq + Hash + Send + Sync + Sized + 'static {
     /// All keys of its schema.
     type Keyspace: Keyspace + From<Self>;
@@ -18,51 +18,119 @@ pub trait Key: Clone + fmt::Debug + Eq + Hash + Send + Sync + Sized + 'static {
     /// What the schema says about it.
     const DEFINITION: &'static Definition;
 
-    /// Appends the key without its prefix.
-    fn write_bare(&self, out: &mut String);
+    /// Its name in the schema.
+    const NAME: &'static str = Self::DEFINITION.name;
+    /// Its whole pattern.
+    const PATTERN: &'static str = Self::DEFINITION.pattern;
+    /// The glob that finds all its keys.
+    const GLOB: &'static str = Self::DEFINITION.glob;
+    /// The type of the key: `string`, `hash`, …
+    const TYPE: Option<&'static str> = Self::DEFINITION.key_type;
+    /// What may become of it before its time.
+    const LIFECYCLE: Lifecycle = Self::DEFINITION.lifecycle;
+    /// How long it lives.
+    const TTL: Ttl = Self::DEFINITION.ttl;
 
-    /// How many bytes [`write_bare`](Key::write_bare) appends, or a few more.
-    fn bare_len(&self) -> usize;
+    /// Shows the literals and values of the key in turn, without the prefix.
+    #[doc(hidden)]
+    fn visit(&self, visitor: &mut impl Visitor);
 
-    /// The values of its parameters as text, in the order of [`Definition::params`].
-    fn values(&self) -> Vec<String>;
-
-    /// How long this very key lives: where a parameter decides, what its word says.
-    fn ttl(&self) -> Ttl {
-        Self::DEFINITION.ttl
-    }
+    /// A key whose parameters come from somewhere.
+    #[doc(hidden)]
+    fn make(source: &mut Source<'_>) -> Option<Self>;
 
     /// Appends the key.
     #[inline]
-    fn write_behind(&self, prefix: &<Self::Keyspace as Keyspace>::Prefix, out: &mut String) {
-        out.reserve(prefix.len() + self.bare_len());
-        prefix.write(out);
-        self.write_bare(out);
+    fn write_key(&self, out: &mut String)
+    where
+        Behind<Self>: Fixed,
+    {
+        self.write_behind(&Behind::<Self>::default(), out);
+    }
+
+    /// The key's Redis Cluster slot.
+    fn slot(&self) -> u16
+    where
+        Behind<Self>: Fixed,
+    {
+        self.slot_behind(&Behind::<Self>::default())
+    }
+
+    /// Reads a key; `None` if it is one of another definition or of none.
+    fn parse(key: impl AsRef<[u8]>) -> Option<Self>
+    where
+        Behind<Self>: Fixed,
+    {
+        Self::parse_behind(key).map(|(_, key)| key)
+    }
+
+    /// How long this very key lives: where a parameter decides, what its word says.
+    fn ttl(&self) -> Ttl {
+        let Ttl::By { param, .. } = Self::TTL else { return Self::TTL };
+        let mut values = Self::DEFINITION.params.iter().zip(self.values());
+        let word = values.find(|(known, _)| known.name == param).map(|(_, word)| word);
+        word.and_then(|word| Self::TTL.of_word(&word)).map_or(Self::TTL, Ttl::Fixed)
+    }
+
+    /// The values of its parameters as text, in the order of [`Definition::params`].
+    fn values(&self) -> Vec<String> {
+        let mut texts = ValueTexts(Vec::with_capacity(Self::DEFINITION.params.len()));
+        self.visit(&mut texts);
+        texts.0
     }
 
     /// The key. One allocation.
     #[inline]
-    fn key_behind(&self, prefix: &<Self::Keyspace as Keyspace>::Prefix) -> String {
+    fn key_behind(&self, prefix: &Behind<Self>) -> String {
         let mut key = String::with_capacity(prefix.len() + self.bare_len());
         prefix.write(&mut key);
         self.write_bare(&mut key);
         key
     }
 
+    /// Appends the key.
+    #[inline]
+    fn write_behind(&self, prefix: &Behind<Self>, out: &mut String) {
+        out.reserve(prefix.len() + self.bare_len());
+        prefix.write(out);
+        self.write_bare(out);
+    }
+
     /// The key's Redis Cluster slot.
-    fn slot_behind(&self, prefix: &<Self::Keyspace as Keyspace>::Prefix) -> u16 {
+    fn slot_behind(&self, prefix: &Behind<Self>) -> u16 {
         slot(self.key_behind(prefix).as_bytes())
     }
 
-    #[doc(hidden)]
-    fn read(found: &Found<'_>, first: usize) -> Option<Self>;
+    /// Reads a key and the prefix it stands behind.
+    fn parse_behind(key: impl AsRef<[u8]>) -> Option<(Behind<Self>, Self)> {
+        generated::parse_one(key.as_ref())
+    }
 
-    #[doc(hidden)]
-    fn from_values(values: &Values<'_>) -> Result<Self, BuildError>;
+    /// Appends the key without its prefix.
+    #[inline]
+    fn write_bare(&self, out: &mut String) {
+        self.visit(&mut Writer(out));
+    }
 
-    #[doc(hidden)]
-    const SPELL: &'static [Spell];
+    /// How many bytes [`write_bare`](Key::write_bare) appends, or a few more.
+    #[inline]
+    fn bare_len(&self) -> usize {
+        let mut length = Length(0);
+        self.visit(&mut length);
+        length.0
+    }
 }
+
+/// The prefix of a key.
+type Behind<K> = <<K as Key>::Keyspace as Keyspace>::Prefix;
+
+/// A prefix without parameters.
+#[diagnostic::on_unimplemented(
+    message = "the prefix of this keyspace has parameters",
+    label = "needs the prefix",
+    note = "use the method that takes it: `key_behind`, `write_behind`, `slot_behind`, `parse_behind`"
+)]
+pub trait Fixed: Default {}
 
 /// Any key of a schema: the generated enum `Key`.
 pub trait Keyspace: Clone + fmt::Debug + Eq + Hash + Send + Sync + Sized + 'static {
@@ -88,17 +156,32 @@ pub trait Prefix: Clone + fmt::Debug + Eq + Hash + Send + Sync + Sized + 'static
     /// Its parameters.
     const PARAMS: &'static [crate::Param];
 
-    /// The values of its parameters as text.
-    fn values(&self) -> Vec<String>;
-
-    /// Appends it.
-    fn write(&self, out: &mut String);
-
-    /// How many bytes it has, or a few less than that.
-    fn len(&self) -> usize;
+    #[doc(hidden)]
+    fn visit(&self, visitor: &mut impl Visitor);
 
     #[doc(hidden)]
-    fn read(found: &Found<'_>) -> Option<Self>;
+    fn make(source: &mut Source<'_>) -> Option<Self>;
+
+    /// The values of its parameters as text.
+    fn values(&self) -> Vec<String> {
+        let mut texts = ValueTexts(Vec::new());
+        self.visit(&mut texts);
+        texts.0
+    }
+
+    /// Appends it.
+    #[inline]
+    fn write(&self, out: &mut String) {
+        self.visit(&mut Writer(out));
+    }
+
+    /// How many bytes it has, or a few less than that.
+    #[inline]
+    fn len(&self) -> usize {
+        let mut length = Length(0);
+        self.visit(&mut length);
+        length.0
+    }
 }
 
 /// Something that happens in the application and makes keys invalid.
@@ -119,5 +202,5 @@ pub trait Event: Clone + fmt::Debug + Eq + Hash + Send + Sync + Sized + 'static 
     fn globs_behind(&self, prefix: &<Self::Keyspace as Keyspace>::Prefix) -> Vec<String>;
 
     #[doc(hidden)]
-    fn from_values(values: &Values<'_>) -> Result<Self, BuildError>;
+    fn make(source: &mut Source<'_>) -> Option<Self>;
 }

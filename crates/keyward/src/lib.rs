@@ -16,7 +16,7 @@ pub use date::Date;
 pub use definition::{Definition, Lifecycle, Param, Ttl};
 pub use error::{BuildError, FieldError, FieldErrorKind, Reserved, ValueError};
 pub use field::FieldValue;
-pub use key::{Event, Key, Keyspace, Prefix};
+pub use key::{Event, Fixed, Key, Keyspace, Prefix};
 #[cfg(feature = "macros")]
 pub use keyward_macros::keyspace;
 pub use keyward_pattern::slot;

@@ -1,6 +1,6 @@
 //! Values of parameters: how each is told, and how it stands in a key.
 
-use crate::generated::{Found, Tables};
+use crate::generated::read;
 use crate::{Date, Key, Keyspace, Unix, UnixMs, Uuid};
 use keyward_pattern::Value;
 use std::fmt;
@@ -165,11 +165,10 @@ impl<K: Key> ParamValue for K {
     }
 
     fn from_normal(text: &str) -> Option<Self> {
-        let tables: &Tables = K::Keyspace::tables();
-        let found: Found<'_> = tables.find_bare(text.as_bytes())?;
+        let found = K::Keyspace::tables().find_bare(text.as_bytes())?;
         if found.definition().0 != K::DEFINITION.number {
             return None;
         }
-        K::read(&found, 0)
+        read(&found, 0)
     }
 }

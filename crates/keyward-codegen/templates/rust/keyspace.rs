@@ -20,9 +20,21 @@
 {% macro param_static(param) %}
 Param::new({{ param.name.id | literal("rust") }}, {{ param.type.description | literal("rust") }}, {{ language(param.type) }})
 {%- endmacro %}
-{% macro language(type) %}{% if type.language is none %}None{% else %}Some({{ type.language }}){% endif %}{% endmacro %}
-{% macro length(of) %}
-{% for part in of.parts %}{% if not loop.first %} + {% endif %}{% if part.literal is none %}self.{{ snake(of.params[part.param]) }}.spelled_len(){% else %}{{ part.literal | literal("rust") }}.len(){% endif %}{% else %}0{% endfor %}
+{% macro language(type) %}{% if type.kind == "key" %}Language::Keys(&[{% for at in type.keys %}{{ at }}, {% endfor %}]){% else %}Language::Of({{ type.language }}){% endif %}{% endmacro %}
+{% macro visit(of) %}
+    #[inline]
+    fn visit(&self, to: &mut impl Visitor) {
+    {% for part in of.parts %}
+        {% if part.literal is none %}to.param(&self.{{ snake(of.params[part.param]) }});{% else %}to.literal({{ part.literal | literal("rust") }});{% endif %}
+
+    {% endfor %}
+    }
+{% endmacro %}
+{% macro make(path, params) %}
+    #[inline]
+    fn make(from: &mut Source<'_>) -> Option<Self> {
+        Some({{ path }}{% if params %} { {% for param in params %}{{ snake(param) }}: from.param({{ loop.index0 }})?, {% endfor %}}{% endif %})
+    }
 {% endmacro %}
 {% macro duration(ms) %}Duration::from_millis({{ ms }}){% endmacro %}
 {% macro ttl_of(ttl) %}
@@ -66,9 +78,8 @@ Param::new({{ param.name.id | literal("rust") }}, {{ param.type.description | li
 keys::{{ pascal(keys[it.key]) }}{% if keys[it.key].params %} { {% for param in keys[it.key].params %}{{ snake(param) }}: {{ binding(event, it.key, loop.index0, it.bindings[loop.index0]) | trim }}, {% endfor %}}{% endif %}
 {% endmacro %}
 {% macro bound_glob(event, it) %}
-keys::{{ pascal(keys[it.key]) }}::glob({{ "" if fixed else "prefix" }}){% for param in keys[it.key].params %}{% set from = it.bindings[loop.index0] %}{% if not from.free %}.{{ glob_member(param) }}({{ binding(event, it.key, loop.index0, from) | trim }}){% endif %}{% endfor %}.to_string()
+keys::{{ pascal(keys[it.key]) }}::glob({{ "" if fixed else "prefix, " }}{% for from in it.bindings %}{% if from.free %}None{% else %}Some({{ binding(event, it.key, loop.index0, from) | trim }}){% endif %}, {% endfor %})
 {% endmacro %}
-{% macro glob_member(param) %}{{ snake(param) }}{% if param.name.snake == "to_string" %}_{% endif %}{% endmacro %}
 {# Not empty if one of the keys may turn out not to exist. #}
 {% macro all_simple(event, invalidates) %}
 {% for it in invalidates %}{% if it.exact and keys[it.key].shadowed %}x{% endif %}
@@ -81,7 +92,7 @@ keys::{{ pascal(keys[it.key]) }}::glob({{ "" if fixed else "prefix" }}){% for pa
 {% set hold_first = "" if fixed else "prefix: &Prefix, " %}
 {% set hold_next = "" if fixed else ", prefix: &Prefix" %}
 {% set the_prefix = "&Prefix" if fixed else "prefix" %}
-{% set members = ["key", "write_key", "parse", "glob", "slot", "new"] %}
+{% set members = ["key", "glob", "new"] %}
 
 {% if doc %}
 //! {{ docs(doc) }}
@@ -124,8 +135,8 @@ keys::{{ pascal(keys[it.key]) }}::glob({{ "" if fixed else "prefix" }}){% for pa
     clippy::wildcard_imports
 )]
 
-use ::keyward::generated::{self, Entry, FieldPairs, Found, Param, Part, Tables, Values};
-use ::keyward::{BuildError, Definition, FieldError, Lifecycle, ParamValue as _, Reserved, Ttl};
+use ::keyward::generated::{self, Entry, FieldPairs, Language, Param, Part, Source, Tables, Visitor};
+use ::keyward::{BuildError, Definition, FieldError, Lifecycle, Reserved, Ttl};
 use ::std::fmt;
 use ::std::sync::LazyLock;
 use ::std::time::Duration;
@@ -276,14 +287,8 @@ pub mod ttl {
 {% endfor %}
 }
 
-/// Globs for `SCAN MATCH`: of a definition with some parameters bound, of a group, a lifecycle or an
-/// owner.
+/// Globs for `SCAN MATCH` that find the keys of a group, a lifecycle or an owner.
 pub mod globs {
-{% for key in keys %}
-    /// A glob for [`keys::{{ pascal(key) }}`](super::keys::{{ pascal(key) }}), with every parameter free that is not given
-    #[derive(Debug, Clone, PartialEq, Eq)]
-    pub struct {{ pascal(key) }}(pub(super) ::keyward::generated::Glob);
-{% endfor %}
 {% for (title, selections) in [("groups", groups), ("lifecycles", lifecycles), ("owners", owners)] if selections %}
 
     /// What finds the keys of all {{ title }}
@@ -319,7 +324,7 @@ pub enum Event {
 {% endif %}
 
 /// What every key begins with: {{ code(prefix.pattern) if prefix.pattern else "nothing" }}
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone{{ ", Copy, Default" if fixed else "" }}, PartialEq, Eq, Hash)]
 pub struct Prefix{% if fixed %};{% else %} {
 {% for param in prefix.params %}
     /// {{ param_doc(param) | trim }}
@@ -330,18 +335,21 @@ pub struct Prefix{% if fixed %};{% else %} {
 
 /// A key of the definition of this name, from the texts of its parameters: for tools. Applications
 /// have [`keys`].
+#[inline]
 pub fn build(definition: &str, values: &[(&str, &str)]) -> Result<Key, BuildError> {
     generated::build(definition, values)
 }
 
 /// The glob of the definition of this name, with the given parameters bound: for tools. Applications
 /// have `glob()` of each key.
+#[inline]
 pub fn glob({{ hold_first }}definition: &str, values: &[(&str, &str)]) -> Result<String, BuildError> {
-    generated::glob::<Key>({{ the_prefix }}, definition, values)
+    generated::glob_named::<Key>({{ the_prefix }}, definition, values)
 }
 {% if events %}
 
 /// The event of this name, from the texts of its parameters: for tools. Applications have [`events`].
+#[inline]
 pub fn event(event: &str, values: &[(&str, &str)]) -> Result<Event, BuildError> {
     Ok(match event {
     {% for event in events %}
@@ -354,39 +362,25 @@ pub fn event(event: &str, values: &[(&str, &str)]) -> Result<Event, BuildError> 
 
 {% if not fixed %}
 /// The prefix from the texts of its parameters: for tools.
+#[inline]
 pub fn prefix(values: &[(&str, &str)]) -> Result<Prefix, BuildError> {
-    let values = Values::new("prefix", <Prefix as ::keyward::Prefix>::PARAMS, values)?;
-    Ok(Prefix { {% for param in prefix.params %}{{ snake(param) }}: values.required::<Key, {{ param_type(param.type, "") | trim }}>({{ loop.index0 }})?, {% endfor %}})
+    generated::prefix::<Key>(values)
 }
 {% endif %}
 
 impl ::keyward::Prefix for Prefix {
     const PARAMS: &'static [Param] = &[{% for param in prefix.params %}{{ param_static(param) }}, {% endfor %}];
 
-    fn values(&self) -> Vec<String> {
-        Vec::from([{% for param in prefix.params %}self.{{ snake(param) }}.text(), {% endfor %}])
-    }
-
-    #[inline]
-    fn write(&self, out: &mut String) {
-    {% for part in prefix.parts %}
-        {% if part.literal is none %}self.{{ snake(prefix.params[part.param]) }}.spell(out);{% else %}out.push_str({{ part.literal | literal("rust") }});{% endif %}
-
-    {% endfor %}
-    }
-
-    #[inline]
-    fn len(&self) -> usize {
-        {{ length(prefix) }}
-
-    }
-
-    fn read(found: &Found<'_>) -> Option<Self> {
-        Some(Prefix{% if not fixed %} { {% for param in prefix.params %}{{ snake(param) }}: generated::value(found, {{ loop.index0 }})?, {% endfor %}}{% endif %})
-    }
+{{ visit(prefix) }}
+{{ make("Prefix", prefix.params) }}
 }
 
+{% if fixed %}
+impl ::keyward::Fixed for Prefix {}
+
+{% endif %}
 impl fmt::Display for Prefix {
+    #[inline]
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut text = String::new();
         ::keyward::Prefix::write(self, &mut text);
@@ -397,19 +391,6 @@ impl fmt::Display for Prefix {
 {% for key in keys %}
 {% set path = "keys::" ~ pascal(key) %}
 impl {{ path }} {
-    /// Its name in the schema
-    pub const NAME: &'static str = {{ key.name.id | literal("rust") }};
-    /// Its whole pattern
-    pub const PATTERN: &'static str = {{ key.pattern | literal("rust") }};
-    /// The glob that finds all its keys
-    pub const GLOB: &'static str = {{ key.glob | literal("rust") }};
-    /// The type of the key
-    pub const TYPE: Option<&'static str> = {% if key.type %}Some({{ key.type | literal("rust") }}){% else %}None{% endif %};
-    /// What may become of it before its time
-    pub const LIFECYCLE: Lifecycle = Lifecycle::{{ key.lifecycle | capitalize }};
-    /// How long it lives
-    pub const TTL: Ttl = ttl::{{ key.name.screaming }};
-
     {% if key.shadowed %}
     /// The key, unless it belongs to a more specific definition.
     pub fn new({% for param in key.params %}{{ snake(param) }}: {{ param_type(param.type, "") | trim }}, {% endfor %}) -> Result<Self, Reserved> {
@@ -430,28 +411,12 @@ impl {{ path }} {
         ::keyward::Key::key_behind(self, {{ the_prefix }})
     }
 
-    /// Appends the key.
+    /// A glob that finds the keys with these values; `None` is any value.
     #[inline]
-    pub fn write_key(&self{{ hold_next }}, out: &mut String) {
-        ::keyward::Key::write_behind(self, {{ the_prefix }}, out);
-    }
-
-    /// The key's Redis Cluster slot.
-    #[inline]
-    pub fn slot(&self{{ hold_next }}) -> u16 {
-        ::keyward::Key::slot_behind(self, {{ the_prefix }})
-    }
-
-    /// Reads a key; `None` if it is one of another definition or of none.
-    #[inline]
-    pub fn parse(key: impl AsRef<[u8]>) -> Option<{{ "Self" if fixed else "(Prefix, Self)" }}> {
-        generated::parse_one(key.as_ref()){{ ".map(|(_, key)| key)" if fixed else "" }}
-    }
-
-    /// A glob for some of its keys: bind what is known, and `to_string` it.
-    #[inline]
-    pub fn glob({{ hold }}) -> globs::{{ pascal(key) }} {
-        globs::{{ pascal(key) }}(generated::Glob::new(<Self as ::keyward::Key>::DEFINITION, {{ the_prefix }}))
+    {% set held = "prefix_" if "prefix" in key.params | map(attribute="name.snake") else "prefix" %}
+    pub fn glob({% if not fixed %}{{ held }}: &Prefix, {% endif %}{% for param in key.params %}{{ snake(param) }}: Option<{{ param_type(param.type, "") | trim }}>, {% endfor %}) -> String {
+        let values = [{% for param in key.params %}generated::bound({{ snake(param) }}), {% endfor %}];
+        generated::glob(<Self as ::keyward::Key>::DEFINITION, {{ "&Prefix" if fixed else held }}, &values)
     }
 }
 
@@ -460,50 +425,15 @@ impl ::keyward::Key for {{ path }} {
 
     const DEFINITION: &'static Definition = &Definition::new(
         {{ key.number }},
-        [Self::NAME, Self::PATTERN, Self::GLOB],
+        [{{ key.name.id | literal("rust") }}, {{ key.pattern | literal("rust") }}, {{ key.glob | literal("rust") }}],
         &[{% for param in key.params %}{{ param_static(param) }}, {% endfor %}],
         &[{% for part in key.parts %}{% if part.literal is none %}Part::Param({{ part.param }}){% else %}Part::Literal({{ part.glob | literal("rust") }}){% endif %}, {% endfor %}],
+        {{ "true" if key.shadowed else "false" }},
     )
-    .with(Self::TYPE, Self::LIFECYCLE, Self::TTL);
+    .with({% if key.type %}Some({{ key.type | literal("rust") }}){% else %}None{% endif %}, Lifecycle::{{ key.lifecycle | capitalize }}, ttl::{{ key.name.screaming }});
 
-    #[inline]
-    fn write_bare(&self, out: &mut String) {
-    {% for part in key.parts %}
-        {% if part.literal is none %}self.{{ snake(key.params[part.param]) }}.spell(out);{% else %}out.push_str({{ part.literal | literal("rust") }});{% endif %}
-
-    {% endfor %}
-    }
-
-    #[inline]
-    fn bare_len(&self) -> usize {
-        {{ length(key) }}
-
-    }
-
-    #[inline]
-    fn values(&self) -> Vec<String> {
-        Vec::from([{% for param in key.params %}self.{{ snake(param) }}.text(), {% endfor %}])
-    }
-
-    {% if key.ttl and key.ttl.kind == "by" %}
-    {% for param in key.params if param.name.id == key.ttl.by.id %}
-    fn ttl(&self) -> Ttl {
-        Self::TTL.of_word(&self.{{ snake(param) }}.text()).map_or(Self::TTL, Ttl::Fixed)
-    }
-
-    {% endfor %}
-    {% endif %}
-    #[inline]
-    fn read(found: &Found<'_>, first: usize) -> Option<Self> {
-        Some({{ path }}{% if key.params %} { {% for param in key.params %}{{ snake(param) }}: generated::value(found, first{% if not loop.first %} + {{ loop.index0 }}{% endif %})?, {% endfor %}}{% endif %})
-    }
-
-    #[inline]
-    fn from_values(values: &Values<'_>) -> Result<Self, BuildError> {
-        Ok({% if key.shadowed %}generated::unreserved({% endif %}{{ path }}{% if key.params %} { {% for param in key.params %}{{ snake(param) }}: values.required::<Key, _>({{ loop.index0 }})?, {% endfor %}}{% endif %}{% if key.shadowed %})?{% endif %})
-    }
-
-    const SPELL: &'static [generated::Spell] = &[{% for param in key.params %}generated::spell::<Key, {{ param_type(param.type, "") | trim }}>, {% endfor %}];
+{{ visit(key) }}
+{{ make(path, key.params) }}
 }
 
 {% if fixed %}
@@ -522,29 +452,9 @@ impl From<{{ path }}> for Key {
     }
 }
 
-{% if key.params %}
-impl globs::{{ pascal(key) }} {
-    {% for param in key.params %}
-    /// Only keys with this value of {{ code(param.name.id) }}
-    #[must_use]
-    #[inline]
-    pub fn {{ glob_member(param) }}(self, value: {{ param_type(param.type, "") | trim }}) -> Self {
-        Self(self.0.bind({{ loop.index0 }}, &value))
-    }
-
-    {% endfor %}
-}
-
-{% endif %}
-impl fmt::Display for globs::{{ pascal(key) }} {
-    #[inline]
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(f)
-    }
-}
-
 {% endfor %}
 impl Key {
+    #[inline]
     fn any(&self) -> &dyn generated::AnyKey {
         match self {
         {% for key in keys %}
@@ -560,16 +470,19 @@ impl Key {
     }
 
     /// What the schema says about it.
+    #[inline]
     pub fn definition(&self) -> &'static Definition {
         self.any().definition()
     }
 
     /// The values of its parameters as text, in the order of [`Definition::params`].
+    #[inline]
     pub fn values(&self) -> Vec<String> {
         self.any().values()
     }
 
     /// The key. One allocation.
+    #[inline]
     pub fn key(&self{{ hold_next }}) -> String {
         let mut key = String::new();
         ::keyward::Keyspace::write_behind(self, {{ the_prefix }}, &mut key);
@@ -577,11 +490,13 @@ impl Key {
     }
 
     /// Appends the key.
+    #[inline]
     pub fn write_key(&self{{ hold_next }}, out: &mut String) {
         ::keyward::Keyspace::write_behind(self, {{ the_prefix }}, out);
     }
 
     /// The key's Redis Cluster slot.
+    #[inline]
     pub fn slot(&self{{ hold_next }}) -> u16 {
         ::keyward::slot(self.key({{ "" if fixed else "prefix" }}).as_bytes())
     }
@@ -596,10 +511,12 @@ impl ::keyward::Keyspace for Key {
     {% endfor %}
     ];
 
+    #[inline]
     fn definition(&self) -> &'static Definition {
         self.any().definition()
     }
 
+    #[inline]
     fn write_behind(&self, prefix: &Prefix, out: &mut String) {
         let key = self.any();
         out.reserve(::keyward::Prefix::len(prefix) + key.bare_len());
@@ -624,7 +541,7 @@ impl fmt::Display for Key {
 {% endif %}
 {% for type in types %}
 {% if type.kind == "text" %}
-::keyward::__text_value!(values::{{ pascal(type) }}, Key, const { &Param::new({{ type.name.id | literal("rust") }}, {{ type.description | literal("rust") }}, {{ language(type) }}) }, {{ "true" if type.encoded else "false" }});
+::keyward::__text_value!(values::{{ pascal(type) }}, Key, const { &Param::new({{ type.name.id | literal("rust") }}, {{ type.description | literal("rust") }}, {{ language(type) }}) }, {{ type.language }}, {{ "true" if type.encoded else "false" }});
 {% elif type.kind == "enum" %}
 ::keyward::__word_value!(values::{{ pascal(type) }}, Key, const { &Param::new({{ type.name.id | literal("rust") }}, {{ type.description | literal("rust") }}, {{ language(type) }}) }, {
     {% for word in type.words %}
@@ -644,6 +561,7 @@ impl {{ path }} {
     pub const FIELDS: &'static [&'static str] = &[{% for field in key.fields %}{{ field.name.id | literal("rust") }}, {% endfor %}];
 
     /// The fields that are set, each with its bytes.
+    #[inline]
     pub fn to_pairs(&self) -> Vec<(Vec<u8>, Vec<u8>)> {
         let mut pairs = Vec::with_capacity(Self::FIELDS.len());
         {% for field in key.fields %}
@@ -681,7 +599,7 @@ impl {{ path }} {
 {% for field in key.fields %}
 {% set path = "fields::" ~ (key.name.snake | ident("rust")) ~ "::" ~ pascal(field) %}
 {% if field.value.kind == "enum" %}
-::keyward::__word_value!({{ path }}, Key, const { &Param::new({{ field.name.id | literal("rust") }}, "enum", None) }, {
+::keyward::__word_value!({{ path }}, Key, const { &Param::new({{ field.name.id | literal("rust") }}, "enum", Language::Own) }, {
     {% for word in field.value.words %}
     {{ pascal(word) }} = {{ word.text | literal("rust") }} as {{ word.text | literal("rust") }},
     {% endfor %}
@@ -701,6 +619,7 @@ impl {{ path }} {
     pub const NAME: &'static str = {{ event.name.id | literal("rust") }};
 
     /// The keys that are known in full.
+    #[inline]
     pub fn keys(&self) -> Vec<Key> {
         {% if all_simple(event, exact) | trim == "" %}
         Vec::from([{% for it in exact %}Key::{{ pascal(keys[it.key]) }}({{ bound_key(event, it) | trim }}), {% endfor %}])
@@ -716,6 +635,7 @@ impl {{ path }} {
     }
 
     /// Globs that find the others.
+    #[inline]
     pub fn globs(&self{{ hold_next }}) -> Vec<String> {
         {% if all_simple(event, free) | trim == "" %}
         Vec::from([{% for it in free %}{{ bound_glob(event, it) | trim }}, {% endfor %}])
@@ -743,10 +663,7 @@ impl ::keyward::Event for {{ path }} {
         self.globs({{ "" if fixed else "prefix" }})
     }
 
-    #[inline]
-    fn from_values(values: &Values<'_>) -> Result<Self, BuildError> {
-        Ok({{ path }}{% if event.params %} { {% for param in event.params %}{{ snake(param) }}: values.required::<Key, _>({{ loop.index0 }})?, {% endfor %}}{% endif %})
-    }
+{{ make(path, event.params) }}
 }
 
 impl From<{{ path }}> for Event {
@@ -759,6 +676,7 @@ impl From<{{ path }}> for Event {
 {% if events %}
 
 impl Event {
+    #[inline]
     fn any(&self) -> &dyn generated::AnyEvent<Key> {
         match self {
         {% for event in events %}
@@ -768,16 +686,19 @@ impl Event {
     }
 
     /// Its name in the schema.
+    #[inline]
     pub fn name(&self) -> &'static str {
         self.any().name()
     }
 
     /// The keys that are known in full.
+    #[inline]
     pub fn keys(&self) -> Vec<Key> {
         self.any().keys()
     }
 
     /// Globs that find the others.
+    #[inline]
     pub fn globs(&self{{ hold_next }}) -> Vec<String> {
         self.any().globs_behind({{ the_prefix }})
     }
