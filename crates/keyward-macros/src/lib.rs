@@ -29,7 +29,10 @@ pub fn keyspace(input: TokenStream) -> TokenStream {
         Err((span, message)) => return errors(span, &[message]),
     };
     let Some(folder) = std::env::var_os("CARGO_MANIFEST_DIR").map(PathBuf::from) else {
-        return errors(arguments.span, &["CARGO_MANIFEST_DIR is not set: compile with cargo".into()]);
+        return errors(
+            arguments.span,
+            &["CARGO_MANIFEST_DIR is not set: compile with cargo".into()],
+        );
     };
     let expanded = expand(&folder, &arguments);
     let mut tokens = match expanded.code {
@@ -67,8 +70,7 @@ fn expand(folder: &Path, arguments: &Arguments) -> Expanded {
             let help = "declare the first: `[keys.NAME]` with a `pattern`";
             return Err(vec![format!("{message}\n\nhelp: {help}")]);
         }
-        let settings =
-            Settings { rust_values: arguments.values.clone(), ..Settings::default() };
+        let settings = Settings { rust_values: arguments.values.clone(), ..Settings::default() };
         let module = Module::new(&schema).map_err(|error| vec![error.to_string()])?;
         rust_module(&module, &settings).map_err(|error| vec![error.to_string()])
     });
@@ -87,14 +89,19 @@ fn shown(sources: &Sources, folder: &Path) -> Sources {
 
 /// A diagnostic as the compiler will show it, behind its own `error: `.
 fn told(sources: &Sources, diagnostic: &Diagnostic, folder: &Path) -> String {
-    let text = render(sources, std::slice::from_ref(diagnostic), &Style::default());
-    let text = text.replace(&format!("{}{}", folder.display(), std::path::MAIN_SEPARATOR), "");
-    let level = format!("error[{}]: ", diagnostic.rule);
-    let text = text.strip_prefix(&level).unwrap_or(&text).trim_end();
+    let folder = format!("{}{}", folder.display(), std::path::MAIN_SEPARATOR);
     if diagnostic.labels.is_empty() {
-        return format!("{text}\nnote: the path is relative to the folder of the crate's Cargo.toml");
+        let mut text = format!("{}\n", diagnostic.message);
+        for help in &diagnostic.help {
+            text.push_str(&format!("\nhelp: {help}"));
+        }
+        text.push_str("\nnote: the path is relative to the folder of the crate's Cargo.toml");
+        return text.replace(&folder, "");
     }
-    text.to_owned()
+    let text = render(sources, std::slice::from_ref(diagnostic), &Style::default());
+    let text = text.replace(&folder, "");
+    let level = format!("error[{}]: ", diagnostic.rule);
+    text.strip_prefix(&level).unwrap_or(&text).trim_end().to_owned()
 }
 
 /// `::core::compile_error!("…");` for each message.
@@ -114,8 +121,7 @@ fn included(path: &Path) -> Option<TokenStream> {
 fn call(name: &str, span: Span, argument: &str) -> impl Iterator<Item = TokenTree> {
     let mut literal = Literal::string(argument);
     literal.set_span(span);
-    let mut group =
-        Group::new(Delimiter::Parenthesis, TokenStream::from(TokenTree::from(literal)));
+    let mut group = Group::new(Delimiter::Parenthesis, TokenStream::from(TokenTree::from(literal)));
     group.set_span(span);
     let punct = |char, spacing| {
         let mut punct = Punct::new(char, spacing);

@@ -25,7 +25,8 @@ pub struct Date {
 impl Date {
     /// The day, if the calendar has it.
     pub fn new(year: u16, month: u8, day: u8) -> Result<Self, ValueError> {
-        let leap = year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400));
+        let leap =
+            year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400));
         let last = match month {
             2 if leap => 29,
             2 => 28,

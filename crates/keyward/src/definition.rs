@@ -39,7 +39,18 @@ impl Definition {
         shadowed: bool,
     ) -> Self {
         let (key_type, lifecycle, ttl) = (None, Lifecycle::Cache, Ttl::Undeclared);
-        Definition { name, pattern, glob, key_type, lifecycle, ttl, params, number, parts, shadowed }
+        Definition {
+            name,
+            pattern,
+            glob,
+            key_type,
+            lifecycle,
+            ttl,
+            params,
+            number,
+            parts,
+            shadowed,
+        }
     }
 
     #[doc(hidden)]

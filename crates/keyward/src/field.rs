@@ -1,8 +1,6 @@
 //! The fields of a hash: from bytes and to bytes.
 
-use crate::{
-    Date, FieldError, FieldErrorKind, Key, ParamValue, Timestamp, Unix, UnixMs, Uuid,
-};
+use crate::{Date, FieldError, FieldErrorKind, Key, ParamValue, Timestamp, Unix, UnixMs, Uuid};
 
 /// What a field of a hash can hold.
 pub trait FieldValue: Sized {

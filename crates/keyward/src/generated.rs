@@ -8,7 +8,10 @@ pub use keyward_pattern::{Found, Tables};
 #[cfg(feature = "json")]
 pub use serde_json::Value as JsonValue;
 
-use crate::{BuildError, Definition, Event, FieldValue, Key, Keyspace, ParamValue, Prefix, Reserved, ValueError};
+use crate::{
+    BuildError, Definition, Event, FieldValue, Key, Keyspace, ParamValue, Prefix, Reserved,
+    ValueError,
+};
 use keyward_pattern::escape_glob;
 
 /// Reads the tables that a generated module carries as base64.
@@ -322,11 +325,7 @@ pub fn bound<T: ParamValue>(value: Option<T>) -> Option<String> {
 }
 
 /// The glob of a definition, with those parameters bound that have a value.
-pub fn glob(
-    definition: &Definition,
-    prefix: &impl Prefix,
-    values: &[Option<String>],
-) -> String {
+pub fn glob(definition: &Definition, prefix: &impl Prefix, values: &[Option<String>]) -> String {
     let mut text = String::with_capacity(prefix.len());
     prefix.write(&mut text);
     let mut glob = String::with_capacity(definition.glob.len() + 16);
@@ -406,7 +405,11 @@ macro_rules! __text_value {
             pub fn new(
                 text: impl ::core::convert::AsRef<str>,
             ) -> ::core::result::Result<Self, $crate::ValueError> {
-                $crate::generated::value_of(<$keyspace as $crate::Keyspace>::tables(), $param, text.as_ref())
+                $crate::generated::value_of(
+                    <$keyspace as $crate::Keyspace>::tables(),
+                    $param,
+                    text.as_ref(),
+                )
             }
 
             /// The text.
@@ -557,7 +560,8 @@ macro_rules! __by_text {
 
             fn from_bytes(bytes: &[u8]) -> ::core::option::Option<Self> {
                 let text = ::core::str::from_utf8(bytes).ok()?;
-                $crate::generated::value_of(<$keyspace as $crate::Keyspace>::tables(), $param, text).ok()
+                $crate::generated::value_of(<$keyspace as $crate::Keyspace>::tables(), $param, text)
+                    .ok()
             }
         }
     };

@@ -151,7 +151,10 @@ pub trait Keyspace: Clone + fmt::Debug + Eq + Hash + Send + Sync + Sized + 'stat
 }
 
 /// What every key of a schema begins with.
-#[expect(clippy::len_without_is_empty, reason = "it is a length in bytes, nothing that holds things")]
+#[expect(
+    clippy::len_without_is_empty,
+    reason = "it is a length in bytes, nothing that holds things"
+)]
 pub trait Prefix: Clone + fmt::Debug + Eq + Hash + Send + Sync + Sized + 'static {
     /// Its parameters.
     const PARAMS: &'static [crate::Param];

@@ -1,4 +1,89 @@
-//! Typed keys for Redis and Valkey.
+//! Typed keys for Redis and Valkey, from a convention that is written down once and checked when the
+//! program is compiled.
+//!
+//! A team declares its keys in `keyward.toml`:
+//!
+//! ```toml
+#![doc = include_str!("../doc/keyward.toml")]
+//! ```
+//!
+//! and [`keyspace!`] makes a module of it, named after the keyspace:
+//!
+//! ```
+//! use keyward::Key as _;
+//! # macro_rules! keyspace { ("keyward.toml") => { keyward::keyspace!("doc/keyward.toml"); } }
+//! keyspace!("keyward.toml");
+//!
+//! use shop::{keys, values};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! // A key's fields are its parameters. Each has a type, and whatever has that type is good: building
+//! // cannot fail, and no user can smuggle in a separator.
+//! let user_id = keyward::Uuid::nil();
+//! let cart = keys::Cart { user_id };
+//! assert_eq!(cart.key(), "shop:cart:00000000-0000-0000-0000-000000000000");
+//! assert_eq!(cart.slot(), 12_790);
+//!
+//! // Text from outside is checked once, where it comes in.
+//! let sku = values::Sku::new("AB-1234")?;
+//! assert!(values::Sku::new("ab:1234").is_err());
+//!
+//! // Keys are read back, of one definition or of any.
+//! assert_eq!(keys::Cart::parse(cart.key()), Some(cart.clone()));
+//! assert_eq!(shop::Key::parse("shop:cart:7"), None);
+//! match shop::Key::parse("shop:stock:AB-1234:berlin") {
+//!     Some(shop::Key::Stock(stock)) => assert_eq!(stock.sku, sku),
+//!     other => panic!("{other:?}"),
+//! }
+//!
+//! // Globs bind what is known. Events know what they make invalid.
+//! assert_eq!(keys::Stock::glob(Some(sku.clone()), None), "shop:stock:AB-1234:*");
+//! let event = shop::events::ProductMoved { sku };
+//! assert_eq!(event.globs(), ["shop:stock:AB-1234:*"]);
+//!
+//! // What the schema says is there as constants.
+//! assert_eq!(keys::Cart::PATTERN, "shop:cart:{user_id}");
+//! assert_eq!(shop::ttl::CART, keyward::Ttl::Fixed(std::time::Duration::from_secs(172_800)));
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! A mistake in the schema is an error of the compiler, which quotes the line. The module is compiled
+//! again when the schema changes; there is no build script, and nothing touches a network. If you
+//! prefer to see the code, `keyward generate --lang rust` writes the same module as a file, and the
+//! feature `macros` can be switched off.
+//!
+//! # What a module has
+//!
+//! | | |
+//! |---|---|
+//! | `keys::Cart` | a type for each definition; its fields are the parameters. Where a more specific definition takes some of its keys, they are private and `new` refuses what is reserved |
+//! | `Key` | any of them, with `parse` |
+//! | `values::Sku` | types that the schema declares: texts that are checked, enums, keys of several definitions |
+//! | `fields::Cart` | what a hash holds, from bytes and to bytes |
+//! | `events::ProductMoved` | what happens, with `keys()` and `globs()` that become invalid |
+//! | `ttl::CART`, `globs::lifecycles::CACHE` | constants |
+//! | `Prefix` | what every key begins with. Where it has parameters, `key` and `glob` take it |
+//! | `build`, `glob`, `event` | the same by name and from texts, for tools |
+//!
+//! # Types of parameters
+//!
+//! | schema | Rust |
+//! |---|---|
+//! | `uuid` | [`Uuid`] |
+//! | `int`, `uint` | `i64`, `u64` |
+//! | `date`, `unix`, `unix_ms` | [`Date`], [`Unix`], [`UnixMs`] |
+//! | `ip` | [`IpAddr`](std::net::IpAddr) |
+//! | `["a", "b"]` | an enum in `values` |
+//! | `{ key = … }` | a key, or an enum of keys in `values` |
+//! | everything else | a text in `values` |
+//!
+//! # Features
+//!
+//! - `macros`: [`keyspace!`]
+//! - `json`: fields that hold JSON, with serde
+//!
+//! At run time there is neither TOML nor a template, and no proof is repeated.
 
 mod date;
 mod definition;

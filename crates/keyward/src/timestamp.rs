@@ -157,7 +157,8 @@ mod tests {
 
     #[test]
     fn only_what_rfc_3339_writes_is_a_timestamp() {
-        for good in ["2026-11-15T08:30:00Z", "2026-11-15t08:30:60.5-23:59", "0001-01-01T00:00:00z"] {
+        for good in ["2026-11-15T08:30:00Z", "2026-11-15t08:30:60.5-23:59", "0001-01-01T00:00:00z"]
+        {
             assert_eq!(good.parse::<Timestamp>().unwrap().as_str(), good);
         }
         for bad in [

@@ -78,7 +78,8 @@ impl TryFrom<SystemTime> for UnixMs {
     /// The millisecond that the moment is in.
     fn try_from(time: SystemTime) -> Result<Self, ValueError> {
         let since = time.duration_since(SystemTime::UNIX_EPOCH);
-        let since = since.map_err(|_| ValueError::new("unix_ms", "unix_ms", "a time before 1970"))?;
+        let since =
+            since.map_err(|_| ValueError::new("unix_ms", "unix_ms", "a time before 1970"))?;
         UnixMs::new(u64::try_from(since.as_millis()).unwrap_or(u64::MAX))
     }
 }

@@ -49,6 +49,7 @@ macro_rules! fixed {
 }
 
 /// A module whose prefix has some.
+#[allow(unused_macros, reason = "some crates have only one kind of prefix")]
 macro_rules! bound {
     ($module:ident, $events:ident) => {
         crate::runner::Keyspace {
@@ -90,33 +91,44 @@ macro_rules! bound {
     };
 }
 
+#[allow(unused_imports, reason = "some crates have only one kind of prefix")]
 pub(crate) use {bound, fixed};
 
 /// Checks each keyspace by the vectors in the file of the same place.
+#[allow(dead_code, reason = "for the crate that is nothing but this")]
 pub(crate) fn run(keyspaces: &[Keyspace]) {
     let paths: Vec<String> = std::env::args().skip(1).collect();
     assert_eq!(paths.len(), keyspaces.len());
     let (mut checked, mut failed) = (0, 0);
     for (keyspace, path) in keyspaces.iter().zip(&paths) {
         let document = std::fs::read_to_string(path).expect("a file of vectors");
-        let document: Value = serde_json::from_str(&document).expect("JSON");
-        let prefix = texts(&document["prefix"]).expect("texts");
-        for (list, check) in CHECKS {
-            for vector in document[*list].as_array().expect("a list") {
-                let Some(found) = check(keyspace, &pairs(&prefix), vector) else { continue };
-                checked += 1;
-                if let Err(found) = found {
-                    failed += 1;
-                    println!("{path}: {list} {vector}\n    but {found}");
-                }
-            }
-        }
+        let (count, failures) = check(keyspace, &document);
+        checked += count;
+        failed += failures.len();
+        failures.iter().for_each(|failure| println!("{path}: {failure}"));
     }
     if failed > 0 {
         println!("{failed} of {checked} vectors failed");
         std::process::exit(1);
     }
     println!("checked {checked} vectors in {} keyspaces", keyspaces.len());
+}
+
+/// How many vectors were checked, and those that failed.
+pub(crate) fn check(keyspace: &Keyspace, document: &str) -> (usize, Vec<String>) {
+    let document: Value = serde_json::from_str(document).expect("JSON");
+    let prefix = texts(&document["prefix"]).expect("texts");
+    let (mut checked, mut failures) = (0, Vec::new());
+    for (list, check) in CHECKS {
+        for vector in document[*list].as_array().expect("a list") {
+            let Some(found) = check(keyspace, &pairs(&prefix), vector) else { continue };
+            checked += 1;
+            if let Err(found) = found {
+                failures.push(format!("{list} {vector}\n    but {found}"));
+            }
+        }
+    }
+    (checked, failures)
 }
 
 /// `None` if the vector holds what Rust cannot.
@@ -130,12 +142,14 @@ const CHECKS: &[(&str, Check)] = &[
         })
     }),
     ("build", |keyspace, prefix, vector| {
-        given(vector, |values| match (keyspace.build)(prefix, text(&vector["definition"]), values) {
-            Ok((_, _, false)) => Err("it is read back as something else".to_owned()),
-            Ok((key, slot, true)) => {
-                same(&vector["key"], &key.into()).and(same(&vector["slot"], &slot.into()))
+        given(vector, |values| {
+            match (keyspace.build)(prefix, text(&vector["definition"]), values) {
+                Ok((_, _, false)) => Err("it is read back as something else".to_owned()),
+                Ok((key, slot, true)) => {
+                    same(&vector["key"], &key.into()).and(same(&vector["slot"], &slot.into()))
+                }
+                Err(error) => refused(vector, &error),
             }
-            Err(error) => refused(vector, &error),
         })
     }),
     ("parse", |keyspace, _, vector| {
@@ -211,7 +225,11 @@ fn pairs(values: &[(String, String)]) -> Vec<(&str, &str)> {
 }
 
 fn object(values: Pairs) -> Value {
-    values.into_iter().map(|(name, value)| (name.to_owned(), value.into())).collect::<Map<_, _>>().into()
+    values
+        .into_iter()
+        .map(|(name, value)| (name.to_owned(), value.into()))
+        .collect::<Map<_, _>>()
+        .into()
 }
 
 /// The bytes of `{"hex": "61ff"}`.

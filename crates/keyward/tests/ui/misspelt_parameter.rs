@@ -1,0 +1,7 @@
+keyward::keyspace!("tests/ui/xeuz-cloud.toml");
+
+fn main() {
+    let folder_id = keyward::Uuid::nil();
+    let _ = xeuz_cloud::keys::FolderListing { folder: folder_id };
+    let _ = xeuz_cloud::keys::Permission { folder_id };
+}

@@ -1,0 +1,3 @@
+keyward::keyspace!("tests/ui/no_keys.toml");
+
+fn main() {}

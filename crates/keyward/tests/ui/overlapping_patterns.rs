@@ -1,0 +1,3 @@
+keyward::keyspace!("tests/ui/overlapping_patterns.toml");
+
+fn main() {}

@@ -1,0 +1,3 @@
+keyward::keyspace!("tests/ui/xeuz-clowd.toml");
+
+fn main() {}

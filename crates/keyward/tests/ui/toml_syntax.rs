@@ -1,0 +1,3 @@
+keyward::keyspace!("tests/ui/toml_syntax.toml");
+
+fn main() {}

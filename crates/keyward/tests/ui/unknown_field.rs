@@ -1,0 +1,3 @@
+keyward::keyspace!("tests/ui/unknown_field.toml");
+
+fn main() {}

@@ -1,0 +1,192 @@
+//! Generated keys as a developer uses them.
+#![deny(warnings, missing_docs, clippy::all, clippy::pedantic)]
+
+use keyward::{FieldErrorKind, Key as _, Ttl, Uuid};
+use std::time::Duration;
+
+// ANCHOR: keyspace
+keyward::keyspace!("../../examples/xeuz-cloud/keyward.toml");
+// ANCHOR_END: keyspace
+keyward::keyspace!("../../examples/binary-options/keyward.toml");
+keyward::keyspace!("tests/media.toml", values = crate::model);
+
+/// The application's own types.
+mod model {
+    use serde::{Deserialize, Serialize};
+
+    /// What somebody watches
+    #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+    pub(crate) struct Playlist {
+        pub(crate) title: String,
+        pub(crate) videos: Vec<u64>,
+    }
+}
+
+fn id(number: u128) -> Uuid {
+    Uuid::from_u128(0x550e_8400_e29b_41d4_a716_4466_5544_0000 + number)
+}
+
+#[test]
+fn a_key_is_built_and_read_back() {
+    // ANCHOR: keys
+    use xeuz_cloud::{Key, keys};
+
+    let listing = keys::FolderListing { folder_id: id(0) };
+    assert_eq!(listing.key(), "xc:folder:550e8400-e29b-41d4-a716-446655440000:listing");
+    assert_eq!(keys::FolderListing::parse(listing.key()), Some(listing.clone()));
+    assert_eq!(Key::parse(listing.key()), Some(Key::FolderListing(listing)));
+    assert_eq!(Key::parse("xc:folder:42:listing"), None);
+    // ANCHOR_END: keys
+}
+
+#[test]
+fn a_text_is_checked_where_it_comes_in() {
+    // ANCHOR: values
+    use binary_options::{keys, values};
+
+    let symbol: values::Symbol = "BTCUSDT".parse().unwrap();
+    let tick = keys::MarketTick { symbol };
+    assert_eq!(tick.to_string(), "bo:market:tick:cache:BTCUSDT");
+
+    let error = values::Symbol::new("BTC:USDT").unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "`BTC:USDT` is not a value for `symbol` (regex [A-Za-z0-9]{2,20})"
+    );
+    // ANCHOR_END: values
+    let limit = keys::RiskLimit {
+        api: values::Api::new("/api/order").unwrap(),
+        identifier: values::Identifier::new("192.168.1.1").unwrap(),
+    };
+    assert_eq!(limit.key(), "bo:risk:limit:cache:%2Fapi%2Forder:192.168.1.1");
+    assert_eq!(keys::RiskLimit::parse(limit.key()), Some(limit));
+}
+
+#[test]
+fn a_glob_binds_what_is_known() {
+    // ANCHOR: globs
+    use xeuz_cloud::{globs, keys};
+
+    assert_eq!(keys::Permission::glob(None, Some(id(7))), format!("xc:perm:*:{}", id(7)));
+    assert_eq!(keys::Permission::GLOB, "xc:perm:*:*");
+    assert_eq!(globs::owners::STORAGE, ["xc:quota:*:used", "xc:rl:upload:*"]);
+    // ANCHOR_END: globs
+}
+
+#[test]
+fn an_event_knows_what_it_makes_invalid() {
+    // ANCHOR: events
+    use xeuz_cloud::{Key, events, keys};
+
+    let event = events::FolderDeleted { folder_id: id(1), parent_id: id(2) };
+    assert_eq!(
+        event.keys(),
+        [
+            Key::from(keys::FolderListing { folder_id: id(1) }),
+            Key::from(keys::FolderListing { folder_id: id(2) }),
+        ]
+    );
+    assert_eq!(event.globs(), [format!("xc:perm:{}:*", id(1))]);
+    // ANCHOR_END: events
+}
+
+#[test]
+fn what_the_schema_says_is_there_as_constants() {
+    // ANCHOR: constants
+    use keyward::Lifecycle;
+    use xeuz_cloud::{keys, ttl};
+
+    let (min, max) = (Duration::from_secs(60), Duration::from_secs(300));
+    assert_eq!(ttl::FOLDER_LISTING, Ttl::Range { min, max });
+    assert_eq!(keys::QuotaUsed::TTL, Ttl::None);
+    assert_eq!(keys::QuotaUsed::LIFECYCLE, Lifecycle::Protected);
+    assert_eq!(keys::FileMeta::TYPE, Some("hash"));
+    // ANCHOR_END: constants
+    let caller = Ttl::Caller { max: Some(Duration::from_secs(86_400)) };
+    assert_eq!(binary_options::keys::AuthToken::TTL, caller);
+}
+
+#[test]
+fn a_hash_is_a_struct() {
+    // ANCHOR: fields
+    use xeuz_cloud::fields::FileMeta;
+
+    let meta = FileMeta {
+        name: "cat.jpg".to_owned(),
+        size: 4_096,
+        mime: "image/jpeg".to_owned(),
+        owner: id(3),
+    };
+    let pairs = meta.to_pairs();
+    assert_eq!(pairs[1], (b"size".to_vec(), b"4096".to_vec()));
+    assert_eq!(FileMeta::from_pairs(pairs.clone()), Ok(meta));
+
+    let error = FileMeta::from_pairs(pairs.iter().take(2).cloned()).unwrap_err();
+    assert_eq!(error.to_string(), "`file_meta` has no field `mime`");
+    // ANCHOR_END: fields
+    let error = FileMeta::from_pairs([("size", "many")]).unwrap_err();
+    assert_eq!((error.field.as_str(), error.kind), ("name", FieldErrorKind::Missing));
+    let error = FileMeta::from_pairs([("name", ""), ("size", "many")]).unwrap_err();
+    assert_eq!((error.field.as_str(), error.kind), ("size", FieldErrorKind::Malformed));
+    let error = FileMeta::from_pairs([("colour", "red")]).unwrap_err();
+    assert_eq!((error.field.as_str(), error.kind), ("colour", FieldErrorKind::Unknown));
+}
+
+#[test]
+fn a_field_of_every_kind_comes_back() {
+    use media::{fields, keys};
+
+    let video = keys::Video { video_id: 9 };
+    let everything = fields::Video {
+        text: "a\u{0}ü".to_owned(),
+        int: -1,
+        float: 1.5,
+        bool: true,
+        uuid: id(4),
+        timestamp: "2026-11-15T08:30:00.5+01:00".parse().unwrap(),
+        date: keyward::Date::new(2028, 2, 29).unwrap(),
+        unix: keyward::Unix::new(1_800_000_000).unwrap(),
+        unix_ms: keyward::UnixMs::MAX,
+        bytes: vec![0, 0xff],
+        state: fields::video::State::OnHold,
+        playlist: model::Playlist { title: "all".to_owned(), videos: vec![1, 2] },
+        anything: serde_json::json!({ "a": [1, null] }),
+        tags: vec!["x".to_owned()],
+        packed: None,
+        owner: media::values::Owner::new("ann").unwrap(),
+        first: Some(video.clone()),
+        related: fields::video::Related::User(keys::User::new("bob".parse().unwrap()).unwrap()),
+        others: vec![(b"more".to_vec(), vec![1])],
+    };
+    let pairs = everything.to_pairs();
+    let first = pairs.iter().find(|(name, _)| name == b"first").unwrap();
+    assert_eq!(first.1, b"video:9");
+    let again = fields::Video::from_pairs(pairs).unwrap();
+    assert_eq!(format!("{again:?}"), format!("{everything:?}"));
+}
+
+#[test]
+fn a_word_that_another_definition_reserves_is_refused() {
+    // ANCHOR: reserved
+    use media::{keys, values};
+
+    let ann = keys::User::new(values::Owner::new("ann").unwrap()).unwrap();
+    assert_eq!(ann.owner().as_str(), "ann");
+
+    let error = keys::User::new(values::Owner::new("all").unwrap()).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "`user:all` cannot be a key of `user`: it is reserved by `all_users`"
+    );
+    // ANCHOR_END: reserved
+}
+
+#[test]
+fn a_ttl_can_follow_from_a_parameter() {
+    use media::{keys, values::Window};
+
+    let window = |window| keys::Views { window }.ttl();
+    assert_eq!(window(Window::V1h), Ttl::Fixed(Duration::from_secs(3_600)));
+    assert_eq!(window(Window::V7d), Ttl::Fixed(Duration::from_secs(604_800)));
+    assert_eq!(Window::ALL.len(), 2);
+}
