@@ -380,6 +380,9 @@ pub(crate) struct Generate {
     /// The package of the Java classes [default: the keyspace's name]
     #[arg(long, value_name = "PACKAGE", value_parser = java_package)]
     pub(crate) java_package: Option<String>,
+    /// Also write a Java class for Spring's cache abstraction: names, keys and TTLs of all caches
+    #[arg(long)]
+    pub(crate) spring: bool,
     /// The Rust module that holds the types of `json` values, such as `crate::model`
     #[arg(long, value_name = "PATH", value_parser = rust_path)]
     pub(crate) rust_values: Option<String>,

@@ -24,6 +24,7 @@ pub(crate) fn run(args: &Generate, settings: &Settings, output: &Output) -> Resu
     let options = keyward_codegen::Settings {
         java_package: args.java_package.clone(),
         rust_values: args.rust_values.clone(),
+        spring: args.spring,
     };
     let languages = args.languages();
     let mut generated: Vec<Files> = Vec::new();

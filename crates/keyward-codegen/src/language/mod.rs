@@ -37,6 +37,8 @@ pub struct Settings {
     pub java_package: Option<String>,
     /// The path of the module that holds the application's types, for Rust
     pub rust_values: Option<String>,
+    /// Whether Java gets a class for Spring's cache abstraction
+    pub spring: bool,
 }
 
 /// One of our templates, and where its result goes.
@@ -111,6 +113,8 @@ impl Language {
         match self {
             Language::TypeScript => typescript::settle(module),
             Language::Python => python::settle(module),
+            Language::Java => java::settle(module),
+            Language::Go => go::settle(module),
             _ => module.clone(),
         }
     }
@@ -147,7 +151,10 @@ impl Language {
         let context = Context::new(&settled, settings);
         let generator = format!("{}/{}", self.name(), module.name.kebab);
         let mut files = Files::new(&generator);
-        for template in self.templates().iter().filter(|template| (template.wanted)(module)) {
+        let wanted = |template: &&Template| {
+            (template.wanted)(module) && (settings.spring || template.name != java::SPRING)
+        };
+        for template in self.templates().iter().filter(wanted) {
             let text = templates.render(template.name, &context)?;
             let text = if self == Language::Rust { rust::format(text) } else { text };
             files.add((template.path)(&context), text);

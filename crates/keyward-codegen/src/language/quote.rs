@@ -24,6 +24,8 @@ pub(super) fn literal(text: &str, language: &str) -> String {
             }
             ('\n', _) => quoted.push_str("\\n"),
             (' '..='~', _) => quoted.push(char),
+            // Java turns `\u000d` into a line's end before it looks for strings.
+            ('\0'..='\x1f', "java") => quoted.push_str(&format!("\\{scalar:03o}")),
             (_, "rust") => quoted.push_str(&format!("\\u{{{scalar:x}}}")),
             (_, "python" | "go") if scalar > 0xffff => quoted.push_str(&format!("\\U{scalar:08x}")),
             _ => {
@@ -316,7 +318,8 @@ mod tests {
     #[test]
     fn a_text_cannot_leave_its_quotes() {
         assert_eq!(literal("a\"b\\\n", "java"), r#""a\"b\\\n""#);
-        assert_eq!(literal("é𝄞\u{7}", "java"), r#""\u00e9\ud834\udd1e\u0007""#);
+        assert_eq!(literal("é𝄞\u{7}", "java"), r#""\u00e9\ud834\udd1e\007""#);
+        assert_eq!(literal("\r1", "java"), r#""\0151""#);
         assert_eq!(literal("é𝄞", "go"), r#""\u00e9\U0001d11e""#);
         assert_eq!(literal("é𝄞", "rust"), r#""\u{e9}\u{1d11e}""#);
     }

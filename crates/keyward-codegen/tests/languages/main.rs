@@ -5,6 +5,8 @@
 //! fails, and in its last line how many it has checked.
 
 mod python;
+mod go;
+mod java;
 mod random;
 mod typescript;
 mod rust;
@@ -155,6 +157,21 @@ pub(crate) fn tool(path: &str) -> String {
 
 fn write(folder: &Path, files: &Files) {
     Plan::new(folder, std::slice::from_ref(files), true).unwrap().apply().unwrap();
+}
+
+/// The paths of all files below a folder with this ending, in order.
+pub(crate) fn files_below(folder: &Path, ending: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(folder).unwrap().map(Result::unwrap) {
+        let path = entry.path();
+        if path.is_dir() {
+            found.extend(files_below(&path, ending));
+        } else if path.extension().is_some_and(|it| it == ending) {
+            found.push(path.display().to_string());
+        }
+    }
+    found.sort();
+    found
 }
 
 fn first_lines(text: &str) -> String {

@@ -1,0 +1,261 @@
+import java.io.IOException;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Method;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HexFormat;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+
+/**
+ * Runs golden vectors against generated classes. Each line of the file named by the argument has a
+ * class and the path of its vectors.
+ */
+public final class Runner {
+    private static int checked;
+    private static int failed;
+
+    public static void main(String[] args) throws Exception {
+        List<String> cases = Files.readAllLines(Path.of(args[0]));
+        for (String line : cases) {
+            String[] parts = line.split(" ", 2);
+            new Runner(parts[0], Path.of(parts[1])).run();
+        }
+        System.out.println("checked " + checked + " vectors in " + cases.size() + " keyspaces");
+        System.exit(failed == 0 ? 0 : 1);
+    }
+
+    private final Class<?> keyspace;
+    private final Map<?, ?> document;
+    private final Object prefix;
+
+    private Runner(String keyspace, Path vectors) throws Exception {
+        this.keyspace = Class.forName(keyspace);
+        this.document = (Map<?, ?>) new Json(Files.readString(vectors)).value();
+        Map<?, ?> values = (Map<?, ?>) document.get("prefix");
+        this.prefix = values.isEmpty() ? null : prefix(values);
+    }
+
+    private void run() throws Exception {
+        for (String kind : List.of("prefixes", "build", "parse", "glob", "events")) {
+            for (Object vector : (List<?>) document.get(kind)) {
+                check(kind, (Map<?, ?>) vector);
+            }
+        }
+    }
+
+    private void check(String kind, Map<?, ?> vector) throws Exception {
+        Map<?, ?> params = (Map<?, ?>) vector.get("params");
+        // A Java string holds half of a surrogate pair, but no bytes that are no text.
+        if (!kind.equals("parse") && params.values().stream().anyMatch(Json.Bytes.class::isInstance)) {
+            return;
+        }
+        checked++;
+        String problem;
+        try {
+            problem = switch (kind) {
+                case "prefixes" -> same(vector.get("prefix"), call(prefix(params), "text"));
+                case "build" -> built(vector);
+                case "parse" -> parsed(vector);
+                case "glob" -> same(vector.get("glob"), glob(vector));
+                default -> event(vector);
+            };
+            if (problem == null && vector.containsKey("refused")) {
+                problem = "is not refused";
+            }
+        } catch (InvocationTargetException thrown) {
+            problem = refused(vector, thrown.getCause());
+        }
+        if (problem != null && failed++ < 20) {
+            System.out.println(keyspace.getName() + " " + kind + " " + vector + ": " + problem);
+        }
+    }
+
+    private String refused(Map<?, ?> vector, Throwable thrown) throws Exception {
+        if (!thrown.getClass().getSimpleName().equals("Refused")) {
+            return "throws " + thrown;
+        }
+        Object reserved = ((Optional<?>) call(thrown, "reservedBy")).orElse(null);
+        return first(same(vector.get("refused"), call(thrown, "param")), same(vector.get("reserved"), reserved));
+    }
+
+    private String built(Map<?, ?> vector) throws Exception {
+        Object key = method("build", String.class, Map.class).invoke(null, vector.get("definition"), vector.get("params"));
+        String text = (String) bound(key, "key");
+        Object again = method("build", String.class, Map.class).invoke(null, vector.get("definition"), call(key, "values"));
+        return first(
+            same(vector.get("key"), text),
+            same(vector.get("slot"), ((Number) bound(key, "slot")).longValue()),
+            same(vector.get("definition"), call(key, "definition")),
+            same(text, new String((byte[]) bound(key, "bytes"), StandardCharsets.UTF_8)),
+            same(key, again),
+            same(key, key(parse(text))));
+    }
+
+    private String parsed(Map<?, ?> vector) throws Exception {
+        Object given = vector.get("key");
+        byte[] bytes = given instanceof Json.Bytes it ? it.bytes() : ((String) given).getBytes(StandardCharsets.UTF_8);
+        Object parsed = ((Optional<?>) method("parse", byte[].class).invoke(null, (Object) bytes)).orElse(null);
+        if (parsed == null) {
+            return same(vector.get("definition"), null);
+        }
+        Object key = key(parsed);
+        String problem = first(
+            same(vector.get("definition"), call(key, "definition")),
+            same(vector.get("params"), call(key, "values")),
+            same(parsed, parse((String) given)));
+        if (problem == null && prefix != null) {
+            Object own = call(parsed, "prefix");
+            return first(
+                same(vector.get("prefix"), call(own, "values")),
+                same(given, key.getClass().getMethod("key", own.getClass()).invoke(key, own)));
+        }
+        return first(problem, same(given, prefix == null ? call(key, "key") : given));
+    }
+
+    private Object glob(Map<?, ?> vector) throws Exception {
+        Object definition = vector.get("definition");
+        return prefix == null
+            ? method("glob", String.class, Map.class).invoke(null, definition, vector.get("params"))
+            : method("glob", prefix.getClass(), String.class, Map.class).invoke(null, prefix, definition, vector.get("params"));
+    }
+
+    private String event(Map<?, ?> vector) throws Exception {
+        Object event = method("event", String.class, Map.class).invoke(null, vector.get("event"), vector.get("params"));
+        List<Object> keys = new ArrayList<>();
+        for (Object key : (List<?>) call(event, "keys")) {
+            keys.add(bound(key, "key"));
+        }
+        return first(same(vector.get("keys"), keys), same(vector.get("globs"), bound(event, "globs")));
+    }
+
+    private Object prefix(Map<?, ?> values) throws Exception {
+        Class<?> type = Class.forName(keyspace.getName() + "$Prefix");
+        return type.getMethod("of", Map.class).invoke(null, values);
+    }
+
+    private Object parse(String key) throws Exception {
+        return ((Optional<?>) method("parse", String.class).invoke(null, key)).orElse(null);
+    }
+
+    private Object key(Object parsed) throws Exception {
+        return prefix == null || parsed == null ? parsed : call(parsed, "key");
+    }
+
+    private Method method(String name, Class<?>... types) throws NoSuchMethodException {
+        return keyspace.getMethod(name, types);
+    }
+
+    private static Object call(Object on, String name) throws Exception {
+        return on.getClass().getMethod(name).invoke(on);
+    }
+
+    /** Calls what takes the prefix where the prefix has parameters. */
+    private Object bound(Object on, String name) throws Exception {
+        return prefix == null ? call(on, name) : on.getClass().getMethod(name, prefix.getClass()).invoke(on, prefix);
+    }
+
+    private static String same(Object expected, Object actual) {
+        return Objects.equals(expected, actual) ? null : "expected " + expected + ", got " + actual;
+    }
+
+    private static String first(String... problems) {
+        for (String problem : problems) {
+            if (problem != null) {
+                return problem;
+            }
+        }
+        return null;
+    }
+
+    /** As much of JSON as the vectors use. */
+    private static final class Json {
+        record Bytes(byte[] bytes) {}
+
+        private final String text;
+        private int at;
+
+        Json(String text) {
+            this.text = text;
+        }
+
+        Object value() throws IOException {
+            switch (next()) {
+                case '{' -> {
+                    return object();
+                }
+                case '[' -> {
+                    List<Object> list = new ArrayList<>();
+                    for (at++; next() != ']'; ) {
+                        list.add(value());
+                        at += next() == ',' ? 1 : 0;
+                    }
+                    at++;
+                    return list;
+                }
+                case '"' -> {
+                    return string();
+                }
+                default -> {
+                    int from = at;
+                    while (",]} \n".indexOf(text.charAt(at)) < 0) {
+                        at++;
+                    }
+                    String word = text.substring(from, at);
+                    return word.equals("null") ? null : (Object) Long.parseLong(word);
+                }
+            }
+        }
+
+        private Object object() throws IOException {
+            Map<String, Object> object = new LinkedHashMap<>();
+            for (at++; next() != '}'; ) {
+                String name = string();
+                next();
+                at++;
+                object.put(name, value());
+                at += next() == ',' ? 1 : 0;
+            }
+            at++;
+            if (object.size() == 1 && object.get("utf16") instanceof String unit && unit.length() == 4) {
+                return String.valueOf((char) Integer.parseInt(unit, 16));
+            }
+            if (object.size() == 1 && object.get("hex") instanceof String hex && hex.matches("([0-9a-f]{2})+")) {
+                return new Bytes(HexFormat.of().parseHex(hex));
+            }
+            return object;
+        }
+
+        private String string() {
+            StringBuilder string = new StringBuilder();
+            for (at++; text.charAt(at) != '"'; at++) {
+                char next = text.charAt(at);
+                if (next == '\\') {
+                    next = text.charAt(++at);
+                    int known = "bfnrt".indexOf(next);
+                    if (known >= 0) {
+                        next = "\b\f\n\r\t".charAt(known);
+                    } else if (next == 'u') {
+                        next = (char) Integer.parseInt(text.substring(at + 1, at + 5), 16);
+                        at += 4;
+                    }
+                }
+                string.append(next);
+            }
+            at++;
+            return string.toString();
+        }
+
+        private char next() {
+            while (" \n:".indexOf(text.charAt(at)) >= 0 && text.charAt(at) != ':') {
+                at++;
+            }
+            return text.charAt(at);
+        }
+    }
+}
