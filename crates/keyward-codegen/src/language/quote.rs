@@ -4,11 +4,12 @@
 use minijinja::Environment;
 
 /// Adds the filters `literal`, `comment` and `ident`, each with the language as its argument, and
-/// `chunks(n)`, which cuts a text.
+/// `chunks(n)`, which cuts a text, and `pad(n)`, which fills one up with spaces.
 pub(super) fn add_filters(environment: &mut Environment<'static>) {
     environment.add_filter("literal", |text: &str, language: &str| literal(text, language));
     environment.add_filter("comment", |text: &str, language: &str| comment(text, language));
     environment.add_filter("ident", |name: &str, language: &str| ident(name, language));
+    environment.add_filter("pad", |text: &str, width: usize| format!("{text:<width$}"));
     environment.add_filter("chunks", |text: &str, len: usize| chunks(text, len));
 }
 
