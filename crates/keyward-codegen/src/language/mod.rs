@@ -10,7 +10,7 @@ mod typescript;
 
 pub use rust::rust_module;
 
-use crate::model::{Module, Name};
+use crate::model::{Key, Module, Name};
 use crate::{Files, TemplateError, Templates};
 use serde::Serialize;
 use std::path::Path;
@@ -64,6 +64,8 @@ pub(crate) struct Context<'m> {
     java_package: String,
     /// The Rust path of the application's types
     rust_values: Option<String>,
+    /// The definitions that Spring's cache abstraction can hold
+    caches: Vec<&'m Key>,
 }
 
 impl<'m> Context<'m> {
@@ -75,6 +77,7 @@ impl<'m> Context<'m> {
             java_package: java_package
                 .unwrap_or_else(|| quote::ident(&Name::new(&module.name.id).flat, "java")),
             rust_values: settings.rust_values.clone(),
+            caches: module.keys.iter().filter(|key| java::is_cache(key)).collect(),
         }
     }
 }

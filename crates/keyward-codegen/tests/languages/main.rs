@@ -67,11 +67,21 @@ pub(crate) struct Workspace {
 impl Workspace {
     /// Generates the code. `below` says in which folder the code for a keyspace goes.
     pub(crate) fn new(language: Language, below: impl Fn(&Module) -> String) -> Self {
+        Workspace::with(language, |_| Settings::default(), below)
+    }
+
+    /// The same with settings for each keyspace.
+    pub(crate) fn with(
+        language: Language,
+        settings: impl Fn(&Module) -> Settings,
+        below: impl Fn(&Module) -> String,
+    ) -> Self {
         let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(language.name());
         let templates = Language::all_templates(None).unwrap();
         let mut paths = Vec::new();
         for case in CASES.iter() {
-            let files = language.generate(&case.module, &templates, &Settings::default()).unwrap();
+            let files = 
+                language.generate(&case.module, &templates, &settings(&case.module)).unwrap();
             write(&folder.join(below(&case.module)), &files);
             write(&folder.join("vectors"), &case.vectors);
             for (path, _) in case.vectors.iter() {
