@@ -80,7 +80,7 @@ impl Workspace {
         let templates = Language::all_templates(None).unwrap();
         let mut paths = Vec::new();
         for case in CASES.iter() {
-            let files = 
+            let files =
                 language.generate(&case.module, &templates, &settings(&case.module)).unwrap();
             write(&folder.join(below(&case.module)), &files);
             write(&folder.join("vectors"), &case.vectors);
@@ -129,6 +129,15 @@ impl Workspace {
             first_lines(&stderr)
         );
         stdout
+    }
+
+    /// Runs a program in the folder, which must fail; what it said, without the folder.
+    pub(crate) fn fail(&self, program: &str, args: &[&str]) -> String {
+        let command = Command::new(program).args(args).current_dir(&self.folder).output();
+        let output = command.unwrap_or_else(|error| panic!("{program}: {error}"));
+        assert!(!output.status.success(), "{program} {args:?} succeeds");
+        let folder = format!("{}/", self.folder.display());
+        String::from_utf8_lossy(&output.stderr).replace(&folder, "")
     }
 
     /// Asserts that a runner has checked every vector that its language can express.
@@ -182,6 +191,11 @@ pub(crate) fn files_below(folder: &Path, ending: &str) -> Vec<String> {
     }
     found.sort();
     found
+}
+
+/// Generated code for a reader: without the tables.
+pub(crate) fn without_block(case: &Case, text: &str) -> String {
+    text.replace(&case.module.block, "…")
 }
 
 fn first_lines(text: &str) -> String {
