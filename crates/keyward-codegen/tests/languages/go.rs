@@ -1,10 +1,11 @@
 //! Go: everything is formatted, vetted and built, and agrees with the vectors.
 
 use super::{CASES, Case, Workspace};
-use keyward_codegen::Language;
+use keyward_codegen::{Language, Settings};
 use std::path::Path;
 
 const RUNNER: &str = include_str!("go/runner.go");
+const USAGE: &str = include_str!("go/usage/main.go");
 
 #[test]
 fn go_agrees_with_every_vector() {
@@ -25,10 +26,48 @@ fn go_agrees_with_every_vector() {
     let packages: Vec<&str> = CASES.iter().map(|case| case.module.name.flat.as_str()).collect();
     let unformatted = workspace.run("gofmt", &[&["-l"], packages.as_slice()].concat());
     assert_eq!(unformatted, "", "gofmt would change these files");
+    std::fs::create_dir_all(folder.join("usage")).unwrap();
+    std::fs::write(folder.join("usage/main.go"), USAGE).unwrap();
     workspace.run("go", &["vet", "./..."]);
-    workspace.run("go", &["build", "-o", "runner", "."]);
-    let printed = workspace.run("./runner", &[]);
+    workspace.run("go", &["build", "-o", "bin/", ".", "./usage"]);
+    let printed = workspace.run("bin/keyspaces", &[]);
     workspace.assert_checked(&printed, |text| text.get("utf16").is_none());
+    insta::assert_snapshot!("go_usage", workspace.run("bin/usage", &[]));
+    mistakes(&workspace);
+}
+
+/// What a developer sees who makes one.
+fn mistakes(workspace: &Workspace) {
+    let mut seen = String::new();
+    std::fs::create_dir_all(workspace.folder.join("mistake")).unwrap();
+    for (name, line) in [
+        ("a misspelt parameter", "_ = xeuzcloud.PermissionGlob{Folder: nil}"),
+        (
+            "a wrong type",
+            "_ = xeuzcloud.NewFolderListing(\"550e8400-e29b-41d4-a716-446655440000\")",
+        ),
+        ("an unknown definition", "_ = xeuzcloud.NewFolderListings(xeuzcloud.UUID{})"),
+        ("a text that nobody checked", "_, _ = binaryoptions.NewMarketTick(\"BTC:USDT\")"),
+    ] {
+        let package = if line.contains("xeuz") { "xeuzcloud" } else { "binaryoptions" };
+        let text = format!(
+            "package main\n\nimport \"keyspaces/{package}\"\n\nfunc main() {{\n\t{line}\n}}\n"
+        );
+        std::fs::write(workspace.folder.join("mistake/main.go"), text).unwrap();
+        let message = workspace.fail("go", &["build", "-o", "/dev/null", "./mistake"]);
+        seen += &format!("# {name}\n{message}\n");
+    }
+    std::fs::remove_dir_all(workspace.folder.join("mistake")).unwrap();
+    insta::assert_snapshot!("go_mistakes", seen);
+}
+
+#[test]
+fn the_go_of_an_example() {
+    let case = CASES.iter().find(|case| case.module.name.id == "xeuz-cloud").unwrap();
+    let templates = Language::all_templates(None).unwrap();
+    let files = Language::Go.generate(&case.module, &templates, &Settings::default()).unwrap();
+    let text = files.get("xeuzcloud/keys.go").unwrap();
+    insta::assert_snapshot!("go_xeuzcloud", super::without_block(case, text));
 }
 
 /// The functions that the runner calls, for one package.
