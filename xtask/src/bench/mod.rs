@@ -35,6 +35,8 @@ pub(crate) fn run(names: &[&str]) -> Result<()> {
         ("pipe", pipe::run),
         ("typescript", generated::typescript),
         ("python", generated::python),
+        ("java", generated::java),
+        ("go", generated::go),
     ];
     if let Some(unknown) = names.iter().find(|name| benches.iter().all(|(bench, _)| bench != *name))
     {

@@ -61,6 +61,8 @@ pub(super) fn comment(text: &str, language: &str) -> String {
                 .replace('}', "&#125;")
         }
         "typescript" => line.replace('@', "\\@"),
+        // gofmt does this to the comments that document something.
+        "go" => line.replace("``", "\u{201c}").replace("''", "\u{201d}"),
         "rust" => line.replace('[', "\\[").replace('<', "\\<"),
         _ => line,
     }

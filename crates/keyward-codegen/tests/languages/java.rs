@@ -4,7 +4,7 @@
 //! Debian has Spring itself, not Spring Data Redis: its four types that matter here are stood in for
 //! by `java/spring`, which joins prefix and key as the documentation of Spring Data Redis says.
 
-use super::{CASES, Workspace, files_below};
+use super::{CASES, Workspace, files_below, hostile};
 use keyward_codegen::model::Module;
 use keyward_codegen::{Language, Settings};
 use std::path::Path;
@@ -26,6 +26,8 @@ const QUICK: &[&str] = &["-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"];
 #[test]
 fn java_agrees_with_every_vector_and_so_does_spring() {
     let workspace = Workspace::with(Language::Java, settings, |_| "src".to_owned());
+    let large = hostile::module();
+    workspace.add(Language::Java, &large, &settings(&large), "src");
     let folder = &workspace.folder;
     let (mut cases, mut spring) = (String::new(), String::new());
     for (case, vectors) in CASES.iter().zip(&workspace.vectors) {

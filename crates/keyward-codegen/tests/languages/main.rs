@@ -4,12 +4,13 @@
 //! program in that language, reads the vectors and calls generated code; it prints each vector that
 //! fails, and in its last line how many it has checked.
 
-mod python;
 mod go;
+mod hostile;
 mod java;
+mod python;
 mod random;
-mod typescript;
 mod rust;
+mod typescript;
 
 use keyward_codegen::model::Module;
 use keyward_codegen::{Files, Language, Plan, Settings, vectors};
@@ -113,6 +114,19 @@ impl Workspace {
     fn output(&self, program: &str, args: &[&str]) -> Output {
         let command = Command::new(program).args(args).current_dir(&self.folder).output();
         command.unwrap_or_else(|error| panic!("{program}: {error}"))
+    }
+
+    /// Adds the code of one more keyspace, for which there are no vectors.
+    pub(crate) fn add(
+        &self,
+        language: Language,
+        module: &Module,
+        settings: &Settings,
+        below: &str,
+    ) {
+        let templates = Language::all_templates(None).unwrap();
+        let files = language.generate(module, &templates, settings).unwrap();
+        write(&self.folder.join(below), &files);
     }
 
     /// Runs a program in the folder, which must succeed; what it printed.

@@ -46,7 +46,9 @@ function compare(what, make, byHand) {
   for (let round = 0; round < ROUNDS; round++) {
     for (const [at, contestant] of contestants.entries()) times[at].push(contestant());
   }
-  console.log([what, ...times.map(median)].join("\t"));
+  const [built, byHandTime, made] = times.map(median);
+  console.log([what, built, byHandTime].join("\t"));
+  console.log(["checking " + what, made, byHandTime].join("\t"));
 }
 
 /** Nanoseconds for each of so many keys. Their last character is looked at: one that is not yet
