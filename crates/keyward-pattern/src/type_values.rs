@@ -4,7 +4,6 @@ use crate::automaton::{Dfa, Meeting, Nfa, TooLarge, chars, meet_dfa};
 use crate::language::{LanguageError, MAX_STATES};
 use crate::{Type, lower};
 use std::sync::LazyLock;
-use std::sync::LazyLock;
 
 /// The values of a type, before normalisation and encoding.
 pub(crate) fn values(ty: &Type, separator: u8) -> Result<Dfa, LanguageError> {

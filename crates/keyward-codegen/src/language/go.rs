@@ -78,7 +78,7 @@ fn spell(name: &Name) -> Name {
     let words: Vec<&str> = name.snake.split('_').collect();
     let pascal: String = words.iter().copied().map(word).collect();
     let camel = words[0].to_owned() + &words[1..].iter().copied().map(word).collect::<String>();
-    Name { pascal, camel, ..name.clone() }
+    Name { camel, pascal, ..name.clone() }
 }
 
 fn member(mut name: Name) -> Name {

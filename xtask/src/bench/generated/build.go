@@ -38,7 +38,13 @@ func main() {
 		func(n int) string { return binaryoptions.NewUserProfile(uint64(n) * 977).Key() },
 		func(n int) string { return "bo:user:profile:cache:" + strconv.FormatUint(uint64(n)*977, 10) })
 	compare("two texts",
-		func(n int) string { return must(binaryoptions.NewMarketKline(symbols[n], period)).Key() },
+		func(n int) string {
+			kline, err := binaryoptions.NewMarketKline(symbols[n], period)
+			if err != nil {
+				panic(err)
+			}
+			return kline.Key()
+		},
 		func(n int) string { return "bo:market:kline:cache:" + texts[n] + ":" + minutes })
 	compare("checking two texts",
 		func(n int) string {
