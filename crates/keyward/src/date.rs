@@ -88,15 +88,15 @@ impl FromStr for Date {
     type Err = ValueError;
 
     fn from_str(text: &str) -> Result<Self, ValueError> {
+        let number = |text: &str, digits: usize| {
+            let good = text.len() == digits && text.bytes().all(|byte| byte.is_ascii_digit());
+            text.parse::<u16>().ok().filter(|_| good)
+        };
         let date = || {
-            let &[a, b, c, d, b'-', e, f, b'-', g, h] = text.as_bytes() else { return None };
-            let number = |digits: &[u8]| {
-                digits.iter().try_fold(0u16, |number, digit| {
-                    digit.is_ascii_digit().then(|| number * 10 + u16::from(digit - b'0'))
-                })
-            };
-            let (month, day) = (number(&[e, f])?, number(&[g, h])?);
-            Date::new(number(&[a, b, c, d])?, month.try_into().ok()?, day.try_into().ok()?).ok()
+            let (year, rest) = text.split_once('-')?;
+            let (month, day) = rest.split_once('-')?;
+            let (month, day) = (number(month, 2)?, number(day, 2)?);
+            Date::new(number(year, 4)?, month.try_into().ok()?, day.try_into().ok()?).ok()
         };
         date().ok_or_else(|| ValueError::new("date", "date", text))
     }

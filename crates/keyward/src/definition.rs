@@ -54,6 +54,7 @@ impl Definition {
     }
 
     #[doc(hidden)]
+    #[must_use]
     pub const fn with(
         mut self,
         key_type: Option<&'static str>,

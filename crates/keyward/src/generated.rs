@@ -102,7 +102,7 @@ enum Origin<'s> {
 struct Texts<'s> {
     definition: &'static str,
     params: &'static [Param],
-    texts: Vec<Option<&'s str>>,
+    given: Vec<Option<&'s str>>,
     tables: &'static Tables,
 }
 
@@ -132,19 +132,19 @@ impl<'s> Texts<'s> {
         params: &'static [Param],
         values: &[(&str, &'s str)],
     ) -> Result<Self, BuildError> {
-        let mut texts = vec![None; params.len()];
+        let mut given = vec![None; params.len()];
         for (name, text) in values {
             let Some(at) = params.iter().position(|param| param.name == *name) else {
                 return Err(BuildError::NoParam { definition, param: (*name).to_owned() });
             };
-            texts[at] = Some(*text);
+            given[at] = Some(*text);
         }
-        Ok(Texts { definition, params, texts, tables: S::tables() })
+        Ok(Texts { definition, params, given, tables: S::tables() })
     }
 
     fn value<T: ParamValue>(&self, at: usize) -> Result<T, BuildError> {
         let (definition, param) = (self.definition, &self.params[at]);
-        let text = self.texts[at];
+        let text = self.given[at];
         let text = text.ok_or(BuildError::Missing { definition, param: param.name })?;
         let value = value_of(self.tables, param, text);
         value.map_err(|error| BuildError::Value { definition, error })
@@ -286,7 +286,7 @@ pub fn glob_named<S: Keyspace>(
     let definition = entry::<S>(name)?.definition;
     let values = Texts::new::<S>(definition.name, definition.params, values)?;
     let mut spelled = Vec::with_capacity(definition.params.len());
-    for (param, text) in definition.params.iter().zip(&values.texts) {
+    for (param, text) in definition.params.iter().zip(&values.given) {
         let Some(text) = text else {
             spelled.push(None);
             continue;

@@ -9,6 +9,7 @@ keyward::keyspace!("../../examples/xeuz-cloud/keyward.toml");
 // ANCHOR_END: keyspace
 keyward::keyspace!("../../examples/binary-options/keyward.toml");
 keyward::keyspace!("tests/media.toml", values = crate::model);
+keyward::keyspace!("tests/ui/tenants.toml");
 
 /// The application's own types.
 mod model {
@@ -189,4 +190,19 @@ fn a_ttl_can_follow_from_a_parameter() {
     assert_eq!(window(Window::V1h), Ttl::Fixed(Duration::from_secs(3_600)));
     assert_eq!(window(Window::V7d), Ttl::Fixed(Duration::from_secs(604_800)));
     assert_eq!(Window::ALL.len(), 2);
+}
+
+#[test]
+fn a_prefix_with_parameters_is_bound_once() {
+    // ANCHOR: prefix
+    use tenants::{Key, Prefix, keys};
+
+    let acme = Prefix { tenant: "acme".parse().unwrap() };
+    let cart = keys::Cart { user_id: 7 };
+    assert_eq!(cart.key(&acme), "acme:cart:7");
+    assert_eq!(keys::Cart::glob(&acme, None), "acme:cart:*");
+    assert_eq!(Key::parse("acme:cart:7"), Some((acme.clone(), Key::Cart(cart.clone()))));
+    // ANCHOR_END: prefix
+    assert_eq!(cart.slot_behind(&acme), keyward::slot(b"acme:cart:7"));
+    assert_eq!(keys::Cart::parse_behind("acme:cart:7"), Some((acme, cart)));
 }

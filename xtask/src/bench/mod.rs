@@ -14,6 +14,7 @@ mod classify;
 mod corpus;
 mod generated;
 mod pipe;
+mod rust;
 
 use anyhow::{Context, Result, bail};
 use std::time::{Duration, Instant};
@@ -33,6 +34,7 @@ pub(crate) fn run(names: &[&str]) -> Result<()> {
         ("classify", classify::run),
         ("build", build::run),
         ("pipe", pipe::run),
+        ("rust", rust::run),
         ("typescript", generated::typescript),
         ("python", generated::python),
         ("java", generated::java),

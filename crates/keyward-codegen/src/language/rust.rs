@@ -31,7 +31,7 @@ pub fn rust_module(module: &Module, settings: &Settings) -> Result<String, Templ
 pub(super) fn format(text: String) -> String {
     let Ok(file) = syn::parse_file(&text) else { return text };
     let comment = text.lines().take_while(|line| line.starts_with("// "));
-    let mut formatted: String = comment.map(|line| format!("{line}\n")).collect();
+    let mut formatted: String = comment.flat_map(|line| [line, "\n"]).collect();
     let unparsed = prettyplease::unparse(&file);
     let mut lines = unparsed.lines().peekable();
     while let Some(line) = lines.next() {

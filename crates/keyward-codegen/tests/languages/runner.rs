@@ -9,13 +9,20 @@ type Pairs = Vec<(&'static str, String)>;
 /// One generated module.
 pub(crate) struct Keyspace {
     pub(crate) prefix: fn(&Texts<'_>) -> Result<String, BuildError>,
-    /// The key and its slot, and whether it is read back as what it was built from
-    pub(crate) build: fn(&Texts<'_>, &str, &Texts<'_>) -> Result<(String, u16, bool), BuildError>,
-    pub(crate) parse: fn(&[u8]) -> Option<(&'static str, Pairs, Pairs)>,
-    pub(crate) glob: fn(&Texts<'_>, &str, &Texts<'_>) -> Result<String, BuildError>,
-    pub(crate) event:
-        fn(&Texts<'_>, &str, &Texts<'_>) -> Result<(Vec<String>, Vec<String>), BuildError>,
+    pub(crate) build: ByName<Built>,
+    pub(crate) parse: fn(&[u8]) -> Option<Parsed>,
+    pub(crate) glob: ByName<String>,
+    pub(crate) event: ByName<Invalid>,
 }
+
+/// Makes something of the prefix's values, a name and values.
+type ByName<T> = fn(&Texts<'_>, &str, &Texts<'_>) -> Result<T, BuildError>;
+/// The key and its slot, and whether it is read back as what it was built from.
+type Built = (String, u16, bool);
+/// The definition, its values and the prefix's.
+type Parsed = (&'static str, Pairs, Pairs);
+/// Keys and globs.
+type Invalid = (Vec<String>, Vec<String>);
 
 /// A module whose prefix has no parameters.
 macro_rules! fixed {
@@ -105,7 +112,9 @@ pub(crate) fn run(keyspaces: &[Keyspace]) {
         let (count, failures) = check(keyspace, &document);
         checked += count;
         failed += failures.len();
-        failures.iter().for_each(|failure| println!("{path}: {failure}"));
+        for failure in failures {
+            println!("{path}: {failure}");
+        }
     }
     if failed > 0 {
         println!("{failed} of {checked} vectors failed");

@@ -1,8 +1,8 @@
 //! Rust: one crate with every keyspace, compiled once.
 
 use crate::{CASES, Workspace};
-use keyward_codegen::Language;
 use keyward_codegen::model::Module;
+use keyward_codegen::{Language, Settings};
 use std::fmt::Write;
 use std::fs;
 use std::path::Path;
@@ -27,9 +27,18 @@ fn rust_agrees_with_every_vector() {
     workspace.assert_checked(&printed, |text| text.get("hex").is_some());
 }
 
+#[test]
+fn generated_rust_reads_well() {
+    let case = CASES.iter().find(|case| case.module.name.id == "xeuz-cloud").unwrap();
+    let templates = Language::all_templates(None).unwrap();
+    let files = Language::Rust.generate(&case.module, &templates, &Settings::default()).unwrap();
+    insta::assert_snapshot!(files.get("xeuz_cloud.rs").unwrap());
+}
+
 /// A crate of its own with the profile of this workspace, so that dependencies are compiled once.
 fn manifest() -> String {
     let keyward = Path::new(env!("CARGO_MANIFEST_DIR")).join("../keyward");
+    let keyward = keyward.display();
     format!(
         r#"[package]
 name = "keyward-vectors"
@@ -38,7 +47,7 @@ edition = "2024"
 [workspace]
 
 [dependencies]
-keyward = {{ path = {keyward:?}, default-features = false, features = ["json"] }}
+keyward = {{ path = '{keyward}', default-features = false, features = ["json"] }}
 serde_json = {{ version = "1", features = ["preserve_order"] }}
 
 [profile.dev]
