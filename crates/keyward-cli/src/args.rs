@@ -355,6 +355,7 @@ Examples:
   keyward generate --eject templates                   our templates, to change and use by --template
 
 Exit codes: 0 done, 1 something would change (--check), 2 a schema that is not sound")]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 pub(crate) struct Generate {
     /// The languages, separated by commas [default: all]
     #[arg(long = "lang", value_name = "LANGUAGE", value_delimiter = ',', value_parser = language())]
