@@ -118,7 +118,7 @@ impl Language {
             Language::Python => python::settle(module),
             Language::Java => java::settle(module),
             Language::Go => go::settle(module),
-            _ => module.clone(),
+            Language::Rust => module.clone(),
         }
     }
 
