@@ -36,7 +36,7 @@ fn go_agrees_with_every_vector() {
     workspace.run("go", &["vet", QUICK, "./..."]);
     workspace.run("go", &["build", QUICK, "-o", "bin/", ".", "./usage"]);
     let printed = workspace.run("bin/keyspaces", &[]);
-    workspace.assert_checked(&printed, |text| text.get("utf16").is_none());
+    crate::assert_checked(&printed, |text| text.get("utf16").is_none());
     insta::assert_snapshot!("go_usage", workspace.run("bin/usage", &[]));
     mistakes(&workspace);
 }

@@ -55,7 +55,7 @@ fn java_agrees_with_every_vector_and_so_does_spring() {
 
     let printed = run(&workspace, &["Runner", "cases.txt"]);
     // As a key, bytes that are no text can be given; as a parameter, which is always this one, not.
-    workspace.assert_checked(&printed, |text| text["hex"] != "61ff");
+    crate::assert_checked(&printed, |text| text["hex"] != "61ff");
     let printed = run(&workspace, &["SpringRunner", "spring.txt"]);
     assert!(printed.starts_with("checked "), "{printed}");
     insta::assert_snapshot!("java_usage", run(&workspace, &["Usage"]));

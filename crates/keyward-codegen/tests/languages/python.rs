@@ -35,7 +35,7 @@ fn python_agrees_with_the_vectors() {
     let printed = workspace.run("python3", &args);
     // A string holds half a surrogate pair, but not bytes that are no text.
     let can_hold = |text: &Value| text.get("utf16").is_some();
-    workspace.assert_checked(&printed, can_hold);
+    crate::assert_checked(&printed, can_hold);
     let packages: Vec<String> =
         CASES.iter().take(TYPED).map(|case| case.module.name.snake.clone()).collect();
     workspace.run("env", &strs(&mypy(&packages)));

@@ -24,7 +24,7 @@ fn rust_agrees_with_every_vector() {
     let run = ["run", "--quiet", "--offline", "--target-dir", target, "--"];
     let printed = workspace.run(env!("CARGO"), &[&run, paths.as_slice()].concat());
     // A text that is not UTF-8 cannot become a `str`, which the runner sees.
-    workspace.assert_checked(&printed, |text| text.get("hex").is_some());
+    crate::assert_checked(&printed, |text| text.get("hex").is_some());
 }
 
 #[test]

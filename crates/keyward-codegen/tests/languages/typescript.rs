@@ -33,7 +33,7 @@ fn typescript_agrees_with_the_vectors() {
     let printed = workspace.run("node", &args);
     // A string of UTF-16 holds half a surrogate pair, but not bytes that are no text.
     let can_hold = |text: &Value| text.get("utf16").is_some();
-    workspace.assert_checked(&printed, can_hold);
+    crate::assert_checked(&printed, can_hold);
 }
 
 #[test]
