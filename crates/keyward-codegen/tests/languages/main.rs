@@ -113,7 +113,7 @@ impl Workspace {
 
     fn output(&self, program: &str, args: &[&str]) -> Output {
         let command = Command::new(program).args(args).current_dir(&self.folder).output();
-        command.unwrap_or_else(|error| panic!("{program}: {error}"))
+        command.unwrap_or_else(|error| panic!("{program}: {error}; run `./test tools`"))
     }
 
     /// Adds the code of one more keyspace, for which there are no vectors.
@@ -148,7 +148,8 @@ impl Workspace {
     /// Runs a program in the folder, which must fail; what it said, without the folder.
     pub(crate) fn fail(&self, program: &str, args: &[&str]) -> String {
         let command = Command::new(program).args(args).current_dir(&self.folder).output();
-        let output = command.unwrap_or_else(|error| panic!("{program}: {error}"));
+        let output =
+            command.unwrap_or_else(|error| panic!("{program}: {error}; run `./test tools`"));
         assert!(!output.status.success(), "{program} {args:?} succeeds");
         let folder = format!("{}/", self.folder.display());
         String::from_utf8_lossy(&output.stderr).replace(&folder, "")
