@@ -9,10 +9,11 @@ pub use keyward_pattern::{Found, Tables};
 pub use serde_json::Value as JsonValue;
 
 use crate::{
-    BuildError, Definition, Event, FieldValue, Key, Keyspace, ParamValue, Prefix, Reserved,
+    BuildError, Definition, Event, FieldValue, Fixed, Key, Keyspace, ParamValue, Prefix, Reserved,
     ValueError,
 };
 use keyward_pattern::escape_glob;
+use std::fmt;
 
 /// Reads the tables that a generated module carries as base64.
 ///
@@ -118,7 +119,7 @@ impl<'s> Source<'s> {
             Origin::Texts(texts) => match texts.value(at) {
                 Ok(value) => Some(value),
                 Err(error) => {
-                    self.error = Some(error);
+                    self.error.get_or_insert(error);
                     None
                 }
             },
@@ -297,7 +298,7 @@ pub fn glob_named<S: Keyspace>(
         })?;
         spelled.push(Some(value));
     }
-    Ok(glob(definition, prefix, &spelled))
+    Ok(glob_of(definition, prefix, &spelled))
 }
 
 /// A text as it stands in a key.
@@ -325,7 +326,14 @@ pub fn bound<T: ParamValue>(value: Option<T>) -> Option<String> {
 }
 
 /// The glob of a definition, with those parameters bound that have a value.
-pub fn glob(definition: &Definition, prefix: &impl Prefix, values: &[Option<String>]) -> String {
+pub fn glob<K: Key>(
+    prefix: &<K::Keyspace as Keyspace>::Prefix,
+    values: &[Option<String>],
+) -> String {
+    glob_of(K::DEFINITION, prefix, values)
+}
+
+fn glob_of(definition: &Definition, prefix: &impl Prefix, values: &[Option<String>]) -> String {
     let mut text = String::with_capacity(prefix.len());
     prefix.write(&mut text);
     let mut glob = String::with_capacity(definition.glob.len() + 16);
@@ -341,6 +349,14 @@ pub fn glob(definition: &Definition, prefix: &impl Prefix, values: &[Option<Stri
         }
     }
     glob
+}
+
+/// A key as text, where its prefix is fixed.
+pub fn show<K: Key>(key: &K, f: &mut fmt::Formatter<'_>) -> fmt::Result
+where
+    <K::Keyspace as Keyspace>::Prefix: Fixed,
+{
+    f.pad(&key.key_behind(&<K::Keyspace as Keyspace>::Prefix::default()))
 }
 
 /// What stands in a hash for a value.

@@ -33,7 +33,12 @@ Param::new({{ param.name.id | literal("rust") }}, {{ param.type.description | li
 {% macro make(path, params) %}
     #[inline]
     fn make(from: &mut Source<'_>) -> Option<Self> {
-        Some({{ path }}{% if params %} { {% for param in params %}{{ snake(param) }}: from.param({{ loop.index0 }})?, {% endfor %}}{% endif %})
+        {% if params %}
+        let ({% for param in params %}Some({{ snake(param) }}), {% endfor %}) = ({% for param in params %}from.param({{ loop.index0 }}), {% endfor %}) else { return None };
+        Some({{ path }} { {% for param in params %}{{ snake(param) }}, {% endfor %}})
+        {% else %}
+        Some({{ path }})
+        {% endif %}
     }
 {% endmacro %}
 {% macro duration(ms) %}Duration::from_millis({{ ms }}){% endmacro %}
@@ -415,8 +420,7 @@ impl {{ path }} {
     #[inline]
     {% set held = "prefix_" if "prefix" in key.params | map(attribute="name.snake") else "prefix" %}
     pub fn glob({% if not fixed %}{{ held }}: &Prefix, {% endif %}{% for param in key.params %}{{ snake(param) }}: Option<{{ param_type(param.type, "") | trim }}>, {% endfor %}) -> String {
-        let values = [{% for param in key.params %}generated::bound({{ snake(param) }}), {% endfor %}];
-        generated::glob(<Self as ::keyward::Key>::DEFINITION, {{ "&Prefix" if fixed else held }}, &values)
+        generated::glob::<Self>({{ "&Prefix" if fixed else held }}, &[{% for param in key.params %}generated::bound({{ snake(param) }}), {% endfor %}])
     }
 }
 
@@ -440,7 +444,7 @@ impl ::keyward::Key for {{ path }} {
 impl fmt::Display for {{ path }} {
     #[inline]
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(&self.key())
+        generated::show(self, f)
     }
 }
 
