@@ -111,6 +111,7 @@ keys::{{ pascal(keys[it.key]) }}::glob({{ "" if fixed else "prefix, " }}{% for f
 //! - [`events`]: what happens, and which keys it makes invalid
 //! - [`ttl`], [`globs`]: constants
 #![allow(
+    unknown_lints,
     dead_code,
     nonstandard_style,
     rustdoc::bare_urls,
@@ -119,6 +120,7 @@ keys::{{ pascal(keys[it.key]) }}::glob({{ "" if fixed else "prefix, " }}{% for f
     unused_variables,
     clippy::clone_on_copy,
     clippy::doc_markdown,
+    clippy::duration_suboptimal_units,
     clippy::enum_variant_names,
     clippy::large_enum_variant,
     clippy::missing_errors_doc,
