@@ -206,3 +206,13 @@ fn a_prefix_with_parameters_is_bound_once() {
     assert_eq!(cart.slot_behind(&acme), keyward::slot(b"acme:cart:7"));
     assert_eq!(keys::Cart::parse_behind("acme:cart:7"), Some((acme, cart)));
 }
+
+#[test]
+fn the_compiler_knows_every_file_of_the_schema() {
+    // What cargo goes by when it decides whether to compile again.
+    let program = std::env::current_exe().unwrap();
+    let sources = std::fs::read_to_string(program.with_extension("d")).unwrap();
+    for file in ["examples/xeuz-cloud/keyward.toml", "tests/media.toml", "tests/media/users.toml"] {
+        assert!(sources.contains(file), "{file} is not in\n{sources}");
+    }
+}
