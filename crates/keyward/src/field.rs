@@ -102,24 +102,37 @@ impl<K: Key> FieldValue for K {
     }
 }
 
-/// A hash on its way into a struct.
-#[doc(hidden)]
-#[derive(Debug)]
-pub struct FieldPairs {
-    definition: &'static str,
-    names: &'static [&'static str],
-    values: Vec<Option<Vec<u8>>>,
-    others: Vec<(Vec<u8>, Vec<u8>)>,
-}
+/// The fields of a hash as a struct: `fields::FileMeta`.
+pub trait Fields: Sized {
+    /// The definition that has them.
+    const DEFINITION: &'static str;
 
-impl FieldPairs {
-    pub fn new<N: AsRef<[u8]>, V: AsRef<[u8]>>(
-        definition: &'static str,
-        names: &'static [&'static str],
+    /// The names of the fields in the hash.
+    const FIELDS: &'static [&'static str];
+
+    /// Whether others are admitted.
+    #[doc(hidden)]
+    const OPEN: bool;
+
+    #[doc(hidden)]
+    fn read(hash: &mut Hash) -> Option<Self>;
+
+    #[doc(hidden)]
+    fn write(&self, hash: &mut Pairs);
+
+    /// The fields that are set, each with its bytes.
+    fn to_pairs(&self) -> Vec<(Vec<u8>, Vec<u8>)> {
+        let mut pairs = Pairs(Vec::with_capacity(Self::FIELDS.len()));
+        self.write(&mut pairs);
+        pairs.0
+    }
+
+    /// The fields from a hash as it was read.
+    fn from_pairs<N: AsRef<[u8]>, V: AsRef<[u8]>>(
         pairs: impl IntoIterator<Item = (N, V)>,
-    ) -> Self {
+    ) -> Result<Self, FieldError> {
+        let (names, mut others) = (Self::FIELDS, Vec::new());
         let mut values = vec![None; names.len()];
-        let mut others = Vec::new();
         for (name, value) in pairs {
             let (name, value) = (name.as_ref(), value.as_ref().to_vec());
             match names.iter().position(|known| known.as_bytes() == name) {
@@ -127,58 +140,101 @@ impl FieldPairs {
                 None => others.push((name.to_vec(), value)),
             }
         }
-        FieldPairs { definition, names, values, others }
+        let error = |field: &str, kind| {
+            Err(FieldError { definition: Self::DEFINITION, field: field.to_owned(), kind })
+        };
+        if let (false, Some((name, _))) = (Self::OPEN, others.first()) {
+            return error(&String::from_utf8_lossy(name), FieldErrorKind::Unknown);
+        }
+        let mut hash = Hash { values, others, wrong: None };
+        match (Self::read(&mut hash), hash.wrong) {
+            (Some(fields), _) => Ok(fields),
+            (None, Some((at, kind))) => error(names[at], kind),
+            (None, None) => error("", FieldErrorKind::Malformed),
+        }
+    }
+}
+
+/// A hash on its way into a struct. Remembers the first field that is wrong.
+#[doc(hidden)]
+#[derive(Debug)]
+pub struct Hash {
+    values: Vec<Option<Vec<u8>>>,
+    others: Vec<(Vec<u8>, Vec<u8>)>,
+    wrong: Option<(usize, FieldErrorKind)>,
+}
+
+#[doc(hidden)]
+impl Hash {
+    pub fn required<T: FieldValue>(&mut self, at: usize) -> Option<T> {
+        self.optional(at)?.or_else(|| self.wrong(at, FieldErrorKind::Missing))
     }
 
-    pub fn required<T: FieldValue>(&self, at: usize) -> Result<T, FieldError> {
-        self.optional(at)?.ok_or_else(|| self.error(self.names[at], FieldErrorKind::Missing))
-    }
-
-    pub fn optional<T: FieldValue>(&self, at: usize) -> Result<Option<T>, FieldError> {
-        let Some(bytes) = &self.values[at] else { return Ok(None) };
+    pub fn optional<T: FieldValue>(&mut self, at: usize) -> Option<Option<T>> {
+        let Some(bytes) = &self.values[at] else { return Some(None) };
         let value = T::from_bytes(bytes);
-        value.map(Some).ok_or_else(|| self.error(self.names[at], FieldErrorKind::Malformed))
+        value.map(Some).or_else(|| self.wrong(at, FieldErrorKind::Malformed))
     }
 
     #[cfg(feature = "json")]
-    pub fn required_json<T: serde::de::DeserializeOwned>(
-        &self,
-        at: usize,
-    ) -> Result<T, FieldError> {
-        self.optional_json(at)?.ok_or_else(|| self.error(self.names[at], FieldErrorKind::Missing))
+    pub fn required_json<T: serde::de::DeserializeOwned>(&mut self, at: usize) -> Option<T> {
+        self.optional_json(at)?.or_else(|| self.wrong(at, FieldErrorKind::Missing))
     }
 
     #[cfg(feature = "json")]
     pub fn optional_json<T: serde::de::DeserializeOwned>(
-        &self,
+        &mut self,
         at: usize,
-    ) -> Result<Option<T>, FieldError> {
-        let Some(bytes) = &self.values[at] else { return Ok(None) };
+    ) -> Option<Option<T>> {
+        let Some(bytes) = &self.values[at] else { return Some(None) };
         let value = serde_json::from_slice(bytes).ok();
-        value.map(Some).ok_or_else(|| self.error(self.names[at], FieldErrorKind::Malformed))
+        value.map(Some).or_else(|| self.wrong(at, FieldErrorKind::Malformed))
     }
 
-    /// The fields that the schema does not name, where it admits them.
-    pub fn others(&self) -> Vec<(Vec<u8>, Vec<u8>)> {
-        self.others.clone()
+    /// The fields that the schema does not name.
+    pub fn others(&mut self) -> Vec<(Vec<u8>, Vec<u8>)> {
+        std::mem::take(&mut self.others)
     }
 
-    /// There are no others.
-    pub fn closed(&self) -> Result<(), FieldError> {
-        let Some((name, _)) = self.others.first() else { return Ok(()) };
-        Err(self.error(&String::from_utf8_lossy(name), FieldErrorKind::Unknown))
-    }
-
-    fn error(&self, field: &str, kind: FieldErrorKind) -> FieldError {
-        FieldError { definition: self.definition, field: field.to_owned(), kind }
+    fn wrong<T>(&mut self, at: usize, kind: FieldErrorKind) -> Option<T> {
+        self.wrong.get_or_insert((at, kind));
+        None
     }
 }
 
-/// What stands in a hash for a value that is JSON.
-///
-/// Where serde fails, as it does for a map whose keys are no texts, nothing that could be read back.
-#[cfg(feature = "json")]
+/// A struct on its way into a hash.
 #[doc(hidden)]
-pub fn json_bytes(value: &impl serde::Serialize) -> Vec<u8> {
-    serde_json::to_vec(value).unwrap_or_default()
+#[derive(Debug)]
+pub struct Pairs(Vec<(Vec<u8>, Vec<u8>)>);
+
+#[doc(hidden)]
+impl Pairs {
+    pub fn required(&mut self, name: &str, value: &impl FieldValue) {
+        self.0.push((name.as_bytes().to_vec(), value.to_bytes()));
+    }
+
+    pub fn optional(&mut self, name: &str, value: &Option<impl FieldValue>) {
+        if let Some(value) = value {
+            self.required(name, value);
+        }
+    }
+
+    /// Where serde fails, as it does for a map whose keys are no texts, nothing that could be read
+    /// back.
+    #[cfg(feature = "json")]
+    pub fn required_json(&mut self, name: &str, value: &impl serde::Serialize) {
+        let bytes = serde_json::to_vec(value).unwrap_or_default();
+        self.0.push((name.as_bytes().to_vec(), bytes));
+    }
+
+    #[cfg(feature = "json")]
+    pub fn optional_json(&mut self, name: &str, value: &Option<impl serde::Serialize>) {
+        if let Some(value) = value {
+            self.required_json(name, value);
+        }
+    }
+
+    pub fn others(&mut self, others: &[(Vec<u8>, Vec<u8>)]) {
+        self.0.extend_from_slice(others);
+    }
 }

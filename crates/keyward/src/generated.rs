@@ -1,16 +1,13 @@
 //! What generated code needs and nobody else: no promise is made about it.
 
 pub use crate::definition::{Language, Param, Part};
-pub use crate::field::FieldPairs;
-#[cfg(feature = "json")]
-pub use crate::field::json_bytes as field_json;
+pub use crate::field::{Hash, Pairs};
 pub use keyward_pattern::{Found, Tables};
 #[cfg(feature = "json")]
 pub use serde_json::Value as JsonValue;
 
 use crate::{
-    BuildError, Definition, Event, FieldValue, Fixed, Key, Keyspace, ParamValue, Prefix, Reserved,
-    ValueError,
+    BuildError, Definition, Event, Fixed, Key, Keyspace, ParamValue, Prefix, Reserved, ValueError,
 };
 use keyward_pattern::escape_glob;
 use std::fmt;
@@ -357,11 +354,6 @@ where
     <K::Keyspace as Keyspace>::Prefix: Fixed,
 {
     f.pad(&key.key_behind(&<K::Keyspace as Keyspace>::Prefix::default()))
-}
-
-/// What stands in a hash for a value.
-pub fn field(value: &impl FieldValue) -> Vec<u8> {
-    value.to_bytes()
 }
 
 /// Any key behind a pointer, for the enum of all of them.

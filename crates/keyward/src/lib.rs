@@ -60,7 +60,7 @@
 //! | `keys::Cart` | a type for each definition; its fields are the parameters. Where a more specific definition takes some of its keys, they are private and `new` refuses what is reserved |
 //! | `Key` | any of them, with `parse` |
 //! | `values::Sku` | types that the schema declares: texts that are checked, enums, keys of several definitions |
-//! | `fields::Cart` | what a hash holds, from bytes and to bytes |
+//! | `fields::Cart` | what a hash holds; [`Fields`] turns it into bytes and back |
 //! | `events::ProductMoved` | what happens, with `keys()` and `globs()` that become invalid |
 //! | `ttl::CART`, `globs::lifecycles::CACHE` | constants |
 //! | `Prefix` | what every key begins with. Where it has parameters, `key` and `glob` take it |
@@ -100,7 +100,7 @@ mod unix;
 pub use date::Date;
 pub use definition::{Definition, Lifecycle, Param, Ttl};
 pub use error::{BuildError, FieldError, FieldErrorKind, Reserved, ValueError};
-pub use field::FieldValue;
+pub use field::{FieldValue, Fields};
 pub use key::{Event, Fixed, Key, Keyspace, Prefix};
 #[cfg(feature = "macros")]
 pub use keyward_macros::keyspace;

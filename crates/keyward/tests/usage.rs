@@ -110,6 +110,7 @@ fn what_the_schema_says_is_there_as_constants() {
 #[test]
 fn a_hash_is_a_struct() {
     // ANCHOR: fields
+    use keyward::Fields as _;
     use xeuz_cloud::fields::FileMeta;
 
     let meta = FileMeta {
@@ -135,6 +136,7 @@ fn a_hash_is_a_struct() {
 
 #[test]
 fn a_field_of_every_kind_comes_back() {
+    use keyward::Fields as _;
     use media::{fields, keys};
 
     let video = keys::Video { video_id: 9 };

@@ -142,8 +142,8 @@ keys::{{ pascal(keys[it.key]) }}::glob({{ "" if fixed else "prefix, " }}{% for f
     clippy::wildcard_imports
 )]
 
-use ::keyward::generated::{self, Entry, FieldPairs, Language, Param, Part, Source, Tables, Visitor};
-use ::keyward::{BuildError, Definition, FieldError, Lifecycle, Reserved, Ttl};
+use ::keyward::generated::{self, Entry, Hash, Language, Pairs, Param, Part, Source, Tables, Visitor};
+use ::keyward::{BuildError, Definition, Lifecycle, Reserved, Ttl};
 use ::std::fmt;
 use ::std::sync::LazyLock;
 use ::std::time::Duration;
@@ -562,43 +562,34 @@ impl fmt::Display for Key {
 {% set path = "fields::" ~ pascal(key) %}
 {% set others = "others_" if "others" in key.fields | map(attribute="name.snake") else "others" %}
 
-impl {{ path }} {
-    /// The names of the fields in the hash
-    pub const FIELDS: &'static [&'static str] = &[{% for field in key.fields %}{{ field.name.id | literal("rust") }}, {% endfor %}];
+impl ::keyward::Fields for {{ path }} {
+    const DEFINITION: &'static str = {{ key.name.id | literal("rust") }};
 
-    /// The fields that are set, each with its bytes.
+    const FIELDS: &'static [&'static str] = &[{% for field in key.fields %}{{ field.name.id | literal("rust") }}, {% endfor %}];
+
+    const OPEN: bool = {{ "true" if key.open else "false" }};
+
     #[inline]
-    pub fn to_pairs(&self) -> Vec<(Vec<u8>, Vec<u8>)> {
-        let mut pairs = Vec::with_capacity(Self::FIELDS.len());
-        {% for field in key.fields %}
-        {% if field.optional %}
-        if let Some(value) = &self.{{ snake(field) }} {
-            pairs.push((Self::FIELDS[{{ loop.index0 }}].into(), generated::field{{ as_json(field.value) }}(value)));
-        }
-        {% else %}
-        pairs.push((Self::FIELDS[{{ loop.index0 }}].into(), generated::field{{ as_json(field.value) }}(&self.{{ snake(field) }})));
-        {% endif %}
-        {% endfor %}
+    fn read(hash: &mut Hash) -> Option<Self> {
         {% if key.open %}
-        pairs.extend(self.{{ others }}.iter().cloned());
+        let {{ others }} = hash.others();
         {% endif %}
-        pairs
+        let ({% for field in key.fields %}Some({{ snake(field) }}), {% endfor %}) = (
+            {% for field in key.fields %}
+            hash.{{ "optional" if field.optional else "required" }}{{ as_json(field.value) }}({{ loop.index0 }}),
+            {% endfor %}
+        ) else { return None };
+        Some({{ path }} { {% for field in key.fields %}{{ snake(field) }}, {% endfor %}{{ others if key.open else "" }} })
     }
 
-    /// The fields from a hash as it was read.
-    pub fn from_pairs<N: AsRef<[u8]>, V: AsRef<[u8]>>(pairs: impl IntoIterator<Item = (N, V)>) -> Result<Self, FieldError> {
-        let pairs = FieldPairs::new({{ key.name.id | literal("rust") }}, Self::FIELDS, pairs);
-        {% if not key.open %}
-        pairs.closed()?;
+    #[inline]
+    fn write(&self, hash: &mut Pairs) {
+        {% for field in key.fields %}
+        hash.{{ "optional" if field.optional else "required" }}{{ as_json(field.value) }}({{ field.name.id | literal("rust") }}, &self.{{ snake(field) }});
+        {% endfor %}
+        {% if key.open %}
+        hash.others(&self.{{ others }});
         {% endif %}
-        Ok({{ path }} {
-            {% for field in key.fields %}
-            {{ snake(field) }}: pairs.{{ "optional" if field.optional else "required" }}{{ as_json(field.value) }}({{ loop.index0 }})?,
-            {% endfor %}
-            {% if key.open %}
-            {{ others }}: pairs.others(),
-            {% endif %}
-        })
     }
 }
 
