@@ -55,6 +55,9 @@ debug = "line-tables-only"
 
 [profile.dev.package.keyward-pattern]
 opt-level = 2
+
+[profile.dev.package.keyward-vectors]
+debug = false
 "#
     )
 }
