@@ -102,3 +102,14 @@ fn nothing_is_generated_from_a_schema_that_is_not_sound() {
     assert_snapshot!(cli.run(["generate"]));
     assert!(!cli.folder().join("generated").exists());
 }
+
+#[test]
+fn spring_gets_a_class_of_its_own_where_it_is_asked_for() {
+    let cli = shop(SHOP);
+    let generate =
+        ["generate", "--lang", "java", "--java-package", "com.acme.keys", "--out", "src"];
+    assert_snapshot!(cli.run(generate));
+    assert_snapshot!(cli.run(generate.into_iter().chain(["--spring"])));
+    assert!(cli.read("src/com/acme/keys/ShopCaches.java").contains("package com.acme.keys;"));
+    assert_snapshot!(cli.run(["generate", "--lang", "java", "--java-package", "com/acme"]));
+}

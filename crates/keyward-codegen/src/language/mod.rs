@@ -165,3 +165,34 @@ impl Language {
         Ok(files)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// They differ from language to language, and from version to version.
+    #[test]
+    fn generated_code_asks_no_library_what_a_text_is() {
+        let libraries = [
+            ("rust", &["Regex", "to_lowercase", "to_ascii_lowercase", "Uuid::parse"][..]),
+            (
+                "typescript",
+                &["RegExp", "toLowerCase", "encodeURIComponent", ".match(", ".replace(/"],
+            ),
+            ("python", &["import re\n", "str.lower", ".casefold(", ".isdigit()", "urllib"]),
+            (
+                "java",
+                &["java.util.regex", "toLowerCase", "UUID.fromString", "URLEncoder", "getByName"],
+            ),
+            ("go", &["regexp", "ToLower", "unicode.", "net/url"]),
+        ];
+        for (language, forbidden) in libraries {
+            let language = Language::ALL.into_iter().find(|it| it.name() == language).unwrap();
+            for template in language.templates() {
+                for word in forbidden {
+                    assert!(!template.text.contains(word), "{} uses {word}", template.name);
+                }
+            }
+        }
+    }
+}

@@ -68,11 +68,11 @@ fn mistakes(workspace: &Workspace) {
 
 #[test]
 fn the_go_of_an_example() {
-    let case = CASES.iter().find(|case| case.module.name.id == "xeuz-cloud").unwrap();
+    let module = crate::example("xeuz-cloud");
     let templates = Language::all_templates(None).unwrap();
-    let files = Language::Go.generate(&case.module, &templates, &Settings::default()).unwrap();
+    let files = Language::Go.generate(&module, &templates, &Settings::default()).unwrap();
     let text = files.get("xeuzcloud/keys.go").unwrap();
-    insta::assert_snapshot!("go_xeuzcloud", super::without_block(case, text));
+    insta::assert_snapshot!("go_xeuzcloud", super::without_block(&module, text));
 }
 
 /// The functions that the runner calls, for one package.

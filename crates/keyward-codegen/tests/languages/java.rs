@@ -120,12 +120,12 @@ fn mistakes(workspace: &Workspace) {
 
 #[test]
 fn the_java_of_an_example() {
-    let case = CASES.iter().find(|case| case.module.name.id == "xeuz-cloud").unwrap();
+    let module = crate::example("xeuz-cloud");
     let settings = Settings { spring: true, ..Settings::default() };
     let templates = Language::all_templates(None).unwrap();
-    let files = Language::Java.generate(&case.module, &templates, &settings).unwrap();
+    let files = Language::Java.generate(&module, &templates, &settings).unwrap();
     for class in ["XeuzCloud", "XeuzCloudCaches"] {
         let text = files.get(&format!("xeuzcloud/{class}.java")).unwrap();
-        insta::assert_snapshot!(format!("java_{class}"), super::without_block(case, text));
+        insta::assert_snapshot!(format!("java_{class}"), super::without_block(&module, text));
     }
 }

@@ -209,8 +209,8 @@ pub(crate) fn files_below(folder: &Path, ending: &str) -> Vec<String> {
 }
 
 /// Generated code for a reader: without the tables.
-pub(crate) fn without_block(case: &Case, text: &str) -> String {
-    text.replace(&case.module.block, "…")
+pub(crate) fn without_block(module: &Module, text: &str) -> String {
+    text.replace(&module.block, "…")
 }
 
 fn first_lines(text: &str) -> String {

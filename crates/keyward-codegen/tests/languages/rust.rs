@@ -29,9 +29,9 @@ fn rust_agrees_with_every_vector() {
 
 #[test]
 fn generated_rust_reads_well() {
-    let case = CASES.iter().find(|case| case.module.name.id == "xeuz-cloud").unwrap();
+    let module = crate::example("xeuz-cloud");
     let templates = Language::all_templates(None).unwrap();
-    let files = Language::Rust.generate(&case.module, &templates, &Settings::default()).unwrap();
+    let files = Language::Rust.generate(&module, &templates, &Settings::default()).unwrap();
     insta::assert_snapshot!(files.get("xeuz_cloud.rs").unwrap());
 }
 
