@@ -1,4 +1,4 @@
-use crate::{SHOP, cli, shop};
+use crate::{SHOP, shop};
 use insta::assert_snapshot;
 use std::fs;
 
