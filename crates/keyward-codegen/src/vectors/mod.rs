@@ -1,7 +1,7 @@
 //! Golden vectors: values with the key that they must make, or the refusal, and keys with what they
 //! must be read as. Code in any language can be run against them.
 //!
-//! Expectations come from the compiled schema, not from a list: [`candidates`] only knows which
+//! Expectations come from the compiled schema, not from a list: `candidates` only knows which
 //! values are worth trying.
 //!
 //! # The format, version 1
