@@ -13,6 +13,7 @@ use keyward_schema::model::{
     BindingSource, Definition, Invalidate, JsonType, Lifecycle, ParamDeclaration,
 };
 use keyward_schema::{Spanned, model};
+use std::cell::OnceCell;
 use std::collections::HashMap;
 
 impl Module {
@@ -25,8 +26,7 @@ impl Module {
             .flat_map(|event| event.params.iter().map(|param| param.param.value.clone()))
             .collect();
         let export = schema.compiled.export(&besides)?;
-        let tables = Tables::read(&export.block).ok_or(LanguageError::TooLarge)?;
-        let mut building = Building::new(schema, tables);
+        let mut building = Building::new(schema, &export.block);
         let prefix_params = prefix_params(schema);
         let mut keys = Vec::new();
         for (number, definition) in schema.keys.iter().enumerate() {
@@ -93,7 +93,7 @@ impl Module {
             doc: text(schema.keyspace.doc.as_ref()),
             separator: *schema.keyspace.separator,
             prefix,
-            block: base64::engine::general_purpose::STANDARD.encode(export.block),
+            block: base64::engine::general_purpose::STANDARD.encode(&export.block),
             types: building.types,
             keys,
             events,
@@ -158,11 +158,13 @@ struct Building<'s> {
     /// The type of each declaration: by name, declaration and whether it takes the rest
     known: HashMap<(String, keyward_pattern::Param, bool), ParamType>,
     key_names: Vec<Name>,
-    tables: Tables,
+    block: &'s [u8],
+    /// Read from the block when a value is spelled otherwise than it is, which is rare
+    tables: OnceCell<Option<Tables>>,
 }
 
 impl<'s> Building<'s> {
-    fn new(schema: &'s Schema, tables: Tables) -> Self {
+    fn new(schema: &'s Schema, block: &'s [u8]) -> Self {
         let mut names = Names::default();
         let key_names = schema.keys.iter().map(|key| names.add(&key.name)).collect();
         Building {
@@ -171,7 +173,8 @@ impl<'s> Building<'s> {
             type_names: Names::default(),
             known: HashMap::new(),
             key_names,
-            tables,
+            block,
+            tables: OnceCell::new(),
         }
     }
 
@@ -221,7 +224,7 @@ impl<'s> Building<'s> {
         });
         let words: &[String] = if let Type::Enum(words) = &param.ty { words } else { &[] };
         let keys = if let Type::Key(names) = &param.ty { self.numbers(names) } else { Vec::new() };
-        let spell = |word: &str| self.spelled(language, word);
+        let spell = |word: &str| self.spelled(language, encoded, word);
         let mut ty = ParamType {
             kind,
             name: Name::new(kind),
@@ -242,12 +245,12 @@ impl<'s> Building<'s> {
     }
 
     /// How a value stands in a key.
-    fn spelled(&self, language: Option<u32>, value: &str) -> String {
+    fn spelled(&self, language: Option<u32>, encoded: bool, value: &str) -> String {
+        let Some(language) = language.filter(|_| encoded) else { return value.to_owned() };
+        let tables = self.tables.get_or_init(|| Tables::read(self.block));
+        let Some(tables) = tables else { return value.to_owned() };
         let mut spelling = String::new();
-        match language {
-            Some(language) => self.tables.spell(language, value, &mut spelling),
-            None => spelling.push_str(value),
-        }
+        tables.spell(language, value, &mut spelling);
         spelling
     }
 
@@ -411,7 +414,7 @@ impl<'s> Building<'s> {
                 made.word = Some(of_enum.unwrap_or_else(|| Word {
                     name: Name::new(word),
                     text: word.clone(),
-                    spelling: self.spelled(wanted.ty.language, word),
+                    spelling: self.spelled(wanted.ty.language, wanted.ty.encoded, word),
                 }));
                 return made;
             }
