@@ -96,6 +96,7 @@ mod key;
 mod param;
 mod timestamp;
 mod unix;
+mod value_macros;
 
 pub use date::Date;
 pub use definition::{Definition, Lifecycle, Param, Ttl};
