@@ -53,6 +53,7 @@ pub struct Plan {
     folder: PathBuf,
     changes: Vec<(Change, String, String)>,
     unchanged: usize,
+    before: List,
     list: List,
     listed_before: Option<String>,
 }
@@ -108,7 +109,7 @@ impl Plan {
                 changes.push((Change::Remove, path.clone(), String::new()));
             }
         }
-        Ok(Plan { folder: folder.to_owned(), changes, unchanged, list, listed_before })
+        Ok(Plan { folder: folder.to_owned(), changes, unchanged, before, list, listed_before })
     }
 
     /// Each file that changes, in order.
@@ -128,6 +129,12 @@ impl Plan {
 
     /// Makes the changes. Each file appears whole or not at all; killed in between, it can be run again.
     pub fn apply(&self) -> io::Result<()> {
+        // First what will be there besides what is: whatever is written from here on is known to be
+        // ours, also to a run after one that was killed, and after a change of the schema.
+        let during = self.before.and(&self.list).to_string();
+        if !self.is_empty() && self.listed_before.as_deref() != Some(&during) {
+            write(&self.folder.join(LIST), &during)?;
+        }
         for (change, path, text) in &self.changes {
             let target = self.folder.join(path);
             match change {
@@ -139,7 +146,8 @@ impl Plan {
             }
         }
         let text = self.list.to_string();
-        if self.listed_before.as_deref() != Some(&text) {
+        let listed = if self.is_empty() { self.listed_before.as_deref() } else { Some(&*during) };
+        if listed != Some(&text) {
             write(&self.folder.join(LIST), &text)?;
         }
         Ok(())
@@ -199,6 +207,12 @@ impl List {
         List { files: files.map(|(path, by)| (path.clone(), by.clone())).collect() }
     }
 
+    /// These files and those.
+    fn and(&self, more: &List) -> Self {
+        let files = self.files.iter().chain(&more.files);
+        List { files: files.map(|(path, by)| (path.clone(), by.clone())).collect() }
+    }
+
     fn add(&mut self, generator: &str, path: &str) {
         self.files.insert(path.to_owned(), generator.to_owned());
     }
@@ -233,7 +247,8 @@ fn write(path: &Path, text: &str) -> io::Result<()> {
     let folder = path.parent().unwrap_or(Path::new("."));
     std::fs::create_dir_all(folder)?;
     let name = path.file_name().unwrap_or_default().to_string_lossy();
-    let half = folder.join(format!(".{name}.{}", std::process::id()));
+    // Always the same name, so that one that a killed run has left is used up by the next.
+    let half = folder.join(format!(".{name}.keyward-half"));
     let written = std::fs::write(&half, text).and_then(|()| std::fs::rename(&half, path));
     if written.is_err() {
         let _ = std::fs::remove_file(&half);
@@ -316,6 +331,24 @@ mod tests {
         assert!(error.to_string().contains("Keyward did not write it"), "{error}");
         Plan::new(folder.path(), &generated, true).unwrap().apply().unwrap();
         assert_eq!(std::fs::read_to_string(folder.path().join("keys.go")).unwrap(), "one");
+    }
+
+    #[test]
+    fn a_run_that_was_killed_can_be_run_again_after_the_schema_has_changed() {
+        let folder = tempfile::tempdir().unwrap();
+        let first = [files("go", &[("a.go", "one"), ("b/c.go", "one")])];
+        // The second file cannot be written: a run ends there, with the first one written.
+        std::fs::write(folder.path().join("b"), "in the way").unwrap();
+        let plan = Plan::new(folder.path(), &first, false).unwrap();
+        assert!(plan.apply().is_err());
+        assert_eq!(std::fs::read_to_string(folder.path().join("a.go")).unwrap(), "one");
+
+        std::fs::remove_file(folder.path().join("b")).unwrap();
+        let second = [files("go", &[("a.go", "two")])];
+        Plan::new(folder.path(), &second, false).unwrap().apply().unwrap();
+        assert_eq!(std::fs::read_to_string(folder.path().join("a.go")).unwrap(), "two");
+        let left: Vec<_> = std::fs::read_dir(folder.path()).unwrap().collect();
+        assert_eq!(left.len(), 2, "the file and the list");
     }
 
     #[test]

@@ -3,13 +3,10 @@
 
 use keyward_pattern::{Definition, Keyspace, Param, Template, Type};
 use keyward_schema::Schema;
-use regex_syntax::hir::{Class, Hir, HirKind};
 use std::collections::HashMap;
 
 /// How many values are tried before a definition has no example.
 const TRIES: usize = 32;
-/// The longest value that is made from a regular expression.
-const LONGEST: usize = 64;
 
 /// Values that keys of this schema have.
 pub(super) struct Samples<'a> {
@@ -50,9 +47,10 @@ impl<'a> Samples<'a> {
         let params = definition.params();
         let candidates: Vec<Vec<String>> = params
             .iter()
-            .map(|(name, param)| {
+            .enumerate()
+            .map(|(at, (name, param))| {
                 let seen = self.seen.get(name).into_iter().flatten().cloned();
-                seen.chain(self.values(&param.ty, depth)).collect()
+                seen.chain(self.values(&param.ty, depth)).chain(any(definition, at)).collect()
             })
             .collect();
         let mut chosen = vec![0; params.len()];
@@ -90,7 +88,7 @@ impl<'a> Samples<'a> {
             Type::UnixMs => owned(&["1794700800000"]),
             Type::Ip => owned(&["192.0.2.1", "20010db8000000000000000000000001"]),
             Type::Enum(words) => words.clone(),
-            Type::Regex(regex) => matching(regex),
+            Type::Regex(_) => Vec::new(),
             Type::Any(types) => types.iter().flat_map(|ty| self.values(ty, depth)).collect(),
             Type::Key(names) if depth < 8 => names
                 .iter()
@@ -119,70 +117,13 @@ impl<'a> Samples<'a> {
     }
 }
 
-/// Values that a regular expression matches: one that reads well, and the shortest.
-fn matching(regex: &str) -> Vec<String> {
-    // As the schema reads it: bytes, in ASCII.
-    let parsed = regex_syntax::ParserBuilder::new().unicode(false).utf8(false).build().parse(regex);
-    let Ok(hir) = parsed else { return Vec::new() };
-    [3, 0, 1]
-        .into_iter()
-        .filter_map(|wanted| {
-            let mut text = String::new();
-            write_match(&hir, wanted, &mut text).then_some(text)
-        })
-        .collect()
-}
-
-/// Appends a match; where parts repeat, `wanted` times if that is allowed.
-fn write_match(hir: &Hir, wanted: u32, out: &mut String) -> bool {
-    if out.len() > LONGEST {
-        return false;
-    }
-    match hir.kind() {
-        HirKind::Empty | HirKind::Look(_) => true,
-        HirKind::Literal(literal) => {
-            out.push_str(&String::from_utf8_lossy(&literal.0));
-            true
-        }
-        HirKind::Class(class) => match letter(class, out.len()) {
-            Some(char) => {
-                out.push(char);
-                true
-            }
-            None => false,
-        },
-        HirKind::Repetition(repetition) => {
-            let most = repetition.max.unwrap_or(u32::MAX);
-            let times = repetition.min.max(wanted.min(most));
-            (0..times).all(|_| write_match(&repetition.sub, wanted, out))
-        }
-        HirKind::Capture(capture) => write_match(&capture.sub, wanted, out),
-        HirKind::Concat(parts) => parts.iter().all(|part| write_match(part, wanted, out)),
-        HirKind::Alternation(ways) => ways.iter().any(|way| {
-            let before = out.len();
-            let matched = write_match(way, wanted, out);
-            if !matched {
-                out.truncate(before);
-            }
-            matched
-        }),
-    }
-}
-
-/// A character of a class: letters first, so that the example is read as a word.
-fn letter(class: &Class, at: usize) -> Option<char> {
-    let has = |char: char| match class {
-        Class::Unicode(class) => {
-            class.ranges().iter().any(|range| (range.start()..=range.end()).contains(&char))
-        }
-        Class::Bytes(class) => class
-            .ranges()
-            .iter()
-            .any(|range| char.is_ascii() && (range.start()..=range.end()).contains(&(char as u8))),
-    };
-    let turned = |letters: &'static str| letters.chars().cycle().skip(at % letters.len());
-    let letters = turned("abcdefgh").take(8).chain(turned("ABCDEFGH").take(8));
-    letters.chain(turned("123456789").take(9)).chain(' '..='~').find(|char| has(*char))
+/// Some value of a parameter, as long as a word and then as short as can be: letters in a row where
+/// letters may stand.
+fn any(definition: Definition<'_>, at: usize) -> impl Iterator<Item = String> {
+    [3, 0].into_iter().filter_map(move |len| {
+        let mut steps = 0..;
+        definition.sample(at, len, &mut |_| steps.next().unwrap_or(0) / 2)
+    })
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use crate::{Language, Settings, TemplateError, model::Module};
 
 pub(super) const TEMPLATES: &[Template] = &[Template {
     name: NAME,
-    text: include_str!("../../templates/rust/keyspace.rs"),
+    text: include_str!("../../templates/rust/keyspace.rs.j2"),
     path: |context| format!("{}.rs", module_name(context.module)),
     wanted: |_| true,
 }];

@@ -104,13 +104,6 @@ impl Workspace {
         Workspace { folder, vectors: Vec::new() }
     }
 
-    /// Runs a program in the folder, which must refuse its input; what it printed.
-    pub(crate) fn run_to_fail(&self, program: &str, args: &[&str]) -> String {
-        let output = self.output(program, args);
-        assert!(!output.status.success(), "{program} {args:?} in {}", self.folder.display());
-        String::from_utf8_lossy(&output.stdout).into_owned()
-    }
-
     fn output(&self, program: &str, args: &[&str]) -> Output {
         let command = Command::new(program).args(args).current_dir(&self.folder).output();
         command.unwrap_or_else(|error| panic!("{program}: {error}; run `./test tools`"))
@@ -147,12 +140,11 @@ impl Workspace {
 
     /// Runs a program in the folder, which must fail; what it said, without the folder.
     pub(crate) fn fail(&self, program: &str, args: &[&str]) -> String {
-        let command = Command::new(program).args(args).current_dir(&self.folder).output();
-        let output =
-            command.unwrap_or_else(|error| panic!("{program}: {error}; run `./test tools`"));
-        assert!(!output.status.success(), "{program} {args:?} succeeds");
+        let output = self.output(program, args);
+        assert!(!output.status.success(), "{program} {args:?} in {}", self.folder.display());
         let folder = format!("{}/", self.folder.display());
-        String::from_utf8_lossy(&output.stderr).replace(&folder, "")
+        let said = [output.stdout, output.stderr].concat();
+        String::from_utf8_lossy(&said).replace(&folder, "")
     }
 }
 

@@ -69,7 +69,7 @@ fn misuse_is_a_readable_error_of_mypy() {
     }
     let files = misuses.map(|name| format!("{name}.py"));
     // The order of the files is no one's promise.
-    let printed = workspace.run_to_fail("env", &strs(&mypy(&files)));
+    let printed = workspace.fail("env", &strs(&mypy(&files)));
     let mut lines: Vec<&str> = printed.lines().collect();
     lines.sort_unstable();
     insta::assert_snapshot!(lines.join("\n"));

@@ -61,8 +61,7 @@ fn misuse_is_a_readable_error_of_tsc() {
     let misuses = misuses.map(|name| format!("misuse/{name}.ts"));
     add(&workspace, &["package.json", "tsconfig.json"]);
     add(&workspace, &misuses.each_ref().map(String::as_str));
-    let printed =
-        workspace.run_to_fail(&tool(TSC), &["--project", ".", "--noEmit", "--pretty", "false"]);
+    let printed = workspace.fail(&tool(TSC), &["--project", ".", "--noEmit", "--pretty", "false"]);
     insta::assert_snapshot!(printed);
 }
 

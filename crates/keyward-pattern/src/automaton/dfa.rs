@@ -1,8 +1,6 @@
 //! A minimal deterministic automaton as a dense table.
 
-use super::TooLarge;
-#[cfg(feature = "prove")]
-use super::preference;
+use super::{TooLarge, preference};
 use std::collections::{HashMap, VecDeque};
 use std::ops::Range;
 
@@ -141,10 +139,15 @@ impl Dfa {
             if ways.is_empty() {
                 break;
             }
-            // Every kind of byte as often, not every byte: there are far more letters than digits.
-            let mut classes: Vec<u8> = ways.iter().map(|&byte| self.class(byte)).collect();
-            classes.sort_unstable();
-            classes.dedup();
+            // What is read most easily stands first; every kind of byte is chosen as often, not every
+            // byte: there are far more letters than digits.
+            ways.sort_by_key(|&byte| preference(byte));
+            let mut classes: Vec<u8> = Vec::new();
+            for class in ways.iter().map(|&byte| self.class(byte)) {
+                if !classes.contains(&class) {
+                    classes.push(class);
+                }
+            }
             let class = classes[choose(classes.len()) % classes.len()];
             ways.retain(|&byte| self.class(byte) == class);
             let byte = ways[choose(ways.len()) % ways.len()];
