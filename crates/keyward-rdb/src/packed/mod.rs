@@ -1,0 +1,219 @@
+//! Collections that servers keep, and write, as one string.
+
+mod intset;
+mod listpack;
+mod ziplist;
+mod zipmap;
+
+use crate::entry::{Element, Piece, Visitor};
+use crate::error::Error;
+use crate::input::Input;
+use crate::number;
+use crate::sight::{Sight, Ttls};
+use crate::string::{self, Within};
+
+pub(crate) use intset::Intset;
+pub(crate) use listpack::Listpack;
+pub(crate) use ziplist::Ziplist;
+pub(crate) use zipmap::Zipmap;
+
+/// A format of such strings: a sequence of numbers and byte strings.
+pub(crate) trait Packed: Sized {
+    /// Reads what stands before the elements of a string of `length` bytes.
+    fn open<I: Input>(input: &mut I, length: u64) -> Result<Self, Error>;
+
+    /// Reads up to the next element's bytes; `None` at the end, which is checked.
+    fn next<I: Input>(&mut self, input: &mut I) -> Result<Option<Atom>, Error>;
+
+    /// Reads what stands behind an element's bytes.
+    fn behind<I: Input>(&mut self, input: &mut I) -> Result<(), Error>;
+}
+
+/// An element: a number, or so many bytes that follow.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Atom {
+    Int(i64),
+    Bytes(u64),
+}
+
+impl Atom {
+    #[inline]
+    fn skip<I: Input>(self, input: &mut I) -> Result<(), Error> {
+        match self {
+            Atom::Int(_) => Ok(()),
+            Atom::Bytes(length) => input.skip(length),
+        }
+    }
+
+    #[inline]
+    fn piece<'p, I: Input>(
+        self,
+        input: &'p mut I,
+        limit: usize,
+        scratch: &'p mut Vec<u8>,
+    ) -> Result<Piece<'p>, Error> {
+        match self {
+            Atom::Int(value) => Ok(Piece::whole(number::write(value, scratch))),
+            Atom::Bytes(length) => string::plain(input, length, limit, scratch),
+        }
+    }
+}
+
+/// What the elements are to the value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Shape {
+    Items,
+    Members,
+    Fields,
+    FieldsWithTtls,
+    Scored,
+    /// Elements that nobody is shown, counted one by one
+    Opaque,
+}
+
+/// Walks over the elements of one string, and shows them where they are wanted.
+pub(crate) struct Walk<'w, 'v, V, P> {
+    pub(crate) sight: &'w mut Sight<'v, V>,
+    pub(crate) shape: Shape,
+    pub(crate) ttls: Ttls,
+    format: std::marker::PhantomData<P>,
+}
+
+impl<'w, 'v, V, P> Walk<'w, 'v, V, P> {
+    pub(crate) fn new(sight: &'w mut Sight<'v, V>, shape: Shape) -> Self {
+        Walk { sight, shape, ttls: Ttls::default(), format: std::marker::PhantomData }
+    }
+}
+
+impl<V: Visitor, P: Packed> Within for Walk<'_, '_, V, P> {
+    /// How many items, members, fields there are.
+    type Out = u64;
+
+    fn read<I: Input>(&mut self, input: &mut I, length: u64) -> Result<u64, Error> {
+        let mut packed = P::open(input, length)?;
+        let mut count = 0;
+        while let Some(atom) = packed.next(input)? {
+            count += 1;
+            match (self.shape, self.sight.limit) {
+                (Shape::Opaque, _) | (Shape::Items | Shape::Members, None) => {
+                    atom.skip(input)?;
+                    packed.behind(input)?;
+                }
+                (Shape::Items | Shape::Members, Some(limit)) => {
+                    let piece = atom.piece(input, limit, &mut self.sight.value)?;
+                    self.sight.visitor.element(&match self.shape {
+                        Shape::Items => Element::Item(piece),
+                        _ => Element::Member(piece),
+                    });
+                    packed.behind(input)?;
+                }
+                (_, None) => self.pair_unseen(&mut packed, input, atom)?,
+                (_, Some(limit)) => self.pair(&mut packed, input, atom, limit)?,
+            }
+        }
+        Ok(count)
+    }
+}
+
+impl<V: Visitor, P: Packed> Walk<'_, '_, V, P> {
+    #[inline]
+    fn pair_unseen<I: Input>(
+        &mut self,
+        packed: &mut P,
+        input: &mut I,
+        name: Atom,
+    ) -> Result<(), Error> {
+        name.skip(input)?;
+        packed.behind(input)?;
+        partner(packed, input)?.skip(input)?;
+        packed.behind(input)?;
+        if self.shape == Shape::FieldsWithTtls {
+            ttl(packed, input, &mut self.ttls)?;
+        }
+        Ok(())
+    }
+
+    fn pair<I: Input>(
+        &mut self,
+        packed: &mut P,
+        input: &mut I,
+        name: Atom,
+        limit: usize,
+    ) -> Result<(), Error> {
+        let Sight { visitor, name: name_bytes, value: scratch, .. } = &mut *self.sight;
+        let piece = name.piece(input, limit, scratch)?;
+        let name_len = piece.len;
+        name_bytes.clear();
+        name_bytes.extend_from_slice(piece.bytes);
+        packed.behind(input)?;
+        let partner = partner(packed, input)?;
+        match self.shape {
+            Shape::Scored => {
+                let score = score(partner, input, scratch)?;
+                let member = Piece { bytes: name_bytes, len: name_len };
+                visitor.element(&Element::Scored { member, score });
+                packed.behind(input)
+            }
+            Shape::FieldsWithTtls => {
+                // The TTL stands behind the value, so the value must outlast its bytes.
+                let value = partner.piece(input, limit, scratch)?;
+                let value_len = value.len;
+                let split = name_bytes.len();
+                name_bytes.extend_from_slice(value.bytes);
+                packed.behind(input)?;
+                let expires_at = ttl(packed, input, &mut self.ttls)?;
+                let (name, value) = name_bytes.split_at(split);
+                visitor.element(&Element::Field {
+                    name: Piece { bytes: name, len: name_len },
+                    value: Piece { bytes: value, len: value_len },
+                    expires_at,
+                });
+                Ok(())
+            }
+            _ => {
+                let value = partner.piece(input, limit, scratch)?;
+                let name = Piece { bytes: name_bytes, len: name_len };
+                visitor.element(&Element::Field { name, value, expires_at: None });
+                packed.behind(input)
+            }
+        }
+    }
+}
+
+#[inline]
+fn partner<P: Packed, I: Input>(packed: &mut P, input: &mut I) -> Result<Atom, Error> {
+    match packed.next(input)? {
+        Some(atom) => Ok(atom),
+        None => Err(Error::corrupt(input.offset(), "a field or a member stands without its value")),
+    }
+}
+
+fn ttl<P: Packed, I: Input>(
+    packed: &mut P,
+    input: &mut I,
+    ttls: &mut Ttls,
+) -> Result<Option<u64>, Error> {
+    let at = input.offset();
+    let Atom::Int(expires_at) = partner(packed, input)? else {
+        return Err(Error::corrupt(at, "a field's TTL is no number"));
+    };
+    packed.behind(input)?;
+    ttls.add(u64::try_from(expires_at).unwrap_or(u64::MAX), at)
+}
+
+fn score<I: Input>(atom: Atom, input: &mut I, scratch: &mut Vec<u8>) -> Result<f64, Error> {
+    const LONGEST: usize = 64;
+    let at = input.offset();
+    match atom {
+        #[expect(clippy::cast_precision_loss, reason = "the server does the same")]
+        Atom::Int(score) => Ok(score as f64),
+        Atom::Bytes(_) => {
+            let text = atom.piece(input, LONGEST, scratch)?;
+            let score = std::str::from_utf8(text.bytes).ok().and_then(|text| text.parse().ok());
+            match score {
+                Some(score) if text.is_whole() && !f64::is_nan(score) => Ok(score),
+                _ => Err(Error::corrupt(at, "a score is no number")),
+            }
+        }
+    }
+}

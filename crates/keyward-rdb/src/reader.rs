@@ -1,0 +1,404 @@
+//! Reads a snapshot from its first byte to its checksum.
+
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+
+use keyward_fact::KeyType;
+
+use crate::allocator::Allocator;
+use crate::entry::{Extra, Key, Piece, Value, Visitor};
+use crate::error::{Error, ErrorKind};
+use crate::input::{Checked, Input, Slice, Stream};
+use crate::memory::Memory;
+use crate::module;
+use crate::open::{self, Source};
+use crate::sight::Sight;
+use crate::string::{Form, length};
+use crate::summary::{Checksum, Summary};
+use crate::value::{Values, Written};
+use crate::version::{Family, Version};
+
+/// A snapshot that is about to be read.
+///
+/// ```no_run
+/// use keyward_rdb::Reader;
+///
+/// let summary = Reader::open("dump.rdb")?.read(&mut ())?;
+/// println!("{} keys, written by {}", summary.keys, summary.version);
+/// # Ok::<(), keyward_rdb::Error>(())
+/// ```
+pub struct Reader<'a> {
+    source: Source<'a>,
+    options: Options,
+}
+
+/// How a snapshot is read.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct Options {
+    /// The most bytes of a key's name that are kept; longer names are told by their beginning and
+    /// their length. 1 MiB, unless told otherwise.
+    pub max_key: usize,
+    /// The allocator of the server, for estimates of memory.
+    pub allocator: Allocator,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Options { max_key: 1024 * 1024, allocator: Allocator::default() }
+    }
+}
+
+impl<'a> Reader<'a> {
+    /// Opens a file, which may be compressed with gzip or zstd. A regular file is mapped into memory:
+    /// it must not be shortened while it is read (servers replace their snapshots, they do not
+    /// rewrite them).
+    pub fn open(path: impl AsRef<Path>) -> Result<Reader<'static>, Error> {
+        let file = File::open(path).map_err(|error| Error::io(0, error))?;
+        Ok(Reader { source: open::file(file)?, options: Options::default() })
+    }
+
+    /// Reads from memory. What is compressed is not recognised.
+    pub fn from_slice(bytes: &'a [u8]) -> Reader<'a> {
+        Reader { source: Source::Slice(bytes), options: Options::default() }
+    }
+
+    /// Reads from anything: standard input, a pipe, a socket. What is compressed with gzip or zstd is
+    /// recognised.
+    pub fn from_read(reader: impl Read + 'a) -> Result<Reader<'a>, Error> {
+        Ok(Reader { source: open::stream(reader)?, options: Options::default() })
+    }
+
+    /// Sets how it is read.
+    #[must_use]
+    pub fn with(mut self, options: Options) -> Self {
+        self.options = options;
+        self
+    }
+
+    /// How many bytes there are to read, where that is known: for a progress bar.
+    pub fn size(&self) -> Option<u64> {
+        match &self.source {
+            Source::Slice(bytes) => Some(bytes.len() as u64),
+            Source::Mapped(map) => Some(map.len() as u64),
+            Source::Stream(_) => None,
+        }
+    }
+
+    /// Reads it to its end, and checks the checksum.
+    pub fn read<V: Visitor>(self, visitor: &mut V) -> Result<Summary, Error> {
+        match self.source {
+            Source::Slice(bytes) => Snapshot::new(&self.options).read(Slice::file(bytes), visitor),
+            Source::Mapped(map) => Snapshot::new(&self.options).read(Slice::file(&map), visitor),
+            Source::Stream(reader) => {
+                Snapshot::new(&self.options).read(Stream::new(reader), visitor)
+            }
+        }
+    }
+}
+
+impl std::fmt::Debug for Reader<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Reader").field("size", &self.size()).finish_non_exhaustive()
+    }
+}
+
+/// What is known between two records.
+struct Snapshot<'o> {
+    options: &'o Options,
+    memory: Memory,
+    summary: Summary,
+    db: u64,
+    /// What was said of the key that follows.
+    before: Before,
+    name: Vec<u8>,
+    scratch: [Vec<u8>; 3],
+    module: Option<(u64, KeyType)>,
+}
+
+#[derive(Default)]
+struct Before {
+    /// Where the record begins.
+    offset: Option<u64>,
+    expires_at: Option<u64>,
+    idle: Option<u64>,
+    freq: Option<u8>,
+}
+
+/// How many records pass between two signs of progress.
+const PROGRESS: u64 = 4096;
+
+impl<'o> Snapshot<'o> {
+    fn new(options: &'o Options) -> Self {
+        Snapshot {
+            options,
+            memory: Memory::new(options.allocator),
+            summary: Summary::default(),
+            db: 0,
+            before: Before::default(),
+            name: Vec::new(),
+            scratch: Default::default(),
+            module: None,
+        }
+    }
+
+    fn read<I: Checked, V: Visitor>(
+        mut self,
+        mut input: I,
+        visitor: &mut V,
+    ) -> Result<Summary, Error> {
+        self.summary.version = header(&mut input)?;
+        let mut records: u64 = 0;
+        while self.record(&mut input, visitor)? {
+            input.settle();
+            records += 1;
+            if records.is_multiple_of(PROGRESS) && visitor.progress(input.offset()).is_break() {
+                return Err(Error::new(input.offset(), ErrorKind::Stopped));
+            }
+        }
+        self.summary.checksum = checksum(&mut input, self.summary.version)?;
+        self.summary.bytes = input.offset();
+        self.summary.trailing = input.rest()?;
+        Ok(self.summary)
+    }
+
+    /// Reads a key, or something else; `false` at the end.
+    #[inline]
+    fn record<I: Input, V: Visitor>(
+        &mut self,
+        input: &mut I,
+        visitor: &mut V,
+    ) -> Result<bool, Error> {
+        let offset = input.offset();
+        let code = input.byte()?;
+        match code {
+            0..=127 => {
+                let written = Written::of(code, self.summary.version, offset)?;
+                self.key(input, visitor, written, offset)?;
+            }
+            252 => {
+                let expires_at = i64::from_le_bytes(input.array()?);
+                self.expiry(expires_at, offset);
+            }
+            253 => {
+                let seconds = i32::from_le_bytes(input.array()?);
+                self.expiry(i64::from(seconds).saturating_mul(1000), offset);
+            }
+            248 => {
+                self.before.offset.get_or_insert(offset);
+                self.before.idle = Some(length(input)?);
+            }
+            249 => {
+                self.before.offset.get_or_insert(offset);
+                self.before.freq = Some(input.byte()?);
+            }
+            255 => {
+                if self.before.offset.is_some() {
+                    return Err(Error::corrupt(offset, "the file ends where a key must follow"));
+                }
+                return Ok(false);
+            }
+            254 => self.db = length(input)?,
+            _ => self.extra(code, input, visitor, offset)?,
+        }
+        Ok(true)
+    }
+
+    #[inline]
+    fn expiry(&mut self, expires_at: i64, offset: u64) {
+        self.before.offset.get_or_insert(offset);
+        // Servers take -1 for none.
+        self.before.expires_at = (expires_at != -1).then(|| u64::try_from(expires_at).unwrap_or(0));
+    }
+
+    #[inline]
+    fn key<I: Input, V: Visitor>(
+        &mut self,
+        input: &mut I,
+        visitor: &mut V,
+        written: Written,
+        offset: u64,
+    ) -> Result<(), Error> {
+        let before = std::mem::take(&mut self.before);
+        let offset = before.offset.unwrap_or(offset);
+        let [name_scratch, value_scratch, unpacked] = &mut self.scratch;
+
+        let piece = Form::read(input)?.piece(input, self.options.max_key, name_scratch)?;
+        let name_len = piece.len;
+        self.name.clear();
+        self.name.extend_from_slice(piece.bytes);
+        let key_type = if written == Written::Module {
+            let id = length(input)?;
+            if self.module.as_ref().is_none_or(|(known, _)| *known != id) {
+                self.module = Some((id, KeyType::Module(module::name(id))));
+            }
+            match &self.module {
+                Some((_, key_type)) => {
+                    self.summary.modules.count(key_type.name());
+                    key_type
+                }
+                None => written.key_type(),
+            }
+        } else {
+            written.key_type()
+        };
+        let key = Key {
+            db: self.db,
+            name: &self.name,
+            name_len,
+            key_type,
+            expires_at: before.expires_at,
+            idle: before.idle,
+            freq: before.freq,
+            offset,
+        };
+        let limit = visitor.key(&key).limit;
+        let mut values = Values {
+            version: self.summary.version,
+            memory: self.memory,
+            sight: Sight { visitor, limit, name: name_scratch, value: value_scratch },
+            unpacked,
+            name_len,
+        };
+        let found = values.read(written, input)?;
+        let value = Value {
+            encoding: found.encoding,
+            length: found.length,
+            serialized: input.offset() - offset,
+            memory: self.memory.key(name_len).saturating_add(found.memory),
+            field_ttls: found.field_ttls,
+            stream: found.stream,
+        };
+        visitor.value(&key, &value);
+        self.summary.keys += 1;
+        self.summary.expiring += u64::from(key.expires_at.is_some());
+        Ok(())
+    }
+
+    /// Reads what is not a key.
+    fn extra<I: Input, V: Visitor>(
+        &mut self,
+        code: u8,
+        input: &mut I,
+        visitor: &mut V,
+        offset: u64,
+    ) -> Result<(), Error> {
+        /// As much of a note, a job's name or a library's source as is kept.
+        const LIMIT: usize = 64 * 1024;
+        let [name, value, _] = &mut self.scratch;
+        let version = self.summary.version;
+        match code {
+            250 => {
+                let piece = Form::read(input)?.piece(input, LIMIT, value)?;
+                let name_len = piece.len;
+                name.clear();
+                name.extend_from_slice(piece.bytes);
+                let value = Form::read(input)?.piece(input, LIMIT, value)?;
+                let name = Piece { bytes: name, len: name_len };
+                self.summary.note(name, value);
+                visitor.extra(&Extra::Aux { name, value });
+            }
+            251 => {
+                let extra =
+                    Extra::Size { db: self.db, keys: length(input)?, expiring: length(input)? };
+                visitor.extra(&extra);
+            }
+            247 => {
+                let module = module::name(length(input)?);
+                let at = input.offset();
+                if length(input)? != 2 {
+                    return Err(Error::corrupt(at, "a module's data does not say when to load it"));
+                }
+                length(input)?;
+                module::skip(input)?;
+                self.summary.module_aux += 1;
+                visitor.extra(&Extra::ModuleAux { module: &module });
+            }
+            246 => {
+                // Redis 7.0 before its release: name, engine, and a description, perhaps.
+                for _ in 0..2 {
+                    Form::read(input)?.skip(input)?;
+                }
+                if length(input)? != 0 {
+                    Form::read(input)?.skip(input)?;
+                }
+                let code = Form::read(input)?.piece(input, LIMIT, value)?;
+                self.summary.functions += 1;
+                visitor.extra(&Extra::Function { code });
+            }
+            245 => {
+                let code = Form::read(input)?.piece(input, LIMIT, value)?;
+                self.summary.functions += 1;
+                visitor.extra(&Extra::Function { code });
+            }
+            244 => {
+                let (slot, keys) = (length(input)?, length(input)?);
+                let expiring = length(input)?;
+                self.summary.slots += 1;
+                visitor.extra(&Extra::Slot { slot, keys, expiring });
+            }
+            243 if version.family == Family::Valkey => {
+                let piece = Form::read(input)?.piece(input, LIMIT, value)?;
+                let len = piece.len;
+                name.clear();
+                name.extend_from_slice(piece.bytes);
+                for _ in 0..length(input)? {
+                    let _range = (length(input)?, length(input)?);
+                }
+                visitor.extra(&Extra::SlotImport { job: Piece { bytes: name, len } });
+            }
+            243 => {
+                // What modules attach to the key that follows.
+                self.before.offset.get_or_insert(offset);
+                for _ in 0..length(input)? {
+                    input.skip(4)?;
+                    module::skip(input)?;
+                }
+            }
+            _ => return Err(Error::new(offset, ErrorKind::UnknownType { code, version })),
+        }
+        Ok(())
+    }
+}
+
+fn header<I: Input>(input: &mut I) -> Result<Version, Error> {
+    const LENGTH: usize = 9;
+    let mut begins = Vec::with_capacity(LENGTH);
+    while begins.len() < LENGTH {
+        match input.byte() {
+            Ok(byte) => begins.push(byte),
+            Err(error) => {
+                let is_rdb = b"REDIS".starts_with(&begins)
+                    || begins.starts_with(b"REDIS")
+                    || b"VALKEY".starts_with(&begins)
+                    || begins.starts_with(b"VALKEY");
+                return Err(match error.kind() {
+                    ErrorKind::Truncated if begins.is_empty() || !is_rdb => {
+                        Error::new(0, ErrorKind::NotRdb { begins })
+                    }
+                    _ => error,
+                });
+            }
+        }
+    }
+    let parsed = <&[u8; LENGTH]>::try_from(&begins[..]).ok().map(Version::parse);
+    match parsed {
+        Some(Some(Some(version))) => Ok(version),
+        Some(Some(None)) => Err(Error::new(0, ErrorKind::BadVersion { begins })),
+        _ => Err(Error::new(0, ErrorKind::NotRdb { begins })),
+    }
+}
+
+fn checksum<I: Checked>(input: &mut I, version: Version) -> Result<Checksum, Error> {
+    if version.number < Version::CHECKSUM {
+        return Ok(Checksum::Absent);
+    }
+    let computed = input.checksum();
+    let at = input.offset();
+    match u64::from_le_bytes(input.array()?) {
+        0 => Ok(Checksum::Disabled),
+        stored if stored == computed => Ok(Checksum::Verified),
+        stored => Err(Error::new(at, ErrorKind::Checksum { stored, computed })),
+    }
+}

@@ -1,0 +1,194 @@
+//! Lengths and strings as every part of the format writes them.
+
+use crate::entry::Piece;
+use crate::error::Error;
+use crate::input::{Input, Part, Slice, WINDOW};
+use crate::lzf::{self, Unpacked};
+use crate::number;
+
+/// Reads a length.
+#[inline]
+pub(crate) fn length<I: Input>(input: &mut I) -> Result<u64, Error> {
+    match length_or_form(input)? {
+        Ok(length) => Ok(length),
+        Err(_) => {
+            Err(Error::corrupt(input.offset() - 1, "a special string stands where a length must"))
+        }
+    }
+}
+
+/// A length, or the code of a special form of string.
+#[inline]
+fn length_or_form<I: Input>(input: &mut I) -> Result<Result<u64, u8>, Error> {
+    let first = input.byte()?;
+    let low = first & 0x3f;
+    Ok(Ok(match first >> 6 {
+        0 => u64::from(low),
+        1 => u64::from(u16::from_be_bytes([low, input.byte()?])),
+        3 => return Ok(Err(low)),
+        _ => match first {
+            0x80 => u64::from(u32::from_be_bytes(input.array()?)),
+            0x81 => u64::from_be_bytes(input.array()?),
+            _ => return Err(Error::corrupt(input.offset() - 1, "this byte begins no length")),
+        },
+    }))
+}
+
+/// How a string is written.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Form {
+    /// As a number
+    Int(i32),
+    /// As it is
+    Plain(u64),
+    /// Compressed
+    Packed { packed: u64, length: u64 },
+}
+
+impl Form {
+    /// Reads what stands before a string's bytes.
+    #[inline]
+    pub(crate) fn read<I: Input>(input: &mut I) -> Result<Self, Error> {
+        let code = match length_or_form(input)? {
+            Ok(length) => return Ok(Form::Plain(length)),
+            Err(code) => code,
+        };
+        Ok(match code {
+            0 => Form::Int(i32::from(i8::from_le_bytes(input.array()?))),
+            1 => Form::Int(i32::from(i16::from_le_bytes(input.array()?))),
+            2 => Form::Int(i32::from_le_bytes(input.array()?)),
+            3 => {
+                let at = input.offset();
+                let (packed, length) = (length(input)?, length(input)?);
+                if !lzf::is_plausible(packed, length) {
+                    return Err(Error::corrupt(
+                        at,
+                        "a compressed string claims an impossible length",
+                    ));
+                }
+                Form::Packed { packed, length }
+            }
+            _ => return Err(Error::corrupt(input.offset() - 1, "this byte begins no string")),
+        })
+    }
+
+    /// How many bytes the string has.
+    #[inline]
+    pub(crate) fn length(self) -> u64 {
+        match self {
+            Form::Int(number) => number::digits(i64::from(number)),
+            Form::Plain(length) | Form::Packed { length, .. } => length,
+        }
+    }
+
+    /// Passes over the string's bytes.
+    #[inline]
+    pub(crate) fn skip<I: Input>(self, input: &mut I) -> Result<(), Error> {
+        match self {
+            Form::Int(_) => Ok(()),
+            Form::Plain(length) => input.skip(length),
+            Form::Packed { packed, .. } => input.skip(packed),
+        }
+    }
+
+    /// Reads the string, and gives its first bytes, `limit` at most.
+    #[inline]
+    pub(crate) fn piece<'p, I: Input>(
+        self,
+        input: &'p mut I,
+        limit: usize,
+        scratch: &'p mut Vec<u8>,
+    ) -> Result<Piece<'p>, Error> {
+        match self {
+            Form::Int(value) => Ok(Piece::whole(number::write(i64::from(value), scratch))),
+            Form::Plain(length) => plain(input, length, limit, scratch),
+            Form::Packed { packed, length } => {
+                let start = input.offset();
+                if let (Some(small), Some(packed)) = (small(length), input.fits(packed)) {
+                    lzf::unpack(input.take(packed)?, small, scratch)
+                        .map_err(|why| Error::corrupt(start, why))?;
+                    return Ok(Piece { bytes: &scratch[..limit.min(small)], len: length });
+                }
+                let mut unpacked = Unpacked::new(input, packed, length, Vec::new());
+                prefix(&mut unpacked, length, limit, scratch)?;
+                unpacked.finish()?;
+                Ok(Piece { bytes: scratch, len: length })
+            }
+        }
+    }
+
+    /// Lets `reader` read the string as a packed value.
+    pub(crate) fn within<I: Input, R: Within>(
+        self,
+        input: &mut I,
+        scratch: &mut Vec<u8>,
+        reader: &mut R,
+    ) -> Result<R::Out, Error> {
+        let start = input.offset();
+        match self {
+            Form::Int(_) => Err(Error::corrupt(start, "a number stands where a packed value must")),
+            Form::Plain(length) => match input.fits(length) {
+                Some(count) => reader.read(&mut Slice::part(input.take(count)?, start), length),
+                None => reader.read(&mut Part::new(input, length), length),
+            },
+            Form::Packed { packed, length } => {
+                if let (Some(small), Some(packed)) = (small(length), input.fits(packed)) {
+                    lzf::unpack(input.take(packed)?, small, scratch)
+                        .map_err(|why| Error::corrupt(start, why))?;
+                    return reader.read(&mut Slice::unpacked(scratch, start), length);
+                }
+                let mut unpacked = Unpacked::new(input, packed, length, std::mem::take(scratch));
+                let out = reader.read(&mut unpacked, length)?;
+                *scratch = unpacked.finish()?;
+                Ok(out)
+            }
+        }
+    }
+}
+
+/// Reads what is packed into one string: a listpack, a ziplist, a zipmap, an intset.
+pub(crate) trait Within {
+    type Out;
+
+    /// Reads exactly `length` bytes.
+    fn read<I: Input>(&mut self, input: &mut I, length: u64) -> Result<Self::Out, Error>;
+}
+
+/// What is unpacked at once rather than through a window.
+fn small(length: u64) -> Option<usize> {
+    usize::try_from(length).ok().filter(|length| *length <= WINDOW)
+}
+
+/// Reads `length` bytes and gives the first of them. Memory grows with what is read, not with what
+/// is claimed.
+#[inline]
+pub(crate) fn plain<'p, I: Input>(
+    input: &'p mut I,
+    length: u64,
+    limit: usize,
+    scratch: &'p mut Vec<u8>,
+) -> Result<Piece<'p>, Error> {
+    if let Some(count) = input.fits(length) {
+        let bytes = input.take(count)?;
+        return Ok(Piece { bytes: &bytes[..limit.min(count)], len: length });
+    }
+    prefix(input, length, limit, scratch)?;
+    Ok(Piece { bytes: scratch, len: length })
+}
+
+fn prefix<I: Input>(
+    input: &mut I,
+    length: u64,
+    limit: usize,
+    scratch: &mut Vec<u8>,
+) -> Result<(), Error> {
+    scratch.clear();
+    let mut left = length.min(limit as u64);
+    let beyond = length - left;
+    while left > 0 {
+        let bytes = input.some(left)?;
+        left -= bytes.len() as u64;
+        scratch.extend_from_slice(bytes);
+    }
+    input.skip(beyond)
+}
