@@ -17,6 +17,9 @@ impl Allocator {
     /// The bytes that an allocation of `size` bytes occupies.
     #[inline]
     pub(crate) fn usable(self, size: u64) -> u64 {
+        /// More than any machine has; so sums of what forged lengths claim cannot overflow.
+        const MOST: u64 = 1 << 48;
+        let size = size.min(MOST);
         match self {
             // 8, then every 16 up to 128, then four steps in every doubling.
             Allocator::Jemalloc if size <= 8 => 8,
@@ -28,14 +31,14 @@ impl Allocator {
                 round_up(size, 1 << (below - 2))
             }
             // A header of 8 bytes, steps of 16, 32 at least; the header is not usable.
-            Allocator::Libc => round_up(size.saturating_add(8), 16).max(32) - 8,
+            Allocator::Libc => round_up(size + 8, 16).max(32) - 8,
         }
     }
 }
 
 #[inline]
 fn round_up(size: u64, step: u64) -> u64 {
-    size.checked_next_multiple_of(step).unwrap_or(u64::MAX)
+    size.next_multiple_of(step)
 }
 
 #[cfg(test)]
@@ -65,6 +68,6 @@ mod tests {
         assert_eq!(Allocator::BundledJemalloc.usable(65), 80);
         assert_eq!(Allocator::Libc.usable(16), 24);
         assert_eq!(Allocator::Libc.usable(25), 40);
-        assert_eq!(Allocator::Jemalloc.usable(u64::MAX), u64::MAX);
+        assert_eq!(Allocator::Jemalloc.usable(u64::MAX), 1 << 48);
     }
 }

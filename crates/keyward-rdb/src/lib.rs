@@ -20,6 +20,8 @@ mod string;
 mod summary;
 mod value;
 mod version;
+pub mod wire;
+pub mod writer;
 
 pub use allocator::Allocator;
 pub use entry::{
