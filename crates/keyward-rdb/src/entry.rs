@@ -102,7 +102,7 @@ pub struct Value {
     /// What is known of a hash's fields that have TTLs of their own; `None` where there are none
     pub field_ttls: Option<FieldTtls>,
     /// What is known of a stream
-    pub stream: Option<StreamInfo>,
+    pub stream: Option<Box<StreamInfo>>,
 }
 
 /// The fields of one hash that expire by themselves.

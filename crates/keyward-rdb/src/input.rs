@@ -30,6 +30,14 @@ pub(crate) trait Input {
     /// Consumes at least one byte and at most `limit`.
     fn some(&mut self, limit: u64) -> Result<&[u8], Error>;
 
+    /// The same input at the same place, for bytes that must outlast what is read behind them.
+    type Fork: Input;
+
+    /// Forks, where all bytes are in memory.
+    fn fork(&self) -> Option<Self::Fork> {
+        None
+    }
+
     /// Consumes `count` bytes unseen.
     fn skip(&mut self, count: u64) -> Result<(), Error>;
 
@@ -59,6 +67,7 @@ pub(crate) trait Checked: Input {
 }
 
 /// All bytes at once.
+#[derive(Clone, Copy)]
 pub(crate) struct Slice<'a> {
     bytes: &'a [u8],
     at: usize,
@@ -115,8 +124,14 @@ impl<'a> Slice<'a> {
 
 const ENDS_EARLY: &str = "a packed value ends in the middle of an element";
 
-impl Input for Slice<'_> {
+impl<'a> Input for Slice<'a> {
     const ALL: bool = true;
+    type Fork = Slice<'a>;
+
+    #[inline]
+    fn fork(&self) -> Option<Slice<'a>> {
+        Some(*self)
+    }
 
     #[inline]
     fn offset(&self) -> u64 {
@@ -242,6 +257,8 @@ impl<'a> Stream<'a> {
 }
 
 impl Input for Stream<'_> {
+    type Fork = Slice<'static>;
+
     fn offset(&self) -> u64 {
         self.start + self.at as u64
     }
@@ -305,6 +322,8 @@ impl<'i, I: Input> Part<'i, I> {
 }
 
 impl<I: Input> Input for Part<'_, I> {
+    type Fork = Slice<'static>;
+
     fn offset(&self) -> u64 {
         self.input.offset()
     }

@@ -4,7 +4,7 @@
 //! gigabytes must pass through a window.
 
 use crate::error::Error;
-use crate::input::{Input, WINDOW};
+use crate::input::{Input, Slice, WINDOW};
 
 /// The farthest that a back reference reaches.
 const REACH: usize = 8 * 1024;
@@ -151,6 +151,8 @@ impl<'i, I: Input> Unpacked<'i, I> {
 }
 
 impl<I: Input> Input for Unpacked<'_, I> {
+    type Fork = Slice<'static>;
+
     fn offset(&self) -> u64 {
         self.start
     }
@@ -182,7 +184,7 @@ impl<I: Input> Input for Unpacked<'_, I> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::input::{Slice, Stream};
+    use crate::input::Stream;
     use proptest::prelude::*;
 
     /// Finds repetitions in the dullest way.

@@ -224,10 +224,9 @@ impl<'o> Snapshot<'o> {
         let offset = before.offset.unwrap_or(offset);
         let [name_scratch, value_scratch, unpacked] = &mut self.scratch;
 
-        let piece = Form::read(input)?.piece(input, self.options.max_key, name_scratch)?;
-        let name_len = piece.len;
-        self.name.clear();
-        self.name.extend_from_slice(piece.bytes);
+        let form = Form::read(input)?;
+        let mut fork = input.fork();
+        let name = form.lasting(input, &mut fork, self.options.max_key, &mut self.name)?;
         let key_type = if written == Written::Module {
             let id = length(input)?;
             if self.module.as_ref().is_none_or(|(known, _)| *known != id) {
@@ -245,8 +244,8 @@ impl<'o> Snapshot<'o> {
         };
         let key = Key {
             db: self.db,
-            name: &self.name,
-            name_len,
+            name: name.bytes,
+            name_len: name.len,
             key_type,
             expires_at: before.expires_at,
             idle: before.idle,
@@ -259,14 +258,14 @@ impl<'o> Snapshot<'o> {
             memory: self.memory,
             sight: Sight { visitor, limit, name: name_scratch, value: value_scratch },
             unpacked,
-            name_len,
+            name_len: name.len,
         };
         let found = values.read(written, input)?;
         let value = Value {
             encoding: found.encoding,
             length: found.length,
             serialized: input.offset() - offset,
-            memory: self.memory.key(name_len).saturating_add(found.memory),
+            memory: self.memory.key(name.len).saturating_add(found.memory),
             field_ttls: found.field_ttls,
             stream: found.stream,
         };

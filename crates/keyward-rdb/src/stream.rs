@@ -52,7 +52,7 @@ pub(crate) fn read<V: Visitor, I: Input>(
         producers(input)?;
     }
     let memory = Memory::stream(&info, entries, memory);
-    Ok(Found { stream: Some(info), ..Found::new(Encoding::Stream, count, memory) })
+    Ok(Found { stream: Some(Box::new(info)), ..Found::new(Encoding::Stream, count, memory) })
 }
 
 fn node_key<V: Visitor, I: Input>(

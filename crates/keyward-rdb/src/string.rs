@@ -21,9 +21,15 @@ pub(crate) fn length<I: Input>(input: &mut I) -> Result<u64, Error> {
 #[inline]
 fn length_or_form<I: Input>(input: &mut I) -> Result<Result<u64, u8>, Error> {
     let first = input.byte()?;
+    if first < 0x40 {
+        return Ok(Ok(u64::from(first)));
+    }
+    longer_or_form(input, first)
+}
+
+fn longer_or_form<I: Input>(input: &mut I, first: u8) -> Result<Result<u64, u8>, Error> {
     let low = first & 0x3f;
     Ok(Ok(match first >> 6 {
-        0 => u64::from(low),
         1 => u64::from(u16::from_be_bytes([low, input.byte()?])),
         3 => return Ok(Err(low)),
         _ => match first {
@@ -117,6 +123,25 @@ impl Form {
         }
     }
 
+    /// The same, in a form that lasts while reading goes on: in place if all bytes are in memory, and
+    /// otherwise copied to `store`.
+    #[inline]
+    pub(crate) fn lasting<'p, I: Input>(
+        self,
+        input: &mut I,
+        fork: &'p mut Option<I::Fork>,
+        limit: usize,
+        store: &'p mut Vec<u8>,
+    ) -> Result<Piece<'p>, Error> {
+        if let Form::Plain(length) = self {
+            return lasting(input, fork, length, limit, store);
+        }
+        // Numbers and what was compressed are in the store already.
+        let piece = self.piece(input, limit, store)?;
+        let (shown, len) = (piece.bytes.len(), piece.len);
+        Ok(Piece { bytes: &store[..shown], len })
+    }
+
     /// Lets `reader` read the string as a packed value.
     pub(crate) fn within<I: Input, R: Within>(
         self,
@@ -174,6 +199,23 @@ pub(crate) fn plain<'p, I: Input>(
     }
     prefix(input, length, limit, scratch)?;
     Ok(Piece { bytes: scratch, len: length })
+}
+
+/// The same as [`plain`], in a form that lasts while reading goes on.
+#[inline]
+pub(crate) fn lasting<'p, I: Input>(
+    input: &mut I,
+    fork: &'p mut Option<I::Fork>,
+    length: u64,
+    limit: usize,
+    store: &'p mut Vec<u8>,
+) -> Result<Piece<'p>, Error> {
+    if let Some(fork) = fork {
+        input.skip(length)?;
+        return plain(fork, length, limit, store);
+    }
+    prefix(input, length, limit, store)?;
+    Ok(Piece { bytes: store, len: length })
 }
 
 fn prefix<I: Input>(

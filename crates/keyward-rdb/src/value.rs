@@ -54,6 +54,7 @@ pub(crate) enum TtlForm {
 
 impl Written {
     /// By the byte that stands before the key.
+    #[inline]
     pub(crate) fn of(code: u8, version: Version, offset: u64) -> Result<Self, Error> {
         let valkey = version.family == Family::Valkey;
         Ok(match code {
@@ -94,6 +95,7 @@ impl Written {
     }
 
     /// The type of the key; a module's is told apart by its name.
+    #[inline]
     pub(crate) fn key_type(self) -> &'static KeyType {
         match self {
             Written::String => &KeyType::String,
@@ -125,7 +127,7 @@ pub(crate) struct Found {
     /// Without the key.
     pub(crate) memory: u64,
     pub(crate) field_ttls: Option<FieldTtls>,
-    pub(crate) stream: Option<StreamInfo>,
+    pub(crate) stream: Option<Box<StreamInfo>>,
 }
 
 impl Found {
@@ -291,22 +293,17 @@ impl<V: Visitor> Values<'_, '_, V> {
                 continue;
             };
             let Sight { visitor, name, value: scratch, .. } = &mut self.sight;
-            let piece = Form::read(input)?.piece(input, limit, scratch)?;
-            let name_len = piece.len;
-            name.clear();
-            name.extend_from_slice(piece.bytes);
             let form = Form::read(input)?;
-            let sizes = self.memory.sds(name_len).saturating_add(self.memory.sds(form.length()));
+            let mut fork = input.fork();
+            let name = form.lasting(input, &mut fork, limit, name)?;
+            let form = Form::read(input)?;
+            let sizes = self.memory.sds(name.len).saturating_add(self.memory.sds(form.length()));
             strings = strings.saturating_add(sizes);
-            let mut value = form.piece(input, limit, scratch)?;
-            let split = name.len();
+            let mut fork = input.fork();
+            let value = form.lasting(input, &mut fork, limit, scratch)?;
             if ttl == Some(TtlForm::Behind) {
-                name.extend_from_slice(value.bytes);
-                let len = value.len;
                 expires_at = ttl_behind(input, &mut ttls)?;
-                value = Piece { bytes: &name[split..], len };
             }
-            let name = Piece { bytes: &name[..split], len: name_len };
             visitor.element(&Element::Field { name, value, expires_at });
         }
         let memory = Memory::hashtable(count, strings);
@@ -336,13 +333,11 @@ impl<V: Visitor> Values<'_, '_, V> {
                 score(input, text_scores)?;
                 continue;
             };
-            let Sight { visitor, name, value: scratch, .. } = &mut self.sight;
-            let piece = form.piece(input, limit, scratch)?;
-            let len = piece.len;
-            name.clear();
-            name.extend_from_slice(piece.bytes);
+            let Sight { visitor, name, .. } = &mut self.sight;
+            let mut fork = input.fork();
+            let member = form.lasting(input, &mut fork, limit, name)?;
             let score = score(input, text_scores)?;
-            visitor.element(&Element::Scored { member: Piece { bytes: name, len }, score });
+            visitor.element(&Element::Scored { member, score });
         }
         Ok(Found::new(Encoding::Skiplist, count, self.memory.skiplist(count, strings)))
     }

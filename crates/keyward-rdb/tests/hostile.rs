@@ -74,7 +74,8 @@ fn real_files_that_were_cut_off_are_refused() {
         let bytes = fs::read(data(name)).unwrap();
         let ends = (0..bytes.len()).step_by(211).chain(bytes.len() - 300..bytes.len());
         for end in ends {
-            let error = Reader::from_slice(&bytes[..end]).read(&mut ()).expect_err("it was cut off");
+            let error =
+                Reader::from_slice(&bytes[..end]).read(&mut ()).expect_err("it was cut off");
             assert!(error.offset() <= end as u64, "{name} cut at {end}: {error}");
         }
     }

@@ -140,39 +140,35 @@ impl<V: Visitor, P: Packed> Walk<'_, '_, V, P> {
         name: Atom,
         limit: usize,
     ) -> Result<(), Error> {
-        let Sight { visitor, name: name_bytes, value: scratch, .. } = &mut *self.sight;
-        let piece = name.piece(input, limit, scratch)?;
-        let name_len = piece.len;
-        name_bytes.clear();
-        name_bytes.extend_from_slice(piece.bytes);
+        let Sight { visitor, name: store, value: scratch, .. } = &mut *self.sight;
+        let mut fork = input.fork();
+        let name = match name {
+            Atom::Int(value) => Piece::whole(number::write(value, store)),
+            Atom::Bytes(length) => string::lasting(input, &mut fork, length, limit, store)?,
+        };
         packed.behind(input)?;
         let partner = partner(packed, input)?;
         match self.shape {
             Shape::Scored => {
                 let score = score(partner, input, scratch)?;
-                let member = Piece { bytes: name_bytes, len: name_len };
-                visitor.element(&Element::Scored { member, score });
+                visitor.element(&Element::Scored { member: name, score });
                 packed.behind(input)
             }
             Shape::FieldsWithTtls => {
-                // The TTL stands behind the value, so the value must outlast its bytes.
-                let value = partner.piece(input, limit, scratch)?;
-                let value_len = value.len;
-                let split = name_bytes.len();
-                name_bytes.extend_from_slice(value.bytes);
+                let mut fork = input.fork();
+                let value = match partner {
+                    Atom::Int(value) => Piece::whole(number::write(value, scratch)),
+                    Atom::Bytes(length) => {
+                        string::lasting(input, &mut fork, length, limit, scratch)?
+                    }
+                };
                 packed.behind(input)?;
                 let expires_at = ttl(packed, input, &mut self.ttls)?;
-                let (name, value) = name_bytes.split_at(split);
-                visitor.element(&Element::Field {
-                    name: Piece { bytes: name, len: name_len },
-                    value: Piece { bytes: value, len: value_len },
-                    expires_at,
-                });
+                visitor.element(&Element::Field { name, value, expires_at });
                 Ok(())
             }
             _ => {
                 let value = partner.piece(input, limit, scratch)?;
-                let name = Piece { bytes: name_bytes, len: name_len };
                 visitor.element(&Element::Field { name, value, expires_at: None });
                 packed.behind(input)
             }
