@@ -20,6 +20,7 @@ const POLYNOMIAL: u64 = 0x95ac_9329_ac4b_c9b5;
 /// `TABLES[k][b]` is the checksum of byte `b` with `k` zero bytes behind it.
 static TABLES: [[u64; 256]; 16] = tables();
 
+#[expect(clippy::large_stack_arrays, reason = "it is computed by the compiler")]
 const fn tables() -> [[u64; 256]; 16] {
     let mut tables = [[0; 256]; 16];
     let mut byte = 0;

@@ -33,9 +33,8 @@ pub(crate) fn is_int(text: &[u8]) -> bool {
     let digits = text.strip_prefix(b"-").unwrap_or(text);
     let negative = digits.len() < text.len();
     match digits {
-        [] => false,
         [b'0'] => !negative,
-        [b'0', ..] => false,
+        [] | [b'0', ..] => false,
         _ => {
             let largest = i64::MAX.cast_unsigned() + u64::from(negative);
             digits

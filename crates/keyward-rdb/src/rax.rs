@@ -112,7 +112,9 @@ mod tests {
             }).collect();
             let keys: Vec<_> = keys.into_iter().collect();
             let mut rax = Rax::default();
-            keys.iter().for_each(|key| rax.insert(*key));
+            for key in &keys {
+                rax.insert(*key);
+            }
             prop_assert_eq!(rax.size(), (keys.len() as u64, nodes(&keys, 0)));
         }
     }

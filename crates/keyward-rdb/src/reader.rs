@@ -381,12 +381,7 @@ fn header<I: Input>(input: &mut I) -> Result<Version, Error> {
             }
         }
     }
-    let parsed = <&[u8; LENGTH]>::try_from(&begins[..]).ok().map(Version::parse);
-    match parsed {
-        Some(Some(Some(version))) => Ok(version),
-        Some(Some(None)) => Err(Error::new(0, ErrorKind::BadVersion { begins })),
-        _ => Err(Error::new(0, ErrorKind::NotRdb { begins })),
-    }
+    Version::parse(&begins).map_err(|kind| Error::new(0, kind))
 }
 
 fn checksum<I: Checked>(input: &mut I, version: Version) -> Result<Checksum, Error> {

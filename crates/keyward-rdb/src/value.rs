@@ -98,7 +98,8 @@ impl Written {
     #[inline]
     pub(crate) fn key_type(self) -> &'static KeyType {
         match self {
-            Written::String => &KeyType::String,
+            // A module's value has a name of its own, which is read later.
+            Written::String | Written::Module => &KeyType::String,
             Written::List | Written::ListZiplist | Written::Quicklist | Written::Quicklist2 => {
                 &KeyType::List
             }
@@ -112,7 +113,6 @@ impl Written {
             | Written::HashListpackEx { .. } => &KeyType::Hash,
             Written::Stream { .. } => &KeyType::Stream,
             Written::Array => &ARRAY,
-            Written::Module => &KeyType::String,
         }
     }
 }

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use crate::error::ErrorKind;
+
 /// Which server's line of versions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Family {
@@ -31,6 +33,7 @@ impl Version {
     }
 
     /// The newest version of the same family that this reader was written for.
+    #[must_use]
     pub fn newest_known(self) -> Version {
         let number = match self.family {
             Family::Redis => 14,
@@ -39,18 +42,22 @@ impl Version {
         Version { number, ..self }
     }
 
-    /// Reads `REDIS0011` or `VALKEY080`; the outer `None` is for another beginning, the inner one
-    /// for a number that is none.
-    pub(crate) fn parse(header: &[u8; 9]) -> Option<Option<Self>> {
+    /// Reads `REDIS0011` or `VALKEY080`.
+    pub(crate) fn parse(header: &[u8]) -> Result<Self, ErrorKind> {
         let (family, digits) = if let Some(digits) = header.strip_prefix(b"REDIS") {
             (Family::Redis, digits)
+        } else if let Some(digits) = header.strip_prefix(b"VALKEY") {
+            (Family::Valkey, digits)
         } else {
-            (Family::Valkey, header.strip_prefix(b"VALKEY")?)
+            return Err(ErrorKind::NotRdb { begins: header.to_vec() });
         };
         let number = digits.iter().try_fold(0, |number: u16, digit| {
             digit.is_ascii_digit().then(|| number * 10 + u16::from(digit - b'0'))
         });
-        Some(number.filter(|number| *number > 0).map(|number| Version { family, number }))
+        match number {
+            Some(number @ 1..) => Ok(Version { family, number }),
+            _ => Err(ErrorKind::BadVersion { begins: header.to_vec() }),
+        }
     }
 
     /// Whether lists of one node are listpacks in memory, as from Redis 7.2.

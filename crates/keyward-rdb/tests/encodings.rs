@@ -14,7 +14,9 @@ fn string(bytes: &[u8]) -> Vec<u8> {
 
 fn strings(parts: &[&[u8]]) -> Vec<u8> {
     let mut out = Vec::new();
-    parts.iter().for_each(|part| write_string(part, &mut out));
+    for part in parts {
+        write_string(part, &mut out);
+    }
     out
 }
 
@@ -25,12 +27,11 @@ fn ziplist(entries: &[&[u8]]) -> Vec<u8> {
     for entry in entries {
         tail = 10 + body.len();
         let start = body.len();
-        match u8::try_from(previous) {
-            Ok(short @ ..254) => body.push(short),
-            _ => {
-                body.push(254);
-                body.extend(u32::try_from(previous).unwrap().to_le_bytes());
-            }
+        if let Ok(short @ ..254) = u8::try_from(previous) {
+            body.push(short);
+        } else {
+            body.push(254);
+            body.extend(u32::try_from(previous).unwrap().to_le_bytes());
         }
         body.extend_from_slice(entry);
         previous = body.len() - start;
@@ -199,7 +200,9 @@ fn stream(generation: u8) -> Vec<u8> {
     let mut out = vec![1];
     write_string(&id, &mut out);
     write_string(&node, &mut out);
-    [2, 256, 1].iter().for_each(|length| write_length(*length, &mut out));
+    for length in [2, 256, 1] {
+        write_length(length, &mut out);
+    }
     if generation >= 2 {
         out.extend([0, 0, 0, 0, 2]);
     }

@@ -18,9 +18,8 @@ impl Packed for Intset {
         if length < HEADER {
             return Err(Error::corrupt(at, "an intset is shorter than its header"));
         }
-        let [a, b, c, d, e, f, g, h] = input.array()?;
-        let width = u32::from_le_bytes([a, b, c, d]);
-        let left = u32::from_le_bytes([e, f, g, h]);
+        let width = u32::from_le_bytes(input.array()?);
+        let left = u32::from_le_bytes(input.array()?);
         if !matches!(width, 2 | 4 | 8) {
             return Err(Error::corrupt(at, "an intset's numbers have no known width"));
         }

@@ -25,11 +25,10 @@ impl Packed for Listpack {
         if length < HEADER + 1 {
             return Err(Error::corrupt(at, "a listpack is shorter than its header"));
         }
-        let [a, b, c, d, e, f] = input.array()?;
-        if u64::from(u32::from_le_bytes([a, b, c, d])) != length {
+        if u64::from(u32::from_le_bytes(input.array()?)) != length {
             return Err(Error::corrupt(at, "a listpack claims another length than its string"));
         }
-        let claimed = u16::from_le_bytes([e, f]);
+        let claimed = u16::from_le_bytes(input.array()?);
         Ok(Listpack { left: length - HEADER, claimed, seen: 0, element: 0 })
     }
 

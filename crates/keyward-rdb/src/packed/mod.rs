@@ -100,7 +100,7 @@ impl<V: Visitor, P: Packed> Within for Walk<'_, '_, V, P> {
                     packed.behind(input)?;
                 }
                 (Shape::Items | Shape::Members, Some(limit)) => {
-                    let piece = atom.piece(input, limit, &mut self.sight.value)?;
+                    let piece = atom.piece(input, limit, self.sight.value)?;
                     self.sight.visitor.element(&match self.shape {
                         Shape::Items => Element::Item(piece),
                         _ => Element::Member(piece),

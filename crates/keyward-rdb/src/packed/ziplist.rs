@@ -25,11 +25,11 @@ impl Packed for Ziplist {
         if length < HEADER + 1 {
             return Err(Error::corrupt(at, "a ziplist is shorter than its header"));
         }
-        let [a, b, c, d, _, _, _, _, e, f] = input.array()?;
-        if u64::from(u32::from_le_bytes([a, b, c, d])) != length {
+        if u64::from(u32::from_le_bytes(input.array()?)) != length {
             return Err(Error::corrupt(at, "a ziplist claims another length than its string"));
         }
-        let claimed = u16::from_le_bytes([e, f]);
+        input.skip(4)?;
+        let claimed = u16::from_le_bytes(input.array()?);
         Ok(Ziplist { left: length - HEADER, claimed, seen: 0, element: 0 })
     }
 

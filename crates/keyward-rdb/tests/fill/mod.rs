@@ -21,7 +21,9 @@ impl Numbers {
 
     fn text(&mut self, length: u64) -> String {
         (0..length)
-            .map(|_| char::from(b"abcdefghij0123456789 -_"[self.below(23) as usize]))
+            .map(|_| {
+                char::from(b"abcdefghij0123456789 -_"[usize::try_from(self.below(23)).unwrap()])
+            })
             .collect()
     }
 
