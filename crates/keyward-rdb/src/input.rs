@@ -92,12 +92,22 @@ impl<'a> Slice<'a> {
         Slice { bytes, at: 0, place: Place::File, checked: 0, crc: 0 }
     }
 
+    /// The file from one place to another.
+    pub(crate) fn range(bytes: &'a [u8], range: std::ops::Range<usize>) -> Self {
+        Slice { at: range.start, ..Slice::file(&bytes[..range.end]) }
+    }
+
     pub(crate) fn part(bytes: &'a [u8], start: u64) -> Self {
         Slice { place: Place::Part(start), ..Slice::file(bytes) }
     }
 
     pub(crate) fn unpacked(bytes: &'a [u8], start: u64) -> Self {
         Slice { place: Place::Unpacked(start), ..Slice::file(bytes) }
+    }
+
+    /// Bytes of the slice consumed so far.
+    pub(crate) fn at(&self) -> usize {
+        self.at
     }
 
     #[inline]

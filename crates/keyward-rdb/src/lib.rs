@@ -87,6 +87,7 @@ mod module;
 mod number;
 mod open;
 mod packed;
+mod parallel;
 mod rax;
 mod reader;
 mod sight;

@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::io::Read;
+use std::num::NonZero;
 use std::path::Path;
 
 use keyward_fact::KeyType;
@@ -13,6 +14,7 @@ use crate::input::{Checked, Input, Slice, Stream};
 use crate::memory::Memory;
 use crate::module;
 use crate::open::{self, Source};
+use crate::parallel;
 use crate::sight::Sight;
 use crate::string::{Form, length};
 use crate::summary::{Checksum, Summary};
@@ -86,6 +88,49 @@ impl<'a> Reader<'a> {
         }
     }
 
+    /// Reads it with several threads where all its bytes are in memory, as those of a mapped file are.
+    ///
+    /// Each thread has a visitor of its own, which sees whole records in the order of the file, but
+    /// not all of them: what they gather is merged by the caller. One thread also runs ahead to find
+    /// where records end, so that two threads are about one and a half times as fast as one.
+    ///
+    /// ```
+    /// use std::num::NonZero;
+    /// use keyward_rdb::{Key, Reader, Value, Visitor};
+    ///
+    /// #[derive(Default)]
+    /// struct Memory(u64);
+    ///
+    /// impl Visitor for Memory {
+    ///     fn value(&mut self, _: &Key<'_>, value: &Value) {
+    ///         self.0 += value.memory;
+    ///     }
+    /// }
+    ///
+    /// # let bytes = keyward_rdb::writer::Writer::new(Vec::new(), keyward_rdb::Version::redis(10))?.finish()?;
+    /// let threads = NonZero::new(4).expect("4 is not 0");
+    /// let (_, visitors) = Reader::from_slice(&bytes).read_parallel(threads, Memory::default)?;
+    /// let memory: u64 = visitors.iter().map(|visitor| visitor.0).sum();
+    /// # assert_eq!(memory, 0);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn read_parallel<V: Visitor + Send>(
+        self,
+        threads: NonZero<usize>,
+        visitor: impl Fn() -> V + Sync,
+    ) -> Result<(Summary, Vec<V>), Error> {
+        let bytes: &[u8] = match &self.source {
+            Source::Slice(bytes) if threads.get() > 1 => bytes,
+            Source::Mapped(map) if threads.get() > 1 => map,
+            _ => {
+                let mut visitor = visitor();
+                let summary = self.read(&mut visitor)?;
+                return Ok((summary, vec![visitor]));
+            }
+        };
+        parallel::read(bytes, &self.options, threads.get(), parallel::CHUNK, &visitor)
+    }
+
     /// Reads it to its end, and checks the checksum.
     pub fn read<V: Visitor>(self, visitor: &mut V) -> Result<Summary, Error> {
         match self.source {
@@ -105,7 +150,7 @@ impl std::fmt::Debug for Reader<'_> {
 }
 
 /// What is known between two records.
-struct Snapshot<'o> {
+pub(crate) struct Snapshot<'o> {
     options: &'o Options,
     memory: Memory,
     summary: Summary,
@@ -115,6 +160,8 @@ struct Snapshot<'o> {
     name: Vec<u8>,
     scratch: [Vec<u8>; 3],
     module: Option<(u64, KeyType)>,
+    /// Whether packed collections are passed over.
+    skim: bool,
 }
 
 #[derive(Default)]
@@ -130,7 +177,7 @@ struct Before {
 const PROGRESS: u64 = 4096;
 
 impl<'o> Snapshot<'o> {
-    fn new(options: &'o Options) -> Self {
+    pub(crate) fn new(options: &'o Options) -> Self {
         Snapshot {
             options,
             memory: Memory::new(options.allocator),
@@ -140,6 +187,7 @@ impl<'o> Snapshot<'o> {
             name: Vec::new(),
             scratch: Default::default(),
             module: None,
+            skim: false,
         }
     }
 
@@ -148,7 +196,7 @@ impl<'o> Snapshot<'o> {
         mut input: I,
         visitor: &mut V,
     ) -> Result<Summary, Error> {
-        self.summary.version = header(&mut input)?;
+        self.begin(&mut input)?;
         let mut records: u64 = 0;
         while self.record(&mut input, visitor)? {
             input.settle();
@@ -157,7 +205,44 @@ impl<'o> Snapshot<'o> {
                 return Err(Error::new(input.offset(), ErrorKind::Stopped));
             }
         }
-        self.summary.checksum = checksum(&mut input, self.summary.version)?;
+        self.finish(&mut input)
+    }
+
+    /// The same as another, before it has read a record, to read from where the other is.
+    pub(crate) fn resume(options: &'o Options, version: Version, db: u64) -> Self {
+        let mut snapshot = Snapshot::new(options);
+        snapshot.summary.version = version;
+        snapshot.db = db;
+        snapshot
+    }
+
+    /// The same, but it looks only as far into values as it must to find their ends.
+    pub(crate) fn skimming(options: &'o Options) -> Self {
+        Snapshot { skim: true, ..Snapshot::new(options) }
+    }
+
+    pub(crate) fn version(&self) -> Version {
+        self.summary.version
+    }
+
+    pub(crate) fn db(&self) -> u64 {
+        self.db
+    }
+
+    /// Whether the next record stands by itself: nothing was said yet of a key that follows.
+    pub(crate) fn is_between_keys(&self) -> bool {
+        self.before.offset.is_none()
+    }
+
+    /// Reads the header.
+    pub(crate) fn begin<I: Input>(&mut self, input: &mut I) -> Result<(), Error> {
+        self.summary.version = header(input)?;
+        Ok(())
+    }
+
+    /// Reads what stands behind the last record.
+    pub(crate) fn finish<I: Checked>(mut self, input: &mut I) -> Result<Summary, Error> {
+        self.summary.checksum = checksum(input, self.summary.version)?;
         self.summary.bytes = input.offset();
         self.summary.trailing = input.rest()?;
         Ok(self.summary)
@@ -165,7 +250,7 @@ impl<'o> Snapshot<'o> {
 
     /// Reads a key, or something else; `false` at the end.
     #[inline]
-    fn record<I: Input, V: Visitor>(
+    pub(crate) fn record<I: Input, V: Visitor>(
         &mut self,
         input: &mut I,
         visitor: &mut V,
@@ -259,6 +344,7 @@ impl<'o> Snapshot<'o> {
             sight: Sight { visitor, limit, name: name_scratch, value: value_scratch },
             unpacked,
             name_len: name.len,
+            skim: self.skim,
         };
         let found = values.read(written, input)?;
         let value = Value {

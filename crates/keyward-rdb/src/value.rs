@@ -144,6 +144,8 @@ pub(crate) struct Values<'r, 'v, V> {
     /// Where compressed collections are unpacked.
     pub(crate) unpacked: &'r mut Vec<u8>,
     pub(crate) name_len: u64,
+    /// Whether packed collections are passed over rather than walked; then they have no length.
+    pub(crate) skim: bool,
 }
 
 impl<V: Visitor> Values<'_, '_, V> {
@@ -350,7 +352,12 @@ impl<V: Visitor> Values<'_, '_, V> {
     ) -> Result<Found, Error> {
         let form = Form::read(input)?;
         let mut walk = Walk::<V, P>::new(&mut self.sight, shape);
-        let count = form.within(input, self.unpacked, &mut walk)?;
+        let count = if self.skim {
+            form.skip(input)?;
+            0
+        } else {
+            form.within(input, self.unpacked, &mut walk)?
+        };
         let field_ttls = walk.ttls.get();
         let memory = self.memory.packed(form.length());
         Ok(Found { field_ttls, ..Found::new(encoding, count, memory) })
@@ -376,6 +383,7 @@ impl<V: Visitor> Values<'_, '_, V> {
                     packed_length = None;
                     self.show(input, form, item)?;
                 }
+                PACKED if self.skim => form.skip(input)?,
                 PACKED => {
                     let mut walk = Walk::<V, P>::new(&mut self.sight, Shape::Items);
                     count += form.within(input, self.unpacked, &mut walk)?;

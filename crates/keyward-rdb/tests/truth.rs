@@ -40,7 +40,7 @@ impl Visitor for Facts {
     }
 
     fn value(&mut self, key: &Key<'_>, value: &Value) {
-        let hex = key.name.iter().map(|byte| format!("{byte:02x}")).collect();
+        let hex = key.name.iter().fold(String::new(), |hex, byte| format!("{hex}{byte:02x}"));
         let fact = Fact {
             key_type: key.key_type.to_string(),
             encoding: value.encoding.to_string(),
