@@ -32,9 +32,15 @@ const RAX_NODE: u64 = 4 + 30 * 8;
 /// The size at which a stream's last node begins, before it is full and trimmed.
 const STREAM_NODE: u64 = 4096;
 
-#[derive(Debug, Clone, Copy)]
+/// Sizes up to 1,016 bytes.
+const SMALL: usize = 128;
+
+#[derive(Debug)]
 pub(crate) struct Memory {
     allocator: Allocator,
+    /// What small sizes occupy, by eights of bytes: most strings are small, and no branch is as good
+    /// as a table.
+    small: [u16; SMALL],
     /// A skip list's node on average, in 1/1024 bytes.
     skiplist_node: u64,
 }
@@ -49,27 +55,38 @@ impl Memory {
             node += allocator.usable(size) * (share - share / 4);
             share /= 4;
         }
-        Memory { allocator, skiplist_node: node / 1024 }
+        let small = std::array::from_fn(|eights| {
+            u16::try_from(allocator.usable(8 * eights as u64)).unwrap_or(u16::MAX)
+        });
+        Memory { allocator, small, skiplist_node: node / 1024 }
+    }
+
+    #[inline]
+    fn usable(&self, size: u64) -> u64 {
+        match self.small.get(usize::try_from(size.div_ceil(8)).unwrap_or(usize::MAX)) {
+            Some(small) => u64::from(*small),
+            None => self.allocator.usable(size),
+        }
     }
 
     /// The key's name and its entry in the keyspace.
     #[inline]
-    pub(crate) fn key(self, name: u64) -> u64 {
+    pub(crate) fn key(&self, name: u64) -> u64 {
         DICT_ENTRY + self.sds(name)
     }
 
     #[inline]
-    pub(crate) fn string(self, encoding: Encoding, length: u64) -> u64 {
+    pub(crate) fn string(&self, encoding: Encoding, length: u64) -> u64 {
         match encoding {
             Encoding::Int => OBJECT,
-            Encoding::Embstr => self.allocator.usable(OBJECT + 4 + length),
+            Encoding::Embstr => self.usable(OBJECT + 4 + length),
             _ => OBJECT + self.sds(length),
         }
     }
 
     /// A string of the server: header, bytes and a zero.
     #[inline]
-    pub(crate) fn sds(self, length: u64) -> u64 {
+    pub(crate) fn sds(&self, length: u64) -> u64 {
         let header = match length {
             0..32 => 1,
             32..256 => 3,
@@ -77,19 +94,19 @@ impl Memory {
             65_536..4_294_967_296 => 9,
             _ => 17,
         };
-        self.allocator.usable(length.saturating_add(header + 1))
+        self.usable(length.saturating_add(header + 1))
     }
 
     /// A collection in one allocation.
     #[inline]
-    pub(crate) fn packed(self, length: u64) -> u64 {
-        OBJECT + self.allocator.usable(length)
+    pub(crate) fn packed(&self, length: u64) -> u64 {
+        OBJECT + self.usable(length)
     }
 
     /// A node of a quicklist.
     #[inline]
-    pub(crate) fn quicklist_node(self, length: u64) -> u64 {
-        QUICKLIST_NODE + self.allocator.usable(length)
+    pub(crate) fn quicklist_node(&self, length: u64) -> u64 {
+        QUICKLIST_NODE + self.usable(length)
     }
 
     pub(crate) fn quicklist(nodes: u64) -> u64 {
@@ -102,18 +119,18 @@ impl Memory {
     }
 
     /// A sorted set of `length` entries, whose members take `strings` bytes.
-    pub(crate) fn skiplist(self, length: u64, strings: u64) -> u64 {
+    pub(crate) fn skiplist(&self, length: u64, strings: u64) -> u64 {
         let head = SKIPLIST_NODE + SKIPLIST_LEVEL * u64::from(SKIPLIST_LEVELS);
         let nodes = u128::from(self.skiplist_node) * u128::from(length) / 1024;
-        (OBJECT + ZSET + self.allocator.usable(head))
+        (OBJECT + ZSET + self.usable(head))
             .saturating_add(dict(length))
             .saturating_add(u64::try_from(nodes).unwrap_or(u64::MAX))
             .saturating_add(strings)
     }
 
     /// A stream's node; the last one keeps the size at which it began.
-    pub(crate) fn stream_node(self, length: u64, last: bool) -> u64 {
-        self.allocator.usable(if last { length.max(STREAM_NODE) } else { length })
+    pub(crate) fn stream_node(&self, length: u64, last: bool) -> u64 {
+        self.usable(if last { length.max(STREAM_NODE) } else { length })
     }
 
     pub(crate) fn stream(info: &StreamInfo, entries: Rax, parts: u64) -> u64 {

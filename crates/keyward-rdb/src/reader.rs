@@ -340,7 +340,7 @@ impl<'o> Snapshot<'o> {
         let limit = visitor.key(&key).limit;
         let mut values = Values {
             version: self.summary.version,
-            memory: self.memory,
+            memory: &self.memory,
             sight: Sight { visitor, limit, name: name_scratch, value: value_scratch },
             unpacked,
             name_len: name.len,

@@ -55,7 +55,16 @@ impl Form {
     /// Reads what stands before a string's bytes.
     #[inline]
     pub(crate) fn read<I: Input>(input: &mut I) -> Result<Self, Error> {
-        let code = match length_or_form(input)? {
+        let first = input.byte()?;
+        if first < 0x40 {
+            return Ok(Form::Plain(u64::from(first)));
+        }
+        Form::read_longer(input, first)
+    }
+
+    #[inline(never)]
+    fn read_longer<I: Input>(input: &mut I, first: u8) -> Result<Self, Error> {
+        let code = match longer_or_form(input, first)? {
             Ok(length) => return Ok(Form::Plain(length)),
             Err(code) => code,
         };

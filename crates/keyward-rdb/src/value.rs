@@ -56,18 +56,36 @@ impl Written {
     /// By the byte that stands before the key.
     #[inline]
     pub(crate) fn of(code: u8, version: Version, offset: u64) -> Result<Self, Error> {
-        let valkey = version.family == Family::Valkey;
-        Ok(match code {
+        let table = match version.family {
+            Family::Redis => &REDIS,
+            Family::Valkey => &VALKEY,
+        };
+        match table.get(usize::from(code)) {
+            Some(Some(written)) => Ok(*written),
+            _ => Err(Written::unknown(code, version, offset)),
+        }
+    }
+
+    #[cold]
+    fn unknown(code: u8, version: Version, offset: u64) -> Error {
+        match code {
+            6 => Error::corrupt(
+                offset,
+                "a module's value from before Redis 4.0 was released cannot be skipped",
+            ),
+            _ => Error::new(offset, ErrorKind::UnknownType { code, version }),
+        }
+    }
+
+    const fn by_code(code: u8, family: Family) -> Option<Self> {
+        let redis = matches!(family, Family::Redis);
+        Some(match code {
             0 => Written::String,
             1 => Written::List,
             2 => Written::Set,
             3 => Written::Zset { text_scores: true },
             4 => Written::Hash,
             5 => Written::Zset { text_scores: false },
-            6 => {
-                let why = "a module's value from before Redis 4.0 was released cannot be skipped";
-                return Err(Error::corrupt(offset, why));
-            }
             7 => Written::Module,
             9 => Written::HashZipmap,
             10 => Written::ListZiplist,
@@ -82,15 +100,15 @@ impl Written {
             19 => Written::Stream { generation: 2 },
             20 => Written::SetListpack,
             21 => Written::Stream { generation: 3 },
-            22 if valkey => Written::HashWithTtls(TtlForm::Behind),
-            22 => Written::HashWithTtls(TtlForm::Absolute),
-            23 if !valkey => Written::HashListpackEx { minimum: false },
-            24 if !valkey => Written::HashWithTtls(TtlForm::Relative),
-            25 if !valkey => Written::HashListpackEx { minimum: true },
-            26 if !valkey => Written::Stream { generation: 4 },
-            27 if !valkey => Written::Stream { generation: 5 },
-            28 if !valkey => Written::Array,
-            _ => return Err(Error::new(offset, ErrorKind::UnknownType { code, version })),
+            22 if redis => Written::HashWithTtls(TtlForm::Absolute),
+            22 => Written::HashWithTtls(TtlForm::Behind),
+            23 if redis => Written::HashListpackEx { minimum: false },
+            24 if redis => Written::HashWithTtls(TtlForm::Relative),
+            25 if redis => Written::HashListpackEx { minimum: true },
+            26 if redis => Written::Stream { generation: 4 },
+            27 if redis => Written::Stream { generation: 5 },
+            28 if redis => Written::Array,
+            _ => return None,
         })
     }
 
@@ -117,6 +135,21 @@ impl Written {
     }
 }
 
+/// Tables rather than branches: keys of many types stand in random order, and every jump that the
+/// processor guesses wrong costs as much as a short key.
+static REDIS: [Option<Written>; 32] = by_code(Family::Redis);
+static VALKEY: [Option<Written>; 32] = by_code(Family::Valkey);
+
+const fn by_code(family: Family) -> [Option<Written>; 32] {
+    let mut table = [None; 32];
+    let mut code = 0;
+    while code < 32 {
+        table[code as usize] = Written::by_code(code, family);
+        code += 1;
+    }
+    table
+}
+
 /// Redis 8.8's own type, which no schema can name yet; TYPE answers `array`.
 static ARRAY: LazyLock<KeyType> = LazyLock::new(|| KeyType::Module("array".to_owned()));
 
@@ -139,7 +172,7 @@ impl Found {
 /// Reads values, all of one snapshot.
 pub(crate) struct Values<'r, 'v, V> {
     pub(crate) version: Version,
-    pub(crate) memory: Memory,
+    pub(crate) memory: &'r Memory,
     pub(crate) sight: Sight<'v, V>,
     /// Where compressed collections are unpacked.
     pub(crate) unpacked: &'r mut Vec<u8>,
