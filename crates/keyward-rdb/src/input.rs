@@ -67,7 +67,6 @@ pub(crate) trait Checked: Input {
 }
 
 /// All bytes at once.
-#[derive(Clone, Copy)]
 pub(crate) struct Slice<'a> {
     bytes: &'a [u8],
     at: usize,
@@ -140,7 +139,8 @@ impl<'a> Input for Slice<'a> {
 
     #[inline]
     fn fork(&self) -> Option<Slice<'a>> {
-        Some(*self)
+        // Not a copy of all: loading at once what was stored in parts costs a tenth of the whole walk.
+        Some(Slice { at: self.at, ..Slice::file(self.bytes) })
     }
 
     #[inline]
