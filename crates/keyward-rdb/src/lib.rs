@@ -91,6 +91,7 @@ mod parallel;
 mod rax;
 mod reader;
 mod sight;
+mod snapshot;
 mod stream;
 mod string;
 mod summary;
@@ -98,6 +99,7 @@ mod value;
 mod version;
 pub mod wire;
 pub mod writer;
+mod written;
 
 pub use allocator::Allocator;
 pub use entry::{

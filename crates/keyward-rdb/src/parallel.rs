@@ -11,7 +11,8 @@ use std::thread;
 use crate::entry::Visitor;
 use crate::error::{Error, ErrorKind};
 use crate::input::{Checked, Input, Slice};
-use crate::reader::{Options, Snapshot};
+use crate::reader::Options;
+use crate::snapshot::Snapshot;
 use crate::summary::Summary;
 use crate::version::Version;
 
