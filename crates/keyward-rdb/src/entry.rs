@@ -155,8 +155,9 @@ pub struct Piece<'a> {
 }
 
 impl<'a> Piece<'a> {
-    pub(crate) fn whole(bytes: &'a [u8]) -> Self {
-        Piece { bytes, len: bytes.len() as u64 }
+    /// The first of these bytes.
+    pub(crate) fn up_to(limit: usize, bytes: &'a [u8]) -> Self {
+        Piece { bytes: &bytes[..limit.min(bytes.len())], len: bytes.len() as u64 }
     }
 
     /// Whether nothing was left out.

@@ -115,7 +115,7 @@ impl Form {
         scratch: &'p mut Vec<u8>,
     ) -> Result<Piece<'p>, Error> {
         match self {
-            Form::Int(value) => Ok(Piece::whole(number::write(i64::from(value), scratch))),
+            Form::Int(value) => Ok(Piece::up_to(limit, number::write(i64::from(value), scratch))),
             Form::Plain(length) => plain(input, length, limit, scratch),
             Form::Packed { packed, length } => {
                 let start = input.offset();

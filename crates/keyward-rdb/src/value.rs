@@ -316,12 +316,13 @@ impl<V: Visitor> Values<'_, '_, V> {
                 }
                 kind @ (1 | 2) => {
                     let bytes: [u8; 8] = input.array()?;
-                    if self.sight.limit.is_some() {
+                    if let Some(limit) = self.sight.limit {
                         let text = match kind {
                             1 => i64::from_le_bytes(bytes).to_string(),
                             _ => f64::from_le_bytes(bytes).to_string(),
                         };
-                        self.sight.visitor.element(&Element::Item(Piece::whole(text.as_bytes())));
+                        let item = Piece::up_to(limit, text.as_bytes());
+                        self.sight.visitor.element(&Element::Item(item));
                     }
                 }
                 _ => return Err(Error::corrupt(at, "an array's element is of no known kind")),

@@ -89,6 +89,40 @@ fn a_long_name_is_told_by_its_beginning() {
     }
 }
 
+#[test]
+fn no_more_is_shown_than_was_asked_for() {
+    struct Two(u64);
+    impl Visitor for Two {
+        fn key(&mut self, _: &Key<'_>) -> Show {
+            Show::up_to(2)
+        }
+
+        fn element(&mut self, element: &Element<'_>) {
+            let pieces = match *element {
+                Element::Field { name, value, .. } => vec![name, value],
+                Element::Text(piece) | Element::Item(piece) | Element::Member(piece) => vec![piece],
+                Element::Scored { member, .. } => vec![member],
+                _ => Vec::new(),
+            };
+            for piece in pieces {
+                assert_eq!(piece.bytes.len() as u64, piece.len.min(2), "{element:?}");
+                self.0 += 1;
+            }
+        }
+    }
+    for name in FILES {
+        let mut two = Two(0);
+        Reader::open(data(name)).unwrap().read(&mut two).unwrap();
+        assert!(two.0 > 20_000, "{name}");
+    }
+    // An element of an array that is a number of many digits.
+    let array = [&[1, 0, 0, 2][..], &f64::MIN_POSITIVE.to_le_bytes()].concat();
+    let mut two = Two(0);
+    let bytes = support::snapshot(Version::redis(14), 28, &array);
+    Reader::from_slice(&bytes).read(&mut two).unwrap();
+    assert_eq!(two.0, 1);
+}
+
 /// What a snapshot should contain.
 #[derive(Debug, Clone, PartialEq)]
 enum Model {

@@ -53,7 +53,7 @@ impl Atom {
         scratch: &'p mut Vec<u8>,
     ) -> Result<Piece<'p>, Error> {
         match self {
-            Atom::Int(value) => Ok(Piece::whole(number::write(value, scratch))),
+            Atom::Int(value) => Ok(Piece::up_to(limit, number::write(value, scratch))),
             Atom::Bytes(length) => string::plain(input, length, limit, scratch),
         }
     }
@@ -143,7 +143,7 @@ impl<V: Visitor, P: Packed> Walk<'_, '_, V, P> {
         let Sight { visitor, name: store, value: scratch, .. } = &mut *self.sight;
         let mut fork = input.fork();
         let name = match name {
-            Atom::Int(value) => Piece::whole(number::write(value, store)),
+            Atom::Int(value) => Piece::up_to(limit, number::write(value, store)),
             Atom::Bytes(length) => string::lasting(input, &mut fork, length, limit, store)?,
         };
         packed.behind(input)?;
@@ -157,7 +157,7 @@ impl<V: Visitor, P: Packed> Walk<'_, '_, V, P> {
             Shape::FieldsWithTtls => {
                 let mut fork = input.fork();
                 let value = match partner {
-                    Atom::Int(value) => Piece::whole(number::write(value, scratch)),
+                    Atom::Int(value) => Piece::up_to(limit, number::write(value, scratch)),
                     Atom::Bytes(length) => {
                         string::lasting(input, &mut fork, length, limit, scratch)?
                     }
