@@ -86,10 +86,17 @@ fn scout(
     loop {
         let end = input.at();
         let read = snapshot.record(&mut input, &mut ());
-        // What follows an error is not read, but what stands before it may hold another.
-        let is_over = !matches!(read, Ok(true));
-        if is_over || (input.at() - start >= chunk && snapshot.is_between_keys()) {
-            let range = start..if is_over { end } else { input.at() };
+        let cut = match read {
+            Ok(true) => {
+                let at = input.at();
+                (at - start >= chunk && snapshot.is_between_keys()).then_some(at)
+            }
+            Ok(false) => Some(end),
+            // Whoever looks further into values may find an error before this one.
+            Err(_) => Some(bytes.len()),
+        };
+        if let Some(end) = cut {
+            let range = start..end;
             // Nobody receives where everybody has stopped.
             let _ = parts.send(Part { range, version, db });
             (start, db) = (input.at(), snapshot.db());
@@ -136,9 +143,7 @@ impl Work<'_> {
         let end = part.range.end as u64;
         let mut input = Slice::range(self.bytes, part.range);
         let mut snapshot = Snapshot::resume(self.options, part.version, part.db);
-        while input.offset() < end {
-            snapshot.record(&mut input, visitor)?;
-        }
+        while input.offset() < end && snapshot.record(&mut input, visitor)? {}
         Ok(())
     }
 }
@@ -210,6 +215,16 @@ mod tests {
                 assert_eq!(together(bytes, threads, chunk), alone(bytes));
             }
         }
+    }
+
+    /// A list whose first node is wrong inside, and whose second node is no node at all.
+    #[test]
+    fn the_first_error_of_a_record_is_told() {
+        let mut bytes = b"REDIS0010\x12\x01k\x02\x02\x08".to_vec();
+        bytes.extend(b"\x08\0\0\0\x01\0\xfa\xff\x07");
+        let told = alone(&bytes);
+        assert_eq!(told.as_ref().unwrap_err(), "at byte 22: this byte begins no listpack element");
+        assert_eq!(together(&bytes, 2, 1), told);
     }
 
     #[test]
