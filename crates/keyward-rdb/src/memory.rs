@@ -79,7 +79,7 @@ impl Memory {
     pub(crate) fn string(&self, encoding: Encoding, length: u64) -> u64 {
         match encoding {
             Encoding::Int => OBJECT,
-            Encoding::Embstr => self.usable(OBJECT + 4 + length),
+            Encoding::Embstr => self.usable(length.saturating_add(OBJECT + 4)),
             _ => OBJECT + self.sds(length),
         }
     }
@@ -110,7 +110,7 @@ impl Memory {
     }
 
     pub(crate) fn quicklist(nodes: u64) -> u64 {
-        OBJECT + QUICKLIST + nodes
+        nodes.saturating_add(OBJECT + QUICKLIST)
     }
 
     /// A hash table of `length` entries, whose strings take `strings` bytes.

@@ -175,9 +175,15 @@ fn a_length_that_is_merely_claimed_is_never_allocated() {
         (0, &claim(1 << 62)),
         (0, &compressed),
         (1, &huge),
+        (1, &[&[1][..], &huge].concat()),
         (2, &huge),
+        (2, &[&[1][..], &huge].concat()),
         (4, &huge),
+        (4, &[&[1][..], &huge].concat()),
+        (4, &[&[1, 0][..], &huge].concat()),
         (5, &huge),
+        (5, &[&[1][..], &huge].concat()),
+        (7, &[&huge[..], &[5], &huge].concat()),
         (9, &huge),
         (10, &huge),
         (11, &compressed),
@@ -188,6 +194,7 @@ fn a_length_that_is_merely_claimed_is_never_allocated() {
         (18, &[&huge[..], &[2], &huge].concat()),
         (21, &huge),
         (28, &huge),
+        (28, &[&[1, 0, 0, 0][..], &huge].concat()),
     ] {
         // Through a window more is read before the end is seen, so that another error may come first.
         refused_both_ways(&snapshot(Version::redis(14), code, bytes), &format!("type {code}"));
