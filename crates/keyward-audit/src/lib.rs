@@ -1,0 +1,6 @@
+//! Measures a keyspace against its schema: source → facts → classify → aggregate → findings → report.
+#![deny(missing_docs)]
+
+mod observe;
+
+pub use observe::{Observed, Observer};
