@@ -18,6 +18,8 @@ pub struct Definition {
     pub lifecycle: Lifecycle,
     /// How long it lives
     pub ttl: Ttl,
+    /// What a store does beyond reading and writing
+    pub behaviour: Behaviour,
     /// Its parameters, without those of the prefix
     pub params: &'static [Param],
     #[doc(hidden)]
@@ -39,6 +41,7 @@ impl Definition {
         shadowed: bool,
     ) -> Self {
         let (key_type, lifecycle, ttl) = (None, Lifecycle::Cache, Ttl::Undeclared);
+        let behaviour = Behaviour::NONE;
         Definition {
             name,
             pattern,
@@ -46,11 +49,19 @@ impl Definition {
             key_type,
             lifecycle,
             ttl,
+            behaviour,
             params,
             number,
             parts,
             shadowed,
         }
+    }
+
+    #[doc(hidden)]
+    #[must_use]
+    pub const fn behaving(mut self, behaviour: Behaviour) -> Self {
+        self.behaviour = behaviour;
+        self
     }
 
     #[doc(hidden)]
@@ -66,6 +77,76 @@ impl Definition {
         self.ttl = ttl;
         self
     }
+}
+
+/// What a store does beyond reading and writing a key. Times are in milliseconds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Behaviour {
+    /// By how many thousandths a TTL may be shortened
+    pub jitter: u16,
+    /// Whether a write leaves a TTL that is running alone
+    pub keep_ttl: bool,
+    /// Whether a read starts the TTL anew
+    pub sliding: bool,
+    /// The bound on a collection's length
+    pub max_len: Option<u64>,
+    /// Whether a write to a full collection is refused; otherwise it is trimmed
+    pub refuse_when_full: bool,
+    /// Whether events find its keys by an index; otherwise by a scan
+    pub indexed: bool,
+    /// How old a copy in the process may be
+    pub l1_ms: Option<u64>,
+    /// Whether it is refreshed before it expires
+    pub early_refresh: bool,
+    /// How long it is served past its end when the loader fails
+    pub stale_ms: Option<u64>,
+    /// How long "there is none" is remembered
+    pub negative_ms: Option<u64>,
+    /// How long one process may load while the others wait
+    pub load_lock_ms: Option<u64>,
+    /// The bound of a quota or a rate limit; `None` if the caller gives it
+    pub limit: Option<u64>,
+    /// The time in which a limit counts, or after which a quota starts anew
+    pub window_ms: Option<u64>,
+    /// How a rate limit counts
+    pub algorithm: Algorithm,
+    /// Whether a limit refuses while the server is away
+    pub closed_on_outage: bool,
+    /// Whether a counter may fall below zero
+    pub negative: bool,
+}
+
+impl Behaviour {
+    /// Nothing special.
+    pub const NONE: Behaviour = Behaviour {
+        jitter: 0,
+        keep_ttl: false,
+        sliding: false,
+        max_len: None,
+        refuse_when_full: false,
+        indexed: false,
+        l1_ms: None,
+        early_refresh: false,
+        stale_ms: None,
+        negative_ms: None,
+        load_lock_ms: None,
+        limit: None,
+        window_ms: None,
+        algorithm: Algorithm::FixedWindow,
+        closed_on_outage: false,
+        negative: false,
+    };
+}
+
+/// How a rate limit counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Algorithm {
+    /// A window begins with its first request
+    FixedWindow,
+    /// The window moves with the time
+    SlidingWindow,
+    /// Requests are spread evenly, with bursts up to the limit
+    Gcra,
 }
 
 /// A parameter of a definition, a prefix or an event.

@@ -155,6 +155,24 @@ pub trait Fields: Sized {
     }
 }
 
+/// The fields of a hash of which the schema names none.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct AnyFields(pub Vec<(Vec<u8>, Vec<u8>)>);
+
+impl Fields for AnyFields {
+    const DEFINITION: &'static str = "";
+    const FIELDS: &'static [&'static str] = &[];
+    const OPEN: bool = true;
+
+    fn read(hash: &mut Hash) -> Option<Self> {
+        Some(AnyFields(hash.others()))
+    }
+
+    fn write(&self, pairs: &mut Pairs) {
+        pairs.others(&self.0);
+    }
+}
+
 /// A hash on its way into a struct. Remembers the first field that is wrong.
 #[doc(hidden)]
 #[derive(Debug)]

@@ -15,6 +15,12 @@ pub trait Key: Clone + fmt::Debug + Eq + Hash + Send + Sync + Sized + 'static {
     /// All keys of its schema.
     type Keyspace: Keyspace + From<Self>;
 
+    /// What can be done to it: see [`crate::kind`].
+    type Kind;
+
+    /// Who says how long it lives: see [`crate::kind`].
+    type Lifetime;
+
     /// What the schema says about it.
     const DEFINITION: &'static Definition;
 

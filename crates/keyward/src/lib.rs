@@ -85,6 +85,7 @@
 //!
 //! At run time there is neither TOML nor a template, and no proof is repeated.
 
+mod codec;
 mod date;
 mod definition;
 mod error;
@@ -93,20 +94,29 @@ mod field;
 #[allow(missing_docs, reason = "no promise is made about it")]
 pub mod generated;
 mod key;
+pub mod kind;
 mod param;
+#[cfg(feature = "store")]
+mod store;
 mod timestamp;
 mod unix;
 mod value_macros;
 
+pub use codec::Codec;
 pub use date::Date;
-pub use definition::{Definition, Lifecycle, Param, Ttl};
+pub use definition::{Algorithm, Behaviour, Definition, Lifecycle, Param, Ttl};
 pub use error::{BuildError, FieldError, FieldErrorKind, Reserved, ValueError};
-pub use field::{FieldValue, Fields};
+pub use field::{AnyFields, FieldValue, Fields};
 pub use key::{Event, Fixed, Key, Keyspace, Prefix};
 #[cfg(feature = "macros")]
 pub use keyward_macros::keyspace;
 pub use keyward_pattern::slot;
 pub use param::ParamValue;
+#[cfg(feature = "store")]
+pub use store::{
+    Allowance, Behind, BreakerSettings, BreakerState, Builder, Clock, Counted, Error, Handle,
+    Invalidated, Lifespan, Store,
+};
 pub use timestamp::Timestamp;
 pub use unix::{Unix, UnixMs};
 pub use uuid::Uuid;

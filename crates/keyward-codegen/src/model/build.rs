@@ -2,15 +2,16 @@
 
 use super::name::Names;
 use super::{
-    Binding, Event, Field, Invalidation, Key, Module, Name, Param, ParamType, Part, Prefix,
-    Selection, Ttl, Value, Word,
+    Behaviour, Binding, Event, Field, Invalidation, Key, Module, Name, Param, ParamType, Part,
+    Prefix, Selection, Ttl, Value, Word,
 };
 use base64::Engine as _;
 use keyward_fact::Duration;
 use keyward_pattern::{LanguageError, Tables, Template, Type};
 use keyward_schema::Schema;
 use keyward_schema::model::{
-    BindingSource, Definition, Invalidate, JsonType, Lifecycle, ParamDeclaration,
+    Algorithm, BindingSource, Definition, Invalidate, JsonType, Lifecycle, Limit, OnFull, OnOutage,
+    OnWrite, ParamDeclaration, Role,
 };
 use keyward_schema::{Spanned, model};
 use std::cell::OnceCell;
@@ -102,6 +103,57 @@ impl Module {
             owners,
             json_types,
         })
+    }
+}
+
+fn behaviour(definition: &Definition) -> Behaviour {
+    let millis = |duration: &Option<Spanned<Duration>>| {
+        duration.as_ref().map(|duration| duration.value.as_millis())
+    };
+    let cache = &definition.cache;
+    let mut made = Behaviour {
+        jitter: definition.jitter.as_ref().map_or(0.0, |jitter| jitter.value.clamp(0.0, 100.0)),
+        keep_ttl: definition.on_write == OnWrite::Keep,
+        sliding: definition.sliding,
+        refuse_when_full: definition.on_full == OnFull::Refuse,
+        invalidate: definition.invalidate.as_ref().map(|how| resolution(how.value)),
+        l1_ms: millis(&cache.l1),
+        early_refresh: cache.early_refresh.as_ref().is_some_and(|on| on.value),
+        stale_ms: millis(&cache.stale_if_error),
+        negative_ms: millis(&cache.negative_ttl),
+        load_lock_ms: millis(&cache.load_lock),
+        limit: None,
+        window_ms: None,
+        algorithm: None,
+        closed_on_outage: false,
+        negative: false,
+    };
+    let fixed = |limit: Limit| if let Limit::Fixed(limit) = limit { Some(limit) } else { None };
+    match definition.role.as_ref().map(|role| &role.value) {
+        Some(Role::Counter(counter)) => made.negative = counter.negative,
+        Some(Role::Quota(quota)) => {
+            made.limit = fixed(quota.limit.value);
+            made.window_ms = millis(&quota.window);
+        }
+        Some(Role::RateLimit(limit)) => {
+            made.limit = fixed(limit.limit.value);
+            made.window_ms = Some(limit.window.value.as_millis());
+            made.algorithm = Some(match limit.algorithm {
+                Algorithm::FixedWindow => "fixed-window",
+                Algorithm::SlidingWindow => "sliding-window",
+                Algorithm::Gcra => "gcra",
+            });
+            made.closed_on_outage = limit.on_outage == OnOutage::Closed;
+        }
+        _ => {}
+    }
+    made
+}
+
+fn resolution(how: Invalidate) -> &'static str {
+    match how {
+        Invalidate::Index => "index",
+        Invalidate::Scan => "scan",
     }
 }
 
@@ -325,6 +377,7 @@ impl<'s> Building<'s> {
             ttl: definition.ttl.as_ref().map(|ttl| ttl_of(ttl)),
             max_len: definition.max_len.as_ref().map(|len| len.value),
             max_bytes: definition.max_bytes.as_ref().map(|size| size.bytes()),
+            behaviour: behaviour(definition),
         }
     }
 
@@ -394,10 +447,8 @@ impl<'s> Building<'s> {
             let wanted = keys[key].params.iter();
             let bindings: Vec<Binding> =
                 wanted.map(|wanted| self.binding(wanted, call, &params)).collect();
-            let resolve = self.schema.keys[key].invalidate.as_ref().map(|how| match how.value {
-                Invalidate::Index => "index",
-                Invalidate::Scan => "scan",
-            });
+            let resolve = self.schema.keys[key].invalidate.as_ref();
+            let resolve = resolve.map(|how| resolution(how.value));
             let exact = bindings.iter().all(|binding| !binding.free);
             Some(Invalidation { key, bindings, exact, resolve })
         });

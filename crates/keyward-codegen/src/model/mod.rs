@@ -169,6 +169,43 @@ pub struct Key {
     pub max_len: Option<u64>,
     /// The bound on its size in bytes
     pub max_bytes: Option<u64>,
+    /// What a store does beyond reading and writing
+    pub behaviour: Behaviour,
+}
+
+/// What a store does beyond reading and writing a key.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Behaviour {
+    /// By how many per cent a TTL may be shortened
+    pub jitter: f64,
+    /// Whether a write leaves a TTL that is running alone
+    pub keep_ttl: bool,
+    /// Whether a read starts the TTL anew
+    pub sliding: bool,
+    /// Whether a write to a collection that has reached its bound is refused; otherwise it is trimmed
+    pub refuse_when_full: bool,
+    /// How an event finds keys with a free parameter: `index` or `scan`
+    pub invalidate: Option<&'static str>,
+    /// How old a copy in the process may be, in milliseconds
+    pub l1_ms: Option<u64>,
+    /// Whether it is refreshed before it expires
+    pub early_refresh: bool,
+    /// How long it is served past its end when the loader fails, in milliseconds
+    pub stale_ms: Option<u64>,
+    /// How long "there is none" is remembered, in milliseconds
+    pub negative_ms: Option<u64>,
+    /// How long one process may load while the others wait, in milliseconds
+    pub load_lock_ms: Option<u64>,
+    /// The bound of a quota or a rate limit; none if the caller gives it
+    pub limit: Option<u64>,
+    /// The time in which a limit counts, or after which a quota starts anew, in milliseconds
+    pub window_ms: Option<u64>,
+    /// How a rate limit counts: `fixed-window`, `sliding-window` or `gcra`
+    pub algorithm: Option<&'static str>,
+    /// Whether a limit refuses while the server is away
+    pub closed_on_outage: bool,
+    /// Whether a counter may fall below zero
+    pub negative: bool,
 }
 
 /// What a key, a field, a member or a score holds.

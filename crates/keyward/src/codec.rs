@@ -1,0 +1,65 @@
+//! How a value stands under a key.
+
+use crate::FieldValue;
+use crate::kind::Plain;
+
+/// Spells values of type `V` as bytes.
+pub trait Codec<V> {
+    /// The bytes of a value.
+    ///
+    /// # Errors
+    /// If the value cannot be spelled: a map whose keys are no texts is no JSON.
+    fn encode(value: &V) -> Result<Vec<u8>, String>;
+
+    /// The value that the bytes spell.
+    ///
+    /// # Errors
+    /// If they spell none.
+    fn decode(bytes: &[u8]) -> Result<V, String>;
+}
+
+impl<V: FieldValue> Codec<V> for Plain {
+    fn encode(value: &V) -> Result<Vec<u8>, String> {
+        Ok(value.to_bytes())
+    }
+
+    fn decode(bytes: &[u8]) -> Result<V, String> {
+        V::from_bytes(bytes).ok_or_else(|| "the bytes are no value of its type".to_owned())
+    }
+}
+
+#[cfg(feature = "json")]
+impl<V: serde::Serialize + serde::de::DeserializeOwned> Codec<V> for crate::kind::Json {
+    fn encode(value: &V) -> Result<Vec<u8>, String> {
+        serde_json::to_vec(value).map_err(|error| error.to_string())
+    }
+
+    fn decode(bytes: &[u8]) -> Result<V, String> {
+        serde_json::from_slice(bytes).map_err(|error| format!("no such JSON: {error}"))
+    }
+}
+
+/// The most that a compressed value may grow to, whatever it claims.
+#[cfg(feature = "store")]
+pub const MAX_DECOMPRESSED: usize = 64 << 20;
+
+#[cfg(feature = "store")]
+impl<V, C: Codec<V>> Codec<V> for crate::kind::Zstd<C> {
+    fn encode(value: &V) -> Result<Vec<u8>, String> {
+        zstd::bulk::compress(&C::encode(value)?, 0).map_err(|error| error.to_string())
+    }
+
+    fn decode(bytes: &[u8]) -> Result<V, String> {
+        use std::io::Read as _;
+        let mut plain = Vec::new();
+        let mut decoder = zstd::Decoder::new(bytes).map_err(|error| error.to_string())?;
+        // A few bytes may claim to be gigabytes.
+        decoder.window_log_max(26).map_err(|error| error.to_string())?;
+        let read = decoder.take(MAX_DECOMPRESSED as u64 + 1).read_to_end(&mut plain);
+        read.map_err(|error| format!("no zstd: {error}"))?;
+        if plain.len() > MAX_DECOMPRESSED {
+            return Err("it grows to more than 64 MiB".to_owned());
+        }
+        C::decode(&plain)
+    }
+}

@@ -1,0 +1,53 @@
+//! What can be done to a key: its type, and what is inside.
+//!
+//! A handle of the store has the methods of its key's kind and no others: a hash has fields, a limit
+//! can be checked, and a lock has nothing to `get`.
+
+use std::marker::PhantomData;
+
+macro_rules! kinds {
+    ($($(#[$doc:meta])* $name:ident $(<$($param:ident),+>)?;)*) => {$(
+        $(#[$doc])*
+        #[derive(Debug)]
+        pub struct $name $(<$($param),+>)? ($(PhantomData<fn() -> ($($param,)+)>)?);
+    )*};
+}
+
+kinds! {
+    /// A string that holds a `V`, spelled by `C`
+    Str<V, C>;
+    /// A hash whose fields are an `F`
+    Hash<F>;
+    /// A list of `V`, each spelled by `C`
+    List<V, C>;
+    /// A set of `M`, each spelled by `C`
+    Set<M, C>;
+    /// A sorted set of `M`, each spelled by `C`, ordered by `S`
+    SortedSet<M, C, S>;
+    /// A stream whose entries are an `F`
+    Stream<F>;
+    /// A number that is counted up and down
+    Counter;
+    /// A number that is counted up to a bound
+    Quota;
+    /// How often something may happen
+    Limit;
+    /// A lock
+    Lock;
+    /// Something that the schema does not say
+    Untyped;
+
+    /// The schema says how long a key lives
+    Declared;
+    /// Whoever writes says how long a key lives
+    ByCaller;
+    /// Nobody says how long a key lives, so that nothing can be written
+    Undeclared;
+
+    /// Spelled as its type is: text, a number, a word
+    Plain;
+    /// Spelled as JSON
+    Json;
+    /// Spelled by `C`, and compressed
+    Zstd<C>;
+}

@@ -1,0 +1,55 @@
+//! Time that a test can set.
+
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+/// Where the store takes its time from: for the breaker, for ages in the process's own cache, for
+/// early refresh. What expires on the server goes by the server's time.
+#[derive(Clone)]
+pub struct Clock(Source);
+
+#[derive(Clone)]
+enum Source {
+    System(Instant),
+    Manual(Arc<AtomicU64>),
+}
+
+impl Clock {
+    /// The time that passes.
+    pub fn system() -> Self {
+        Clock(Source::System(Instant::now()))
+    }
+
+    /// A clock that stands still until it is [advanced](Clock::advance).
+    pub fn manual() -> Self {
+        Clock(Source::Manual(Arc::default()))
+    }
+
+    /// Moves a manual clock on; the system's clock moves by itself.
+    pub fn advance(&self, by: Duration) {
+        if let Source::Manual(now) = &self.0 {
+            now.fetch_add(millis(by), Ordering::SeqCst);
+        }
+    }
+
+    /// Milliseconds since the clock was made.
+    pub(crate) fn now(&self) -> u64 {
+        match &self.0 {
+            Source::System(start) => millis(start.elapsed()),
+            Source::Manual(now) => now.load(Ordering::SeqCst),
+        }
+    }
+}
+
+impl fmt::Debug for Clock {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let source = if matches!(self.0, Source::System(_)) { "system" } else { "manual" };
+        write!(f, "Clock({source}, {} ms)", self.now())
+    }
+}
+
+fn millis(duration: Duration) -> u64 {
+    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
+}

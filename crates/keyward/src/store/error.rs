@@ -1,0 +1,90 @@
+//! What can go wrong between an application and its server.
+
+use std::fmt;
+
+/// Why a store could not do what it was asked. No cache operation that has a fallback returns it.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub enum Error {
+    /// The server cannot be reached, or does not answer in time
+    Unavailable(String),
+    /// The server has not answered lately, and is not asked for a while
+    BreakerOpen,
+    /// The server refused
+    Refused {
+        /// The first word of its answer: `OOM`, `NOPERM`, `READONLY`
+        code: String,
+        /// The rest of it
+        message: String,
+    },
+    /// Another type stands under the key than was declared
+    WrongType {
+        /// The definition
+        definition: &'static str,
+    },
+    /// What stands under the key is not what was declared
+    Malformed {
+        /// The definition
+        definition: &'static str,
+        /// The field of a hash, if it is about one
+        field: Option<String>,
+        /// What is wrong
+        why: String,
+    },
+    /// A URL, a binding or another setting that cannot be used
+    Settings(String),
+}
+
+impl Error {
+    /// Whether the server could not be asked, so that it says nothing about the data.
+    pub fn is_unavailable(&self) -> bool {
+        matches!(self, Error::Unavailable(_) | Error::BreakerOpen)
+    }
+
+    /// From an answer of the client library; no type of it is part of ours.
+    pub(crate) fn from_redis(error: &redis::RedisError) -> Self {
+        let lost = error.is_io_error()
+            || error.is_timeout()
+            || error.is_connection_dropped()
+            || error.is_connection_refusal();
+        match error.code() {
+            Some(code) if !lost => Error::Refused {
+                code: code.to_owned(),
+                message: error.detail().unwrap_or_default().to_owned(),
+            },
+            _ => Error::Unavailable(error.to_string()),
+        }
+    }
+
+    /// The same error about a definition, where the server names a wrong type.
+    pub(crate) fn about(self, definition: &'static str) -> Self {
+        match self {
+            Error::Refused { code, .. } if code == "WRONGTYPE" => Error::WrongType { definition },
+            other => other,
+        }
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Error::Unavailable(why) => write!(f, "the server does not answer: {why}"),
+            Error::BreakerOpen => {
+                f.write_str("the server has not answered lately and is given a rest")
+            }
+            Error::Refused { code, message } => write!(f, "the server refused: {code} {message}"),
+            Error::WrongType { definition } => {
+                write!(f, "the key of `{definition}` holds another type than was declared")
+            }
+            Error::Malformed { definition, field: None, why } => {
+                write!(f, "the value of `{definition}` is not what was declared: {why}")
+            }
+            Error::Malformed { definition, field: Some(field), why } => {
+                write!(f, "the field `{field}` of `{definition}` is not what was declared: {why}")
+            }
+            Error::Settings(why) => f.write_str(why),
+        }
+    }
+}
+
+impl std::error::Error for Error {}

@@ -1,0 +1,228 @@
+//! The one connection that all commands share, made again when it is lost.
+
+use super::address::Address;
+use super::error::Error;
+use redis::aio::{ConnectionLike as _, MultiplexedConnection};
+use redis::cluster::{ClusterClient, ClusterClientBuilder};
+use redis::cluster_async::ClusterConnection;
+use redis::cluster_routing::{RoutingInfo, SingleNodeRoutingInfo};
+use redis::sentinel::{SentinelClient, SentinelNodeConnectionInfo, SentinelServerType};
+use redis::{AsyncConnectionConfig, Client, Cmd, Pipeline, RedisError, RetryMethod, Value};
+use std::sync::{PoisonError, RwLock};
+use std::time::Duration;
+use tokio::sync::Mutex;
+
+/// How long the server may take.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Timeouts {
+    pub(crate) connect: Duration,
+    pub(crate) response: Duration,
+}
+
+/// A way to a server, a cluster, or whatever a sentinel says is the primary.
+pub(crate) struct Link {
+    target: Target,
+    timeouts: Timeouts,
+    live: RwLock<Option<Live>>,
+    /// Held while connecting, so that one caller connects for all
+    connecting: Mutex<()>,
+}
+
+enum Target {
+    Single(Client),
+    Cluster(ClusterClient),
+    Sentinel(Mutex<SentinelClient>),
+}
+
+/// A connection and its number, so that only the one that failed is dropped.
+#[derive(Clone)]
+struct Live {
+    number: u64,
+    connection: Connection,
+}
+
+#[derive(Clone)]
+enum Connection {
+    Single(MultiplexedConnection),
+    Cluster(ClusterConnection),
+}
+
+/// A server that keys are written to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Primary {
+    /// The only one there is
+    Only,
+    /// One of a cluster
+    At(String, u16),
+}
+
+impl Link {
+    pub(crate) fn new(address: Address, timeouts: Timeouts) -> Result<Self, Error> {
+        let settings = |error: RedisError| Error::Settings(error.to_string());
+        let target = match address {
+            Address::Single(info) => Target::Single(Client::open(info).map_err(settings)?),
+            Address::Cluster(nodes) => {
+                let builder = ClusterClientBuilder::new(nodes)
+                    .use_protocol(redis::ProtocolVersion::RESP3)
+                    .tcp_settings(redis::io::tcp::TcpSettings::default().set_nodelay(true))
+                    .connection_timeout(timeouts.connect)
+                    .response_timeout(timeouts.response)
+                    // The breaker decides about trying again, not a loop underneath it.
+                    .retries(2);
+                Target::Cluster(builder.build().map_err(settings)?)
+            }
+            Address::Sentinel { sentinels, service, server } => {
+                let node = SentinelNodeConnectionInfo::default()
+                    .set_redis_connection_info(server.redis_settings().clone())
+                    .set_tcp_settings(server.tcp_settings().clone());
+                let node = match server.addr() {
+                    redis::ConnectionAddr::TcpTls { .. } => {
+                        node.set_tls_mode(redis::TlsMode::Secure)
+                    }
+                    _ => node,
+                };
+                let kind = SentinelServerType::Master;
+                let client = SentinelClient::build(sentinels, service, Some(node), kind);
+                Target::Sentinel(Mutex::new(client.map_err(settings)?))
+            }
+        };
+        Ok(Link { target, timeouts, live: RwLock::new(None), connecting: Mutex::new(()) })
+    }
+
+    pub(crate) fn is_cluster(&self) -> bool {
+        matches!(self.target, Target::Cluster(_))
+    }
+
+    /// Sends one command.
+    pub(crate) async fn query(&self, cmd: &Cmd) -> Result<Value, Error> {
+        let mut live = self.live().await?;
+        let answer = match &mut live.connection {
+            Connection::Single(connection) => connection.req_packed_command(cmd).await,
+            Connection::Cluster(connection) => connection.req_packed_command(cmd).await,
+        };
+        answer.and_then(Value::extract_error).map_err(|error| self.failed(live.number, &error))
+    }
+
+    /// Sends several commands in one round trip; an error of one is in its place.
+    pub(crate) async fn pipeline(&self, pipeline: &Pipeline) -> Result<Vec<Value>, Error> {
+        let mut live = self.live().await?;
+        let count = pipeline.len();
+        let answer = match &mut live.connection {
+            Connection::Single(connection) => {
+                connection.req_packed_commands(pipeline, 0, count).await
+            }
+            Connection::Cluster(connection) => {
+                connection.req_packed_commands(pipeline, 0, count).await
+            }
+        };
+        answer.map_err(|error| self.failed(live.number, &error))
+    }
+
+    /// Sends a command to one of the servers of a cluster.
+    pub(crate) async fn query_at(&self, primary: &Primary, cmd: &Cmd) -> Result<Value, Error> {
+        let (Primary::At(host, port), Live { number, connection: Connection::Cluster(connection) }) =
+            (primary, &mut self.live().await?)
+        else {
+            return self.query(cmd).await;
+        };
+        let address = SingleNodeRoutingInfo::ByAddress { host: host.clone(), port: *port };
+        let answer = connection.route_command(cmd.clone(), RoutingInfo::SingleNode(address)).await;
+        answer.and_then(Value::extract_error).map_err(|error| self.failed(*number, &error))
+    }
+
+    /// The servers that keys are written to.
+    pub(crate) async fn primaries(&self) -> Result<Vec<Primary>, Error> {
+        if !self.is_cluster() {
+            return Ok(vec![Primary::Only]);
+        }
+        let mut slots = redis::cmd("CLUSTER");
+        slots.arg("SLOTS");
+        let answer = self.query(&slots).await?;
+        let ranges: Vec<(i64, i64, (String, u16))> = ranges(answer)
+            .ok_or_else(|| Error::Unavailable("CLUSTER SLOTS cannot be understood".to_owned()))?;
+        let mut primaries: Vec<Primary> = Vec::new();
+        for (_, _, (host, port)) in ranges {
+            let primary = Primary::At(host, port);
+            if !primaries.contains(&primary) {
+                primaries.push(primary);
+            }
+        }
+        Ok(primaries)
+    }
+
+    /// Drops a connection that is of no use any more.
+    fn failed(&self, number: u64, error: &RedisError) -> Error {
+        let useless = match error.retry_method() {
+            RetryMethod::Reconnect | RetryMethod::ReconnectFromInitialConnections => true,
+            // A primary that a sentinel has put aside answers so.
+            _ => matches!(error.code(), Some("READONLY" | "MASTERDOWN")) && !self.is_cluster(),
+        };
+        if useless {
+            let mut live = self.live.write().unwrap_or_else(PoisonError::into_inner);
+            if live.as_ref().is_some_and(|live| live.number == number) {
+                *live = None;
+            }
+        }
+        Error::from_redis(error)
+    }
+
+    fn current(&self) -> Option<Live> {
+        self.live.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    async fn live(&self) -> Result<Live, Error> {
+        if let Some(live) = self.current() {
+            return Ok(live);
+        }
+        let _connecting = self.connecting.lock().await;
+        if let Some(live) = self.current() {
+            return Ok(live);
+        }
+        // Connecting to a cluster can hang in the library, and so can a sentinel that is asked.
+        let connecting = tokio::time::timeout(self.timeouts.connect, self.connect());
+        let connection = match connecting.await {
+            Ok(connected) => connected.map_err(|error| Error::from_redis(&error))?,
+            Err(_) => return Err(Error::Unavailable("connecting took too long".to_owned())),
+        };
+        let mut live = self.live.write().unwrap_or_else(PoisonError::into_inner);
+        let number = NEXT.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+        Ok(live.insert(Live { number, connection }).clone())
+    }
+
+    async fn connect(&self) -> Result<Connection, RedisError> {
+        let config = AsyncConnectionConfig::new()
+            .set_connection_timeout(Some(self.timeouts.connect))
+            .set_response_timeout(Some(self.timeouts.response));
+        Ok(match &self.target {
+            Target::Single(client) => Connection::Single(
+                client.get_multiplexed_async_connection_with_config(&config).await?,
+            ),
+            Target::Cluster(client) => Connection::Cluster(client.get_async_connection().await?),
+            Target::Sentinel(client) => {
+                let mut client = client.lock().await;
+                Connection::Single(client.get_async_connection_with_config(&config).await?)
+            }
+        })
+    }
+}
+
+static NEXT: std::sync::atomic::AtomicU64 = std::sync::atomic::AtomicU64::new(0);
+
+/// First and last slot and the primary of each range in the answer to `CLUSTER SLOTS`.
+fn ranges(answer: Value) -> Option<Vec<(i64, i64, (String, u16))>> {
+    let Value::Array(ranges) = answer else { return None };
+    let range = |range: Value| {
+        let Value::Array(parts) = range else { return None };
+        let mut parts = parts.into_iter();
+        let (Some(Value::Int(first)), Some(Value::Int(last)), Some(Value::Array(node))) =
+            (parts.next(), parts.next(), parts.next())
+        else {
+            return None;
+        };
+        let mut node = node.into_iter();
+        let host = redis::from_redis_value(node.next()?).ok()?;
+        let port = redis::from_redis_value(node.next()?).ok()?;
+        Some((first, last, (host, port)))
+    };
+    ranges.into_iter().map(range).collect()
+}

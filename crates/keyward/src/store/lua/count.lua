@@ -1,0 +1,27 @@
+-- Adds to a number within bounds. KEYS: key. ARGV: by, lowest or '', highest or '', TTL in ms (0: none),
+-- and whether the TTL starts anew with every write (1) or only with the first (0).
+-- Returns whether it was added, and the number. Numbers are compared as integers of 64 bits: Lua's own
+-- end at 2^53.
+local function below(a, b)
+  local na, nb = a:sub(1, 1) == '-', b:sub(1, 1) == '-'
+  if na ~= nb then return na end
+  if na then a, b = b:sub(2), a:sub(2) end
+  if #a ~= #b then return #a < #b end
+  return a < b
+end
+local before = redis.call('GET', KEYS[1])
+local after = redis.call('INCRBY', KEYS[1], ARGV[1])
+local text = redis.call('GET', KEYS[1])
+local low, high = ARGV[2], ARGV[3]
+if (low ~= '' and below(text, low)) or (high ~= '' and below(high, text)) then
+  if before then
+    redis.call('SET', KEYS[1], before, 'KEEPTTL')
+  else
+    redis.call('DEL', KEYS[1])
+  end
+  return {0, before or '0'}
+end
+if ARGV[4] ~= '0' and (not before or ARGV[5] == '1') then
+  redis.call('PEXPIRE', KEYS[1], ARGV[4])
+end
+return {1, text}
