@@ -41,7 +41,7 @@ impl<V: serde::Serialize + serde::de::DeserializeOwned> Codec<V> for crate::kind
 
 /// The most that a compressed value may grow to, whatever it claims.
 #[cfg(feature = "store")]
-pub const MAX_DECOMPRESSED: usize = 64 << 20;
+const MAX_DECOMPRESSED: usize = 64 << 20;
 
 #[cfg(feature = "store")]
 impl<V, C: Codec<V>> Codec<V> for crate::kind::Zstd<C> {

@@ -20,6 +20,9 @@ pub struct Definition {
     pub ttl: Ttl,
     /// What a store does beyond reading and writing
     pub behaviour: Behaviour,
+    /// Its old names, while a migration lasts
+    #[doc(hidden)]
+    pub former: &'static [Former],
     /// Its parameters, without those of the prefix
     pub params: &'static [Param],
     #[doc(hidden)]
@@ -50,6 +53,7 @@ impl Definition {
             lifecycle,
             ttl,
             behaviour,
+            former: &[],
             params,
             number,
             parts,
@@ -61,6 +65,13 @@ impl Definition {
     #[must_use]
     pub const fn behaving(mut self, behaviour: Behaviour) -> Self {
         self.behaviour = behaviour;
+        self
+    }
+
+    #[doc(hidden)]
+    #[must_use]
+    pub const fn formerly(mut self, former: &'static [Former]) -> Self {
+        self.former = former;
         self
     }
 
@@ -92,8 +103,11 @@ pub struct Behaviour {
     pub max_len: Option<u64>,
     /// Whether a write to a full collection is refused; otherwise it is trimmed
     pub refuse_when_full: bool,
-    /// Whether events find its keys by an index; otherwise by a scan
-    pub indexed: bool,
+    /// The bound on a value's size
+    pub max_bytes: Option<u64>,
+    /// Where events find its keys by an index: the parameters that events bind, for each way in which
+    /// they do
+    pub indexes: &'static [&'static [usize]],
     /// How old a copy in the process may be
     pub l1_ms: Option<u64>,
     /// Whether it is refreshed before it expires
@@ -124,7 +138,8 @@ impl Behaviour {
         sliding: false,
         max_len: None,
         refuse_when_full: false,
-        indexed: false,
+        max_bytes: None,
+        indexes: &[],
         l1_ms: None,
         early_refresh: false,
         stale_ms: None,
@@ -147,6 +162,33 @@ pub enum Algorithm {
     SlidingWindow,
     /// Requests are spread evenly, with bursts up to the limit
     Gcra,
+}
+
+/// An old name of a key, and how far its migration is.
+#[doc(hidden)]
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Former {
+    pub phase: Phase,
+    pub parts: &'static [FormerPart],
+}
+
+/// How far a migration is, as long as old names matter.
+#[doc(hidden)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Phase {
+    /// The old name counts, both are written
+    DualWrite,
+    /// The new name counts, both are written, and reads fall back to the old one
+    ReadFallback,
+}
+
+/// A piece of an old name: absolute, with values of the prefix and of the definition.
+#[doc(hidden)]
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum FormerPart {
+    Literal(&'static str),
+    /// The value of this parameter, those of the prefix first, spelled by its old type
+    Value(usize, Language),
 }
 
 /// A parameter of a definition, a prefix or an event.

@@ -128,6 +128,13 @@ pub struct FieldError {
     pub kind: FieldErrorKind,
 }
 
+impl FieldError {
+    #[cfg(feature = "store")]
+    pub(crate) fn new(definition: &'static str, field: &str, kind: FieldErrorKind) -> Self {
+        FieldError { definition, field: field.to_owned(), kind }
+    }
+}
+
 /// What is wrong with a field.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]

@@ -1,6 +1,11 @@
 //! The fields of a hash: from bytes and to bytes.
 
-use crate::{Date, FieldError, FieldErrorKind, Key, ParamValue, Timestamp, Unix, UnixMs, Uuid};
+use crate::kind::Plain;
+use crate::{
+    Codec, Date, FieldError, FieldErrorKind, Key, ParamValue, Timestamp, Unix, UnixMs, Uuid,
+};
+use std::fmt;
+use std::marker::PhantomData;
 
 /// What a field of a hash can hold.
 pub trait FieldValue: Sized {
@@ -110,6 +115,14 @@ pub trait Fields: Sized {
     /// The names of the fields in the hash.
     const FIELDS: &'static [&'static str];
 
+    /// Those that must be there.
+    #[doc(hidden)]
+    const REQUIRED: &'static [&'static str];
+
+    /// Those that have a TTL of their own, in milliseconds.
+    #[doc(hidden)]
+    const TTLS: &'static [(&'static str, u64)];
+
     /// Whether others are admitted.
     #[doc(hidden)]
     const OPEN: bool;
@@ -131,13 +144,21 @@ pub trait Fields: Sized {
     fn from_pairs<N: AsRef<[u8]>, V: AsRef<[u8]>>(
         pairs: impl IntoIterator<Item = (N, V)>,
     ) -> Result<Self, FieldError> {
+        let owned = pairs.into_iter().map(|(name, value)| (name.as_ref().to_vec(), value.as_ref().to_vec()));
+        Self::from_owned_pairs(owned)
+    }
+
+    /// The same from bytes that are ours.
+    #[doc(hidden)]
+    fn from_owned_pairs(
+        pairs: impl IntoIterator<Item = (Vec<u8>, Vec<u8>)>,
+    ) -> Result<Self, FieldError> {
         let (names, mut others) = (Self::FIELDS, Vec::new());
         let mut values = vec![None; names.len()];
         for (name, value) in pairs {
-            let (name, value) = (name.as_ref(), value.as_ref().to_vec());
             match names.iter().position(|known| known.as_bytes() == name) {
                 Some(at) => values[at] = Some(value),
-                None => others.push((name.to_vec(), value)),
+                None => others.push((name, value)),
             }
         }
         let error = |field: &str, kind| {
@@ -155,6 +176,83 @@ pub trait Fields: Sized {
     }
 }
 
+/// A field of a hash by its name, with its type `V` and its spelling `C`: `FileMeta::SIZE`.
+pub struct Field<F, V, C = Plain> {
+    name: &'static str,
+    of: PhantomData<fn() -> (F, V, C)>,
+}
+
+impl<F, V, C> Field<F, V, C> {
+    #[doc(hidden)]
+    pub const fn new(name: &'static str) -> Self {
+        Field { name, of: PhantomData }
+    }
+
+    /// Its name in the hash.
+    pub fn name(self) -> &'static str {
+        self.name
+    }
+
+    /// The change that sets it.
+    pub fn to(self, value: &V) -> Change<F>
+    where
+        C: Codec<V>,
+    {
+        Change { name: self.name, value: C::encode(value).map(Some), of: PhantomData }
+    }
+
+    /// The change that removes it. A field that must be there cannot be removed: the update fails.
+    pub fn removed(self) -> Change<F> {
+        Change { name: self.name, value: Ok(None), of: PhantomData }
+    }
+}
+
+impl<F, V, C> Clone for Field<F, V, C> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<F, V, C> Copy for Field<F, V, C> {}
+
+impl<F, V, C> fmt::Debug for Field<F, V, C> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Field({})", self.name)
+    }
+}
+
+/// What becomes of a field.
+pub struct Change<F> {
+    pub(crate) name: &'static str,
+    pub(crate) value: Result<Option<Vec<u8>>, String>,
+    of: PhantomData<fn() -> F>,
+}
+
+impl<F> fmt::Debug for Change<F> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Change({})", self.name)
+    }
+}
+
+/// What a field can be added up in.
+pub trait Number {
+    /// The server's command.
+    #[doc(hidden)]
+    const INCREMENT: &'static str;
+}
+
+impl Number for i64 {
+    const INCREMENT: &'static str = "HINCRBY";
+}
+
+impl Number for u64 {
+    const INCREMENT: &'static str = "HINCRBY";
+}
+
+impl Number for f64 {
+    const INCREMENT: &'static str = "HINCRBYFLOAT";
+}
+
 /// The fields of a hash of which the schema names none.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct AnyFields(pub Vec<(Vec<u8>, Vec<u8>)>);
@@ -162,6 +260,8 @@ pub struct AnyFields(pub Vec<(Vec<u8>, Vec<u8>)>);
 impl Fields for AnyFields {
     const DEFINITION: &'static str = "";
     const FIELDS: &'static [&'static str] = &[];
+    const REQUIRED: &'static [&'static str] = &[];
+    const TTLS: &'static [(&'static str, u64)] = &[];
     const OPEN: bool = true;
 
     fn read(hash: &mut Hash) -> Option<Self> {

@@ -1,6 +1,6 @@
 //! What generated code needs and nobody else: no promise is made about it.
 
-pub use crate::definition::{Language, Param, Part};
+pub use crate::definition::{Former, FormerPart, Language, Param, Part, Phase};
 pub use crate::field::{Hash, Pairs};
 pub use keyward_pattern::{Found, Tables};
 #[cfg(feature = "json")]
@@ -322,6 +322,37 @@ pub fn bound<T: ParamValue>(value: Option<T>) -> Option<String> {
     Some(text)
 }
 
+/// Keys that an event makes invalid and does not know in full.
+#[derive(Debug, Clone)]
+pub struct Search {
+    pub definition: &'static Definition,
+    /// Finds them, and maybe others: a glob's star crosses separators
+    pub glob: String,
+    /// What is known of them, as text; the parameters of the definition alone
+    pub values: Vec<Option<String>>,
+}
+
+/// A search, with those parameters bound that have a value; each as it stands in a key and as text.
+pub fn search<K: Key>(
+    prefix: &<K::Keyspace as Keyspace>::Prefix,
+    values: Vec<Option<(String, String)>>,
+) -> Search {
+    let (spelled, values): (Vec<_>, Vec<_>) = values.into_iter().map(Option::unzip).unzip();
+    Search { definition: K::DEFINITION, glob: glob_of(K::DEFINITION, prefix, &spelled), values }
+}
+
+/// A value of an event for a search.
+pub fn known(value: &impl ParamValue) -> Option<(String, String)> {
+    let mut spelled = String::with_capacity(value.spelled_len());
+    value.spell(&mut spelled);
+    Some((spelled, value.text()))
+}
+
+/// A value as an old name spells it.
+pub fn spell_former<S: Keyspace>(language: Language, text: &str) -> Option<String> {
+    spell_named::<S>(&Param::new("", "", language), text)
+}
+
 /// The glob of a definition, with those parameters bound that have a value.
 pub fn glob<K: Key>(
     prefix: &<K::Keyspace as Keyspace>::Prefix,
@@ -330,7 +361,7 @@ pub fn glob<K: Key>(
     glob_of(K::DEFINITION, prefix, values)
 }
 
-fn glob_of(definition: &Definition, prefix: &impl Prefix, values: &[Option<String>]) -> String {
+pub(crate) fn glob_of(definition: &Definition, prefix: &impl Prefix, values: &[Option<String>]) -> String {
     let mut text = String::with_capacity(prefix.len());
     prefix.write(&mut text);
     let mut glob = String::with_capacity(definition.glob.len() + 16);
@@ -386,7 +417,7 @@ impl<K: Key> AnyKey for K {
 pub trait AnyEvent<S: Keyspace> {
     fn name(&self) -> &'static str;
     fn keys(&self) -> Vec<S>;
-    fn globs_behind(&self, prefix: &S::Prefix) -> Vec<String>;
+    fn searches_behind(&self, prefix: &S::Prefix) -> Vec<Search>;
 }
 
 impl<E: Event> AnyEvent<E::Keyspace> for E {
@@ -398,7 +429,7 @@ impl<E: Event> AnyEvent<E::Keyspace> for E {
         Event::keys(self)
     }
 
-    fn globs_behind(&self, prefix: &<E::Keyspace as Keyspace>::Prefix) -> Vec<String> {
-        Event::globs_behind(self, prefix)
+    fn searches_behind(&self, prefix: &<E::Keyspace as Keyspace>::Prefix) -> Vec<Search> {
+        Event::searches_behind(self, prefix)
     }
 }

@@ -1,7 +1,9 @@
 //! What all generated keys have in common.
 
 use crate::definition::{Definition, Lifecycle, Ttl};
-use crate::generated::{self, Entry, Length, Source, Tables, ValueTexts, Visitor, Writer};
+use crate::generated::{
+    self, Entry, Length, Search, Source, Tables, ValueTexts, Visitor, Writer,
+};
 use crate::slot;
 use std::fmt;
 use std::hash::Hash;
@@ -150,6 +152,9 @@ pub trait Keyspace: Clone + fmt::Debug + Eq + Hash + Send + Sync + Sized + 'stat
     fn write_behind(&self, prefix: &Self::Prefix, out: &mut String);
 
     #[doc(hidden)]
+    fn values(&self) -> Vec<String>;
+
+    #[doc(hidden)]
     const KEYS: &'static [Entry<Self>];
 
     #[doc(hidden)]
@@ -208,7 +213,12 @@ pub trait Event: Clone + fmt::Debug + Eq + Hash + Send + Sync + Sized + 'static 
     fn keys(&self) -> Vec<Self::Keyspace>;
 
     /// Globs that find the others.
-    fn globs_behind(&self, prefix: &<Self::Keyspace as Keyspace>::Prefix) -> Vec<String>;
+    fn globs_behind(&self, prefix: &<Self::Keyspace as Keyspace>::Prefix) -> Vec<String> {
+        self.searches_behind(prefix).into_iter().map(|search| search.glob).collect()
+    }
+
+    #[doc(hidden)]
+    fn searches_behind(&self, prefix: &<Self::Keyspace as Keyspace>::Prefix) -> Vec<Search>;
 
     #[doc(hidden)]
     fn make(source: &mut Source<'_>) -> Option<Self>;

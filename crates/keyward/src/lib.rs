@@ -106,7 +106,7 @@ pub use codec::Codec;
 pub use date::Date;
 pub use definition::{Algorithm, Behaviour, Definition, Lifecycle, Param, Ttl};
 pub use error::{BuildError, FieldError, FieldErrorKind, Reserved, ValueError};
-pub use field::{AnyFields, FieldValue, Fields};
+pub use field::{AnyFields, Change, Field, FieldValue, Fields, Number};
 pub use key::{Event, Fixed, Key, Keyspace, Prefix};
 #[cfg(feature = "macros")]
 pub use keyward_macros::keyspace;
@@ -114,8 +114,9 @@ pub use keyward_pattern::slot;
 pub use param::ParamValue;
 #[cfg(feature = "store")]
 pub use store::{
-    Allowance, Behind, BreakerSettings, BreakerState, Builder, Clock, Counted, Error, Handle,
-    Invalidated, Lifespan, Store,
+    Allowance, Behind, BreakerSettings, BreakerState, Builder, Clock, Counted, EntryId,
+    EntryIdError, Error, Handle, Invalidated, Lifespan, Pipeline, Promise, ReadMany, Request, Score,
+    Store, Whole,
 };
 pub use timestamp::Timestamp;
 pub use unix::{Unix, UnixMs};

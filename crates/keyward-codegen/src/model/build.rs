@@ -2,7 +2,7 @@
 
 use super::name::Names;
 use super::{
-    Behaviour, Binding, Event, Field, Invalidation, Key, Module, Name, Param, ParamType, Part,
+    Behaviour, Binding, Event, Field, Former, FormerPart, Invalidation, Key, Module, Name, Param, ParamType, Part,
     Prefix, Selection, Ttl, Value, Word,
 };
 use base64::Engine as _;
@@ -11,7 +11,7 @@ use keyward_pattern::{LanguageError, Tables, Template, Type};
 use keyward_schema::Schema;
 use keyward_schema::model::{
     Algorithm, BindingSource, Definition, Invalidate, JsonType, Lifecycle, Limit, OnFull, OnOutage,
-    OnWrite, ParamDeclaration, Role,
+    OnWrite, ParamDeclaration, Phase, Rename, Role,
 };
 use keyward_schema::{Spanned, model};
 use std::cell::OnceCell;
@@ -24,7 +24,9 @@ impl Module {
         let besides: Vec<keyward_pattern::Param> = schema
             .events
             .iter()
-            .flat_map(|event| event.params.iter().map(|param| param.param.value.clone()))
+            .flat_map(|event| &event.params)
+            .chain(old_names(schema).flat_map(|(_, rename)| &rename.params))
+            .map(|param| param.param.value.clone())
             .collect();
         let export = schema.compiled.export(&besides)?;
         let mut building = Building::new(schema, &export.block);
@@ -54,16 +56,33 @@ impl Module {
             });
             event_params.push(params.collect());
         }
+        let former: Vec<(usize, Former)> = old_names(schema)
+            .filter_map(|(phase, rename)| building.former(phase, rename, &mut besides))
+            .collect();
         let prefix = building.prefix(keys.first().map_or(&[], |params| &params[..prefix_params]));
-        let keys: Vec<Key> =
+        let mut keys: Vec<Key> =
             (0..).zip(keys).map(|(number, params)| building.key(number, params)).collect();
-        let events = schema
+        for (number, former) in former {
+            keys[number].former.push(former);
+        }
+        let events: Vec<Event> = schema
             .events
             .iter()
             .zip(event_params)
             .zip(building.event_names())
             .map(|((event, params), name)| building.event(event, name, params, &keys))
             .collect();
+        for it in events.iter().flat_map(|event| &event.invalidates) {
+            if it.exact || it.resolve != Some("index") {
+                continue;
+            }
+            let bound = it.bindings.iter().enumerate().filter(|(_, binding)| !binding.free);
+            let bound: Vec<usize> = bound.map(|(at, _)| at).collect();
+            let indexes = &mut keys[it.key].behaviour.indexes;
+            if !indexes.contains(&bound) {
+                indexes.push(bound);
+            }
+        }
         let all: Vec<usize> = (0..keys.len()).collect();
         let select = |name: &str, doc: Option<String>, member: &dyn Fn(&Definition) -> bool| {
             let chosen: Vec<usize> =
@@ -117,6 +136,7 @@ fn behaviour(definition: &Definition) -> Behaviour {
         sliding: definition.sliding,
         refuse_when_full: definition.on_full == OnFull::Refuse,
         invalidate: definition.invalidate.as_ref().map(|how| resolution(how.value)),
+        indexes: Vec::new(),
         l1_ms: millis(&cache.l1),
         early_refresh: cache.early_refresh.as_ref().is_some_and(|on| on.value),
         stale_ms: millis(&cache.stale_if_error),
@@ -148,6 +168,12 @@ fn behaviour(definition: &Definition) -> Behaviour {
         _ => {}
     }
     made
+}
+
+/// The old names that still matter, with the phase of their migration.
+fn old_names(schema: &Schema) -> impl Iterator<Item = (Phase, &Rename)> {
+    let running = schema.migrations.iter().filter(|it| *it.phase != Phase::Cleanup);
+    running.flat_map(|it| it.renames.iter().map(|rename| (*it.phase, rename)))
 }
 
 fn resolution(how: Invalidate) -> &'static str {
@@ -306,6 +332,39 @@ impl<'s> Building<'s> {
         spelling
     }
 
+    /// An old name, and the number of the definition that has it.
+    fn former<'l>(
+        &self,
+        phase: Phase,
+        rename: &Rename,
+        languages: &mut impl Iterator<Item = &'l Option<u32>>,
+    ) -> Option<(usize, Former)> {
+        let languages: Vec<Option<u32>> =
+            languages.by_ref().take(rename.params.len()).copied().collect();
+        let number = self.schema.keys.iter().position(|key| *key.name == *rename.definition)?;
+        let params = &self.schema.keys[number].params;
+        let parts = parts(&rename.from);
+        let parts: Option<Vec<FormerPart>> = parts
+            .into_iter()
+            .map(|part| {
+                let Some(at) = part.param else {
+                    return Some(FormerPart { literal: part.literal, ..FormerPart::default() });
+                };
+                let old = rename.params.get(at)?;
+                let param = params.iter().position(|param| *param.name == *old.name)?;
+                let rest = rename.from.holes().nth(at).is_some_and(|hole| hole.rest);
+                let keys = match &old.param.value.ty {
+                    Type::Key(names) => self.numbers(names),
+                    _ => Vec::new(),
+                };
+                let language = languages.get(at).copied().flatten().filter(|_| !rest);
+                Some(FormerPart { literal: None, param: Some(param), language, keys })
+            })
+            .collect();
+        let phase = if phase == Phase::DualWrite { "dual-write" } else { "read-fallback" };
+        Some((number, Former { phase, parts: parts? }))
+    }
+
     fn numbers(&self, names: &[String]) -> Vec<usize> {
         let number = |name: &String| self.schema.keys.iter().position(|key| *key.name == *name);
         names.iter().filter_map(number).collect()
@@ -378,6 +437,7 @@ impl<'s> Building<'s> {
             max_len: definition.max_len.as_ref().map(|len| len.value),
             max_bytes: definition.max_bytes.as_ref().map(|size| size.bytes()),
             behaviour: behaviour(definition),
+            former: Vec::new(),
         }
     }
 

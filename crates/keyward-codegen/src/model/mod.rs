@@ -171,6 +171,30 @@ pub struct Key {
     pub max_bytes: Option<u64>,
     /// What a store does beyond reading and writing
     pub behaviour: Behaviour,
+    /// Its old names, while a migration lasts
+    pub former: Vec<Former>,
+}
+
+/// An old name of a key.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Former {
+    /// `dual-write` or `read-fallback`
+    pub phase: &'static str,
+    /// Its literals and parameters
+    pub parts: Vec<FormerPart>,
+}
+
+/// A literal or a parameter of an old name.
+#[derive(Debug, Clone, PartialEq, Default, Serialize)]
+pub struct FormerPart {
+    /// The literal
+    pub literal: Option<String>,
+    /// The parameter, those of the prefix first
+    pub param: Option<usize>,
+    /// The number of its old type's language, if it has one
+    pub language: Option<u32>,
+    /// The definitions whose keys it is, if it is a key
+    pub keys: Vec<usize>,
 }
 
 /// What a store does beyond reading and writing a key.
@@ -186,6 +210,8 @@ pub struct Behaviour {
     pub refuse_when_full: bool,
     /// How an event finds keys with a free parameter: `index` or `scan`
     pub invalidate: Option<&'static str>,
+    /// The parameters that events bind when they look for its keys in an index, for each way
+    pub indexes: Vec<Vec<usize>>,
     /// How old a copy in the process may be, in milliseconds
     pub l1_ms: Option<u64>,
     /// Whether it is refreshed before it expires

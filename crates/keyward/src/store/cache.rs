@@ -5,25 +5,34 @@
 //! invalidation never lands after it. Nothing that goes wrong with the cache reaches the caller; the
 //! loader's own error is the only one.
 
-use super::handle::Handle;
+use super::core::Core;
+use super::handle::{Handle, written};
 use super::lua::{Lua, lua};
-use crate::kind::{Declared, Str};
-use crate::{Codec, Key};
+use super::request::Call;
+use super::whole::Whole;
+use super::write::{Mode, Write, about};
+use crate::Key;
+use crate::kind::Declared;
+use redis::Value;
 use std::future::Future;
-use std::sync::Arc;
-use std::time::Instant;
+use std::sync::{Arc, Weak};
+use std::time::{Duration, Instant};
 
 static TAKE: Lua = lua!("lua/lease.lua");
-static FILL: Lua = lua!("lua/fill.lua");
+static GIVE_BACK: Lua = lua!("lua/unlease.lua");
 
 /// How long a load may take until its fill is dropped, where the schema gives no `load_lock`.
 const LEASE_MS: u64 = 10_000;
+/// The longest pause between two looks for what another process is loading.
+const PATIENCE: Duration = Duration::from_millis(100);
 
 /// What was found in the cache.
 enum Looked<V> {
-    /// A value
-    Found(V),
-    /// There is none
+    /// A value, which is due to be loaded anew or not
+    Found(V, bool),
+    /// It is known that there is none
+    NoneKnown,
+    /// There is nothing
     Nothing,
     /// There is something, which is no value
     Malformed,
@@ -34,65 +43,191 @@ enum Looked<V> {
 /// What a load may do with what it loads.
 enum Lease<V> {
     /// Write it, if the token still holds
-    Taken(String),
-    /// Nothing: somebody else is about to write, or nobody can
-    Not,
+    Taken(Token),
+    /// Nothing: somebody else is about to write
+    Busy,
+    /// Nothing: the server cannot be asked
+    Impossible,
     /// Throw it away before it begins: somebody else has written
     Filled(V),
 }
 
-impl<K: Key, V, C: Codec<V>> Handle<'_, K, Str<V, C>, Declared>
-where
-    V: Clone + Send + Sync + 'static,
-{
+/// What the caller gets: a value, or a value if there is one.
+struct Wish<V, R> {
+    some: fn(V) -> R,
+    /// What "there is none" is, where that is an answer
+    none: Option<fn() -> R>,
+    value: fn(&R) -> Option<&V>,
+}
+
+impl<K: Key, T: Whole> Handle<'_, K, T, Declared> {
     /// The value from the cache, or else from the loader, which then fills the cache.
     ///
     /// However many callers of this process miss at once, one loads, and the others get what it got.
-    /// If the caller that loads is cancelled, one that waits goes on in its place.
+    /// If the caller that loads is cancelled, one that waits goes on in its place. What else the
+    /// schema may ask for: `l1`, `early_refresh`, `stale_if_error`, `load_lock`.
+    ///
+    /// An empty collection is not cached: the server cannot hold one.
     ///
     /// # Errors
     /// The loader's own error, which all who waited for this load share. Never one of the cache.
-    pub async fn get_or_load<E, F>(&self, load: impl FnOnce() -> F) -> Result<V, Arc<E>>
+    pub async fn get_or_load<E, F>(&self, load: impl FnOnce() -> F) -> Result<T::Value, Arc<E>>
     where
         E: Send + Sync + 'static,
-        F: Future<Output = Result<V, E>>,
+        F: Future<Output = Result<T::Value, E>>,
     {
-        let looked = self.look().await;
-        if let Looked::Found(value) = looked {
-            self.tick("keyward_cache_hits_total");
-            return Ok(value);
+        let wish = Wish { some: |value| value, none: None, value: |value| Some(value) };
+        self.obtain(wish, load).await
+    }
+
+    /// The same where there may be none: what the loader does not find is remembered for the
+    /// schema's `negative_ttl`, if it has one.
+    ///
+    /// # Errors
+    /// The loader's own error. Never one of the cache.
+    pub async fn find_or_load<E, F>(
+        &self,
+        load: impl FnOnce() -> F,
+    ) -> Result<Option<T::Value>, Arc<E>>
+    where
+        E: Send + Sync + 'static,
+        F: Future<Output = Result<Option<T::Value>, E>>,
+    {
+        let wish = Wish { some: Some, none: Some(|| None), value: Option::as_ref };
+        self.obtain(wish, load).await
+    }
+
+    async fn obtain<R, E, F>(
+        &self,
+        wish: Wish<T::Value, R>,
+        load: impl FnOnce() -> F,
+    ) -> Result<R, Arc<E>>
+    where
+        R: Clone + Send + Sync + 'static,
+        E: Send + Sync + 'static,
+        F: Future<Output = Result<R, E>>,
+    {
+        if let Some(value) = self.core.l1.get(&self.names.name) {
+            self.tick("keyward_l1_hits_total");
+            return Ok((wish.some)(value));
         }
+        let looked = self.look_up(wish.none.is_some()).await;
+        let still_good = match looked {
+            Looked::Found(value, due) => {
+                self.tick("keyward_cache_hits_total");
+                if !due || self.core.flights.is_open(&self.names.name) {
+                    return Ok((wish.some)(value));
+                }
+                self.tick("keyward_early_refreshes_total");
+                return match self.load(&wish, Looked::Found((), true), load).await {
+                    Err(_) => Ok((wish.some)(value)),
+                    loaded => loaded,
+                };
+            }
+            Looked::NoneKnown => {
+                self.tick("keyward_cache_hits_total");
+                if let Some(none) = wish.none {
+                    return Ok(none());
+                }
+                Looked::Nothing
+            }
+            Looked::Nothing => Looked::Nothing,
+            Looked::Malformed => Looked::Malformed,
+            Looked::Unknown => Looked::Unknown,
+        };
         self.tick("keyward_cache_misses_total");
-        let flight = self.core.flights.join::<Result<V, Arc<E>>, _>(&self.name, || async {
+        self.load(&wish, still_good, load).await
+    }
+
+    /// Loads, once for all that ask at the same time.
+    async fn load<R, E, F>(
+        &self,
+        wish: &Wish<T::Value, R>,
+        looked: Looked<()>,
+        load: impl FnOnce() -> F,
+    ) -> Result<R, Arc<E>>
+    where
+        R: Clone + Send + Sync + 'static,
+        E: Send + Sync + 'static,
+        F: Future<Output = Result<R, E>>,
+    {
+        let join = self.core.flights.join::<Result<R, Arc<E>>, _>(&self.names.name, || async {
             // A database that has lost its cache must not get everything at once.
             let away = matches!(looked, Looked::Unknown);
             let _turn = if away { self.core.fallback.acquire().await.ok() } else { None };
-            let lease = match self.lease(&looked).await {
-                Lease::Filled(value) => return Ok(value),
+            let token = match self.lease(&looked).await {
+                Lease::Filled(value) => return Ok((wish.some)(value)),
                 Lease::Taken(token) => Some(token),
-                Lease::Not => None,
+                Lease::Busy | Lease::Impossible => None,
             };
             let began = Instant::now();
             let loaded = load().await;
-            metrics::histogram!("keyward_load_seconds", "definition" => K::DEFINITION.name)
+            self.core.pace.note(K::NAME, began.elapsed());
+            metrics::histogram!("keyward_load_seconds", "definition" => K::NAME)
                 .record(began.elapsed());
-            if let (Ok(value), Some(token)) = (&loaded, lease) {
-                self.fill(value, &token).await;
+            match loaded {
+                Ok(loaded) => {
+                    if let Some(token) = token {
+                        self.fill((wish.value)(&loaded), token).await;
+                    }
+                    Ok(loaded)
+                }
+                Err(error) => {
+                    self.tick("keyward_load_errors_total");
+                    // Whoever waits for this load in another process may try.
+                    drop(token);
+                    let stale = if away { None } else { self.stale().await };
+                    stale.map(wish.some).ok_or_else(|| Arc::new(error))
+                }
             }
-            loaded.map_err(Arc::new)
         });
-        flight.await.0
+        join.await.0
     }
 
-    async fn look(&self) -> Looked<V> {
-        match self.get().await {
-            Ok(Some(value)) => Looked::Found(value),
-            Ok(None) => Looked::Nothing,
+    async fn look_up(&self, none_matters: bool) -> Looked<T::Value> {
+        let behaviour = &K::DEFINITION.behaviour;
+        let reading = self.l1_reading();
+        let none = if none_matters && behaviour.negative_ms.is_some() {
+            self.names.derived("none")
+        } else {
+            None
+        };
+        let with_ttl = behaviour.early_refresh || reading.is_some();
+        // Most definitions ask for nothing but the value.
+        let seen = match none {
+            None => self.look(with_ttl).await.map(|seen| (seen, false)),
+            Some(none) => {
+                let mut batch = super::pipeline::Pipeline::new(self.core);
+                let seen = batch.add(self.look(with_ttl));
+                let mark = batch.add(self.ask(|_| vec![about("EXISTS", &none).into()]));
+                match batch.run().await {
+                    Ok(()) => seen.take().and_then(|seen| {
+                        Ok((seen, mark.take()?.first() == Some(&Value::Int(1))))
+                    }),
+                    Err(error) => Err(error),
+                }
+            }
+        };
+        match seen {
+            Ok((seen, none_known)) => match seen.value {
+                Some(value) => {
+                    if let Some(reading) = reading {
+                        reading.keep(&value, seen.left);
+                    }
+                    let due = behaviour.early_refresh
+                        && seen.left.is_some_and(|left| {
+                            self.core.pace.is_due(K::NAME, left, fastrand::f64())
+                        });
+                    Looked::Found(value, due)
+                }
+                None if none_known => Looked::NoneKnown,
+                None => Looked::Nothing,
+            },
             Err(error) if error.is_unavailable() => Looked::Unknown,
             Err(error) => {
                 self.tick("keyward_cache_malformed_total");
                 tracing::warn!(
-                    target: "keyward", definition = K::DEFINITION.name, %error,
+                    target: "keyward", definition = K::NAME, %error,
                     "a cached value is not what was declared"
                 );
                 Looked::Malformed
@@ -100,42 +235,135 @@ where
         }
     }
 
-    async fn lease(&self, looked: &Looked<V>) -> Lease<V> {
-        let Some(lease) = self.derived("lease") else { return Lease::Not };
+    /// A lease to fill the key. Where the schema has a `load_lock`, waits for another process that is
+    /// loading.
+    async fn lease(&self, looked: &Looked<()>) -> Lease<T::Value> {
+        let behaviour = &K::DEFINITION.behaviour;
         if matches!(looked, Looked::Unknown) {
-            return Lease::Not;
+            return Lease::Impossible;
         }
-        let token = format!("{:016x}{:016x}", fastrand::u64(..), fastrand::u64(..));
-        let malformed = u8::from(matches!(looked, Looked::Malformed));
-        let args = |cmd: &mut redis::Cmd| {
-            cmd.arg(&token).arg(LEASE_MS).arg(malformed);
-        };
-        match self.core.run(&TAKE, &[&self.name, &lease], args).await {
-            Ok(redis::Value::Int(1)) => Lease::Taken(token),
-            Ok(redis::Value::BulkString(bytes)) => {
-                self.decode(&bytes).map_or(Lease::Not, Lease::Filled)
-            }
-            _ => Lease::Not,
+        let replace = matches!(looked, Looked::Malformed | Looked::Found(..));
+        let deadline = behaviour.load_lock_ms.map(|ms| Instant::now() + Duration::from_millis(ms));
+        let mut pause = Duration::from_millis(5);
+        loop {
+            let lease = self.try_lease(replace).await;
+            let Lease::Busy = lease else { return lease };
+            let now = Instant::now();
+            let Some(left) = deadline.and_then(|deadline| deadline.checked_duration_since(now)) else {
+                return Lease::Busy;
+            };
+            tokio::time::sleep(pause.min(left)).await;
+            pause = (pause * 2).min(PATIENCE);
         }
     }
 
-    async fn fill(&self, value: &V, token: &str) {
-        let (Some(lease), Ok(bytes)) = (self.derived("lease"), self.encode(value)) else { return };
-        let ttl = self.ttl().unwrap_or(0);
-        let args = |cmd: &mut redis::Cmd| {
-            cmd.arg(token).arg(&bytes).arg(ttl);
-        };
-        match self.core.run(&FILL, &[&self.name, &lease], args).await {
-            Ok(redis::Value::Int(0)) => self.tick("keyward_fills_dropped_total"),
-            Ok(_) => {}
-            Err(error) => tracing::debug!(
-                target: "keyward", definition = K::DEFINITION.name, %error,
-                "a value could not be cached"
-            ),
+    async fn try_lease(&self, replace: bool) -> Lease<T::Value> {
+        let Some(lease) = self.names.derived("lease") else { return Lease::Impossible };
+        let token = format!("{:016x}{:016x}", fastrand::u64(..), fastrand::u64(..));
+        let time = K::DEFINITION.behaviour.load_lock_ms.unwrap_or(LEASE_MS).max(1);
+        let cluster = self.core.is_cluster();
+        if cluster && !self.indexes.is_empty() {
+            let noted = super::write::note_in_indexes(&self.indexes, self.names.own(), time);
+            let answers = self.core.send_each(&noted).await;
+            if !answers.is_ok_and(|answers| answers.iter().all(Result::is_ok)) {
+                return Lease::Impossible;
+            }
         }
+        let mut keys = vec![self.names.name.as_str(), &lease];
+        if !cluster {
+            keys.extend(self.indexes.iter().map(String::as_str));
+        }
+        let call = TAKE.call(&keys, |cmd| {
+            cmd.arg(&token).arg(time).arg(u8::from(replace)).arg(self.names.own());
+        });
+        match self.core.send(&call).await {
+            Ok(Value::Int(1)) => {
+                Lease::Taken(Token { core: self.core.me().clone(), lease, token, spent: false })
+            }
+            Ok(Value::Int(2)) => match self.look(false).await {
+                Ok(seen) => seen.value.map_or(Lease::Busy, Lease::Filled),
+                Err(_) => Lease::Impossible,
+            },
+            Ok(_) => Lease::Busy,
+            Err(_) => Lease::Impossible,
+        }
+    }
+
+    async fn fill(&self, value: Option<&T::Value>, mut token: Token) {
+        let negative = K::DEFINITION.behaviour.negative_ms;
+        let commands = match value.map(|value| T::encode(K::DEFINITION, value)).transpose() {
+            Ok(commands) => commands.unwrap_or_default(),
+            Err(error) => {
+                tracing::warn!(
+                    target: "keyward", definition = K::NAME, %error, "a value cannot be cached"
+                );
+                return;
+            }
+        };
+        let (mode, ttl) = match (commands.is_empty(), negative) {
+            (false, _) => (Mode::Whole, self.ttl()),
+            (true, Some(_)) => (Mode::None, negative),
+            (true, None) => return,
+        };
+        let write = Write {
+            definition: K::DEFINITION,
+            names: &self.names,
+            indexes: &self.indexes,
+            mode,
+            commands,
+            ttl,
+            token: Some(&token.token),
+        };
+        let calls = write.calls(self.core);
+        let filled = self.core.do_calls(calls, K::NAME).await;
+        token.spent = true;
+        match filled.and_then(|mut answers| written::<K>(answers.swap_remove(0))) {
+            Ok(Some(_)) => {}
+            Ok(None) => self.tick("keyward_fills_dropped_total"),
+            Err(error) => {
+                tracing::debug!(
+                    target: "keyward", definition = K::NAME, %error, "a value could not be cached"
+                );
+            }
+        }
+    }
+
+    /// The copy that outlives its key, for when the loader fails.
+    async fn stale(&self) -> Option<T::Value> {
+        K::DEFINITION.behaviour.stale_ms?;
+        let name = self.names.derived("stale")?;
+        let call = Call::from(T::asking(&name));
+        let answer = self.core.send(&call).await.ok()?;
+        let value = T::decode(K::DEFINITION, answer).ok()??;
+        self.tick("keyward_stale_served_total");
+        tracing::warn!(
+            target: "keyward", definition = K::NAME,
+            "the loader failed, and a value that is past its end was served"
+        );
+        Some(value)
     }
 
     fn tick(&self, what: &'static str) {
-        metrics::counter!(what, "definition" => K::DEFINITION.name).increment(1);
+        metrics::counter!(what, "definition" => K::NAME).increment(1);
+    }
+}
+
+/// A lease that was taken. Given back when it is dropped unspent, as a cancelled caller does.
+struct Token {
+    core: Weak<Core>,
+    lease: String,
+    token: String,
+    spent: bool,
+}
+
+impl Drop for Token {
+    fn drop(&mut self) {
+        let (Some(core), false) = (self.core.upgrade(), self.spent) else { return };
+        let Ok(runtime) = tokio::runtime::Handle::try_current() else { return };
+        let call = GIVE_BACK.call(&[&self.lease], |cmd| _ = cmd.arg(&self.token));
+        runtime.spawn(async move {
+            // If it cannot be given back, it runs out.
+            _ = core.send(&call).await;
+        });
     }
 }

@@ -3,25 +3,57 @@
 use super::breaker::{Breaker, BreakerState, Permit, Turn};
 use super::error::Error;
 use super::flight::Flights;
+use super::l1::L1;
 use super::link::{Link, Primary};
-use super::lua::{Lua, is_unknown};
+use super::lua::is_unknown;
+use super::missed::Missed;
+use super::pace::Pace;
+use super::request::{Call, Calls, has_written, is_nothing};
 use futures_util::future::join_all;
-use redis::{Cmd, Pipeline, Value};
+use redis::{Cmd, Value};
+use std::sync::{Arc, Weak};
+use std::time::Instant;
 use tokio::sync::Semaphore;
 
 /// The way to the server.
 pub(crate) struct Core {
-    link: Link,
+    pub(crate) link: Link,
     breaker: Breaker,
     /// Loads that are under way
     pub(crate) flights: Flights,
+    /// How long loads take
+    pub(crate) pace: Pace,
+    /// What is kept in this process
+    pub(crate) l1: L1,
+    /// Invalidations that could not be sent
+    pub(crate) missed: Missed,
     /// Turns at the database while the cache is away
     pub(crate) fallback: Semaphore,
+    me: Weak<Core>,
 }
 
 impl Core {
-    pub(crate) fn new(link: Link, breaker: Breaker, fallback: usize) -> Self {
-        Core { link, breaker, flights: Flights::default(), fallback: Semaphore::new(fallback) }
+    pub(crate) fn new(
+        link: Link,
+        breaker: Breaker,
+        l1: L1,
+        fallback: usize,
+    ) -> Arc<Self> {
+        Arc::new_cyclic(|me| Core {
+            link,
+            breaker,
+            flights: Flights::default(),
+            pace: Pace::default(),
+            l1,
+            missed: Missed::default(),
+            fallback: Semaphore::new(fallback),
+            me: me.clone(),
+        })
+    }
+
+    /// For what goes on when nobody waits for it.
+    pub(crate) fn me(&self) -> &Weak<Core> {
+        &self.me
     }
 
     pub(crate) fn breaker_state(&self) -> BreakerState {
@@ -32,6 +64,40 @@ impl Core {
         self.link.is_cluster()
     }
 
+    /// All that one request sends; the answers to its main part, or to another name's.
+    pub(crate) async fn do_calls(
+        &self,
+        calls: Calls,
+        definition: &'static str,
+    ) -> Result<Vec<Value>, Error> {
+        let began = Instant::now();
+        if !self.missed.is_empty() {
+            self.settle().await?;
+        }
+        let answers = self.sequence(calls).await.map_err(|error| error.about(definition));
+        metrics::histogram!("keyward_request_seconds", "definition" => definition)
+            .record(began.elapsed());
+        answers
+    }
+
+    async fn sequence(&self, calls: Calls) -> Result<Vec<Value>, Error> {
+        let Calls { before, main, otherwise, after } = calls;
+        if !before.is_empty() {
+            self.send_all(&before).await?;
+        }
+        let mut answers = self.send_all(&main).await?;
+        for calls in otherwise {
+            if !answers.first().is_some_and(is_nothing) {
+                break;
+            }
+            answers = self.send_all(&calls).await?;
+        }
+        if !after.is_empty() && answers.first().is_some_and(has_written) {
+            self.send_all(&after).await?;
+        }
+        Ok(answers)
+    }
+
     /// Sends one command.
     pub(crate) async fn ask(&self, cmd: &Cmd) -> Result<Value, Error> {
         let permit = self.breaker.permit().ok_or(Error::BreakerOpen)?;
@@ -40,38 +106,57 @@ impl Core {
         answer
     }
 
-    /// Sends several commands in one round trip; an error of one stands in its place.
-    pub(crate) async fn ask_all(&self, pipeline: &Pipeline) -> Result<Vec<Value>, Error> {
-        if pipeline.is_empty() {
+    /// Sends one call.
+    pub(crate) async fn send(&self, call: &Call) -> Result<Value, Error> {
+        match (self.ask(&call.cmd).await, call.lua) {
+            (Err(error), Some(lua)) if is_unknown(&error) => self.ask(&lua.whole(&call.cmd)).await,
+            (answer, _) => answer,
+        }
+    }
+
+    /// Sends several calls in one round trip, all of which must succeed.
+    async fn send_all(&self, calls: &[Call]) -> Result<Vec<Value>, Error> {
+        if let [call] = calls {
+            return Ok(vec![self.send(call).await?]);
+        }
+        self.send_each(calls).await?.into_iter().collect()
+    }
+
+    /// Sends several calls in one round trip, wherever their keys are; each has its own answer.
+    pub(crate) async fn send_each(
+        &self,
+        calls: &[Call],
+    ) -> Result<Vec<Result<Value, Error>>, Error> {
+        if calls.is_empty() {
             return Ok(Vec::new());
         }
-        let permit = self.breaker.permit().ok_or(Error::BreakerOpen)?;
-        let answers = self.link.pipeline(pipeline).await;
-        tell(permit, answers.as_ref().err());
-        answers
-    }
-
-    /// Sends several commands at once, wherever their keys are; each has its own answer.
-    pub(crate) async fn ask_each(
-        &self,
-        commands: &[Cmd],
-    ) -> Result<Vec<Result<Value, Error>>, Error> {
         if self.is_cluster() {
-            // The library sends a pipeline to one node only.
-            return Ok(join_all(commands.iter().map(|cmd| self.ask(cmd))).await);
+            // The library sends a pipeline to one node only; calls that are sent at once share the
+            // connection to their node.
+            return Ok(join_all(calls.iter().map(|call| self.send(call))).await);
         }
-        let mut pipeline = redis::pipe();
-        for cmd in commands {
-            pipeline.add_command(cmd.clone());
+        let mut pipeline = redis::Pipeline::with_capacity(calls.len());
+        for call in calls {
+            pipeline.add_command(call.cmd.clone());
         }
-        let answers = self.ask_all(&pipeline).await?;
-        let each = answers
+        let permit = self.breaker.permit().ok_or(Error::BreakerOpen)?;
+        let answers = self.link.pipeline(&pipeline).await;
+        tell(permit, answers.as_ref().err());
+        let mut each: Vec<Result<Value, Error>> = answers?
             .into_iter()
-            .map(|answer| answer.extract_error().map_err(|error| Error::from_redis(&error)));
-        Ok(each.collect())
+            .map(|answer| answer.extract_error().map_err(|error| Error::from_redis(&error)))
+            .collect();
+        for (answer, call) in each.iter_mut().zip(calls) {
+            if let (Err(error), Some(lua)) = (&*answer, call.lua)
+                && is_unknown(error)
+            {
+                *answer = self.ask(&lua.whole(&call.cmd)).await;
+            }
+        }
+        Ok(each)
     }
 
-    /// Sends a command to every primary.
+    /// Sends a command to one of the primaries.
     pub(crate) async fn ask_primary(&self, primary: &Primary, cmd: &Cmd) -> Result<Value, Error> {
         let permit = self.breaker.permit().ok_or(Error::BreakerOpen)?;
         let answer = self.link.query_at(primary, cmd).await;
@@ -82,19 +167,6 @@ impl Core {
     /// The servers that keys are written to.
     pub(crate) async fn primaries(&self) -> Result<Vec<Primary>, Error> {
         self.link.primaries().await
-    }
-
-    /// Runs a script.
-    pub(crate) async fn run(
-        &self,
-        lua: &Lua,
-        keys: &[&str],
-        args: impl Fn(&mut Cmd),
-    ) -> Result<Value, Error> {
-        match self.ask(&lua.by_hash(keys, &args)).await {
-            Err(error) if is_unknown(&error) => self.ask(&lua.whole(keys, &args)).await,
-            answer => answer,
-        }
     }
 }
 

@@ -1,8 +1,9 @@
 //! Counters and quotas: checked and counted in one step.
 
-use super::error::Error;
-use super::handle::Handle;
+use super::handle::{Handle, malformed, understand};
 use super::lua::{Lua, lua};
+use super::request::{Calls, Request};
+use super::write::{Command, Mode};
 use crate::Key;
 use crate::kind::{Counter, Declared, Quota};
 
@@ -17,50 +18,43 @@ pub struct Counted {
     pub value: i64,
 }
 
-impl<K: Key> Handle<'_, K, Counter, Declared> {
+impl<'s, K: Key> Handle<'s, K, Counter, Declared> {
     /// The number; zero if there is none yet.
-    pub async fn get(&self) -> Result<i64, Error> {
-        Ok(self.ask::<Option<i64>>("GET", |_| {}).await?.unwrap_or(0))
+    pub fn get(&self) -> Request<'s, i64> {
+        self.number()
     }
 
     /// Adds to the number, or takes from it. Unless the schema allows it, it does not fall below zero.
-    pub async fn add(&self, by: i64) -> Result<Counted, Error> {
+    pub fn add(&self, by: i64) -> Request<'s, Counted> {
         let lowest = (!K::DEFINITION.behaviour.negative).then_some(0);
-        self.count(by, lowest, None, self.ttl(), false).await
+        self.count(by, lowest, None, self.ttl())
     }
 
     /// Sets the number, as a rebuild from the database does.
-    pub async fn set(&self, value: i64) -> Result<(), Error> {
-        let ttl = self.ttl();
-        self.ask("SET", |cmd| {
-            cmd.arg(value);
-            if let Some(ttl) = ttl {
-                cmd.arg("PX").arg(ttl);
-            }
-        })
-        .await
+    pub fn set(&self, value: i64) -> Request<'s, ()> {
+        self.write(Mode::Whole, vec![Command::new("SET").arg(value)]).map(|_| Ok(()))
     }
 }
 
-impl<K: Key> Handle<'_, K, Quota, Declared> {
+impl<'s, K: Key> Handle<'s, K, Quota, Declared> {
     /// What has been used; zero if nothing has.
-    pub async fn used(&self) -> Result<i64, Error> {
-        Ok(self.ask::<Option<i64>>("GET", |_| {}).await?.unwrap_or(0))
+    pub fn used(&self) -> Request<'s, i64> {
+        self.number()
     }
 
     /// Uses some of the quota, if there is enough of it: `limit` where the schema leaves it to the
     /// caller, otherwise the schema's.
-    pub async fn take(&self, amount: u64, limit: Option<u64>) -> Result<Counted, Error> {
+    pub fn take(&self, amount: u64, limit: Option<u64>) -> Request<'s, Counted> {
         let limit = K::DEFINITION.behaviour.limit.or(limit).unwrap_or(0);
         let highest = i64::try_from(limit).unwrap_or(i64::MAX);
         let amount = i64::try_from(amount).unwrap_or(i64::MAX);
-        self.count(amount, Some(0), Some(highest), self.window(), false).await
+        self.count(amount, Some(0), Some(highest), self.window())
     }
 
     /// Gives some of it back; it does not fall below zero.
-    pub async fn refund(&self, amount: u64) -> Result<Counted, Error> {
+    pub fn refund(&self, amount: u64) -> Request<'s, Counted> {
         let amount = i64::try_from(amount).unwrap_or(i64::MAX);
-        self.count(-amount, Some(0), None, self.window(), false).await
+        self.count(-amount, Some(0), None, self.window())
     }
 
     /// How long until the quota starts anew, for a key that is not there yet.
@@ -69,24 +63,31 @@ impl<K: Key> Handle<'_, K, Quota, Declared> {
     }
 }
 
-impl<K: Key, T> Handle<'_, K, T, Declared> {
-    async fn count(
+impl<'s, K: Key, T> Handle<'s, K, T, Declared> {
+    fn number(&self) -> Request<'s, i64> {
+        self.read::<Option<i64>>("GET", |_| {}).map(|number| Ok(number.unwrap_or(0)))
+    }
+
+    fn count(
         &self,
         by: i64,
         lowest: Option<i64>,
         highest: Option<i64>,
         ttl: Option<u64>,
-        anew: bool,
-    ) -> Result<Counted, Error> {
+    ) -> Request<'s, Counted> {
         let bound = |bound: Option<i64>| bound.map(|bound| bound.to_string()).unwrap_or_default();
-        let (lowest, highest) = (bound(lowest), bound(highest));
-        let args = |cmd: &mut redis::Cmd| {
-            cmd.arg(by).arg(&lowest).arg(&highest).arg(ttl.unwrap_or(0)).arg(u8::from(anew));
-        };
-        let answer = self.core.run(&COUNT, &[&self.name], args).await;
-        let answer = answer.map_err(|error| error.about(K::DEFINITION.name))?;
-        let (counted, value): (bool, String) = self.understand(answer)?;
-        let value = value.parse().map_err(|_| self.malformed("it holds no number"))?;
-        Ok(Counted { counted, value })
+        let anew = K::DEFINITION.behaviour.sliding;
+        let (near, _) = self.names.by_slot(self.core.is_cluster());
+        let mut keys = vec![self.names.name.as_str()];
+        keys.extend(near);
+        let call = COUNT.call(&keys, |cmd| {
+            cmd.arg(by).arg(bound(lowest)).arg(bound(highest)).arg(ttl.unwrap_or(0));
+            cmd.arg(u8::from(anew));
+        });
+        Request::new(self.core, K::NAME, Calls::one(call), |mut answers| {
+            let (counted, value): (bool, String) = understand::<_, K>(answers.swap_remove(0))?;
+            let value = value.parse().map_err(|_| malformed::<K>("it holds no number"))?;
+            Ok(Counted { counted, value })
+        })
     }
 }

@@ -1,82 +1,334 @@
-//! Events: exact keys first, then what only a search can find.
+//! Events: exact keys first, then those that an index knows, then what only a search can find.
 
 use super::core::Core;
 use super::error::Error;
-use super::scan::unlink_matching;
-use crate::{Event, Keyspace, Prefix as _};
-use keyward_pattern::{Glob, derived};
+use super::former;
+use super::lua::{Lua, lua};
+use super::missed::{Outstanding, What};
+use super::names::Names;
+use super::request::Call;
+use super::scan;
+use crate::generated::{Search, glob_of, known};
+use crate::{Event, Key, Keyspace, Prefix};
+use keyward_pattern::{Glob, derived, escape_glob, hash_tag, owner_of};
+use redis::Value;
+use std::collections::HashSet;
+
+static FORGET: Lua = lua!("lua/forget.lua");
 
 /// What an event has removed.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub struct Invalidated {
     /// How many keys were there and are gone
     pub removed: u64,
     /// How many keys were known in full
     pub exact: usize,
-    /// How many searches were needed for the others
+    /// How many times others were looked up in an index
+    pub indexed: usize,
+    /// How many times others were looked for among all keys
     pub searched: usize,
+    /// Whether the server could not be asked. What is invalid is remembered, and removed before this
+    /// process reads anything from the server again
+    pub postponed: bool,
 }
 
+/// The indexes that must know of a key.
+pub(super) fn indexes_of<K: Key>(
+    key: &K,
+    prefix: &<K::Keyspace as Keyspace>::Prefix,
+    names: &Names,
+) -> Vec<String> {
+    let indexes = K::DEFINITION.behaviour.indexes;
+    if indexes.is_empty() {
+        return Vec::new();
+    }
+    let mut values = Spelled(Vec::with_capacity(K::DEFINITION.params.len()));
+    key.visit(&mut values);
+    let index = |bound: &&[usize]| {
+        let spelled = values.0.iter().enumerate();
+        let spelled: Vec<Option<String>> =
+            spelled.map(|(at, value)| bound.contains(&at).then(|| value.clone())).collect();
+        derived(names.prefix(), &glob_of(K::DEFINITION, prefix, &spelled), "index")
+    };
+    indexes.iter().filter_map(index).collect()
+}
+
+/// The values of a key as they stand in it.
+struct Spelled(Vec<String>);
+
+impl crate::generated::Visitor for Spelled {
+    fn literal(&mut self, _: &'static str) {}
+
+    fn param(&mut self, value: &impl crate::ParamValue) {
+        self.0.extend(known(value).map(|(spelled, _)| spelled));
+    }
+}
+
+/// Removes one name of a key, all that was derived from it, and the leases of whoever is about to
+/// fill it, in one step: a fill that began before finds no lease.
+pub(super) fn forget(names: &Names, name: &str, indexes: &[String], cluster: bool) -> Call {
+    let beside = ["lease", "stale", "none"].map(|word| names.derived_of(name, word));
+    // On a cluster an index is on another node. It keeps the name until its time is over, since a
+    // write that is under way may be about to make the key again.
+    let indexes = if cluster { &[][..] } else { indexes };
+    let mut keys = vec![name];
+    keys.extend(beside.iter().flatten().map(String::as_str));
+    keys.extend(indexes.iter().map(String::as_str));
+    FORGET.call(&keys, |cmd| _ = cmd.arg(indexes.len()).arg(names.own()))
+}
+
+/// Does what an event says.
 pub(super) async fn emit<E: Event>(
     core: &Core,
     event: &E,
     prefix: &<E::Keyspace as Keyspace>::Prefix,
 ) -> Result<Invalidated, Error> {
-    let mut start = String::new();
-    prefix.write(&mut start);
-    let names: Vec<String> = event
-        .keys()
-        .iter()
-        .map(|key| {
-            let mut name = String::new();
-            key.write_behind(prefix, &mut name);
-            name
-        })
-        .collect();
-    let globs = event.globs_behind(prefix);
-    let removed = remove(core, event, &start, &names, &globs).await;
-    // Whatever became of the keys: what was being loaded meanwhile may be old.
-    let patterns: Vec<Glob> = globs.iter().map(|glob| Glob::new(glob)).collect();
-    core.flights.forget(|key| {
-        names.iter().any(|name| name == key)
-            || patterns.iter().any(|glob| glob.matches(key.as_bytes()))
-    });
-    let removed = removed?;
+    let names: Vec<Names> = event.keys().iter().map(|key| Names::of(key, prefix)).collect();
+    let searches = event.searches_behind(prefix);
+    let indexed = searches.iter().filter(|it| !it.definition.behaviour.indexes.is_empty()).count();
+    let mut done = Invalidated {
+        exact: names.len(),
+        indexed,
+        searched: searches.len() - indexed,
+        ..Invalidated::default()
+    };
+    let removed = match core.settle().await {
+        Ok(()) => remove::<E::Keyspace>(core, &names, &searches, prefix).await,
+        Err(error) => Err(error),
+    };
+    match removed {
+        Ok(removed) => done.removed = removed,
+        Err(error) if error.is_unavailable() => {
+            let missed = outstanding::<E::Keyspace>(names.clone(), searches.clone(), prefix);
+            if !core.missed.add(missed) {
+                return Err(error);
+            }
+            done.postponed = true;
+            tracing::warn!(target: "keyward", event = E::NAME, %error, "an invalidation is postponed");
+        }
+        Err(error) => return Err(error),
+    }
+    // What this process holds, and what it was loading meanwhile, may be old.
+    forget_here(core, &names, &searches);
     metrics::counter!("keyward_invalidations_total", "event" => E::NAME).increment(1);
-    Ok(Invalidated { removed, exact: names.len(), searched: globs.len() })
+    metrics::counter!("keyward_invalidated_keys_total", "event" => E::NAME).increment(done.removed);
+    Ok(done)
 }
 
-async fn remove<E: Event>(
-    core: &Core,
-    _: &E,
-    prefix: &str,
-    names: &[String],
-    globs: &[String],
-) -> Result<u64, Error> {
-    let commands: Vec<redis::Cmd> = names.iter().map(|name| unlink(prefix, name)).collect();
-    let mut removed = 0;
-    for answer in core.ask_each(&commands).await? {
-        removed += first_of(answer?)?;
+fn forget_here(core: &Core, names: &[Names], searches: &[Search]) {
+    let exact: HashSet<&str> = names.iter().flat_map(Names::all).collect();
+    for name in &exact {
+        core.l1.remove(name);
     }
-    for glob in globs {
-        removed += unlink_matching::<E::Keyspace>(core, prefix, glob).await?;
+    let globs: Vec<Glob> = searches.iter().map(|search| Glob::new(&search.glob)).collect();
+    let is_old = |key: &str| {
+        exact.contains(key) || globs.iter().any(|glob| glob.matches(key.as_bytes()))
+    };
+    if !globs.is_empty() {
+        core.l1.remove_if(is_old);
+    }
+    core.flights.forget(is_old);
+}
+
+/// Removes exact keys and what searches find; how many there were.
+async fn remove<S: Keyspace>(
+    core: &Core,
+    names: &[Names],
+    searches: &[Search],
+    prefix: &S::Prefix,
+) -> Result<u64, Error> {
+    let mut removed = forget_all(core, names).await?;
+    for search in searches {
+        removed += resolve::<S>(core, search, prefix).await?;
     }
     Ok(removed)
 }
 
-/// Removes a key and the lease of whoever is about to fill it, in one step: a fill that began before
-/// finds no lease. The answer counts the key alone.
-pub(super) fn unlink(prefix: &str, name: &str) -> redis::Cmd {
-    const TEXT: &str = "redis.call('DEL', unpack(KEYS, 2)) return redis.call('UNLINK', KEYS[1])";
-    let lease = derived(prefix, name, "lease");
-    let mut cmd = redis::cmd(if lease.is_some() { "EVAL" } else { "UNLINK" });
-    match lease {
-        Some(lease) => cmd.arg(TEXT).arg(2).arg(name).arg(lease),
-        None => cmd.arg(name),
-    };
-    cmd
+/// Removes these keys under all their names; how many there were.
+async fn forget_all(core: &Core, names: &[Names]) -> Result<u64, Error> {
+    let cluster = core.is_cluster();
+    let calls: Vec<Call> = names
+        .iter()
+        .flat_map(|names| names.all().map(move |name| forget(names, name, &[], cluster)))
+        .collect();
+    let mut answers = core.send_each(&calls).await?.into_iter();
+    let mut removed = 0;
+    for names in names {
+        // A key is one key, however many names it has.
+        let mut there = false;
+        for answer in answers.by_ref().take(names.all().count()) {
+            there |= answer? == Value::Int(1);
+        }
+        removed += u64::from(there);
+    }
+    Ok(removed)
 }
 
-pub(super) fn first_of(answer: redis::Value) -> Result<u64, Error> {
-    redis::from_redis_value(answer).map_err(|error| Error::Unavailable(error.to_string()))
+/// Removes what one search finds.
+pub(super) async fn resolve<S: Keyspace>(
+    core: &Core,
+    search: &Search,
+    prefix: &S::Prefix,
+) -> Result<u64, Error> {
+    let mut removed = 0;
+    if search.definition.behaviour.indexes.is_empty() {
+        removed += scan_keys::<S>(core, search, prefix).await?;
+        scan_derived::<S>(core, search, prefix).await?;
+    } else {
+        removed += by_index::<S>(core, search, prefix).await?;
+    }
+    for it in search.definition.former {
+        // A program that does not know the new name yet writes only the old one, and no index.
+        let Some(glob) = former::glob::<S>(it.parts, prefix, &search.values) else { continue };
+        let mut found = scan::Scan::new(core, glob);
+        while let Some(keys) = found.next().await? {
+            let ours = keys.iter().filter_map(|key| std::str::from_utf8(key).ok());
+            let ours = ours.filter(|key| former::is_one::<S>(it.parts, prefix, &search.values, key));
+            let calls: Vec<Call> = ours.map(|key| redis::cmd("UNLINK").arg(key).to_owned().into()).collect();
+            for answer in core.send_each(&calls).await? {
+                removed += u64::from(answer? == Value::Int(1));
+            }
+        }
+    }
+    Ok(removed)
+}
+
+/// Whether a key is one that a search means.
+fn meant<S: Keyspace>(search: &Search, prefix: &S::Prefix, key: &[u8]) -> Option<S> {
+    let (behind, key) = crate::generated::parse::<S>(key)?;
+    let same = behind == *prefix
+        && key.definition().number == search.definition.number
+        && key.values().iter().zip(&search.values).all(|(value, known)| {
+            known.as_ref().is_none_or(|known| known == value)
+        });
+    same.then_some(key)
+}
+
+async fn scan_keys<S: Keyspace>(
+    core: &Core,
+    search: &Search,
+    prefix: &S::Prefix,
+) -> Result<u64, Error> {
+    let mut removed = 0;
+    let mut found = scan::Scan::new(core, search.glob.clone());
+    while let Some(keys) = found.next().await? {
+        let keys = keys.iter().filter_map(|key| meant::<S>(search, prefix, key));
+        let names: Vec<Names> = keys.map(|key| Names::of(&key, prefix)).collect();
+        removed += forget_all(core, &names).await?;
+    }
+    Ok(removed)
+}
+
+/// Leases of keys that are not there yet, and copies that outlived theirs.
+async fn scan_derived<S: Keyspace>(
+    core: &Core,
+    search: &Search,
+    prefix: &S::Prefix,
+) -> Result<(), Error> {
+    let mut start = String::new();
+    prefix.write(&mut start);
+    let tagged = hash_tag(search.glob.as_bytes()).len() != search.glob.len();
+    let glob = if tagged {
+        format!("{}~{{*}}", search.glob)
+    } else {
+        let mut glob = String::new();
+        escape_glob(&start, &mut glob);
+        format!("{glob}~*:{{{}}}", search.glob)
+    };
+    let mut found = scan::Scan::new(core, glob);
+    while let Some(keys) = found.next().await? {
+        let keys = keys.iter().filter_map(|key| std::str::from_utf8(key).ok());
+        let ours = keys.filter(|key| {
+            let owner = owner_of(&start, key).map(|(owner, _)| owner);
+            owner.is_some_and(|owner| meant::<S>(search, prefix, owner.as_bytes()).is_some())
+        });
+        let calls: Vec<Call> =
+            ours.map(|key| redis::cmd("UNLINK").arg(key).to_owned().into()).collect();
+        for answer in core.send_each(&calls).await? {
+            answer?;
+        }
+    }
+    Ok(())
+}
+
+/// Removes the keys that an index knows.
+async fn by_index<S: Keyspace>(
+    core: &Core,
+    search: &Search,
+    prefix: &S::Prefix,
+) -> Result<u64, Error> {
+    let mut start = String::new();
+    prefix.write(&mut start);
+    let Some(index) = derived(&start, &search.glob, "index") else { return Ok(0) };
+    let (mut cursor, mut removed) = (0u64, 0);
+    loop {
+        let mut cmd = redis::cmd("ZSCAN");
+        cmd.arg(&index).arg(cursor).arg("COUNT").arg(1000);
+        let answer = core.ask(&cmd).await?;
+        let (next, members): (u64, Vec<(Vec<u8>, f64)>) = redis::from_redis_value(answer)
+            .map_err(|error| Error::Unavailable(error.to_string()))?;
+        let keys = members.iter().filter_map(|(key, _)| meant::<S>(search, prefix, key));
+        let names: Vec<Names> = keys.map(|key| Names::of(&key, prefix)).collect();
+        let indexes = std::slice::from_ref(&index);
+        let calls: Vec<Call> = names
+            .iter()
+            .flat_map(|names| {
+                names.all().map(move |name| forget(names, name, indexes, core.is_cluster()))
+            })
+            .collect();
+        let mut answers = core.send_each(&calls).await?.into_iter();
+        for names in &names {
+            let mut there = false;
+            for answer in answers.by_ref().take(names.all().count()) {
+                there |= answer? == Value::Int(1);
+            }
+            removed += u64::from(there);
+        }
+        cursor = next;
+        if cursor == 0 {
+            return Ok(removed);
+        }
+    }
+}
+
+/// What could not be sent, to be sent later.
+fn outstanding<S: Keyspace>(
+    names: Vec<Names>,
+    searches: Vec<Search>,
+    prefix: &S::Prefix,
+) -> Vec<Outstanding> {
+    let names = names.into_iter().map(|names| Outstanding {
+        id: names.own().to_owned(),
+        what: What::Key(names),
+    });
+    let searches = searches.into_iter().map(|search| {
+        let prefix = prefix.clone();
+        Outstanding {
+            id: search.glob.clone(),
+            what: What::Search(std::sync::Arc::new(move |core: &Core| {
+                let (search, prefix) = (search.clone(), prefix.clone());
+                Box::pin(async move { resolve::<S>(core, &search, &prefix).await.map(|_| ()) })
+            })),
+        }
+    });
+    names.chain(searches).collect()
+}
+
+impl Core {
+    /// Sends what could not be sent before, so that nothing is read that is known to be old.
+    pub(crate) async fn settle(&self) -> Result<(), Error> {
+        if self.missed.is_empty() {
+            return Ok(());
+        }
+        let _sending = self.missed.sending.lock().await;
+        for outstanding in self.missed.all() {
+            match &outstanding.what {
+                What::Key(names) => _ = forget_all(self, std::slice::from_ref(names)).await?,
+                What::Search(search) => search(self).await?,
+            }
+            self.missed.done(&outstanding.id);
+        }
+        Ok(())
+    }
 }

@@ -31,6 +31,13 @@ pub enum Error {
         /// What is wrong
         why: String,
     },
+    /// A collection has reached the schema's `max_len`, and what does not fit is refused
+    Full {
+        /// The definition
+        definition: &'static str,
+        /// The bound
+        max_len: u64,
+    },
     /// A URL, a binding or another setting that cannot be used
     Settings(String),
 }
@@ -81,6 +88,9 @@ impl fmt::Display for Error {
             }
             Error::Malformed { definition, field: Some(field), why } => {
                 write!(f, "the field `{field}` of `{definition}` is not what was declared: {why}")
+            }
+            Error::Full { definition, max_len } => {
+                write!(f, "`{definition}` holds at most {max_len} elements, and is full")
             }
             Error::Settings(why) => f.write_str(why),
         }

@@ -47,6 +47,11 @@ impl Flights {
         self.lock().retain(|(key, _), _| !is_old(key));
     }
 
+    /// Whether somebody is loading this key, whatever its type.
+    pub(crate) fn is_open(&self, key: &str) -> bool {
+        self.lock().iter().any(|((open, _), flight)| open == key && flight.strong_count() > 0)
+    }
+
     fn board(&self, key: &(String, TypeId)) -> Arc<Flight> {
         let mut open = self.lock();
         if let Some(flight) = open.get(key).and_then(Weak::upgrade) {

@@ -1,24 +1,29 @@
 //! A key at a store.
 
 use super::core::Core;
+use super::emit;
 use super::error::Error;
+use super::names::Names;
+use super::request::{Call, Calls, Request};
 use super::ttl::{Lifespan, pick};
+use super::write::{Command, Mode, Write, about};
 use crate::kind::{ByCaller, Declared};
-use crate::{Definition, Key, Keyspace, Prefix as _};
-use redis::{Cmd, FromRedisValue, Value};
+use crate::{Definition, Key, Keyspace};
+use redis::{FromRedisValue, Value};
 use std::fmt;
 use std::marker::PhantomData;
 use std::time::Duration;
 
 /// A key at a store: what can be done to it depends on its kind `T`, and writing on whether its
 /// lifetime `L` is known.
+///
+/// Most methods give a [`Request`]: `.await` it, or put it into a [`Pipeline`](crate::Pipeline).
 pub struct Handle<'s, K, T, L> {
     pub(crate) core: &'s Core,
     pub(crate) key: K,
-    /// The key, whole
-    pub(crate) name: String,
-    /// How many bytes of it are the prefix
-    prefix: usize,
+    pub(crate) names: Names,
+    /// The indexes that must know of it
+    pub(crate) indexes: Vec<String>,
     /// What the caller said, where the schema leaves it to the caller
     living: Option<Duration>,
     kind: PhantomData<fn() -> (T, L)>,
@@ -26,16 +31,9 @@ pub struct Handle<'s, K, T, L> {
 
 impl<'s, K: Key, T, L> Handle<'s, K, T, L> {
     pub(crate) fn new(core: &'s Core, key: K, prefix: &<K::Keyspace as Keyspace>::Prefix) -> Self {
-        let mut name = String::with_capacity(prefix.len() + key.bare_len());
-        prefix.write(&mut name);
-        let prefix = name.len();
-        key.write_bare(&mut name);
-        Handle { core, key, name, prefix, living: None, kind: PhantomData }
-    }
-
-    /// A key beside this one that Keyward keeps for itself.
-    pub(crate) fn derived(&self, word: &str) -> Option<String> {
-        keyward_pattern::derived(&self.name[..self.prefix], &self.name, word)
+        let names = Names::new(&key, prefix);
+        let indexes = emit::indexes_of(&key, prefix, &names);
+        Handle { core, key, names, indexes, living: None, kind: PhantomData }
     }
 
     /// What the schema says about the key.
@@ -43,65 +41,100 @@ impl<'s, K: Key, T, L> Handle<'s, K, T, L> {
         K::DEFINITION
     }
 
-    /// The key as the server sees it.
+    /// The key as the server sees it; while a migration lasts, the name that counts.
     pub fn name(&self) -> &str {
-        &self.name
+        &self.names.name
     }
 
     /// Whether there is such a key.
-    pub async fn exists(&self) -> Result<bool, Error> {
-        self.ask("EXISTS", |_| {}).await
+    pub fn exists(&self) -> Request<'s, bool> {
+        self.read("EXISTS", |_| {})
     }
 
     /// How long it will still live; `None` if it is not there, or never expires.
-    pub async fn remaining(&self) -> Result<Option<Duration>, Error> {
-        let left: i64 = self.ask("PTTL", |_| {}).await?;
-        Ok(u64::try_from(left).ok().map(Duration::from_millis))
+    pub fn remaining(&self) -> Request<'s, Option<Duration>> {
+        self.read::<i64>("PTTL", |_| {})
+            .map(|left| Ok(u64::try_from(left).ok().map(Duration::from_millis)))
     }
 
-    /// Removes it; whether it was there.
-    pub async fn delete(&self) -> Result<bool, Error> {
-        self.ask("UNLINK", |_| {}).await
+    /// Removes it, with all that Keyward has derived from it; whether it was there. A load that has
+    /// begun does not put it back.
+    pub fn delete(&self) -> Request<'s, bool> {
+        let cluster = self.core.is_cluster();
+        let forget = |name| emit::forget(&self.names, name, &self.indexes, cluster);
+        let calls = Calls { main: self.names.all().map(forget).collect(), ..Calls::default() };
+        self.core.l1.remove(&self.names.name);
+        Request::new(self.core, K::DEFINITION.name, calls, |answers| {
+            Ok(answers.iter().any(|answer| *answer == Value::Int(1)))
+        })
     }
 
-    /// Sends a command whose first argument is the key.
-    pub(crate) async fn ask<R: FromRedisValue>(
+    /// Asks something about the key, under each of its names until one has an answer.
+    pub(crate) fn read<R: FromRedisValue + Send + 's>(
         &self,
         command: &str,
-        args: impl FnOnce(&mut Cmd),
-    ) -> Result<R, Error> {
-        let mut cmd = redis::cmd(command);
-        cmd.arg(&self.name);
-        args(&mut cmd);
-        let answer = self.core.ask(&cmd).await.map_err(|error| error.about(K::DEFINITION.name))?;
-        self.understand(answer)
+        args: impl Fn(&mut redis::Cmd),
+    ) -> Request<'s, R> {
+        self.ask(|name| {
+            let mut cmd = about(command, name);
+            args(&mut cmd);
+            vec![cmd.into()]
+        })
+        .map(|mut answers| understand::<R, K>(answers.pop().unwrap_or(Value::Nil)))
     }
 
-    /// Reads an answer, which is of the type that the command promises.
-    pub(crate) fn understand<R: FromRedisValue>(&self, answer: Value) -> Result<R, Error> {
-        R::from_redis_value(answer).map_err(|error| self.malformed(error.to_string()))
+    /// The same with several commands; the first one's answer decides whether there is something.
+    pub(crate) fn ask(&self, calls: impl Fn(&str) -> Vec<Call>) -> Request<'s, Vec<Value>> {
+        let otherwise = self.names.others.iter().map(|name| calls(name)).collect();
+        let calls = Calls { main: calls(&self.names.name), otherwise, ..Calls::default() };
+        Request::new(self.core, K::DEFINITION.name, calls, Ok)
     }
 
     pub(crate) fn malformed(&self, why: impl Into<String>) -> Error {
-        Error::Malformed { definition: K::DEFINITION.name, field: None, why: why.into() }
+        malformed::<K>(why)
     }
-}
 
-impl<K: Key, T, L> Handle<'_, K, T, L> {
     /// The TTL that a read starts anew, in milliseconds, if it does.
     pub(crate) fn sliding(&self) -> Option<u64> {
         let sliding = K::DEFINITION.behaviour.sliding;
         sliding.then(|| pick(self.key.ttl(), K::DEFINITION.behaviour.jitter)).flatten()
     }
+
+    /// The command that starts the TTL anew, behind a read.
+    pub(crate) fn renewal(&self, name: &str) -> Option<Call> {
+        let ttl = self.sliding()?;
+        let mut cmd = about("PEXPIRE", name);
+        cmd.arg(ttl);
+        Some(cmd.into())
+    }
 }
 
-impl<K: Key, T> Handle<'_, K, T, Declared> {
+impl<'s, K: Key, T> Handle<'s, K, T, Declared> {
     /// The TTL for a write, in milliseconds; `None` if the key never expires.
     pub(crate) fn ttl(&self) -> Option<u64> {
         match self.living {
             Some(living) => Some(u64::try_from(living.as_millis()).unwrap_or(u64::MAX).max(1)),
             None => pick(self.key.ttl(), K::DEFINITION.behaviour.jitter),
         }
+    }
+
+    /// A write by the script; the answers of its commands, or `None` if nothing was written.
+    pub(crate) fn write(&self, mode: Mode, commands: Vec<Command>) -> Request<'s, Option<Vec<Value>>> {
+        let write = Write {
+            definition: K::DEFINITION,
+            names: &self.names,
+            indexes: &self.indexes,
+            mode,
+            commands,
+            ttl: self.ttl(),
+            token: None,
+        };
+        self.core.l1.remove(&self.names.name);
+        let (core, name) = (self.core, self.names.name.clone());
+        Request::new(core, K::DEFINITION.name, write.calls(core), move |mut answers| {
+            core.l1.remove(&name);
+            written::<K>(answers.swap_remove(0))
+        })
     }
 }
 
@@ -112,8 +145,35 @@ impl<'s, K: Key, T> Handle<'s, K, T, ByCaller> {
     /// If it is zero, or longer than the schema allows.
     pub fn living(self, ttl: Duration) -> Result<Handle<'s, K, T, Declared>, Lifespan> {
         Lifespan::check(K::DEFINITION, ttl)?;
-        let Handle { core, key, name, prefix, .. } = self;
-        Ok(Handle { core, key, name, prefix, living: Some(ttl), kind: PhantomData })
+        let Handle { core, key, names, indexes, .. } = self;
+        Ok(Handle { core, key, names, indexes, living: Some(ttl), kind: PhantomData })
+    }
+}
+
+/// Reads an answer, which is of the type that the command promises.
+pub(crate) fn understand<R: FromRedisValue, K: Key>(answer: Value) -> Result<R, Error> {
+    R::from_redis_value(answer).map_err(|error| malformed::<K>(error.to_string()))
+}
+
+pub(crate) fn malformed<K: Key>(why: impl Into<String>) -> Error {
+    Error::Malformed { definition: K::DEFINITION.name, field: None, why: why.into() }
+}
+
+/// What the script that writes has answered.
+pub(crate) fn written<K: Key>(answer: Value) -> Result<Option<Vec<Value>>, Error> {
+    let Value::Array(mut parts) = answer else {
+        return Err(malformed::<K>("the server's answer to a write is no list"));
+    };
+    match (parts.first(), parts.len()) {
+        (Some(Value::Int(1)), 2) => match parts.swap_remove(1) {
+            Value::Array(answers) => Ok(Some(answers)),
+            other => Ok(Some(vec![other])),
+        },
+        (Some(Value::Int(-1)), _) => Err(Error::Full {
+            definition: K::DEFINITION.name,
+            max_len: K::DEFINITION.behaviour.max_len.unwrap_or(0),
+        }),
+        _ => Ok(None),
     }
 }
 

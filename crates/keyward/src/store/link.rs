@@ -7,10 +7,14 @@ use redis::cluster::{ClusterClient, ClusterClientBuilder};
 use redis::cluster_async::ClusterConnection;
 use redis::cluster_routing::{RoutingInfo, SingleNodeRoutingInfo};
 use redis::sentinel::{SentinelClient, SentinelNodeConnectionInfo, SentinelServerType};
-use redis::{AsyncConnectionConfig, Client, Cmd, Pipeline, RedisError, RetryMethod, Value};
+use redis::{
+    AsyncConnectionConfig, Client, Cmd, ConnectionAddr, ConnectionInfo, Pipeline, PushInfo,
+    RedisError, RetryMethod, TlsCertificates, Value,
+};
 use std::sync::{PoisonError, RwLock};
 use std::time::Duration;
 use tokio::sync::Mutex;
+use tokio::sync::mpsc::UnboundedSender;
 
 /// How long the server may take.
 #[derive(Debug, Clone, Copy)]
@@ -23,6 +27,9 @@ pub(crate) struct Timeouts {
 pub(crate) struct Link {
     target: Target,
     timeouts: Timeouts,
+    /// The nodes of a cluster that were given
+    seeds: Vec<ConnectionInfo>,
+    root_certificate: Option<Vec<u8>>,
     live: RwLock<Option<Live>>,
     /// Held while connecting, so that one caller connects for all
     connecting: Mutex<()>,
@@ -57,12 +64,24 @@ pub(crate) enum Primary {
 }
 
 impl Link {
-    pub(crate) fn new(address: Address, timeouts: Timeouts) -> Result<Self, Error> {
+    pub(crate) fn new(
+        address: Address,
+        timeouts: Timeouts,
+        root_certificate: Option<Vec<u8>>,
+    ) -> Result<Self, Error> {
         let settings = |error: RedisError| Error::Settings(error.to_string());
+        let mut seeds = Vec::new();
         let target = match address {
-            Address::Single(info) => Target::Single(Client::open(info).map_err(settings)?),
+            Address::Single(info) => {
+                Target::Single(open(info, root_certificate.as_deref()).map_err(settings)?)
+            }
             Address::Cluster(nodes) => {
-                let builder = ClusterClientBuilder::new(nodes)
+                seeds.clone_from(&nodes);
+                let mut builder = ClusterClientBuilder::new(nodes);
+                if let Some(root) = &root_certificate {
+                    builder = builder.certs(certificates(root));
+                }
+                let builder = builder
                     .use_protocol(redis::ProtocolVersion::RESP3)
                     .tcp_settings(redis::io::tcp::TcpSettings::default().set_nodelay(true))
                     .connection_timeout(timeouts.connect)
@@ -81,12 +100,19 @@ impl Link {
                     }
                     _ => node,
                 };
+                if root_certificate.is_some() {
+                    return Err(Error::Settings(
+                        "a root certificate cannot be given together with a sentinel: let the \
+                         system know it"
+                            .to_owned(),
+                    ));
+                }
                 let kind = SentinelServerType::Master;
                 let client = SentinelClient::build(sentinels, service, Some(node), kind);
                 Target::Sentinel(Mutex::new(client.map_err(settings)?))
             }
         };
-        Ok(Link { target, timeouts, live: RwLock::new(None), connecting: Mutex::new(()) })
+        Ok(Link { target, timeouts, seeds, root_certificate, live: RwLock::new(None), connecting: Mutex::new(()) })
     }
 
     pub(crate) fn is_cluster(&self) -> bool {
@@ -128,6 +154,57 @@ impl Link {
         let address = SingleNodeRoutingInfo::ByAddress { host: host.clone(), port: *port };
         let answer = connection.route_command(cmd.clone(), RoutingInfo::SingleNode(address)).await;
         answer.and_then(Value::extract_error).map_err(|error| self.failed(*number, &error))
+    }
+
+    /// A connection of its own to a primary, which passes on what the server tells unasked.
+    pub(crate) async fn listening(
+        &self,
+        primary: &Primary,
+        heard: UnboundedSender<PushInfo>,
+    ) -> Result<MultiplexedConnection, Error> {
+        let config = self.config().set_push_sender(heard);
+        let connecting = async {
+            match (&self.target, primary) {
+                (Target::Single(client), _) => {
+                    client.get_multiplexed_async_connection_with_config(&config).await
+                }
+                (Target::Sentinel(client), _) => {
+                    client.lock().await.get_async_connection_with_config(&config).await
+                }
+                (Target::Cluster(_), Primary::At(host, port)) => {
+                    let client = self.node(host, *port)?;
+                    client.get_multiplexed_async_connection_with_config(&config).await
+                }
+                (Target::Cluster(_), Primary::Only) => {
+                    Err((redis::ErrorKind::InvalidClientConfig, "a cluster has several").into())
+                }
+            }
+        };
+        match tokio::time::timeout(self.timeouts.connect, connecting).await {
+            Ok(connected) => connected.map_err(|error| Error::from_redis(&error)),
+            Err(_) => Err(Error::Unavailable("connecting took too long".to_owned())),
+        }
+    }
+
+    /// A client for one node of a cluster, with the credentials of the others.
+    fn node(&self, host: &str, port: u16) -> Result<Client, RedisError> {
+        let Some(seed) = self.seeds.first() else {
+            return Err((redis::ErrorKind::InvalidClientConfig, "a cluster without nodes").into());
+        };
+        let (host, address) = (host.to_owned(), seed.addr().clone());
+        let address = match address {
+            ConnectionAddr::TcpTls { insecure, tls_params, .. } => {
+                ConnectionAddr::TcpTls { host, port, insecure, tls_params }
+            }
+            _ => ConnectionAddr::Tcp(host, port),
+        };
+        open(seed.clone().set_addr(address), self.root_certificate.as_deref())
+    }
+
+    fn config(&self) -> AsyncConnectionConfig {
+        AsyncConnectionConfig::new()
+            .set_connection_timeout(Some(self.timeouts.connect))
+            .set_response_timeout(Some(self.timeouts.response))
     }
 
     /// The servers that keys are written to.
@@ -190,9 +267,7 @@ impl Link {
     }
 
     async fn connect(&self) -> Result<Connection, RedisError> {
-        let config = AsyncConnectionConfig::new()
-            .set_connection_timeout(Some(self.timeouts.connect))
-            .set_response_timeout(Some(self.timeouts.response));
+        let config = self.config();
         Ok(match &self.target {
             Target::Single(client) => Connection::Single(
                 client.get_multiplexed_async_connection_with_config(&config).await?,
@@ -204,6 +279,19 @@ impl Link {
             }
         })
     }
+}
+
+fn open(info: ConnectionInfo, root: Option<&[u8]>) -> Result<Client, RedisError> {
+    match (root, info.addr()) {
+        (Some(root), ConnectionAddr::TcpTls { .. }) => {
+            Client::build_with_tls(info, certificates(root))
+        }
+        _ => Client::open(info),
+    }
+}
+
+fn certificates(root: &[u8]) -> TlsCertificates {
+    TlsCertificates { client_tls: None, root_cert: Some(root.to_vec()) }
 }
 
 static NEXT: std::sync::atomic::AtomicU64 = std::sync::atomic::AtomicU64::new(0);

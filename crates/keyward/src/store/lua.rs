@@ -1,7 +1,8 @@
 //! Scripts: sent by their hash, whole where the server does not know them.
 
 use super::error::Error;
-use redis::Cmd;
+use super::request::Call;
+use redis::{Arg, Cmd};
 use std::sync::LazyLock;
 
 /// A script. All keys it touches are declared, as a cluster demands.
@@ -16,22 +17,25 @@ impl Lua {
     }
 
     /// The command that runs it by its hash.
-    pub(crate) fn by_hash(&self, keys: &[&str], args: impl Fn(&mut Cmd)) -> Cmd {
-        self.command("EVALSHA", self.script.get_hash(), keys, args)
-    }
-
-    /// The command that sends it whole.
-    pub(crate) fn whole(&self, keys: &[&str], args: impl Fn(&mut Cmd)) -> Cmd {
-        self.command("EVAL", self.text, keys, args)
-    }
-
-    fn command(&self, name: &str, script: &str, keys: &[&str], args: impl Fn(&mut Cmd)) -> Cmd {
-        let mut cmd = redis::cmd(name);
-        cmd.arg(script).arg(keys.len());
+    pub(crate) fn call(&'static self, keys: &[&str], args: impl FnOnce(&mut Cmd)) -> Call {
+        let mut cmd = redis::cmd("EVALSHA");
+        cmd.arg(self.script.get_hash()).arg(keys.len());
         for key in keys {
             cmd.arg(*key);
         }
         args(&mut cmd);
+        Call { cmd, lua: Some(self) }
+    }
+
+    /// The same command with the script in it.
+    pub(crate) fn whole(&self, by_hash: &Cmd) -> Cmd {
+        let mut cmd = redis::cmd("EVAL");
+        cmd.arg(self.text);
+        for arg in by_hash.args_iter().skip(2) {
+            if let Arg::Simple(bytes) = arg {
+                cmd.arg(bytes);
+            }
+        }
         cmd
     }
 }

@@ -9,13 +9,29 @@ mod counter;
 mod emit;
 mod error;
 mod flight;
+mod former;
 mod handle;
+mod hash;
+mod l1;
 mod limit;
 mod link;
+mod list;
 mod lua;
+mod many;
+mod missed;
+mod names;
+mod pace;
+mod pipeline;
+mod request;
 mod scan;
+mod set;
+mod sorted_set;
+mod stream;
 mod string;
+mod tracking;
 mod ttl;
+mod whole;
+mod write;
 
 pub use breaker::{BreakerSettings, BreakerState};
 pub use clock::Clock;
@@ -24,12 +40,19 @@ pub use emit::Invalidated;
 pub use error::Error;
 pub use handle::Handle;
 pub use limit::Allowance;
+pub use many::ReadMany;
+pub use pipeline::{Pipeline, Promise};
+pub use request::Request;
+pub use sorted_set::Score;
+pub use stream::{EntryId, EntryIdError};
 pub use ttl::Lifespan;
+pub use whole::Whole;
 
 use crate::{Event, Fixed, Key, Keyspace};
 use address::Address;
 use breaker::Breaker;
 use core::Core;
+use l1::L1;
 use link::{Link, Timeouts};
 use std::fmt;
 use std::sync::Arc;
@@ -49,6 +72,8 @@ pub struct Builder {
     response_timeout: Duration,
     breaker: BreakerSettings,
     fallback: usize,
+    l1: u64,
+    root_certificate: Option<Vec<u8>>,
     clock: Clock,
 }
 
@@ -74,6 +99,8 @@ impl Store {
             response_timeout: Duration::from_millis(500),
             breaker: BreakerSettings::default(),
             fallback: 64,
+            l1: 10_000,
+            root_certificate: None,
             clock: Clock::system(),
         }
     }
@@ -104,6 +131,11 @@ impl Store {
     /// The same store, with every key behind this prefix.
     pub fn behind<P: crate::Prefix>(&self, prefix: P) -> Behind<P> {
         Behind { store: self.clone(), prefix }
+    }
+
+    /// Requests that are sent in one round trip.
+    pub fn pipeline(&self) -> Pipeline<'_> {
+        Pipeline::new(&self.core)
     }
 
     /// What the breaker is doing.
@@ -162,6 +194,21 @@ impl Builder {
         self
     }
 
+    /// How many values are kept in this process, of definitions with `l1`; 10,000 unless given, none
+    /// if 0.
+    #[must_use]
+    pub fn l1(mut self, values: u64) -> Self {
+        self.l1 = values;
+        self
+    }
+
+    /// The certificate, in PEM, that signs the server's, where the system does not know it.
+    #[must_use]
+    pub fn root_certificate(mut self, pem: impl Into<Vec<u8>>) -> Self {
+        self.root_certificate = Some(pem.into());
+        self
+    }
+
     /// Another clock, for tests.
     #[must_use]
     pub fn clock(mut self, clock: Clock) -> Self {
@@ -173,9 +220,10 @@ impl Builder {
     /// is away can start.
     pub fn lazy(self) -> Result<Store, Error> {
         let timeouts = Timeouts { connect: self.connect_timeout, response: self.response_timeout };
-        let link = Link::new(Address::parse(&self.url)?, timeouts)?;
-        let breaker = Breaker::new(self.breaker, self.clock);
-        Ok(Store { core: Arc::new(Core::new(link, breaker, self.fallback)) })
+        let link = Link::new(Address::parse(&self.url)?, timeouts, self.root_certificate)?;
+        let breaker = Breaker::new(self.breaker, self.clock.clone());
+        let l1 = L1::new(self.l1, self.clock);
+        Ok(Store { core: Core::new(link, breaker, l1, self.fallback) })
     }
 
     /// The store, once the server has answered.

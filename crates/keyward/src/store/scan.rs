@@ -1,49 +1,56 @@
 //! Finding keys by looking at all of them: the last resort, gently.
 
 use super::core::Core;
-use super::emit::{first_of, unlink};
 use super::error::Error;
 use super::link::Primary;
-use crate::Keyspace;
+use std::collections::VecDeque;
+use std::time::{Duration, Instant};
 
-/// How many keys a step of a scan looks at.
+/// How many keys a step looks at.
 const COUNT: usize = 1000;
+/// The longest rest between two steps.
+const REST: Duration = Duration::from_millis(5);
 
-/// Removes the keys that a glob finds and that are keys of this keyspace; how many there were.
-pub(super) async fn unlink_matching<S: Keyspace>(
-    core: &Core,
-    prefix: &str,
-    glob: &str,
-) -> Result<u64, Error> {
-    let mut removed = 0;
-    for primary in core.primaries().await? {
-        let mut cursor = 0;
-        loop {
-            let (next, keys) = step(core, &primary, cursor, glob).await?;
-            // A glob's `*` crosses separators: it may find keys of other definitions.
-            let ours = keys.into_iter().filter(|key| S::tables().find(key).is_some());
-            let names: Vec<String> = ours.filter_map(|key| String::from_utf8(key).ok()).collect();
-            let commands: Vec<redis::Cmd> = names.iter().map(|name| unlink(prefix, name)).collect();
-            for answer in core.ask_each(&commands).await? {
-                removed += first_of(answer?)?;
-            }
-            cursor = next;
-            if cursor == 0 {
-                break;
-            }
-        }
-    }
-    Ok(removed)
+/// A search among all keys of all primaries.
+pub(crate) struct Scan<'c> {
+    core: &'c Core,
+    glob: String,
+    /// Those that have not been searched yet; `None` before the first step
+    primaries: Option<VecDeque<Primary>>,
+    cursor: u64,
+    /// How long the last step took
+    took: Duration,
 }
 
-async fn step(
-    core: &Core,
-    primary: &Primary,
-    cursor: u64,
-    glob: &str,
-) -> Result<(u64, Vec<Vec<u8>>), Error> {
-    let mut cmd = redis::cmd("SCAN");
-    cmd.arg(cursor).arg("MATCH").arg(glob).arg("COUNT").arg(COUNT);
-    let answer = core.ask_primary(primary, &cmd).await?;
-    redis::from_redis_value(answer).map_err(|error| Error::Unavailable(error.to_string()))
+impl<'c> Scan<'c> {
+    pub(crate) fn new(core: &'c Core, glob: String) -> Self {
+        Scan { core, glob, primaries: None, cursor: 0, took: Duration::ZERO }
+    }
+
+    /// The keys that the next step finds, often none; `None` at the end. A key may come twice.
+    pub(crate) async fn next(&mut self) -> Result<Option<Vec<Vec<u8>>>, Error> {
+        if self.primaries.is_none() {
+            self.primaries = Some(self.core.primaries().await?.into());
+        }
+        let Some(primary) = self.primaries.as_ref().and_then(|all| all.front()) else {
+            return Ok(None);
+        };
+        // As long as it works, it rests: others want to be served too.
+        if !self.took.is_zero() {
+            tokio::time::sleep(self.took.min(REST)).await;
+        }
+        let mut cmd = redis::cmd("SCAN");
+        cmd.arg(self.cursor).arg("MATCH").arg(&self.glob).arg("COUNT").arg(COUNT);
+        let began = Instant::now();
+        let answer = self.core.ask_primary(primary, &cmd).await?;
+        self.took = began.elapsed();
+        let (next, keys): (u64, Vec<Vec<u8>>) = redis::from_redis_value(answer)
+            .map_err(|error| Error::Unavailable(error.to_string()))?;
+        self.cursor = next;
+        if next == 0 {
+            self.took = Duration::ZERO;
+            self.primaries.as_mut().and_then(VecDeque::pop_front);
+        }
+        Ok(Some(keys))
+    }
 }

@@ -1,4 +1,4 @@
--- Adds to a number within bounds. KEYS: key. ARGV: by, lowest or '', highest or '', TTL in ms (0: none),
+-- Adds to a number within bounds. KEYS: key, its other names during a migration. ARGV: by, lowest or '', highest or '', TTL in ms (0: none),
 -- and whether the TTL starts anew with every write (1) or only with the first (0).
 -- Returns whether it was added, and the number. Numbers are compared as integers of 64 bits: Lua's own
 -- end at 2^53.
@@ -8,6 +8,9 @@ local function below(a, b)
   if na then a, b = b:sub(2), a:sub(2) end
   if #a ~= #b then return #a < #b end
   return a < b
+end
+for at = 2, #KEYS do
+  if redis.call('EXISTS', KEYS[1]) == 0 then redis.call('COPY', KEYS[at], KEYS[1]) end
 end
 local before = redis.call('GET', KEYS[1])
 local after = redis.call('INCRBY', KEYS[1], ARGV[1])
@@ -24,4 +27,5 @@ end
 if ARGV[4] ~= '0' and (not before or ARGV[5] == '1') then
   redis.call('PEXPIRE', KEYS[1], ARGV[4])
 end
+for at = 2, #KEYS do redis.call('COPY', KEYS[1], KEYS[at], 'REPLACE') end
 return {1, text}

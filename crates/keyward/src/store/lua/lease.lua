@@ -1,12 +1,20 @@
--- Takes a lease for a fill, unless somebody has filled the key meanwhile. KEYS: key, lease. ARGV: token, lease in
--- ms, and whether what stands under the key is no good (1). Returns the value, or whether the lease was taken.
-if ARGV[3] ~= '1' then
-  local value = redis.call('GET', KEYS[1])
-  if value then
-    return value
+-- Takes a lease for a fill, unless the key is there by now. KEYS: key, lease, indexes.
+-- ARGV: token, lease in ms, whether what stands under the key is to be replaced (1), the name that indexes know.
+-- Returns 1 if it was taken, 0 if somebody else has it, 2 if there is a value to read.
+if ARGV[3] ~= '1' and redis.call('EXISTS', KEYS[1]) == 1 then
+  return 2
+end
+if not redis.call('SET', KEYS[2], ARGV[1], 'NX', 'PX', ARGV[2]) then
+  return 0
+end
+-- An event that looks for keys in an index must find the lease of one that is not there yet.
+if #KEYS > 2 then
+  local time = redis.call('TIME')
+  local now = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
+  for at = 3, #KEYS do
+    redis.call('ZADD', KEYS[at], 'GT', string.format('%.0f', now + tonumber(ARGV[2])), ARGV[4])
+    local rest = redis.call('PTTL', KEYS[at])
+    if rest ~= -1 and rest < tonumber(ARGV[2]) then redis.call('PEXPIRE', KEYS[at], ARGV[2]) end
   end
 end
-if redis.call('SET', KEYS[2], ARGV[1], 'NX', 'PX', ARGV[2]) then
-  return 1
-end
-return 0
+return 1

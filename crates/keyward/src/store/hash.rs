@@ -1,0 +1,135 @@
+//! Hashes: single fields, several at once, and sums.
+
+use super::error::Error;
+use super::handle::{Handle, understand};
+use super::request::Request;
+use super::write::{Command, Mode, about};
+use crate::field::{Change, Field, Number};
+use crate::kind::{Declared, Hash, Plain};
+use crate::{Codec, FieldError, FieldErrorKind, FieldValue, Fields, Key};
+use redis::Value;
+
+impl<'s, K: Key, F: Fields, L> Handle<'s, K, Hash<F>, L> {
+    /// One field; `None` if the hash does not have it.
+    ///
+    /// # Errors
+    /// If the server cannot be asked, or if the field does not hold what was declared.
+    pub fn get_field<V: Send + 's, C: Codec<V>>(
+        &self,
+        field: Field<F, V, C>,
+    ) -> Request<'s, Option<V>> {
+        let name = field.name();
+        let request = self.ask(|key| {
+            let mut cmd = about("HGET", key);
+            cmd.arg(name);
+            let mut calls = vec![cmd.into()];
+            calls.extend(self.renewal(key));
+            calls
+        });
+        request.map(move |mut answers| {
+            let bytes: Option<Vec<u8>> = understand::<_, K>(answers.swap_remove(0))?;
+            let value = bytes.map(|bytes| C::decode(&bytes)).transpose();
+            value.map_err(|_| field_error::<K>(name, FieldErrorKind::Malformed))
+        })
+    }
+
+    /// How many fields there are.
+    pub fn len(&self) -> Request<'s, u64> {
+        self.read("HLEN", |_| {})
+    }
+}
+
+impl<'s, K: Key, F: Fields> Handle<'s, K, Hash<F>, Declared> {
+    /// Sets one field; whether it was written.
+    ///
+    /// A hash that is not there is made only if it has no other field that must be there: half a
+    /// hash could not be read back.
+    pub fn set_field<V, C: Codec<V>>(&self, field: Field<F, V, C>, value: &V) -> Request<'s, bool> {
+        self.update([field.to(value)])
+    }
+
+    /// Sets several fields in one step, and leaves the others alone; whether they were written.
+    ///
+    /// A hash that is not there is made only if all fields that must be there are among them.
+    pub fn update(&self, changes: impl IntoIterator<Item = Change<F>>) -> Request<'s, bool> {
+        let (mut set, mut removed, mut names) = (Command::new("HSET"), Command::new("HDEL"), vec![]);
+        for change in changes {
+            let name = change.name;
+            match change.value {
+                Ok(Some(bytes)) => {
+                    set = set.arg(name).arg(bytes);
+                    names.push(name);
+                }
+                Ok(None) if F::REQUIRED.contains(&name) => {
+                    let error = field_error::<K>(name, FieldErrorKind::Missing);
+                    return Request::known(self.core, Err(error));
+                }
+                Ok(None) => removed = removed.arg(name),
+                Err(why) => {
+                    let field = Some(name.to_owned());
+                    let error = Error::Malformed { definition: K::NAME, field, why };
+                    return Request::known(self.core, Err(error));
+                }
+            }
+        }
+        let complete = F::REQUIRED.iter().all(|name| names.contains(name));
+        let mode = if complete && !names.is_empty() { Mode::Part } else { Mode::Present };
+        let mut commands: Vec<Command> =
+            [set, removed].into_iter().filter(|command| command.0.len() > 1).collect();
+        if commands.is_empty() {
+            return Request::known(self.core, Ok(false));
+        }
+        commands.extend(field_ttls::<F>(names.iter().map(|name| name.as_bytes())));
+        self.write(mode, commands).map(|answers| Ok(answers.is_some()))
+    }
+
+    /// Adds to a field, which counts as zero where it is missing; the sum. `None` if there is no
+    /// hash, and a field of it alone would not be one.
+    pub fn increment<N: Number>(&self, field: Field<F, N, Plain>, by: N) -> Request<'s, Option<N>>
+    where
+        N: FieldValue + Send + 's,
+    {
+        let name = field.name();
+        let alone = F::REQUIRED.iter().all(|required| *required == name);
+        let mode = if alone { Mode::Part } else { Mode::Present };
+        let mut commands = vec![Command::new(N::INCREMENT).arg(name).arg(by.to_bytes())];
+        commands.extend(field_ttls::<F>(std::iter::once(name.as_bytes())));
+        self.write(mode, commands).map(move |answers| {
+            let Some(sum) = answers.and_then(|answers| answers.into_iter().next()) else {
+                return Ok(None);
+            };
+            let bytes: Vec<u8> = match sum {
+                Value::Int(sum) => sum.to_string().into_bytes(),
+                other => understand::<_, K>(other)?,
+            };
+            let sum = N::from_bytes(&bytes);
+            sum.map(Some).ok_or_else(|| field_error::<K>(name, FieldErrorKind::Malformed))
+        })
+    }
+}
+
+fn field_error<K: Key>(field: &str, kind: FieldErrorKind) -> Error {
+    FieldError::new(K::NAME, field, kind).into()
+}
+
+/// The commands that give fields their own TTLs.
+pub(crate) fn field_ttls<'n, F: Fields>(
+    names: impl Iterator<Item = &'n [u8]>,
+) -> impl Iterator<Item = Command> {
+    let with = |name: &'n [u8]| F::TTLS.iter().find(|(known, _)| known.as_bytes() == name);
+    names.filter_map(with).map(|(name, ttl)| {
+        Command::new("HPEXPIRE").arg(*ttl).arg("FIELDS").arg(1).arg(*name)
+    })
+}
+
+impl From<FieldError> for Error {
+    fn from(error: FieldError) -> Self {
+        let why = match error.kind {
+            FieldErrorKind::Missing => "it is missing",
+            FieldErrorKind::Unknown => "the schema does not know it",
+            FieldErrorKind::Malformed => "its bytes are no value of its type",
+        };
+        let (definition, field) = (error.definition, Some(error.field));
+        Error::Malformed { definition, field, why: why.to_owned() }
+    }
+}

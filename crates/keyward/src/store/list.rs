@@ -1,0 +1,121 @@
+//! Lists.
+
+use super::handle::{Handle, understand};
+use super::request::Request;
+use super::write::{Command, Mode, about};
+use crate::kind::{Declared, List};
+use crate::{Codec, Definition, Error, Key};
+use redis::Value;
+use std::ops::RangeInclusive;
+
+/// What keeps a list within its bound after something was put at its end: its oldest are in front.
+pub(crate) fn trim_front(definition: &'static Definition) -> Option<Command> {
+    let max = trimmed_to(definition)?;
+    Some(Command::new("LTRIM").arg(-max).arg(-1))
+}
+
+fn trim_back(definition: &'static Definition) -> Option<Command> {
+    let max = trimmed_to(definition)?;
+    Some(Command::new("LTRIM").arg(0).arg(max - 1))
+}
+
+/// The length to which a collection is trimmed, if it is.
+pub(crate) fn trimmed_to(definition: &'static Definition) -> Option<i64> {
+    let max = definition.behaviour.max_len.filter(|_| !definition.behaviour.refuse_when_full)?;
+    i64::try_from(max).ok()
+}
+
+impl<'s, K: Key, V, C: Codec<V>, L> Handle<'s, K, List<V, C>, L>
+where
+    V: Send + 's,
+{
+    /// The items at these places; negative places count from the end.
+    pub fn range(&self, places: RangeInclusive<i64>) -> Request<'s, Vec<V>> {
+        let request = self.ask(|name| {
+            let mut cmd = about("LRANGE", name);
+            cmd.arg(places.start()).arg(places.end());
+            let mut calls = vec![cmd.into()];
+            calls.extend(self.renewal(name));
+            calls
+        });
+        request.map(|mut answers| {
+            let items: Vec<Vec<u8>> = understand::<_, K>(answers.swap_remove(0))?;
+            items.iter().map(|bytes| decode::<K, V, C>(bytes)).collect()
+        })
+    }
+
+    /// How many items there are.
+    pub fn len(&self) -> Request<'s, u64> {
+        self.read("LLEN", |_| {})
+    }
+}
+
+impl<'s, K: Key, V, C: Codec<V>> Handle<'s, K, List<V, C>, Declared>
+where
+    V: Send + 's,
+{
+    /// Puts items at the end; how many there are then. Where the schema bounds the list, the first
+    /// ones go, or the write is refused.
+    pub fn push_back<'v>(&self, items: impl IntoIterator<Item = &'v V>) -> Request<'s, u64>
+    where
+        V: 'v,
+    {
+        self.push("RPUSH", items, trim_front(K::DEFINITION))
+    }
+
+    /// Puts items in front, one after the other; how many there are then. Where the schema bounds
+    /// the list, the last ones go, or the write is refused.
+    pub fn push_front<'v>(&self, items: impl IntoIterator<Item = &'v V>) -> Request<'s, u64>
+    where
+        V: 'v,
+    {
+        self.push("LPUSH", items, trim_back(K::DEFINITION))
+    }
+
+    /// Takes the first item.
+    pub fn pop_front(&self) -> Request<'s, Option<V>> {
+        self.pop("LPOP")
+    }
+
+    /// Takes the last item.
+    pub fn pop_back(&self) -> Request<'s, Option<V>> {
+        self.pop("RPOP")
+    }
+
+    fn push<'v>(
+        &self,
+        command: &str,
+        items: impl IntoIterator<Item = &'v V>,
+        trim: Option<Command>,
+    ) -> Request<'s, u64>
+    where
+        V: 'v,
+    {
+        let items: Result<Vec<Vec<u8>>, String> = items.into_iter().map(C::encode).collect();
+        let items = match items {
+            Ok(items) if items.is_empty() => return self.len(),
+            Ok(items) => items,
+            Err(why) => return Request::known(self.core, Err(self.malformed(why))),
+        };
+        let mut commands: Vec<Command> =
+            items.chunks(1000).map(|chunk| Command::new(command).arg(chunk)).collect();
+        commands.extend(trim);
+        commands.push(Command::new("LLEN"));
+        self.write(Mode::Part, commands).map(|answers| {
+            let len = answers.and_then(|mut answers| answers.pop());
+            understand::<_, K>(len.unwrap_or(Value::Int(0)))
+        })
+    }
+
+    fn pop(&self, command: &str) -> Request<'s, Option<V>> {
+        self.write(Mode::Present, vec![Command::new(command)]).map(|answers| {
+            let item = answers.and_then(|answers| answers.into_iter().next());
+            let bytes: Option<Vec<u8>> = understand::<_, K>(item.unwrap_or(Value::Nil))?;
+            bytes.map(|bytes| decode::<K, V, C>(&bytes)).transpose()
+        })
+    }
+}
+
+fn decode<K: Key, V, C: Codec<V>>(bytes: &[u8]) -> Result<V, Error> {
+    C::decode(bytes).map_err(super::handle::malformed::<K>)
+}

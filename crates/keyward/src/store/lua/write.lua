@@ -1,0 +1,140 @@
+-- Writes one key in one step: its value and its TTL, within its bound, under all its names.
+-- KEYS: the key, then what ARGV[1] says, in its order.
+-- ARGV: the roles of the other keys (other, lease, stale, none, index), separated by commas; mode; TTL in ms
+--   (0: none); 1 to keep a TTL that is running; token of the lease; ms by which a stale copy outlives the key;
+--   longest length (0: any); 1 to refuse what does not fit; the type; the name that indexes know; then the
+--   commands, each as the number of its arguments, its name and its arguments.
+-- Modes: whole (replaces), part (adds to it), present (only if there is one), absent (only if there is none),
+--   none (there is none, and that is remembered for the TTL).
+-- Returns {1, answers of the commands}, {0} if nothing was written, {-1} if it does not fit.
+local key, mode, ttl, token = KEYS[1], ARGV[2], tonumber(ARGV[3]), ARGV[5]
+local max, kind = tonumber(ARGV[7]), ARGV[9]
+local others, indexes, lease, stale, none = {}, {}, nil, nil, nil
+local at = 2
+for role in string.gmatch(ARGV[1], '[^,]+') do
+  if role == 'other' then others[#others + 1] = KEYS[at]
+  elseif role == 'index' then indexes[#indexes + 1] = KEYS[at]
+  elseif role == 'lease' then lease = KEYS[at]
+  elseif role == 'stale' then stale = KEYS[at]
+  elseif role == 'none' then none = KEYS[at] end
+  at = at + 1
+end
+
+if token ~= '' and redis.call('GET', lease) ~= token then return {0} end
+
+-- What changes a part of a value finds it under its new name, wherever it was.
+if mode == 'part' or mode == 'present' then
+  for _, other in ipairs(others) do
+    if redis.call('EXISTS', key) == 0 then redis.call('COPY', other, key) end
+  end
+end
+if mode == 'absent' then
+  for _, other in ipairs(others) do
+    if redis.call('EXISTS', other) == 1 then return {0} end
+  end
+end
+local left = redis.call('PTTL', key)
+if (mode == 'present' and left == -2) or (mode == 'absent' and left ~= -2) then return {0} end
+
+local commands = {}
+at = 11
+while at <= #ARGV do
+  local count = tonumber(ARGV[at])
+  commands[#commands + 1] = {at + 1, at + count}
+  at = at + count + 1
+end
+
+-- How many elements the commands would add.
+local function growth()
+  local grown = 0
+  for _, range in ipairs(commands) do
+    local name, from, to = ARGV[range[1]], range[1] + 1, range[2]
+    if name == 'SADD' then
+      for i = from, to do grown = grown + 1 - redis.call('SISMEMBER', key, ARGV[i]) end
+    elseif name == 'ZADD' or name == 'ZINCRBY' then
+      for i = from + 1, to, 2 do
+        if not redis.call('ZSCORE', key, ARGV[i]) then grown = grown + 1 end
+      end
+    elseif name == 'HSET' then
+      for i = from, to, 2 do grown = grown + 1 - redis.call('HEXISTS', key, ARGV[i]) end
+    elseif name == 'RPUSH' or name == 'LPUSH' then
+      grown = grown + to - from + 1
+    elseif name == 'XADD' then
+      grown = grown + 1
+    end
+  end
+  return grown
+end
+
+local lengths = {list = 'LLEN', set = 'SCARD', zset = 'ZCARD', hash = 'HLEN', stream = 'XLEN'}
+if max > 0 and lengths[kind] then
+  local before = 0
+  if mode ~= 'whole' and left ~= -2 then before = redis.call(lengths[kind], key) end
+  local grown = growth()
+  if ARGV[8] == '1' then
+    if grown > 0 and before + grown > max then return {-1} end
+  elseif kind == 'set' and before > 0 and before + grown > max then
+    -- A set has no order: those that go are any of those that were there.
+    redis.call('SPOP', key, math.min(before, before + grown - max))
+  end
+end
+
+if mode == 'whole' or mode == 'none' then redis.call('DEL', key) end
+local answers = {}
+for number, range in ipairs(commands) do
+  -- In two steps: one `unpack` of everything would make the key the last argument.
+  local name = ARGV[range[1]]
+  if name == 'HPEXPIRE' then
+    -- Redis before 7.4 and Valkey before 9 have no TTLs of fields: the key's own must do.
+    redis.pcall(name, key, unpack(ARGV, range[1] + 1, range[2]))
+    answers[number] = 0
+  elseif range[2] > range[1] then
+    answers[number] = redis.call(name, key, unpack(ARGV, range[1] + 1, range[2]))
+  else
+    answers[number] = redis.call(name, key)
+  end
+end
+
+if mode == 'none' then
+  redis.call('SET', none, '', 'PX', ttl)
+elseif ttl > 0 then
+  if ARGV[4] == '1' and left > 0 then
+    redis.call('PEXPIRE', key, left)
+  else
+    redis.call('PEXPIRE', key, ttl)
+  end
+end
+if none and mode ~= 'none' then redis.call('DEL', none) end
+
+local exists = redis.call('EXISTS', key) == 1
+for _, other in ipairs(others) do
+  if exists then redis.call('COPY', key, other, 'REPLACE') else redis.call('DEL', other) end
+end
+if stale then
+  if exists and ttl > 0 then
+    redis.call('COPY', key, stale, 'REPLACE')
+    redis.call('PEXPIRE', stale, redis.call('PTTL', key) + tonumber(ARGV[6]))
+  else
+    redis.call('DEL', stale)
+  end
+end
+if #indexes > 0 then
+  local time = redis.call('TIME')
+  local now = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
+  local live = redis.call('PTTL', key)
+  if mode == 'none' then live = ttl end
+  for _, index in ipairs(indexes) do
+    redis.call('ZREMRANGEBYSCORE', index, '-inf', now)
+    if live >= 0 then
+      if stale then live = live + tonumber(ARGV[6]) end
+      redis.call('ZADD', index, 'GT', string.format('%.0f', now + live), ARGV[10])
+      local rest = redis.call('PTTL', index)
+      if rest ~= -1 and rest < live then redis.call('PEXPIRE', index, live) end
+    elseif exists then
+      redis.call('ZADD', index, '+inf', ARGV[10])
+      redis.call('PERSIST', index)
+    end
+  end
+end
+if token ~= '' then redis.call('DEL', lease) end
+return {1, answers}

@@ -1,0 +1,138 @@
+//! One thing to do at a server: awaited by itself, or sent with others in a pipeline.
+
+use super::core::Core;
+use super::error::Error;
+use super::lua::Lua;
+use redis::{Cmd, Value};
+use std::fmt;
+use std::future::{Future, IntoFuture};
+use std::pin::Pin;
+
+/// A command, and the script that it runs, if it runs one.
+pub(crate) struct Call {
+    pub(crate) cmd: Cmd,
+    pub(crate) lua: Option<&'static Lua>,
+}
+
+impl From<Cmd> for Call {
+    fn from(cmd: Cmd) -> Self {
+        Call { cmd, lua: None }
+    }
+}
+
+/// What is sent for one request, in this order.
+#[derive(Default)]
+pub(crate) struct Calls {
+    /// Must have succeeded before the rest is sent: a cluster's index, which lives on another node
+    pub(crate) before: Vec<Call>,
+    /// What is asked; all of it about one key
+    pub(crate) main: Vec<Call>,
+    /// The same about other names of the key, each asked if those before have nothing
+    pub(crate) otherwise: Vec<Vec<Call>>,
+    /// Sent if the main part has written something: other names on another node
+    pub(crate) after: Vec<Call>,
+}
+
+impl Calls {
+    pub(crate) fn one(call: impl Into<Call>) -> Self {
+        Calls { main: vec![call.into()], ..Calls::default() }
+    }
+}
+
+/// Makes sense of the answers to the main part.
+pub(crate) type Read<'s, R> = Box<dyn FnOnce(Vec<Value>) -> Result<R, Error> + Send + 's>;
+
+/// Something to do at a server. `.await` does it; [`Pipeline::add`](crate::Pipeline::add) does it
+/// together with others.
+#[must_use = "nothing is sent until it is awaited or its pipeline is run"]
+pub struct Request<'s, R> {
+    core: &'s Core,
+    definition: &'static str,
+    work: Work<'s, R>,
+}
+
+enum Work<'s, R> {
+    Known(Result<R, Error>),
+    Ask(Calls, Read<'s, R>),
+}
+
+impl<'s, R: Send + 's> Request<'s, R> {
+    pub(crate) fn new(
+        core: &'s Core,
+        definition: &'static str,
+        calls: Calls,
+        read: impl FnOnce(Vec<Value>) -> Result<R, Error> + Send + 's,
+    ) -> Self {
+        Request { core, definition, work: Work::Ask(calls, Box::new(read)) }
+    }
+
+    /// A request whose answer is known without asking.
+    pub(crate) fn known(core: &'s Core, answer: Result<R, Error>) -> Self {
+        Request { core, definition: "", work: Work::Known(answer) }
+    }
+
+    /// The same request with something made of its answer.
+    pub(crate) fn map<S: Send + 's>(
+        self,
+        then: impl FnOnce(R) -> Result<S, Error> + Send + 's,
+    ) -> Request<'s, S> {
+        let Request { core, definition, work } = self;
+        let work = match work {
+            Work::Known(answer) => Work::Known(answer.and_then(then)),
+            Work::Ask(calls, read) => {
+                Work::Ask(calls, Box::new(move |answers| then(read(answers)?)))
+            }
+        };
+        Request { core, definition, work }
+    }
+
+    /// What it sends and what it makes of the answers, for a pipeline.
+    pub(crate) fn split(self) -> Result<(Calls, Read<'s, R>, &'static str), Result<R, Error>> {
+        match self.work {
+            Work::Known(answer) => Err(answer),
+            Work::Ask(calls, read) => Ok((calls, read, self.definition)),
+        }
+    }
+}
+
+impl<'s, R: Send + 's> IntoFuture for Request<'s, R> {
+    type Output = Result<R, Error>;
+    type IntoFuture = Pin<Box<dyn Future<Output = Result<R, Error>> + Send + 's>>;
+
+    fn into_future(self) -> Self::IntoFuture {
+        let Request { core, definition, work } = self;
+        Box::pin(async move {
+            match work {
+                Work::Known(answer) => answer,
+                Work::Ask(calls, read) => {
+                    let answers = core.do_calls(calls, definition).await?;
+                    read(answers)
+                }
+            }
+        })
+    }
+}
+
+impl<R> fmt::Debug for Request<'_, R> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Request").field("definition", &self.definition).finish_non_exhaustive()
+    }
+}
+
+/// Whether an answer says that there is nothing under this name.
+pub(crate) fn is_nothing(answer: &Value) -> bool {
+    match answer {
+        Value::Nil | Value::Int(0 | -2) => true,
+        Value::Array(items) | Value::Set(items) => items.iter().all(|item| *item == Value::Nil),
+        Value::Map(pairs) => pairs.is_empty(),
+        _ => false,
+    }
+}
+
+/// Whether an answer says that something was written.
+pub(crate) fn has_written(answer: &Value) -> bool {
+    match answer {
+        Value::Array(items) => matches!(items.first(), Some(Value::Int(1))),
+        answer => !is_nothing(answer),
+    }
+}

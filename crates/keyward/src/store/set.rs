@@ -1,0 +1,72 @@
+//! Sets.
+
+use super::handle::{Handle, understand};
+use super::request::Request;
+use super::write::{Command, Mode, about};
+use crate::kind::{Declared, Set};
+use crate::{Codec, Key};
+use redis::Value;
+
+impl<'s, K: Key, M, C: Codec<M>, L> Handle<'s, K, Set<M, C>, L> {
+    /// Whether it has this member.
+    pub fn contains(&self, member: &M) -> Request<'s, bool> {
+        let member = match C::encode(member) {
+            Ok(member) => member,
+            Err(why) => return Request::known(self.core, Err(self.malformed(why))),
+        };
+        let request = self.ask(|name| {
+            let mut cmd = about("SISMEMBER", name);
+            cmd.arg(&member);
+            let mut calls = vec![cmd.into()];
+            calls.extend(self.renewal(name));
+            calls
+        });
+        request.map(|mut answers| understand::<_, K>(answers.swap_remove(0)))
+    }
+
+    /// How many members there are.
+    pub fn len(&self) -> Request<'s, u64> {
+        self.read("SCARD", |_| {})
+    }
+}
+
+impl<'s, K: Key, M, C: Codec<M>> Handle<'s, K, Set<M, C>, Declared> {
+    /// Adds members; how many were not there before. Where the schema bounds the set, others go, or
+    /// the write is refused.
+    pub fn add<'m>(&self, members: impl IntoIterator<Item = &'m M>) -> Request<'s, u64>
+    where
+        M: 'm,
+    {
+        self.change(Mode::Part, "SADD", members)
+    }
+
+    /// Removes members; how many were there.
+    pub fn remove<'m>(&self, members: impl IntoIterator<Item = &'m M>) -> Request<'s, u64>
+    where
+        M: 'm,
+    {
+        self.change(Mode::Present, "SREM", members)
+    }
+
+    fn change<'m>(
+        &self,
+        mode: Mode,
+        command: &str,
+        members: impl IntoIterator<Item = &'m M>,
+    ) -> Request<'s, u64>
+    where
+        M: 'm,
+    {
+        let members: Result<Vec<Vec<u8>>, String> = members.into_iter().map(C::encode).collect();
+        let members = match members {
+            Ok(members) if members.is_empty() => return Request::known(self.core, Ok(0)),
+            Ok(members) => members,
+            Err(why) => return Request::known(self.core, Err(self.malformed(why))),
+        };
+        let commands = members.chunks(1000).map(|chunk| Command::new(command).arg(chunk)).collect();
+        self.write(mode, commands).map(|answers| {
+            let counts = answers.unwrap_or_default().into_iter();
+            Ok(counts.filter_map(|it| if let Value::Int(it) = it { u64::try_from(it).ok() } else { None }).sum())
+        })
+    }
+}

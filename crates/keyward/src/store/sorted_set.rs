@@ -1,0 +1,207 @@
+//! Sorted sets: ranks, scores and the best of them.
+
+use super::error::Error;
+use super::handle::{Handle, understand};
+use super::list::trimmed_to;
+use super::request::Request;
+use super::write::{Command, Mode, about};
+use crate::kind::{Declared, SortedSet};
+use crate::{Codec, Definition, Key, Unix, UnixMs};
+use redis::{Cmd, Value};
+use std::ops::{Bound, RangeBounds, RangeInclusive};
+
+/// What a sorted set can be ordered by.
+pub trait Score: Clone + Send + Sync + 'static {
+    /// As the server keeps it.
+    fn to_score(&self) -> f64;
+
+    /// From what the server keeps; `None` if it is none of these.
+    fn from_score(score: f64) -> Option<Self>;
+}
+
+impl Score for f64 {
+    fn to_score(&self) -> f64 {
+        *self
+    }
+
+    fn from_score(score: f64) -> Option<Self> {
+        Some(score)
+    }
+}
+
+/// Whole numbers, exact up to 2^53, as far as the server keeps them.
+macro_rules! whole_scores {
+    ($($ty:ty, $get:expr, $make:expr;)*) => {$(
+        #[allow(clippy::cast_precision_loss, clippy::cast_possible_truncation, clippy::cast_sign_loss,
+            reason = "the server itself keeps scores as f64; what does not fit is refused")]
+        impl Score for $ty {
+            fn to_score(&self) -> f64 {
+                ($get)(self) as f64
+            }
+
+            fn from_score(score: f64) -> Option<Self> {
+                let exact = score.fract() == 0.0 && score.abs() <= 9_007_199_254_740_992.0;
+                if exact { ($make)(score) } else { None }
+            }
+        }
+    )*};
+}
+
+whole_scores! {
+    i64, |it: &i64| *it, |score: f64| Some(score as i64);
+    u64, |it: &u64| *it, |score: f64| (score >= 0.0).then_some(score as u64);
+    Unix, |it: &Unix| it.get(), |score: f64| (score >= 0.0).then_some(score as u64).and_then(|it| Unix::new(it).ok());
+    UnixMs, |it: &UnixMs| it.get(), |score: f64| (score >= 0.0).then_some(score as u64).and_then(|it| UnixMs::new(it).ok());
+}
+
+/// What keeps a sorted set within its bound: the lowest go.
+pub(crate) fn trim(definition: &'static Definition) -> Option<Command> {
+    let max = trimmed_to(definition)?;
+    Some(Command::new("ZREMRANGEBYRANK").arg(0).arg(-max - 1))
+}
+
+/// Members with their scores, in the server's order.
+pub(crate) fn pairs<M, C: Codec<M>, S: Score>(
+    definition: &'static Definition,
+    answer: Value,
+) -> Result<Vec<(M, S)>, Error> {
+    let malformed =
+        |why: String| Error::Malformed { definition: definition.name, field: None, why };
+    let pairs: Vec<(Vec<u8>, f64)> =
+        redis::from_redis_value(answer).map_err(|error| malformed(error.to_string()))?;
+    let pair = |(member, score): (Vec<u8>, f64)| {
+        let member = C::decode(&member).map_err(malformed)?;
+        let score = S::from_score(score)
+            .ok_or_else(|| malformed(format!("the score {score} is no value of its type")))?;
+        Ok((member, score))
+    };
+    pairs.into_iter().map(pair).collect()
+}
+
+impl<'s, K: Key, M: Send + 's, C: Codec<M>, S: Score, L> Handle<'s, K, SortedSet<M, C, S>, L> {
+    /// Members and scores at these ranks, from the lowest score; negative ranks count from the end.
+    pub fn range(&self, ranks: RangeInclusive<i64>) -> Request<'s, Vec<(M, S)>> {
+        self.pairs(|cmd| _ = cmd.arg(ranks.start()).arg(ranks.end()))
+    }
+
+    /// The members with the highest scores, the highest first.
+    pub fn top(&self, count: u32) -> Request<'s, Vec<(M, S)>> {
+        if count == 0 {
+            return Request::known(self.core, Ok(Vec::new()));
+        }
+        self.pairs(|cmd| _ = cmd.arg(0).arg(count - 1).arg("REV"))
+    }
+
+    /// Members and scores within these scores, the lowest first: `0.5..`, `..=10.0`.
+    pub fn by_score(&self, scores: impl RangeBounds<S>) -> Request<'s, Vec<(M, S)>> {
+        let bound = |bound: Bound<&S>, open: &str| match bound {
+            Bound::Included(score) => score.to_score().to_string(),
+            Bound::Excluded(score) => format!("({}", score.to_score()),
+            Bound::Unbounded => open.to_owned(),
+        };
+        let (low, high) = (bound(scores.start_bound(), "-inf"), bound(scores.end_bound(), "+inf"));
+        self.pairs(|cmd| _ = cmd.arg(&low).arg(&high).arg("BYSCORE"))
+    }
+
+    /// The rank of a member, from 0 for the lowest score.
+    pub fn rank(&self, member: &M) -> Request<'s, Option<u64>> {
+        self.of_member("ZRANK", member)
+    }
+
+    /// The rank of a member, from 0 for the highest score.
+    pub fn rank_from_top(&self, member: &M) -> Request<'s, Option<u64>> {
+        self.of_member("ZREVRANK", member)
+    }
+
+    /// The score of a member.
+    pub fn score(&self, member: &M) -> Request<'s, Option<S>> {
+        self.of_member::<Option<f64>>("ZSCORE", member)
+            .map(|score| Ok(score.and_then(S::from_score)))
+    }
+
+    /// How many members there are.
+    pub fn len(&self) -> Request<'s, u64> {
+        self.read("ZCARD", |_| {})
+    }
+
+    fn of_member<R: redis::FromRedisValue + Send + 's>(
+        &self,
+        command: &str,
+        member: &M,
+    ) -> Request<'s, R> {
+        match C::encode(member) {
+            Ok(member) => self.read(command, |cmd| _ = cmd.arg(&member)),
+            Err(why) => Request::known(self.core, Err(self.malformed(why))),
+        }
+    }
+
+    fn pairs(&self, args: impl Fn(&mut Cmd)) -> Request<'s, Vec<(M, S)>> {
+        let request = self.ask(|name| {
+            let mut cmd = about("ZRANGE", name);
+            args(&mut cmd);
+            cmd.arg("WITHSCORES");
+            let mut calls = vec![cmd.into()];
+            calls.extend(self.renewal(name));
+            calls
+        });
+        request.map(|mut answers| pairs::<M, C, S>(K::DEFINITION, answers.swap_remove(0)))
+    }
+}
+
+impl<'s, K: Key, M: Send + 's, C: Codec<M>, S: Score> Handle<'s, K, SortedSet<M, C, S>, Declared> {
+    /// Sets the scores of members; how many were not there before. Where the schema bounds the set,
+    /// the lowest go, or the write is refused.
+    pub fn add<'m>(&self, members: impl IntoIterator<Item = (&'m M, S)>) -> Request<'s, u64>
+    where
+        M: 'm,
+    {
+        let mut command = Command::new("ZADD");
+        for (member, score) in members {
+            match C::encode(member) {
+                Ok(member) => command = command.arg(score.to_score()).arg(member),
+                Err(why) => return Request::known(self.core, Err(self.malformed(why))),
+            }
+        }
+        if command.0.len() == 1 {
+            return Request::known(self.core, Ok(0));
+        }
+        let commands = std::iter::once(command).chain(trim(K::DEFINITION)).collect();
+        self.write(Mode::Part, commands).map(|answers| {
+            let added = answers.and_then(|answers| answers.into_iter().next());
+            understand::<_, K>(added.unwrap_or(Value::Int(0)))
+        })
+    }
+
+    /// Adds to the score of a member, which counts as zero where it is missing; the new score.
+    pub fn increment(&self, member: &M, by: f64) -> Request<'s, f64> {
+        let member = match C::encode(member) {
+            Ok(member) => member,
+            Err(why) => return Request::known(self.core, Err(self.malformed(why))),
+        };
+        let command = Command::new("ZINCRBY").arg(by).arg(member);
+        let commands = std::iter::once(command).chain(trim(K::DEFINITION)).collect();
+        self.write(Mode::Part, commands).map(|answers| {
+            let score = answers.and_then(|answers| answers.into_iter().next());
+            understand::<_, K>(score.unwrap_or(Value::Nil))
+        })
+    }
+
+    /// Removes members; how many were there.
+    pub fn remove<'m>(&self, members: impl IntoIterator<Item = &'m M>) -> Request<'s, u64>
+    where
+        M: 'm,
+    {
+        let members: Result<Vec<Vec<u8>>, String> = members.into_iter().map(C::encode).collect();
+        match members {
+            Ok(members) if members.is_empty() => Request::known(self.core, Ok(0)),
+            Ok(members) => {
+                let command = Command::new("ZREM").arg(members);
+                self.write(Mode::Present, vec![command]).map(|answers| {
+                    let removed = answers.and_then(|answers| answers.into_iter().next());
+                    understand::<_, K>(removed.unwrap_or(Value::Int(0)))
+                })
+            }
+            Err(why) => Request::known(self.core, Err(self.malformed(why))),
+        }
+    }
+}

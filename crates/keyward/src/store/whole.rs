@@ -1,0 +1,285 @@
+//! Values that are read and written whole, of whatever type.
+
+use super::error::Error;
+use super::handle::{Handle, understand};
+use super::request::{Call, Request};
+use super::write::{Command, Mode, about};
+use crate::kind::{Declared, Hash, List, Set, SortedSet, Str};
+use crate::{Codec, Definition, Fields, Key, Score};
+use redis::{Cmd, Value};
+
+/// How many arguments one command of a script gets; Lua takes some thousands.
+const ARGS: usize = 1000;
+
+/// A kind of key whose value can be read and written whole.
+pub trait Whole {
+    /// The value.
+    type Value: Clone + Send + Sync + 'static;
+
+    /// The command that reads it.
+    #[doc(hidden)]
+    fn asking(name: &str) -> Cmd;
+
+    /// The value in an answer; `None` if there is none.
+    #[doc(hidden)]
+    fn decode(definition: &'static Definition, answer: Value)
+    -> Result<Option<Self::Value>, Error>;
+
+    /// The commands that write it; none if there is nothing to write, as for an empty list.
+    #[doc(hidden)]
+    fn encode(definition: &'static Definition, value: &Self::Value) -> Result<Vec<Command>, Error>;
+
+    /// The command that writes it, TTL and all, where one can; only a string has it.
+    #[doc(hidden)]
+    fn at_once(_: &str, _: Option<u64>, _: &Command) -> Option<Cmd> {
+        None
+    }
+}
+
+fn malformed(definition: &'static Definition, why: impl Into<String>) -> Error {
+    Error::Malformed { definition: definition.name, field: None, why: why.into() }
+}
+
+fn parts<T: redis::FromRedisValue>(
+    definition: &'static Definition,
+    answer: Value,
+) -> Result<T, Error> {
+    redis::from_redis_value(answer).map_err(|error| malformed(definition, error.to_string()))
+}
+
+fn read_all<V, C: Codec<V>>(
+    definition: &'static Definition,
+    answer: Value,
+) -> Result<Option<Vec<V>>, Error> {
+    let items: Vec<Vec<u8>> = parts(definition, answer)?;
+    let items: Result<Vec<V>, String> = items.iter().map(|bytes| C::decode(bytes)).collect();
+    let items = items.map_err(|why| malformed(definition, why))?;
+    Ok((!items.is_empty()).then_some(items))
+}
+
+/// One command for every thousand arguments.
+fn in_turn(name: &str, args: Vec<Vec<u8>>) -> Vec<Command> {
+    let chunks = args.chunks(ARGS);
+    chunks.map(|chunk| Command::new(name).arg(chunk)).collect()
+}
+
+impl<V: Clone + Send + Sync + 'static, C: Codec<V>> Whole for Str<V, C> {
+    type Value = V;
+
+    fn asking(name: &str) -> Cmd {
+        about("GET", name)
+    }
+
+    fn decode(definition: &'static Definition, answer: Value) -> Result<Option<V>, Error> {
+        match answer {
+            Value::Nil => Ok(None),
+            Value::BulkString(bytes) => {
+                C::decode(&bytes).map(Some).map_err(|why| malformed(definition, why))
+            }
+            other => {
+                let bytes: Vec<u8> = parts(definition, other)?;
+                C::decode(&bytes).map(Some).map_err(|why| malformed(definition, why))
+            }
+        }
+    }
+
+    fn encode(definition: &'static Definition, value: &V) -> Result<Vec<Command>, Error> {
+        let bytes = C::encode(value).map_err(|why| malformed(definition, why))?;
+        if let Some(max) = definition.behaviour.max_bytes
+            && bytes.len() as u64 > max
+        {
+            return Err(malformed(definition, format!("it has {} bytes, and {max} are the most", bytes.len())));
+        }
+        Ok(vec![Command(vec![b"SET".to_vec(), bytes])])
+    }
+
+    fn at_once(name: &str, ttl: Option<u64>, command: &Command) -> Option<Cmd> {
+        let mut cmd = about("SET", name);
+        cmd.arg(command.0.get(1)?.as_slice());
+        if let Some(ttl) = ttl {
+            cmd.arg("PX").arg(ttl);
+        }
+        Some(cmd)
+    }
+}
+
+impl<F: Fields + Clone + Send + Sync + 'static> Whole for Hash<F> {
+    type Value = F;
+
+    fn asking(name: &str) -> Cmd {
+        about("HGETALL", name)
+    }
+
+    fn decode(definition: &'static Definition, answer: Value) -> Result<Option<F>, Error> {
+        let pairs: Vec<(Vec<u8>, Vec<u8>)> = parts(definition, answer)?;
+        if pairs.is_empty() {
+            return Ok(None);
+        }
+        F::from_owned_pairs(pairs).map(Some).map_err(Error::from)
+    }
+
+    fn encode(_: &'static Definition, value: &F) -> Result<Vec<Command>, Error> {
+        let pairs = value.to_pairs();
+        let mut commands = Vec::new();
+        for chunk in pairs.chunks(ARGS / 2) {
+            let mut command = Command::new("HSET");
+            for (name, value) in chunk {
+                command = command.arg(name.as_slice()).arg(value.as_slice());
+            }
+            commands.push(command);
+        }
+        let names = pairs.iter().map(|(name, _)| name.as_slice());
+        commands.extend(super::hash::field_ttls::<F>(names));
+        Ok(commands)
+    }
+}
+
+impl<V: Clone + Send + Sync + 'static, C: Codec<V>> Whole for List<V, C> {
+    type Value = Vec<V>;
+
+    fn asking(name: &str) -> Cmd {
+        let mut cmd = about("LRANGE", name);
+        cmd.arg(0).arg(-1);
+        cmd
+    }
+
+    fn decode(definition: &'static Definition, answer: Value) -> Result<Option<Vec<V>>, Error> {
+        read_all::<V, C>(definition, answer)
+    }
+
+    fn encode(definition: &'static Definition, value: &Vec<V>) -> Result<Vec<Command>, Error> {
+        let items: Result<Vec<Vec<u8>>, String> = value.iter().map(C::encode).collect();
+        let mut commands =
+            in_turn("RPUSH", items.map_err(|why| malformed(definition, why))?);
+        commands.extend(super::list::trim_front(definition));
+        Ok(commands)
+    }
+}
+
+impl<M: Clone + Send + Sync + 'static, C: Codec<M>> Whole for Set<M, C> {
+    type Value = Vec<M>;
+
+    fn asking(name: &str) -> Cmd {
+        about("SMEMBERS", name)
+    }
+
+    fn decode(definition: &'static Definition, answer: Value) -> Result<Option<Vec<M>>, Error> {
+        read_all::<M, C>(definition, answer)
+    }
+
+    fn encode(definition: &'static Definition, value: &Vec<M>) -> Result<Vec<Command>, Error> {
+        let kept = definition.behaviour.max_len.filter(|_| !definition.behaviour.refuse_when_full);
+        let most = kept.and_then(|max| usize::try_from(max).ok()).unwrap_or(usize::MAX);
+        let items: Result<Vec<Vec<u8>>, String> = value.iter().take(most).map(C::encode).collect();
+        Ok(in_turn("SADD", items.map_err(|why| malformed(definition, why))?))
+    }
+}
+
+impl<M: Clone + Send + Sync + 'static, C: Codec<M>, S: Score> Whole for SortedSet<M, C, S> {
+    type Value = Vec<(M, S)>;
+
+    fn asking(name: &str) -> Cmd {
+        let mut cmd = about("ZRANGE", name);
+        cmd.arg(0).arg(-1).arg("WITHSCORES");
+        cmd
+    }
+
+    fn decode(definition: &'static Definition, answer: Value) -> Result<Option<Vec<(M, S)>>, Error> {
+        let pairs = super::sorted_set::pairs::<M, C, S>(definition, answer)?;
+        Ok((!pairs.is_empty()).then_some(pairs))
+    }
+
+    fn encode(definition: &'static Definition, value: &Vec<(M, S)>) -> Result<Vec<Command>, Error> {
+        let mut args = Vec::with_capacity(value.len() * 2);
+        for (member, score) in value {
+            args.push(score.to_score().to_string().into_bytes());
+            args.push(C::encode(member).map_err(|why| malformed(definition, why))?);
+        }
+        let mut commands = in_turn("ZADD", args);
+        commands.extend(super::sorted_set::trim(definition));
+        Ok(commands)
+    }
+}
+
+impl<'s, K: Key, T: Whole, L> Handle<'s, K, T, L> {
+    /// The value, whole; `None` if there is none.
+    ///
+    /// # Errors
+    /// If the server cannot be asked, or if what it holds is not what was declared.
+    pub fn get(&self) -> Request<'s, Option<T::Value>> {
+        if let Some(value) = self.core.l1.get(&self.names.name) {
+            return Request::known(self.core, Ok(Some(value)));
+        }
+        match self.l1_reading() {
+            None => self.look(false).map(|seen| Ok(seen.value)),
+            Some(reading) => self.look(true).map(move |seen| {
+                if let Some(value) = &seen.value {
+                    reading.keep(value, seen.left);
+                }
+                Ok(seen.value)
+            }),
+        }
+    }
+
+    /// The value, and how long it will live if that is wanted.
+    pub(crate) fn look(&self, with_ttl: bool) -> Request<'s, Seen<T::Value>> {
+        let request = self.ask(|name| {
+            let mut calls: Vec<Call> = vec![T::asking(name).into()];
+            if with_ttl {
+                calls.push(about("PTTL", name).into());
+            }
+            calls.extend(self.renewal(name));
+            calls
+        });
+        request.map(move |mut answers| {
+            let left = if with_ttl { understand::<i64, K>(answers.swap_remove(1))? } else { -1 };
+            let value = T::decode(K::DEFINITION, answers.swap_remove(0))?;
+            Ok(Seen { value, left: u64::try_from(left).ok() })
+        })
+    }
+}
+
+/// A value as the server has it.
+pub(crate) struct Seen<V> {
+    pub(crate) value: Option<V>,
+    /// How long it will live, in milliseconds, if that was asked and it ends
+    pub(crate) left: Option<u64>,
+}
+
+impl<'s, K: Key, T: Whole> Handle<'s, K, T, Declared> {
+    /// Writes the value with its TTL, in one step, in place of what was there.
+    ///
+    /// An empty collection cannot be stored: the key is gone then.
+    pub fn set(&self, value: &T::Value) -> Request<'s, ()> {
+        let commands = match T::encode(K::DEFINITION, value) {
+            Ok(commands) => commands,
+            Err(error) => return Request::known(self.core, Err(error)),
+        };
+        let behaviour = &K::DEFINITION.behaviour;
+        let plain = self.names.others.is_empty()
+            && self.indexes.is_empty()
+            && !behaviour.keep_ttl
+            && behaviour.stale_ms.is_none()
+            && behaviour.negative_ms.is_none();
+        if plain
+            && let Some(cmd) = T::at_once(&self.names.name, self.ttl(), &commands[0])
+        {
+            let (core, name) = (self.core, self.names.name.clone());
+            core.l1.remove(&name);
+            let calls = super::request::Calls::one(cmd);
+            return Request::new(core, K::DEFINITION.name, calls, move |_| {
+                core.l1.remove(&name);
+                Ok(())
+            });
+        }
+        self.write(Mode::Whole, commands).map(|_| Ok(()))
+    }
+
+    /// The same, unless there is a value already; whether it was written.
+    pub fn set_if_absent(&self, value: &T::Value) -> Request<'s, bool> {
+        match T::encode(K::DEFINITION, value) {
+            Ok(commands) => self.write(Mode::Absent, commands).map(|answers| Ok(answers.is_some())),
+            Err(error) => Request::known(self.core, Err(error)),
+        }
+    }
+}

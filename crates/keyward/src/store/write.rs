@@ -1,0 +1,135 @@
+//! Writing: value and TTL in one step, always.
+
+use super::core::Core;
+use super::lua::{Lua, lua};
+use super::names::Names;
+use super::request::{Call, Calls};
+use crate::Definition;
+use redis::{Cmd, ToRedisArgs};
+
+static WRITE: Lua = lua!("lua/write.lua");
+static INDEX: Lua = lua!("lua/index.lua");
+
+/// A command about the key, without the key: its name, then its arguments.
+#[derive(Debug, Clone, Default)]
+pub struct Command(pub(crate) Vec<Vec<u8>>);
+
+impl Command {
+    pub(crate) fn new(name: &str) -> Self {
+        Command(vec![name.as_bytes().to_vec()])
+    }
+
+    pub(crate) fn arg(mut self, arg: impl ToRedisArgs) -> Self {
+        self.0.extend(arg.to_redis_args());
+        self
+    }
+}
+
+/// Whether what is there is replaced, changed, or must not be there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Mode {
+    Whole,
+    Part,
+    Present,
+    Absent,
+    /// There is none, and that is remembered
+    None,
+}
+
+impl Mode {
+    fn name(self) -> &'static str {
+        match self {
+            Mode::Whole => "whole",
+            Mode::Part => "part",
+            Mode::Present => "present",
+            Mode::Absent => "absent",
+            Mode::None => "none",
+        }
+    }
+}
+
+/// A write.
+pub(crate) struct Write<'w> {
+    pub(crate) definition: &'static Definition,
+    pub(crate) names: &'w Names,
+    pub(crate) indexes: &'w [String],
+    pub(crate) mode: Mode,
+    pub(crate) commands: Vec<Command>,
+    /// In milliseconds; `None` if the key never expires
+    pub(crate) ttl: Option<u64>,
+    /// The token of the lease that must still hold
+    pub(crate) token: Option<&'w str>,
+}
+
+impl Write<'_> {
+    /// What is sent. The first answer is that of the script: see `lua/write.lua`.
+    pub(crate) fn calls(&self, core: &Core) -> Calls {
+        let (near, far) = self.names.by_slot(core.is_cluster());
+        let mut calls = Calls::default();
+        // On a cluster an index is on another node. It is written first: an index may name a key
+        // that does not exist, but no key may exist that its index does not name.
+        let indexes = if core.is_cluster() {
+            let live = self.live().unwrap_or(0);
+            calls.before = note_in_indexes(self.indexes, self.names.own(), live);
+            &[][..]
+        } else {
+            self.indexes
+        };
+        let behaviour = &self.definition.behaviour;
+        let derived = |word: &'static str| self.names.derived(word).map(|key| (word, key));
+        let mut keys: Vec<(&str, String)> = near.iter().map(|name| ("other", (*name).to_owned())).collect();
+        keys.extend(self.token.and_then(|_| derived("lease")));
+        keys.extend(behaviour.stale_ms.and_then(|_| derived("stale")));
+        keys.extend(behaviour.negative_ms.and_then(|_| derived("none")));
+        keys.extend(indexes.iter().map(|index| ("index", index.clone())));
+        let roles: Vec<&str> = keys.iter().map(|(role, _)| *role).collect();
+        let mut names = vec![self.names.name.as_str()];
+        names.extend(keys.iter().map(|(_, key)| key.as_str()));
+        calls.main.push(self.script(&names, &roles.join(",")));
+        // Another name in another slot follows, if this one was written.
+        calls.after = far.iter().map(|name| self.script(&[name], "")).collect();
+        calls
+    }
+
+    /// How long the key, or what is derived of it, may be there.
+    fn live(&self) -> Option<u64> {
+        let stale = self.definition.behaviour.stale_ms.unwrap_or(0);
+        self.ttl.map(|ttl| ttl.saturating_add(stale))
+    }
+
+    fn script(&self, keys: &[&str], roles: &str) -> Call {
+        let behaviour = &self.definition.behaviour;
+        let guarded = roles.contains("lease");
+        WRITE.call(keys, |cmd| {
+            cmd.arg(roles)
+                .arg(self.mode.name())
+                .arg(self.ttl.unwrap_or(0))
+                .arg(u8::from(behaviour.keep_ttl))
+                .arg(if guarded { self.token.unwrap_or_default() } else { "" })
+                .arg(behaviour.stale_ms.unwrap_or(0))
+                .arg(behaviour.max_len.unwrap_or(0))
+                .arg(u8::from(behaviour.refuse_when_full))
+                .arg(self.definition.key_type.unwrap_or("string"))
+                .arg(self.names.own());
+            for command in &self.commands {
+                cmd.arg(command.0.len());
+                for arg in &command.0 {
+                    cmd.arg(arg.as_slice());
+                }
+            }
+        })
+    }
+}
+
+/// Tells indexes that a key may exist for so many milliseconds; 0 is for ever.
+pub(crate) fn note_in_indexes(indexes: &[String], own: &str, live: u64) -> Vec<Call> {
+    let note = |index: &String| INDEX.call(&[index], |cmd| _ = cmd.arg(own).arg(live));
+    indexes.iter().map(note).collect()
+}
+
+/// A command about one key.
+pub(crate) fn about(command: &str, name: &str) -> Cmd {
+    let mut cmd = redis::cmd(command);
+    cmd.arg(name);
+    cmd
+}
