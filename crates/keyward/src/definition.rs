@@ -92,6 +92,7 @@ impl Definition {
 
 /// What a store does beyond reading and writing a key. Times are in milliseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[allow(clippy::struct_excessive_bools, reason = "each is a switch of the schema, on or off")]
 pub struct Behaviour {
     /// By how many thousandths a TTL may be shortened
     pub jitter: u16,

@@ -144,7 +144,9 @@ pub trait Fields: Sized {
     fn from_pairs<N: AsRef<[u8]>, V: AsRef<[u8]>>(
         pairs: impl IntoIterator<Item = (N, V)>,
     ) -> Result<Self, FieldError> {
-        let owned = pairs.into_iter().map(|(name, value)| (name.as_ref().to_vec(), value.as_ref().to_vec()));
+        let owned = pairs
+            .into_iter()
+            .map(|(name, value)| (name.as_ref().to_vec(), value.as_ref().to_vec()));
         Self::from_owned_pairs(owned)
     }
 
@@ -176,10 +178,13 @@ pub trait Fields: Sized {
     }
 }
 
+/// Says what something is about, and holds nothing of it.
+type Of<T> = PhantomData<fn() -> T>;
+
 /// A field of a hash by its name, with its type `V` and its spelling `C`: `FileMeta::SIZE`.
 pub struct Field<F, V, C = Plain> {
     name: &'static str,
-    of: PhantomData<fn() -> (F, V, C)>,
+    of: Of<(F, V, C)>,
 }
 
 impl<F, V, C> Field<F, V, C> {

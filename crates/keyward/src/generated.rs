@@ -361,7 +361,11 @@ pub fn glob<K: Key>(
     glob_of(K::DEFINITION, prefix, values)
 }
 
-pub(crate) fn glob_of(definition: &Definition, prefix: &impl Prefix, values: &[Option<String>]) -> String {
+pub(crate) fn glob_of(
+    definition: &Definition,
+    prefix: &impl Prefix,
+    values: &[Option<String>],
+) -> String {
     let mut text = String::with_capacity(prefix.len());
     prefix.write(&mut text);
     let mut glob = String::with_capacity(definition.glob.len() + 16);

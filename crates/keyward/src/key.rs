@@ -1,9 +1,7 @@
 //! What all generated keys have in common.
 
 use crate::definition::{Definition, Lifecycle, Ttl};
-use crate::generated::{
-    self, Entry, Length, Search, Source, Tables, ValueTexts, Visitor, Writer,
-};
+use crate::generated::{self, Entry, Length, Search, Source, Tables, ValueTexts, Visitor, Writer};
 use crate::slot;
 use std::fmt;
 use std::hash::Hash;

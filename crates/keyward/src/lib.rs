@@ -115,8 +115,8 @@ pub use param::ParamValue;
 #[cfg(feature = "store")]
 pub use store::{
     Allowance, Behind, BreakerSettings, BreakerState, Builder, Clock, Counted, EntryId,
-    EntryIdError, Error, Handle, Invalidated, Lifespan, Pipeline, Promise, ReadMany, Request, Score,
-    Store, Whole,
+    EntryIdError, Error, Handle, Invalidated, Lifespan, Pipeline, Promise, Request, Score, Store,
+    Whole,
 };
 pub use timestamp::Timestamp;
 pub use unix::{Unix, UnixMs};

@@ -2,8 +2,8 @@
 
 use super::name::Names;
 use super::{
-    Behaviour, Binding, Event, Field, Former, FormerPart, Invalidation, Key, Module, Name, Param, ParamType, Part,
-    Prefix, Selection, Ttl, Value, Word,
+    Behaviour, Binding, Event, Field, Former, FormerPart, Invalidation, Key, Module, Name, Param,
+    ParamType, Part, Prefix, Selection, Ttl, Value, Word,
 };
 use base64::Engine as _;
 use keyward_fact::Duration;

@@ -199,6 +199,7 @@ pub struct FormerPart {
 
 /// What a store does beyond reading and writing a key.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[allow(clippy::struct_excessive_bools, reason = "each is a switch of the schema, on or off")]
 pub struct Behaviour {
     /// By how many per cent a TTL may be shortened
     pub jitter: f64,

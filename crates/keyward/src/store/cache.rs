@@ -108,24 +108,24 @@ impl<K: Key, T: Whole> Handle<'_, K, T, Declared> {
         F: Future<Output = Result<R, E>>,
     {
         if let Some(value) = self.core.l1.get(&self.names.name) {
-            self.tick("keyward_l1_hits_total");
+            tick::<K>("keyward_l1_hits_total");
             return Ok((wish.some)(value));
         }
         let looked = self.look_up(wish.none.is_some()).await;
         let still_good = match looked {
             Looked::Found(value, due) => {
-                self.tick("keyward_cache_hits_total");
+                tick::<K>("keyward_cache_hits_total");
                 if !due || self.core.flights.is_open(&self.names.name) {
                     return Ok((wish.some)(value));
                 }
-                self.tick("keyward_early_refreshes_total");
+                tick::<K>("keyward_early_refreshes_total");
                 return match self.load(&wish, Looked::Found((), true), load).await {
                     Err(_) => Ok((wish.some)(value)),
                     loaded => loaded,
                 };
             }
             Looked::NoneKnown => {
-                self.tick("keyward_cache_hits_total");
+                tick::<K>("keyward_cache_hits_total");
                 if let Some(none) = wish.none {
                     return Ok(none());
                 }
@@ -135,7 +135,7 @@ impl<K: Key, T: Whole> Handle<'_, K, T, Declared> {
             Looked::Malformed => Looked::Malformed,
             Looked::Unknown => Looked::Unknown,
         };
-        self.tick("keyward_cache_misses_total");
+        tick::<K>("keyward_cache_misses_total");
         self.load(&wish, still_good, load).await
     }
 
@@ -173,7 +173,7 @@ impl<K: Key, T: Whole> Handle<'_, K, T, Declared> {
                     Ok(loaded)
                 }
                 Err(error) => {
-                    self.tick("keyward_load_errors_total");
+                    tick::<K>("keyward_load_errors_total");
                     // Whoever waits for this load in another process may try.
                     drop(token);
                     let stale = if away { None } else { self.stale().await };
@@ -201,9 +201,9 @@ impl<K: Key, T: Whole> Handle<'_, K, T, Declared> {
                 let seen = batch.add(self.look(with_ttl));
                 let mark = batch.add(self.ask(|_| vec![about("EXISTS", &none).into()]));
                 match batch.run().await {
-                    Ok(()) => seen.take().and_then(|seen| {
-                        Ok((seen, mark.take()?.first() == Some(&Value::Int(1))))
-                    }),
+                    Ok(()) => seen
+                        .take()
+                        .and_then(|seen| Ok((seen, mark.take()?.first() == Some(&Value::Int(1))))),
                     Err(error) => Err(error),
                 }
             }
@@ -225,7 +225,7 @@ impl<K: Key, T: Whole> Handle<'_, K, T, Declared> {
             },
             Err(error) if error.is_unavailable() => Looked::Unknown,
             Err(error) => {
-                self.tick("keyward_cache_malformed_total");
+                tick::<K>("keyward_cache_malformed_total");
                 tracing::warn!(
                     target: "keyward", definition = K::NAME, %error,
                     "a cached value is not what was declared"
@@ -249,7 +249,8 @@ impl<K: Key, T: Whole> Handle<'_, K, T, Declared> {
             let lease = self.try_lease(replace).await;
             let Lease::Busy = lease else { return lease };
             let now = Instant::now();
-            let Some(left) = deadline.and_then(|deadline| deadline.checked_duration_since(now)) else {
+            let Some(left) = deadline.and_then(|deadline| deadline.checked_duration_since(now))
+            else {
                 return Lease::Busy;
             };
             tokio::time::sleep(pause.min(left)).await;
@@ -277,9 +278,12 @@ impl<K: Key, T: Whole> Handle<'_, K, T, Declared> {
             cmd.arg(&token).arg(time).arg(u8::from(replace)).arg(self.names.own());
         });
         match self.core.send(&call).await {
-            Ok(Value::Int(1)) => {
-                Lease::Taken(Token { core: self.core.me().clone(), lease, token, spent: false })
-            }
+            Ok(Value::Int(1)) => Lease::Taken(Token {
+                core: self.core.me().clone(),
+                lease,
+                secret: token,
+                spent: false,
+            }),
             Ok(Value::Int(2)) => match self.look(false).await {
                 Ok(seen) => seen.value.map_or(Lease::Busy, Lease::Filled),
                 Err(_) => Lease::Impossible,
@@ -312,14 +316,14 @@ impl<K: Key, T: Whole> Handle<'_, K, T, Declared> {
             mode,
             commands,
             ttl,
-            token: Some(&token.token),
+            token: Some(&token.secret),
         };
         let calls = write.calls(self.core);
         let filled = self.core.do_calls(calls, K::NAME).await;
         token.spent = true;
         match filled.and_then(|mut answers| written::<K>(answers.swap_remove(0))) {
             Ok(Some(_)) => {}
-            Ok(None) => self.tick("keyward_fills_dropped_total"),
+            Ok(None) => tick::<K>("keyward_fills_dropped_total"),
             Err(error) => {
                 tracing::debug!(
                     target: "keyward", definition = K::NAME, %error, "a value could not be cached"
@@ -335,24 +339,24 @@ impl<K: Key, T: Whole> Handle<'_, K, T, Declared> {
         let call = Call::from(T::asking(&name));
         let answer = self.core.send(&call).await.ok()?;
         let value = T::decode(K::DEFINITION, answer).ok()??;
-        self.tick("keyward_stale_served_total");
+        tick::<K>("keyward_stale_served_total");
         tracing::warn!(
             target: "keyward", definition = K::NAME,
             "the loader failed, and a value that is past its end was served"
         );
         Some(value)
     }
+}
 
-    fn tick(&self, what: &'static str) {
-        metrics::counter!(what, "definition" => K::NAME).increment(1);
-    }
+fn tick<K: Key>(what: &'static str) {
+    metrics::counter!(what, "definition" => K::NAME).increment(1);
 }
 
 /// A lease that was taken. Given back when it is dropped unspent, as a cancelled caller does.
 struct Token {
     core: Weak<Core>,
     lease: String,
-    token: String,
+    secret: String,
     spent: bool,
 }
 
@@ -360,7 +364,7 @@ impl Drop for Token {
     fn drop(&mut self) {
         let (Some(core), false) = (self.core.upgrade(), self.spent) else { return };
         let Ok(runtime) = tokio::runtime::Handle::try_current() else { return };
-        let call = GIVE_BACK.call(&[&self.lease], |cmd| _ = cmd.arg(&self.token));
+        let call = GIVE_BACK.call(&[&self.lease], |cmd| _ = cmd.arg(&self.secret));
         runtime.spawn(async move {
             // If it cannot be given back, it runs out.
             _ = core.send(&call).await;

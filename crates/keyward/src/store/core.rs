@@ -5,7 +5,7 @@ use super::error::Error;
 use super::flight::Flights;
 use super::l1::L1;
 use super::link::{Link, Primary};
-use super::lua::is_unknown;
+use super::lua::{Lua, is_unknown};
 use super::missed::Missed;
 use super::pace::Pace;
 use super::request::{Call, Calls, has_written, is_nothing};
@@ -33,12 +33,7 @@ pub(crate) struct Core {
 }
 
 impl Core {
-    pub(crate) fn new(
-        link: Link,
-        breaker: Breaker,
-        l1: L1,
-        fallback: usize,
-    ) -> Arc<Self> {
+    pub(crate) fn new(link: Link, breaker: Breaker, l1: L1, fallback: usize) -> Arc<Self> {
         Arc::new_cyclic(|me| Core {
             link,
             breaker,
@@ -136,24 +131,25 @@ impl Core {
             return Ok(join_all(calls.iter().map(|call| self.send(call))).await);
         }
         let mut pipeline = redis::Pipeline::with_capacity(calls.len());
+        let mut known: Vec<&Lua> = Vec::new();
         for call in calls {
-            pipeline.add_command(call.cmd.clone());
+            // A script that the server did not know would have to be sent again, behind what comes
+            // after it: the first one of its kind is sent whole.
+            match call.lua {
+                Some(lua) if !known.iter().any(|it| std::ptr::eq(*it, lua)) => {
+                    known.push(lua);
+                    pipeline.add_command(lua.whole(&call.cmd));
+                }
+                _ => _ = pipeline.add_command(call.cmd.clone()),
+            }
         }
         let permit = self.breaker.permit().ok_or(Error::BreakerOpen)?;
         let answers = self.link.pipeline(&pipeline).await;
         tell(permit, answers.as_ref().err());
-        let mut each: Vec<Result<Value, Error>> = answers?
+        let each = answers?
             .into_iter()
-            .map(|answer| answer.extract_error().map_err(|error| Error::from_redis(&error)))
-            .collect();
-        for (answer, call) in each.iter_mut().zip(calls) {
-            if let (Err(error), Some(lua)) = (&*answer, call.lua)
-                && is_unknown(error)
-            {
-                *answer = self.ask(&lua.whole(&call.cmd)).await;
-            }
-        }
-        Ok(each)
+            .map(|answer| answer.extract_error().map_err(|error| Error::from_redis(&error)));
+        Ok(each.collect())
     }
 
     /// Sends a command to one of the primaries.

@@ -122,9 +122,8 @@ fn forget_here(core: &Core, names: &[Names], searches: &[Search]) {
         core.l1.remove(name);
     }
     let globs: Vec<Glob> = searches.iter().map(|search| Glob::new(&search.glob)).collect();
-    let is_old = |key: &str| {
-        exact.contains(key) || globs.iter().any(|glob| glob.matches(key.as_bytes()))
-    };
+    let is_old =
+        |key: &str| exact.contains(key) || globs.iter().any(|glob| glob.matches(key.as_bytes()));
     if !globs.is_empty() {
         core.l1.remove_if(is_old);
     }
@@ -184,8 +183,10 @@ pub(super) async fn resolve<S: Keyspace>(
         let mut found = scan::Scan::new(core, glob);
         while let Some(keys) = found.next().await? {
             let ours = keys.iter().filter_map(|key| std::str::from_utf8(key).ok());
-            let ours = ours.filter(|key| former::is_one::<S>(it.parts, prefix, &search.values, key));
-            let calls: Vec<Call> = ours.map(|key| redis::cmd("UNLINK").arg(key).to_owned().into()).collect();
+            let ours =
+                ours.filter(|key| former::is_one::<S>(it.parts, prefix, &search.values, key));
+            let calls: Vec<Call> =
+                ours.map(|key| redis::cmd("UNLINK").arg(key).to_owned().into()).collect();
             for answer in core.send_each(&calls).await? {
                 removed += u64::from(answer? == Value::Int(1));
             }
@@ -199,9 +200,11 @@ fn meant<S: Keyspace>(search: &Search, prefix: &S::Prefix, key: &[u8]) -> Option
     let (behind, key) = crate::generated::parse::<S>(key)?;
     let same = behind == *prefix
         && key.definition().number == search.definition.number
-        && key.values().iter().zip(&search.values).all(|(value, known)| {
-            known.as_ref().is_none_or(|known| known == value)
-        });
+        && key
+            .values()
+            .iter()
+            .zip(&search.values)
+            .all(|(value, known)| known.as_ref().is_none_or(|known| known == value));
     same.then_some(key)
 }
 
@@ -298,10 +301,9 @@ fn outstanding<S: Keyspace>(
     searches: Vec<Search>,
     prefix: &S::Prefix,
 ) -> Vec<Outstanding> {
-    let names = names.into_iter().map(|names| Outstanding {
-        id: names.own().to_owned(),
-        what: What::Key(names),
-    });
+    let names = names
+        .into_iter()
+        .map(|names| Outstanding { id: names.own().to_owned(), what: What::Key(names) });
     let searches = searches.into_iter().map(|search| {
         let prefix = prefix.clone();
         Outstanding {

@@ -59,18 +59,18 @@ fn matches<S: Keyspace>(parts: &[FormerPart], known: &[Option<String>], key: &st
         FormerPart::Literal(text) => {
             key.strip_prefix(text).is_some_and(|key| matches::<S>(rest, known, key))
         }
-        FormerPart::Value(at, language) => match known.get(*at) {
-            Some(Some(text)) => spell_former::<S>(*language, text)
-                .and_then(|spelled| key.strip_prefix(spelled.as_str()))
-                .is_some_and(|key| matches::<S>(rest, known, key)),
-            _ => {
-                let ends = key.char_indices().map(|(at, _)| at).skip(1).chain([key.len()]);
-                ends.filter(|end| *end > 0).any(|end| {
-                    let (value, key) = key.split_at(end);
-                    spell_former::<S>(*language, value).as_deref() == Some(value)
-                        && matches::<S>(rest, known, key)
-                })
+        FormerPart::Value(at, language) => {
+            if let Some(Some(text)) = known.get(*at) {
+                return spell_former::<S>(*language, text)
+                    .and_then(|spelled| key.strip_prefix(spelled.as_str()))
+                    .is_some_and(|key| matches::<S>(rest, known, key));
             }
-        },
+            let ends = key.char_indices().map(|(at, _)| at).skip(1).chain([key.len()]);
+            ends.filter(|end| *end > 0).any(|end| {
+                let (value, key) = key.split_at(end);
+                spell_former::<S>(*language, value).as_deref() == Some(value)
+                    && matches::<S>(rest, known, key)
+            })
+        }
     }
 }

@@ -90,10 +90,6 @@ impl<'s, K: Key, T, L> Handle<'s, K, T, L> {
         Request::new(self.core, K::DEFINITION.name, calls, Ok)
     }
 
-    pub(crate) fn malformed(&self, why: impl Into<String>) -> Error {
-        malformed::<K>(why)
-    }
-
     /// The TTL that a read starts anew, in milliseconds, if it does.
     pub(crate) fn sliding(&self) -> Option<u64> {
         let sliding = K::DEFINITION.behaviour.sliding;
@@ -119,7 +115,11 @@ impl<'s, K: Key, T> Handle<'s, K, T, Declared> {
     }
 
     /// A write by the script; the answers of its commands, or `None` if nothing was written.
-    pub(crate) fn write(&self, mode: Mode, commands: Vec<Command>) -> Request<'s, Option<Vec<Value>>> {
+    pub(crate) fn write(
+        &self,
+        mode: Mode,
+        commands: Vec<Command>,
+    ) -> Request<'s, Option<Vec<Value>>> {
         let write = Write {
             definition: K::DEFINITION,
             names: &self.names,

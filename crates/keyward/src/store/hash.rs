@@ -52,7 +52,8 @@ impl<'s, K: Key, F: Fields> Handle<'s, K, Hash<F>, Declared> {
     ///
     /// A hash that is not there is made only if all fields that must be there are among them.
     pub fn update(&self, changes: impl IntoIterator<Item = Change<F>>) -> Request<'s, bool> {
-        let (mut set, mut removed, mut names) = (Command::new("HSET"), Command::new("HDEL"), vec![]);
+        let (mut set, mut removed, mut names) =
+            (Command::new("HSET"), Command::new("HDEL"), vec![]);
         for change in changes {
             let name = change.name;
             match change.value {
@@ -85,9 +86,9 @@ impl<'s, K: Key, F: Fields> Handle<'s, K, Hash<F>, Declared> {
 
     /// Adds to a field, which counts as zero where it is missing; the sum. `None` if there is no
     /// hash, and a field of it alone would not be one.
-    pub fn increment<N: Number>(&self, field: Field<F, N, Plain>, by: N) -> Request<'s, Option<N>>
+    pub fn increment<N>(&self, field: Field<F, N, Plain>, by: N) -> Request<'s, Option<N>>
     where
-        N: FieldValue + Send + 's,
+        N: Number + FieldValue + Copy + Send + 's,
     {
         let name = field.name();
         let alone = F::REQUIRED.iter().all(|required| *required == name);
@@ -117,9 +118,9 @@ pub(crate) fn field_ttls<'n, F: Fields>(
     names: impl Iterator<Item = &'n [u8]>,
 ) -> impl Iterator<Item = Command> {
     let with = |name: &'n [u8]| F::TTLS.iter().find(|(known, _)| known.as_bytes() == name);
-    names.filter_map(with).map(|(name, ttl)| {
-        Command::new("HPEXPIRE").arg(*ttl).arg("FIELDS").arg(1).arg(*name)
-    })
+    names
+        .filter_map(with)
+        .map(|(name, ttl)| Command::new("HPEXPIRE").arg(*ttl).arg("FIELDS").arg(1).arg(*name))
 }
 
 impl From<FieldError> for Error {

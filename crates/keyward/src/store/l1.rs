@@ -62,15 +62,22 @@ impl L1 {
 
     /// The value of a key, if it is here and good.
     pub(crate) fn get<V: Clone + 'static>(&self, name: &str) -> Option<V> {
+        self.good(name)?.value.downcast_ref::<V>().cloned()
+    }
+
+    fn holds(&self, name: &str) -> bool {
+        self.good(name).is_some()
+    }
+
+    fn good(&self, name: &str) -> Option<Kept> {
+        let until = self.alive_until.load(Ordering::Acquire);
+        // Where no definition asks for it, this is all it costs.
+        if until == 0 {
+            return None;
+        }
         let now = self.clock.now();
-        if now >= self.alive_until.load(Ordering::Acquire) {
-            return None;
-        }
         let kept = self.values.as_ref()?.get(name)?;
-        if now >= kept.until {
-            return None;
-        }
-        kept.value.downcast_ref::<V>().cloned()
+        (now < until && now < kept.until).then_some(kept)
     }
 
     /// A key has changed.
@@ -113,7 +120,8 @@ impl L1 {
     /// server refuses prefixes that overlap.
     pub(crate) fn prefixes(&self) -> Vec<String> {
         let known = self.prefixes.read().unwrap_or_else(PoisonError::into_inner);
-        let covered = |it: &&String| known.iter().any(|other| other != *it && it.starts_with(other.as_str()));
+        let covered =
+            |it: &&String| known.iter().any(|other| other != *it && it.starts_with(other.as_str()));
         let mut prefixes: Vec<String> = known.iter().filter(|it| !covered(it)).cloned().collect();
         prefixes.sort_unstable();
         prefixes
@@ -198,6 +206,11 @@ impl Reading<'_> {
 }
 
 impl<'s, K: Key, T, L> Handle<'s, K, T, L> {
+    /// Whether its value is kept in this process, so that reading it does not ask the server.
+    pub fn is_kept(&self) -> bool {
+        self.core.l1.holds(&self.names.name)
+    }
+
     /// A read whose value may be kept in this process. Not where a read changes the key, nor where it
     /// has two names.
     pub(crate) fn l1_reading(&self) -> Option<Reading<'s>> {

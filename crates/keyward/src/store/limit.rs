@@ -68,8 +68,7 @@ impl<K: Key> Handle<'_, K, Limit, Declared> {
             }
             Err(error) => return Err(error.about(K::NAME)),
         };
-        let (allowed, remaining, retry, reset): (bool, u64, u64, u64) =
-            understand::<_, K>(answer)?;
+        let (allowed, remaining, retry, reset): (bool, u64, u64, u64) = understand::<_, K>(answer)?;
         let outcome = if allowed { "allowed" } else { "refused" };
         metrics::counter!("keyward_limit_checks_total", "definition" => K::NAME, "outcome" => outcome)
             .increment(1);

@@ -76,6 +76,7 @@ impl Link {
                 Target::Single(open(info, root_certificate.as_deref()).map_err(settings)?)
             }
             Address::Cluster(nodes) => {
+                choose_cryptography();
                 seeds.clone_from(&nodes);
                 let mut builder = ClusterClientBuilder::new(nodes);
                 if let Some(root) = &root_certificate {
@@ -91,6 +92,7 @@ impl Link {
                 Target::Cluster(builder.build().map_err(settings)?)
             }
             Address::Sentinel { sentinels, service, server } => {
+                choose_cryptography();
                 let node = SentinelNodeConnectionInfo::default()
                     .set_redis_connection_info(server.redis_settings().clone())
                     .set_tcp_settings(server.tcp_settings().clone());
@@ -112,7 +114,14 @@ impl Link {
                 Target::Sentinel(Mutex::new(client.map_err(settings)?))
             }
         };
-        Ok(Link { target, timeouts, seeds, root_certificate, live: RwLock::new(None), connecting: Mutex::new(()) })
+        Ok(Link {
+            target,
+            timeouts,
+            seeds,
+            root_certificate,
+            live: RwLock::new(None),
+            connecting: Mutex::new(()),
+        })
     }
 
     pub(crate) fn is_cluster(&self) -> bool {
@@ -215,16 +224,8 @@ impl Link {
         let mut slots = redis::cmd("CLUSTER");
         slots.arg("SLOTS");
         let answer = self.query(&slots).await?;
-        let ranges: Vec<(i64, i64, (String, u16))> = ranges(answer)
-            .ok_or_else(|| Error::Unavailable("CLUSTER SLOTS cannot be understood".to_owned()))?;
-        let mut primaries: Vec<Primary> = Vec::new();
-        for (_, _, (host, port)) in ranges {
-            let primary = Primary::At(host, port);
-            if !primaries.contains(&primary) {
-                primaries.push(primary);
-            }
-        }
-        Ok(primaries)
+        in_slots(answer)
+            .ok_or_else(|| Error::Unavailable("CLUSTER SLOTS cannot be understood".to_owned()))
     }
 
     /// Drops a connection that is of no use any more.
@@ -282,6 +283,9 @@ impl Link {
 }
 
 fn open(info: ConnectionInfo, root: Option<&[u8]>) -> Result<Client, RedisError> {
+    if matches!(info.addr(), ConnectionAddr::TcpTls { .. }) {
+        choose_cryptography();
+    }
     match (root, info.addr()) {
         (Some(root), ConnectionAddr::TcpTls { .. }) => {
             Client::build_with_tls(info, certificates(root))
@@ -290,27 +294,33 @@ fn open(info: ConnectionInfo, root: Option<&[u8]>) -> Result<Client, RedisError>
     }
 }
 
+/// TLS needs an implementation of its cryptography, chosen once a process. If the application has
+/// chosen one, that stays.
+fn choose_cryptography() {
+    _ = rustls::crypto::ring::default_provider().install_default();
+}
+
 fn certificates(root: &[u8]) -> TlsCertificates {
     TlsCertificates { client_tls: None, root_cert: Some(root.to_vec()) }
 }
 
 static NEXT: std::sync::atomic::AtomicU64 = std::sync::atomic::AtomicU64::new(0);
 
-/// First and last slot and the primary of each range in the answer to `CLUSTER SLOTS`.
-fn ranges(answer: Value) -> Option<Vec<(i64, i64, (String, u16))>> {
+/// The primaries in an answer to `CLUSTER SLOTS`, which is a list of ranges: first slot, last slot, the
+/// primary as host and port, its replicas.
+fn in_slots(answer: Value) -> Option<Vec<Primary>> {
     let Value::Array(ranges) = answer else { return None };
-    let range = |range: Value| {
+    let mut primaries = Vec::new();
+    for range in ranges {
         let Value::Array(parts) = range else { return None };
-        let mut parts = parts.into_iter();
-        let (Some(Value::Int(first)), Some(Value::Int(last)), Some(Value::Array(node))) =
-            (parts.next(), parts.next(), parts.next())
-        else {
-            return None;
-        };
+        let Some(Value::Array(node)) = parts.into_iter().nth(2) else { return None };
         let mut node = node.into_iter();
         let host = redis::from_redis_value(node.next()?).ok()?;
         let port = redis::from_redis_value(node.next()?).ok()?;
-        Some((first, last, (host, port)))
-    };
-    ranges.into_iter().map(range).collect()
+        let primary = Primary::At(host, port);
+        if !primaries.contains(&primary) {
+            primaries.push(primary);
+        }
+    }
+    Some(primaries)
 }

@@ -1,12 +1,11 @@
 //! Lists.
 
-use super::handle::{Handle, understand};
+use super::handle::{Handle, malformed, understand};
 use super::request::Request;
 use super::write::{Command, Mode, about};
 use crate::kind::{Declared, List};
 use crate::{Codec, Definition, Error, Key};
 use redis::Value;
-use std::ops::RangeInclusive;
 
 /// What keeps a list within its bound after something was put at its end: its oldest are in front.
 pub(crate) fn trim_front(definition: &'static Definition) -> Option<Command> {
@@ -29,11 +28,12 @@ impl<'s, K: Key, V, C: Codec<V>, L> Handle<'s, K, List<V, C>, L>
 where
     V: Send + 's,
 {
-    /// The items at these places; negative places count from the end.
-    pub fn range(&self, places: RangeInclusive<i64>) -> Request<'s, Vec<V>> {
+    /// The items from one place to another, both included; negative places count from the end: `0, -1`
+    /// is all of them.
+    pub fn range(&self, first: i64, last: i64) -> Request<'s, Vec<V>> {
         let request = self.ask(|name| {
             let mut cmd = about("LRANGE", name);
-            cmd.arg(places.start()).arg(places.end());
+            cmd.arg(first).arg(last);
             let mut calls = vec![cmd.into()];
             calls.extend(self.renewal(name));
             calls
@@ -95,7 +95,7 @@ where
         let items = match items {
             Ok(items) if items.is_empty() => return self.len(),
             Ok(items) => items,
-            Err(why) => return Request::known(self.core, Err(self.malformed(why))),
+            Err(why) => return Request::known(self.core, Err(malformed::<K>(why))),
         };
         let mut commands: Vec<Command> =
             items.chunks(1000).map(|chunk| Command::new(command).arg(chunk)).collect();
@@ -117,5 +117,5 @@ where
 }
 
 fn decode<K: Key, V, C: Codec<V>>(bytes: &[u8]) -> Result<V, Error> {
-    C::decode(bytes).map_err(super::handle::malformed::<K>)
+    C::decode(bytes).map_err(malformed::<K>)
 }

@@ -6,24 +6,12 @@ use super::pipeline::Pipeline;
 use super::scan::Scan;
 use super::whole::Whole;
 use super::{Behind, Handle, Store};
-use crate::kind::Str;
-use crate::{Codec, Fixed, Key, Keyspace, Prefix};
+use crate::{Fixed, Key, Keyspace, Prefix};
 use futures_util::stream::{self, Stream, TryStreamExt as _};
 use keyward_pattern::slot;
 use std::collections::BTreeMap;
 
 type PrefixOf<K> = <<K as Key>::Keyspace as Keyspace>::Prefix;
-
-/// How a kind is read for many keys at once.
-pub trait ReadMany: Whole {
-    /// Whether one command reads several keys, as MGET does for strings.
-    #[doc(hidden)]
-    const AT_ONCE: bool = false;
-}
-
-impl<V: Clone + Send + Sync + 'static, C: Codec<V>> ReadMany for Str<V, C> {
-    const AT_ONCE: bool = true;
-}
 
 impl Store {
     /// The values of many keys in one round trip, in their order. On a cluster, keys of one slot are
@@ -37,7 +25,7 @@ impl Store {
     ) -> Result<Vec<Option<T::Value>>, Error>
     where
         K: Key<Kind = T, Keyspace: Keyspace<Prefix: Fixed>>,
-        T: ReadMany,
+        T: Whole,
     {
         get_many(&self.core, keys, &Default::default()).await
     }
@@ -63,7 +51,7 @@ impl<P: Prefix> Behind<P> {
     ) -> Result<Vec<Option<T::Value>>, Error>
     where
         K: Key<Kind = T, Keyspace: Keyspace<Prefix = P>>,
-        T: ReadMany,
+        T: Whole,
     {
         get_many(&self.store.core, keys, &self.prefix).await
     }
@@ -84,7 +72,7 @@ async fn get_many<K, T>(
 ) -> Result<Vec<Option<T::Value>>, Error>
 where
     K: Key<Kind = T>,
-    T: ReadMany,
+    T: Whole,
 {
     let handles: Vec<Handle<'_, K, T, K::Lifetime>> =
         keys.into_iter().map(|key| Handle::new(core, key, prefix)).collect();

@@ -40,7 +40,6 @@ pub use emit::Invalidated;
 pub use error::Error;
 pub use handle::Handle;
 pub use limit::Allowance;
-pub use many::ReadMany;
 pub use pipeline::{Pipeline, Promise};
 pub use request::Request;
 pub use sorted_set::Score;
@@ -86,15 +85,15 @@ pub struct Behind<P> {
 
 impl Store {
     /// Connects with the settings that suit most.
-    pub async fn connect(url: &str) -> Result<Store, Error> {
+    pub async fn connect(url: impl AsRef<str>) -> Result<Store, Error> {
         Store::builder(url).connect().await
     }
 
     /// Begins with a URL: `redis://…`, `rediss://…`, `redis+unix://…`, `redis+cluster://…` or
     /// `redis+sentinel://…/service`.
-    pub fn builder(url: &str) -> Builder {
+    pub fn builder(url: impl AsRef<str>) -> Builder {
         Builder {
-            url: url.to_owned(),
+            url: url.as_ref().to_owned(),
             connect_timeout: Duration::from_secs(1),
             response_timeout: Duration::from_millis(500),
             breaker: BreakerSettings::default(),

@@ -78,7 +78,8 @@ impl<'s> Pipeline<'s> {
         let core = self.core;
         core.settle().await?;
         let mut running: Vec<Running<'s>> = self.entries.into_iter().map(Running::new).collect();
-        round(core, &mut running, |it| it.gather(|calls| std::mem::take(&mut calls.before))).await?;
+        round(core, &mut running, |it| it.gather(|calls| std::mem::take(&mut calls.before)))
+            .await?;
         round(core, &mut running, |it| it.gather(|calls| std::mem::take(&mut calls.main))).await?;
         while running.iter().any(Running::looks_further) {
             let next = |it: &mut Running<'s>| {
@@ -91,7 +92,8 @@ impl<'s> Pipeline<'s> {
             round(core, &mut running, next).await?;
         }
         let written = |it: &mut Running<'s>| {
-            let written = matches!(&it.answers, Ok(answers) if answers.first().is_some_and(has_written));
+            let written =
+                matches!(&it.answers, Ok(answers) if answers.first().is_some_and(has_written));
             let after = std::mem::take(&mut it.entry.calls.after);
             if written { after } else { Vec::new() }
         };

@@ -1,6 +1,6 @@
 //! Sets.
 
-use super::handle::{Handle, understand};
+use super::handle::{Handle, malformed, understand};
 use super::request::Request;
 use super::write::{Command, Mode, about};
 use crate::kind::{Declared, Set};
@@ -12,7 +12,7 @@ impl<'s, K: Key, M, C: Codec<M>, L> Handle<'s, K, Set<M, C>, L> {
     pub fn contains(&self, member: &M) -> Request<'s, bool> {
         let member = match C::encode(member) {
             Ok(member) => member,
-            Err(why) => return Request::known(self.core, Err(self.malformed(why))),
+            Err(why) => return Request::known(self.core, Err(malformed::<K>(why))),
         };
         let request = self.ask(|name| {
             let mut cmd = about("SISMEMBER", name);
@@ -61,12 +61,16 @@ impl<'s, K: Key, M, C: Codec<M>> Handle<'s, K, Set<M, C>, Declared> {
         let members = match members {
             Ok(members) if members.is_empty() => return Request::known(self.core, Ok(0)),
             Ok(members) => members,
-            Err(why) => return Request::known(self.core, Err(self.malformed(why))),
+            Err(why) => return Request::known(self.core, Err(malformed::<K>(why))),
         };
         let commands = members.chunks(1000).map(|chunk| Command::new(command).arg(chunk)).collect();
         self.write(mode, commands).map(|answers| {
             let counts = answers.unwrap_or_default().into_iter();
-            Ok(counts.filter_map(|it| if let Value::Int(it) = it { u64::try_from(it).ok() } else { None }).sum())
+            Ok(counts
+                .filter_map(
+                    |it| if let Value::Int(it) = it { u64::try_from(it).ok() } else { None },
+                )
+                .sum())
         })
     }
 }

@@ -1,14 +1,14 @@
 //! Sorted sets: ranks, scores and the best of them.
 
 use super::error::Error;
-use super::handle::{Handle, understand};
+use super::handle::{Handle, malformed, understand};
 use super::list::trimmed_to;
 use super::request::Request;
 use super::write::{Command, Mode, about};
 use crate::kind::{Declared, SortedSet};
 use crate::{Codec, Definition, Key, Unix, UnixMs};
 use redis::{Cmd, Value};
-use std::ops::{Bound, RangeBounds, RangeInclusive};
+use std::ops::{Bound, RangeBounds};
 
 /// What a sorted set can be ordered by.
 pub trait Score: Clone + Send + Sync + 'static {
@@ -79,9 +79,10 @@ pub(crate) fn pairs<M, C: Codec<M>, S: Score>(
 }
 
 impl<'s, K: Key, M: Send + 's, C: Codec<M>, S: Score, L> Handle<'s, K, SortedSet<M, C, S>, L> {
-    /// Members and scores at these ranks, from the lowest score; negative ranks count from the end.
-    pub fn range(&self, ranks: RangeInclusive<i64>) -> Request<'s, Vec<(M, S)>> {
-        self.pairs(|cmd| _ = cmd.arg(ranks.start()).arg(ranks.end()))
+    /// Members and scores from one rank to another, both included, the lowest score first; negative
+    /// ranks count from the end: `0, -1` is all of them.
+    pub fn range(&self, first: i64, last: i64) -> Request<'s, Vec<(M, S)>> {
+        self.pairs(|cmd| _ = cmd.arg(first).arg(last))
     }
 
     /// The members with the highest scores, the highest first.
@@ -131,7 +132,7 @@ impl<'s, K: Key, M: Send + 's, C: Codec<M>, S: Score, L> Handle<'s, K, SortedSet
     ) -> Request<'s, R> {
         match C::encode(member) {
             Ok(member) => self.read(command, |cmd| _ = cmd.arg(&member)),
-            Err(why) => Request::known(self.core, Err(self.malformed(why))),
+            Err(why) => Request::known(self.core, Err(malformed::<K>(why))),
         }
     }
 
@@ -159,7 +160,7 @@ impl<'s, K: Key, M: Send + 's, C: Codec<M>, S: Score> Handle<'s, K, SortedSet<M,
         for (member, score) in members {
             match C::encode(member) {
                 Ok(member) => command = command.arg(score.to_score()).arg(member),
-                Err(why) => return Request::known(self.core, Err(self.malformed(why))),
+                Err(why) => return Request::known(self.core, Err(malformed::<K>(why))),
             }
         }
         if command.0.len() == 1 {
@@ -176,7 +177,7 @@ impl<'s, K: Key, M: Send + 's, C: Codec<M>, S: Score> Handle<'s, K, SortedSet<M,
     pub fn increment(&self, member: &M, by: f64) -> Request<'s, f64> {
         let member = match C::encode(member) {
             Ok(member) => member,
-            Err(why) => return Request::known(self.core, Err(self.malformed(why))),
+            Err(why) => return Request::known(self.core, Err(malformed::<K>(why))),
         };
         let command = Command::new("ZINCRBY").arg(by).arg(member);
         let commands = std::iter::once(command).chain(trim(K::DEFINITION)).collect();
@@ -201,7 +202,7 @@ impl<'s, K: Key, M: Send + 's, C: Codec<M>, S: Score> Handle<'s, K, SortedSet<M,
                     understand::<_, K>(removed.unwrap_or(Value::Int(0)))
                 })
             }
-            Err(why) => Request::known(self.core, Err(self.malformed(why))),
+            Err(why) => Request::known(self.core, Err(malformed::<K>(why))),
         }
     }
 }

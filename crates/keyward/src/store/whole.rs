@@ -16,6 +16,10 @@ pub trait Whole {
     /// The value.
     type Value: Clone + Send + Sync + 'static;
 
+    /// Whether one command reads several keys, as MGET does for strings.
+    #[doc(hidden)]
+    const AT_ONCE: bool = false;
+
     /// The command that reads it.
     #[doc(hidden)]
     fn asking(name: &str) -> Cmd;
@@ -58,13 +62,15 @@ fn read_all<V, C: Codec<V>>(
 }
 
 /// One command for every thousand arguments.
-fn in_turn(name: &str, args: Vec<Vec<u8>>) -> Vec<Command> {
+fn in_turn(name: &str, args: &[Vec<u8>]) -> Vec<Command> {
     let chunks = args.chunks(ARGS);
     chunks.map(|chunk| Command::new(name).arg(chunk)).collect()
 }
 
 impl<V: Clone + Send + Sync + 'static, C: Codec<V>> Whole for Str<V, C> {
     type Value = V;
+
+    const AT_ONCE: bool = true;
 
     fn asking(name: &str) -> Cmd {
         about("GET", name)
@@ -88,7 +94,10 @@ impl<V: Clone + Send + Sync + 'static, C: Codec<V>> Whole for Str<V, C> {
         if let Some(max) = definition.behaviour.max_bytes
             && bytes.len() as u64 > max
         {
-            return Err(malformed(definition, format!("it has {} bytes, and {max} are the most", bytes.len())));
+            return Err(malformed(
+                definition,
+                format!("it has {} bytes, and {max} are the most", bytes.len()),
+            ));
         }
         Ok(vec![Command(vec![b"SET".to_vec(), bytes])])
     }
@@ -149,8 +158,7 @@ impl<V: Clone + Send + Sync + 'static, C: Codec<V>> Whole for List<V, C> {
 
     fn encode(definition: &'static Definition, value: &Vec<V>) -> Result<Vec<Command>, Error> {
         let items: Result<Vec<Vec<u8>>, String> = value.iter().map(C::encode).collect();
-        let mut commands =
-            in_turn("RPUSH", items.map_err(|why| malformed(definition, why))?);
+        let mut commands = in_turn("RPUSH", &items.map_err(|why| malformed(definition, why))?);
         commands.extend(super::list::trim_front(definition));
         Ok(commands)
     }
@@ -171,7 +179,7 @@ impl<M: Clone + Send + Sync + 'static, C: Codec<M>> Whole for Set<M, C> {
         let kept = definition.behaviour.max_len.filter(|_| !definition.behaviour.refuse_when_full);
         let most = kept.and_then(|max| usize::try_from(max).ok()).unwrap_or(usize::MAX);
         let items: Result<Vec<Vec<u8>>, String> = value.iter().take(most).map(C::encode).collect();
-        Ok(in_turn("SADD", items.map_err(|why| malformed(definition, why))?))
+        Ok(in_turn("SADD", &items.map_err(|why| malformed(definition, why))?))
     }
 }
 
@@ -184,7 +192,10 @@ impl<M: Clone + Send + Sync + 'static, C: Codec<M>, S: Score> Whole for SortedSe
         cmd
     }
 
-    fn decode(definition: &'static Definition, answer: Value) -> Result<Option<Vec<(M, S)>>, Error> {
+    fn decode(
+        definition: &'static Definition,
+        answer: Value,
+    ) -> Result<Option<Vec<(M, S)>>, Error> {
         let pairs = super::sorted_set::pairs::<M, C, S>(definition, answer)?;
         Ok((!pairs.is_empty()).then_some(pairs))
     }
@@ -195,7 +206,7 @@ impl<M: Clone + Send + Sync + 'static, C: Codec<M>, S: Score> Whole for SortedSe
             args.push(score.to_score().to_string().into_bytes());
             args.push(C::encode(member).map_err(|why| malformed(definition, why))?);
         }
-        let mut commands = in_turn("ZADD", args);
+        let mut commands = in_turn("ZADD", &args);
         commands.extend(super::sorted_set::trim(definition));
         Ok(commands)
     }
@@ -261,9 +272,7 @@ impl<'s, K: Key, T: Whole> Handle<'s, K, T, Declared> {
             && !behaviour.keep_ttl
             && behaviour.stale_ms.is_none()
             && behaviour.negative_ms.is_none();
-        if plain
-            && let Some(cmd) = T::at_once(&self.names.name, self.ttl(), &commands[0])
-        {
+        if plain && let Some(cmd) = T::at_once(&self.names.name, self.ttl(), &commands[0]) {
             let (core, name) = (self.core, self.names.name.clone());
             core.l1.remove(&name);
             let calls = super::request::Calls::one(cmd);

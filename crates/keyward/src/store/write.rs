@@ -77,7 +77,8 @@ impl Write<'_> {
         };
         let behaviour = &self.definition.behaviour;
         let derived = |word: &'static str| self.names.derived(word).map(|key| (word, key));
-        let mut keys: Vec<(&str, String)> = near.iter().map(|name| ("other", (*name).to_owned())).collect();
+        let mut keys: Vec<(&str, String)> =
+            near.iter().map(|name| ("other", (*name).to_owned())).collect();
         keys.extend(self.token.and_then(|_| derived("lease")));
         keys.extend(behaviour.stale_ms.and_then(|_| derived("stale")));
         keys.extend(behaviour.negative_ms.and_then(|_| derived("none")));

@@ -12,8 +12,8 @@ if #KEYS > 2 then
   local time = redis.call('TIME')
   local now = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
   for at = 3, #KEYS do
-    redis.call('ZADD', KEYS[at], 'GT', string.format('%.0f', now + tonumber(ARGV[2])), ARGV[4])
     local rest = redis.call('PTTL', KEYS[at])
+    redis.call('ZADD', KEYS[at], 'GT', string.format('%.0f', now + tonumber(ARGV[2])), ARGV[4])
     if rest ~= -1 and rest < tonumber(ARGV[2]) then redis.call('PEXPIRE', KEYS[at], ARGV[2]) end
   end
 end

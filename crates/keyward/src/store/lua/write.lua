@@ -125,11 +125,12 @@ if #indexes > 0 then
   if mode == 'none' then live = ttl end
   for _, index in ipairs(indexes) do
     redis.call('ZREMRANGEBYSCORE', index, '-inf', now)
+    local rest = redis.call('PTTL', index)
     if live >= 0 then
-      if stale then live = live + tonumber(ARGV[6]) end
-      redis.call('ZADD', index, 'GT', string.format('%.0f', now + live), ARGV[10])
-      local rest = redis.call('PTTL', index)
-      if rest ~= -1 and rest < live then redis.call('PEXPIRE', index, live) end
+      local last = live
+      if stale then last = last + tonumber(ARGV[6]) end
+      redis.call('ZADD', index, 'GT', string.format('%.0f', now + last), ARGV[10])
+      if rest ~= -1 and rest < last then redis.call('PEXPIRE', index, last) end
     elseif exists then
       redis.call('ZADD', index, '+inf', ARGV[10])
       redis.call('PERSIST', index)

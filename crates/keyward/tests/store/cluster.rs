@@ -1,0 +1,126 @@
+//! The same on a cluster.
+
+use super::everything::{events, keys, values};
+use super::moving;
+use super::until;
+use futures_util::TryStreamExt as _;
+use keyward::{BreakerSettings, Store};
+use keyward_testkit::{Cluster, Flavor};
+use std::convert::Infallible;
+use std::time::Duration;
+
+fn url(cluster: &Cluster) -> String {
+    let nodes: Vec<String> = cluster.nodes().iter().map(keyward_testkit::Server::address).collect();
+    format!("redis+cluster://{}", nodes.join(","))
+}
+
+async fn store(cluster: &Cluster) -> Store {
+    let builder = Store::builder(url(cluster)).connect_timeout(Duration::from_secs(10));
+    let breaker =
+        BreakerSettings { cooldown: Duration::from_millis(100), ..BreakerSettings::default() };
+    builder.response_timeout(Duration::from_secs(5)).breaker(breaker).connect().await.unwrap()
+}
+
+fn group(name: &str) -> values::Group {
+    values::Group::new(name).unwrap()
+}
+
+#[tokio::test]
+async fn everything_works_on_a_cluster() {
+    for flavor in [Flavor::Redis, Flavor::Valkey] {
+        let cluster = Cluster::start(flavor);
+        let store = store(&cluster).await;
+        for id in 0..100 {
+            store.at(keys::Text { id }).set(&format!("text {id}")).await.unwrap();
+        }
+        let texts = store.get_many((0..101).map(|id| keys::Text { id })).await.unwrap();
+        assert_eq!(texts[99].as_deref(), Some("text 99"));
+        assert_eq!(texts[100], None);
+        let mut batch = store.pipeline();
+        let texts: Vec<_> =
+            (0..100).map(|id| batch.add(store.at(keys::Text { id }).get())).collect();
+        let counted = batch.add(store.at(keys::Hits { id: 1 }).add(5));
+        batch.run().await.unwrap();
+        assert!(texts.into_iter().all(|text| text.take().unwrap().is_some()));
+        assert_eq!(counted.take().unwrap().value, 5);
+        let mut found: Vec<u64> =
+            store.scan::<keys::Text>().map_ok(|key| key.id).try_collect().await.unwrap();
+        found.sort_unstable();
+        found.dedup();
+        assert_eq!(found.len(), 100);
+
+        // Events, by index and by scan, wherever the keys are.
+        for number in 0..40 {
+            let member = values::Member::new(format!("m{number}")).unwrap();
+            let access = keys::Access { group: group("a"), member: member.clone() };
+            store.at(access).set(&"yes".to_owned()).await.unwrap();
+            store
+                .at(keys::View { group: group("a"), member })
+                .set(&"page".to_owned())
+                .await
+                .unwrap();
+        }
+        let done = store.emit(events::GroupChanged { group: group("a") }).await.unwrap();
+        assert_eq!(done.removed, 80);
+        // A fill that began before, of a key that was not there yet.
+        let key = || keys::Access { group: group("a"), member: values::Member::new("x").unwrap() };
+        let load = || async {
+            store.emit(events::GroupChanged { group: group("a") }).await.unwrap();
+            Ok::<_, Infallible>("old".to_owned())
+        };
+        store.at(key()).get_or_load(load).await.unwrap();
+        assert_eq!(store.at(key()).get().await.unwrap(), None);
+        // And written again right after an event: the next one finds it.
+        store.at(key()).set(&"yes".to_owned()).await.unwrap();
+        let done = store.emit(events::GroupChanged { group: group("a") }).await.unwrap();
+        assert_eq!(done.removed, 1);
+
+        // Whole values are written under both names, on whatever nodes they are.
+        let profile = store.at(moving::keys::Profile { id: 1 });
+        profile.set(&"a".to_owned()).await.unwrap();
+        assert_eq!(cluster.command(&["GET", "OLD:Profile:1"]).text(), "a");
+        assert_eq!(cluster.command(&["GET", "new:profile:1"]).text(), "a");
+
+        // What is kept in the process hears of changes on every node.
+        for id in 0..6 {
+            let quick = store.at(keys::Quick { id });
+            quick.set(&"a".to_owned()).await.unwrap();
+            until("it is kept in the process", async || {
+                quick.get().await.unwrap();
+                quick.is_kept()
+            })
+            .await;
+            cluster.command(&["SET", quick.name(), "b"]);
+            until("the change is heard of", async || {
+                quick.get().await.unwrap().as_deref() == Some("b")
+            })
+            .await;
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_primary_that_dies_costs_nobody_an_error() {
+    for flavor in [Flavor::Redis, Flavor::Valkey] {
+        let cluster = Cluster::start(flavor);
+        let store = store(&cluster).await;
+        let load = async |id: u64| {
+            let load = || async { Ok::<_, Infallible>("a".to_owned()) };
+            store.at(keys::Text { id }).get_or_load(load).await.unwrap()
+        };
+        for id in 0..50 {
+            load(id).await;
+        }
+        cluster.primary_of("ev:text:1").kill();
+        for id in 0..50 {
+            assert_eq!(load(id).await, "a");
+        }
+        until("the replica takes over", async || {
+            load(1).await;
+            store.at(keys::Text { id: 1 }).get().await.is_ok_and(|value| value.is_some())
+        })
+        .await;
+        store.at(keys::Text { id: 1 }).set(&"b".to_owned()).await.unwrap();
+        assert_eq!(load(1).await, "b");
+    }
+}

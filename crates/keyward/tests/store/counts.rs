@@ -1,0 +1,118 @@
+//! Counters, quotas and rate limits.
+
+use super::everything::keys;
+use super::on_all;
+use keyward::Store;
+use keyward_testkit::Server;
+use std::time::Duration;
+
+#[tokio::test]
+async fn a_counter_does_not_fall_below_zero_unless_declared() {
+    on_all(async |_server: &Server, store: Store| {
+        let hits = store.at(keys::Hits { id: 1 });
+        assert_eq!(hits.get().await.unwrap(), 0);
+        assert_eq!(hits.add(100).await.unwrap().value, 100);
+        let refused = hits.add(-101).await.unwrap();
+        assert_eq!((refused.counted, refused.value), (false, 100));
+        assert_eq!(hits.add(-100).await.unwrap().value, 0);
+        assert!(hits.remaining().await.unwrap().is_some());
+        let huge = hits.add(i64::MAX).await.unwrap();
+        assert_eq!((huge.counted, huge.value), (true, i64::MAX));
+        assert!(hits.add(1).await.is_err(), "the server refuses what does not fit in 64 bits");
+        assert_eq!(hits.get().await.unwrap(), i64::MAX);
+        hits.set(5).await.unwrap();
+        assert_eq!(hits.get().await.unwrap(), 5);
+
+        let balance = store.at(keys::Balance { id: 1 });
+        assert_eq!(balance.add(-7).await.unwrap().value, -7);
+        assert_eq!(balance.remaining().await.unwrap(), None);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn counting_from_many_places_loses_nothing() {
+    on_all(async |_server: &Server, store: Store| {
+        let counts = (0..500).map(|_| {
+            let store = store.clone();
+            tokio::spawn(async move { store.at(keys::Hits { id: 2 }).add(2).await.unwrap() })
+        });
+        for count in counts.collect::<Vec<_>>() {
+            assert!(count.await.unwrap().counted);
+        }
+        assert_eq!(store.at(keys::Hits { id: 2 }).get().await.unwrap(), 1000);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_quota_is_checked_and_counted_in_one_step() {
+    on_all(async |_server: &Server, store: Store| {
+        let takes = (0..20).map(|_| {
+            let store = store.clone();
+            tokio::spawn(
+                async move { store.at(keys::Mails { id: 1 }).take(1, None).await.unwrap() },
+            )
+        });
+        let mut taken = 0;
+        for take in takes.collect::<Vec<_>>() {
+            taken += u32::from(take.await.unwrap().counted);
+        }
+        assert_eq!(taken, 5);
+        let mails = store.at(keys::Mails { id: 1 });
+        assert_eq!(mails.used().await.unwrap(), 5);
+        assert_eq!(mails.refund(2).await.unwrap().value, 3);
+        assert!(!mails.take(3, None).await.unwrap().counted, "all or nothing");
+        assert!(mails.take(2, None).await.unwrap().counted);
+        assert!(!mails.refund(6).await.unwrap().counted, "not below zero");
+        let left = mails.remaining().await.unwrap().unwrap();
+        assert!(left <= Duration::from_secs(3600), "a window that begins with its first use");
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_fixed_window_starts_anew_when_its_time_is_over() {
+    on_all(async |server: &Server, store: Store| {
+        let limit = store.at(keys::Fixed { id: 1 });
+        for left in (0..3).rev() {
+            let allowance = limit.check().await.unwrap();
+            assert!(allowance.allowed);
+            assert_eq!(allowance.remaining, left);
+        }
+        let refused = limit.check().await.unwrap();
+        assert!(!refused.allowed);
+        assert!(refused.retry_after > Duration::from_secs(50), "{refused:?}");
+        assert_eq!(refused.retry_after, refused.reset);
+        assert_eq!(server.command(&["TYPE", "ev:fixed:1"]).text(), "string");
+        assert_eq!(server.command(&["GET", "ev:fixed:1"]).text(), "3", "as the document says");
+        server.command(&["DEL", "ev:fixed:1"]);
+        assert!(limit.check().await.unwrap().allowed);
+        // A request that counts as several, and one that never fits.
+        assert!(limit.check_with(2, None).await.unwrap().allowed);
+        assert!(!limit.check_with(4, None).await.unwrap().allowed);
+        // Somebody wrote the key without a TTL: it would never start anew.
+        server.command(&["SET", "ev:fixed:2", "3"]);
+        assert!(store.at(keys::Fixed { id: 2 }).check().await.unwrap().allowed);
+        assert!(server.command(&["TTL", "ev:fixed:2"]).integer() > 0);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_sliding_window_and_a_spread_one_allow_as_many() {
+    on_all(async |_server: &Server, store: Store| {
+        for _ in 0..3 {
+            assert!(store.at(keys::Moving { id: 1 }).check().await.unwrap().allowed);
+            assert!(store.at(keys::Even { id: 1 }).check().await.unwrap().allowed);
+        }
+        let moving = store.at(keys::Moving { id: 1 }).check().await.unwrap();
+        assert!(!moving.allowed && moving.retry_after > Duration::ZERO, "{moving:?}");
+        assert!(moving.reset <= Duration::from_secs(120));
+        let even = store.at(keys::Even { id: 1 }).check().await.unwrap();
+        assert!(!even.allowed, "{even:?}");
+        let each = Duration::from_secs(20);
+        assert!(even.retry_after <= each && even.retry_after > each / 2, "{even:?}");
+    })
+    .await;
+}

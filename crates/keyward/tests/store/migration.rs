@@ -1,0 +1,114 @@
+//! Renames that are under way.
+
+use super::moving::{events, fields, keys, values};
+use super::on_all;
+use keyward::Store;
+use keyward_testkit::Server;
+use std::convert::Infallible;
+
+#[tokio::test]
+async fn while_both_are_written_the_old_name_counts() {
+    on_all(async |server: &Server, store: Store| {
+        let profile = store.at(keys::Profile { id: 1 });
+        profile.set(&"a".to_owned()).await.unwrap();
+        assert_eq!(server.command(&["GET", "OLD:Profile:1"]).text(), "a");
+        assert_eq!(server.command(&["GET", "new:profile:1"]).text(), "a");
+        for key in ["OLD:Profile:1", "new:profile:1"] {
+            assert!((3590..=3600).contains(&server.command(&["TTL", key]).integer()), "{key}");
+        }
+        // A program that knows the old name only has written.
+        server.command(&["SET", "OLD:Profile:1", "b", "EX", "60"]);
+        assert_eq!(profile.get().await.unwrap().as_deref(), Some("b"));
+        assert!(profile.delete().await.unwrap());
+        assert_eq!(server.command(&["EXISTS", "OLD:Profile:1", "new:profile:1"]).integer(), 0);
+        // A fill writes both, and an event removes both.
+        let load = || async { Ok::<_, Infallible>("c".to_owned()) };
+        profile.get_or_load(load).await.unwrap();
+        assert_eq!(server.command(&["EXISTS", "OLD:Profile:1", "new:profile:1"]).integer(), 2);
+        store.emit(events::ProfileChanged { id: 1 }).await.unwrap();
+        assert_eq!(server.command(&["EXISTS", "OLD:Profile:1", "new:profile:1"]).integer(), 0);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn parts_and_counters_stay_the_same_under_both_names() {
+    on_all(async |server: &Server, store: Store| {
+        server.command(&["SET", "OLD:Hits:1", "40"]);
+        assert_eq!(store.at(keys::Hits { id: 1 }).add(2).await.unwrap().value, 42);
+        assert_eq!(server.command(&["GET", "OLD:Hits:1"]).text(), "42");
+        assert_eq!(server.command(&["GET", "new:hits:1"]).text(), "42");
+        server.command(&["HSET", "OLD:Person:1", "name", "Ada", "age", "36"]);
+        let person = store.at(keys::Person { id: 1 });
+        assert_eq!(person.increment(fields::Person::AGE, 1).await.unwrap(), Some(37));
+        assert_eq!(server.command(&["HGET", "new:person:1", "name"]).text(), "Ada");
+        assert_eq!(server.command(&["HGET", "new:person:1", "age"]).text(), "37");
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn limits_count_under_the_old_name_alone() {
+    on_all(async |server: &Server, store: Store| {
+        server.command(&["SET", "OLD:Limit:1", "1", "EX", "60"]);
+        let limit = store.at(keys::Limit { id: 1 });
+        assert!(limit.check().await.unwrap().allowed);
+        assert!(!limit.check().await.unwrap().allowed);
+        assert_eq!(server.command(&["EXISTS", "new:limit:1"]).integer(), 0);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn when_the_new_name_counts_reads_fall_back() {
+    on_all(async |server: &Server, store: Store| {
+        server.command(&["SET", "OLD:Settled:1", "old", "EX", "60"]);
+        let settled = store.at(keys::Settled { id: 1 });
+        assert_eq!(settled.get().await.unwrap().as_deref(), Some("old"));
+        let load = || async { Ok::<_, Infallible>("loaded".to_owned()) };
+        assert_eq!(settled.get_or_load(load).await.unwrap(), "old");
+        settled.set(&"new".to_owned()).await.unwrap();
+        assert_eq!(server.command(&["GET", "OLD:Settled:1"]).text(), "new", "for a way back");
+        server.command(&["SET", "OLD:Settled:1", "ignored", "EX", "60"]);
+        assert_eq!(settled.get().await.unwrap().as_deref(), Some("new"));
+        assert!(!settled.set_if_absent(&"x".to_owned()).await.unwrap());
+        settled.delete().await.unwrap();
+        assert_eq!(settled.get().await.unwrap(), None);
+        // In a pipeline too.
+        server.command(&["SET", "OLD:Settled:2", "two", "EX", "60"]);
+        let mut batch = store.pipeline();
+        let first = batch.add(store.at(keys::Settled { id: 1 }).get());
+        let second = batch.add(store.at(keys::Settled { id: 2 }).get());
+        batch.run().await.unwrap();
+        assert_eq!((first.take().unwrap(), second.take().unwrap().as_deref()), (None, Some("two")));
+        let many = store.get_many([1, 2].map(|id| keys::Settled { id })).await.unwrap();
+        assert_eq!(many, [None, Some("two".to_owned())]);
+
+        server.command(&["SET", "OLD:SettledHits:1", "40"]);
+        let hits = store.at(keys::SettledHits { id: 1 });
+        assert_eq!(hits.get().await.unwrap(), 40);
+        assert_eq!(hits.add(2).await.unwrap().value, 42, "moved when first touched");
+        assert_eq!(server.command(&["GET", "new:settled-hits:1"]).text(), "42");
+        server.command(&["HSET", "OLD:SettledPerson:1", "name", "Ada", "age", "36"]);
+        let person = store.at(keys::SettledPerson { id: 1 });
+        assert!(person.set_field(fields::SettledPerson::AGE, &37).await.unwrap());
+        assert_eq!(person.get().await.unwrap().unwrap().name, "Ada");
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn an_event_finds_keys_of_programs_that_know_the_old_name_only() {
+    on_all(async |server: &Server, store: Store| {
+        let group = || values::Group::new("a").unwrap();
+        store.at(keys::Member { group: group(), id: 1 }).set(&"x".to_owned()).await.unwrap();
+        server.command(&["SET", "OLD:Member:a:2", "x", "EX", "60"]);
+        server.command(&["SET", "OLD:Member:a:b", "no number: none of ours"]);
+        let done = store.emit(events::GroupChanged { group: group() }).await.unwrap();
+        assert_eq!(done.removed, 2);
+        let left = ["OLD:Member:a:1", "new:member:a:1", "OLD:Member:a:2"];
+        assert_eq!(server.command(&[&["EXISTS"], left.as_slice()].concat()).integer(), 0);
+        assert_eq!(server.command(&["EXISTS", "OLD:Member:a:b"]).integer(), 1);
+    })
+    .await;
+}

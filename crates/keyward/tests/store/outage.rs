@@ -1,0 +1,225 @@
+//! A server that goes away, stands still, is full or fails over.
+
+use super::everything::{events, keys};
+use super::{on_all, until};
+use keyward::{BreakerSettings, BreakerState, Error, Store};
+use keyward_testkit::{Flavor, Reply, Sentinel, Server};
+use std::convert::Infallible;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::Duration;
+
+/// A store that gives up soon.
+async fn brisk(url: &str) -> Store {
+    let breaker = BreakerSettings {
+        cooldown: Duration::from_millis(100),
+        min_samples: 3,
+        ..BreakerSettings::default()
+    };
+    let builder = Store::builder(url).breaker(breaker);
+    let builder = builder.response_timeout(Duration::from_millis(300));
+    builder.connect_timeout(Duration::from_secs(2)).connect().await.unwrap()
+}
+
+async fn load(store: &Store, id: u64, text: &str) -> String {
+    let load = || async { Ok::<_, Infallible>(text.to_owned()) };
+    store.at(keys::Text { id }).get_or_load(load).await.unwrap()
+}
+
+#[tokio::test]
+async fn a_server_that_dies_and_comes_back_costs_nobody_an_error() {
+    for server in Server::all() {
+        let store = brisk(&server.url()).await;
+        assert_eq!(load(&store, 1, "cached").await, "cached");
+        server.kill();
+        for _ in 0..20 {
+            assert_eq!(load(&store, 1, "from the database").await, "from the database");
+        }
+        assert_eq!(store.breaker(), BreakerState::Open);
+        let limit = store.at(keys::Fixed { id: 1 }).check().await.unwrap();
+        assert!(limit.allowed && limit.outage, "open unless declared otherwise");
+        let limit = store.at(keys::Even { id: 1 }).check().await.unwrap();
+        assert!(!limit.allowed && limit.outage, "closed as declared");
+        let error = store.at(keys::Text { id: 1 }).get().await.unwrap_err();
+        assert!(error.is_unavailable(), "{error}");
+        server.restart();
+        until("the store recovers", async || {
+            load(&store, 2, "fresh").await;
+            store.at(keys::Text { id: 2 }).get().await.is_ok_and(|value| value.is_some())
+        })
+        .await;
+        assert_eq!(store.breaker(), BreakerState::Closed);
+    }
+}
+
+#[tokio::test]
+async fn a_server_that_stands_still_is_left_alone_until_it_answers() {
+    for server in Server::all() {
+        let store = brisk(&server.url()).await;
+        load(&store, 1, "cached").await;
+        server.pause();
+        for _ in 0..10 {
+            assert_eq!(load(&store, 1, "from the database").await, "from the database");
+        }
+        assert_eq!(store.breaker(), BreakerState::Open);
+        server.resume();
+        until("the store recovers", async || load(&store, 1, "x").await == "cached").await;
+        // The server holds all commands back for a while.
+        server.command(&["CLIENT", "PAUSE", "1500", "ALL"]);
+        for _ in 0..5 {
+            assert_eq!(load(&store, 1, "from the database").await, "from the database");
+        }
+        until("the store recovers", async || load(&store, 1, "x").await == "cached").await;
+    }
+}
+
+#[tokio::test]
+async fn a_full_server_is_no_reason_to_fail() {
+    for flavor in [Flavor::Redis, Flavor::Valkey] {
+        let server = flavor.server().memory("3mb", "noeviction").start();
+        let store = brisk(&server.url()).await;
+        load(&store, 1, "cached").await;
+        let mut connection = server.connect();
+        // Big values until none fits, then smaller ones.
+        for size in [100_000, 10_000, 1_000, 100, 1] {
+            let junk = "x".repeat(size);
+            for number in 0..2_000 {
+                let set = ["SET".to_owned(), format!("junk:{size}:{number}"), junk.clone()];
+                if matches!(connection.command(&set), Ok(Reply::Error(_))) {
+                    break;
+                }
+            }
+        }
+        assert_eq!(load(&store, 1, "x").await, "cached", "it can still be read");
+        assert_eq!(load(&store, 2, "from the database").await, "from the database");
+        let error = store.at(keys::Text { id: 3 }).set(&"a".to_owned()).await.unwrap_err();
+        assert!(matches!(&error, Error::Refused { code, .. } if code == "OOM"), "{error}");
+        assert_eq!(store.breaker(), BreakerState::Closed, "it answers, after all");
+        // Removing needs no memory.
+        assert_eq!(store.emit(events::TextChanged { id: 1 }).await.unwrap().removed, 1);
+    }
+}
+
+#[tokio::test]
+async fn an_invalidation_during_an_outage_is_made_up_for_before_anything_is_read() {
+    for server in Server::all() {
+        server.command(&["CONFIG", "SET", "save", ""]);
+        let store = brisk(&server.url()).await;
+        load(&store, 1, "old").await;
+        server.pause();
+        let done = store.emit(events::TextChanged { id: 1 }).await.unwrap();
+        assert!(done.postponed);
+        assert_eq!(load(&store, 1, "new").await, "new");
+        server.resume();
+        for _ in 0..50 {
+            assert_eq!(load(&store, 1, "new").await, "new", "the old value is still at the server");
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+        until("the store recovers", async || {
+            store.at(keys::Text { id: 1 }).get().await.is_ok_and(|it| it.as_deref() == Some("new"))
+        })
+        .await;
+    }
+}
+
+#[tokio::test]
+async fn without_its_cache_a_database_is_not_flooded() {
+    let server = Server::redis();
+    let breaker =
+        BreakerSettings { cooldown: Duration::from_secs(60), ..BreakerSettings::default() };
+    let store = Store::builder(server.url()).breaker(breaker).fallback(4);
+    let store = store.response_timeout(Duration::from_secs(5)).connect().await.unwrap();
+    drop(server);
+    for id in 0..10 {
+        load(&store, id, "a").await;
+    }
+    assert_eq!(store.breaker(), BreakerState::Open);
+    let (now, most) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
+    let callers: Vec<_> = (0..100)
+        .map(|id| {
+            let (store, now, most) = (store.clone(), now.clone(), most.clone());
+            tokio::spawn(async move {
+                let load = || async {
+                    let running = now.fetch_add(1, Ordering::SeqCst) + 1;
+                    most.fetch_max(running, Ordering::SeqCst);
+                    tokio::time::sleep(Duration::from_millis(5)).await;
+                    now.fetch_sub(1, Ordering::SeqCst);
+                    Ok::<_, Infallible>("a".to_owned())
+                };
+                store.at(keys::Text { id }).get_or_load(load).await.unwrap()
+            })
+        })
+        .collect();
+    for caller in callers {
+        caller.await.unwrap();
+    }
+    assert_eq!(most.load(Ordering::SeqCst), 4);
+}
+
+#[tokio::test]
+async fn an_application_starts_without_its_cache() {
+    let server = Server::redis();
+    let url = server.url();
+    drop(server);
+    assert!(Store::connect(&url).await.is_err());
+    let store = Store::builder(&url).lazy().unwrap();
+    assert_eq!(load(&store, 1, "from the database").await, "from the database");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_sentinels_failover_costs_nobody_an_error() {
+    for flavor in [Flavor::Redis, Flavor::Valkey] {
+        let sentinel = Sentinel::start(flavor);
+        let url = format!("redis+sentinel://{}/{}", sentinel.sentinel().address(), Sentinel::NAME);
+        let store = brisk(&url).await;
+        assert_eq!(load(&store, 1, "cached").await, "cached");
+        let stop = Arc::new(AtomicBool::new(false));
+        let under_load = tokio::spawn({
+            let (store, stop) = (store.clone(), stop.clone());
+            async move {
+                let mut calls = 0u64;
+                while !stop.load(Ordering::SeqCst) {
+                    load(&store, 100 + calls % 50, "a").await;
+                    calls += 1;
+                    tokio::time::sleep(Duration::from_millis(2)).await;
+                }
+                calls
+            }
+        });
+        sentinel.primary().kill();
+        tokio::task::block_in_place(|| sentinel.wait_until_failed_over());
+        until("the store finds the new primary", async || {
+            store.at(keys::Text { id: 7 }).set(&"new".to_owned()).await.is_ok()
+        })
+        .await;
+        stop.store(true, Ordering::SeqCst);
+        assert!(under_load.await.unwrap() > 0);
+        assert_eq!(store.at(keys::Text { id: 7 }).get().await.unwrap().as_deref(), Some("new"));
+    }
+}
+
+#[tokio::test]
+async fn servers_are_reached_by_socket_tls_and_password() {
+    on_all(async |server: &Server, _store: Store| {
+        let store = Store::connect(server.unix_url()).await.unwrap();
+        store.at(keys::Text { id: 1 }).set(&"by socket".to_owned()).await.unwrap();
+    })
+    .await;
+    for flavor in Flavor::with_tls() {
+        let server = flavor.server().tls().password("s3cr:t").start();
+        let certificate = std::fs::read(server.certificates().authority()).unwrap();
+        let store = Store::builder(server.tls_url()).root_certificate(certificate);
+        let store = store.connect().await.unwrap();
+        store.at(keys::Text { id: 1 }).set(&"by TLS".to_owned()).await.unwrap();
+        let error = Store::connect(server.tls_url()).await.unwrap_err();
+        assert!(!error.to_string().contains("s3cr"), "{error}");
+    }
+    let server = Flavor::Redis.server().user("app", "on >pw ~ev:* +@all").start();
+    let url = server.url().replace("redis://", "redis://app:pw@");
+    let store = Store::connect(&url).await.unwrap();
+    store.at(keys::Text { id: 1 }).set(&"by user".to_owned()).await.unwrap();
+    for url in ["", "redis", "http://a", "redis://[", "redis+sentinel://h:1", "redis+cluster://"] {
+        let error = Store::builder(url).lazy().unwrap_err();
+        assert!(matches!(error, Error::Settings(_)), "{url}: {error}");
+    }
+}
