@@ -1,5 +1,5 @@
-//! Typed keys for Redis and Valkey, from a convention that is written down once and checked when the
-//! program is compiled.
+//! Typed keys for Redis and Valkey, and a store that follows their convention, which is written down once
+//! and checked when the program is compiled.
 //!
 //! A team declares its keys in `keyward.toml`:
 //!
@@ -53,6 +53,35 @@
 //! prefer to see the code, `keyward generate --lang rust` writes the same module as a file, and the
 //! feature `macros` can be switched off.
 //!
+//! # The store
+//!
+//! [`Store`] is a connection whose handles follow the schema: what can be done to a key depends on what
+//! it was declared to be, every write sets the declared TTL in the same step, and events remove what they
+//! make invalid.
+//!
+//! ```no_run
+//! # macro_rules! keyspace { ("keyward.toml") => { keyward::keyspace!("doc/keyward.toml"); } }
+//! # keyspace!("keyward.toml");
+//! # use shop::{events, keys, values};
+//! # #[derive(Debug)] struct DatabaseError;
+//! # async fn from_database(sku: &values::Sku) -> Result<u64, DatabaseError> { Ok(7) }
+//! # async fn example() -> Result<(), Box<dyn std::error::Error>> {
+//! let store = keyward::Store::connect("redis://127.0.0.1").await?;
+//! let (sku, warehouse) = (values::Sku::new("AB-1234")?, values::Warehouse::new("berlin")?);
+//!
+//! let stock = store.at(keys::Stock { sku: sku.clone(), warehouse });
+//! // From the server, or else from the loader: once, however many ask, and also while the server is
+//! // away. Only the loader's own error can come out.
+//! let left = stock.get_or_load(|| from_database(&sku)).await.map_err(|_| "the database is down")?;
+//!
+//! store.emit(events::ProductMoved { sku }).await?;
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! Methods by kind: [`Handle`] lists them all. Cluster, Sentinel, TLS and what happens in an outage:
+//! [`Builder`] and the guide.
+//!
 //! # What a module has
 //!
 //! | | |
@@ -61,6 +90,7 @@
 //! | `Key` | any of them, with `parse` |
 //! | `values::Sku` | types that the schema declares: texts that are checked, enums, keys of several definitions |
 //! | `fields::Cart` | what a hash holds; [`Fields`] turns it into bytes and back |
+//! | `stored::Permission` | words and keys that a key holds |
 //! | `events::ProductMoved` | what happens, with `keys()` and `globs()` that become invalid |
 //! | `ttl::CART`, `globs::lifecycles::CACHE` | constants |
 //! | `Prefix` | what every key begins with. Where it has parameters, `key` and `glob` take it |
@@ -81,7 +111,8 @@
 //! # Features
 //!
 //! - `macros`: [`keyspace!`]
-//! - `json`: fields that hold JSON, with serde
+//! - `json`: fields and values that hold JSON, with serde
+//! - `store`: the [`Store`], on the client `redis`; without it the crate needs no network
 //!
 //! At run time there is neither TOML nor a template, and no proof is repeated.
 

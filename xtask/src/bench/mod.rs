@@ -15,6 +15,7 @@ mod corpus;
 mod generated;
 mod pipe;
 mod rust;
+mod store;
 
 use anyhow::{Context, Result, bail};
 use std::time::{Duration, Instant};
@@ -35,6 +36,7 @@ pub(crate) fn run(names: &[&str]) -> Result<()> {
         ("build", build::run),
         ("pipe", pipe::run),
         ("rust", rust::run),
+        ("store", store::run),
         ("typescript", generated::typescript),
         ("python", generated::python),
         ("java", generated::java),

@@ -160,15 +160,35 @@ impl<'a> Context<'a> {
                 match it {
                     Derived::Lease => words.lease,
                     Derived::Index => words.derived_index,
+                    Derived::Stale => words.stale_copy,
+                    Derived::Nothing => words.nothing_mark,
                     Derived::Fence => words.fence,
                     Derived::Leases => words.leases,
                     Derived::Delays => words.delays,
                 },
                 &[],
             ),
-            example: example.and_then(|key| derived(&self.prefix, key, it.word())),
+            example: example.and_then(|key| match it {
+                Derived::Index => self.index_of(definition, key),
+                _ => derived(&self.prefix, key, it.word()),
+            }),
         };
         definition.derived().into_iter().map(one).collect()
+    }
+
+    /// The index that knows a key, for the first event that looks for its like.
+    fn index_of(&self, definition: &Definition, key: &str) -> Option<String> {
+        let compiled = self.compiled(definition)?;
+        let values = compiled.parse(key.as_bytes())?;
+        let invalidates = self.schema.events.iter().flat_map(|event| &event.invalidates);
+        let looking = invalidates.filter(|it| it.definition == *definition.name);
+        let names = || compiled.params().iter().map(|(name, _)| name.as_str());
+        let mut free =
+            looking.map(|it| names().map(|name| it.leaves_free(name)).collect::<Vec<_>>());
+        let free = free.find(|free| free.contains(&true))?;
+        let bound = names().zip(&values).zip(free).filter(|(_, free)| !free);
+        let bound: Vec<(&str, &str)> = bound.map(|((name, value), _)| (name, &**value)).collect();
+        derived(&self.prefix, &compiled.glob_named(&bound).ok()?, Derived::Index.word())
     }
 
     fn former(&self, definition: &Definition) -> Vec<Former> {

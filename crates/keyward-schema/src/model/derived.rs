@@ -11,6 +11,10 @@ pub enum Derived {
     Lease,
     /// Which keys exist, for an event that leaves a parameter free
     Index,
+    /// The value past its end, for when the loader fails
+    Stale,
+    /// That there is no value
+    Nothing,
     /// A lock's fencing number
     Fence,
     /// Which worker has which job of a queue, and until when
@@ -25,6 +29,8 @@ impl Derived {
         match self {
             Derived::Lease => "lease",
             Derived::Index => "index",
+            Derived::Stale => "stale",
+            Derived::Nothing => "none",
             Derived::Fence => "fence",
             Derived::Leases => "leases",
             Derived::Delays => "delays",
@@ -37,7 +43,8 @@ impl Definition {
     /// ACLs.
     ///
     /// A lock has its fence, a queue its leases and delays, `invalidate = "index"` its index. A cache
-    /// entry that is loaded, and not counted or locked, has the lease of whoever loads it.
+    /// entry that is loaded, and not counted or locked, has the lease of whoever loads it, a copy that
+    /// outlives it with `stale_if_error`, and a mark with `negative_ttl`.
     pub fn derived(&self) -> Vec<Derived> {
         let mut derived = Vec::new();
         match self.role.as_ref().map(|role| &role.value) {
@@ -47,6 +54,10 @@ impl Definition {
                 derived.push(Derived::Lease);
             }
             _ => {}
+        }
+        if derived.contains(&Derived::Lease) {
+            derived.extend(self.cache.stale_if_error.as_ref().map(|_| Derived::Stale));
+            derived.extend(self.cache.negative_ttl.as_ref().map(|_| Derived::Nothing));
         }
         if self.invalidate.as_ref().is_some_and(|how| how.value == Invalidate::Index) {
             derived.push(Derived::Index);

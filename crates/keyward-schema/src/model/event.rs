@@ -29,6 +29,14 @@ pub struct Invalidation {
     pub rest_free: bool,
 }
 
+impl Invalidation {
+    /// Whether keys with every value of this parameter are meant.
+    pub fn leaves_free(&self, param: &str) -> bool {
+        let bound = self.bindings.iter().find(|binding| binding.param == param);
+        bound.map_or(self.rest_free, |binding| binding.source == BindingSource::Free)
+    }
+}
+
 /// `param = source`
 #[derive(Debug, Clone, PartialEq)]
 pub struct Binding {

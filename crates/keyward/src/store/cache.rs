@@ -199,11 +199,12 @@ impl<K: Key, T: Whole> Handle<'_, K, T, Declared> {
             Some(none) => {
                 let mut batch = super::pipeline::Pipeline::new(self.core);
                 let seen = batch.add(self.look(with_ttl));
-                let mark = batch.add(self.ask(|_| vec![about("EXISTS", &none).into()]));
+                let mark = batch.add(self.ask(
+                    |_| (about("EXISTS", &none), Vec::new()),
+                    |answers| Ok(answers.first == Value::Int(1)),
+                ));
                 match batch.run().await {
-                    Ok(()) => seen
-                        .take()
-                        .and_then(|seen| Ok((seen, mark.take()?.first() == Some(&Value::Int(1))))),
+                    Ok(()) => seen.take().and_then(|seen| Ok((seen, mark.take()?))),
                     Err(error) => Err(error),
                 }
             }
@@ -265,7 +266,7 @@ impl<K: Key, T: Whole> Handle<'_, K, T, Declared> {
         let cluster = self.core.is_cluster();
         if cluster && !self.indexes.is_empty() {
             let noted = super::write::note_in_indexes(&self.indexes, self.names.own(), time);
-            let answers = self.core.send_each(&noted).await;
+            let answers = self.core.send_each(noted).await;
             if !answers.is_ok_and(|answers| answers.iter().all(Result::is_ok)) {
                 return Lease::Impossible;
             }
@@ -321,7 +322,7 @@ impl<K: Key, T: Whole> Handle<'_, K, T, Declared> {
         let calls = write.calls(self.core);
         let filled = self.core.do_calls(calls, K::NAME).await;
         token.spent = true;
-        match filled.and_then(|mut answers| written::<K>(answers.swap_remove(0))) {
+        match filled.and_then(|answers| written::<K>(answers.first)) {
             Ok(Some(_)) => {}
             Ok(None) => tick::<K>("keyward_fills_dropped_total"),
             Err(error) => {

@@ -8,7 +8,7 @@ use super::link::{Link, Primary};
 use super::lua::{Lua, is_unknown};
 use super::missed::Missed;
 use super::pace::Pace;
-use super::request::{Call, Calls, has_written, is_nothing};
+use super::request::{Answers, Call, Calls, Group, has_written, is_nothing};
 use futures_util::future::join_all;
 use redis::{Cmd, Value};
 use std::sync::{Arc, Weak};
@@ -64,33 +64,54 @@ impl Core {
         &self,
         calls: Calls,
         definition: &'static str,
-    ) -> Result<Vec<Value>, Error> {
+    ) -> Result<Answers, Error> {
         let began = Instant::now();
         if !self.missed.is_empty() {
-            self.settle().await?;
+            Box::pin(self.settle()).await?;
         }
-        let answers = self.sequence(calls).await.map_err(|error| error.about(definition));
+        let simple = calls.before.is_empty()
+            && calls.main.rest.is_empty()
+            && calls.otherwise.is_empty()
+            && calls.after.is_empty();
+        // Rare things in boxes of their own: they would make every request as large as they are.
+        let answers = if simple {
+            let first = self.send(&calls.main.first).await;
+            first.map(|first| Answers { first, rest: Vec::new() })
+        } else {
+            Box::pin(self.sequence(calls)).await
+        };
         metrics::histogram!("keyward_request_seconds", "definition" => definition)
             .record(began.elapsed());
-        answers
+        answers.map_err(|error| error.about(definition))
     }
 
-    async fn sequence(&self, calls: Calls) -> Result<Vec<Value>, Error> {
+    async fn sequence(&self, calls: Calls) -> Result<Answers, Error> {
         let Calls { before, main, otherwise, after } = calls;
-        if !before.is_empty() {
-            self.send_all(&before).await?;
+        for answer in self.send_each(before).await? {
+            answer?;
         }
-        let mut answers = self.send_all(&main).await?;
-        for calls in otherwise {
-            if !answers.first().is_some_and(is_nothing) {
+        let mut answers = self.send_group(main).await?;
+        for group in otherwise {
+            if !is_nothing(&answers.first) {
                 break;
             }
-            answers = self.send_all(&calls).await?;
+            answers = self.send_group(group).await?;
         }
-        if !after.is_empty() && answers.first().is_some_and(has_written) {
-            self.send_all(&after).await?;
+        if has_written(&answers.first) {
+            for answer in self.send_each(after).await? {
+                answer?;
+            }
         }
         Ok(answers)
+    }
+
+    /// Sends a group in one round trip, all of which must succeed.
+    async fn send_group(&self, group: Group) -> Result<Answers, Error> {
+        let mut calls = vec![group.first];
+        calls.extend(group.rest);
+        let mut answers = self.send_each(calls).await?.into_iter();
+        let first = answers.next().unwrap_or(Ok(Value::Nil))?;
+        Ok(Answers { first, rest: answers.collect::<Result<_, _>>()? })
     }
 
     /// Sends one command.
@@ -109,18 +130,10 @@ impl Core {
         }
     }
 
-    /// Sends several calls in one round trip, all of which must succeed.
-    async fn send_all(&self, calls: &[Call]) -> Result<Vec<Value>, Error> {
-        if let [call] = calls {
-            return Ok(vec![self.send(call).await?]);
-        }
-        self.send_each(calls).await?.into_iter().collect()
-    }
-
     /// Sends several calls in one round trip, wherever their keys are; each has its own answer.
     pub(crate) async fn send_each(
         &self,
-        calls: &[Call],
+        calls: Vec<Call>,
     ) -> Result<Vec<Result<Value, Error>>, Error> {
         if calls.is_empty() {
             return Ok(Vec::new());
@@ -140,7 +153,7 @@ impl Core {
                     known.push(lua);
                     pipeline.add_command(lua.whole(&call.cmd));
                 }
-                _ => _ = pipeline.add_command(call.cmd.clone()),
+                _ => _ = pipeline.add_command(call.cmd),
             }
         }
         let permit = self.breaker.permit().ok_or(Error::BreakerOpen)?;

@@ -84,8 +84,8 @@ impl<'s, K: Key, T> Handle<'s, K, T, Declared> {
             cmd.arg(by).arg(bound(lowest)).arg(bound(highest)).arg(ttl.unwrap_or(0));
             cmd.arg(u8::from(anew));
         });
-        Request::new(self.core, K::NAME, Calls::one(call), |mut answers| {
-            let (counted, value): (bool, String) = understand::<_, K>(answers.swap_remove(0))?;
+        Request::new(self.core, K::NAME, Calls::one(call), |answers| {
+            let (counted, value): (bool, String) = understand::<_, K>(answers.first)?;
             let value = value.parse().map_err(|_| malformed::<K>("it holds no number"))?;
             Ok(Counted { counted, value })
         })

@@ -151,7 +151,7 @@ async fn forget_all(core: &Core, names: &[Names]) -> Result<u64, Error> {
         .iter()
         .flat_map(|names| names.all().map(move |name| forget(names, name, &[], cluster)))
         .collect();
-    let mut answers = core.send_each(&calls).await?.into_iter();
+    let mut answers = core.send_each(calls).await?.into_iter();
     let mut removed = 0;
     for names in names {
         // A key is one key, however many names it has.
@@ -187,7 +187,7 @@ pub(super) async fn resolve<S: Keyspace>(
                 ours.filter(|key| former::is_one::<S>(it.parts, prefix, &search.values, key));
             let calls: Vec<Call> =
                 ours.map(|key| redis::cmd("UNLINK").arg(key).to_owned().into()).collect();
-            for answer in core.send_each(&calls).await? {
+            for answer in core.send_each(calls).await? {
                 removed += u64::from(answer? == Value::Int(1));
             }
         }
@@ -248,7 +248,7 @@ async fn scan_derived<S: Keyspace>(
         });
         let calls: Vec<Call> =
             ours.map(|key| redis::cmd("UNLINK").arg(key).to_owned().into()).collect();
-        for answer in core.send_each(&calls).await? {
+        for answer in core.send_each(calls).await? {
             answer?;
         }
     }
@@ -280,7 +280,7 @@ async fn by_index<S: Keyspace>(
                 names.all().map(move |name| forget(names, name, indexes, core.is_cluster()))
             })
             .collect();
-        let mut answers = core.send_each(&calls).await?.into_iter();
+        let mut answers = core.send_each(calls).await?.into_iter();
         for names in &names {
             let mut there = false;
             for answer in answers.by_ref().take(names.all().count()) {

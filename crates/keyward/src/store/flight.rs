@@ -131,19 +131,24 @@ mod tests {
     #[tokio::test]
     async fn a_cancelled_leader_hands_over_to_a_waiter() {
         let flights = Arc::new(Flights::default());
+        let (began, has_begun) = tokio::sync::oneshot::channel();
         let leader = tokio::spawn({
             let flights = flights.clone();
-            async move { flights.join("key", std::future::pending::<u32>).await }
+            async move {
+                let load = || async {
+                    began.send(()).unwrap();
+                    std::future::pending::<u32>().await
+                };
+                flights.join("key", load).await
+            }
         });
-        tokio::task::yield_now().await;
-        let waiter = tokio::spawn({
-            let flights = flights.clone();
-            async move { flights.join("key", || async { 7 }).await }
-        });
-        tokio::task::yield_now().await;
-        assert!(!waiter.is_finished());
-        leader.abort();
-        assert_eq!(waiter.await.unwrap(), (7, true));
+        has_begun.await.unwrap();
+        {
+            let mut waiter = std::pin::pin!(flights.join("key", || async { 7 }));
+            assert!(futures_util::poll!(&mut waiter).is_pending());
+            leader.abort();
+            assert_eq!(waiter.await, (7, true));
+        }
         assert_eq!(flights.len(), 0);
     }
 

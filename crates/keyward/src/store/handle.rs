@@ -4,7 +4,7 @@ use super::core::Core;
 use super::emit;
 use super::error::Error;
 use super::names::Names;
-use super::request::{Call, Calls, Request};
+use super::request::{Answers, Call, Calls, Group, Request};
 use super::ttl::{Lifespan, pick};
 use super::write::{Command, Mode, Write, about};
 use crate::kind::{ByCaller, Declared};
@@ -61,11 +61,12 @@ impl<'s, K: Key, T, L> Handle<'s, K, T, L> {
     /// begun does not put it back.
     pub fn delete(&self) -> Request<'s, bool> {
         let cluster = self.core.is_cluster();
-        let forget = |name| emit::forget(&self.names, name, &self.indexes, cluster);
-        let calls = Calls { main: self.names.all().map(forget).collect(), ..Calls::default() };
+        let forget = |name: &str| emit::forget(&self.names, name, &self.indexes, cluster);
+        let others = self.names.others.iter().map(|name| forget(name)).collect();
+        let calls = Calls::group(forget(&self.names.name), others);
         self.core.l1.remove(&self.names.name);
         Request::new(self.core, K::DEFINITION.name, calls, |answers| {
-            Ok(answers.iter().any(|answer| *answer == Value::Int(1)))
+            Ok(answers.first == Value::Int(1) || answers.rest.contains(&Value::Int(1)))
         })
     }
 
@@ -75,19 +76,37 @@ impl<'s, K: Key, T, L> Handle<'s, K, T, L> {
         command: &str,
         args: impl Fn(&mut redis::Cmd),
     ) -> Request<'s, R> {
-        self.ask(|name| {
+        let ask = |name: &str| {
             let mut cmd = about(command, name);
             args(&mut cmd);
-            vec![cmd.into()]
-        })
-        .map(|mut answers| understand::<R, K>(answers.pop().unwrap_or(Value::Nil)))
+            (cmd, Vec::new())
+        };
+        self.ask(ask, |answers| understand::<R, K>(answers.first))
     }
 
     /// The same with several commands; the first one's answer decides whether there is something.
-    pub(crate) fn ask(&self, calls: impl Fn(&str) -> Vec<Call>) -> Request<'s, Vec<Value>> {
-        let otherwise = self.names.others.iter().map(|name| calls(name)).collect();
-        let calls = Calls { main: calls(&self.names.name), otherwise, ..Calls::default() };
-        Request::new(self.core, K::DEFINITION.name, calls, Ok)
+    pub(crate) fn ask<R: Send + 's>(
+        &self,
+        ask: impl Fn(&str) -> (redis::Cmd, Vec<Call>),
+        read: impl FnOnce(Answers) -> Result<R, Error> + Send + 's,
+    ) -> Request<'s, R> {
+        let (first, rest) = ask(&self.names.name);
+        let mut calls = Calls::group(first, rest);
+        calls.otherwise.extend(self.names.others.iter().map(|name| {
+            let (first, rest) = ask(name);
+            Group { first: first.into(), rest }
+        }));
+        Request::new(self.core, K::DEFINITION.name, calls, read)
+    }
+
+    /// A read that starts a sliding TTL anew.
+    pub(crate) fn read_renewing<R: Send + 's>(
+        &self,
+        ask: impl Fn(&str) -> redis::Cmd,
+        read: impl FnOnce(Value) -> Result<R, Error> + Send + 's,
+    ) -> Request<'s, R> {
+        let ask = |name: &str| (ask(name), self.renewal(name).into_iter().collect());
+        self.ask(ask, |answers| read(answers.first))
     }
 
     /// The TTL that a read starts anew, in milliseconds, if it does.
@@ -131,9 +150,9 @@ impl<'s, K: Key, T> Handle<'s, K, T, Declared> {
         };
         self.core.l1.remove(&self.names.name);
         let (core, name) = (self.core, self.names.name.clone());
-        Request::new(core, K::DEFINITION.name, write.calls(core), move |mut answers| {
+        Request::new(core, K::DEFINITION.name, write.calls(core), move |answers| {
             core.l1.remove(&name);
-            written::<K>(answers.swap_remove(0))
+            written::<K>(answers.first)
         })
     }
 }

@@ -19,15 +19,13 @@ impl<'s, K: Key, F: Fields, L> Handle<'s, K, Hash<F>, L> {
         field: Field<F, V, C>,
     ) -> Request<'s, Option<V>> {
         let name = field.name();
-        let request = self.ask(|key| {
+        let ask = |key: &str| {
             let mut cmd = about("HGET", key);
             cmd.arg(name);
-            let mut calls = vec![cmd.into()];
-            calls.extend(self.renewal(key));
-            calls
-        });
-        request.map(move |mut answers| {
-            let bytes: Option<Vec<u8>> = understand::<_, K>(answers.swap_remove(0))?;
+            cmd
+        };
+        self.read_renewing(ask, move |answer| {
+            let bytes: Option<Vec<u8>> = understand::<_, K>(answer)?;
             let value = bytes.map(|bytes| C::decode(&bytes)).transpose();
             value.map_err(|_| field_error::<K>(name, FieldErrorKind::Malformed))
         })

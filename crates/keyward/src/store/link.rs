@@ -249,9 +249,14 @@ impl Link {
     }
 
     async fn live(&self) -> Result<Live, Error> {
-        if let Some(live) = self.current() {
-            return Ok(live);
+        match self.current() {
+            Some(live) => Ok(live),
+            // In a box: it would make every command as large as connecting is.
+            None => Box::pin(self.reconnect()).await,
         }
+    }
+
+    async fn reconnect(&self) -> Result<Live, Error> {
         let _connecting = self.connecting.lock().await;
         if let Some(live) = self.current() {
             return Ok(live);

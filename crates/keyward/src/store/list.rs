@@ -31,15 +31,13 @@ where
     /// The items from one place to another, both included; negative places count from the end: `0, -1`
     /// is all of them.
     pub fn range(&self, first: i64, last: i64) -> Request<'s, Vec<V>> {
-        let request = self.ask(|name| {
+        let ask = |name: &str| {
             let mut cmd = about("LRANGE", name);
             cmd.arg(first).arg(last);
-            let mut calls = vec![cmd.into()];
-            calls.extend(self.renewal(name));
-            calls
-        });
-        request.map(|mut answers| {
-            let items: Vec<Vec<u8>> = understand::<_, K>(answers.swap_remove(0))?;
+            cmd
+        };
+        self.read_renewing(ask, |answer| {
+            let items: Vec<Vec<u8>> = understand::<_, K>(answer)?;
             items.iter().map(|bytes| decode::<K, V, C>(bytes)).collect()
         })
     }

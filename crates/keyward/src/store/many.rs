@@ -87,7 +87,7 @@ where
         batch.run().await?;
         return promises.into_iter().map(super::pipeline::Promise::take).collect();
     }
-    core.settle().await?;
+    Box::pin(core.settle()).await?;
     let mut groups: BTreeMap<u16, Vec<usize>> = BTreeMap::new();
     for (at, handle) in handles.iter().enumerate() {
         let slot = if core.is_cluster() { slot(handle.names.name.as_bytes()) } else { 0 };
@@ -104,7 +104,7 @@ where
         })
         .collect();
     let mut values: Vec<Option<T::Value>> = handles.iter().map(|_| None).collect();
-    for (group, answer) in groups.values().zip(core.send_each(&calls).await?) {
+    for (group, answer) in groups.values().zip(core.send_each(calls).await?) {
         let answer = answer.map_err(|error| error.about(K::NAME))?;
         let answers: Vec<redis::Value> = redis::from_redis_value(answer)
             .map_err(|error| super::handle::malformed::<K>(error.to_string()))?;

@@ -2,8 +2,9 @@
 
 use super::core::Core;
 use super::error::Error;
-use super::request::{Call, Calls, Request, has_written, is_nothing};
+use super::request::{Answers, Call, Calls, Group, Request, has_written, is_nothing};
 use redis::Value;
+use std::collections::VecDeque;
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -20,8 +21,10 @@ pub struct Pipeline<'s> {
 struct Entry<'s> {
     calls: Calls,
     definition: &'static str,
-    answer: Box<dyn FnOnce(Result<Vec<Value>, Error>) + Send + 's>,
+    answer: Answer<'s>,
 }
+
+type Answer<'s> = Box<dyn FnOnce(Result<Answers, Error>) + Send + 's>;
 
 /// The answer to a request in a pipeline, once that was run.
 #[must_use]
@@ -53,7 +56,7 @@ impl<'s> Pipeline<'s> {
         match request.split() {
             Err(known) => keep(known),
             Ok((calls, read, definition)) => {
-                let answer = move |answers: Result<Vec<Value>, Error>| keep(answers.and_then(read));
+                let answer = move |answers: Result<Answers, Error>| keep(answers.and_then(read));
                 self.entries.push(Entry { calls, definition, answer: Box::new(answer) });
             }
         }
@@ -76,78 +79,129 @@ impl<'s> Pipeline<'s> {
     /// If the server cannot be asked. Errors of single requests are in their promises.
     pub async fn run(self) -> Result<(), Error> {
         let core = self.core;
-        core.settle().await?;
-        let mut running: Vec<Running<'s>> = self.entries.into_iter().map(Running::new).collect();
-        round(core, &mut running, |it| it.gather(|calls| std::mem::take(&mut calls.before)))
-            .await?;
-        round(core, &mut running, |it| it.gather(|calls| std::mem::take(&mut calls.main))).await?;
-        while running.iter().any(Running::looks_further) {
-            let next = |it: &mut Running<'s>| {
-                if it.looks_further() {
-                    it.gather(|calls| calls.otherwise.remove(0))
-                } else {
-                    Vec::new()
-                }
-            };
-            round(core, &mut running, next).await?;
+        if !core.missed.is_empty() {
+            Box::pin(core.settle()).await?;
         }
-        let written = |it: &mut Running<'s>| {
-            let written =
-                matches!(&it.answers, Ok(answers) if answers.first().is_some_and(has_written));
-            let after = std::mem::take(&mut it.entry.calls.after);
-            if written { after } else { Vec::new() }
+        let simple = |entry: &Entry<'_>| {
+            let Calls { before, otherwise, after, .. } = &entry.calls;
+            before.is_empty() && otherwise.is_empty() && after.is_empty()
         };
-        let answers: Vec<_> = running.iter_mut().map(written).collect();
-        let flat: Vec<Call> = answers.into_iter().flatten().collect();
-        core.send_each(&flat).await?;
-        for it in running {
-            (it.entry.answer)(it.answers.map_err(|error| error.about(it.entry.definition)));
+        if self.entries.iter().all(simple) {
+            return once(core, self.entries).await;
         }
-        Ok(())
+        Box::pin(in_rounds(core, self.entries)).await
     }
+}
+
+/// One round trip, which is what nearly all pipelines need.
+async fn once(core: &Core, entries: Vec<Entry<'_>>) -> Result<(), Error> {
+    let mut calls = Vec::with_capacity(entries.len());
+    let mut waiting = Vec::with_capacity(entries.len());
+    for entry in entries {
+        let Group { first, rest } = entry.calls.main;
+        waiting.push((entry.answer, entry.definition, rest.len()));
+        calls.push(first);
+        calls.extend(rest);
+    }
+    let mut answers = core.send_each(calls).await?.into_iter();
+    for (answer, definition, rest) in waiting {
+        let group = take(&mut answers, rest);
+        answer(group.map_err(|error| error.about(definition)));
+    }
+    Ok(())
+}
+
+/// The answers to one group: the first, and so many others.
+fn take(
+    answers: &mut impl Iterator<Item = Result<Value, Error>>,
+    rest: usize,
+) -> Result<Answers, Error> {
+    let first = answers.next().unwrap_or(Ok(Value::Nil));
+    let rest: Result<Vec<Value>, Error> =
+        if rest == 0 { Ok(Vec::new()) } else { answers.take(rest).collect() };
+    Ok(Answers { first: first?, rest: rest? })
+}
+
+/// Where some have to be sent before or after others, or depend on an answer.
+async fn in_rounds(core: &Core, entries: Vec<Entry<'_>>) -> Result<(), Error> {
+    let mut running: Vec<Running<'_>> = entries.into_iter().map(Running::new).collect();
+    let before = running.iter_mut().map(|it| std::mem::take(&mut it.before)).collect();
+    for (it, answers) in running.iter_mut().zip(send_lists(core, before).await?) {
+        it.failed = answers.into_iter().find_map(Result::err);
+    }
+    loop {
+        let next: Vec<Option<Group>> = running.iter_mut().map(Running::next).collect();
+        if next.iter().all(Option::is_none) {
+            break;
+        }
+        let sizes: Vec<Option<usize>> =
+            next.iter().map(|group| group.as_ref().map(|group| group.rest.len())).collect();
+        let calls = next
+            .into_iter()
+            .flatten()
+            .flat_map(|Group { first, rest }| std::iter::once(first).chain(rest));
+        let mut answers = core.send_each(calls.collect()).await?.into_iter();
+        for (it, size) in running.iter_mut().zip(sizes) {
+            if let Some(rest) = size {
+                it.answers = Some(take(&mut answers, rest));
+            }
+        }
+    }
+    let after = running.iter_mut().map(Running::after).collect();
+    send_lists(core, after).await?;
+    for it in running {
+        let answers = match (it.failed, it.answers) {
+            (Some(error), _) => Err(error),
+            (None, Some(answers)) => answers,
+            (None, None) => Err(Error::Unavailable("it was not sent".to_owned())),
+        };
+        (it.answer)(answers.map_err(|error| error.about(it.definition)));
+    }
+    Ok(())
 }
 
 /// A request on its way.
 struct Running<'s> {
-    entry: Entry<'s>,
-    answers: Result<Vec<Value>, Error>,
+    before: Vec<Call>,
+    groups: VecDeque<Group>,
+    after: Vec<Call>,
+    answers: Option<Result<Answers, Error>>,
+    failed: Option<Error>,
+    definition: &'static str,
+    answer: Answer<'s>,
 }
 
 impl<'s> Running<'s> {
     fn new(entry: Entry<'s>) -> Self {
-        Running { entry, answers: Ok(Vec::new()) }
+        let Calls { before, main, otherwise, after } = entry.calls;
+        let groups = std::iter::once(main).chain(otherwise).collect();
+        let (definition, answer) = (entry.definition, entry.answer);
+        Running { before, groups, after, answers: None, failed: None, definition, answer }
     }
 
-    fn gather(&mut self, which: impl FnOnce(&mut Calls) -> Vec<Call>) -> Vec<Call> {
-        if self.answers.is_err() { Vec::new() } else { which(&mut self.entry.calls) }
+    /// What it asks next, if it has no answer yet.
+    fn next(&mut self) -> Option<Group> {
+        let goes_on = match &self.answers {
+            None => self.failed.is_none(),
+            Some(answers) => answers.as_ref().is_ok_and(|answers| is_nothing(&answers.first)),
+        };
+        if goes_on { self.groups.pop_front() } else { None }
     }
 
-    fn looks_further(&self) -> bool {
-        let nothing = |answers: &Vec<Value>| answers.first().is_some_and(is_nothing);
-        !self.entry.calls.otherwise.is_empty() && self.answers.as_ref().is_ok_and(nothing)
+    fn after(&mut self) -> Vec<Call> {
+        let written = matches!(&self.answers, Some(Ok(answers)) if has_written(&answers.first));
+        if written { std::mem::take(&mut self.after) } else { Vec::new() }
     }
 }
 
-/// Sends what each has to send now, and gives each its answers.
-async fn round<'s>(
+/// Sends lists of calls in one round trip; the answers to each list.
+async fn send_lists(
     core: &Core,
-    running: &mut [Running<'s>],
-    mut which: impl FnMut(&mut Running<'s>) -> Vec<Call>,
-) -> Result<(), Error> {
-    let mut calls = Vec::new();
-    let mut counts = Vec::with_capacity(running.len());
-    for it in running.iter_mut() {
-        let own = which(it);
-        counts.push(own.len());
-        calls.extend(own);
-    }
-    let mut answers = core.send_each(&calls).await?.into_iter();
-    for (it, count) in running.iter_mut().zip(counts) {
-        if count > 0 {
-            it.answers = answers.by_ref().take(count).collect();
-        }
-    }
-    Ok(())
+    lists: Vec<Vec<Call>>,
+) -> Result<Vec<Vec<Result<Value, Error>>>, Error> {
+    let sizes: Vec<usize> = lists.iter().map(Vec::len).collect();
+    let mut answers = core.send_each(lists.into_iter().flatten().collect()).await?.into_iter();
+    Ok(sizes.into_iter().map(|size| answers.by_ref().take(size).collect()).collect())
 }
 
 impl fmt::Debug for Pipeline<'_> {

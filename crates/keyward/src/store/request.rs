@@ -20,27 +20,44 @@ impl From<Cmd> for Call {
     }
 }
 
+/// What is asked in one go, all of it about one key. Most ask one thing, and need no list for that.
+pub(crate) struct Group {
+    pub(crate) first: Call,
+    pub(crate) rest: Vec<Call>,
+}
+
+/// The answers to a group.
+#[derive(Debug)]
+pub(crate) struct Answers {
+    pub(crate) first: Value,
+    pub(crate) rest: Vec<Value>,
+}
+
 /// What is sent for one request, in this order.
-#[derive(Default)]
 pub(crate) struct Calls {
     /// Must have succeeded before the rest is sent: a cluster's index, which lives on another node
     pub(crate) before: Vec<Call>,
-    /// What is asked; all of it about one key
-    pub(crate) main: Vec<Call>,
+    /// What is asked
+    pub(crate) main: Group,
     /// The same about other names of the key, each asked if those before have nothing
-    pub(crate) otherwise: Vec<Vec<Call>>,
+    pub(crate) otherwise: Vec<Group>,
     /// Sent if the main part has written something: other names on another node
     pub(crate) after: Vec<Call>,
 }
 
 impl Calls {
     pub(crate) fn one(call: impl Into<Call>) -> Self {
-        Calls { main: vec![call.into()], ..Calls::default() }
+        Calls::group(call, Vec::new())
+    }
+
+    pub(crate) fn group(first: impl Into<Call>, rest: Vec<Call>) -> Self {
+        let main = Group { first: first.into(), rest };
+        Calls { before: Vec::new(), main, otherwise: Vec::new(), after: Vec::new() }
     }
 }
 
 /// Makes sense of the answers to the main part.
-pub(crate) type Read<'s, R> = Box<dyn FnOnce(Vec<Value>) -> Result<R, Error> + Send + 's>;
+pub(crate) type Read<'s, R> = Box<dyn FnOnce(Answers) -> Result<R, Error> + Send + 's>;
 
 /// Something to do at a server. `.await` does it; [`Pipeline::add`](crate::Pipeline::add) does it
 /// together with others.
@@ -61,7 +78,7 @@ impl<'s, R: Send + 's> Request<'s, R> {
         core: &'s Core,
         definition: &'static str,
         calls: Calls,
-        read: impl FnOnce(Vec<Value>) -> Result<R, Error> + Send + 's,
+        read: impl FnOnce(Answers) -> Result<R, Error> + Send + 's,
     ) -> Self {
         Request { core, definition, work: Work::Ask(calls, Box::new(read)) }
     }

@@ -14,14 +14,12 @@ impl<'s, K: Key, M, C: Codec<M>, L> Handle<'s, K, Set<M, C>, L> {
             Ok(member) => member,
             Err(why) => return Request::known(self.core, Err(malformed::<K>(why))),
         };
-        let request = self.ask(|name| {
+        let ask = |name: &str| {
             let mut cmd = about("SISMEMBER", name);
             cmd.arg(&member);
-            let mut calls = vec![cmd.into()];
-            calls.extend(self.renewal(name));
-            calls
-        });
-        request.map(|mut answers| understand::<_, K>(answers.swap_remove(0)))
+            cmd
+        };
+        self.read_renewing(ask, |answer| understand::<_, K>(answer))
     }
 
     /// How many members there are.

@@ -137,15 +137,13 @@ impl<'s, K: Key, M: Send + 's, C: Codec<M>, S: Score, L> Handle<'s, K, SortedSet
     }
 
     fn pairs(&self, args: impl Fn(&mut Cmd)) -> Request<'s, Vec<(M, S)>> {
-        let request = self.ask(|name| {
+        let ask = |name: &str| {
             let mut cmd = about("ZRANGE", name);
             args(&mut cmd);
             cmd.arg("WITHSCORES");
-            let mut calls = vec![cmd.into()];
-            calls.extend(self.renewal(name));
-            calls
-        });
-        request.map(|mut answers| pairs::<M, C, S>(K::DEFINITION, answers.swap_remove(0)))
+            cmd
+        };
+        self.read_renewing(ask, |answer| pairs::<M, C, S>(K::DEFINITION, answer))
     }
 }
 

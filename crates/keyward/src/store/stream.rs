@@ -57,26 +57,22 @@ impl FromStr for EntryId {
 impl<'s, K: Key, F: Fields + Send + 's, L> Handle<'s, K, Stream<F>, L> {
     /// The entries from one to another, both included, at most so many.
     pub fn range(&self, from: EntryId, to: EntryId, count: u32) -> Request<'s, Vec<(EntryId, F)>> {
-        let request = self.ask(|name| {
+        let ask = |name: &str| {
             let mut cmd = about("XRANGE", name);
             cmd.arg(from.to_string()).arg(to.to_string()).arg("COUNT").arg(count);
-            let mut calls = vec![cmd.into()];
-            calls.extend(self.renewal(name));
-            calls
-        });
-        request.map(|mut answers| entries::<K, F>(answers.swap_remove(0)))
+            cmd
+        };
+        self.read_renewing(ask, entries::<K, F>)
     }
 
     /// The entries behind one, at most so many: what has come since. It does not wait for more.
     pub fn read_after(&self, last: EntryId, count: u32) -> Request<'s, Vec<(EntryId, F)>> {
-        let request = self.ask(|name| {
+        let ask = |name: &str| {
             let mut cmd = about("XRANGE", name);
             cmd.arg(format!("({last}")).arg("+").arg("COUNT").arg(count);
-            let mut calls = vec![cmd.into()];
-            calls.extend(self.renewal(name));
-            calls
-        });
-        request.map(|mut answers| entries::<K, F>(answers.swap_remove(0)))
+            cmd
+        };
+        self.read_renewing(ask, entries::<K, F>)
     }
 
     /// How many entries there are.

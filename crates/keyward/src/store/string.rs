@@ -17,13 +17,14 @@ where
     /// If the server cannot be asked, or if what it held is not what was declared. It is gone then
     /// too.
     pub fn get_and_delete(&self) -> Request<'s, Option<V>> {
-        let main = self.names.all().map(|name| about("GETDEL", name).into()).collect();
-        let calls = Calls { main, ..Calls::default() };
+        let others = self.names.others.iter().map(|name| about("GETDEL", name).into()).collect();
+        let calls = Calls::group(about("GETDEL", &self.names.name), others);
         let (core, name) = (self.core, self.names.name.clone());
         core.l1.remove(&name);
         Request::new(core, K::DEFINITION.name, calls, move |answers| {
             core.l1.remove(&name);
-            let found = answers.into_iter().find(|answer| *answer != redis::Value::Nil);
+            let mut answers = std::iter::once(answers.first).chain(answers.rest);
+            let found = answers.find(|answer| *answer != redis::Value::Nil);
             found.map_or(Ok(None), |answer| <Str<V, C>>::decode(K::DEFINITION, answer))
         })
     }

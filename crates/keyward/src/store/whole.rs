@@ -2,7 +2,7 @@
 
 use super::error::Error;
 use super::handle::{Handle, understand};
-use super::request::{Call, Request};
+use super::request::Request;
 use super::write::{Command, Mode, about};
 use crate::kind::{Declared, Hash, List, Set, SortedSet, Str};
 use crate::{Codec, Definition, Fields, Key, Score};
@@ -222,7 +222,7 @@ impl<'s, K: Key, T: Whole, L> Handle<'s, K, T, L> {
             return Request::known(self.core, Ok(Some(value)));
         }
         match self.l1_reading() {
-            None => self.look(false).map(|seen| Ok(seen.value)),
+            None => self.read_renewing(T::asking, |answer| T::decode(K::DEFINITION, answer)),
             Some(reading) => self.look(true).map(move |seen| {
                 if let Some(value) = &seen.value {
                     reading.keep(value, seen.left);
@@ -234,17 +234,16 @@ impl<'s, K: Key, T: Whole, L> Handle<'s, K, T, L> {
 
     /// The value, and how long it will live if that is wanted.
     pub(crate) fn look(&self, with_ttl: bool) -> Request<'s, Seen<T::Value>> {
-        let request = self.ask(|name| {
-            let mut calls: Vec<Call> = vec![T::asking(name).into()];
-            if with_ttl {
-                calls.push(about("PTTL", name).into());
-            }
-            calls.extend(self.renewal(name));
-            calls
-        });
-        request.map(move |mut answers| {
-            let left = if with_ttl { understand::<i64, K>(answers.swap_remove(1))? } else { -1 };
-            let value = T::decode(K::DEFINITION, answers.swap_remove(0))?;
+        let ask = |name: &str| {
+            let left = with_ttl.then(|| about("PTTL", name).into());
+            (T::asking(name), left.into_iter().chain(self.renewal(name)).collect())
+        };
+        self.ask(ask, move |mut answers| {
+            let left = match with_ttl {
+                true => understand::<i64, K>(answers.rest.swap_remove(0))?,
+                false => -1,
+            };
+            let value = T::decode(K::DEFINITION, answers.first)?;
             Ok(Seen { value, left: u64::try_from(left).ok() })
         })
     }

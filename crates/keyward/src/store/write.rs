@@ -65,15 +65,13 @@ impl Write<'_> {
     /// What is sent. The first answer is that of the script: see `lua/write.lua`.
     pub(crate) fn calls(&self, core: &Core) -> Calls {
         let (near, far) = self.names.by_slot(core.is_cluster());
-        let mut calls = Calls::default();
         // On a cluster an index is on another node. It is written first: an index may name a key
         // that does not exist, but no key may exist that its index does not name.
-        let indexes = if core.is_cluster() {
+        let (before, indexes) = if core.is_cluster() {
             let live = self.live().unwrap_or(0);
-            calls.before = note_in_indexes(self.indexes, self.names.own(), live);
-            &[][..]
+            (note_in_indexes(self.indexes, self.names.own(), live), &[][..])
         } else {
-            self.indexes
+            (Vec::new(), self.indexes)
         };
         let behaviour = &self.definition.behaviour;
         let derived = |word: &'static str| self.names.derived(word).map(|key| (word, key));
@@ -86,10 +84,9 @@ impl Write<'_> {
         let roles: Vec<&str> = keys.iter().map(|(role, _)| *role).collect();
         let mut names = vec![self.names.name.as_str()];
         names.extend(keys.iter().map(|(_, key)| key.as_str()));
-        calls.main.push(self.script(&names, &roles.join(",")));
         // Another name in another slot follows, if this one was written.
-        calls.after = far.iter().map(|name| self.script(&[name], "")).collect();
-        calls
+        let after = far.iter().map(|name| self.script(&[name], "")).collect();
+        Calls { before, after, ..Calls::one(self.script(&names, &roles.join(","))) }
     }
 
     /// How long the key, or what is derived of it, may be there.

@@ -2,6 +2,7 @@
 
 mod cache;
 mod cluster;
+mod codecs;
 mod counts;
 mod events;
 mod kinds;

@@ -248,6 +248,8 @@ pub(super) static WORDS: Words = Words {
 
     lease: "Hält der Prozess, der den Wert gerade lädt",
     derived_index: "Weiß, welche Keys es gibt, für Ereignisse, die viele invalidieren",
+    stale_copy: "Der abgelaufene Wert, falls das Laden scheitert",
+    nothing_mark: "Merkt sich, dass es keinen Wert gibt",
     fence: "Die Fencing-Nummer des Locks",
     leases: "Welcher Worker welchen Job hat, und bis wann",
     delays: "Jobs, die auf ihre Zeit warten",

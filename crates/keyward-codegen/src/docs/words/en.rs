@@ -248,6 +248,8 @@ pub(super) static WORDS: Words = Words {
 
     lease: "Held by the process that is loading the value",
     derived_index: "Knows which keys exist, for events that invalidate many",
+    stale_copy: "The value past its end, for when the loader fails",
+    nothing_mark: "Remembers that there is no value",
     fence: "The lock's fencing number",
     leases: "Which worker has which job, and until when",
     delays: "Jobs that wait for their time",

@@ -248,6 +248,8 @@ pub(super) static WORDS: Words = Words {
 
     lease: "Dipegang oleh proses yang sedang memuat nilainya",
     derived_index: "Mencatat key yang ada, untuk event yang menginvalidasi banyak key",
+    stale_copy: "Nilai yang sudah kedaluwarsa, dipakai bila pemuatan gagal",
+    nothing_mark: "Mencatat bahwa nilainya memang tidak ada",
     fence: "Nomor fencing milik lock",
     leases: "Worker mana memegang pekerjaan mana, dan sampai kapan",
     delays: "Pekerjaan yang menunggu waktunya",

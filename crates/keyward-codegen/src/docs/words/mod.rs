@@ -311,6 +311,8 @@ pub struct Words {
     // Derived keys
     pub lease: &'static str,
     pub derived_index: &'static str,
+    pub stale_copy: &'static str,
+    pub nothing_mark: &'static str,
     pub fence: &'static str,
     pub leases: &'static str,
     pub delays: &'static str,

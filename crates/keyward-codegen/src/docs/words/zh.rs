@@ -248,6 +248,8 @@ pub(super) static WORDS: Words = Words {
 
     lease: "由正在加载该值的进程持有",
     derived_index: "记录现有的 Key，供一次使多个 Key 失效的事件使用",
+    stale_copy: "过期后的值，加载失败时使用",
+    nothing_mark: "记录该值不存在",
     fence: "锁的 fencing 编号",
     leases: "哪个 worker 持有哪个任务，以及到何时为止",
     delays: "等待执行时间的任务",
