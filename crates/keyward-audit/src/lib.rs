@@ -2,5 +2,7 @@
 #![deny(missing_docs)]
 
 mod observe;
+pub mod report;
 
 pub use observe::{Observed, Observer};
+pub use report::Report;
