@@ -249,7 +249,7 @@ impl Audit {
         let mut leaves = counts.groups.into_leaves();
         for (leaf, _) in &mut leaves {
             leaf.facts.biggest.truncate(self.top);
-            leaf.mark(self.mask.salt);
+            leaf.mark(self.mask.salt, &self.vocabulary);
         }
         if self.has_schema() {
             let mut neighbours = Neighbours::new(&self.schemas, &self.keyspaces);

@@ -9,7 +9,8 @@
 use crate::facts::{Gathered, add_count};
 use crate::report::{Count, Example, Leaf};
 use crate::segment::{Kind, look, segments};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 
 /// More words than these at one place are a value.
 pub(crate) const MOST_WORDS: usize = 24;
@@ -31,11 +32,24 @@ pub(crate) const EXAMPLES: usize = 3;
 pub(crate) struct Groups {
     root: Node,
     leaves: usize,
-    most_words: usize,
+    words: Words,
     deepest: usize,
     /// Whether the groups depend on the order of the keys
     pub(crate) approximate: bool,
     scratch: String,
+}
+
+/// Which segments are words that may turn out to be a value.
+#[derive(Debug, Clone)]
+struct Words {
+    most: usize,
+    known: Arc<HashSet<String>>,
+}
+
+impl Words {
+    fn has(&self, segment: &str) -> bool {
+        is_word(segment) && !self.known.contains(segment.trim_end_matches([':', '/', '|']))
+    }
 }
 
 #[derive(Debug, Clone, Default)]
@@ -59,11 +73,12 @@ pub(crate) struct Here {
 }
 
 impl Groups {
-    pub(crate) fn new() -> Self {
+    /// Words that a schema has are never a value.
+    pub(crate) fn new(known: Arc<HashSet<String>>) -> Self {
         Groups {
+            words: Words { most: MOST_WORDS, known },
             root: Node::default(),
             leaves: 0,
-            most_words: MOST_WORDS,
             deepest: DEEPEST,
             approximate: false,
             scratch: String::new(),
@@ -88,7 +103,7 @@ impl Groups {
                 look(segment, &mut self.scratch);
                 rest = &rest[segment.len()..];
             }
-            node = node.child(&self.scratch, self.most_words, &mut self.leaves);
+            node = node.child(&self.scratch, &self.words, &mut self.leaves);
         }
         if node.here.is_none() {
             self.leaves += 1;
@@ -101,14 +116,14 @@ impl Groups {
     fn tighten(&mut self) {
         self.approximate = true;
         while self.leaves > MOST_LEAVES / 2 {
-            if self.most_words > 1 {
-                self.most_words /= 2;
+            if self.words.most > 1 {
+                self.words.most /= 2;
             } else if self.deepest > 1 {
                 self.deepest /= 2;
             } else {
                 return;
             }
-            self.root.tighten(self.most_words, self.deepest);
+            self.root.tighten(&self.words, self.deepest);
             self.leaves = self.root.count();
         }
     }
@@ -138,12 +153,12 @@ impl Here {
 
 impl Node {
     /// The child for a segment; words become a value where they are too many.
-    fn child(&mut self, name: &str, most_words: usize, leaves: &mut usize) -> &mut Node {
-        let is_word = is_word(name);
+    fn child(&mut self, name: &str, words: &Words, leaves: &mut usize) -> &mut Node {
+        let is_word = words.has(name);
         if is_word && !self.any && !self.children.contains_key(name) {
-            if self.words >= most_words {
+            if self.words >= words.most {
                 let before = self.count();
-                self.join(most_words);
+                self.join(words);
                 *leaves = leaves.saturating_sub(before.saturating_sub(self.count()));
             } else {
                 self.words += 1;
@@ -154,15 +169,15 @@ impl Node {
     }
 
     /// Makes a value of all words here.
-    fn join(&mut self, most_words: usize) {
+    fn join(&mut self, words: &Words) {
         self.any = true;
         self.words = 0;
         let children = std::mem::take(&mut self.children);
         for (name, node) in children {
-            let name = if is_word(&name) { joined(&name).into() } else { name };
+            let name = if words.has(&name) { joined(&name).into() } else { name };
             match self.children.entry(name) {
                 std::collections::hash_map::Entry::Occupied(known) => {
-                    known.into_mut().absorb(node, most_words);
+                    known.into_mut().absorb(node, words);
                 }
                 std::collections::hash_map::Entry::Vacant(free) => {
                     free.insert(node);
@@ -172,7 +187,7 @@ impl Node {
     }
 
     /// Takes over what another node has.
-    fn absorb(&mut self, other: Node, most_words: usize) {
+    fn absorb(&mut self, other: Node, words: &Words) {
         if let Some(theirs) = other.here {
             match &mut self.here {
                 Some(ours) => ours.absorb(*theirs),
@@ -180,38 +195,38 @@ impl Node {
             }
         }
         if other.any && !self.any {
-            self.join(most_words);
+            self.join(words);
         }
         for (name, node) in other.children {
             let mut leaves = 0;
-            self.child(&name, most_words, &mut leaves).absorb(node, most_words);
+            self.child(&name, words, &mut leaves).absorb(node, words);
         }
     }
 
-    fn tighten(&mut self, most_words: usize, deepest: usize) {
+    fn tighten(&mut self, words: &Words, deepest: usize) {
         if deepest == 0 {
             let children = std::mem::take(&mut self.children);
             let mut rest = Node::default();
             for (_, mut node) in children {
-                node.flatten(&mut rest);
+                node.flatten(&mut rest, words);
             }
             if rest.here.is_some() {
                 self.children.insert(REST.into(), rest);
             }
             return;
         }
-        if !self.any && self.words > most_words {
-            self.join(most_words);
+        if !self.any && self.words > words.most {
+            self.join(words);
         }
-        self.children.values_mut().for_each(|node| node.tighten(most_words, deepest - 1));
+        self.children.values_mut().for_each(|node| node.tighten(words, deepest - 1));
     }
 
     /// Gives everything below to one node.
-    fn flatten(&mut self, rest: &mut Node) {
+    fn flatten(&mut self, rest: &mut Node, words: &Words) {
         if let Some(here) = self.here.take() {
-            rest.absorb(Node { here: Some(here), ..Node::default() }, MOST_WORDS);
+            rest.absorb(Node { here: Some(here), ..Node::default() }, words);
         }
-        self.children.values_mut().for_each(|node| node.flatten(rest));
+        self.children.values_mut().for_each(|node| node.flatten(rest, words));
     }
 
     fn count(&self) -> usize {

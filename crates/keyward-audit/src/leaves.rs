@@ -8,15 +8,18 @@ use crate::hash::Salt;
 use crate::infer::{MOST_WORDS, WORD, is_word, joined};
 use crate::report::Leaf;
 use crate::segment::Kind;
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 const SEPARATORS: [char; 3] = [':', '/', '|'];
 
 impl Leaf {
-    /// Gives every word its hash.
-    pub(crate) fn mark(&mut self, salt: Salt) {
+    /// Gives every word its hash, but those that a schema has.
+    pub(crate) fn mark(&mut self, salt: Salt, known: &HashSet<String>) {
         for segment in self.segments.iter_mut().filter(|segment| is_word(segment)) {
             let (word, separator) = cut(segment);
+            if known.contains(word) {
+                continue;
+            }
             *segment = format!("{word}#{:016x}{separator}", salt.hash(word.as_bytes()));
         }
     }

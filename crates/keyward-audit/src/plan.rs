@@ -11,10 +11,12 @@ pub(crate) use space::{Class, Space};
 use crate::hash::Salt;
 use crate::mask::Mask;
 use crate::report::{SchemaInfo, Severity};
-use keyward_pattern::Keyspace;
+use keyward_pattern::{Keyspace, Part, Template};
 use keyward_rules::Live;
 use keyward_schema::model::{Date, Definition, Schema, Severity as RuleSeverity};
+use std::collections::HashSet;
 use std::ops::Range;
+use std::sync::Arc;
 
 /// What an audit looks for, shared by all who observe.
 ///
@@ -53,6 +55,8 @@ pub struct Audit {
     pub(crate) unknown_key: Option<Severity>,
     /// Whether only some definitions are looked at
     pub(crate) selective: bool,
+    /// The words of all patterns
+    pub(crate) vocabulary: Arc<HashSet<String>>,
 }
 
 /// A schema to hold keys against.
@@ -120,6 +124,7 @@ impl Audit {
             keyspaces.push(keyspace);
         }
         let mut audit = Audit {
+            vocabulary: Arc::new(schemas.iter().flat_map(words).collect()),
             unknown_key: strictest(
                 schemas.iter().map(|schema| Live::new(schema).severity("unknown-key", None)),
             ),
@@ -200,6 +205,23 @@ impl Audit {
         let schema = &self.schemas[planned.schema];
         (schema, &schema.keys[planned.number])
     }
+}
+
+/// The words of a schema's patterns, former ones included.
+fn words(schema: &Schema) -> Vec<String> {
+    let prefix = schema.keyspace.prefix.iter().map(|prefix| &prefix.value);
+    let own = schema.keys.iter().map(|definition| &definition.pattern.value);
+    let old = schema.migrations.iter().flat_map(|it| &it.renames).map(|rename| &rename.from.value);
+    let parts = prefix.chain(own).chain(old).flat_map(Template::parts);
+    let texts = parts.filter_map(|part| match part {
+        Part::Literal(text) => Some(text),
+        Part::Hole(_) => None,
+    });
+    texts
+        .flat_map(|text| text.split(*schema.keyspace.separator))
+        .filter(|word| !word.is_empty())
+        .map(str::to_owned)
+        .collect()
 }
 
 /// A rule's severity in a report; `None` where it is off.

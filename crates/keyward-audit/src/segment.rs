@@ -3,7 +3,7 @@
 //! What a piece is depends on its bytes alone, so that a key looks the same wherever and whenever it is
 //! seen.
 
-use std::net::Ipv4Addr;
+use std::net::{Ipv4Addr, Ipv6Addr};
 
 /// What separates segments in the conventions that people use.
 const SEPARATORS: [u8; 3] = [b':', b'/', b'|'];
@@ -66,9 +66,45 @@ pub(crate) fn pieces(key: &[u8]) -> Vec<Piece<'_>> {
     all
 }
 
-/// A key cut behind its separators; each segment but the last ends with one.
+/// A key cut behind its separators; each segment but the last ends with one. An IPv6 address is one
+/// segment, colons included.
 pub(crate) fn segments(key: &[u8]) -> impl Iterator<Item = &[u8]> {
-    key.split_inclusive(|byte| SEPARATORS.contains(byte))
+    // Whoever has fewer colons has no address.
+    let may_have_address = key.split(|byte| *byte == b':').nth(3).is_some();
+    let mut rest = key;
+    std::iter::from_fn(move || {
+        let end = match raw_address(rest).filter(|_| may_have_address) {
+            Some(end) => (end + 1).min(rest.len()),
+            None => rest
+                .iter()
+                .position(|byte| SEPARATORS.contains(byte))
+                .map_or(rest.len(), |at| at + 1),
+        };
+        let (segment, behind) = rest.split_at(end);
+        rest = behind;
+        (!segment.is_empty()).then_some(segment)
+    })
+}
+
+/// The end of the IPv6 address at the beginning of a text, if there is one.
+fn raw_address(text: &[u8]) -> Option<usize> {
+    /// Eight groups of four digits.
+    const LONGEST: usize = 39;
+    let is_part = |byte: &u8| byte.is_ascii_hexdigit() || *byte == b':';
+    let run = text.iter().take(LONGEST).take_while(|byte| is_part(byte)).count();
+    let mut end = run;
+    while end > 1 {
+        let ends_here = text.get(end).is_none_or(|byte| SEPARATORS.contains(byte));
+        let candidate = str::from_utf8(&text[..end]).ok()?;
+        if ends_here
+            && candidate.contains("::") | (candidate.matches(':').count() == 7)
+            && candidate.parse::<Ipv6Addr>().is_ok()
+        {
+            return Some(end);
+        }
+        end = text[..end].iter().rposition(|byte| *byte == b':')?;
+    }
+    None
 }
 
 /// A segment without the separator at its end, and the separator.
@@ -174,6 +210,9 @@ fn whole(text: &[u8]) -> Option<Kind> {
 /// What holds other characters than letters, digits and joints.
 #[cold]
 fn other(text: &[u8]) -> Kind {
+    if text.contains(&b':') {
+        return Kind::Ip;
+    }
     match text.iter().position(|byte| *byte == b'@') {
         Some(at) if at > 0 && text[at..].contains(&b'.') => Kind::Email,
         // `{42}`, `~lease`, `*`: marks around what is looked at by itself elsewhere
@@ -225,7 +264,10 @@ mod tests {
             ("mail:ann@example.org", "mail:<email>"),
             ("token:QzJ4c2V4Y3JldA==", "token:<text>"),
             ("user_profile:a1b2c3", "user_profile:<text>"),
+            ("login:2001:db8::1:limit", "login:<ip>:limit"),
+            ("login:fe80:0:0:0:0:0:0:1", "login:<ip>"),
             ("a::b", "a::b"),
+            ("dead:beef:cafe", "dead:beef:cafe"),
             ("", ""),
         ] {
             assert_eq!(looks(key), expected);

@@ -118,7 +118,7 @@ impl Tally {
             old: each_old.collect(),
             foreign: each_foreign.collect(),
             unknown: Count::default(),
-            groups: Groups::new(),
+            groups: Groups::new(audit.vocabulary.clone()),
             joins: vec![Default::default(); audit.joins.len()],
             current: Current {
                 class: Class::Unknown,

@@ -4,7 +4,7 @@ mod support;
 
 use keyward_audit::{Audit, Report, merge};
 use proptest::prelude::*;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 use support::{Entry, Stored, audit, bytes, report, schema};
 
 const SHOP: &str = r#"
@@ -35,6 +35,9 @@ glob = "bull:*"
 phase = "cleanup"
 renames = { user = "User:{user_id}" }
 "#;
+
+static SHOP_AUDIT: LazyLock<Arc<Audit>> = LazyLock::new(|| audit(vec![schema(SHOP)]));
+static NO_SCHEMA: LazyLock<Arc<Audit>> = LazyLock::new(|| audit(Vec::new()));
 
 fn entry() -> impl Strategy<Value = Entry> {
     let id = 0u32..40;
@@ -118,22 +121,22 @@ fn shards(audit: &Arc<Audit>, entries: &[Entry], count: usize) -> Vec<Report> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(48))]
+    #![proptest_config(ProptestConfig::with_cases(24))]
 
     #[test]
     fn the_order_of_keys_does_not_matter(mut entries in keyspace()) {
-        for audit in [audit(vec![schema(SHOP)]), audit(Vec::new())] {
-            let one = report(&audit, &bytes(&entries));
+        for audit in [&*SHOP_AUDIT, &*NO_SCHEMA] {
+            let one = report(audit, &bytes(&entries));
             entries.reverse();
-            same(&report(&audit, &bytes(&entries)), &one)?;
+            same(&report(audit, &bytes(&entries)), &one)?;
             entries.sort_by(|left, right| left.key.cmp(&right.key));
-            same(&report(&audit, &bytes(&entries)), &one)?;
+            same(&report(audit, &bytes(&entries)), &one)?;
         }
     }
 
     #[test]
     fn several_threads_report_what_one_reports(entries in keyspace()) {
-        let audit = audit(vec![schema(SHOP)]);
+        let audit = &*SHOP_AUDIT;
         let bytes = bytes(&entries);
         let reading = keyward_audit::Reading {
             threads: std::num::NonZero::new(3).unwrap(),
@@ -141,13 +144,13 @@ proptest! {
             ..Default::default()
         };
         let several = audit.read(keyward_rdb::Reader::from_slice(&bytes), "dump.rdb", reading).unwrap();
-        same(&several, &report(&audit, &bytes))?;
+        same(&several, &report(audit, &bytes))?;
     }
 
     #[test]
     fn merging_does_not_depend_on_order_or_grouping(entries in keyspace()) {
-        let audit = audit(vec![schema(SHOP)]);
-        let [a, b, c]: [Report; 3] = shards(&audit, &entries, 3).try_into().unwrap();
+        let audit = &*SHOP_AUDIT;
+        let [a, b, c]: [Report; 3] = shards(audit, &entries, 3).try_into().unwrap();
         let merged = |reports: &[&Report]| merge(reports.iter().map(|it| stored(it)).collect()).unwrap();
         let all = merged(&[&a, &b, &c]);
         same(&merged(&[&c, &a, &b]), &all)?;
@@ -158,9 +161,9 @@ proptest! {
     /// Everything but the patterns of undeclared keys, which a shard shows only if it has enough of them.
     #[test]
     fn merged_shards_are_one_pass(entries in keyspace()) {
-        let audit = audit(vec![schema(SHOP)]);
-        let one = without_shards(report(&audit, &bytes(&entries)));
-        let merged = merge(shards(&audit, &entries, 2).iter().map(stored).collect()).unwrap();
+        let audit = &*SHOP_AUDIT;
+        let one = without_shards(report(audit, &bytes(&entries)));
+        let merged = merge(shards(audit, &entries, 2).iter().map(stored).collect()).unwrap();
         let declared = |mut report: Report| {
             report.unknown.clear();
             report.state.leaves.clear();

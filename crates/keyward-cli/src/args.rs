@@ -60,8 +60,7 @@ pub(crate) enum Color {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// A tour on sample data, no server needed
-    Demo,
+    Demo(Demo),
     Init(Init),
     Check(Check),
     Fmt(Fmt),
@@ -83,6 +82,17 @@ pub(crate) enum Command {
         #[arg(value_name = "DIR", value_hint = ValueHint::DirPath)]
         folder: PathBuf,
     },
+}
+
+/// A tour on sample data, no server needed
+///
+/// Checks a real convention, builds and parses its keys, and audits a sample of them in which some things
+/// have gone wrong.
+#[derive(Debug, ClapArgs)]
+pub(crate) struct Demo {
+    /// The folder for the sample and its report [default: keyward-demo, among temporary files]
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
+    pub(crate) out: Option<PathBuf>,
 }
 
 /// Write a commented `keyward.toml` to start from

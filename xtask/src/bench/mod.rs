@@ -9,6 +9,7 @@
     reason = "measurements, and small numbers"
 )]
 
+mod audit;
 mod build;
 mod classify;
 mod corpus;
@@ -34,6 +35,7 @@ pub(crate) fn run(names: &[&str]) -> Result<()> {
         ("classify", classify::run),
         ("build", build::run),
         ("pipe", pipe::run),
+        ("audit", audit::run),
         ("rust", rust::run),
         ("typescript", generated::typescript),
         ("python", generated::python),

@@ -17,7 +17,9 @@ use crate::output::Output;
 use crate::schemas::Schemas;
 use crate::settings::Settings;
 use crate::verdict::Verdict;
-use keyward_audit::{Audit, DEFAULT_TOLERANCE, Options, Report, Salt, Subject, compare};
+use keyward_audit::{Audit, DEFAULT_TOLERANCE, Options, Reading, Report, Salt, Subject, compare};
+use keyward_rdb::Reader;
+use keyward_schema::Schema;
 use keyward_schema::model::Definition;
 use std::sync::Arc;
 use std::time::Instant;
@@ -33,6 +35,7 @@ pub(crate) fn run(args: &Args, settings: &Settings, output: &Output) -> Result<V
         _ => None,
     };
     let mut report = source::read(&audit, args, settings, list.as_ref())?;
+    refuse_nothing(&report)?;
     if let (Some(baseline), Some(path)) = (&baseline, &args.baseline) {
         let tolerance = args.tolerance.unwrap_or(DEFAULT_TOLERANCE);
         compare(&mut report, baseline, &path.display().to_string(), tolerance);
@@ -46,25 +49,41 @@ pub(crate) fn run(args: &Args, settings: &Settings, output: &Output) -> Result<V
         None => write(&report, &args.form, &places, output)?,
     }
     output.detail(format_args!("audited in {} ms", start.elapsed().as_millis()))?;
-    verdict(&report)
+    Ok(verdict(&report))
 }
 
 /// What the exit code says: with a baseline, whether something got worse; else, whether something is wrong.
-pub(crate) fn verdict(report: &Report) -> Result<Verdict> {
+pub(crate) fn verdict(report: &Report) -> Verdict {
     if !report.source.complete {
-        return Ok(Verdict::Incomplete);
+        return Verdict::Incomplete;
     }
-    let nothing_seen = report.source.shards.iter().all(|shard| shard.keys_seen == 0);
-    if nothing_seen {
-        return Err(Failure::new(format!(
-            "nothing was judged: `{}` has no keys",
-            report.source.name
-        )));
-    }
-    Ok(match &report.baseline {
+    match &report.baseline {
         Some(baseline) => Verdict::of(baseline.worse > 0),
         None => Verdict::of(!report.findings.is_empty()),
-    })
+    }
+}
+
+/// Nothing is measured where there are no keys, which must not look like a pass.
+fn refuse_nothing(report: &Report) -> Result<()> {
+    if report.source.shards.iter().any(|shard| shard.keys_seen > 0) {
+        return Ok(());
+    }
+    Err(Failure::new(format!("nothing was judged: `{}` has no keys", report.source.name)))
+}
+
+/// The report of a snapshot in memory, the same in every run.
+pub(super) fn sample(schema: Schema, snapshot: &[u8], settings: &Settings) -> Result<Report> {
+    let options = Options { salt: Salt::of("demo"), today: settings.today, ..Options::default() };
+    let audit = Arc::new(Audit::new(vec![Subject::new(schema)], &options));
+    let reading = Reading { now: settings.now, ..Reading::default() };
+    audit
+        .read(Reader::from_slice(snapshot), "dump.rdb", reading)
+        .map_err(|error| Failure::incomplete(format!("the sample cannot be read: {error}")))
+}
+
+/// A report as text for people.
+pub(super) fn text(report: &Report, output: &Output) -> String {
+    format!("{}{}", text::full(report, output.style(), false), text::summary(report))
 }
 
 /// The schemas, which findings about definitions point into.

@@ -34,7 +34,7 @@ pub(crate) fn run(args: impl Iterator<Item = OsString>) -> Result<Verdict> {
     let output = Output::new(&args.global);
     let settings = Settings::new(&args.global)?;
     match &args.command {
-        Command::Demo => demo::run(&settings, &output),
+        Command::Demo(args) => demo::run(args, &settings, &output),
         Command::Init(args) => init::run(args, &output),
         Command::Check(args) => check::run(args, &settings, &output),
         Command::Fmt(args) => fmt::run(args, &settings, &output),

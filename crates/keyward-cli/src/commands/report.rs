@@ -22,7 +22,7 @@ pub(crate) fn run(command: &ReportCommand, output: &Output) -> Result<Verdict> {
 fn show(args: &ReportShow, output: &Output) -> Result<Verdict> {
     let report = one(&args.reports)?;
     audit::write(&report, &args.form, &Places::default(), output)?;
-    audit::verdict(&report)
+    Ok(audit::verdict(&report))
 }
 
 fn html(args: &ReportHtml, output: &Output) -> Result<Verdict> {
