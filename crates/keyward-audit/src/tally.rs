@@ -340,7 +340,9 @@ impl Counts {
                 audit.mask.defined(key.name, &places, &planned.masked)
             });
         }
-        self.note_joins(audit, planned, key.name, &places);
+        if planned.joins {
+            self.note_joins(audit, planned, key.name, &places);
+        }
         let clean = self.note_broken(audit, number, planned, key, observed, &places);
         self.places = places;
         self.defined.add(bytes);

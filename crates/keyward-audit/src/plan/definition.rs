@@ -41,6 +41,8 @@ pub(crate) struct Planned {
     pub(crate) sought: Vec<usize>,
     /// Which joins look for entities of it that have a former name too
     pub(crate) renamed: Vec<usize>,
+    /// Whether any join takes part of its keys
+    pub(crate) joins: bool,
     /// How much of a value is to be shown
     pub(crate) show: Show,
     /// What may be wrong, by its number
@@ -194,6 +196,7 @@ impl Planned {
             refers: None,
             sought: Vec::new(),
             renamed: Vec::new(),
+            joins: false,
             show: Show::NOTHING,
             slots: Vec::new(),
         };
@@ -203,6 +206,8 @@ impl Planned {
 
     /// Says how much of a value must be shown, once it is known what is asked of it.
     pub(super) fn decide_show(&mut self) {
+        let sought = self.params.iter().any(|param| !param.sought.is_empty());
+        self.joins = sought || !self.sought.is_empty() || !self.renamed.is_empty();
         let on = |slot: usize| self.slots[slot].severity.is_some();
         let fields = self.fields.iter().enumerate().any(|(number, field)| {
             field.refers.is_some()

@@ -3,10 +3,11 @@
 use super::EXAMPLES;
 use crate::bench::corpus::Random;
 use anyhow::{Context, Result, anyhow};
-use keyward_pattern::{Definition as Compiled, Param, Type};
+use keyward_pattern::{Definition as Compiled, DefinitionId, Param, Type};
 use keyward_rdb::Version;
 use keyward_rdb::writer::{Attributes, Content, Writer};
 use keyward_schema::model::{Definition, Schema, Ttl, Value};
+use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::BufWriter;
 use std::path::Path;
@@ -36,12 +37,11 @@ pub(super) fn write(root: &Path, path: &Path, keys: u64) -> Result<()> {
     writer.select(0)?;
     writer.size(keys, keys)?;
     for number in 0..keys {
-        match number % 100 {
-            0..=1 => stranger(&mut writer, number, &mut random)?,
-            _ => {
-                let (schema, at) = definitions[random.below(definitions.len())];
-                entry(&mut writer, schema, at, number, &mut random).context("a key")?;
-            }
+        if number % 100 < 2 {
+            stranger(&mut writer, number, &mut random)?;
+        } else {
+            let (schema, at) = definitions[random.below(definitions.len())];
+            entry(&mut writer, schema, at, number, &mut random).context("a key")?;
         }
     }
     writer.finish()?;
@@ -65,9 +65,7 @@ fn has_many(schema: &Schema, number: usize) -> bool {
 }
 
 fn compiled(schema: &Schema, number: usize) -> Compiled<'_> {
-    let id = u32::try_from(number)
-        .map(keyward_pattern::DefinitionId)
-        .unwrap_or(keyward_pattern::DefinitionId(0));
+    let id = DefinitionId(u32::try_from(number).unwrap_or(0));
     schema.compiled.definition(id)
 }
 
@@ -99,14 +97,19 @@ fn entry<W: std::io::Write>(
     let key = key(schema, at, number, random)?;
     let longest = definition.ttl.as_ref().and_then(|ttl| match &ttl.value {
         Ttl::None => None,
-        ttl => Some(ttl.shortest().or(ttl.longest()).map_or(3_600_000, |it| it.as_millis())),
+        ttl => Some(match ttl.shortest().or(ttl.longest()) {
+            Some(ttl) => ttl.as_millis(),
+            None => 3_600_000,
+        }),
     });
     // One in two hundred has lost its TTL.
     let ttl = longest.filter(|_| random.below(200) > 0);
     let expires_at = ttl.map(|millis| TAKEN * 1000 + 1 + random.next() % millis.max(1));
     let attributes = Attributes { expires_at, ..Attributes::default() };
     let key_type = definition.key_type.as_ref().map_or("string", |it| it.stored());
-    let count = 1 + random.below(6);
+    // Most collections are small, and some are not.
+    let most = if random.below(10) == 0 { 100 } else { 16 };
+    let count = 2 + random.below(most);
     match key_type {
         "hash" => {
             let fields = fields(definition, random);
@@ -116,8 +119,7 @@ fn entry<W: std::io::Write>(
         }
         "list" | "set" => {
             let value = definition.value.as_ref().or(definition.member.as_ref());
-            let items: Vec<Vec<u8>> =
-                (0..count).map(|_| of(value.map(|it| &it.value), random)).collect();
+            let items = several(count, value.map(|it| &it.value), random);
             let items: Vec<&[u8]> = items.iter().map(Vec::as_slice).collect();
             let content =
                 if key_type == "list" { Content::List(&items) } else { Content::Set(&items) };
@@ -125,8 +127,9 @@ fn entry<W: std::io::Write>(
         }
         "zset" => {
             let member = definition.member.as_ref().map(|it| &it.value);
-            let members: Vec<(Vec<u8>, f64)> = (0..count)
-                .map(|_| (of(member, random), (1_700_000_000 + random.below(90_000_000)) as f64))
+            let members: Vec<(Vec<u8>, f64)> = several(count, member, random)
+                .into_iter()
+                .map(|member| (member, (1_700_000_000 + random.below(90_000_000)) as f64))
                 .collect();
             let members: Vec<(&[u8], f64)> =
                 members.iter().map(|(member, score)| (member.as_slice(), *score)).collect();
@@ -189,6 +192,12 @@ fn fields(definition: &Definition, random: &mut Random) -> Vec<(String, Vec<u8>)
     fields
 }
 
+/// Values of a type, each once: a server refuses a set that has one twice.
+fn several(count: usize, value: Option<&Value>, random: &mut Random) -> Vec<Vec<u8>> {
+    let all: BTreeSet<Vec<u8>> = (0..count).map(|_| of(value, random)).collect();
+    all.into_iter().collect()
+}
+
 /// A value of a type.
 fn of(value: Option<&Value>, random: &mut Random) -> Vec<u8> {
     match value {
@@ -216,7 +225,7 @@ fn of(value: Option<&Value>, random: &mut Random) -> Vec<u8> {
 
 fn text(random: &mut Random) -> String {
     let words = ["lorem", "ipsum", "dolor", "sit", "amet", "consectetur", "adipiscing", "elit"];
-    let count = 2 + random.below(6);
+    let count = 1 + random.below(4);
     (0..count).map(|_| words[random.below(words.len())]).collect::<Vec<_>>().join(" ")
 }
 
