@@ -46,7 +46,7 @@ impl Corpus {
             builder.define(&format!("d{number}"), &Template::parse(pattern)?, |_| None);
         }
         let keyspace = builder.finish().map_err(|mut errors| errors.remove(0))?;
-        let mut random = Random(0x9e37_79b9_7f4a_7c15);
+        let mut random = Random::new();
         let mut keys = std::collections::HashSet::with_capacity(KEYS);
         while keys.len() < KEYS {
             let pattern = &patterns[random.below(count)];
@@ -126,17 +126,22 @@ fn value(ty: &str, random: &mut Random) -> String {
 }
 
 /// xorshift64*: the same keys in every run.
-struct Random(u64);
+pub(super) struct Random(u64);
 
 impl Random {
-    fn next(&mut self) -> u64 {
+    /// The beginning of the row.
+    pub(super) fn new() -> Self {
+        Random(0x9e37_79b9_7f4a_7c15)
+    }
+
+    pub(super) fn next(&mut self) -> u64 {
         self.0 ^= self.0 >> 12;
         self.0 ^= self.0 << 25;
         self.0 ^= self.0 >> 27;
         self.0.wrapping_mul(0x2545_f491_4f6c_dd1d)
     }
 
-    fn below(&mut self, bound: usize) -> usize {
+    pub(super) fn below(&mut self, bound: usize) -> usize {
         (self.next() % bound as u64) as usize
     }
 }

@@ -9,6 +9,7 @@
     reason = "measurements, and small numbers"
 )]
 
+mod audit;
 mod build;
 mod classify;
 mod corpus;
@@ -35,6 +36,7 @@ pub(crate) fn run(names: &[&str]) -> Result<()> {
         ("classify", classify::run),
         ("build", build::run),
         ("pipe", pipe::run),
+        ("audit", audit::run),
         ("rust", rust::run),
         ("store", store::run),
         ("typescript", generated::typescript),

@@ -1,8 +1,11 @@
 //! `keyward demo`: a tour on a real convention. Every step does what it shows; nothing is acted.
 
+mod sample;
+
+use super::audit;
 use super::check::judge;
 use super::key;
-use crate::args::Binding;
+use crate::args::{Binding, Demo};
 use crate::failure::{Failure, Result};
 use crate::output::{BOLD, CODE, DIM, ERROR, Output};
 use crate::report::{Report, counted};
@@ -11,7 +14,10 @@ use crate::settings::{SCHEMA_FILE, Settings};
 use crate::verdict::Verdict;
 use keyward_schema::{Schema, concise, read, render};
 use std::fmt::Write as _;
+use std::fs;
 
+/// The same convention, ruled: what the drive's keys are measured against.
+const RULED: &str = include_str!("../../../../examples/xeuz-cloud/keyward.toml");
 /// The key convention of a cloud drive, as its document says it.
 const SAMPLE: &str = include_str!("../../../../examples/xeuz-cloud/as-written.toml");
 /// The definition that the tour follows.
@@ -21,7 +27,7 @@ const FINDING: &str = "evictable-persistent";
 const USER: &str = "7c9e6679-7425-40de-944b-e07fc1f90ae7";
 const FOLDER: &str = "550e8400-e29b-41d4-a716-446655440000";
 
-pub(crate) fn run(settings: &Settings, output: &Output) -> Result<Verdict> {
+pub(crate) fn run(args: &Demo, settings: &Settings, output: &Output) -> Result<Verdict> {
     let mut schemas = Schemas::default();
     schemas.add(SCHEMA_FILE.into(), read(SAMPLE));
     let report = judge(&schemas, settings.today);
@@ -37,11 +43,14 @@ pub(crate) fn run(settings: &Settings, output: &Output) -> Result<Verdict> {
     the_file(&mut tour);
     what_check_finds(&mut tour, &report, output);
     keys(&mut tour, schema)?;
+    what_audit_finds(&mut tour, args, settings, output)?;
     tour.step("Your own");
     tour.text(&format!(
-        "{}   a commented {SCHEMA_FILE} to start from\n\
-         {}  prove it sound\n\
-         {}  everything it is checked for",
+        "{}   what is in a snapshot of yours; no schema needed\n\
+         {}             a commented {SCHEMA_FILE} to start from\n\
+         {}            prove it sound\n\
+         {}            everything it is checked for",
+        CODE.on("keyward audit dump.rdb"),
         CODE.on("keyward init"),
         CODE.on("keyward check"),
         CODE.on("keyward rules"),
@@ -97,6 +106,46 @@ fn keys(tour: &mut Tour, schema: &Schema) -> Result<()> {
         &format!("keyward key glob permission folder_id={FOLDER}"),
     );
     tour.text(&key::build_glob(key::named("permission", keyspace)?, &bindings, typed)?);
+    Ok(())
+}
+
+/// Writes a sample of the drive's keys, and measures it.
+fn what_audit_finds(
+    tour: &mut Tour,
+    args: &Demo,
+    settings: &Settings,
+    output: &Output,
+) -> Result<()> {
+    let folder = args.out.clone().unwrap_or_else(|| std::env::temp_dir().join("keyward-demo"));
+    let put = |name: &str, content: &[u8]| {
+        let path = folder.join(name);
+        fs::create_dir_all(&folder)
+            .and_then(|()| fs::write(&path, content))
+            .map_err(|error| Failure::file("write", &path, &error))
+    };
+    let schema = format!("{RULED}{}", sample::MORE);
+    let snapshot = sample::snapshot()?;
+    put(SCHEMA_FILE, schema.as_bytes())?;
+    put("dump.rdb", &snapshot)?;
+    let schema = read(&schema).schema.map_err(|_| Failure::new("the sample's schema is broken"))?;
+    let report = audit::sample(schema, &snapshot, settings)?;
+    put("audit.json", audit::json(&report).as_bytes())?;
+    if let Ok(page) = audit::html(&report) {
+        put("audit.html", page.as_bytes())?;
+    }
+    tour.command("What a server holds is measured", "keyward audit dump.rdb");
+    tour.text(audit::text(&report, output).trim_end());
+    let shown = folder.display();
+    let page = folder.join("audit.html");
+    let look = if page.exists() {
+        format!("Look at {} in a browser.", CODE.on(page.display()))
+    } else {
+        format!(
+            "Show it again: {}",
+            CODE.on(format_args!("keyward report show {shown}/audit.json"))
+        )
+    };
+    tour.text(&format!("The snapshot, its schema and the report are in {shown}.\n{look}"));
     Ok(())
 }
 

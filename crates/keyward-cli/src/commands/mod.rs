@@ -1,5 +1,6 @@
 //! One file a command.
 
+mod audit;
 mod check;
 mod completions;
 mod demo;
@@ -10,6 +11,7 @@ mod generate;
 mod init;
 mod key;
 mod man;
+mod report;
 mod rules;
 
 use crate::args::{Args, Command};
@@ -32,13 +34,15 @@ pub(crate) fn run(args: impl Iterator<Item = OsString>) -> Result<Verdict> {
     let output = Output::new(&args.global);
     let settings = Settings::new(&args.global)?;
     match &args.command {
-        Command::Demo => demo::run(&settings, &output),
+        Command::Demo(args) => demo::run(args, &settings, &output),
         Command::Init(args) => init::run(args, &output),
         Command::Check(args) => check::run(args, &settings, &output),
         Command::Fmt(args) => fmt::run(args, &settings, &output),
         Command::Key(args) => key::run(&args.command, &settings, &output),
         Command::Generate(args) => generate::run(args, &settings, &output),
         Command::Docs(args) => docs::run(args, &settings, &output),
+        Command::Audit(args) => audit::run(args, &settings, &output),
+        Command::Report(args) => report::run(&args.command, &output),
         Command::Rules(args) => rules::run(args, &output),
         Command::Explain(args) => explain::run(args, &output),
         Command::Completions { shell } => completions::run(*shell, &output),

@@ -51,7 +51,7 @@ fn a_misspelt_command_is_recognised() {
 
 #[test]
 fn the_tour_needs_nothing() {
-    assert_snapshot!(cli().run(["demo"]));
+    assert_snapshot!(cli().run(["demo", "--out", "demo"]));
 }
 
 #[test]

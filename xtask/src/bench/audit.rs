@@ -1,0 +1,125 @@
+//! `keyward audit` of a snapshot, against `rdb` 0.4's own program that only parses it.
+//!
+//! The snapshot is made of keys of all five conventions (`KEYWARD_BENCH_KEYS`, two million unless told
+//! otherwise), with a few per cent of former and unknown names. Both programs read the same file, in turn,
+//! and the best of their runs counts. Memory is the most that `/proc/PID/status` called `RssAnon` while the
+//! audit ran: what was allocated, without the pages of the mapped file.
+
+mod generate;
+
+use super::{Table, at_least, at_most};
+use anyhow::{Context, Result, ensure};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+const KEYS: u64 = 2_000_000;
+const ROUNDS: usize = 5;
+/// The conventions.
+pub(super) const EXAMPLES: [&str; 5] =
+    ["xeuz-cloud", "media-gateway", "reed-cms", "binary-options", "document-library"];
+
+pub(super) fn run(table: &mut Table) -> Result<()> {
+    let root = crate::root()?;
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let built = Command::new(&cargo)
+        .current_dir(&root)
+        .args(["build", "--quiet", "--release", "--package", "keyward-cli"])
+        .status()?;
+    ensure!(built.success(), "the program did not build");
+    let program = std::env::current_exe()?.with_file_name("keyward");
+    let folder = program.parent().context("the program stands in a folder")?;
+    let keys = match std::env::var("KEYWARD_BENCH_KEYS") {
+        Ok(text) => text.parse().context("KEYWARD_BENCH_KEYS is a number")?,
+        Err(_) => KEYS,
+    };
+    let dump = folder.join(format!("audit-{keys}.rdb"));
+    if !dump.exists() {
+        eprintln!("  writing {keys} keys …");
+        generate::write(&root, &dump, keys)?;
+    }
+    let size = std::fs::metadata(&dump)?.len();
+    let peer = peer(&cargo, folder)?;
+
+    let mut schemas = Vec::new();
+    for name in EXAMPLES {
+        schemas.push("--schema".into());
+        schemas.push(root.join("examples").join(name).join("keyward.toml").into_os_string());
+    }
+    let (mut ours, mut theirs, mut heap) = (Duration::MAX, Duration::MAX, 0);
+    for _ in 0..ROUNDS {
+        let mut audit = Command::new(&program);
+        audit.arg("audit").arg(&dump).args(&schemas).args(["--format", "json", "--quiet"]);
+        let (time, memory) = timed(&mut audit, &[0, 1])?;
+        ours = ours.min(time);
+        heap = heap.max(memory);
+        if let Some(peer) = &peer {
+            let mut parse = Command::new(peer);
+            parse.args(["-f", "nil"]).arg(&dump);
+            theirs = theirs.min(timed(&mut parse, &[0])?.0);
+        }
+    }
+    let what = format!("audit, {keys} keys, {} MB", size / 1_000_000);
+    let measured = format!("{:.3} s", ours.as_secs_f64());
+    match peer {
+        Some(_) => table.row(
+            &what,
+            measured,
+            format!("rdb 0.4 -f nil: {:.3} s", theirs.as_secs_f64()),
+            at_least(theirs.as_secs_f64() / ours.as_secs_f64(), 5.0),
+        ),
+        None => table.row(&what, measured, "rdb 0.4 is not there".to_owned(), String::new()),
+    }
+    table.row(
+        "audit, memory",
+        format!("{:.1} MB (RssAnon)", heap as f64 / 1e6),
+        "64 MB".to_owned(),
+        at_most(heap as f64 / 64e6, 1.0),
+    );
+    Ok(())
+}
+
+/// How long a program ran, and the most memory that it allocated.
+fn timed(command: &mut Command, good: &[i32]) -> Result<(Duration, u64)> {
+    let start = Instant::now();
+    let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn()?;
+    let mut most = 0;
+    let status = loop {
+        if let Some(status) = child.try_wait()? {
+            break status;
+        }
+        most = most.max(allocated(&child));
+        std::thread::sleep(Duration::from_millis(2));
+    };
+    let time = start.elapsed();
+    let code = status.code();
+    ensure!(code.is_some_and(|code| good.contains(&code)), "{command:?} ended with {status}");
+    Ok((time, most))
+}
+
+fn allocated(child: &Child) -> u64 {
+    let status = std::fs::read_to_string(format!("/proc/{}/status", child.id()));
+    let line = status.unwrap_or_default();
+    let line = line.lines().find_map(|line| line.strip_prefix("RssAnon:"));
+    let kilobytes =
+        line.and_then(|line| line.trim().strip_suffix(" kB")?.trim().parse::<u64>().ok());
+    kilobytes.unwrap_or(0) * 1024
+}
+
+/// The program of the `rdb` crate, which is installed once beside ours; `None` if that fails.
+fn peer(cargo: &std::ffi::OsStr, folder: &Path) -> Result<Option<PathBuf>> {
+    let tools = folder.parent().unwrap_or(folder).join("tools");
+    let program = tools.join("bin/rdb");
+    if !program.exists() {
+        eprintln!("  installing rdb 0.4 …");
+        let installed = Command::new(cargo)
+            .args(["install", "rdb", "--version", "0.4.0", "--quiet", "--root"])
+            .arg(&tools)
+            .env("CARGO_TARGET_DIR", tools.join("build"))
+            .status()?;
+        if !installed.success() {
+            return Ok(None);
+        }
+    }
+    Ok(Some(program))
+}
