@@ -33,6 +33,7 @@
 mod allowing;
 mod check;
 mod context;
+pub mod exchange;
 mod finding;
 mod fit;
 mod loss;
