@@ -2,6 +2,7 @@
 #![deny(missing_docs)]
 
 mod observe;
+pub mod render;
 pub mod report;
 
 pub use observe::{Observed, Observer};
