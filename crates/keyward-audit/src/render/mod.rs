@@ -8,10 +8,12 @@
 //! |---|---|
 //! | [`terminal`] | people: `keyward audit`, `keyward report show` |
 //! | [`concise`] | logs: one line a finding |
+//! | [`html`] | people: one file that needs nothing else |
 //! | [`github`] | GitHub Actions: annotations |
 //! | [`sarif`] | code scanning: SARIF 2.1.0 |
 
 mod concise;
+mod html;
 mod ink;
 mod machine;
 mod spark;
@@ -21,5 +23,6 @@ mod terminal;
 mod words;
 
 pub use concise::concise;
+pub use html::html;
 pub use machine::{github, sarif};
 pub use terminal::{Shown, summary, terminal};

@@ -231,7 +231,7 @@ fn definitions() -> Vec<Definition> {
                 "string",
                 &[("embstr", 391_402)],
                 "1h",
-                &[6, 80, 300, 0, 0, 4],
+                &[6, 80, 300, 0, 0, 0, 0, 8],
                 0,
                 (160, 18),
             ),
@@ -642,7 +642,8 @@ fn facts(
             remaining: if expiring == 0 {
                 Distribution::default()
             } else {
-                distribution(expiring, BOUNDS[middle] * 5 / 8, 2)
+                let least = if middle == 0 { 0 } else { BOUNDS[middle - 1] };
+                distribution(expiring, least + (BOUNDS[middle] - least) / 3, 2)
             },
             buckets,
         },
