@@ -62,9 +62,10 @@ fn pages(root: &Path) -> Result<BTreeMap<PathBuf, String>> {
 }
 
 fn page(rule: &Rule) -> String {
+    let live = if rule.is_live() { LIVE } else { "" };
     let mut text = format!(
         "<!-- Written by `cargo xtask docs` from the rule's file. -->\n\n# {}\n\n\
-         | category | severity | rule set |\n|---|---|---|\n| {} | {} | {} |\n\n{}",
+         | category | severity | rule set |\n|---|---|---|\n| {} | {} | {} |\n\n{live}{}",
         rule.name,
         rule.category.name(),
         rule.severity.name(),
@@ -80,26 +81,36 @@ fn page(rule: &Rule) -> String {
     text
 }
 
+/// Where a rule is judged that looks at keys.
+const LIVE: &str = "`keyward audit` judges keys by this rule; `keyward check` does not.\n\n";
+
 fn index() -> String {
     let mut text = String::from(INTRODUCTION);
     for category in Category::ALL {
-        let _ = write!(
-            text,
-            "\n## {}\n\n| rule | severity | rule set | what it does |\n|---|---|---|---|\n",
-            capitalised(category.name())
-        );
-        for rule in keyward_rules::all().filter(|rule| rule.category == category) {
-            let _ = writeln!(
-                text,
-                "| [`{0}`]({0}.md) | {1} | {2} | {3} |",
-                rule.name,
-                rule.severity.name(),
-                rule.set.name(),
-                rule.summary()
-            );
-        }
+        let title = capitalised(category.name());
+        let of_category = |rule: &&Rule| rule.category == category && !rule.is_live();
+        table(&mut text, &title, "", keyward_rules::all().filter(of_category));
     }
+    let live = keyward_rules::all().filter(|rule| rule.is_live());
+    table(&mut text, "On keys", "`keyward audit` judges keys by these rules.\n\n", live);
     text
+}
+
+fn table(text: &mut String, title: &str, about: &str, rules: impl Iterator<Item = &'static Rule>) {
+    let _ = write!(
+        text,
+        "\n## {title}\n\n{about}| rule | severity | rule set | what it does |\n|---|---|---|---|\n",
+    );
+    for rule in rules {
+        let _ = writeln!(
+            text,
+            "| [`{0}`]({0}.md) | {1} | {2} | {3} |",
+            rule.name,
+            rule.severity.name(),
+            rule.set.name(),
+            rule.summary()
+        );
+    }
 }
 
 /// The table of contents with the rules below the line of their index.
@@ -121,8 +132,8 @@ const INTRODUCTION: &str = r#"<!-- Written by `cargo xtask docs`. -->
 
 # Rules
 
-`keyward check` judges a schema by rules. `keyward rules` lists them, and `keyward explain RULE`
-prints a rule's page.
+`keyward check` judges a schema by rules, `keyward audit` the keys of a server or a snapshot.
+`keyward rules` lists them, and `keyward explain RULE` prints a rule's page.
 
 Rule sets are nested. `minimal` is what no keyspace can do without: keys that belong to one definition
 and names that lead somewhere. `recommended`, the default, is what goes wrong in production. `strict`

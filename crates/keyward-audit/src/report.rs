@@ -146,7 +146,7 @@ pub struct Sample {
 }
 
 /// A file, or a primary of a cluster.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Shard {
     /// Its file name or address
     pub name: String,
@@ -379,7 +379,7 @@ pub struct Group {
 }
 
 /// The definition that was perhaps meant.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Nearest {
     /// The keyspace's name
     pub schema: String,
@@ -539,11 +539,17 @@ pub struct State {
     /// Tells salts apart: keys that were masked with the same salt have the same marks
     #[serde(default)]
     pub salt: String,
+    /// Whether keys are shown as they are
+    #[serde(default)]
+    pub revealed: bool,
     /// Whether the patterns of `unknown` or `groups` depend on the order of the keys, since there were
     /// too many to keep apart
     #[serde(default)]
     pub approximate: bool,
-    /// How many biggest keys and examples were asked for
+    /// How serious it is that no definition has a key; `null` where that is not judged
+    #[serde(default)]
+    pub unknown_key: Option<Severity>,
+    /// How many biggest keys were asked for
     #[serde(default)]
     pub top: usize,
     /// The parts of what `unknown` or `groups` were made from
@@ -562,8 +568,14 @@ pub struct Leaf {
     /// What they are
     #[serde(flatten)]
     pub facts: Facts,
+    /// Those that would belong to a definition if a parameter had a value of its type
+    #[serde(default)]
+    pub misfits: Count,
     /// Some of them, masked
     pub examples: Vec<Example>,
+    /// The definition that was perhaps meant
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub nearest: Option<Nearest>,
 }
 
 /// The samples of a rule that looks at two definitions at once: of both sides, the least hashes.

@@ -94,6 +94,17 @@ impl Builder {
         Ok(bound)
     }
 
+    /// The same definitions with text in place of every type that stands in one segment.
+    pub(crate) fn loosened(&self) -> Builder {
+        let mut loose = self.clone();
+        for (_, param) in loose.entries.iter_mut().flat_map(|entry| &mut entry.params) {
+            if param.ty.targets().is_none() {
+                *param = Param::from(Type::Text);
+            }
+        }
+        loose
+    }
+
     pub(crate) fn prefix_template(&self) -> Option<&Template> {
         self.prefix.as_ref().map(|(template, _)| template)
     }

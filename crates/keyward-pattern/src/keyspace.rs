@@ -129,6 +129,28 @@ impl Keyspace {
         Some(id)
     }
 
+    /// The definition that the key belongs to, and where each parameter's spelling lies in the key, in
+    /// a vector that is used again: for programs that look at millions of keys.
+    ///
+    /// ```
+    /// # use keyward_pattern::{Keyspace, Template};
+    /// # let mut builder = Keyspace::builder(':')?;
+    /// # builder.define("meta", &Template::parse("file:{file_id:uint}:meta")?, |_| None);
+    /// # let keyspace = builder.finish().unwrap();
+    /// let mut places = Vec::new();
+    /// assert!(keyspace.locate(b"file:42:meta", &mut places).is_some());
+    /// assert_eq!(places, [5..7]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[inline]
+    pub fn locate(&self, key: &[u8], places: &mut Vec<Range<usize>>) -> Option<DefinitionId> {
+        let (path, id) = self.find_path(key)?;
+        places.clear();
+        places.resize(self.0.definitions[id.index()].params.len(), 0..0);
+        self.0.paths[path as usize].capture(key, self.0.separator, places)?;
+        Some(id)
+    }
+
     #[inline]
     fn find_path(&self, key: &[u8]) -> Option<(u32, DefinitionId)> {
         let path = self.0.trie.find(key)?;
@@ -184,6 +206,22 @@ impl Keyspace {
     /// The same keyspace with the prefix's parameters bound; all of them must be given.
     pub fn bind(&self, values: &[(&str, &str)]) -> Result<Keyspace, BuildError> {
         self.0.source.bind(values)?.finish().map_err(unbindable)
+    }
+
+    /// The same definitions with text in place of every parameter's type: finds the definition that a
+    /// key would belong to if its values were right. Its definitions may overlap.
+    ///
+    /// ```
+    /// # use keyward_pattern::{Keyspace, Template};
+    /// # let mut builder = Keyspace::builder(':')?;
+    /// # let meta = builder.define("meta", &Template::parse("file:{file_id:uint}:meta")?, |_| None);
+    /// # let keyspace = builder.finish().unwrap();
+    /// assert_eq!(keyspace.classify(b"file:seven:meta"), None);
+    /// assert_eq!(keyspace.loosened().unwrap().classify(b"file:seven:meta"), Some(meta));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn loosened(&self) -> Option<Keyspace> {
+        self.0.source.loosened().finish().ok()
     }
 
     /// The separator.

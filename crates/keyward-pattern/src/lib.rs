@@ -82,7 +82,7 @@ mod value;
 pub use builder::{Builder, SeparatorError};
 pub use define_error::{DefineError, DefineErrorKind};
 pub use definition::{BuildError, BuildErrorKind, Definition};
-pub use derived::{derived, owner_of};
+pub use derived::{Owners, derived, owner_of};
 pub use glob::{Glob, escape_glob};
 pub use keyspace::{DefinitionId, Keyspace, Parsed};
 pub use language::LanguageError;

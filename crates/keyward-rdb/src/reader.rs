@@ -81,6 +81,16 @@ impl<'a> Reader<'a> {
         }
     }
 
+    /// When it was written, in seconds since 1970, where all its bytes are in memory and they say so:
+    /// for those who must know it before the first key.
+    pub fn created_at(&self) -> Option<u64> {
+        match &self.source {
+            Source::Slice(bytes) => Snapshot::new(&self.options).created_at(Slice::file(bytes)),
+            Source::Mapped(map) => Snapshot::new(&self.options).created_at(Slice::file(map)),
+            Source::Stream(_) => None,
+        }
+    }
+
     /// Reads it with several threads where all its bytes are in memory, as those of a mapped file are.
     ///
     /// Each thread has a visitor of its own, which sees whole records in the order of the file, but

@@ -75,6 +75,22 @@ impl<'o> Snapshot<'o> {
         self.finish(&mut input)
     }
 
+    /// When it was written, as the notes before the first key say.
+    pub(crate) fn created_at<I: Input>(mut self, mut input: I) -> Option<u64> {
+        const NOTE: u8 = 250;
+        /// Servers write about ten.
+        const MOST: usize = 64;
+        self.begin(&mut input).ok()?;
+        for _ in 0..MOST {
+            let offset = input.offset();
+            if input.byte().ok()? != NOTE {
+                break;
+            }
+            self.extra(NOTE, &mut input, &mut (), offset).ok()?;
+        }
+        self.summary.created_at
+    }
+
     /// The same as another, before it has read a record, to read from where the other is.
     pub(crate) fn resume(options: &'o Options, version: Version, db: u64) -> Self {
         let mut snapshot = Snapshot::new(options);

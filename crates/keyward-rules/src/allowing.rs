@@ -41,6 +41,11 @@ impl<'a> Allowing<'a> {
     }
 }
 
+/// Whether a list accepts what a rule finds.
+pub(crate) fn accepted(rule: &Rule, list: &[Allow]) -> bool {
+    list.iter().any(|allow| *allow.rule == rule.name)
+}
+
 /// Every list of accepted findings in a schema.
 pub(crate) fn lists(schema: &Schema) -> impl Iterator<Item = &[Allow]> {
     [schema.allow.as_slice()]

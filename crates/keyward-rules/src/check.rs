@@ -3,7 +3,7 @@
 use crate::all;
 use crate::context::Context;
 use crate::finding::Findings;
-use crate::rule::Rule;
+use crate::rule::{Judges, Rule};
 use crate::rules;
 use keyward_fact::thousands;
 use keyward_schema::diagnostic::Diagnostic;
@@ -48,11 +48,12 @@ pub fn unsound(schema: &Schema) -> Vec<Diagnostic> {
 
 fn run(rule: &'static Rule, context: &Context<'_>) -> Vec<Diagnostic> {
     let severity = context.settings.severity(rule);
+    let Judges::Schema(check) = rule.judges else { return Vec::new() };
     if severity == Severity::Off {
         return Vec::new();
     }
     let mut findings = Findings::default();
-    (rule.check)(context, &mut findings);
+    check(context, &mut findings);
     let stopped = findings.stopped();
     let mut diagnostics: Vec<_> = findings
         .into_iter()

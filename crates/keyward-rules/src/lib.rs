@@ -13,6 +13,9 @@
 //! # }
 //! ```
 //!
+//! Some rules are live: they look at keys rather than at the schema. `audit` counts what breaks them
+//! and asks [`Live`] how serious that is and [`word`] how to say it.
+//!
 //! # Which rules apply
 //! Rule sets are nested: `minimal` is what no keyspace can do without, `recommended` what almost
 //! everyone wants, `strict` everything. `[rules]` picks the set and changes single rules:
@@ -36,6 +39,7 @@ mod context;
 pub mod exchange;
 mod finding;
 mod fit;
+mod live;
 mod loss;
 mod rule;
 mod rules;
@@ -48,6 +52,7 @@ mod words;
 mod harness;
 
 pub use check::{MAX_FINDINGS, Options, SCHEMA, check, unsound};
+pub use live::{Case, Live, RAW_IPV6, Wording, word};
 pub use rule::{Category, Rule, RuleOption};
 
 /// Every rule, by name.

@@ -2,6 +2,7 @@
 
 use crate::context::Context;
 use crate::finding::Findings;
+use crate::live::{Case, Wording};
 use keyward_schema::model::{RuleSet, Severity};
 
 /// One check, with its documentation.
@@ -18,7 +19,16 @@ pub struct Rule {
     /// What `[rules]` may say about it beyond the severity
     pub options: &'static [RuleOption],
     pub(crate) comment: &'static str,
-    pub(crate) check: for<'a> fn(&Context<'a>, &mut Findings<'a>),
+    pub(crate) judges: Judges,
+}
+
+/// What a rule looks at.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Judges {
+    /// A schema: finds what is wrong with it
+    Schema(for<'a> fn(&Context<'a>, &mut Findings<'a>)),
+    /// Keys, which an audit counts: says what is wrong with them
+    Keys(fn(&Case<'_>) -> Wording),
 }
 
 impl Rule {
@@ -106,11 +116,25 @@ impl RuleOption {
 }
 
 /// Declares the rule of a file: its documentation as a doc comment, then category, severity and
-/// rule set. The file has a function `check` beside it.
+/// rule set. The file has a function `check` beside it; if the rule is `live`, a function `word`.
 macro_rules! rule {
     (
         $(#[doc = $line:literal])+
+        live $category:ident, $severity:ident, $set:ident
+    ) => {
+        $crate::rule::rule!(@rule [$($line)+] $category, $severity, $set, [], Keys(word));
+    };
+    (
+        $(#[doc = $line:literal])+
         $category:ident, $severity:ident, $set:ident $(, options = [$($option:ident),+])?
+    ) => {
+        $crate::rule::rule!(
+            @rule [$($line)+] $category, $severity, $set, [$($($option),+)?], Schema(check)
+        );
+    };
+    (
+        @rule [$($line:literal)+]
+        $category:ident, $severity:ident, $set:ident, [$($option:ident),*], $judges:ident($by:ident)
     ) => {
         $(#[doc = $line])+
         pub(crate) const RULE: $crate::rule::Rule = $crate::rule::Rule {
@@ -125,9 +149,9 @@ macro_rules! rule {
             category: $crate::rule::Category::$category,
             severity: keyward_schema::model::Severity::$severity,
             set: keyward_schema::model::RuleSet::$set,
-            options: &[$($($crate::rule::RuleOption::$option),+)?],
+            options: &[$($crate::rule::RuleOption::$option),*],
             comment: concat!($($line, "\n"),+),
-            check,
+            judges: $crate::rule::Judges::$judges($by),
         };
     };
 }

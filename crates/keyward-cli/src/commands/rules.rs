@@ -80,6 +80,7 @@ fn object(rule: &Rule) -> Value {
         "category": rule.category.name(),
         "set": rule.set.name(),
         "severity": rule.severity.name(),
+        "judges": if rule.is_live() { "keys" } else { "schema" },
         "summary": rule.summary(),
         "options": rule.options.iter().map(|option| option.name()).collect::<Vec<_>>(),
     })

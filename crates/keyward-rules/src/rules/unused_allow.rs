@@ -7,7 +7,8 @@ use keyward_schema::model::Severity;
 rule! {
     /// ## What it does
     /// Reports an `allow` that accepts nothing, because its rule finds nothing there. An `allow` of
-    /// a rule that is off is left alone.
+    /// a rule that is off is left alone, and so is one of a rule that looks at keys: only an audit
+    /// knows whether it has something to accept.
     ///
     /// ## Why is this bad
     /// What it excused has been mended, or never was there. Left standing, it will hide the next
@@ -35,7 +36,9 @@ fn check<'a>(cx: &Context<'a>, out: &mut Findings<'a>) {
     for list in lists(cx.schema) {
         for allow in list.iter().filter(|allow| !cx.allowing.is_used(allow)) {
             let judged = crate::find(&allow.rule).is_some_and(|rule| {
-                rule.name != RULE.name && cx.settings.severity(rule) != Severity::Off
+                rule.name != RULE.name
+                    && !rule.is_live()
+                    && cx.settings.severity(rule) != Severity::Off
             });
             if judged {
                 out.add(
@@ -90,6 +93,17 @@ pattern = "profile:{user_id}"
 allow = [{ rule = "missing-ttl", reason = "here" }]
 "#;
         assert_eq!(messages(&RULE, schema), ["nothing here has to be excused from `missing-ttl`",]);
+    }
+
+    #[test]
+    fn what_only_an_audit_can_find_is_left_alone() {
+        let schema = r#"
+[keys.profile]
+pattern = "profile:{user_id}"
+ttl = "1h"
+allow = [{ rule = "ttl-missing", reason = "the old service forgets it" }]
+"#;
+        assert_eq!(messages(&RULE, schema), [""; 0]);
     }
 
     #[test]

@@ -3,15 +3,11 @@
 //! Everything that does not depend on the key is put together before the first one comes.
 
 use super::elsewhere::{Elsewhere, Place};
-use keyward_pattern::{DefinitionId, Keyspace, Template, owner_of, slot};
+use keyward_pattern::{DefinitionId, Keyspace, Owners, slot};
 use keyward_schema::Schema;
 use memchr::memchr;
 use serde_json::json;
 use std::borrow::Cow;
-
-/// How many places of a key are tried as the beginning of a derived key. More than one occurs only
-/// where a prefix has parameters that contain `~`.
-const MAX_TRIES: usize = 8;
 
 /// Answers for the keys of one or several keyspaces.
 #[derive(Debug)]
@@ -34,16 +30,8 @@ pub(super) enum Form {
 #[derive(Debug)]
 struct Prepared {
     keyspace: Keyspace,
-    prefix: Prefix,
+    owners: Owners,
     definitions: Vec<Words>,
-}
-
-/// What every key starts with.
-#[derive(Debug)]
-enum Prefix {
-    Fixed(String),
-    /// With parameters that are not bound, as a keyspace of its own
-    Open(Box<Keyspace>),
 }
 
 /// What an answer says in any case.
@@ -76,7 +64,7 @@ impl Answerer {
         let names = schemas.iter().map(|schema| schema.keyspace.name.as_str());
         let prepared = keyspaces.iter().zip(names).map(|(keyspace, name)| Prepared {
             keyspace: keyspace.clone(),
-            prefix: Prefix::of(keyspace),
+            owners: Owners::new(keyspace),
             definitions: keyspace
                 .definitions()
                 .map(|definition| {
@@ -116,7 +104,7 @@ impl Answerer {
         memchr(b'~', key)?;
         let key = str::from_utf8(key).ok()?;
         for (number, prepared) in self.keyspaces.iter().enumerate() {
-            if let Some((owner, word)) = prepared.prefix.owner_of(key)
+            if let Some((owner, word)) = prepared.owners.find(key)
                 && let Some(definition) = prepared.keyspace.parse_into(owner.as_bytes(), values)
             {
                 return Some(Found { keyspace: number, definition, derived: Some((owner, word)) });
@@ -288,47 +276,6 @@ impl Words {
             opening: opening.into_bytes().into(),
             params: params.enumerate().map(param).collect(),
             closing: format!("}}{more}").into_bytes().into(),
-        }
-    }
-}
-
-impl Prefix {
-    fn of(keyspace: &Keyspace) -> Self {
-        let Some(template) = keyspace.prefix() else { return Prefix::Fixed(String::new()) };
-        match template.parts() {
-            [] => Prefix::Fixed(String::new()),
-            [keyward_pattern::Part::Literal(text)] => Prefix::Fixed(text.clone()),
-            _ => Prefix::alone(keyspace, template).map_or_else(
-                || Prefix::Fixed(String::new()),
-                |alone| Prefix::Open(Box::new(alone)),
-            ),
-        }
-    }
-
-    fn alone(keyspace: &Keyspace, template: &Template) -> Option<Keyspace> {
-        let params = keyspace.definitions().next()?.params();
-        let mut builder = Keyspace::builder(keyspace.separator().into()).ok()?;
-        builder.define("prefix", template, |name| {
-            params.iter().find(|(param, _)| param == name).map(|(_, param)| param.clone())
-        });
-        builder.finish().ok()
-    }
-
-    /// The owner's key and the word of a derived key.
-    fn owner_of<'k>(&self, key: &'k str) -> Option<(&'k str, &'k str)> {
-        match self {
-            Prefix::Fixed(prefix) => owner_of(prefix, key),
-            Prefix::Open(alone) => {
-                let starts = memchr::memchr_iter(b'~', key.as_bytes()).take(MAX_TRIES);
-                let mut prefixes = starts.map(|at| &key[..at]);
-                prefixes.find_map(|prefix| {
-                    let (owner, word) = owner_of(prefix, key)?;
-                    // The key with a tag of its own has no prefix before the `~`.
-                    let bound = alone.classify(prefix.as_bytes()).is_some();
-                    (owner.starts_with(prefix) && (bound || owner == prefix))
-                        .then_some((owner, word))
-                })
-            }
         }
     }
 }

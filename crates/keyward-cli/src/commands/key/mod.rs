@@ -7,7 +7,6 @@ mod elsewhere;
 mod glob;
 mod near;
 mod parse;
-mod segment;
 mod stream;
 mod typed;
 mod value;

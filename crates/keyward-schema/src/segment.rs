@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 
 /// What stands between two separators of a pattern.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Segment<'a> {
+pub(crate) struct Segment<'a> {
     pieces: Vec<Piece<'a>>,
 }
 
@@ -17,7 +17,7 @@ enum Piece<'a> {
 }
 
 /// The segments of some parts of a pattern, with the parameters as they are declared.
-pub(super) fn segments<'a>(
+pub(crate) fn segments<'a>(
     parts: impl Iterator<Item = &'a Part>,
     separator: u8,
     params: &'a [(String, Param)],
@@ -51,7 +51,7 @@ pub(super) fn segments<'a>(
 
 impl Segment<'_> {
     /// Its text, if it has no parameter.
-    pub(super) fn literal(&self) -> Option<String> {
+    pub(crate) fn literal(&self) -> Option<String> {
         self.pieces
             .iter()
             .map(|piece| match piece {
@@ -62,7 +62,7 @@ impl Segment<'_> {
     }
 
     /// Whether it takes the rest of the key: whatever follows is its own.
-    pub(super) fn takes_rest(&self) -> bool {
+    pub(crate) fn takes_rest(&self) -> bool {
         let takes_rest = |piece: &Piece<'_>| match piece {
             Piece::Text(_) => false,
             Piece::Hole(hole, param) => hole.rest || matches!(param.ty, Type::Key(_)),
@@ -71,7 +71,7 @@ impl Segment<'_> {
     }
 
     /// As it is written in a pattern.
-    pub(super) fn pattern(&self) -> String {
+    pub(crate) fn pattern(&self) -> String {
         let pieces = self.pieces.iter().map(|piece| match piece {
             Piece::Text(text) => (*text).to_owned(),
             Piece::Hole(hole, _) => format!("{{{}}}", hole.name),
@@ -97,7 +97,7 @@ impl Segment<'_> {
     }
 
     /// What is wrong with the value of its only parameter, if that can be said.
-    pub(super) fn why_not(&self, separator: u8, bytes: &[u8]) -> Option<String> {
+    pub(crate) fn why_not(&self, separator: u8, bytes: &[u8]) -> Option<String> {
         let (before, hole, param, after) = self.single()?;
         if !param.encode.is_empty() || param.ty == Type::Encoded {
             return None;
@@ -111,7 +111,7 @@ impl Segment<'_> {
     }
 
     /// The bytes with the braces of the hash tag, where it has one and they lack them.
-    pub(super) fn with_tag(&self, bytes: &[u8]) -> Option<String> {
+    pub(crate) fn with_tag(&self, bytes: &[u8]) -> Option<String> {
         let is_tag = |piece: &Piece<'_>| matches!(piece, Piece::Hole(hole, _) if hole.tag);
         let at = self.pieces.iter().position(is_tag)?;
         let text = |pieces: &[Piece<'_>]| Segment { pieces: pieces.to_vec() }.literal();
@@ -123,11 +123,16 @@ impl Segment<'_> {
     }
 
     /// Whether its only parameter is an address.
-    pub(super) fn wants_ip(&self) -> bool {
+    pub(crate) fn wants_ip(&self) -> bool {
         self.single().is_some_and(|(_, _, param, _)| match &param.ty {
             Type::Any(types) => types.contains(&Type::Ip),
             ty => *ty == Type::Ip,
         })
+    }
+
+    /// The type of its only parameter.
+    pub(crate) fn param_type(&self) -> Option<String> {
+        self.single().map(|(_, _, param, _)| param.ty.to_string())
     }
 
     /// The only parameter, and what stands before and after it.
@@ -146,14 +151,14 @@ impl Segment<'_> {
 
 /// Decides whether parts of keys fit segments; what it has compiled it keeps.
 #[derive(Debug, Default)]
-pub(super) struct Fitting {
+pub(crate) struct Fitting {
     compiled: HashMap<(String, Vec<Param>), Option<Keyspace>>,
 }
 
 impl Fitting {
     /// Whether these bytes can stand there. Where another definition's key is expected, that is
     /// taken on trust.
-    pub(super) fn fits(&mut self, segment: &Segment<'_>, separator: u8, bytes: &[u8]) -> bool {
+    pub(crate) fn fits(&mut self, segment: &Segment<'_>, separator: u8, bytes: &[u8]) -> bool {
         if let Some(text) = segment.literal() {
             return text.as_bytes() == bytes;
         }

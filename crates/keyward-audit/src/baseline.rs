@@ -1,0 +1,174 @@
+//! A report against an earlier one: only what got worse beyond a tolerance counts.
+
+use crate::report::{BaselineInfo, Change, ChangeVerdict, Finding, Report};
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// By how many percentage points a share may rise, unless told otherwise.
+pub const DEFAULT_TOLERANCE: f64 = 0.5;
+
+/// Compares the findings of a report with those of an earlier one. Rates are compared, not counts, so
+/// that traffic alone changes nothing.
+pub fn compare(report: &mut Report, baseline: &Report, name: &str, tolerance: f64) {
+    let mut worse = 0;
+    for finding in &mut report.findings {
+        let before = baseline.findings.iter().find(|known| known.is_alike(finding));
+        let change = Change {
+            verdict: verdict(before, finding, tolerance),
+            share: before.map_or(0.0, |known| known.share),
+            count: before.map_or(0, |known| known.count),
+        };
+        worse += u64::from(change.is_worse());
+        finding.change = Some(change);
+    }
+    report.baseline = Some(BaselineInfo {
+        name: name.to_owned(),
+        created_at: baseline.created_at.clone(),
+        tolerance,
+        worse,
+    });
+}
+
+fn verdict(before: Option<&Finding>, after: &Finding, tolerance: f64) -> ChangeVerdict {
+    let rise = (after.share - before.map_or(0.0, |known| known.share)) * 100.0;
+    match before {
+        None if after.is_about_server() || rise > tolerance => ChangeVerdict::New,
+        Some(_) if rise > tolerance => ChangeVerdict::Worse,
+        Some(_) if rise < -tolerance => ChangeVerdict::Better,
+        // Also a few keys of something that was not there: not worth a failed build.
+        _ => ChangeVerdict::Same,
+    }
+}
+
+impl Change {
+    /// Whether it must not stay so.
+    pub fn is_worse(&self) -> bool {
+        matches!(self.verdict, ChangeVerdict::New | ChangeVerdict::Worse)
+    }
+}
+
+impl Finding {
+    /// Whether it is about the same in another audit, where words may have changed.
+    fn is_alike(&self, other: &Finding) -> bool {
+        (&self.rule, &self.schema, &self.definition, &self.subject)
+            == (&other.rule, &other.schema, &other.definition, &other.subject)
+    }
+}
+
+/// What changed between two reports.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Difference {
+    /// When the two were written
+    pub created_at: [String; 2],
+    /// Keys
+    pub keys: [u64; 2],
+    /// Bytes
+    pub bytes: [u64; 2],
+    /// The share of keys that are as declared
+    pub compliance: [Option<f64>; 2],
+    /// Definitions and unknown patterns that have changed, those whose bytes changed the most first
+    pub parts: Vec<PartChange>,
+    /// Findings of either report
+    pub findings: Vec<FindingChange>,
+}
+
+/// How a definition or an unknown pattern has changed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct PartChange {
+    /// The keyspace's name; `null` for undeclared keys
+    pub schema: Option<String>,
+    /// The definition, or the pattern
+    pub name: String,
+    /// Keys
+    pub keys: [u64; 2],
+    /// Bytes
+    pub bytes: [u64; 2],
+}
+
+/// How a finding has changed.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct FindingChange {
+    /// The rule
+    pub rule: String,
+    /// The definition
+    pub definition: Option<String>,
+    /// What is wrong
+    pub what: String,
+    /// What it amounts to; `null` for a finding that is gone
+    pub verdict: Option<ChangeVerdict>,
+    /// The counts
+    pub count: [u64; 2],
+    /// The shares
+    pub share: [f64; 2],
+}
+
+/// What changed from one report to another.
+pub fn difference(before: &Report, after: &Report, tolerance: f64) -> Difference {
+    type Name = (Option<String>, String);
+    let mut parts: BTreeMap<Name, [(u64, u64); 2]> = BTreeMap::new();
+    for (side, report) in [before, after].into_iter().enumerate() {
+        let defined = report.definitions.iter().map(|definition| {
+            let name = (Some(definition.schema.clone()), definition.name.clone());
+            (name, &definition.facts)
+        });
+        let groups = report.unknown.iter().chain(&report.groups);
+        let undeclared = groups.map(|group| ((None, group.pattern.clone()), &group.facts));
+        for (name, facts) in defined.chain(undeclared) {
+            parts.entry(name).or_default()[side] = (facts.keys, facts.bytes);
+        }
+    }
+    let mut parts: Vec<PartChange> = parts
+        .into_iter()
+        .filter(|(_, [before, after])| before != after)
+        .map(|((schema, name), [before, after])| PartChange {
+            schema,
+            name,
+            keys: [before.0, after.0],
+            bytes: [before.1, after.1],
+        })
+        .collect();
+    parts.sort_by_key(|part| std::cmp::Reverse(part.bytes[0].abs_diff(part.bytes[1])));
+    Difference {
+        created_at: [before.created_at.clone(), after.created_at.clone()],
+        keys: [before.summary.keys, after.summary.keys],
+        bytes: [before.summary.bytes, after.summary.bytes],
+        compliance: [before.summary.compliance, after.summary.compliance],
+        parts,
+        findings: finding_changes(before, after, tolerance),
+    }
+}
+
+fn finding_changes(before: &Report, after: &Report, tolerance: f64) -> Vec<FindingChange> {
+    let changed = after.findings.iter().map(|finding| {
+        let known = before.findings.iter().find(|known| known.is_alike(finding));
+        FindingChange {
+            rule: finding.rule.clone(),
+            definition: finding.definition.clone(),
+            what: finding.what.clone(),
+            verdict: Some(verdict(known, finding, tolerance)),
+            count: [known.map_or(0, |known| known.count), finding.count],
+            share: [known.map_or(0.0, |known| known.share), finding.share],
+        }
+    });
+    let gone = before
+        .findings
+        .iter()
+        .filter(|known| !after.findings.iter().any(|finding| known.is_alike(finding)));
+    let gone = gone.map(|known| FindingChange {
+        rule: known.rule.clone(),
+        definition: known.definition.clone(),
+        what: known.what.clone(),
+        verdict: None,
+        count: [known.count, 0],
+        share: [known.share, 0.0],
+    });
+    changed.chain(gone).collect()
+}
+
+impl Difference {
+    /// Whether something got worse.
+    pub fn is_worse(&self) -> bool {
+        let worse = [Some(ChangeVerdict::New), Some(ChangeVerdict::Worse)];
+        self.findings.iter().any(|finding| worse.contains(&finding.verdict))
+    }
+}

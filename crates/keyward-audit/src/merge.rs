@@ -1,0 +1,287 @@
+//! Several reports as one: what they counted is added up, and everything that follows from it is said
+//! again.
+
+use crate::facts::add_count;
+use crate::infer::EXAMPLES;
+use crate::least::Least;
+use crate::leaves::unite;
+use crate::present::present;
+use crate::report::{
+    BytesKind, Definition, Example, Finding, Foreign, Join, Leaf, Report, Server, Source,
+    SourceKind, Summary, VERSION,
+};
+use crate::sketch::Sketch;
+use std::fmt;
+
+/// Why reports cannot be merged.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum MergeError {
+    /// There are none
+    Nothing,
+    /// One is of another version of the document
+    Version {
+        /// Its version
+        version: u32,
+    },
+    /// They count bytes in different ways
+    Bytes {
+        /// The one way
+        one: &'static str,
+        /// The other
+        other: &'static str,
+    },
+    /// They were held against different schemas
+    Schemas,
+}
+
+impl fmt::Display for MergeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            MergeError::Nothing => f.write_str("there is no report to merge"),
+            MergeError::Version { version } => {
+                write!(f, "a report has version {version}, this program knows {VERSION}")
+            }
+            MergeError::Bytes { one, other } => {
+                write!(f, "one report counts bytes as {one}, another as {other}")
+            }
+            MergeError::Schemas => {
+                f.write_str("the reports were held against different schemas, or against none")
+            }
+        }
+    }
+}
+
+impl std::error::Error for MergeError {}
+
+/// Merges reports of shards into the one report of all. Neither the order nor the grouping matters.
+pub fn merge(reports: Vec<Report>) -> Result<Report, MergeError> {
+    let mut reports = reports.into_iter();
+    let mut merged = reports.next().ok_or(MergeError::Nothing)?;
+    check(&merged, &merged)?;
+    for report in reports {
+        check(&merged, &report)?;
+        absorb(&mut merged, report);
+    }
+    settle(&mut merged);
+    Ok(merged)
+}
+
+fn check(merged: &Report, report: &Report) -> Result<(), MergeError> {
+    if report.version != VERSION {
+        return Err(MergeError::Version { version: report.version });
+    }
+    let (one, other) = (merged.source.bytes, report.source.bytes);
+    if one != other {
+        return Err(MergeError::Bytes { one: one.name(), other: other.name() });
+    }
+    let names = |report: &Report| -> Vec<String> {
+        report
+            .definitions
+            .iter()
+            .map(|it| format!("{}/{} {}", it.schema, it.name, it.pattern))
+            .collect()
+    };
+    if names(merged) != names(report) {
+        return Err(MergeError::Schemas);
+    }
+    Ok(())
+}
+
+/// Adds what another report has counted. What follows from the numbers is left to [`settle`].
+pub(crate) fn absorb(report: &mut Report, other: Report) {
+    let top = report.state.top.max(other.state.top);
+    report.created_at = std::mem::take(&mut report.created_at).max(other.created_at);
+    report.source.absorb(other.source);
+    report.summary.absorb(&other.summary);
+    for (ours, theirs) in report.definitions.iter_mut().zip(&other.definitions) {
+        ours.absorb(theirs, top);
+    }
+    for (ours, theirs) in report.foreign.iter_mut().zip(&other.foreign) {
+        ours.absorb(theirs);
+    }
+    for setting in other.settings {
+        if !report.settings.contains(&setting) {
+            report.settings.push(setting);
+        }
+    }
+    for finding in other.findings {
+        match report.findings.iter_mut().find(|known| known.is_same(&finding)) {
+            Some(known) => known.absorb(&finding),
+            None => report.findings.push(finding),
+        }
+    }
+    if report.state.salt != other.state.salt {
+        report.source.note(
+            "the reports were masked with different salts: references between shards were not compared",
+        );
+    }
+    for join in other.state.joins {
+        match report.state.joins.iter_mut().find(|known| known.is_same(&join)) {
+            Some(known) => known.absorb(&join),
+            None => report.state.joins.push(join),
+        }
+    }
+    report.state.revealed |= other.state.revealed;
+    report.state.approximate |= other.state.approximate;
+    report.state.unknown_key = report.state.unknown_key.or(other.state.unknown_key);
+    report.state.top = top;
+    report.state.leaves.extend(other.state.leaves);
+    report.baseline = None;
+}
+
+/// Says again what follows from the numbers: shares, groups, findings and their order.
+pub(crate) fn settle(report: &mut Report) {
+    let top = report.state.top;
+    report.state.leaves = unite(std::mem::take(&mut report.state.leaves), top);
+    present(report);
+}
+
+impl Source {
+    /// Nothing is known yet: whatever is merged with it stays as it is.
+    pub(crate) fn unknown() -> Self {
+        Source {
+            kind: SourceKind::Rdb,
+            name: String::new(),
+            server: Server::default(),
+            bytes: BytesKind::Estimated,
+            checked: true,
+            clock: String::new(),
+            complete: true,
+            sample: None,
+            shards: Vec::new(),
+            notes: Vec::new(),
+        }
+    }
+
+    fn absorb(&mut self, other: Source) {
+        if !other.name.is_empty() {
+            let mut names: Vec<&str> =
+                self.name.split(", ").chain(other.name.split(", ")).collect();
+            names.sort_unstable();
+            names.dedup();
+            self.name = names.join(", ");
+            if self.server != other.server {
+                let same = |ours: &Option<String>, theirs: &Option<String>| {
+                    ours.clone().filter(|ours| Some(ours) == theirs.as_ref())
+                };
+                self.server = Server {
+                    family: same(&self.server.family, &other.server.family),
+                    version: same(&self.server.version, &other.server.version),
+                };
+            }
+            self.clock = std::mem::take(&mut self.clock).max(other.clock);
+        }
+        self.checked &= other.checked;
+        self.complete &= other.complete;
+        self.sample = match (self.sample, other.sample) {
+            (Some(ours), Some(theirs)) if ours.error < theirs.error => Some(theirs),
+            (ours, theirs) => ours.or(theirs),
+        };
+        self.shards.extend(other.shards);
+        self.shards.sort();
+        for note in other.notes {
+            self.note(&note);
+        }
+    }
+
+    pub(crate) fn note(&mut self, text: &str) {
+        if !self.notes.iter().any(|note| note == text) {
+            self.notes.push(text.to_owned());
+            self.notes.sort();
+        }
+    }
+}
+
+impl Summary {
+    fn absorb(&mut self, other: &Summary) {
+        self.judged += other.judged;
+        self.compliant += other.compliant;
+        self.expired += other.expired;
+        add_count(&mut self.unknown, other.unknown);
+        add_count(&mut self.defined, other.defined);
+    }
+}
+
+impl Definition {
+    fn absorb(&mut self, other: &Definition, top: usize) {
+        self.facts.merge(&other.facts, top);
+        for (ours, theirs) in self.params.iter_mut().zip(&other.params) {
+            let mut sketch = Sketch::from_text(&ours.sketch).unwrap_or_default();
+            sketch.merge(&Sketch::from_text(&theirs.sketch).unwrap_or_default());
+            ours.distinct = sketch.estimate();
+            ours.sketch = sketch.to_text();
+        }
+        for (ours, theirs) in self.old_names.iter_mut().zip(&other.old_names) {
+            ours.keys += theirs.keys;
+            ours.bytes += theirs.bytes;
+        }
+        add_count(&mut self.derived, other.derived);
+    }
+}
+
+impl Foreign {
+    fn absorb(&mut self, other: &Foreign) {
+        self.keys += other.keys;
+        self.bytes += other.bytes;
+    }
+}
+
+impl Finding {
+    /// Whether it is about the same.
+    pub(crate) fn is_same(&self, other: &Finding) -> bool {
+        (&self.rule, &self.schema, &self.definition, &self.subject, &self.what)
+            == (&other.rule, &other.schema, &other.definition, &other.subject, &other.what)
+    }
+
+    fn absorb(&mut self, other: &Finding) {
+        self.severity = self.severity.min(other.severity);
+        self.change = None;
+        if self.is_about_server() {
+            return;
+        }
+        self.count += other.count;
+        self.bytes += other.bytes;
+        add_examples(&mut self.examples, &other.examples);
+    }
+
+    /// Whether it is about the server rather than about keys.
+    pub(crate) fn is_about_server(&self) -> bool {
+        self.rule == "server-setting" || self.rule == "memory-high"
+    }
+}
+
+fn add_examples(ours: &mut Vec<Example>, theirs: &[Example]) {
+    ours.extend(theirs.iter().cloned());
+    ours.sort();
+    ours.dedup();
+    ours.truncate(EXAMPLES);
+}
+
+impl Leaf {
+    pub(crate) fn merge(&mut self, other: &Leaf, top: usize) {
+        // Keys that look alike are near the same definition, but for words that were put together.
+        let theirs = other.nearest.as_ref();
+        if theirs.is_some_and(|theirs| self.nearest.as_ref().is_none_or(|ours| theirs < ours)) {
+            self.nearest.clone_from(&other.nearest);
+        }
+        self.facts.merge(&other.facts, top);
+        add_count(&mut self.misfits, other.misfits);
+        add_examples(&mut self.examples, &other.examples);
+    }
+}
+
+impl Join {
+    fn is_same(&self, other: &Join) -> bool {
+        (&self.rule, &self.schema, &self.definition, &self.subject)
+            == (&other.rule, &other.schema, &other.definition, &other.subject)
+    }
+
+    fn absorb(&mut self, other: &Join) {
+        for (ours, theirs) in [(&mut self.left, &other.left), (&mut self.right, &other.right)] {
+            let mut least = Least::from_text(ours).unwrap_or_default();
+            least.merge(&Least::from_text(theirs).unwrap_or_default());
+            *ours = least.to_text();
+        }
+    }
+}

@@ -1,0 +1,301 @@
+//! One definition: what its keys must be, and what is said where they are not.
+
+use super::weight;
+use crate::facts::stored_type;
+use crate::mask::MaskedParam;
+use crate::report::Severity;
+use crate::values::{Expected, LOOKED_AT};
+use keyward_fact::{Duration, thousands};
+use keyward_pattern::Definition as Compiled;
+use keyward_rdb::Show;
+use keyward_rules::{Case, Live, RAW_IPV6, word};
+use keyward_schema::model::{Definition, ParamDeclaration, Ttl, Value};
+
+/// A definition, ready to be asked about every key.
+#[derive(Debug)]
+pub(crate) struct Planned {
+    /// The number of its schema
+    pub(crate) schema: usize,
+    /// Its number in the schema
+    pub(crate) number: usize,
+    /// Whether it was asked for
+    pub(crate) selected: bool,
+    pub(crate) params: Vec<PlannedParam>,
+    /// How its parameters are masked
+    pub(crate) masked: Vec<MaskedParam>,
+    /// The type that its keys must have; `None` where any may
+    pub(crate) stored: Option<Stored>,
+    pub(crate) limit: Limit,
+    pub(crate) max_len: Option<u64>,
+    pub(crate) max_bytes: Option<u64>,
+    pub(crate) fields: Vec<PlannedField>,
+    /// Whether other fields are looked at
+    pub(crate) closed: bool,
+    /// What a string, or each item of a list, must be
+    pub(crate) value: Expected,
+    pub(crate) member: Expected,
+    pub(crate) score: Option<Score>,
+    /// Which join the values or members take part in
+    pub(crate) refers: Option<usize>,
+    /// Which joins look for this definition's keys, without the prefix
+    pub(crate) sought: Vec<usize>,
+    /// Which joins look for entities of it that have a former name too
+    pub(crate) renamed: Vec<usize>,
+    /// How much of a value is to be shown
+    pub(crate) show: Show,
+    /// What may be wrong, by its number
+    pub(crate) slots: Vec<Slot>,
+}
+
+/// The type that keys must have.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Stored {
+    BuiltIn(usize),
+    Module(String),
+}
+
+/// A parameter.
+#[derive(Debug)]
+pub(crate) struct PlannedParam {
+    pub(crate) name: String,
+    pub(crate) ty: String,
+    /// Which joins look for its values
+    pub(crate) sought: Vec<usize>,
+}
+
+/// A field of a hash.
+#[derive(Debug)]
+pub(crate) struct PlannedField {
+    pub(crate) name: Box<[u8]>,
+    pub(crate) required: bool,
+    pub(crate) value: Expected,
+    /// Which join its values take part in
+    pub(crate) refers: Option<usize>,
+}
+
+/// What a score must be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Score {
+    Whole,
+    NotNegative,
+}
+
+impl Score {
+    pub(crate) fn takes(self, score: f64) -> bool {
+        score.fract() == 0.0 && (self == Score::Whole || score >= 0.0)
+    }
+}
+
+/// How long keys may live, in milliseconds.
+#[derive(Debug)]
+pub(crate) enum Limit {
+    /// The schema does not say
+    Unsaid,
+    /// They must not expire
+    Never,
+    /// They must expire, at any time
+    Sometime,
+    /// They must expire within this
+    Within(u64),
+    /// The same by the word in a parameter
+    By { param: usize, words: Vec<(Box<[u8]>, u64)>, longest: u64 },
+}
+
+/// Something that may be wrong.
+#[derive(Debug)]
+pub(crate) struct Slot {
+    pub(crate) rule: &'static str,
+    /// `None` where it is not judged
+    pub(crate) severity: Option<Severity>,
+    pub(crate) subject: Option<String>,
+    pub(crate) what: String,
+    pub(crate) help: Vec<String>,
+}
+
+/// The numbers of what may be wrong.
+pub(crate) mod slots {
+    pub(crate) const WRONG_TYPE: usize = 0;
+    pub(crate) const TTL_MISSING: usize = 1;
+    pub(crate) const TTL_TOO_LONG: usize = 2;
+    pub(crate) const TTL_UNEXPECTED: usize = 3;
+    pub(crate) const UNKNOWN_FIELD: usize = 4;
+    pub(crate) const OVERSIZED_COLLECTION: usize = 5;
+    pub(crate) const OVERSIZED_VALUE: usize = 6;
+    pub(crate) const VALUE: usize = 7;
+    pub(crate) const MEMBER: usize = 8;
+    pub(crate) const SCORE: usize = 9;
+    const FIELDS: usize = 10;
+
+    pub(crate) const fn missing(field: usize) -> usize {
+        FIELDS + 2 * field
+    }
+
+    pub(crate) const fn invalid(field: usize) -> usize {
+        FIELDS + 2 * field + 1
+    }
+
+    /// A parameter that is not of its type.
+    pub(crate) const fn param(fields: usize, param: usize) -> usize {
+        FIELDS + 2 * fields + 2 * param
+    }
+
+    /// A parameter that is a raw IPv6 address.
+    pub(crate) const fn raw_ipv6(fields: usize, param: usize) -> usize {
+        FIELDS + 2 * fields + 2 * param + 1
+    }
+}
+
+impl Planned {
+    pub(super) fn new(
+        schema: usize,
+        definition: &Definition,
+        compiled: &Compiled<'_>,
+        live: &Live<'_>,
+        selected: bool,
+    ) -> Self {
+        let names = || compiled.params().iter().map(|(name, _)| name.as_str());
+        let params = compiled.params().iter().map(|(name, param)| PlannedParam {
+            name: name.clone(),
+            ty: param.ty.to_string(),
+            sought: Vec::new(),
+        });
+        let fields = definition.fields.iter().map(|field| PlannedField {
+            name: field.name.as_bytes().into(),
+            required: !field.optional,
+            value: Expected::new(&field.value),
+            refers: None,
+        });
+        let expected = |value: Option<&Value>| value.map_or(Expected::Anything, Expected::new);
+        let key_type = definition.key_type.as_ref().map(|it| &it.value);
+        let is_hash = key_type.is_some_and(|it| it.name() == "hash");
+        let mut planned = Planned {
+            schema,
+            number: compiled.id().index(),
+            selected,
+            params: params.collect(),
+            masked: names().map(|name| masked(&definition.params, name)).collect(),
+            stored: key_type.map(|it| match stored_type(it) {
+                Some(number) => Stored::BuiltIn(number),
+                None => Stored::Module(it.name().to_owned()),
+            }),
+            limit: Limit::new(definition, names()),
+            max_len: definition.max_len.as_ref().map(|bound| bound.value),
+            max_bytes: definition.max_bytes.as_ref().map(|bound| bound.bytes()),
+            // The fields of a stream's entries are not shown.
+            fields: if is_hash { fields.collect() } else { Vec::new() },
+            closed: is_hash && !definition.open && !definition.fields.is_empty(),
+            value: expected(definition.value.as_deref()),
+            member: expected(definition.member.as_deref()),
+            score: definition.score.as_ref().and_then(|score| match score.value {
+                Value::Int => Some(Score::Whole),
+                Value::Uint | Value::Unix | Value::UnixMs => Some(Score::NotNegative),
+                _ => None,
+            }),
+            refers: None,
+            sought: Vec::new(),
+            renamed: Vec::new(),
+            show: Show::NOTHING,
+            slots: Vec::new(),
+        };
+        planned.slots = planned.word(definition, live);
+        planned
+    }
+
+    /// Says how much of a value must be shown, once it is known what is asked of it.
+    pub(super) fn decide_show(&mut self) {
+        let on = |slot: usize| self.slots[slot].severity.is_some();
+        let fields = self.fields.iter().enumerate().any(|(number, field)| {
+            field.refers.is_some()
+                || on(slots::missing(number)) && field.required
+                || on(slots::invalid(number)) && field.value.asks()
+        });
+        let wanted = fields
+            || self.closed && on(slots::UNKNOWN_FIELD)
+            || self.value.asks() && on(slots::VALUE)
+            || self.member.asks() && on(slots::MEMBER)
+            || self.score.is_some() && on(slots::SCORE)
+            || self.refers.is_some();
+        self.show = if wanted { Show::up_to(LOOKED_AT) } else { Show::NOTHING };
+    }
+
+    /// What may be wrong, in the order of [`slots`].
+    fn word(&self, definition: &Definition, live: &Live<'_>) -> Vec<Slot> {
+        let slot = |rule: &'static str, subject: Option<&str>, detail: Option<&str>| {
+            let case = Case { definition: Some(definition), subject, detail, near: None };
+            let wording = word(rule, &case);
+            Slot {
+                rule,
+                severity: weight(live.severity(rule, Some(definition))),
+                subject: subject.map(str::to_owned),
+                what: wording.what,
+                help: wording.help,
+            }
+        };
+        let declared_type = definition.key_type.as_ref().map(|it| it.stored().to_owned());
+        let ttl = definition.ttl.as_ref().map(|ttl| match ttl.longest() {
+            Some(longest) => format!("at most {}", longest.human()),
+            None => ttl.to_string(),
+        });
+        let longest = definition.ttl.as_ref().and_then(|ttl| ttl.longest()).map(Duration::human);
+        let max_len = definition.max_len.as_ref().map(|bound| thousands(bound.value));
+        let max_bytes = definition.max_bytes.as_ref().map(|bound| bound.human());
+        let value_name =
+            if self.stored == Some(Stored::BuiltIn(2)) { "an item" } else { "the value" };
+        let score = if self.score == Some(Score::Whole) { "whole number" } else { "time or count" };
+        let mut all = vec![
+            slot("wrong-type", None, declared_type.as_deref()),
+            slot("ttl-missing", None, ttl.as_deref()),
+            slot("ttl-too-long", None, longest.as_deref()),
+            slot("ttl-unexpected", None, None),
+            slot("unknown-field", None, None),
+            slot("oversized-collection", None, max_len.as_deref()),
+            slot("oversized-value", None, max_bytes.as_deref()),
+            slot("invalid-value", Some(value_name), Some(&self.value.name())),
+            slot("invalid-value", Some("a member"), Some(&self.member.name())),
+            slot("invalid-value", Some("a score"), Some(score)),
+        ];
+        for field in &self.fields {
+            let name = String::from_utf8_lossy(&field.name);
+            let subject = format!("field `{name}`");
+            all.push(slot("missing-field", Some(&name), None));
+            all.push(slot("invalid-value", Some(&subject), Some(&field.value.name())));
+        }
+        for param in &self.params {
+            all.push(slot("invalid-param", Some(&param.name), Some(&param.ty)));
+            all.push(slot("invalid-param", Some(&param.name), Some(RAW_IPV6)));
+        }
+        all
+    }
+}
+
+impl Limit {
+    fn new<'n>(definition: &Definition, mut params: impl Iterator<Item = &'n str>) -> Self {
+        match definition.ttl.as_ref().map(|ttl| &ttl.value) {
+            None => Limit::Unsaid,
+            Some(Ttl::None) => Limit::Never,
+            Some(Ttl::By { param, values }) => {
+                let words: Vec<(Box<[u8]>, u64)> = values
+                    .iter()
+                    .map(|(word, ttl)| (word.as_bytes().into(), ttl.as_millis()))
+                    .collect();
+                let longest = words.iter().map(|(_, ttl)| *ttl).max().unwrap_or(u64::MAX);
+                match params.position(|name| name == param) {
+                    Some(param) => Limit::By { param, words, longest },
+                    None => Limit::Within(longest),
+                }
+            }
+            Some(ttl) => ttl.longest().map_or(Limit::Sometime, |it| Limit::Within(it.as_millis())),
+        }
+    }
+}
+
+/// How a parameter is masked.
+pub(super) fn masked(params: &[ParamDeclaration], name: &str) -> MaskedParam {
+    let declared = params.iter().find(|param| *param.name == name);
+    let ty = declared.map_or_else(String::new, |param| param.param.ty.to_string());
+    let word: String = ty.chars().take_while(char::is_ascii_alphabetic).collect();
+    MaskedParam {
+        word: if word.is_empty() { "value".to_owned() } else { word },
+        reveal: declared.is_some_and(|param| !param.pii),
+    }
+}

@@ -1,0 +1,145 @@
+//! One schema's keys: its definitions' own, derived ones, former names, and other software's.
+
+use super::weight;
+use crate::mask::MaskedParam;
+use crate::report::Severity;
+use keyward_pattern::{Glob, Keyspace, Owners, Part, Template};
+use keyward_rules::Live;
+use keyward_schema::model::{Date, Migration, Phase, Rename, Schema};
+use std::ops::Range;
+
+use super::definition::masked;
+
+/// What a key is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Class {
+    /// A definition's own key; its number among all definitions
+    Defined(usize),
+    /// A key that a role or a strategy added beside a definition's
+    Derived(usize),
+    /// A former name
+    Old { space: usize, rename: usize },
+    /// Other software's
+    Foreign { space: usize, foreign: usize },
+    /// Nobody's
+    Unknown,
+}
+
+/// One schema's keys.
+#[derive(Debug)]
+pub(crate) struct Space {
+    pub(crate) keyspace: Keyspace,
+    /// The keyspace with text in place of every type
+    pub(crate) loose: Option<Keyspace>,
+    pub(crate) owners: Owners,
+    /// The number of its first definition
+    pub(crate) first: usize,
+    /// What every key begins with, as far as that is fixed
+    begins: Vec<u8>,
+    old: Option<Keyspace>,
+    pub(crate) renames: Vec<OldPlan>,
+    pub(crate) foreign: Vec<ForeignPlan>,
+}
+
+/// A former name.
+#[derive(Debug)]
+pub(crate) struct OldPlan {
+    /// The number of its definition
+    pub(crate) definition: Option<usize>,
+    pub(crate) migration: String,
+    pub(crate) pattern: String,
+    pub(crate) params: Vec<MaskedParam>,
+    /// The parameters' names, in the order of the old pattern
+    pub(crate) names: Vec<String>,
+    /// How serious it is that keys still have it
+    pub(crate) severity: Option<Severity>,
+    /// How serious it is that an entity has both names
+    pub(crate) both: Option<Severity>,
+    /// The join that looks for entities with both names
+    pub(crate) join: Option<usize>,
+}
+
+/// Other software's keys.
+#[derive(Debug)]
+pub(crate) struct ForeignPlan {
+    pub(crate) name: String,
+    pub(crate) text: String,
+    pub(crate) glob: Glob,
+}
+
+impl Space {
+    pub(super) fn new(
+        schema: &Schema,
+        keyspace: &Keyspace,
+        live: &Live<'_>,
+        first: usize,
+        today: Date,
+    ) -> Self {
+        let begins = match keyspace.prefix().map_or(&[][..], Template::parts) {
+            [Part::Literal(text), ..] => text.as_bytes().to_vec(),
+            _ => Vec::new(),
+        };
+        let old = schema.old_names();
+        let renames = old.iter().flat_map(|old| old.renames.iter().zip(old.keyspace.definitions()));
+        let renames = renames.map(|((migration, rename), compiled)| {
+            let names = compiled.params().iter().map(|(name, _)| name.clone()).collect();
+            OldPlan::new(schema, live, migration, rename, names, first, today)
+        });
+        let foreign = schema.foreign.iter().map(|foreign| ForeignPlan {
+            name: foreign.name.value.clone(),
+            text: foreign.glob.value.clone(),
+            glob: Glob::new(&foreign.glob),
+        });
+        Space {
+            keyspace: keyspace.clone(),
+            loose: keyspace.loosened(),
+            owners: Owners::new(keyspace),
+            first,
+            begins,
+            renames: renames.collect(),
+            old: old.as_ref().map(|old| old.keyspace.clone()),
+            foreign: foreign.collect(),
+        }
+    }
+
+    /// Whether a key of this keyspace can begin so.
+    #[inline]
+    pub(crate) fn may_begin(&self, key: &[u8]) -> bool {
+        key.starts_with(&self.begins)
+    }
+
+    /// The former name that a key has.
+    pub(super) fn old_name(&self, key: &[u8], places: &mut Vec<Range<usize>>) -> Option<usize> {
+        let rename = self.old.as_ref()?.locate(key, places)?.index();
+        (rename < self.renames.len()).then_some(rename)
+    }
+}
+
+impl OldPlan {
+    fn new(
+        schema: &Schema,
+        live: &Live<'_>,
+        migration: &Migration,
+        rename: &Rename,
+        names: Vec<String>,
+        first: usize,
+        today: Date,
+    ) -> Self {
+        let at = schema.keys.iter().position(|key| *key.name == rename.definition.value);
+        let definition = at.map(|at| &schema.keys[at]);
+        let over = migration.phase.value == Phase::Cleanup
+            || migration.remove_after.as_ref().is_some_and(|day| day.value < today);
+        let severity =
+            |rule| weight(live.severity_of_old(rule, definition, migration)).filter(|_| over);
+        OldPlan {
+            definition: at.map(|at| first + at),
+            migration: migration.name.value.clone(),
+            pattern: rename.from.as_str().to_owned(),
+            params: names.iter().map(|name| masked(&rename.params, name)).collect(),
+            names,
+            severity: severity("old-name"),
+            both: severity("both-names"),
+            join: None,
+        }
+    }
+}

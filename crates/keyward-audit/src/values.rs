@@ -1,0 +1,171 @@
+//! Whether bytes are what a definition declares.
+
+use keyward_rdb::Piece;
+use keyward_schema::model::{JsonType, Value};
+
+/// How much of a value is looked at.
+pub(crate) const LOOKED_AT: usize = 256;
+
+/// What a value must be, ready to be asked for each one.
+#[derive(Debug, Clone)]
+pub(crate) enum Expected {
+    Anything,
+    Text,
+    Int,
+    Uint,
+    Float,
+    Bool,
+    Uuid,
+    Timestamp,
+    Date,
+    OneOf(Vec<Box<[u8]>>),
+    Json { opening: Option<u8> },
+    Zstd,
+}
+
+impl Expected {
+    pub(crate) fn new(value: &Value) -> Self {
+        match value {
+            Value::Bytes | Value::Ref { .. } | Value::Key(_) => Expected::Anything,
+            Value::Text => Expected::Text,
+            Value::Int => Expected::Int,
+            Value::Uint | Value::Unix | Value::UnixMs => Expected::Uint,
+            Value::Float => Expected::Float,
+            Value::Bool => Expected::Bool,
+            Value::Uuid => Expected::Uuid,
+            Value::Timestamp => Expected::Timestamp,
+            Value::Date => Expected::Date,
+            Value::Enum(words) => {
+                Expected::OneOf(words.iter().map(|word| word.as_bytes().into()).collect())
+            }
+            Value::Json { zstd: true, .. } => Expected::Zstd,
+            Value::Json { of: Some(JsonType::Array(_)), .. } => {
+                Expected::Json { opening: Some(b'[') }
+            }
+            Value::Json { .. } => Expected::Json { opening: None },
+        }
+    }
+
+    /// How it is called in a message: `… is no uint`.
+    pub(crate) fn name(&self) -> String {
+        match self {
+            Expected::Anything => "value".to_owned(),
+            Expected::Text => "UTF-8 text".to_owned(),
+            Expected::Int => "int".to_owned(),
+            Expected::Uint => "uint".to_owned(),
+            Expected::Float => "float".to_owned(),
+            Expected::Bool => "`true` or `false`".to_owned(),
+            Expected::Uuid => "uuid".to_owned(),
+            Expected::Timestamp => "timestamp (RFC 3339)".to_owned(),
+            Expected::Date => "date".to_owned(),
+            Expected::OneOf(words) => {
+                let words: Vec<String> = words
+                    .iter()
+                    .map(|word| format!("`{}`", String::from_utf8_lossy(word)))
+                    .collect();
+                match words.as_slice() {
+                    [only] => only.clone(),
+                    _ => format!("one of {}", words.join(", ")),
+                }
+            }
+            Expected::Json { opening: Some(_) } => "JSON array".to_owned(),
+            Expected::Json { opening: None } => "JSON".to_owned(),
+            Expected::Zstd => "JSON compressed with zstd".to_owned(),
+        }
+    }
+
+    /// Whether there is anything to ask.
+    pub(crate) fn asks(&self) -> bool {
+        !matches!(self, Expected::Anything)
+    }
+
+    /// Whether a value is one. Of a long one only the beginning is there.
+    #[inline]
+    pub(crate) fn takes(&self, piece: Piece<'_>) -> bool {
+        let bytes = piece.bytes;
+        match self {
+            Expected::Anything => true,
+            Expected::Text => is_text(bytes, piece.is_whole()),
+            Expected::Int => {
+                piece.is_whole() && is_integer(bytes.strip_prefix(b"-").unwrap_or(bytes))
+            }
+            Expected::Uint => piece.is_whole() && is_integer(bytes),
+            Expected::Float => {
+                piece.is_whole()
+                    && str::from_utf8(bytes).is_ok_and(|text| text.parse::<f64>().is_ok())
+            }
+            Expected::Bool => bytes == b"true" || bytes == b"false",
+            Expected::Uuid => {
+                bytes.len() == 36 && is_shaped(bytes, b"hhhhhhhh-hhhh-hhhh-hhhh-hhhhhhhhhhhh")
+            }
+            Expected::Timestamp => piece.is_whole() && is_timestamp(bytes),
+            Expected::Date => bytes.len() == 10 && is_shaped(bytes, b"dddd-dd-dd"),
+            Expected::OneOf(words) => words.iter().any(|word| **word == *bytes),
+            Expected::Json { opening } => is_json(piece, *opening),
+            Expected::Zstd => bytes.starts_with(&[0x28, 0xb5, 0x2f, 0xfd]),
+        }
+    }
+}
+
+fn is_text(bytes: &[u8], whole: bool) -> bool {
+    match str::from_utf8(bytes) {
+        Ok(_) => true,
+        // Cut inside a character.
+        Err(error) => !whole && error.error_len().is_none(),
+    }
+}
+
+/// Digits that fit 64 bits, about.
+fn is_integer(digits: &[u8]) -> bool {
+    (1..=20).contains(&digits.len()) && digits.iter().all(u8::is_ascii_digit)
+}
+
+/// Whether every byte is of the class at its place: `d` a digit, `h` a hexadecimal one, else itself.
+fn is_shaped(bytes: &[u8], shape: &[u8]) -> bool {
+    bytes.iter().zip(shape).all(|(byte, class)| match class {
+        b'd' => byte.is_ascii_digit(),
+        b'h' => byte.is_ascii_hexdigit(),
+        class => byte == class,
+    })
+}
+
+fn is_timestamp(bytes: &[u8]) -> bool {
+    const SECONDS: &[u8] = b"dddd-dd-ddTdd:dd:dd";
+    let Some((seconds, rest)) = bytes.split_at_checked(SECONDS.len()) else { return false };
+    let rest = match rest {
+        [b'.', fraction @ ..] => {
+            let digits = fraction.iter().take_while(|byte| byte.is_ascii_digit()).count();
+            if digits == 0 {
+                return false;
+            }
+            &fraction[digits..]
+        }
+        rest => rest,
+    };
+    let zone = matches!(rest, b"Z" | b"z")
+        || rest.len() == 6 && matches!(rest[0], b'+' | b'-') && is_shaped(&rest[1..], b"dd:dd");
+    zone && is_shaped(seconds, SECONDS)
+}
+
+/// Whether it begins and ends as JSON does. To look inside would cost more than all the rest.
+fn is_json(piece: Piece<'_>, opening: Option<u8>) -> bool {
+    let text = piece.bytes.trim_ascii();
+    let (Some(first), Some(last)) = (text.first(), text.last()) else { return false };
+    if opening.is_some_and(|opening| opening != *first) {
+        return false;
+    }
+    let closing = match first {
+        b'{' => b'}',
+        b'[' => b']',
+        b'"' => b'"',
+        b't' | b'f' | b'n' => {
+            return matches!(text, b"true" | b"false" | b"null");
+        }
+        b'-' | b'0'..=b'9' => {
+            return !piece.is_whole()
+                || str::from_utf8(text).is_ok_and(|text| text.parse::<f64>().is_ok());
+        }
+        _ => return false,
+    };
+    !piece.is_whole() || (*last == closing && text.len() > 1)
+}

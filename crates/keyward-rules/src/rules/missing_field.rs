@@ -1,0 +1,37 @@
+use crate::live::{Case, Wording};
+use crate::rule::rule;
+
+rule! {
+    /// ## What it does
+    /// Reports hashes that lack a field which their definition requires.
+    ///
+    /// ## Why is this bad
+    /// Whoever reads the hash relies on the field. Half a hash is what is left when a TTL ended between
+    /// two writes, or when the writer and the schema are of different versions.
+    ///
+    /// ## Example
+    /// ```toml
+    /// [keys.session]
+    /// pattern = "session:{session_id:uint}"
+    /// ttl = "30m"
+    /// fields = { user = "uint", ip = "text?" }
+    /// ```
+    /// ```redis
+    /// HSET session:7 ip 10.0.0.1
+    /// EXPIRE session:7 600
+    /// ```
+    ///
+    /// ## Use instead
+    /// Write all required fields in one step, or mark the field optional: `user = "uint?"`.
+    /// ```redis
+    /// HSET session:7 user 42 ip 10.0.0.1
+    /// EXPIRE session:7 600
+    /// ```
+    live Shape, Error, Recommended
+}
+
+fn word(case: &Case<'_>) -> Wording {
+    let (name, field) = (case.name(), case.subject.unwrap_or("a field"));
+    Wording::new(format!("hashes of `{name}` have no field `{field}`"))
+        .help(format!("write it with the others, or declare `{field}` optional"))
+}

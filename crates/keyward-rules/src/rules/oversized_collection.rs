@@ -1,0 +1,38 @@
+use crate::live::{Case, Wording};
+use crate::rule::rule;
+
+rule! {
+    /// ## What it does
+    /// Reports lists, sets, sorted sets, hashes and streams with more entries than `max_len` allows.
+    ///
+    /// ## Why is this bad
+    /// A collection that grows without end takes all the memory there is, and every command that reads the
+    /// whole of it stops the server for everyone.
+    ///
+    /// ## Example
+    /// ```toml
+    /// [keys.recent]
+    /// pattern = "recent:{user_id:uint}"
+    /// type = "list"
+    /// ttl = "7d"
+    /// max_len = 3
+    /// ```
+    /// ```redis
+    /// RPUSH recent:7 a b c d
+    /// EXPIRE recent:7 600
+    /// ```
+    ///
+    /// ## Use instead
+    /// Trim where entries are added: LTRIM, ZREMRANGEBYRANK, `XADD … MAXLEN`.
+    /// ```redis
+    /// RPUSH recent:7 b c d
+    /// EXPIRE recent:7 600
+    /// ```
+    live Shape, Warn, Recommended
+}
+
+fn word(case: &Case<'_>) -> Wording {
+    let bound = case.detail.unwrap_or("declared");
+    Wording::new(format!("keys of `{}` have more than {bound} entries", case.name()))
+        .help("trim them where entries are added, or raise `max_len`")
+}

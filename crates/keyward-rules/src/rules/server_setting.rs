@@ -1,0 +1,40 @@
+use crate::live::{Case, Wording};
+use crate::rule::rule;
+
+rule! {
+    /// ## What it does
+    /// Reports a setting of the server that is not what `[server]` asks for. What the server does not show
+    /// is listed as not seen, and is no finding.
+    ///
+    /// ## Why is this bad
+    /// The schema was judged by the settings in `[server]`: that counters are not evicted, that queues
+    /// survive a restart. With other settings none of this holds.
+    ///
+    /// ## Example
+    /// ```toml
+    /// [server]
+    /// maxmemory-policy = "noeviction"
+    /// [keys.visits]
+    /// pattern = "visits:{page:slug}"
+    /// counter = {}
+    /// ttl = "none"
+    /// ```
+    /// ```redis
+    /// CONFIG SET maxmemory-policy allkeys-lru
+    /// SET visits:home 42
+    /// ```
+    ///
+    /// ## Use instead
+    /// ```redis
+    /// CONFIG SET maxmemory-policy noeviction
+    /// SET visits:home 42
+    /// ```
+    live Lifetime, Error, Recommended
+}
+
+fn word(case: &Case<'_>) -> Wording {
+    let setting = case.subject.unwrap_or("a setting");
+    let (got, want) = (case.near.unwrap_or("something else"), case.detail.unwrap_or("another"));
+    Wording::new(format!("`{setting}` is `{got}`, the schema asks for `{want}`"))
+        .help("change the server's configuration, or what `[server]` says")
+}

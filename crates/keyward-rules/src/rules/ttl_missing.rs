@@ -1,0 +1,36 @@
+use crate::live::{Case, Wording};
+use crate::rule::rule;
+
+rule! {
+    /// ## What it does
+    /// Reports keys without a TTL although their definition says that they expire.
+    ///
+    /// ## Why is this bad
+    /// They stay for ever. Most memory that nobody can explain is made of keys whose TTL somebody forgot:
+    /// a SET after the EXPIRE took it away, or the program ended between the two.
+    ///
+    /// ## Example
+    /// ```toml
+    /// [keys.session]
+    /// pattern = "session:{session_id:uint}"
+    /// ttl = "30m"
+    /// fields = { user = "uint", ip = "text?" }
+    /// ```
+    /// ```redis
+    /// HSET session:7 user 42
+    /// ```
+    ///
+    /// ## Use instead
+    /// Set value and TTL in one step.
+    /// ```redis
+    /// HSET session:7 user 42
+    /// EXPIRE session:7 600
+    /// ```
+    live Lifetime, Error, Recommended
+}
+
+fn word(case: &Case<'_>) -> Wording {
+    let declared = case.detail.unwrap_or("one");
+    Wording::new(format!("keys of `{}` have no TTL", case.name()))
+        .help(format!("set {declared} together with the value, in one step"))
+}

@@ -1,0 +1,37 @@
+use crate::live::{Case, Wording};
+use crate::rule::rule;
+
+rule! {
+    /// ## What it does
+    /// Reports keys that will live longer than their definition allows. What is left of a TTL is held
+    /// against the longest that is declared; two seconds more are forgiven, since clocks differ.
+    ///
+    /// ## Why is this bad
+    /// The declared TTL is a promise: how stale a value may be, or how long personal data is kept. A key
+    /// that outlives it breaks the promise, and takes memory for longer than was planned.
+    ///
+    /// ## Example
+    /// ```toml
+    /// [keys.session]
+    /// pattern = "session:{session_id:uint}"
+    /// ttl = "30m"
+    /// fields = { user = "uint", ip = "text?" }
+    /// ```
+    /// ```redis
+    /// HSET session:7 user 42
+    /// EXPIRE session:7 86400
+    /// ```
+    ///
+    /// ## Use instead
+    /// ```redis
+    /// HSET session:7 user 42
+    /// EXPIRE session:7 1800
+    /// ```
+    live Lifetime, Error, Recommended
+}
+
+fn word(case: &Case<'_>) -> Wording {
+    let longest = case.detail.unwrap_or("declared");
+    Wording::new(format!("keys of `{}` live longer than {longest}", case.name()))
+        .help("find who sets the TTL, or declare the longer one")
+}

@@ -1,0 +1,33 @@
+use crate::live::{Case, Wording};
+use crate::rule::rule;
+
+rule! {
+    /// ## What it does
+    /// Reports keys that will expire although their definition says `ttl = "none"`.
+    ///
+    /// ## Why is this bad
+    /// The key is declared to stay: a counter, a setting, an index. When its TTL ends it is gone, and
+    /// nobody will know why.
+    ///
+    /// ## Example
+    /// ```toml
+    /// [keys.visits]
+    /// pattern = "visits:{page:slug}"
+    /// counter = {}
+    /// ttl = "none"
+    /// ```
+    /// ```redis
+    /// SET visits:home 42 EX 600
+    /// ```
+    ///
+    /// ## Use instead
+    /// ```redis
+    /// SET visits:home 42
+    /// ```
+    live Lifetime, Error, Recommended
+}
+
+fn word(case: &Case<'_>) -> Wording {
+    Wording::new(format!("keys of `{}` will expire", case.name()))
+        .help("find who sets the TTL and PERSIST the keys, or declare the TTL")
+}
