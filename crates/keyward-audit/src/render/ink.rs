@@ -97,17 +97,24 @@ pub(super) fn cut(text: &str, columns: usize) -> String {
 /// The lines of a text, parted at spaces; a word that is longer than a line stays whole, so that it
 /// can be copied.
 pub(super) fn wrap(text: &str, columns: usize) -> Vec<String> {
-    let mut lines = vec![String::new()];
+    let mut words: Vec<String> = Vec::new();
     for word in text.split(' ').filter(|word| !word.is_empty()) {
+        match words.last_mut() {
+            // `14.1 %` is not parted.
+            Some(last) if word.starts_with('%') => *last = format!("{last} {word}"),
+            _ => words.push(word.to_owned()),
+        }
+    }
+    let mut lines = vec![String::new()];
+    for word in words {
         let line = lines.last_mut().expect("there is a first line");
         if line.is_empty() {
-            line.push_str(word);
-        // `14.1 %` is not parted.
-        } else if width(line) + 1 + width(word) <= columns || word.starts_with('%') {
+            line.push_str(&word);
+        } else if width(line) + 1 + width(&word) <= columns {
             line.push(' ');
-            line.push_str(word);
+            line.push_str(&word);
         } else {
-            lines.push(word.to_owned());
+            lines.push(word);
         }
     }
     lines
@@ -135,7 +142,7 @@ mod tests {
     #[test]
     fn a_long_word_stays_whole() {
         assert_eq!(wrap("a bb ccccccc d", 4), ["a bb", "ccccccc", "d"]);
-        assert_eq!(wrap("of 7 (14.1 %)", 11), ["of 7 (14.1 %)"]);
+        assert_eq!(wrap("of 7 (14.1 %)", 11), ["of 7", "(14.1 %)"]);
         assert_eq!(wrap("", 4), [""]);
     }
 }

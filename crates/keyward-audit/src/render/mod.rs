@@ -11,8 +11,10 @@
 //! | [`html`] | people: one file that needs nothing else |
 //! | [`github`] | GitHub Actions: annotations |
 //! | [`sarif`] | code scanning: SARIF 2.1.0 |
+//! | [`difference`] | people: what has changed between two reports |
 
 mod concise;
+mod difference;
 mod html;
 mod ink;
 mod machine;
@@ -23,6 +25,7 @@ mod terminal;
 mod words;
 
 pub use concise::concise;
+pub use difference::difference;
 pub use html::html;
 pub use machine::{github, sarif};
 pub use terminal::{Shown, summary, terminal};

@@ -76,9 +76,10 @@ impl Sheet {
         self.line(&format!("{title}  {more}"));
     }
 
-    /// A text that may need several lines; the first begins with `first`, the others below it.
+    /// A text that may need several lines; the first begins with `first`, which may have a look, and
+    /// the others with as many blanks.
     pub(super) fn paragraph(&mut self, (first, others): (&str, &str), look: Look, text: &str) {
-        let columns = self.columns.saturating_sub(width(first));
+        let columns = self.columns.saturating_sub(width(others));
         for (number, line) in wrap(&visible(text), columns).iter().enumerate() {
             let before = if number == 0 { first } else { others };
             let line = self.ink.on(look, line);

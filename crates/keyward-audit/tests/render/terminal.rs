@@ -2,7 +2,7 @@
 
 use crate::fixture;
 use keyward_audit::Report;
-use keyward_audit::render::{Shown, concise, summary, terminal};
+use keyward_audit::render::{Shown, concise, difference, summary, terminal};
 use keyward_audit::report::{
     BaselineInfo, BytesKind, Change, ChangeVerdict, Definition, Sample, SchemaInfo, Shard,
 };
@@ -91,8 +91,13 @@ fn long_lists_are_cut_with_a_count() {
 
 #[test]
 fn colours_add_nothing_but_colours() {
-    let report = fixture::report();
-    let coloured = terminal(&report, &Style { color: true, width: 100 }, Shown::Top);
+    let (before, after) = (fixture::report(), fixture::a_week_later());
+    let changed = keyward_audit::difference(&before, &after, 0.5);
+    let both = |color| {
+        let style = Style { color, width: 80 };
+        terminal(&before, &style, Shown::Top) + &difference(&changed, &style, Shown::Top)
+    };
+    let coloured = both(true);
     let mut plainly = String::new();
     let mut rest = coloured.as_str();
     while let Some((before, after)) = rest.split_once('\u{1b}') {
@@ -100,7 +105,7 @@ fn colours_add_nothing_but_colours() {
         rest = after.split_once('m').expect("every escape here is a colour").1;
     }
     plainly.push_str(rest);
-    assert_eq!(plainly, plain(&report, 100));
+    assert_eq!(plainly, both(false));
     assert_ne!(coloured, plainly);
 }
 
@@ -127,4 +132,14 @@ fn a_terminal_obeys_nothing_that_a_report_says() {
 fn concise_is_one_line_a_finding() {
     let report = fixture::report();
     insta::assert_snapshot!(format!("{}{}\n", concise(&report), summary(&report)));
+}
+
+#[test]
+fn a_difference_says_what_grew_and_what_got_worse() {
+    let (before, after) = (fixture::report(), fixture::a_week_later());
+    let changed = keyward_audit::difference(&before, &after, 0.5);
+    let style = Style { color: false, width: 80 };
+    insta::assert_snapshot!(difference(&changed, &style, Shown::Top));
+    let same = keyward_audit::difference(&before, &before, 0.5);
+    insta::assert_snapshot!("nothing_has_changed", difference(&same, &style, Shown::Top));
 }

@@ -46,6 +46,7 @@ pub(super) struct Page {
     settings: Vec<SettingRow>,
     shards: Vec<(String, String, String)>,
     notes: Vec<Vec<Span>>,
+    masked: bool,
 }
 
 /// A number of the headline.
@@ -120,6 +121,7 @@ impl Page {
                 })
                 .collect(),
             notes: report.source.notes.iter().map(|note| prose(note)).collect(),
+            masked: !report.state.revealed,
         }
     }
 }
