@@ -107,6 +107,21 @@ fn a_page_without_a_schema_fits_too() {
 }
 
 #[test]
+fn many_small_definitions_share_an_area() {
+    let mut report = fixture::report();
+    let definition = report.definitions[0].clone();
+    let many = |number| keyward_audit::report::Definition {
+        name: format!("definition_{number}"),
+        ..definition.clone()
+    };
+    report.definitions.extend((0..300).map(many));
+    let page = html(&report);
+    assert_eq!(page.matches(">235 more: ").count(), 2, "one for wide screens, one for narrow ones");
+    assert_eq!(page.matches("<a href=\"#definitions\" class=\"group\"><title>").count(), 2);
+    assert_eq!(page.matches("<details class=\"card").count(), 313, "all have their details");
+}
+
+#[test]
 fn nothing_that_a_report_says_is_run() {
     let report = hostile(&fixture::report());
     let page = html(&report);

@@ -3,6 +3,9 @@
 #![allow(clippy::assigning_clones, reason = "a fixture is changed a few times")]
 
 mod browser;
+mod engine;
 mod fixture;
 mod machine;
+#[path = "../support/mod.rs"]
+mod support;
 mod terminal;

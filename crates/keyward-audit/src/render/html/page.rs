@@ -12,6 +12,9 @@ use keyward_fact::thousands;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 
+/// How many areas the treemap has, at most; what is left makes one more.
+const AREAS: usize = 80;
+
 /// Everything that the page says.
 #[derive(Debug, Serialize)]
 pub(super) struct Page {
@@ -222,7 +225,7 @@ fn parts(report: &Report, subjects: &[Subject<'_>], anchors: &Anchors) -> Vec<Pa
             tip = format!("{tip}, {flag}");
         }
         let (name, class) = (name.to_owned(), class.to_owned());
-        Part { name, href, class, bytes, size, share, tip, flag, serious: false }
+        Part { name, href, class, keys, bytes, size, share, tip, flag, serious: false }
     };
     let mut parts: Vec<Part> = (subjects.iter())
         .map(|it| {
@@ -239,7 +242,18 @@ fn parts(report: &Report, subjects: &[Subject<'_>], anchors: &Anchors) -> Vec<Pa
     for (name, href, count) in others {
         parts.push(part(name, href.to_owned(), name, count.keys, count.bytes, String::new()));
     }
+    parts.retain(|part| part.bytes > 0);
     parts.sort_by_key(|part| std::cmp::Reverse(part.bytes));
+    if parts.len() > AREAS + 1 {
+        // Too small to be seen, and too many to be drawn twice.
+        let rest = parts.split_off(AREAS);
+        let bytes = rest.iter().map(|it| it.bytes).sum();
+        let keys = rest.iter().map(|it| it.keys).sum();
+        let name = format!("{} more", thousands(rest.len() as u64));
+        let href = "#definitions".to_owned();
+        parts.push(part(&name, href, "group", keys, bytes, String::new()));
+        parts.sort_by_key(|part| std::cmp::Reverse(part.bytes));
+    }
     parts
 }
 
@@ -252,8 +266,7 @@ pub(super) fn class(lifecycle: &str) -> &'static str {
 /// The colours that occur, in the order of the table of lifecycles.
 fn colors(parts: &[Part]) -> Vec<(String, String)> {
     let order = ["protected", "retained", "session", "cache", "temporary", "unknown", "foreign"];
-    let used: BTreeSet<&str> =
-        parts.iter().filter(|part| part.bytes > 0).map(|part| part.class.as_str()).collect();
+    let used: BTreeSet<&str> = parts.iter().map(|part| part.class.as_str()).collect();
     let used = order.into_iter().filter(|class| used.contains(class));
     used.map(|class| (class.to_owned(), class.to_owned())).collect()
 }

@@ -10,6 +10,7 @@ pub(super) struct Part {
     pub(super) href: String,
     /// The colour's name
     pub(super) class: String,
+    pub(super) keys: u64,
     pub(super) bytes: u64,
     /// `208.0 MiB`
     pub(super) size: String,
@@ -65,9 +66,8 @@ const SIZE: f64 = 6.9;
 const PADDING: f64 = 8.0;
 
 impl Treemap {
-    /// The parts in a rectangle, which must be sorted by bytes, the most first.
+    /// The parts in a rectangle; they have bytes, and those with the most come first.
     pub(super) fn new(parts: &[Part], width: f64, height: f64) -> Self {
-        let parts: Vec<&Part> = parts.iter().filter(|part| part.bytes > 0).collect();
         let all: f64 = parts.iter().map(|part| float(part.bytes)).sum();
         let areas: Vec<f64> =
             parts.iter().map(|part| float(part.bytes) / all * width * height).collect();
