@@ -1,6 +1,7 @@
 //! What a report is about, row by row: definitions, or groups where there is no schema.
 
 use crate::report::{Definition, Facts, Finding, Group, Report, Severity};
+use std::collections::HashMap;
 
 /// A definition, or a group that was inferred, with what was found in it.
 #[derive(Debug)]
@@ -10,19 +11,21 @@ pub(super) struct Subject<'a> {
     pub(super) facts: &'a Facts,
     pub(super) definition: Option<&'a Definition>,
     pub(super) group: Option<&'a Group>,
-    pub(super) findings: Vec<&'a Finding>,
+    /// What was found in it, with the numbers in the report
+    pub(super) findings: Vec<(usize, &'a Finding)>,
 }
 
 impl<'a> Subject<'a> {
     /// Those with the most bytes first.
     pub(super) fn all(report: &'a Report) -> Vec<Subject<'a>> {
+        let found = by_name(report);
         let definitions = report.definitions.iter().map(|definition| Subject {
             name: &definition.name,
             pattern: &definition.pattern,
             facts: &definition.facts,
             definition: Some(definition),
             group: None,
-            findings: findings_of(report, definition),
+            findings: findings_of(&found, definition),
         });
         let groups = report.groups.iter().map(|group| Subject {
             name: &group.pattern,
@@ -58,7 +61,7 @@ impl<'a> Subject<'a> {
     }
 
     pub(super) fn count(&self, severity: Severity) -> u64 {
-        count(self.findings.iter().copied(), severity)
+        count(self.findings.iter().map(|(_, finding)| *finding), severity)
     }
 }
 
@@ -70,10 +73,23 @@ pub(super) fn count<'a>(
     findings.into_iter().filter(|finding| finding.severity == severity).count() as u64
 }
 
-fn findings_of<'a>(report: &'a Report, definition: &Definition) -> Vec<&'a Finding> {
-    let about = |finding: &&Finding| {
-        finding.definition.as_ref() == Some(&definition.name)
-            && finding.schema.as_ref().is_none_or(|schema| *schema == definition.schema)
+/// The findings by the names of their definitions.
+type Found<'a> = HashMap<&'a str, Vec<(usize, &'a Finding)>>;
+
+fn by_name(report: &Report) -> Found<'_> {
+    let mut found = Found::new();
+    for (number, finding) in report.findings.iter().enumerate() {
+        if let Some(name) = &finding.definition {
+            found.entry(name).or_default().push((number, finding));
+        }
+    }
+    found
+}
+
+fn findings_of<'a>(found: &Found<'a>, definition: &Definition) -> Vec<(usize, &'a Finding)> {
+    let alike = found.get(definition.name.as_str()).map(Vec::as_slice).unwrap_or_default();
+    let own = |(_, finding): &&(usize, &Finding)| {
+        finding.schema.as_ref().is_none_or(|schema| *schema == definition.schema)
     };
-    report.findings.iter().filter(about).collect()
+    alike.iter().filter(own).copied().collect()
 }

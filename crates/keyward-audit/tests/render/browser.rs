@@ -5,6 +5,7 @@ use crate::fixture;
 use base64::Engine as _;
 use keyward_audit::Report;
 use keyward_audit::render::html;
+use keyward_audit::report::{Definition, SchemaInfo, Summary};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use std::fs;
@@ -107,13 +108,31 @@ fn a_page_without_a_schema_fits_too() {
 }
 
 #[test]
+fn definitions_of_two_schemas_are_told_apart() {
+    let mut report = fixture::report();
+    let twins = report.definitions.clone().into_iter().map(|mut definition| {
+        definition.schema = "archive".to_owned();
+        definition
+    });
+    report.definitions.extend(twins.collect::<Vec<_>>());
+    let twin = SchemaInfo { name: "archive".to_owned(), path: None, definitions: 15 };
+    report.schemas.push(twin);
+    report.findings[0].schema = Some("archive".to_owned());
+    let page = html(&report);
+    for place in ["key-user_watchlist", "key-user_watchlist-"] {
+        assert_eq!(page.matches(&format!(" id=\"{place}\"")).count(), 1, "{place}");
+    }
+    assert!(page.contains("<span class=\"quiet\">archive/</span>user_watchlist"));
+    let (_, finding) = page.split_once("id=\"finding-1\"").expect("it has its place");
+    let (finding, _) = finding.split_once("</article>").expect("it has an end");
+    assert!(finding.contains("<a href=\"#key-user_watchlist-\">"), "it leads to its own schema");
+}
+
+#[test]
 fn many_small_definitions_share_an_area() {
     let mut report = fixture::report();
     let definition = report.definitions[0].clone();
-    let many = |number| keyward_audit::report::Definition {
-        name: format!("definition_{number}"),
-        ..definition.clone()
-    };
+    let many = |number| Definition { name: format!("definition_{number}"), ..definition.clone() };
     report.definitions.extend((0..300).map(many));
     let page = html(&report);
     assert_eq!(page.matches(">235 more: ").count(), 2, "one for wide screens, one for narrow ones");
@@ -154,7 +173,7 @@ fn nothing() -> Report {
     report.settings.clear();
     report.findings.clear();
     report.schemas.clear();
-    report.summary = keyward_audit::report::Summary::default();
+    report.summary = Summary::default();
     report
 }
 

@@ -5,7 +5,7 @@ use super::page::{Anchors, class};
 use super::prose::{Piece, Span, pieces, prose};
 use crate::render::subject::Subject;
 use crate::render::words;
-use crate::report::{Facts, Report, Severity};
+use crate::report::{Facts, Finding, Report, Severity};
 use keyward_fact::thousands;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -114,7 +114,7 @@ impl Row {
             errors,
             warnings,
             flag: flag(errors, warnings),
-            findings: findings(report, subject),
+            findings: findings(subject),
             ttl: ttl(facts),
             types: parts(&facts.types),
             encodings: parts(&facts.encodings),
@@ -152,10 +152,10 @@ fn badges(subject: &Subject<'_>) -> Vec<(&'static str, String)> {
 }
 
 /// The findings about it: their numbers, messages and severities.
-fn findings(report: &Report, subject: &Subject<'_>) -> Vec<(usize, Vec<Span>, &'static str)> {
-    let all = report.findings.iter().enumerate();
-    let own = all.filter(|(_, it)| subject.findings.iter().any(|own| std::ptr::eq(*own, *it)));
-    own.map(|(number, it)| (number + 1, prose(&it.message), it.severity.name())).collect()
+fn findings(subject: &Subject<'_>) -> Vec<(usize, Vec<Span>, &'static str)> {
+    let row =
+        |(number, it): &(usize, &Finding)| (number + 1, prose(&it.message), it.severity.name());
+    subject.findings.iter().map(row).collect()
 }
 
 fn ttl(facts: &Facts) -> RowTtl {

@@ -23,7 +23,10 @@ pub(super) fn write(report: &Report, subjects: &[Subject<'_>], sheet: &mut Sheet
     if schemas.is_empty() {
         sheet.heading("groups", "inferred from the keys, by bytes");
     } else {
-        sheet.heading("definitions", &format!("of {}, by bytes", schemas.join(", ")));
+        let below = subjects.iter().any(|it| it.keys() > it.facts.keys);
+        let below = if below { ", with derived keys and former names" } else { "" };
+        let more = format!("of {}, by bytes{below}", schemas.join(", "));
+        sheet.heading("definitions", &more);
     }
     let several = schemas.len() > 1;
     let wide = sheet.columns >= WIDE;
