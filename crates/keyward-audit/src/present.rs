@@ -211,8 +211,7 @@ impl Finding {
             return self.what.clone();
         }
         let (count, of) = (thousands(self.count), thousands(self.of));
-        let sampled = if self.sampled { " of a sample" } else { "" };
-        format!("{}: {count} of {of}{sampled} ({})", self.what, percent(self.share))
+        format!("{}: {count} of {of} ({})", self.what, percent(self.share))
     }
 }
 

@@ -17,6 +17,7 @@ use std::process::ExitCode;
 pub(crate) struct Failure {
     reason: Reason,
     help: Vec<String>,
+    verdict: Verdict,
 }
 
 #[derive(Debug)]
@@ -33,14 +34,23 @@ enum Reason {
 pub(crate) type Result<T> = std::result::Result<T, Failure>;
 
 impl Failure {
+    fn because(reason: Reason) -> Self {
+        Failure { reason, help: Vec::new(), verdict: Verdict::Unusable }
+    }
+
+    /// A source that cannot be read, or not to its end.
+    pub(crate) fn incomplete(message: impl Into<String>) -> Self {
+        Failure { verdict: Verdict::Incomplete, ..Failure::new(message) }
+    }
+
     /// A message without help yet.
     pub(crate) fn new(message: impl Into<String>) -> Self {
-        Failure { reason: Reason::Message(message.into()), help: Vec::new() }
+        Failure::because(Reason::Message(message.into()))
     }
 
     /// Diagnostics that were rendered before.
     pub(crate) fn rendered(text: String) -> Self {
-        Failure { reason: Reason::Rendered(text), help: Vec::new() }
+        Failure::because(Reason::Rendered(text))
     }
 
     /// A file that cannot be read or written.
@@ -93,7 +103,7 @@ impl Failure {
     /// Tells the person, and gives the exit code.
     pub(crate) fn report(&self) -> ExitCode {
         self.tell();
-        Verdict::Unusable.into()
+        self.verdict.into()
     }
 
     /// Tells the person, where the command goes on.
@@ -122,7 +132,7 @@ impl fmt::Display for Failure {
 impl From<io::Error> for Failure {
     /// Only what is written to the standard streams is passed on by `?`; files name themselves.
     fn from(error: io::Error) -> Self {
-        Failure { reason: Reason::Output(error), help: Vec::new() }
+        Failure::because(Reason::Output(error))
     }
 }
 

@@ -67,6 +67,16 @@ impl Schemas {
         self.each.iter().filter_map(|opened| Some((opened, opened.schema.as_ref().ok()?)))
     }
 
+    /// Fails if one of them could not be read.
+    pub(crate) fn check_readable(&self, output: &Output) -> Result<()> {
+        let errors = self.each.iter().filter_map(|opened| opened.schema.as_ref().err());
+        let errors: Vec<Diagnostic> = errors.flatten().cloned().collect();
+        if errors.is_empty() {
+            return Ok(());
+        }
+        Err(Failure::rendered(render(&self.sources, &errors, output.style())))
+    }
+
     /// All of them, if all could be read.
     pub(crate) fn usable(self, output: &Output) -> Result<Vec<Schema>> {
         let Schemas { sources, each } = self;

@@ -16,12 +16,15 @@ pub(crate) struct Settings {
     named: Vec<PathBuf>,
     /// The day on which migrations are judged
     pub(crate) today: Date,
+    /// What time it is, in milliseconds since 1970
+    pub(crate) now: u64,
 }
 
 impl Settings {
     /// Takes everything from the arguments and the environment, once.
     pub(crate) fn new(global: &Global) -> Result<Self> {
-        Ok(Settings { named: global.schemas.clone(), today: today()? })
+        let (today, now) = today()?;
+        Ok(Settings { named: global.schemas.clone(), today, now })
     }
 
     /// The schemas that were named by `--schema`.

@@ -7,19 +7,26 @@ use std::time::{SystemTime, UNIX_EPOCH};
 /// Set to a day such as `2026-11-15`, it stands for today, so that a run can be repeated.
 const VARIABLE: &str = "KEYWARD_TODAY";
 
-/// The day in UTC, or the one that the environment names.
-pub(crate) fn today() -> Result<Date> {
+/// The day in UTC and the time in milliseconds since 1970, or the day that the environment names and its
+/// beginning.
+pub(crate) fn today() -> Result<(Date, u64)> {
     match std::env::var_os(VARIABLE) {
         None => {
             let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-            Ok(civil(now.as_secs() / 86_400))
+            Ok((civil(now.as_secs() / 86_400), u64::try_from(now.as_millis()).unwrap_or(u64::MAX)))
         }
-        Some(day) => day.to_str().and_then(parse).ok_or_else(|| {
+        Some(day) => day.to_str().and_then(parse).map(|day| (day, begins(day))).ok_or_else(|| {
             let day = day.to_string_lossy();
             Failure::new(format!("`{VARIABLE}` is `{day}`, which is not a day"))
                 .help("write it as `2026-11-15`, or unset it")
         }),
     }
+}
+
+/// When a day begins, in milliseconds since 1970.
+fn begins(day: Date) -> u64 {
+    let text = format!("{:04}-{:02}-{:02}T00:00:00Z", day.year, day.month, day.day);
+    keyward_audit::parse_rfc3339(&text).unwrap_or(0)
 }
 
 fn parse(text: &str) -> Option<Date> {

@@ -11,6 +11,8 @@ pub(crate) enum Verdict {
     Findings,
     /// 2: wrong usage, a schema that cannot be read, or nothing to check
     Unusable,
+    /// 3: a source that cannot be read, or not to its end
+    Incomplete,
 }
 
 impl Verdict {
@@ -26,6 +28,7 @@ impl From<Verdict> for ExitCode {
             Verdict::Clean => 0,
             Verdict::Findings => 1,
             Verdict::Unusable => 2,
+            Verdict::Incomplete => 3,
         })
     }
 }

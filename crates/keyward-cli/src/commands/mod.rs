@@ -1,5 +1,6 @@
 //! One file a command.
 
+mod audit;
 mod check;
 mod completions;
 mod demo;
@@ -10,6 +11,7 @@ mod generate;
 mod init;
 mod key;
 mod man;
+mod report;
 mod rules;
 
 use crate::args::{Args, Command};
@@ -39,6 +41,8 @@ pub(crate) fn run(args: impl Iterator<Item = OsString>) -> Result<Verdict> {
         Command::Key(args) => key::run(&args.command, &settings, &output),
         Command::Generate(args) => generate::run(args, &settings, &output),
         Command::Docs(args) => docs::run(args, &settings, &output),
+        Command::Audit(args) => audit::run(args, &settings, &output),
+        Command::Report(args) => report::run(&args.command, &output),
         Command::Rules(args) => rules::run(args, &output),
         Command::Explain(args) => explain::run(args, &output),
         Command::Completions { shell } => completions::run(*shell, &output),

@@ -1,5 +1,6 @@
 //! What a person sees: whole output and exit code of every command, for good input and bad.
 
+mod audit;
 mod check;
 mod docs;
 mod exit_codes;

@@ -1,0 +1,59 @@
+//! A bar on standard error, on a terminal, for what takes longer than a second.
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use std::io::{self, IsTerminal as _};
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+/// How long nothing is shown.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// How far reading has come.
+pub(super) struct Progress {
+    start: Instant,
+    size: Option<u64>,
+    terminal: bool,
+    furthest: AtomicU64,
+    bar: OnceLock<ProgressBar>,
+}
+
+impl Progress {
+    pub(super) fn new(size: Option<u64>) -> Self {
+        Progress {
+            start: Instant::now(),
+            size,
+            terminal: io::stderr().is_terminal(),
+            furthest: AtomicU64::new(0),
+            bar: OnceLock::new(),
+        }
+    }
+
+    /// So many bytes were read; threads may say it in any order.
+    pub(super) fn reached(&self, offset: u64) {
+        let furthest = self.furthest.fetch_max(offset, Ordering::Relaxed).max(offset);
+        if self.terminal && self.start.elapsed() >= PATIENCE {
+            self.bar.get_or_init(|| self.draw()).set_position(furthest);
+        }
+    }
+
+    fn draw(&self) -> ProgressBar {
+        let target = ProgressDrawTarget::stderr_with_hz(10);
+        let template = match self.size {
+            Some(_) => "{bar:32} {bytes} of {total_bytes}, {bytes_per_sec}, {eta} left",
+            None => "{spinner} {bytes}, {bytes_per_sec}",
+        };
+        let bar = ProgressBar::with_draw_target(self.size, target);
+        match ProgressStyle::with_template(template) {
+            Ok(style) => bar.with_style(style),
+            Err(_) => bar,
+        }
+    }
+
+    /// Takes the bar away.
+    pub(super) fn finish(&self) {
+        if let Some(bar) = self.bar.get() {
+            bar.finish_and_clear();
+        }
+    }
+}

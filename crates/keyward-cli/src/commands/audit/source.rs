@@ -1,0 +1,92 @@
+//! Opens what is to be audited, and reads it to its end.
+
+use super::list::List;
+use super::progress::Progress;
+use crate::args::Audit as Args;
+use crate::failure::{Failure, Result, why};
+use crate::settings::Settings;
+use keyward_audit::{Audit, Reading, Report};
+use keyward_rdb::{Error, ErrorKind, Reader};
+use std::io::{self, IsTerminal as _};
+use std::num::NonZero;
+use std::path::Path;
+use std::sync::Arc;
+use std::thread::available_parallelism;
+
+/// More threads than these wait for the disk, or for the one that runs ahead.
+const MOST_THREADS: usize = 8;
+
+pub(super) fn read(
+    audit: &Arc<Audit>,
+    args: &Args,
+    settings: &Settings,
+    list: Option<&List>,
+) -> Result<Report> {
+    match args.source.to_str() {
+        Some(url) if url.contains("://") => live(url),
+        Some("-") => {
+            if io::stdin().is_terminal() {
+                return Err(Failure::new("standard input is a terminal, not a snapshot")
+                    .help("`keyward audit - < dump.rdb`"));
+            }
+            let reader = Reader::from_read(io::stdin().lock());
+            snapshot(audit, "standard input", reader, args, settings, list)
+        }
+        _ => {
+            let path = Path::new(&args.source);
+            let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy();
+            snapshot(audit, &name, Reader::open(path), args, settings, list)
+        }
+    }
+}
+
+/// A server that is running.
+fn live(url: &str) -> Result<Report> {
+    let scheme = url.split("://").next().unwrap_or_default();
+    Err(Failure::new(format!("`{scheme}://` cannot be audited yet"))
+        .help("save a snapshot with `redis-cli --rdb dump.rdb`, then `keyward audit dump.rdb`"))
+}
+
+fn snapshot(
+    audit: &Arc<Audit>,
+    name: &str,
+    reader: std::result::Result<Reader<'_>, Error>,
+    args: &Args,
+    settings: &Settings,
+    list: Option<&List>,
+) -> Result<Report> {
+    let reader = reader.map_err(|error| refused(name, &error))?;
+    let progress = Progress::new(reader.size());
+    let told = |offset| {
+        progress.reached(offset);
+        std::ops::ControlFlow::Continue(())
+    };
+    let threads = available_parallelism().map_or(1, usize::from).min(MOST_THREADS);
+    let reading = Reading {
+        threads: NonZero::new(threads).unwrap_or(NonZero::<usize>::MIN),
+        clock: args.now,
+        now: settings.now,
+        progress: Some(&told),
+        listener: list.map(List::listener),
+    };
+    let read = audit.read(reader, name, reading);
+    progress.finish();
+    read.map_err(|error| refused(name, &error))
+}
+
+/// Nothing partial looks whole: whatever is wrong with a file, there is no report.
+fn refused(name: &str, error: &Error) -> Failure {
+    let failure = match error.kind() {
+        ErrorKind::Io(error) => {
+            return Failure::incomplete(format!("cannot read `{name}`: {}", why(error)));
+        }
+        kind if error.offset() == 0 => format!("cannot audit `{name}`: {kind}"),
+        _ => format!("cannot audit `{name}`: {error}"),
+    };
+    let help = match error.kind() {
+        ErrorKind::NotRdb { .. } => "`redis-cli --rdb dump.rdb` saves a snapshot",
+        ErrorKind::Truncated => "it was perhaps copied while it was being written: copy it again",
+        _ => "`redis-check-rdb` says what the server makes of it",
+    };
+    Failure::incomplete(failure).help(help)
+}

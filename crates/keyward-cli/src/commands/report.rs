@@ -1,0 +1,96 @@
+//! `keyward report`: show, merge and compare reports of audits.
+
+use super::audit::{self, Places};
+use crate::args::{ListFormat, ReportCommand, ReportDiff, ReportHtml, ReportMerge, ReportShow};
+use crate::failure::{Failure, Result};
+use crate::output::Output;
+use crate::verdict::Verdict;
+use keyward_audit::report::VERSION;
+use keyward_audit::{DEFAULT_TOLERANCE, Report, difference, merge};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+pub(crate) fn run(command: &ReportCommand, output: &Output) -> Result<Verdict> {
+    match command {
+        ReportCommand::Show(args) => show(args, output),
+        ReportCommand::Html(args) => html(args, output),
+        ReportCommand::Merge(args) => merged(args, output),
+        ReportCommand::Diff(args) => diff(args, output),
+    }
+}
+
+fn show(args: &ReportShow, output: &Output) -> Result<Verdict> {
+    let report = one(&args.reports)?;
+    audit::write(&report, &args.form, &Places::default(), output)?;
+    audit::verdict(&report)
+}
+
+fn html(args: &ReportHtml, output: &Output) -> Result<Verdict> {
+    let page = audit::html(&one(&args.reports)?)?;
+    put(args.out.as_deref(), &page, output)?;
+    Ok(Verdict::Clean)
+}
+
+fn merged(args: &ReportMerge, output: &Output) -> Result<Verdict> {
+    let report = one(&args.reports)?;
+    put(args.out.as_deref(), &audit::json(&report), output)?;
+    Ok(Verdict::Clean)
+}
+
+fn diff(args: &ReportDiff, output: &Output) -> Result<Verdict> {
+    let (before, after) = (read(&args.before)?, read(&args.after)?);
+    let found = difference(&before, &after, args.tolerance.unwrap_or(DEFAULT_TOLERANCE));
+    match args.format {
+        ListFormat::Full => output.print(audit::difference(&found))?,
+        ListFormat::Json => {
+            let document = serde_json::to_string_pretty(&found).unwrap_or_default();
+            output.print(format_args!("{document}\n"))?;
+        }
+    }
+    Ok(Verdict::of(found.is_worse()))
+}
+
+fn put(path: Option<&Path>, content: &str, output: &Output) -> Result<()> {
+    match path {
+        None => output.print(content)?,
+        Some(path) => {
+            fs::write(path, content).map_err(|error| Failure::file("write", path, &error))?;
+            output.note(format_args!("wrote {}", path.display()))?;
+        }
+    }
+    Ok(())
+}
+
+/// One report, or several merged.
+fn one(paths: &[PathBuf]) -> Result<Report> {
+    let mut reports = paths.iter().map(|path| read(path)).collect::<Result<Vec<_>>>()?;
+    if reports.len() == 1 {
+        return Ok(reports.remove(0));
+    }
+    merge(reports).map_err(|error| {
+        Failure::new(format!("the reports cannot be merged: {error}"))
+            .help("audit all shards against the same schemas and in the same way")
+    })
+}
+
+/// Reads a report.
+pub(super) fn read(path: &Path) -> Result<Report> {
+    let text = fs::read(path).map_err(|error| Failure::file("read", path, &error))?;
+    let shown = path.display();
+    let no_report = |why: String| {
+        Failure::new(format!("`{shown}` is no report: {why}"))
+            .help("`keyward audit SOURCE --format json --out FILE` writes one")
+    };
+    let document: serde_json::Value =
+        serde_json::from_slice(&text).map_err(|error| no_report(error.to_string()))?;
+    match document.get("version").and_then(serde_json::Value::as_u64) {
+        Some(version) if version == u64::from(VERSION) => {}
+        Some(version) => {
+            return Err(Failure::new(format!(
+                "`{shown}` is a report of version {version}, this program reads {VERSION}"
+            )));
+        }
+        None => return Err(no_report("it has no `version`".to_owned())),
+    }
+    serde_json::from_value(document).map_err(|error| no_report(error.to_string()))
+}
