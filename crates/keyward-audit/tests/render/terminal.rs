@@ -80,7 +80,7 @@ fn long_lists_are_cut_with_a_count() {
     for line in [
         "and 10 more with 1.5 GiB",
         "and 8 more patterns with 170,640 keys",
-        "and 25 more findings, of them 12 errors; `--format concise` shows all",
+        "and 25 more findings, of them 12 errors; `--all` shows them",
     ] {
         assert!(shown.lines().any(|it| it == line), "{line}\n{shown}");
     }
@@ -130,8 +130,27 @@ fn a_terminal_obeys_nothing_that_a_report_says() {
 
 #[test]
 fn concise_is_one_line_a_finding() {
-    let report = fixture::report();
-    insta::assert_snapshot!(format!("{}{}\n", concise(&report), summary(&report)));
+    insta::assert_snapshot!(concise(&fixture::report()));
+}
+
+#[test]
+fn the_last_line_sums_up() {
+    let style = Style { color: false, width: 80 };
+    let mut report = fixture::report();
+    let findings = summary(&report, &style);
+    report.baseline = Some(BaselineInfo {
+        name: "audit.json".to_owned(),
+        created_at: "2026-11-01T08:00:00Z".to_owned(),
+        tolerance: 0.5,
+        worse: 0,
+    });
+    let compared = summary(&report, &style);
+    report.baseline = None;
+    report.findings.clear();
+    report.source.complete = false;
+    let clean = summary(&report, &style);
+    let groups = summary(&fixture::without_schema(), &style);
+    insta::assert_snapshot!([findings, compared, clean, groups].join("\n"));
 }
 
 #[test]

@@ -32,7 +32,7 @@ pub(super) fn write(report: &Report, sheet: &mut Sheet) {
         };
         sheet.line("");
         let more = words::counted(left_out as u64, "more finding");
-        sheet.line(&format!("and {more}{of_them}; `--format concise` shows all"));
+        sheet.line(&format!("and {more}{of_them}; `--all` shows them"));
     }
 }
 

@@ -1,12 +1,13 @@
 //! What was looked at, and what it amounts to.
 
 use super::Sheet;
-use crate::render::ink::{Look, visible};
+use crate::render::ink::{Ink, Look, visible};
 use crate::render::spark::bar;
 use crate::render::subject::count;
 use crate::render::words;
 use crate::report::{Report, Severity, SourceKind};
 use keyward_fact::thousands;
+use keyward_schema::Style;
 
 pub(super) fn write(report: &Report, sheet: &mut Sheet) {
     let name = sheet.ink.on(Look::Bold, &visible(&report.source.name));
@@ -98,7 +99,7 @@ fn found(report: &Report) -> (Look, String) {
 fn compared(report: &Report) -> String {
     let Some(baseline) = &report.baseline else { return String::new() };
     let worse = match baseline.worse {
-        0 => "none new or worse".to_owned(),
+        0 => "nothing new or worse".to_owned(),
         worse => format!("{} new or worse", thousands(worse)),
     };
     format!(
@@ -137,18 +138,30 @@ fn shards(report: &Report, sheet: &mut Sheet) {
     }
 }
 
-/// Everything in one line, for the end of what programs read.
+/// Everything in one line, to end with.
 ///
 /// `1,948,201 keys, 312.4 MiB, 97.3 % as declared: 5 errors, 3 warnings`
-pub fn summary(report: &Report) -> String {
+pub fn summary(report: &Report, style: &Style) -> String {
+    let ink = Ink { color: style.color };
     let keys = words::counted(report.summary.keys, "key");
     let size = words::size(report.summary.bytes);
     let declared = match report.summary.compliance {
         Some(compliance) => format!(", {} as declared", words::percent(compliance)),
         None => String::new(),
     };
-    let (_, findings) = found(report);
-    let findings = if findings == "none" { "no findings".to_owned() } else { findings };
+    let (look, found) = found(report);
+    let found = match &report.baseline {
+        Some(baseline) => {
+            let look = if baseline.worse > 0 { Look::Error } else { Look::Good };
+            ink.on(look, &visible(&compared(report)))
+        }
+        None if report.schemas.is_empty() => {
+            format!("in {}", words::counted(report.groups.len() as u64, "pattern"))
+        }
+        None if report.findings.is_empty() => ink.on(look, "no findings"),
+        None => ink.on(look, &found),
+    };
+    let colon = if report.schemas.is_empty() && report.baseline.is_none() { " " } else { ": " };
     let partial = if report.source.complete { "" } else { "; not everything was seen" };
-    format!("{keys}, {size}{declared}: {findings}{partial}")
+    format!("{keys}, {size}{declared}{colon}{found}{partial}")
 }
