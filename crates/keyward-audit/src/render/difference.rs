@@ -159,7 +159,8 @@ fn findings(findings: &[FindingChange], sheet: &mut Sheet) {
     ];
     let of = |verdict| findings.iter().filter(move |it| it.verdict == verdict);
     let same = of(Some(ChangeVerdict::Same)).count() as u64;
-    sheet.heading("findings", &format!("{} about the same", thousands(same)));
+    let more = if same > 0 { format!("{} about the same", thousands(same)) } else { String::new() };
+    sheet.heading("findings", &more);
     for (verdict, name, look) in order {
         for finding in of(verdict) {
             let label = sheet.ink.on(look, &format!("{name:<6}"));

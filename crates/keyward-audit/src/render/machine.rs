@@ -1,6 +1,7 @@
 //! Findings for GitHub Actions and for code scanning, written as those of `check` are.
 
 use super::ink::visible;
+use super::subject::examples;
 use crate::report::{Finding, Report, Severity};
 use keyward_rules::exchange::{self, Place, Reported};
 use keyward_schema::model;
@@ -43,8 +44,7 @@ fn notes(report: &Report, finding: &Finding) -> Vec<String> {
     if finding.sampled {
         notes.push("counted in a sample of the keys".to_owned());
     }
-    let examples: Vec<String> = finding
-        .examples
+    let examples: Vec<String> = examples(finding)
         .iter()
         .take(EXAMPLES)
         .map(|example| format!("`{}`", visible(&example.key)))
@@ -55,10 +55,11 @@ fn notes(report: &Report, finding: &Finding) -> Vec<String> {
     notes
 }
 
-/// The file of the schema that a finding is about.
+/// The file of the schema that a finding is about, or of the first one: code scanning shows nothing
+/// that has no place.
 fn file(report: &Report, finding: &Finding) -> Option<Place> {
-    let name = finding.schema.as_ref()?;
-    let schema = report.schemas.iter().find(|schema| schema.name == *name)?;
+    let of = |name: &String| report.schemas.iter().find(|schema| schema.name == *name);
+    let schema = finding.schema.as_ref().and_then(of).or_else(|| report.schemas.first())?;
     let file = schema.path.clone()?;
     Some(Place { file, region: None, text: String::new() })
 }

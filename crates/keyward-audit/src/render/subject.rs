@@ -1,6 +1,6 @@
 //! What a report is about, row by row: definitions, or groups where there is no schema.
 
-use crate::report::{Definition, Facts, Finding, Group, Report, Severity};
+use crate::report::{Definition, Example, Facts, Finding, Group, Report, Severity};
 use std::collections::HashMap;
 
 /// A definition, or a group that was inferred, with what was found in it.
@@ -71,6 +71,19 @@ pub(super) fn count<'a>(
     severity: Severity,
 ) -> u64 {
     findings.into_iter().filter(|finding| finding.severity == severity).count() as u64
+}
+
+/// The examples of a finding that say something: one that is masked until it is the pattern itself, or
+/// until it is the same as another, does not.
+pub(super) fn examples(finding: &Finding) -> Vec<&Example> {
+    let mut telling: Vec<&Example> = Vec::new();
+    for example in &finding.examples {
+        let known = |it: &&Example| (&it.key, &it.detail) == (&example.key, &example.detail);
+        if finding.subject.as_ref() != Some(&example.key) && !telling.iter().any(known) {
+            telling.push(example);
+        }
+    }
+    telling
 }
 
 /// The findings by the names of their definitions.

@@ -3,6 +3,7 @@
 use super::chart::Strip;
 use super::page::Anchors;
 use super::prose::{Piece, Span, pieces, prose};
+use crate::render::subject::examples;
 use crate::render::words;
 use crate::report::{ChangeVerdict, Finding, Group, Setting};
 use keyward_fact::thousands;
@@ -28,7 +29,7 @@ pub(super) struct FindingRow {
 impl FindingRow {
     pub(super) fn new(number: usize, finding: &Finding, anchors: &Anchors) -> Self {
         let examples: Vec<_> =
-            finding.examples.iter().map(|it| (it.key.clone(), it.detail.clone())).collect();
+            examples(finding).iter().map(|it| (it.key.clone(), it.detail.clone())).collect();
         let more = finding.count.saturating_sub(examples.len() as u64);
         FindingRow {
             number: number + 1,

@@ -2,7 +2,7 @@
 
 use super::Sheet;
 use crate::render::ink::{Look, visible, wrap};
-use crate::render::subject::count;
+use crate::render::subject::{count, examples};
 use crate::render::words;
 use crate::report::{ChangeVerdict, Finding, Report, Severity};
 
@@ -53,7 +53,8 @@ fn write_one(finding: &Finding, sheet: &mut Sheet) {
             _ => sheet.line(&format!("  {}", ink.on(Look::Bold, line))),
         }
     }
-    let (examples, left_out) = sheet.top(&finding.examples, EXAMPLES);
+    let examples = examples(finding);
+    let (examples, left_out) = sheet.top(&examples, EXAMPLES);
     let mut lines: Vec<(String, Look, String)> = Vec::new();
     for example in examples {
         let detail = match &example.detail {

@@ -23,9 +23,11 @@ pub(super) fn write(report: &Report, sheet: &mut Sheet) {
     let how = visible(&words::bytes_kind(report));
     row(sheet, "bytes", &words::size(report.summary.bytes), &how);
     declared(report, sheet);
-    let (look, text) = found(report);
-    let text = sheet.ink.on(look, &text);
-    row(sheet, "findings", &text, &compared(report));
+    if !report.schemas.is_empty() {
+        let (look, text) = found(report);
+        let text = sheet.ink.on(look, &text);
+        row(sheet, "findings", &text, &compared(report));
+    }
     if let Some(sample) = words::sampled(report) {
         sheet.paragraph(("  sampled   ", "            "), Look::Warning, &sample);
     }

@@ -6,6 +6,7 @@ use crate::render::table::{Cell, Side, Table};
 use crate::render::words;
 use crate::report::Report;
 use keyward_fact::thousands;
+use std::collections::BTreeMap;
 
 pub(super) fn foreign(report: &Report, sheet: &mut Sheet) {
     if report.foreign.is_empty() {
@@ -38,18 +39,29 @@ pub(super) fn settings(report: &Report, sheet: &mut Sheet) {
         let (mark, look, verdict) = match setting.ok {
             Some(true) => ("✓", Look::Good, "as asked".to_owned()),
             Some(false) => ("✗", Look::Error, format!("asked for {}", quoted(&setting.want))),
-            None => ("?", Look::Warning, format!("asked for {}", quoted(&setting.want))),
+            None => continue,
         };
         let mark = sheet.ink.on(look, mark);
-        let got = match &setting.got {
-            Some(got) => quoted(got),
-            None => "not seen".to_owned(),
-        };
+        let got = quoted(setting.got.as_deref().unwrap_or_default());
         let name = sheet.ink.on(Look::Code, &visible(&setting.name));
         sheet.line(&format!("{mark} {name} {got}, {verdict}"));
-        if setting.ok != Some(true) && !setting.why.is_empty() {
+        if setting.ok == Some(false) && !setting.why.is_empty() {
             sheet.paragraph(("  ", "  "), Look::Dim, &setting.why);
         }
+    }
+    unseen(report, sheet);
+}
+
+/// What could not be seen, by the reason: an RDB file shows no setting at all.
+fn unseen(report: &Report, sheet: &mut Sheet) {
+    let mut reasons: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    for setting in report.settings.iter().filter(|setting| setting.ok.is_none()) {
+        reasons.entry(&setting.why).or_default().push(&setting.name);
+    }
+    for (why, names) in reasons {
+        let mark = format!("{} ", sheet.ink.on(Look::Warning, "?"));
+        let text = format!("not seen: {}; {why}", names.join(", "));
+        sheet.paragraph((&mark, "  "), Look::Plain, &text);
     }
 }
 
