@@ -21,6 +21,7 @@ mod observe;
 mod plan;
 mod present;
 mod rdb;
+pub mod render;
 pub mod report;
 mod segment;
 mod settings;

@@ -36,6 +36,7 @@
 mod allowing;
 mod check;
 mod context;
+pub mod exchange;
 mod finding;
 mod fit;
 mod live;

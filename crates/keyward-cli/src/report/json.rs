@@ -1,6 +1,7 @@
 //! `json`: one document, versioned. `jsonl`: its findings, one a line.
 
-use super::{Place, Report, severity_name};
+use super::{Report, severity_name};
+use keyward_rules::exchange::{Place, Region};
 use keyward_schema::Diagnostic;
 use keyward_schema::model::Severity;
 use serde_json::{Map, Value, json};
@@ -57,12 +58,13 @@ fn object(report: &Report<'_>, finding: &Diagnostic) -> Value {
 
 /// Adds a place; a finding without one has `null` for each part.
 fn place(object: &mut Map<String, Value>, place: Option<&Place>) {
+    let region = place.and_then(|place| place.region);
     let mut insert = |name: &str, value: Option<Value>| {
         object.insert(name.to_owned(), value.unwrap_or(Value::Null));
     };
     insert("file", place.map(|place| place.file.clone().into()));
-    insert("line", place.map(|place| place.line.into()));
-    insert("column", place.map(|place| place.column.into()));
-    insert("end_line", place.map(|place| place.end_line.into()));
-    insert("end_column", place.map(|place| place.end_column.into()));
+    insert("line", region.map(|Region { line, .. }| line.into()));
+    insert("column", region.map(|Region { column, .. }| column.into()));
+    insert("end_line", region.map(|Region { end_line, .. }| end_line.into()));
+    insert("end_column", region.map(|Region { end_column, .. }| end_column.into()));
 }

@@ -1,14 +1,13 @@
 //! Findings → what was asked for: text for people, lines for logs, documents for programs.
 
-mod github;
 mod json;
-mod sarif;
 
 use crate::args::ReportFormat;
 use crate::output::{ERROR, GOOD, Output, WARNING};
 use crate::verdict::Verdict;
 use keyward_fact::thousands;
 use keyward_rules::SCHEMA;
+use keyward_rules::exchange::{Place, Region, Reported, annotations, sarif};
 use keyward_schema::model::Severity;
 use keyward_schema::{Diagnostic, Label, Sources, concise, render};
 use std::io;
@@ -58,12 +57,14 @@ impl<'a> Report<'a> {
                 output.note(self.summary())
             }
             ReportFormat::Github => {
-                output.print(github::annotations(self))?;
+                output.print(annotations(&self.reported()))?;
                 output.note(self.summary())
             }
             ReportFormat::Json => output.print(json::document(self)),
             ReportFormat::Jsonl => output.print(json::lines(self)),
-            ReportFormat::Sarif => output.print(sarif::document(self)),
+            ReportFormat::Sarif => {
+                output.print(sarif(&self.reported(), self.verdict() != Verdict::Unusable))
+            }
         }
     }
 
@@ -109,12 +110,31 @@ impl<'a> Report<'a> {
         self.findings.iter().filter(|finding| finding.rule == SCHEMA).count()
     }
 
-    /// Where a label points, in words.
+    /// The findings as other programs read them.
+    fn reported(&self) -> Vec<Reported> {
+        let reported = |finding: &Diagnostic| Reported {
+            rule: finding.rule.to_owned(),
+            severity: finding.severity,
+            message: finding.message.clone(),
+            help: finding.help.clone(),
+            notes: finding.notes.clone(),
+            places: finding.labels.iter().map(|label| self.place(label)).collect(),
+            properties: finding
+                .definition
+                .iter()
+                .map(|definition| ("definition".to_owned(), definition.clone().into()))
+                .collect(),
+        };
+        self.findings.iter().map(reported).collect()
+    }
+
+    /// Where a label points.
     fn place(&self, label: &Label) -> Place {
         let (line, column) = self.sources.line_column(&label.span);
         let (end_line, end_column) = self.sources.end_line_column(&label.span);
         let file = self.sources.get(label.span.file).path.display().to_string();
-        Place { file, line, column, end_line, end_column }
+        let region = Region { line, column, end_line, end_column };
+        Place { file, region: Some(region), text: label.text.clone() }
     }
 }
 
@@ -125,16 +145,6 @@ fn left_out(finding: &Diagnostic) -> u64 {
         number.replace(',', "").parse::<u64>().ok()
     };
     finding.notes.iter().filter_map(number).sum()
-}
-
-/// A place in a file; lines and columns from 1, the end not included, columns in characters.
-#[derive(Debug, Clone, PartialEq, Eq)]
-struct Place {
-    file: String,
-    line: usize,
-    column: usize,
-    end_line: usize,
-    end_column: usize,
 }
 
 /// `1 finding`, `7 findings`

@@ -1,21 +1,19 @@
 //! `sarif`: SARIF 2.1.0, which code scanning reads.
 
-use super::{Place, Report};
-use crate::verdict::Verdict;
-use keyward_rules::{Rule, SCHEMA};
-use keyward_schema::Diagnostic;
+use super::{Place, Reported};
+use crate::{Rule, SCHEMA};
 use keyward_schema::model::Severity;
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 
-pub(super) fn document(report: &Report<'_>) -> String {
-    let mut names: Vec<&str> = report.findings.iter().map(|finding| finding.rule).collect();
+/// A SARIF document of one run; `successful` says whether everything was looked at that was to be.
+pub fn sarif(findings: &[Reported], successful: bool) -> String {
+    let mut names: Vec<&str> = findings.iter().map(|finding| finding.rule.as_str()).collect();
     names.sort_unstable();
     names.dedup();
-    let results: Vec<Value> = report
-        .findings
+    let results: Vec<Value> = findings
         .iter()
-        .map(|finding| result(report, finding, names.iter().position(|name| *name == finding.rule)))
+        .map(|finding| result(finding, names.iter().position(|name| *name == finding.rule)))
         .collect();
     let document = json!({
         "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
@@ -29,7 +27,7 @@ pub(super) fn document(report: &Report<'_>) -> String {
                     "rules": names.iter().map(|name| descriptor(name)).collect::<Vec<_>>(),
                 },
             },
-            "invocations": [{ "executionSuccessful": report.verdict() != Verdict::Unusable }],
+            "invocations": [{ "executionSuccessful": successful }],
             "columnKind": "unicodeCodePoints",
             "results": results,
         }],
@@ -39,7 +37,11 @@ pub(super) fn document(report: &Report<'_>) -> String {
 
 /// What there is to know about a rule.
 fn descriptor(name: &str) -> Value {
-    let Some(rule) = keyward_rules::find(name) else {
+    let Some(rule) = crate::find(name) else {
+        // A report may name a rule of another version.
+        if name != SCHEMA {
+            return json!({ "id": name });
+        }
         let text = "The schema cannot be used as it is.";
         return json!({
             "id": SCHEMA,
@@ -60,7 +62,7 @@ fn descriptor(name: &str) -> Value {
     })
 }
 
-fn result(report: &Report<'_>, finding: &Diagnostic, rule_index: Option<usize>) -> Value {
+fn result(finding: &Reported, rule_index: Option<usize>) -> Value {
     let mut message = finding.message.clone();
     for text in finding.help.iter().chain(&finding.notes) {
         let _ = write!(message, "\n{text}");
@@ -71,33 +73,32 @@ fn result(report: &Report<'_>, finding: &Diagnostic, rule_index: Option<usize>) 
         "level": level(finding.severity),
         "message": { "text": message },
     });
-    if let Some((first, others)) = finding.labels.split_first() {
-        result["locations"] = json!([location(&report.place(first), &first.text)]);
+    if let Some((first, others)) = finding.places.split_first() {
+        result["locations"] = json!([location(first)]);
         if !others.is_empty() {
-            let others = others.iter().map(|label| location(&report.place(label), &label.text));
-            result["relatedLocations"] = others.collect();
+            result["relatedLocations"] = others.iter().map(location).collect();
         }
     }
-    if let Some(definition) = &finding.definition {
-        result["properties"] = json!({ "definition": definition });
+    if !finding.properties.is_empty() {
+        result["properties"] = Value::Object(finding.properties.clone());
     }
     result
 }
 
-fn location(place: &Place, text: &str) -> Value {
+fn location(place: &Place) -> Value {
     let mut location = json!({
-        "physicalLocation": {
-            "artifactLocation": { "uri": uri(&place.file) },
-            "region": {
-                "startLine": place.line,
-                "startColumn": place.column,
-                "endLine": place.end_line,
-                "endColumn": place.end_column,
-            },
-        },
+        "physicalLocation": { "artifactLocation": { "uri": uri(&place.file) } },
     });
-    if !text.is_empty() {
-        location["message"] = json!({ "text": text });
+    if let Some(region) = place.region {
+        location["physicalLocation"]["region"] = json!({
+            "startLine": region.line,
+            "startColumn": region.column,
+            "endLine": region.end_line,
+            "endColumn": region.end_column,
+        });
+    }
+    if !place.text.is_empty() {
+        location["message"] = json!({ "text": place.text });
     }
     location
 }

@@ -1,0 +1,128 @@
+//! Findings, unknown keys, settings: what is wrong, and what was perhaps meant.
+
+use super::chart::Strip;
+use super::page::Anchors;
+use super::prose::{Piece, Span, pieces, prose};
+use crate::render::subject::examples;
+use crate::render::words;
+use crate::report::{ChangeVerdict, Finding, Group, Setting};
+use keyward_fact::thousands;
+use serde::Serialize;
+
+#[derive(Debug, Serialize)]
+pub(super) struct FindingRow {
+    number: usize,
+    rule: String,
+    severity: &'static str,
+    message: Vec<Span>,
+    help: Vec<Vec<Span>>,
+    examples: Vec<(String, Option<String>)>,
+    /// How many keys the examples leave out
+    more: Option<String>,
+    bytes: Option<String>,
+    sampled: bool,
+    change: Option<String>,
+    /// Name and place of the definition
+    definition: Option<(String, String)>,
+}
+
+impl FindingRow {
+    pub(super) fn new(number: usize, finding: &Finding, anchors: &Anchors) -> Self {
+        let examples: Vec<_> =
+            examples(finding).iter().map(|it| (it.key.clone(), it.detail.clone())).collect();
+        let more = finding.count.saturating_sub(examples.len() as u64);
+        FindingRow {
+            number: number + 1,
+            rule: finding.rule.clone(),
+            severity: finding.severity.name(),
+            message: prose(&finding.message),
+            help: finding.help.iter().map(|help| prose(help)).collect(),
+            more: (more > 0 && !examples.is_empty()).then(|| words::counted(more, "more key")),
+            examples,
+            bytes: (finding.bytes > 0).then(|| words::size(finding.bytes)),
+            sampled: finding.sampled,
+            change: change(finding),
+            definition: anchors.find(finding.schema.as_deref(), finding.definition.as_deref()),
+        }
+    }
+}
+
+fn change(finding: &Finding) -> Option<String> {
+    let change = finding.change.as_ref()?;
+    let was = words::percent(change.share);
+    Some(match change.verdict {
+        ChangeVerdict::New => "new".to_owned(),
+        ChangeVerdict::Worse => format!("worse, was {was}"),
+        ChangeVerdict::Same => "as before".to_owned(),
+        ChangeVerdict::Better => format!("better, was {was}"),
+    })
+}
+
+/// Keys that no definition has.
+#[derive(Debug, Serialize)]
+pub(super) struct UnknownRow {
+    pieces: Vec<Piece>,
+    keys: String,
+    bytes: String,
+    types: String,
+    strip: Strip,
+    half: Option<String>,
+    none: String,
+    examples: Vec<String>,
+    /// Name, place, pattern and why
+    nearest: Option<(String, Option<String>, String, Vec<Span>)>,
+}
+
+impl UnknownRow {
+    pub(super) fn new(group: &Group, anchors: &Anchors) -> Self {
+        let facts = &group.facts;
+        let nearest = group.nearest.as_ref().map(|nearest| {
+            let target = anchors.find(Some(&nearest.schema), Some(&nearest.definition));
+            let id = target.map(|(_, id)| id);
+            (nearest.definition.clone(), id, nearest.pattern.clone(), prose(&nearest.why))
+        });
+        let types: Vec<&str> =
+            facts.types.iter().filter(|it| *it.1 > 0).map(|it| it.0.as_str()).collect();
+        UnknownRow {
+            pieces: pieces(&group.pattern),
+            keys: words::counted(facts.keys, "key"),
+            bytes: words::size(facts.bytes),
+            types: types.join(", "),
+            strip: Strip::new(&facts.ttl),
+            half: (facts.ttl.expiring > 0).then(|| words::seconds(facts.ttl.remaining.p50)),
+            none: thousands(facts.ttl.none),
+            examples: group.examples.clone(),
+            nearest,
+        }
+    }
+}
+
+/// A setting of the server.
+#[derive(Debug, Serialize)]
+pub(super) struct SettingRow {
+    name: String,
+    want: String,
+    got: Option<String>,
+    /// `ok`, `bad` or `unseen`
+    verdict: &'static str,
+    why: Vec<Span>,
+}
+
+impl SettingRow {
+    pub(super) fn new(setting: &Setting) -> Self {
+        let quoted = |value: &String| {
+            if value.is_empty() { "\"\"".to_owned() } else { value.clone() }
+        };
+        SettingRow {
+            name: setting.name.clone(),
+            want: quoted(&setting.want),
+            got: setting.got.as_ref().map(quoted),
+            verdict: match setting.ok {
+                Some(true) => "ok",
+                Some(false) => "bad",
+                None => "unseen",
+            },
+            why: prose(&setting.why),
+        }
+    }
+}

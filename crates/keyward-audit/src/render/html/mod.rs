@@ -1,0 +1,99 @@
+//! One HTML file that needs nothing else: no network, and no script for what is essential.
+
+mod chart;
+mod finding;
+mod page;
+mod prose;
+mod row;
+mod treemap;
+
+use super::ink::visible;
+use crate::report::Report;
+use minijinja::{AutoEscape, Environment, Error, ErrorKind, UndefinedBehavior, Value};
+
+const PAGE: &str = include_str!("../../../templates/report.html.j2");
+const STYLE: &str = include_str!("../../../templates/report.css");
+const SCRIPT: &str = include_str!("../../../templates/report.js");
+
+/// The SHA-256 of what stands between the tags, by which the page's own policy tells its style and its
+/// script from any other. They are constants, so that no report costs a hash; a test compares them.
+const STYLE_HASH: &str = "rIUbiPD2Xtn3dFU6dcqUXVClNJR9+ronsv86dGUXcxw=";
+const SCRIPT_HASH: &str = "IK7NMbx3txX4cxjLqvZ7l9heQQ/3hbm+zCc4yIIM/I8=";
+
+/// A report as one self-contained HTML page. The same report gives the same bytes.
+///
+/// Its Content-Security-Policy lets nothing be loaded, and nothing be run but its own script.
+#[allow(clippy::missing_panics_doc, reason = "the template is ours, and a report cannot change it")]
+pub fn html(report: &Report) -> String {
+    let page = page::Page::new(report);
+    environment()
+        .and_then(|environment| {
+            let policy = format!(
+                "default-src 'none'; base-uri 'none'; form-action 'none'; \
+                 style-src 'sha256-{STYLE_HASH}'; script-src 'sha256-{SCRIPT_HASH}'"
+            );
+            let template = environment.get_template("report.html")?;
+            template.render(minijinja::context! {
+                policy => Value::from_safe_string(policy),
+                style => Value::from_safe_string(STYLE.to_owned()),
+                script => Value::from_safe_string(SCRIPT.to_owned()),
+                ..Value::from_serialize(&page)
+            })
+        })
+        .expect("our template asks for nothing that a page does not have")
+}
+
+fn environment() -> Result<Environment<'static>, Error> {
+    let mut environment = Environment::new();
+    environment.set_undefined_behavior(UndefinedBehavior::Strict);
+    environment.set_trim_blocks(true);
+    environment.set_lstrip_blocks(true);
+    environment.set_auto_escape_callback(|_| AutoEscape::Html);
+    // Everything that is not our own markup is escaped, and what no reader would see is spelt out.
+    environment.set_formatter(|out, _, value| {
+        let written = match value.as_str() {
+            Some(text) if value.is_safe() => out.write_str(text),
+            Some(text) => out.write_str(&escape(text)),
+            None => out.write_str(&escape(&value.to_string())),
+        };
+        written.map_err(|error| Error::new(ErrorKind::WriteFailure, error.to_string()))
+    });
+    environment.add_template("report.html", PAGE)?;
+    Ok(environment)
+}
+
+/// A text as it stands in HTML or in an attribute.
+fn escape(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for char in visible(text).chars() {
+        match char {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '"' => out.push_str("&quot;"),
+            '\'' => out.push_str("&#39;"),
+            char => out.push(char),
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use base64::Engine as _;
+    use sha2::{Digest, Sha256};
+
+    #[test]
+    fn the_policy_knows_the_style_and_the_script() {
+        for (text, hash) in [(STYLE, STYLE_HASH), (SCRIPT, SCRIPT_HASH)] {
+            let own = base64::engine::general_purpose::STANDARD.encode(Sha256::digest(text));
+            assert_eq!(hash, own, "write the new hash into this file");
+        }
+    }
+
+    #[test]
+    fn nothing_leaves_its_place() {
+        assert_eq!(escape("<b a='\"&\n"), "&lt;b a=&#39;&quot;&amp;\\n");
+    }
+}

@@ -1,0 +1,321 @@
+//! What the template is filled with. Every text is made already; the template says where it stands.
+
+use super::chart::{Scale, legend, per_cent};
+use super::finding::{FindingRow, SettingRow, UnknownRow};
+use super::prose::{Span, prose};
+use super::row::{Row, flag};
+use super::treemap::{Part, Treemap};
+use crate::render::subject::{Subject, count};
+use crate::render::words;
+use crate::report::{Facts, Report, Severity};
+use keyward_fact::thousands;
+use serde::Serialize;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// How many areas the treemap has, at most; what is left makes one more.
+const AREAS: usize = 80;
+
+/// Everything that the page says.
+#[derive(Debug, Serialize)]
+pub(super) struct Page {
+    name: String,
+    keyspaces: String,
+    has_schema: bool,
+    several: bool,
+    keyward: String,
+    created_at: String,
+    facts: Vec<String>,
+    /// What must be known before any number is read
+    warnings: Vec<String>,
+    lead: Vec<Vec<Span>>,
+    numbers: Vec<Number>,
+    wide: Treemap,
+    narrow: Treemap,
+    /// The colours of the treemap: class and label
+    colors: Vec<(String, String)>,
+    rows: Vec<Row>,
+    empty: Vec<Row>,
+    ttl_legend: Vec<(String, String)>,
+    size_marks: Vec<(f64, String)>,
+    bytes_kind: String,
+    findings: Vec<FindingRow>,
+    errors: u64,
+    warning_count: u64,
+    /// The rules that found something, with how many findings each
+    rules: Vec<(String, usize)>,
+    unknown: Vec<UnknownRow>,
+    unknown_total: String,
+    foreign: Vec<(String, String, String, String)>,
+    settings: Vec<SettingRow>,
+    shards: Vec<(String, String, String)>,
+    notes: Vec<Vec<Span>>,
+    masked: bool,
+}
+
+/// A number of the headline.
+#[derive(Debug, Serialize)]
+struct Number {
+    label: &'static str,
+    value: String,
+    more: String,
+    /// `good`, `mild`, `bad` or nothing
+    tone: &'static str,
+    href: &'static str,
+    bar: Option<f64>,
+}
+
+impl Page {
+    pub(super) fn new(report: &Report) -> Self {
+        let subjects = Subject::all(report);
+        let anchors = Anchors::new(&subjects);
+        let most = subjects.iter().map(Subject::bytes).max().unwrap_or(0);
+        let with_sizes = subjects.iter().map(|it| &it.facts.sizes);
+        let scale = Scale::over(with_sizes.filter(|it| !it.histogram.is_empty()));
+        let row = |it: &Subject<'_>| Row::new(report, it, &anchors, most, scale);
+        let (full, empty): (Vec<_>, Vec<_>) = subjects.iter().partition(|it| it.keys() > 0);
+        let parts = parts(report, &subjects, &anchors);
+        let names: Vec<&str> = report.schemas.iter().map(|it| it.name.as_str()).collect();
+        let unknown = report.summary.unknown;
+        Page {
+            name: report.source.name.clone(),
+            keyspaces: names.join(", "),
+            has_schema: !report.schemas.is_empty(),
+            several: report.schemas.len() > 1,
+            keyward: report.keyward.clone(),
+            created_at: words::moment(&report.created_at),
+            facts: words::server(report)
+                .into_iter()
+                .chain([words::kind(report).to_owned(), words::moment(&report.source.clock)])
+                .collect(),
+            warnings: warnings(report),
+            lead: lead(report, &full),
+            numbers: numbers(report, &subjects),
+            wide: Treemap::new(&parts, 960.0, 420.0),
+            narrow: Treemap::new(&parts, 340.0, 440.0),
+            colors: colors(&parts),
+            ttl_legend: full.first().map(|it| legend(&it.facts.ttl)).unwrap_or_default(),
+            rows: full.into_iter().map(row).collect(),
+            empty: empty.into_iter().map(row).collect(),
+            size_marks: scale.marks(),
+            bytes_kind: words::bytes_kind(report),
+            findings: (report.findings.iter().enumerate())
+                .map(|(number, it)| FindingRow::new(number, it, &anchors))
+                .collect(),
+            errors: count(&report.findings, Severity::Error),
+            warning_count: count(&report.findings, Severity::Warning),
+            rules: rules(report),
+            unknown: report.unknown.iter().map(|it| UnknownRow::new(it, &anchors)).collect(),
+            unknown_total: format!(
+                "{}, {}",
+                words::counted(unknown.keys, "key"),
+                words::size(unknown.bytes)
+            ),
+            foreign: (report.foreign.iter())
+                .map(|it| {
+                    let (keys, bytes) = (thousands(it.keys), words::size(it.bytes));
+                    (it.name.clone(), it.glob.clone(), keys, bytes)
+                })
+                .collect(),
+            settings: report.settings.iter().map(SettingRow::new).collect(),
+            shards: (report.source.shards.iter())
+                .map(|it| {
+                    let dbsize = it.dbsize.map(thousands).unwrap_or_default();
+                    (it.name.clone(), thousands(it.keys_seen), dbsize)
+                })
+                .collect(),
+            notes: report.source.notes.iter().map(|note| prose(note)).collect(),
+            masked: !report.state.revealed,
+        }
+    }
+}
+
+fn warnings(report: &Report) -> Vec<String> {
+    let partial = "Not everything was seen that was to be seen. The numbers are of what was.";
+    let partial = (!report.source.complete).then(|| partial.to_owned());
+    let sampled = words::sampled(report).map(|text| format!("This is {text}."));
+    partial.into_iter().chain(sampled).collect()
+}
+
+/// The report in a few sentences.
+fn lead(report: &Report, full: &[&Subject<'_>]) -> Vec<Vec<Span>> {
+    let mut sentences = Vec::new();
+    if let Some(largest) = full.first() {
+        let share = words::percent(words::share(largest.bytes(), report.summary.bytes));
+        let size = words::size(largest.bytes());
+        let named = largest.name.replace('`', "'");
+        sentences.push(format!("`{named}` takes the most: {size}, {share} of all bytes."));
+    }
+    let (wrong, keys) = (full.iter())
+        .filter(|it| it.facts.ttl.declared.as_deref().is_some_and(|ttl| ttl != "none"))
+        .filter(|it| it.facts.ttl.none > 0)
+        .fold((0, 0), |(wrong, keys), it| (wrong + 1, keys + it.facts.ttl.none));
+    if wrong > 0 {
+        let keys = words::counted(keys, "key");
+        let of = words::counted(wrong, "definition");
+        sentences.push(format!("{keys} of {of} should expire and do not."));
+    }
+    if report.summary.unknown.keys > 0 {
+        let keys = words::counted(report.summary.unknown.keys, "key");
+        sentences.push(format!("{keys} belong to no definition."));
+    }
+    sentences.iter().map(|sentence| prose(sentence)).collect()
+}
+
+fn numbers(report: &Report, subjects: &[Subject<'_>]) -> Vec<Number> {
+    let summary = &report.summary;
+    let expired = match summary.expired {
+        0 => String::new(),
+        expired => format!("{} expired, not counted", thousands(expired)),
+    };
+    let number =
+        |label, value, more, href| Number { label, value, more, tone: "", href, bar: None };
+    let mut numbers = vec![
+        number("Keys", thousands(summary.keys), expired, "#definitions"),
+        number("Bytes", words::size(summary.bytes), words::bytes_kind(report), "#memory"),
+    ];
+    if let Some(compliance) = summary.compliance {
+        let tone = if compliance >= 1.0 {
+            "good"
+        } else if compliance >= 0.95 {
+            ""
+        } else {
+            "mild"
+        };
+        let of = format!("{} of {} keys", thousands(summary.compliant), thousands(summary.judged));
+        let bar = Some(per_cent(compliance));
+        let number = number("As declared", words::percent(compliance), of, "#findings");
+        numbers.push(Number { tone, bar, ..number });
+    }
+    if !report.schemas.is_empty() {
+        let errors = count(&report.findings, Severity::Error);
+        let warnings = count(&report.findings, Severity::Warning);
+        let tone = match (errors, warnings) {
+            (0, 0) => "good",
+            (0, _) => "mild",
+            _ => "bad",
+        };
+        let more = match &report.baseline {
+            Some(baseline) => format!("{} new or worse", thousands(baseline.worse)),
+            None => flag(errors, warnings),
+        };
+        let value = thousands(errors + warnings);
+        numbers.push(Number { tone, ..number("Findings", value, more, "#findings") });
+    }
+    let facts =
+        || subjects.iter().map(|it| it.facts).chain(report.unknown.iter().map(|it| &it.facts));
+    let none: u64 = facts().map(|it| it.ttl.none).sum();
+    let share = words::share(none, facts().map(|it| it.keys).sum());
+    let meant = |it: &&Facts| it.ttl.declared.as_deref() == Some("none");
+    let meant: u64 = facts().filter(meant).map(|it| it.ttl.none).sum();
+    let more = match meant {
+        0 => words::percent(share),
+        meant => format!("{}; {} as declared", words::percent(share), thousands(meant)),
+    };
+    numbers.push(number("Without a TTL", thousands(none), more, "#ttl"));
+    numbers
+}
+
+/// What takes the memory: definitions, unknown keys, other software's.
+fn parts(report: &Report, subjects: &[Subject<'_>], anchors: &Anchors) -> Vec<Part> {
+    let all = report.summary.bytes;
+    let part = |name: &str, href: String, class: &str, keys: u64, bytes: u64, flag: String| {
+        let (size, share) = (words::size(bytes), words::percent(words::share(bytes, all)));
+        let mut tip = format!("{name}: {size}, {share}, {}", words::counted(keys, "key"));
+        if !flag.is_empty() {
+            tip = format!("{tip}, {flag}");
+        }
+        let (name, class) = (name.to_owned(), class.to_owned());
+        Part { name, href, class, keys, bytes, size, share, tip, flag, serious: false }
+    };
+    let mut parts: Vec<Part> = (subjects.iter())
+        .map(|it| {
+            let (errors, warnings) = (it.count(Severity::Error), it.count(Severity::Warning));
+            let flag = flag(errors, warnings);
+            let href = format!("#{}", anchors.of(it));
+            let class = class(it.lifecycle());
+            let part = part(it.name, href, class, it.keys(), it.bytes(), flag);
+            Part { serious: errors > 0, ..part }
+        })
+        .collect();
+    let (unknown, foreign) = (report.summary.unknown, report.summary.foreign);
+    let others = [("unknown", "#unknown", unknown), ("foreign", "#foreign", foreign)];
+    for (name, href, count) in others {
+        parts.push(part(name, href.to_owned(), name, count.keys, count.bytes, String::new()));
+    }
+    parts.retain(|part| part.bytes > 0);
+    parts.sort_by_key(|part| std::cmp::Reverse(part.bytes));
+    if parts.len() > AREAS + 1 {
+        // Too small to be seen, and too many to be drawn twice.
+        let rest = parts.split_off(AREAS);
+        let bytes = rest.iter().map(|it| it.bytes).sum();
+        let keys = rest.iter().map(|it| it.keys).sum();
+        let name = format!("{} more", thousands(rest.len() as u64));
+        let href = "#definitions".to_owned();
+        parts.push(part(&name, href, "group", keys, bytes, String::new()));
+        parts.sort_by_key(|part| std::cmp::Reverse(part.bytes));
+    }
+    parts
+}
+
+/// A lifecycle as a class; a report may say anything.
+pub(super) fn class(lifecycle: &str) -> &'static str {
+    const KNOWN: [&str; 5] = ["protected", "retained", "session", "cache", "temporary"];
+    KNOWN.into_iter().find(|known| *known == lifecycle).unwrap_or("group")
+}
+
+/// The colours that occur, in the order of the table of lifecycles.
+fn colors(parts: &[Part]) -> Vec<(String, String)> {
+    let order = ["protected", "retained", "session", "cache", "temporary", "unknown", "foreign"];
+    let used: BTreeSet<&str> = parts.iter().map(|part| part.class.as_str()).collect();
+    let used = order.into_iter().filter(|class| used.contains(class));
+    used.map(|class| (class.to_owned(), class.to_owned())).collect()
+}
+
+fn rules(report: &Report) -> Vec<(String, usize)> {
+    let mut rules: BTreeMap<&str, usize> = BTreeMap::new();
+    for finding in &report.findings {
+        *rules.entry(&finding.rule).or_default() += 1;
+    }
+    rules.into_iter().map(|(rule, count)| (rule.to_owned(), count)).collect()
+}
+
+/// Where each definition is on the page.
+#[derive(Debug)]
+pub(super) struct Anchors(BTreeMap<(Option<String>, String), String>);
+
+impl Anchors {
+    fn new(subjects: &[Subject<'_>]) -> Self {
+        let mut taken = BTreeSet::new();
+        let mut anchors = BTreeMap::new();
+        for subject in subjects {
+            let plain =
+                |char: char| if char.is_ascii_alphanumeric() || char == '_' { char } else { '-' };
+            let slug: String = subject.name.chars().map(plain).collect();
+            let mut id = format!("key-{slug}");
+            while !taken.insert(id.clone()) {
+                id.push('-');
+            }
+            anchors.insert(key(subject), id);
+        }
+        Anchors(anchors)
+    }
+
+    pub(super) fn of(&self, subject: &Subject<'_>) -> String {
+        self.0.get(&key(subject)).cloned().unwrap_or_default()
+    }
+
+    /// Name and place of a definition.
+    pub(super) fn find(
+        &self,
+        schema: Option<&str>,
+        name: Option<&str>,
+    ) -> Option<(String, String)> {
+        let name = name?;
+        let id = self.0.get(&(schema.map(str::to_owned), name.to_owned()))?;
+        Some((name.to_owned(), id.clone()))
+    }
+}
+
+fn key(subject: &Subject<'_>) -> (Option<String>, String) {
+    (subject.definition.map(|it| it.schema.clone()), subject.name.to_owned())
+}

@@ -1,0 +1,239 @@
+//! A definition, or an inferred group, with everything that the report says about it.
+
+use super::chart::{Quantiles, Range, Scale, Strip, per_cent};
+use super::page::{Anchors, class};
+use super::prose::{Piece, Span, pieces, prose};
+use crate::render::subject::Subject;
+use crate::render::words;
+use crate::report::{Facts, Finding, Report, Severity};
+use keyward_fact::thousands;
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// What a definition's row and card are filled with.
+#[derive(Debug, Serialize)]
+pub(super) struct Row {
+    id: String,
+    name: String,
+    schema: Option<String>,
+    pieces: Vec<Piece>,
+    lifecycle: &'static str,
+    /// Short facts: lifecycle, declared type, owner, …
+    badges: Vec<(&'static str, String)>,
+    keys: String,
+    keys_number: u64,
+    bytes: String,
+    bytes_number: u64,
+    share: String,
+    /// In per cent of the largest
+    bar: f64,
+    errors: u64,
+    warnings: u64,
+    flag: String,
+    findings: Vec<(usize, Vec<Span>, &'static str)>,
+    ttl: RowTtl,
+    types: Vec<Part>,
+    encodings: Vec<Part>,
+    /// Sizes, lengths, TTLs left, idle times, frequencies: what there is
+    quantiles: Vec<Quantiles>,
+    sizes: Option<Sizes>,
+    params: Vec<RowParam>,
+    biggest: Vec<RowBig>,
+    old_names: Vec<(String, String, String, String)>,
+    derived: Option<String>,
+    examples: Vec<String>,
+}
+
+#[derive(Debug, Serialize)]
+struct RowTtl {
+    strip: Strip,
+    declared: Option<String>,
+    half: Option<String>,
+    none: String,
+    /// Whether keys without a TTL are not what the schema asks for
+    none_is_wrong: bool,
+    too_long: Option<String>,
+    expired: Option<String>,
+}
+
+#[derive(Debug, Serialize)]
+struct Sizes {
+    range: Range,
+    p50: String,
+    p99: String,
+    max: String,
+}
+
+#[derive(Debug, Serialize)]
+struct Part {
+    name: String,
+    keys: String,
+    share: String,
+    bar: f64,
+}
+
+#[derive(Debug, Serialize)]
+struct RowParam {
+    name: String,
+    ty: String,
+    distinct: String,
+    error: String,
+}
+
+#[derive(Debug, Serialize)]
+struct RowBig {
+    key: String,
+    bytes: String,
+    length: Option<String>,
+    db: u64,
+}
+
+impl Row {
+    pub(super) fn new(
+        report: &Report,
+        subject: &Subject<'_>,
+        anchors: &Anchors,
+        most: u64,
+        scale: Scale,
+    ) -> Self {
+        let facts = subject.facts;
+        let (errors, warnings) = (subject.count(Severity::Error), subject.count(Severity::Warning));
+        Row {
+            id: anchors.of(subject),
+            name: subject.name.to_owned(),
+            schema: subject.definition.map(|it| it.schema.clone()),
+            pieces: pieces(subject.pattern),
+            lifecycle: class(subject.lifecycle()),
+            badges: badges(subject),
+            keys: thousands(subject.keys()),
+            keys_number: subject.keys(),
+            bytes: words::size(subject.bytes()),
+            bytes_number: subject.bytes(),
+            share: words::percent(words::share(subject.bytes(), report.summary.bytes)),
+            bar: per_cent(words::share(subject.bytes(), most)),
+            errors,
+            warnings,
+            flag: flag(errors, warnings),
+            findings: findings(subject),
+            ttl: ttl(facts),
+            types: parts(&facts.types),
+            encodings: parts(&facts.encodings),
+            quantiles: quantiles(facts),
+            sizes: (!facts.sizes.histogram.is_empty()).then(|| Sizes {
+                range: Range::new(&facts.sizes, scale),
+                p50: words::size(facts.sizes.p50),
+                p99: words::size(facts.sizes.p99),
+                max: words::size(facts.sizes.max),
+            }),
+            params: params(subject),
+            biggest: biggest(facts),
+            old_names: old_names(subject),
+            derived: derived(subject),
+            examples: subject.group.map(|group| group.examples.clone()).unwrap_or_default(),
+        }
+    }
+}
+
+/// `1 error, 2 warnings`
+pub(super) fn flag(errors: u64, warnings: u64) -> String {
+    let errors = (errors > 0).then(|| words::counted(errors, "error"));
+    let warnings = (warnings > 0).then(|| words::counted(warnings, "warning"));
+    let both: Vec<String> = errors.into_iter().chain(warnings).collect();
+    both.join(", ")
+}
+
+fn badges(subject: &Subject<'_>) -> Vec<(&'static str, String)> {
+    let Some(definition) = subject.definition else { return Vec::new() };
+    let mut badges = vec![("lifecycle", definition.lifecycle.clone())];
+    badges.extend(definition.declared_type.iter().map(|it| ("type", it.clone())));
+    badges.extend(definition.group.iter().map(|it| ("group", it.clone())));
+    badges.extend(definition.owner.iter().map(|it| ("owner", it.clone())));
+    badges
+}
+
+/// The findings about it: their numbers, messages and severities.
+fn findings(subject: &Subject<'_>) -> Vec<(usize, Vec<Span>, &'static str)> {
+    let row =
+        |(number, it): &(usize, &Finding)| (number + 1, prose(&it.message), it.severity.name());
+    subject.findings.iter().map(row).collect()
+}
+
+fn ttl(facts: &Facts) -> RowTtl {
+    let ttl = &facts.ttl;
+    let declared = ttl.declared.clone();
+    RowTtl {
+        strip: Strip::new(ttl),
+        half: (ttl.expiring > 0).then(|| words::seconds(ttl.remaining.p50)),
+        none: words::percent(words::share(ttl.none, facts.keys)),
+        none_is_wrong: ttl.none > 0 && declared.as_deref().is_some_and(|it| it != "none"),
+        too_long: (ttl.too_long > 0).then(|| thousands(ttl.too_long)),
+        expired: (ttl.expired > 0).then(|| thousands(ttl.expired)),
+        declared,
+    }
+}
+
+/// Names with their keys, the most first.
+fn parts(counts: &BTreeMap<String, u64>) -> Vec<Part> {
+    let all = counts.values().sum();
+    let mut counts: Vec<_> = counts.iter().filter(|(_, keys)| **keys > 0).collect();
+    counts.sort_by_key(|(_, keys)| std::cmp::Reverse(**keys));
+    let part = |(name, keys): (&String, &u64)| Part {
+        name: name.clone(),
+        keys: thousands(*keys),
+        share: words::percent(words::share(*keys, all)),
+        bar: per_cent(words::share(*keys, all)),
+    };
+    counts.into_iter().map(part).collect()
+}
+
+fn quantiles(facts: &Facts) -> Vec<Quantiles> {
+    let known = |it: &&crate::report::Distribution| !it.histogram.is_empty();
+    let all = [
+        ("Bytes", Some(&facts.sizes), words::size as fn(u64) -> String),
+        ("Length", Some(&facts.lengths), thousands),
+        ("TTL left", Some(&facts.ttl.remaining), words::seconds),
+        ("Idle for", facts.idle.as_ref(), words::seconds),
+        ("Use (LFU)", facts.freq.as_ref(), thousands),
+    ];
+    all.into_iter()
+        .filter_map(|(label, of, write)| {
+            of.filter(known).map(|of| Quantiles::new(label, of, write))
+        })
+        .collect()
+}
+
+fn params(subject: &Subject<'_>) -> Vec<RowParam> {
+    let params = subject.definition.map(|definition| definition.params.as_slice());
+    let row = |param: &crate::report::Param| RowParam {
+        name: param.name.clone(),
+        ty: param.ty.clone(),
+        distinct: thousands(param.distinct),
+        error: words::percent(param.error),
+    };
+    params.unwrap_or_default().iter().map(row).collect()
+}
+
+fn biggest(facts: &Facts) -> Vec<RowBig> {
+    let row = |big: &crate::report::Big| RowBig {
+        key: big.key.clone(),
+        bytes: words::size(big.bytes),
+        length: big.length.map(thousands),
+        db: big.db,
+    };
+    facts.biggest.iter().map(row).collect()
+}
+
+fn old_names(subject: &Subject<'_>) -> Vec<(String, String, String, String)> {
+    let old_names = subject.definition.map(|definition| definition.old_names.as_slice());
+    let row = |old: &crate::report::OldName| {
+        let (keys, bytes) = (thousands(old.keys), words::size(old.bytes));
+        (old.pattern.clone(), old.migration.clone(), keys, bytes)
+    };
+    old_names.unwrap_or_default().iter().map(row).collect()
+}
+
+fn derived(subject: &Subject<'_>) -> Option<String> {
+    let derived = subject.definition?.derived;
+    let keys = words::counted(derived.keys, "key");
+    (derived.keys > 0).then(|| format!("{keys}, {}", words::size(derived.bytes)))
+}

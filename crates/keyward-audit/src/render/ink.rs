@@ -1,0 +1,148 @@
+//! Text on a terminal: looks that say nothing which the words do not say, and widths in columns.
+
+use anstyle::{AnsiColor, Style as Ansi};
+use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
+
+/// A look.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) enum Look {
+    #[default]
+    Plain,
+    Bold,
+    Dim,
+    Code,
+    Error,
+    Warning,
+    Good,
+    Help,
+}
+
+impl Look {
+    fn ansi(self) -> Ansi {
+        match self {
+            Look::Plain => Ansi::new(),
+            Look::Bold => Ansi::new().bold(),
+            Look::Dim => Ansi::new().dimmed(),
+            Look::Code => AnsiColor::Cyan.on_default(),
+            Look::Error => AnsiColor::BrightRed.on_default().bold(),
+            Look::Warning => AnsiColor::Yellow.on_default().bold(),
+            Look::Good => AnsiColor::BrightGreen.on_default().bold(),
+            Look::Help => AnsiColor::BrightCyan.on_default().bold(),
+        }
+    }
+}
+
+/// Puts looks on texts, or leaves them as they are.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Ink {
+    pub(super) color: bool,
+}
+
+impl Ink {
+    pub(super) fn on(self, look: Look, text: &str) -> String {
+        let ansi = look.ansi();
+        if self.color && look != Look::Plain && !text.is_empty() {
+            format!("{ansi}{text}{ansi:#}")
+        } else {
+            text.to_owned()
+        }
+    }
+}
+
+/// The columns that a text takes.
+pub(super) fn width(text: &str) -> usize {
+    UnicodeWidthStr::width(text)
+}
+
+/// A text of a report as it can be shown: what a terminal obeys or a reader does not see is spelt out.
+pub(in crate::render) fn visible(text: &str) -> String {
+    if !text.contains(is_unseen) {
+        return text.to_owned();
+    }
+    let shown = |char: char| match char {
+        '\t' | '\n' | '\r' => char.escape_default().to_string(),
+        char if is_unseen(char) => char.escape_unicode().to_string(),
+        char => char.to_string(),
+    };
+    text.chars().map(shown).collect()
+}
+
+/// Control characters, and those that turn the direction of writing, part lines or have no width.
+fn is_unseen(char: char) -> bool {
+    char.is_control()
+        || matches!(
+            char,
+            '\u{61c}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{2069}'
+                | '\u{feff}'
+        )
+}
+
+/// As much of a text as fits into so many columns, with an ellipsis if that is not all.
+pub(super) fn cut(text: &str, columns: usize) -> String {
+    if width(text) <= columns {
+        return text.to_owned();
+    }
+    let mut taken = 0;
+    let fits = |char: &char| {
+        taken += char.width().unwrap_or(0);
+        taken < columns
+    };
+    let mut shown: String = text.chars().take_while(fits).collect();
+    if columns > 0 {
+        shown.push('…');
+    }
+    shown
+}
+
+/// The lines of a text, parted at spaces; a word that is longer than a line stays whole, so that it
+/// can be copied.
+pub(super) fn wrap(text: &str, columns: usize) -> Vec<String> {
+    let mut words: Vec<String> = Vec::new();
+    for word in text.split(' ').filter(|word| !word.is_empty()) {
+        match words.last_mut() {
+            // `14.1 %` is not parted.
+            Some(last) if word.starts_with('%') => *last = format!("{last} {word}"),
+            _ => words.push(word.to_owned()),
+        }
+    }
+    let mut lines = vec![String::new()];
+    for word in words {
+        let line = lines.last_mut().expect("there is a first line");
+        if line.is_empty() {
+            line.push_str(&word);
+        } else if width(line) + 1 + width(&word) <= columns {
+            line.push(' ');
+            line.push_str(&word);
+        } else {
+            lines.push(word);
+        }
+    }
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_terminal_obeys_is_spelt_out() {
+        assert_eq!(visible("a\u{1b}[2Jb\n\u{202e}c"), "a\\u{1b}[2Jb\\n\\u{202e}c");
+        assert_eq!(visible("ключ:京"), "ключ:京");
+    }
+
+    #[test]
+    fn a_text_is_cut_by_its_columns() {
+        assert_eq!(cut("abcdef", 6), "abcdef");
+        assert_eq!(cut("abcdefg", 6), "abcde…");
+        assert_eq!(cut("京京京", 5), "京京…");
+        assert_eq!(cut("京京京", 4), "京…");
+        assert_eq!(cut("abc", 0), "");
+    }
+
+    #[test]
+    fn a_long_word_stays_whole() {
+        assert_eq!(wrap("a bb ccccccc d", 4), ["a bb", "ccccccc", "d"]);
+        assert_eq!(wrap("of 7 (14.1 %)", 11), ["of 7", "(14.1 %)"]);
+        assert_eq!(wrap("", 4), [""]);
+    }
+}

@@ -1,0 +1,84 @@
+//! Findings for GitHub Actions and for code scanning, written as those of `check` are.
+
+use super::ink::visible;
+use super::subject::examples;
+use crate::report::{Finding, Report, Severity};
+use keyward_rules::exchange::{self, Place, Reported};
+use keyward_schema::model;
+use serde_json::{Map, Value};
+
+/// How many examples go into an annotation.
+const EXAMPLES: usize = 3;
+
+/// A workflow command for each finding, which GitHub Actions shows as an annotation.
+///
+/// `place` says where a finding belongs: the definition's lines in the schema, where the schema is at
+/// hand. Where it knows nothing, the schema's file is named.
+pub fn github(report: &Report, place: &dyn Fn(&Finding) -> Option<Place>) -> String {
+    exchange::annotations(&reported(report, place))
+}
+
+/// The findings as a SARIF 2.1.0 document; `place` is that of [`github`].
+pub fn sarif(report: &Report, place: &dyn Fn(&Finding) -> Option<Place>) -> String {
+    exchange::sarif(&reported(report, place), report.source.complete)
+}
+
+fn reported(report: &Report, place: &dyn Fn(&Finding) -> Option<Place>) -> Vec<Reported> {
+    let one = |finding: &Finding| Reported {
+        rule: finding.rule.clone(),
+        severity: match finding.severity {
+            Severity::Error => model::Severity::Error,
+            Severity::Warning => model::Severity::Warn,
+        },
+        message: visible(&finding.message),
+        help: finding.help.iter().map(|help| visible(help)).collect(),
+        notes: notes(report, finding),
+        places: place(finding).or_else(|| file(report, finding)).into_iter().collect(),
+        properties: properties(report, finding),
+    };
+    report.findings.iter().map(one).collect()
+}
+
+fn notes(report: &Report, finding: &Finding) -> Vec<String> {
+    let mut notes = vec![format!("found in {}", visible(&report.source.name))];
+    if finding.sampled {
+        notes.push("counted in a sample of the keys".to_owned());
+    }
+    let examples: Vec<String> = examples(finding)
+        .iter()
+        .take(EXAMPLES)
+        .map(|example| format!("`{}`", visible(&example.key)))
+        .collect();
+    if !examples.is_empty() {
+        notes.push(format!("for example {}", examples.join(", ")));
+    }
+    notes
+}
+
+/// The file of the schema that a finding is about, or of the first one: code scanning shows nothing
+/// that has no place.
+fn file(report: &Report, finding: &Finding) -> Option<Place> {
+    let of = |name: &String| report.schemas.iter().find(|schema| schema.name == *name);
+    let schema = finding.schema.as_ref().and_then(of).or_else(|| report.schemas.first())?;
+    let file = schema.path.clone()?;
+    Some(Place { file, region: None, text: String::new() })
+}
+
+fn properties(report: &Report, finding: &Finding) -> Map<String, Value> {
+    let mut properties = Map::new();
+    let mut insert = |name: &str, value: Value| properties.insert(name.to_owned(), value);
+    if let Some(definition) = &finding.definition {
+        insert("definition", definition.clone().into());
+    }
+    if let Some(schema) = &finding.schema {
+        insert("schema", schema.clone().into());
+    }
+    if let Some(subject) = &finding.subject {
+        insert("subject", subject.clone().into());
+    }
+    insert("source", report.source.name.clone().into());
+    insert("count", finding.count.into());
+    insert("of", finding.of.into());
+    insert("sampled", finding.sampled.into());
+    properties
+}

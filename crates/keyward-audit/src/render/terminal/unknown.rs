@@ -1,0 +1,72 @@
+//! Keys that no definition has, as patterns.
+
+use super::Sheet;
+use super::definitions::kinds;
+use crate::render::ink::{Look, cut, visible};
+use crate::render::table::{Cell, Side, Table};
+use crate::render::{spark, words};
+use crate::report::{Group, Report};
+use keyward_fact::thousands;
+
+/// How many patterns a person reads.
+const TOP: usize = 12;
+
+pub(super) fn write(report: &Report, sheet: &mut Sheet) {
+    if report.unknown.is_empty() {
+        return;
+    }
+    let unknown = report.summary.unknown;
+    let share = words::percent(words::share(unknown.keys, report.summary.keys));
+    let keys = words::counted(unknown.keys, "key");
+    let more = format!("{keys} that no definition has, {share}; {}", words::size(unknown.bytes));
+    sheet.heading("unknown", &more);
+    let mut table = Table::default()
+        .column("pattern", Side::Left)
+        .column("keys", Side::Right)
+        .column("bytes", Side::Right)
+        .column("TTL left│no", Side::Left)
+        .column("type", Side::Left);
+    let (rows, left_out) = sheet.top(&report.unknown, TOP);
+    for group in rows {
+        table.row(vec![
+            Cell::new(visible(&group.pattern)).look(Look::Code),
+            Cell::new(thousands(group.facts.keys)),
+            Cell::new(words::size(group.facts.bytes)),
+            Cell::new(spark::ttl(&group.facts.ttl)),
+            Cell::new(kinds(&group.facts)),
+        ]);
+        for line in below(group, sheet) {
+            table.below(line);
+        }
+    }
+    let table = table.write(sheet.ink, sheet.columns);
+    sheet.text.push_str(&table);
+    if left_out > 0 {
+        let keys: u64 = report.unknown[rows.len()..].iter().map(|group| group.facts.keys).sum();
+        let patterns = words::counted(left_out as u64, "more pattern");
+        sheet.line(&format!("and {patterns} with {}", words::counted(keys, "key")));
+    }
+    if report.state.approximate {
+        let text = "there were too many different names to keep apart; these patterns are coarse";
+        sheet.paragraph(("", "  "), Look::Dim, text);
+    }
+}
+
+/// What was perhaps meant; else an example.
+fn below(group: &Group, sheet: &Sheet) -> Vec<String> {
+    let ink = sheet.ink;
+    if let Some(nearest) = &group.nearest {
+        let (name, pattern) = (visible(&nearest.definition), visible(&nearest.pattern));
+        let meant = ink.on(Look::Help, "did you mean");
+        return vec![
+            format!("  {meant} {}, {pattern}?", ink.on(Look::Code, &name)),
+            format!("  {}", ink.on(Look::Dim, &visible(&nearest.why))),
+        ];
+    }
+    let example = group.examples.first().filter(|example| **example != group.pattern);
+    let line = |example: &String| {
+        let example = cut(&visible(example), sheet.columns.saturating_sub(8));
+        format!("  {}", ink.on(Look::Dim, &format!("such as {example}")))
+    };
+    example.map(line).into_iter().collect()
+}

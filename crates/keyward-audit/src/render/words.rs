@@ -1,0 +1,132 @@
+//! Numbers and labels as every form of a report says them.
+
+use crate::report::{BytesKind, Report, SourceKind, TtlBucket};
+use keyward_fact::{Duration, Size, thousands};
+
+/// `1 key`, `7 keys`
+pub(super) fn counted(number: u64, what: &str) -> String {
+    let plural = if number == 1 { "" } else { "s" };
+    format!("{} {what}{plural}", thousands(number))
+}
+
+/// `1.5 MiB`
+pub(super) fn size(bytes: u64) -> String {
+    Size::from_bytes(bytes).human()
+}
+
+/// `6 d 23 h`
+pub(super) fn seconds(seconds: u64) -> String {
+    Duration::from_secs(seconds).human()
+}
+
+/// A share in per cent. Only nothing is 0 % and only everything is 100 %.
+pub(super) fn percent(share: f64) -> String {
+    let percent = share * 100.0;
+    if share <= 0.0 || share.is_nan() {
+        "0 %".to_owned()
+    } else if percent < 0.1 {
+        "< 0.1 %".to_owned()
+    } else if share >= 1.0 {
+        "100 %".to_owned()
+    } else {
+        format!("{:.1} %", percent.min(99.9))
+    }
+}
+
+/// The share that a part is of a whole.
+#[allow(clippy::cast_precision_loss, reason = "a share is shown with three digits")]
+pub(super) fn share(part: u64, whole: u64) -> f64 {
+    if whole == 0 { 0.0 } else { part as f64 / whole as f64 }
+}
+
+/// The bound of a bucket: `1 h`, or `later`.
+pub(super) fn bound(bucket: &TtlBucket) -> String {
+    match bucket.up_to {
+        Some(31_536_000) => "1 y".to_owned(),
+        Some(bound) => seconds(bound),
+        None => "later".to_owned(),
+    }
+}
+
+/// `Redis 7.0.15`, as far as it is known.
+pub(super) fn server(report: &Report) -> Option<String> {
+    let server = &report.source.server;
+    let family = match server.family.as_deref() {
+        Some("redis") | None => "Redis",
+        Some("valkey") => "Valkey",
+        Some(other) => other,
+    };
+    match (&server.family, &server.version) {
+        (None, None) => None,
+        (_, Some(version)) => Some(format!("{family} {version}")),
+        (Some(_), None) => Some(family.to_owned()),
+    }
+}
+
+/// How the keys were read.
+pub(super) fn kind(report: &Report) -> &'static str {
+    match report.source.kind {
+        SourceKind::Rdb => "RDB file",
+        SourceKind::Scan => "live scan",
+        SourceKind::Snapshot => "replication snapshot",
+    }
+}
+
+/// How bytes were got.
+pub(super) fn bytes_kind(report: &Report) -> String {
+    match report.source.bytes {
+        BytesKind::MemoryUsage => "memory, by MEMORY USAGE".to_owned(),
+        BytesKind::Estimated if report.source.checked => "memory, estimated".to_owned(),
+        BytesKind::Estimated => match server(report) {
+            Some(server) => format!("memory, estimated; not checked for {server}"),
+            None => "memory, estimated; not checked for this server".to_owned(),
+        },
+        BytesKind::Serialized => "serialized, not the server's memory".to_owned(),
+    }
+}
+
+/// `2026-11-15 10:12 UTC`
+pub(super) fn moment(rfc3339: &str) -> String {
+    match rfc3339.split_once('T') {
+        Some((date, time)) if time.is_char_boundary(5) && time.len() > 5 => {
+            format!("{date} {} UTC", &time[..5])
+        }
+        _ => rfc3339.to_owned(),
+    }
+}
+
+/// What was sampled, in words.
+pub(super) fn sampled(report: &Report) -> Option<String> {
+    let sample = report.source.sample?;
+    Some(format!(
+        "a sample of {} % of the keys: counts are of the sample, shares may be off by ± {:.1} points",
+        sample.percent, sample.error
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_everything_is_a_hundred_per_cent() {
+        for (share, text) in [
+            (0.0, "0 %"),
+            (0.000_01, "< 0.1 %"),
+            (0.001, "0.1 %"),
+            (0.25, "25.0 %"),
+            (0.999_99, "99.9 %"),
+            (1.0, "100 %"),
+            (f64::NAN, "0 %"),
+        ] {
+            assert_eq!(percent(share), text);
+        }
+    }
+
+    #[test]
+    fn a_moment_that_is_none_stays_as_it_is() {
+        assert_eq!(moment("2026-11-15T10:12:44Z"), "2026-11-15 10:12 UTC");
+        assert_eq!(moment("yesterday"), "yesterday");
+        assert_eq!(moment("T12\u{e9}\u{e9}"), "T12\u{e9}\u{e9}");
+    }
+}

@@ -1,0 +1,87 @@
+// Runs inside of the page, and tells the frame around it what it saw.
+"use strict";
+const errors = [];
+addEventListener("error", (event) => errors.push(event.message));
+addEventListener("securitypolicyviolation", (event) => errors.push(event.violatedDirective));
+console.error = (...words) => errors.push(words.join(" "));
+window.alert = (text) => errors.push("alert " + text);
+const soon = () => new Promise((done) => setTimeout(done, 50));
+addEventListener("load", async () => {
+  await soon();
+  const seen = {};
+  const byId = (id) => document.getElementById(id);
+  const shown = (selector) => [...document.querySelectorAll(selector)]
+    .filter((it) => it.checkVisibility({ contentVisibilityAuto: true }) && it.getClientRects().length > 0);
+  const rules = () => shown(".finding").map((it) => it.dataset.rule).join(" ");
+  const set = (id, value) => { byId(id).value = value; byId(id).dispatchEvent(new Event("input")); };
+  const overflow = () => document.documentElement.scrollWidth - document.documentElement.clientWidth;
+  const opened = () => [...document.querySelectorAll("details.card[open] .title")]
+    .map((it) => it.textContent).join(" ");
+  try {
+    seen.width = overflow();
+    seen.scripts = document.scripts.length;
+    seen.images = document.images.length;
+    seen.menu = byId("menu").open;
+    seen.treemap = shown(".treemap").map((it) => it.classList[1]).join(" ");
+    seen.closed = document.querySelectorAll("details.card[open]").length;
+
+    // Themes
+    const dark = () => {
+      const [red] = getComputedStyle(document.body).backgroundColor.match(/\d+/g);
+      return byId("theme").dataset.theme + " " + (red < 128);
+    };
+    seen.dark = [dark()];
+    for (let times = 0; times < 3; times += 1) {
+      byId("theme").click();
+      seen.dark.push(dark());
+    }
+    seen.dark = seen.dark.join(", ");
+
+    if (byId("filters")) {
+      seen.findings = shown(".finding").length;
+      set("filter-severity", "error");
+      seen.by_severity = rules();
+      set("filter-rule", "wrong-type");
+      seen.by_both = rules();
+      seen.told = byId("filter-shown").textContent;
+      set("filter-severity", "");
+      set("filter-rule", "");
+      set("filter-text", "SESS: migration");
+      seen.by_text = rules();
+      set("filter-text", "nothing-of-that-name");
+      seen.nothing = shown(".finding").length + " " + shown("#filter-none").length;
+      byId("filter-text").dispatchEvent(new KeyboardEvent("keydown", { key: "Escape" }));
+      seen.escaped = shown(".finding").length;
+      document.dispatchEvent(new KeyboardEvent("keydown", { key: "/" }));
+      seen.slash = document.activeElement === byId("filter-text");
+
+      // From an area to its details, and from there to a finding that is filtered away
+      const link = shown(".treemap").flatMap((it) => [...it.querySelectorAll("a")])
+        .find((it) => it.getAttribute("href") === "#key-user_watchlist");
+      if (link) {
+        link.dispatchEvent(new MouseEvent("click", { bubbles: true, cancelable: true }));
+        await soon();
+        seen.drilled = opened();
+        const { top } = document.querySelector("details.card[open]").getBoundingClientRect();
+        seen.in_view = top >= -1 && top < innerHeight;
+        set("filter-rule", "old-name");
+        document.querySelector("details.card[open] .found a").click();
+        await soon();
+        const target = document.querySelector(".finding:target");
+        seen.to_finding = target && !target.hidden && target.dataset.rule;
+      }
+    }
+    const sort = document.querySelector(".sortable th button");
+    if (sort) {
+      sort.click();
+      const { rows } = document.querySelector(".sortable").tBodies[0];
+      seen.sorted = rows[0].dataset.name + " " + rows[rows.length - 1].dataset.name;
+    }
+    for (const details of document.querySelectorAll("details")) details.open = true;
+    seen.width_open = overflow();
+  } catch (error) {
+    errors.push(String(error.stack));
+  }
+  seen.errors = errors;
+  parent.postMessage([window.name, seen], "*");
+});
