@@ -4,21 +4,23 @@ mod list;
 mod progress;
 mod show;
 mod source;
-mod text;
 
-pub(super) use show::{html, json, write};
-pub(super) use text::difference;
+pub(super) use show::{json, write};
 
 use super::key::bound;
 use super::report::read;
 use crate::args::{Audit as Args, AuditFormat, Selection};
 use crate::failure::{Failure, Result};
 use crate::output::Output;
+use crate::report::place;
 use crate::schemas::Schemas;
 use crate::settings::Settings;
 use crate::verdict::Verdict;
+use keyward_audit::render::{self, Shown, summary};
+use keyward_audit::report::Finding;
 use keyward_audit::{Audit, DEFAULT_TOLERANCE, Options, Reading, Report, Salt, Subject, compare};
 use keyward_rdb::Reader;
+use keyward_rules::exchange::Place;
 use keyward_schema::Schema;
 use keyward_schema::model::Definition;
 use std::sync::Arc;
@@ -44,7 +46,7 @@ pub(crate) fn run(args: &Args, settings: &Settings, output: &Output) -> Result<V
         Some(list) => {
             list.finish()?;
             show::page(&report, args.form.html.as_deref())?;
-            output.note(text::summary(&report))?;
+            output.note(summary(&report, output.style()))?;
         }
         None => write(&report, &args.form, &places, output)?,
     }
@@ -83,7 +85,8 @@ pub(super) fn sample(schema: Schema, snapshot: &[u8], settings: &Settings) -> Re
 
 /// A report as text for people.
 pub(super) fn text(report: &Report, output: &Output) -> String {
-    format!("{}{}", text::full(report, output.style(), false), text::summary(report))
+    let style = output.style();
+    format!("{}{}", render::terminal(report, &style, Shown::Top), summary(report, &style))
 }
 
 /// The schemas, which findings about definitions point into.
@@ -103,6 +106,15 @@ impl Places {
             Err(failure) => return Err(failure),
         };
         Ok(Places { schemas: Schemas::open(paths) })
+    }
+
+    /// Where the definition stands that a finding is about.
+    fn of(&self, finding: &Finding) -> Option<Place> {
+        let (schema, definition) = (finding.schema.as_ref()?, finding.definition.as_ref()?);
+        let (opened, schema) =
+            self.schemas.readable().find(|(_, it)| it.keyspace.name.value == *schema)?;
+        let definition = schema.keys.iter().find(|it| it.name.value == *definition)?;
+        Some(place(&self.schemas.sources, &opened.span(&definition.name.span), ""))
     }
 }
 

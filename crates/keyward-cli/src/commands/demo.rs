@@ -130,21 +130,12 @@ fn what_audit_finds(
     let schema = read(&schema).schema.map_err(|_| Failure::new("the sample's schema is broken"))?;
     let report = audit::sample(schema, &snapshot, settings)?;
     put("audit.json", audit::json(&report).as_bytes())?;
-    if let Ok(page) = audit::html(&report) {
-        put("audit.html", page.as_bytes())?;
-    }
+    put("audit.html", keyward_audit::render::html(&report).as_bytes())?;
     tour.command("What a server holds is measured", "keyward audit dump.rdb");
     tour.text(audit::text(&report, output).trim_end());
     let shown = folder.display();
     let page = folder.join("audit.html");
-    let look = if page.exists() {
-        format!("Look at {} in a browser.", CODE.on(page.display()))
-    } else {
-        format!(
-            "Show it again: {}",
-            CODE.on(format_args!("keyward report show {shown}/audit.json"))
-        )
-    };
+    let look = format!("Look at {} in a browser.", CODE.on(page.display()));
     tour.text(&format!("The snapshot, its schema and the report are in {shown}.\n{look}"));
     Ok(())
 }

@@ -5,6 +5,7 @@ use crate::args::{ListFormat, ReportCommand, ReportDiff, ReportHtml, ReportMerge
 use crate::failure::{Failure, Result};
 use crate::output::Output;
 use crate::verdict::Verdict;
+use keyward_audit::render::{self, Shown};
 use keyward_audit::report::VERSION;
 use keyward_audit::{DEFAULT_TOLERANCE, Report, difference, merge};
 use std::fs;
@@ -26,7 +27,7 @@ fn show(args: &ReportShow, output: &Output) -> Result<Verdict> {
 }
 
 fn html(args: &ReportHtml, output: &Output) -> Result<Verdict> {
-    let page = audit::html(&one(&args.reports)?)?;
+    let page = render::html(&one(&args.reports)?);
     put(args.out.as_deref(), &page, output)?;
     Ok(Verdict::Clean)
 }
@@ -41,7 +42,7 @@ fn diff(args: &ReportDiff, output: &Output) -> Result<Verdict> {
     let (before, after) = (read(&args.before)?, read(&args.after)?);
     let found = difference(&before, &after, args.tolerance.unwrap_or(DEFAULT_TOLERANCE));
     match args.format {
-        ListFormat::Full => output.print(audit::difference(&found))?,
+        ListFormat::Full => output.print(render::difference(&found, output.style(), Shown::Top))?,
         ListFormat::Json => {
             let document = serde_json::to_string_pretty(&found).unwrap_or_default();
             output.print(format_args!("{document}\n"))?;

@@ -9,7 +9,7 @@ use keyward_fact::thousands;
 use keyward_rules::SCHEMA;
 use keyward_rules::exchange::{Place, Region, Reported, annotations, sarif};
 use keyward_schema::model::Severity;
-use keyward_schema::{Diagnostic, Label, Sources, concise, render};
+use keyward_schema::{Diagnostic, Label, Sources, Span, concise, render};
 use std::io;
 
 /// What there is to say about one or several schemas.
@@ -130,12 +130,17 @@ impl<'a> Report<'a> {
 
     /// Where a label points.
     fn place(&self, label: &Label) -> Place {
-        let (line, column) = self.sources.line_column(&label.span);
-        let (end_line, end_column) = self.sources.end_line_column(&label.span);
-        let file = self.sources.get(label.span.file).path.display().to_string();
-        let region = Region { line, column, end_line, end_column };
-        Place { file, region: Some(region), text: label.text.clone() }
+        place(self.sources, &label.span, &label.text)
     }
+}
+
+/// A place in a file, and what there is to say about it.
+pub(crate) fn place(sources: &Sources, span: &Span, text: &str) -> Place {
+    let (line, column) = sources.line_column(span);
+    let (end_line, end_column) = sources.end_line_column(span);
+    let file = sources.get(span.file).path.display().to_string();
+    let region = Region { line, column, end_line, end_column };
+    Place { file, region: Some(region), text: text.to_owned() }
 }
 
 /// How many findings stand behind this one, the last of many: its note says so.

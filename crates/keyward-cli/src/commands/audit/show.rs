@@ -1,10 +1,12 @@
 //! A report in the form that was asked for.
 
-use super::{Places, text};
+use super::Places;
 use crate::args::{AuditForm, AuditFormat};
 use crate::failure::{Failure, Result};
 use crate::output::Output;
 use keyward_audit::Report;
+use keyward_audit::render::{self, Shown};
+use keyward_audit::report::Finding;
 use std::fs;
 use std::path::Path;
 
@@ -25,9 +27,11 @@ pub(crate) fn write(
         None => output.print(content)?,
     }
     match form.format {
-        AuditFormat::Full if form.out.is_none() => output.summary(text::summary(report))?,
+        AuditFormat::Full if form.out.is_none() => {
+            output.summary(render::summary(report, output.style()))?;
+        }
         AuditFormat::Full | AuditFormat::Concise | AuditFormat::Github => {
-            output.note(text::summary(report))?;
+            output.note(render::summary(report, output.style()))?;
         }
         _ => {}
     }
@@ -37,36 +41,28 @@ pub(crate) fn write(
 /// Writes the page for a browser, if it was asked for.
 pub(super) fn page(report: &Report, path: Option<&Path>) -> Result<()> {
     let Some(path) = path else { return Ok(()) };
-    fs::write(path, html(report)?).map_err(|error| Failure::file("write", path, &error))
+    fs::write(path, render::html(report)).map_err(|error| Failure::file("write", path, &error))
 }
 
-fn rendered(
-    report: &Report,
-    form: &AuditForm,
-    _places: &Places,
-    output: &Output,
-) -> Result<String> {
-    match form.format {
-        AuditFormat::Full => Ok(text::full(report, output.style(), form.all)),
-        AuditFormat::Concise => Ok(text::concise(report)),
-        AuditFormat::Json => Ok(json(report)),
-        AuditFormat::Html => html(report),
+fn rendered(report: &Report, form: &AuditForm, places: &Places, output: &Output) -> Result<String> {
+    let place = |finding: &Finding| places.of(finding);
+    let shown = if form.all { Shown::All } else { Shown::Top };
+    Ok(match form.format {
+        AuditFormat::Full => render::terminal(report, output.style(), shown) + "\n",
+        AuditFormat::Concise => render::concise(report),
+        AuditFormat::Json => json(report),
+        AuditFormat::Html => render::html(report),
+        AuditFormat::Github => render::github(report, &place),
+        AuditFormat::Sarif => render::sarif(report, &place),
         AuditFormat::Jsonl | AuditFormat::Csv => {
-            Err(Failure::new("a report does not list every key").help("audit the source again"))
+            let failure = Failure::new("a report does not list every key");
+            return Err(failure.help("audit the source again"));
         }
-        AuditFormat::Github | AuditFormat::Sarif => {
-            Err(Failure::new("this format is not there yet").help("use `--format json`"))
-        }
-    }
+    })
 }
 
 /// The document that `report` reads.
 pub(crate) fn json(report: &Report) -> String {
     let document = serde_json::to_string_pretty(report).unwrap_or_default();
     format!("{document}\n")
-}
-
-/// The page for a browser.
-pub(crate) fn html(_report: &Report) -> Result<String> {
-    Err(Failure::new("the page is not there yet").help("use `--format full` or `--format json`"))
 }
