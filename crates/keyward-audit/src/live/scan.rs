@@ -1,0 +1,481 @@
+//! Reads one server by SCAN.
+//!
+//! One connection scans ahead while the other's lookups are under way, so that the server never waits
+//! for this side; a third reads values, and measures what others wait for.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::atomic::Ordering;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use super::connection::{Connection, Reply, write_command};
+use super::error::{Error, Fault};
+use super::lookup::{Batch, Questions, Row};
+use super::pace::Pace;
+use super::reading::{Reading, Task};
+use super::sample::is_sampled;
+use super::seen::{Bytes, Counts, Shard};
+use super::server::{self, Info};
+use super::values::{self, READ, Wish};
+use crate::observe::Observer;
+
+/// Reads one server to its end, or until it is stopped.
+pub(super) fn read<O: Observer>(
+    task: &Task<'_>,
+    mut shard: Shard,
+    observer: impl FnOnce(&Shard) -> O,
+) -> Result<Reading<O>, Fault> {
+    let options = task.options;
+    let mut lines = Lines::open(task)?;
+    let questions = lines.questions(task, &mut shard.notes)?;
+    let values = lines.may_read_values(task, &mut shard.notes);
+    let idle = lines.idle()?;
+    let databases = lines.databases(task, &mut shard.notes)?;
+    shard.dbsize_before = databases.values().copied().sum();
+    let expected = shard.dbsize_before.unwrap_or(0);
+    options.progress.expected.fetch_add(expected, Ordering::Relaxed);
+
+    let (counts, from) =
+        task.resume.map_or((Counts::default(), Some((0, 0))), |resume| (resume.counts, resume.at));
+    let mut scan = Scan {
+        task,
+        observer: observer(&shard),
+        lines,
+        questions,
+        values,
+        pace: Pace::new(options.bound, idle),
+        counts,
+        db: 0,
+        refused: None,
+        out: Vec::new(),
+    };
+    let mut stopped = None;
+    if let Some((first, cursor)) = from {
+        for (&db, _) in databases.range(first..) {
+            let cursor = if db == first { cursor } else { 0 };
+            stopped = scan.database(db, cursor)?.map(|cursor| (db, cursor));
+            if stopped.is_some() {
+                break;
+            }
+        }
+    }
+    shard.dbsize_after = scan.lines.databases(task, &mut Vec::new())?.values().copied().sum();
+    shard.counts = scan.counts;
+    shard.latency = scan.pace.latency();
+    shard.notes.extend(scan.refused.map(|reply| {
+        format!("some lengths or elements are not known, because the server says: {reply}")
+    }));
+    note_counts(&mut shard);
+    let bytes = match questions.memory {
+        Some(samples) => Bytes::MemoryUsage { samples },
+        None => Bytes::Unknown,
+    };
+    Ok(Reading { shard, observer: scan.observer, bytes, stopped, connection: scan.lines.control })
+}
+
+/// Says what the numbers do not say by themselves.
+fn note_counts(shard: &mut Shard) {
+    use keyward_fact::thousands;
+    let counts = shard.counts;
+    let sizes = shard.dbsize_before.zip(shard.dbsize_after);
+    let (least, most) =
+        sizes.map_or((0, u64::MAX), |(before, after)| (before.min(after), before.max(after)));
+    let mut note = |count: u64, what: &str| {
+        if count > 0 {
+            shard.notes.push(format!("{} {what}", thousands(count)));
+        }
+    };
+    note(
+        counts.scanned.saturating_sub(most),
+        "keys were told more than the server has: SCAN may tell a key twice",
+    );
+    note(
+        least.saturating_sub(counts.scanned),
+        "keys less than the server counts were told: expired ones count until they are deleted",
+    );
+    note(counts.gone, "keys were deleted or expired before they were looked up");
+    note(counts.denied, "keys may not be looked up by this user");
+    note(counts.long_names, "keys have names over 1 MiB and were not looked up");
+    note(counts.partly, "values are large, and not all of their elements were read");
+}
+
+/// The connections of one scan.
+struct Lines {
+    scan: Connection,
+    look: Connection,
+    /// For all that is waited for: INFO, PING, and values
+    control: Connection,
+    /// Whether the server was told that looking is not using
+    no_touch: bool,
+}
+
+impl Lines {
+    fn open(task: &Task<'_>) -> Result<Self, Fault> {
+        let open = || server::open(task.target, task.options);
+        let (mut scan, mut look, mut control) = (open()?, open()?, open()?);
+        // Otherwise a replica sends every key's questions to its primary.
+        if task.part.node.is_some() {
+            for connection in [&mut scan, &mut look, &mut control] {
+                connection.command(&["READONLY"])?;
+            }
+        }
+        let no_touch =
+            control.command(&["CLIENT", "NO-TOUCH", "ON"])? == Reply::Status("OK".into());
+        Ok(Lines { scan, look, control, no_touch })
+    }
+
+    /// Finds out what this user may ask.
+    fn questions(&mut self, task: &Task<'_>, notes: &mut Vec<String>) -> Result<Questions, Fault> {
+        /// No key that exists needs to be touched to learn whether a command is allowed.
+        const NOBODY: &str = "keyward:audit:nobody";
+        let look = &mut self.look;
+        server::must(&mut self.scan, &["SCAN", "0", "COUNT", "1"], "SCAN")?;
+        server::must(look, &["TYPE", NOBODY], "TYPE")?;
+        server::must(look, &["PTTL", NOBODY], "PTTL")?;
+        let mut can = |args: &[&str], lost: &str| -> Result<bool, Fault> {
+            let why = match server::can(look, args)? {
+                server::Can::Yes => return Ok(true),
+                server::Can::Denied => "denies",
+                server::Can::Missing => "does not have",
+            };
+            let command = args[..2].join(" ");
+            notes.push(format!("{lost} not known, because the server {why} {command}"));
+            Ok(false)
+        };
+        let samples = task.options.memory_samples;
+        let usage = match task.info.get("maxmemory_policy") {
+            policy if policy.ends_with("lru") => Some(super::lookup::Usage::Idle),
+            policy if policy.ends_with("lfu") => Some(super::lookup::Usage::Freq),
+            _ => None,
+        };
+        let memory = can(&["MEMORY", "USAGE", NOBODY], "bytes are")?.then_some(samples);
+        let encoding = can(&["OBJECT", "ENCODING", NOBODY], "encodings are")?;
+        let usage = match usage {
+            Some(super::lookup::Usage::Idle) => {
+                can(&["OBJECT", "IDLETIME", NOBODY], "idle times are")?.then_some(usage)
+            }
+            Some(super::lookup::Usage::Freq) => {
+                can(&["OBJECT", "FREQ", NOBODY], "frequencies are")?.then_some(usage)
+            }
+            None => None,
+        };
+        Ok(Questions { memory, encoding, usage: usage.flatten() })
+    }
+
+    /// Whether lengths and elements can be looked up without harm, or shall be.
+    fn may_read_values(&self, task: &Task<'_>, notes: &mut Vec<String>) -> bool {
+        let policy = task.info.get("maxmemory_policy");
+        if !task.options.values {
+            return false;
+        }
+        if self.no_touch || !task.info.evicts_by_use() {
+            return true;
+        }
+        let policy = if policy.is_empty() { "unknown" } else { policy };
+        notes.push(if task.options.touch {
+            format!("looking up values made keys look used, which counts with policy `{policy}`")
+        } else {
+            format!(
+                "lengths and elements are not known: with policy `{policy}`, looking them up would \
+                 change what the server evicts"
+            )
+        });
+        task.options.touch
+    }
+
+    /// The fastest of a few PINGs.
+    fn idle(&mut self) -> Result<Duration, Fault> {
+        let mut fastest = Duration::MAX;
+        for _ in 0..10 {
+            let start = Instant::now();
+            self.control.command(&["PING"])?;
+            fastest = fastest.min(start.elapsed());
+        }
+        Ok(fastest)
+    }
+
+    /// The databases to read, with how many keys they have where the server tells.
+    fn databases(
+        &mut self,
+        task: &Task<'_>,
+        notes: &mut Vec<String>,
+    ) -> Result<BTreeMap<u64, Option<u64>>, Fault> {
+        let only = task.options.db.or(task.target.db);
+        let info = Info::ask(&mut self.control)?;
+        if info.is_known() {
+            let mut databases = info.databases();
+            databases.retain(|db, _| only.is_none_or(|only| only == *db));
+            return Ok(databases.into_iter().map(|(db, keys)| (db, Some(keys))).collect());
+        }
+        let db = only.unwrap_or(0);
+        if only.is_none() {
+            notes.push("only database 0 was read, because the server denies INFO".to_owned());
+        }
+        select(&mut self.control, db)?;
+        let keys = match self.control.command(&["DBSIZE"])? {
+            Reply::Integer(keys) => u64::try_from(keys).ok(),
+            _ => None,
+        };
+        Ok(BTreeMap::from([(db, keys)]))
+    }
+
+    fn select(&mut self, db: u64) -> Result<(), Fault> {
+        select(&mut self.scan, db)?;
+        select(&mut self.look, db)?;
+        select(&mut self.control, db)
+    }
+}
+
+fn select(connection: &mut Connection, db: u64) -> Result<(), Fault> {
+    let db = db.to_string();
+    match connection.command(&["SELECT", &db])? {
+        // A cluster's servers may have no SELECT, and have only database 0.
+        Reply::Error(_) if db == "0" => Ok(()),
+        Reply::Error(reply) => {
+            let address = connection.address().to_owned();
+            Err(Error::Reply { address, command: "SELECT", reply }.into())
+        }
+        _ => Ok(()),
+    }
+}
+
+struct Scan<'a, O> {
+    task: &'a Task<'a>,
+    observer: O,
+    lines: Lines,
+    questions: Questions,
+    values: bool,
+    pace: Pace,
+    counts: Counts,
+    db: u64,
+    /// What a server said that denies commands for values
+    refused: Option<String>,
+    out: Vec<u8>,
+}
+
+/// What is under way.
+#[derive(Default)]
+struct Flow {
+    /// The cursor that the next reply to SCAN belongs to; `None` at the end
+    asked: Option<u64>,
+    /// Whether it was sent
+    sent: bool,
+    /// Batches that the observer was not told of
+    batches: VecDeque<Batch>,
+    /// How many of those the questions were sent for
+    looked: usize,
+}
+
+impl<O: Observer> Scan<'_, O> {
+    /// Reads a database. Where it was stopped, gives the cursor to go on from.
+    fn database(&mut self, db: u64, cursor: u64) -> Result<Option<u64>, Fault> {
+        /// Breaks of the connection without a batch between them.
+        const TRIES: u32 = 5;
+        self.db = db;
+        let mut flow = Flow { asked: Some(cursor), ..Flow::default() };
+        let mut tries = 0;
+        let mut selected = self.lines.select(db);
+        loop {
+            let stop = self.task.must_stop();
+            let step = match std::mem::replace(&mut selected, Ok(())) {
+                Ok(()) if stop => return self.stop(flow),
+                Ok(()) => self.step(&mut flow),
+                Err(fault) => Err(fault),
+            };
+            match step {
+                Ok(false) => return Ok(None),
+                Ok(true) => tries = 0,
+                Err(Fault::Lost(why)) => {
+                    tries += 1;
+                    if tries > TRIES {
+                        return Err(Fault::Lost(why));
+                    }
+                    self.reconnect(why)?;
+                    selected = self.lines.select(db);
+                    (flow.sent, flow.looked) = (false, 0);
+                }
+                Err(fault) => return Err(fault),
+            }
+        }
+    }
+
+    /// Lets what is under way come to its end.
+    fn stop(&mut self, mut flow: Flow) -> Result<Option<u64>, Fault> {
+        // The reply to a SCAN that was sent ahead is not waited for.
+        let cursor = flow.asked.take();
+        while self.step(&mut flow)? {}
+        // A database that was at its end goes on with the next; its own cursor cannot come again.
+        Ok(Some(cursor.unwrap_or(END)))
+    }
+
+    /// Receives a batch, sends for the next, and tells of one. `false` at the end.
+    fn step(&mut self, flow: &mut Flow) -> Result<bool, Fault> {
+        let start = Instant::now();
+        let mut commands = 0;
+        if flow.asked.is_some_and(|cursor| cursor == END) {
+            flow.asked = None;
+        }
+        if flow.batches.len() < self.pace.depth()
+            && let Some(cursor) = flow.asked
+        {
+            if !flow.sent {
+                self.ask(cursor)?;
+            }
+            let batch = self.receive(flow)?;
+            flow.batches.push_back(batch);
+            commands += 1;
+        }
+        while flow.looked < flow.batches.len() {
+            let batch = &flow.batches[flow.looked];
+            self.out.clear();
+            self.questions.write(batch, &mut self.out);
+            commands += self.questions.count() * (batch.len() - batch.done) as u64;
+            self.lines.look.send(&self.out)?;
+            flow.looked += 1;
+        }
+        if self.pace.wants_probe() {
+            let sent = Instant::now();
+            self.lines.control.command(&["PING"])?;
+            self.pace.probe(sent.elapsed());
+        }
+        if flow.batches.len() >= self.pace.depth() || flow.asked.is_none() {
+            if let Some(batch) = flow.batches.front_mut() {
+                commands += self.finish(batch)?;
+                flow.batches.pop_front();
+                flow.looked -= 1;
+            }
+            self.pace.batch(start.elapsed(), commands);
+        }
+        Ok(flow.asked.is_some() || !flow.batches.is_empty())
+    }
+
+    fn ask(&mut self, cursor: u64) -> Result<(), Fault> {
+        let (cursor, count) = (cursor.to_string(), self.pace.count().to_string());
+        self.out.clear();
+        let args: [&[u8]; 4] = [b"SCAN", cursor.as_bytes(), b"COUNT", count.as_bytes()];
+        write_command(&mut self.out, &args);
+        self.lines.scan.send(&self.out)
+    }
+
+    /// Reads a reply to SCAN, and sends the next.
+    fn receive(&mut self, flow: &mut Flow) -> Result<Batch, Fault> {
+        let mut batch = Batch::default();
+        let sample = self.task.options.sample;
+        let chosen = |name: &[u8]| sample.is_none_or(|percent| is_sampled(name, percent));
+        let scanned = batch.receive(&mut self.lines.scan, chosen)?;
+        self.counts.scanned += scanned.keys;
+        self.counts.long_names += scanned.long_names;
+        self.task.options.progress.keys.fetch_add(scanned.keys, Ordering::Relaxed);
+        flow.asked = Some(scanned.cursor).filter(|cursor| *cursor != 0);
+        flow.sent = false;
+        if let Some(cursor) = flow.asked {
+            // Where sending fails, the next step meets the same failure, with the batch kept.
+            flow.sent = self.ask(cursor).is_ok();
+        }
+        Ok(batch)
+    }
+
+    /// Reads what was asked of a batch's keys, looks at values, and tells the observer. Gives how many
+    /// more commands that took.
+    fn finish(&mut self, batch: &mut Batch) -> Result<u64, Fault> {
+        let mut rows = Vec::with_capacity(batch.len() - batch.done);
+        for _ in batch.done..batch.len() {
+            rows.push(self.questions.read(&mut self.lines.look)?);
+        }
+        let mut rest = &rows[..];
+        let mut commands = 0;
+        while !rest.is_empty() {
+            // Replies wait in the server's memory, so only some values are asked for at once.
+            let mut sum = 0;
+            let fit = rest.iter().take_while(|row| {
+                let fits = sum <= READ;
+                sum += row.bytes.unwrap_or(0).min(READ);
+                fits
+            });
+            let (some, others) = rest.split_at(fit.count().max(1));
+            commands += self.look_inside(batch, some)?;
+            rest = others;
+        }
+        Ok(commands)
+    }
+
+    /// Asks for the values of the next keys of a batch, and tells of each.
+    fn look_inside(&mut self, batch: &mut Batch, rows: &[Row]) -> Result<u64, Fault> {
+        let options = self.task.options;
+        self.out.clear();
+        let mut commands = 0;
+        let mut wishes = Vec::new();
+        if self.values {
+            for (row, at) in rows.iter().zip(batch.done..) {
+                let name = batch.name(at);
+                let wish = row.key_type.as_ref().map(|key_type| {
+                    let key = values::key(self.db, name, row, key_type, self.task.clock);
+                    Wish::new(row, self.observer.wants(&key).limit(), options.elements)
+                });
+                commands += wish.map_or(0, |wish| wish.write(name, row, &mut self.out));
+                wishes.push(wish);
+            }
+            if commands > 0 {
+                self.lines.control.send(&self.out)?;
+            }
+        }
+        for (at, row) in rows.iter().enumerate() {
+            let wish = wishes.get(at).copied().flatten();
+            self.tell(batch, row, wish)?;
+            batch.done += 1;
+        }
+        Ok(commands)
+    }
+
+    fn tell(&mut self, batch: &Batch, row: &Row, wish: Option<Wish>) -> Result<(), Fault> {
+        let name = batch.name(batch.done);
+        let found = match wish {
+            Some(wish) => Some(wish.read(&mut self.lines.control, name, row)?),
+            None => None,
+        };
+        if row.denied {
+            self.counts.denied += 1;
+            return Ok(());
+        }
+        let Some(key_type) = &row.key_type else {
+            self.counts.gone += 1;
+            return Ok(());
+        };
+        let key = values::key(self.db, name, row, key_type, self.task.clock);
+        let show = self.observer.begin(&key);
+        let mut whole = show.limit().is_none();
+        let mut length = None;
+        if let (Some(wish), Some(mut found)) = (wish, found) {
+            length = found.length;
+            whole = wish.tell(&found, row, &mut self.observer);
+            self.counts.partly += u64::from(wish.is_for_elements() && !whole);
+            self.refused = self.refused.take().or(found.refused.take());
+        }
+        self.observer.end(&key, &values::observed(row, length, whole));
+        self.counts.keys += 1;
+        Ok(())
+    }
+
+    /// Connects again, if the server is the same process still.
+    fn reconnect(&mut self, why: String) -> Result<(), Fault> {
+        const LONGEST: Duration = Duration::from_secs(2);
+        let mut pause = Duration::from_millis(100);
+        loop {
+            match Lines::open(self.task) {
+                Ok(lines) => {
+                    self.lines = lines;
+                    return self.task.expect_same(&Info::ask(&mut self.lines.control)?);
+                }
+                Err(Fault::Fatal(Error::Unreachable { .. }) | Fault::Lost(_))
+                    if pause < LONGEST && !self.task.must_stop() => {}
+                Err(Fault::Fatal(Error::Unreachable { .. })) => return Err(Fault::Lost(why)),
+                Err(fault) => return Err(fault),
+            }
+            thread::sleep(pause);
+            pause *= 2;
+        }
+    }
+}
+
+/// No cursor: all of a database was scanned.
+const END: u64 = u64::MAX;
