@@ -12,7 +12,7 @@ const USAGE: &str = "\
 cargo xtask new-rule NAME     start a rule: its file, its lines in the registry, its test
 cargo xtask docs [--check]    write the pages that come from code, or fail if they differ
 cargo xtask bench [NAME…]     measure speed against peers: classify, build, pipe, rust,
-                              typescript, python, java, go";
+                              typescript, python, java, go, live";
 
 fn main() -> Result<()> {
     let args: Vec<String> = std::env::args().skip(1).collect();

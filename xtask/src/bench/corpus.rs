@@ -46,7 +46,7 @@ impl Corpus {
             builder.define(&format!("d{number}"), &Template::parse(pattern)?, |_| None);
         }
         let keyspace = builder.finish().map_err(|mut errors| errors.remove(0))?;
-        let mut random = Random(0x9e37_79b9_7f4a_7c15);
+        let mut random = Random::new();
         let mut keys = std::collections::HashSet::with_capacity(KEYS);
         while keys.len() < KEYS {
             let pattern = &patterns[random.below(count)];
@@ -93,17 +93,7 @@ fn key(pattern: &str, random: &mut Random) -> String {
 fn value(ty: &str, random: &mut Random) -> String {
     let words = ["netflix", "popular", "series_4k", "mobile", "login", "dark_theme", "search"];
     match ty {
-        "uuid" => {
-            let (a, b) = (random.next(), random.next());
-            format!(
-                "{:08x}-{:04x}-{:04x}-{:04x}-{:012x}",
-                a >> 32,
-                a >> 16 & 0xffff,
-                a & 0xffff,
-                b >> 48,
-                b & 0xffff_ffff_ffff
-            )
-        }
+        "uuid" => random.uuid(),
         "uint" => (random.next() % 100_000_000).to_string(),
         "hex(32)" => format!("{:016x}{:016x}", random.next(), random.next()),
         "word" => format!("{}_{:07}", words[random.below(words.len())], random.below(1000)),
@@ -126,9 +116,25 @@ fn value(ty: &str, random: &mut Random) -> String {
 }
 
 /// xorshift64*: the same keys in every run.
-struct Random(u64);
+pub(super) struct Random(u64);
 
 impl Random {
+    pub(super) fn new() -> Self {
+        Random(0x9e37_79b9_7f4a_7c15)
+    }
+
+    pub(super) fn uuid(&mut self) -> String {
+        let (a, b) = (self.next(), self.next());
+        format!(
+            "{:08x}-{:04x}-{:04x}-{:04x}-{:012x}",
+            a >> 32,
+            a >> 16 & 0xffff,
+            a & 0xffff,
+            b >> 48,
+            b & 0xffff_ffff_ffff
+        )
+    }
+
     fn next(&mut self) -> u64 {
         self.0 ^= self.0 >> 12;
         self.0 ^= self.0 << 25;
@@ -136,7 +142,7 @@ impl Random {
         self.0.wrapping_mul(0x2545_f491_4f6c_dd1d)
     }
 
-    fn below(&mut self, bound: usize) -> usize {
+    pub(super) fn below(&mut self, bound: usize) -> usize {
         (self.next() % bound as u64) as usize
     }
 }

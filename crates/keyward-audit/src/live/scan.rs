@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use super::connection::{Connection, Reply, write_command};
 use super::error::{Error, Fault};
-use super::lookup::{Batch, Questions, Row};
+use super::lookup::{Batch, Questions, Row, State, Usage};
 use super::pace::Pace;
 use super::reading::{Reading, Task};
 use super::sample::is_sampled;
@@ -144,22 +144,23 @@ impl Lines {
         };
         let samples = task.options.memory_samples;
         let usage = match task.info.get("maxmemory_policy") {
-            policy if policy.ends_with("lru") => Some(super::lookup::Usage::Idle),
-            policy if policy.ends_with("lfu") => Some(super::lookup::Usage::Freq),
+            policy if policy.ends_with("lru") => Some(Usage::Idle),
+            policy if policy.ends_with("lfu") => Some(Usage::Freq),
             _ => None,
         };
         let memory = can(&["MEMORY", "USAGE", NOBODY], "bytes are")?.then_some(samples);
         let encoding = can(&["OBJECT", "ENCODING", NOBODY], "encodings are")?;
         let usage = match usage {
-            Some(super::lookup::Usage::Idle) => {
+            Some(Usage::Idle) => {
                 can(&["OBJECT", "IDLETIME", NOBODY], "idle times are")?.then_some(usage)
             }
-            Some(super::lookup::Usage::Freq) => {
+            Some(Usage::Freq) => {
                 can(&["OBJECT", "FREQ", NOBODY], "frequencies are")?.then_some(usage)
             }
             None => None,
         };
-        Ok(Questions { memory, encoding, usage: usage.flatten() })
+        let modules = !task.info.is_known() || task.info.has_modules();
+        Ok(Questions { memory, encoding, usage: usage.flatten(), modules })
     }
 
     /// Whether lengths and elements can be looked up without harm, or shall be.
@@ -320,11 +321,13 @@ impl<O: Observer> Scan<'_, O> {
         {
             if !flow.sent {
                 self.ask(cursor)?;
+                flow.sent = true;
             }
             let batch = self.receive(flow)?;
             flow.batches.push_back(batch);
             commands += 1;
         }
+        // Before the next SCAN, so that the server still has these keys in its processor's cache.
         while flow.looked < flow.batches.len() {
             let batch = &flow.batches[flow.looked];
             self.out.clear();
@@ -332,6 +335,10 @@ impl<O: Observer> Scan<'_, O> {
             commands += self.questions.count() * (batch.len() - batch.done) as u64;
             self.lines.look.send(&self.out)?;
             flow.looked += 1;
+        }
+        if let (Some(cursor), false) = (flow.asked, flow.sent) {
+            self.ask(cursor)?;
+            flow.sent = true;
         }
         if self.pace.wants_probe() {
             let sent = Instant::now();
@@ -357,7 +364,7 @@ impl<O: Observer> Scan<'_, O> {
         self.lines.scan.send(&self.out)
     }
 
-    /// Reads a reply to SCAN, and sends the next.
+    /// Reads a reply to SCAN.
     fn receive(&mut self, flow: &mut Flow) -> Result<Batch, Fault> {
         let mut batch = Batch::default();
         let sample = self.task.options.sample;
@@ -368,10 +375,6 @@ impl<O: Observer> Scan<'_, O> {
         self.task.options.progress.keys.fetch_add(scanned.keys, Ordering::Relaxed);
         flow.asked = Some(scanned.cursor).filter(|cursor| *cursor != 0);
         flow.sent = false;
-        if let Some(cursor) = flow.asked {
-            // Where sending fails, the next step meets the same failure, with the batch kept.
-            flow.sent = self.ask(cursor).is_ok();
-        }
         Ok(batch)
     }
 
@@ -382,8 +385,8 @@ impl<O: Observer> Scan<'_, O> {
         for _ in batch.done..batch.len() {
             rows.push(self.questions.read(&mut self.lines.look)?);
         }
+        let mut commands = self.ask_again(batch, &mut rows)?;
         let mut rest = &rows[..];
-        let mut commands = 0;
         while !rest.is_empty() {
             // Replies wait in the server's memory, so only some values are asked for at once.
             let mut sum = 0;
@@ -399,6 +402,22 @@ impl<O: Observer> Scan<'_, O> {
         Ok(commands)
     }
 
+    /// Asks what the first answers left open.
+    fn ask_again(&mut self, batch: &Batch, rows: &mut [Row]) -> Result<u64, Fault> {
+        self.out.clear();
+        let mut commands = 0;
+        for (row, at) in rows.iter().zip(batch.done..) {
+            commands += self.questions.write_again(batch.name(at), row, &mut self.out);
+        }
+        if commands > 0 {
+            self.lines.control.send(&self.out)?;
+            for row in rows {
+                self.questions.read_again(&mut self.lines.control, row)?;
+            }
+        }
+        Ok(commands)
+    }
+
     /// Asks for the values of the next keys of a batch, and tells of each.
     fn look_inside(&mut self, batch: &mut Batch, rows: &[Row]) -> Result<u64, Fault> {
         let options = self.task.options;
@@ -408,7 +427,8 @@ impl<O: Observer> Scan<'_, O> {
         if self.values {
             for (row, at) in rows.iter().zip(batch.done..) {
                 let name = batch.name(at);
-                let wish = row.key_type.as_ref().map(|key_type| {
+                let there = row.key_type.as_ref().filter(|_| row.state == State::There);
+                let wish = there.map(|key_type| {
                     let key = values::key(self.db, name, row, key_type, self.task.clock);
                     Wish::new(row, self.observer.wants(&key).limit(), options.elements)
                 });
@@ -433,13 +453,16 @@ impl<O: Observer> Scan<'_, O> {
             Some(wish) => Some(wish.read(&mut self.lines.control, name, row)?),
             None => None,
         };
-        if row.denied {
-            self.counts.denied += 1;
-            return Ok(());
-        }
-        let Some(key_type) = &row.key_type else {
-            self.counts.gone += 1;
-            return Ok(());
+        let key_type = match (row.state, &row.key_type) {
+            (State::There, Some(key_type)) => key_type,
+            (State::Denied, _) => {
+                self.counts.denied += 1;
+                return Ok(());
+            }
+            _ => {
+                self.counts.gone += 1;
+                return Ok(());
+            }
         };
         let key = values::key(self.db, name, row, key_type, self.task.clock);
         let show = self.observer.begin(&key);

@@ -118,6 +118,11 @@ impl Info {
         listed.collect()
     }
 
+    /// Whether it has loaded modules, which bring types of their own.
+    pub(super) fn has_modules(&self) -> bool {
+        self.0.contains_key("module")
+    }
+
     /// Whether looking at a value changes what the server would evict.
     pub(super) fn evicts_by_use(&self) -> bool {
         let policy = self.get("maxmemory_policy");
