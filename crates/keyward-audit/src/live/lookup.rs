@@ -18,6 +18,10 @@ pub(super) struct Batch {
 /// Longer names are counted, but not looked up.
 const LONGEST_NAME: usize = 1024 * 1024;
 
+/// More than any server answers to the largest COUNT that is sent.
+const MOST_KEYS: u64 = 1_000_000;
+const MOST_BYTES: usize = 256 * 1024 * 1024;
+
 /// What a reply to SCAN says beside the names.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Scanned {
@@ -48,12 +52,18 @@ impl Batch {
         let cursor = std::str::from_utf8(&cursor).ok().and_then(|cursor| cursor.parse().ok());
         let cursor = cursor.ok_or_else(|| garbage(connection))?;
         let Head::Array(Some(keys)) = connection.head()? else { return Err(garbage(connection)) };
+        if keys > MOST_KEYS {
+            return Err(garbage(connection));
+        }
         let mut scanned = Scanned { cursor, keys, long_names: 0 };
         for _ in 0..keys {
             let Head::Bulk(Some(length)) = connection.head()? else {
                 return Err(garbage(connection));
             };
             let start = self.names.len();
+            if start > MOST_BYTES {
+                return Err(garbage(connection));
+            }
             connection.bulk(length, LONGEST_NAME + 1, &mut self.names)?;
             let name = &self.names[start..];
             if name.len() > LONGEST_NAME {

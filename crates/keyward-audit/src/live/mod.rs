@@ -49,6 +49,7 @@
 mod address;
 mod connection;
 mod error;
+mod lines;
 mod lookup;
 mod options;
 mod pace;

@@ -31,13 +31,14 @@ pub(super) struct Pace {
 /// The bounds of a batch, in keys. SCAN is one command however many keys it visits.
 const FEWEST: usize = 10;
 const MOST: usize = 1_000;
+const FEWEST_UNBOUND: usize = 200;
 const MOST_UNBOUND: usize = 10_000;
 
 impl Pace {
     pub(super) fn new(bound: Option<Bound>, idle: Duration) -> Self {
         Pace {
             bound,
-            count: if bound.is_some() { 20 } else { 200 },
+            count: if bound.is_some() { 20 } else { FEWEST_UNBOUND },
             idle,
             patience: 1.0,
             recent: Recent::default(),
@@ -92,9 +93,12 @@ impl Pace {
             // still in the processor's cache when they are looked up.
             None => (self.idle * 4).max(Duration::from_millis(2)),
         };
-        let most = if self.bound.is_some() { MOST } else { MOST_UNBOUND };
+        let (fewest, most) = match self.bound {
+            Some(_) => (FEWEST, MOST),
+            None => (FEWEST_UNBOUND, MOST_UNBOUND),
+        };
         if busy > aim {
-            self.count = (self.count * 7 / 8).max(FEWEST);
+            self.count = (self.count * 7 / 8).max(fewest);
         } else if busy < aim * 3 / 4 {
             self.count = (self.count + self.count / 16 + 1).min(most);
         }

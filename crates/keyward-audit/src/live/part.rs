@@ -32,7 +32,8 @@ pub(super) fn read<O: Observer>(
     let settings = settings(part, &target, &mut connection, &info, options, &mut notes)?;
     if !info.is_known() {
         notes.push(
-            "whether the server was restarted meanwhile is not known, because it denies INFO"
+            "whether the server was restarted meanwhile, and what else belongs to it, is not known, \
+             because it denies INFO"
                 .to_owned(),
         );
     }

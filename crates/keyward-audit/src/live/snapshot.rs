@@ -75,29 +75,39 @@ pub(super) fn read<O: Observer>(
     Ok(Reading { shard, observer: watch.observer, bytes, stopped: None, connection: control })
 }
 
+/// Refuses where memory is short for a fork, unless it is forced.
+fn check_headroom(task: &Task<'_>, shard: &mut Shard) -> Result<(), Fault> {
+    match Headroom::of(task.info) {
+        Some(Headroom { used, free }) if free < used / 2 && !task.options.force => {
+            Err(Error::Headroom { address: shard.server.clone(), used, free }.into())
+        }
+        Some(_) => Ok(()),
+        None => {
+            shard.notes.push("whether memory suffices for the fork was not known".to_owned());
+            Ok(())
+        }
+    }
+}
+
 /// A fork shares memory until one of the two writes: on a busy server the parent may copy much of it.
 /// Half of the data is what must be free.
-fn check_headroom(task: &Task<'_>, shard: &mut Shard) -> Result<(), Fault> {
-    let info = task.info;
-    let known = (info.number("used_memory"), info.number("used_memory_rss"));
-    let (Some(used), Some(resident)) = known else {
-        shard.notes.push("whether memory suffices for the fork was not known".to_owned());
-        return Ok(());
-    };
-    let total = match (info.number("total_system_memory"), info.number("maxmemory")) {
-        (Some(total @ 1..), _) => total,
-        // Who sets a bound leaves room for a fork above it.
-        (_, Some(bound @ 1..)) => bound.saturating_add(bound / 2),
-        _ => {
-            shard.notes.push("whether memory suffices for the fork was not known".to_owned());
-            return Ok(());
-        }
-    };
-    let free = total.saturating_sub(resident);
-    if free >= used / 2 || task.options.force {
-        return Ok(());
+#[derive(Debug, PartialEq)]
+struct Headroom {
+    used: u64,
+    free: u64,
+}
+
+impl Headroom {
+    fn of(info: &Info) -> Option<Headroom> {
+        let (used, resident) = (info.number("used_memory")?, info.number("used_memory_rss")?);
+        let total = match (info.number("total_system_memory"), info.number("maxmemory")) {
+            (Some(total @ 1..), _) => total,
+            // Who sets a bound leaves room for a fork above it.
+            (_, Some(bound @ 1..)) => bound.saturating_add(bound / 2),
+            _ => return None,
+        };
+        Some(Headroom { used, free: total.saturating_sub(resident) })
     }
-    Err(Error::Headroom { address: shard.server.clone(), used, free }.into())
 }
 
 /// The server's clock, in milliseconds since 1970: expiries in a snapshot are its own.
@@ -200,5 +210,20 @@ impl<O: Observer> Visitor for Watch<'_, O> {
         progress.keys.fetch_add(self.keys - self.told, Ordering::Relaxed);
         (self.read, self.told) = (offset, self.keys);
         if self.task.must_stop() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn headroom_is_what_the_machine_has_beside_the_server() {
+        let of = |text: &str| Headroom::of(&Info::parse(text)).map(|room| (room.used, room.free));
+        let memory = "used_memory:600\r\nused_memory_rss:700\r\n";
+        assert_eq!(of(&format!("{memory}total_system_memory:1000\r\n")), Some((600, 300)));
+        assert_eq!(of(&format!("{memory}maxmemory:800\r\n")), Some((600, 500)));
+        assert_eq!(of(memory), None);
+        assert_eq!(of("total_system_memory:1000"), None);
     }
 }

@@ -63,7 +63,12 @@ fn single(target: &Target, options: &Options) -> Result<Vec<Part>, Error> {
     let name = target.to_string();
     let mut connection = server::open(target, options)?;
     let info = Info::ask(&mut connection).map_err(|fault| fault.into_error(&name, 0))?;
-    if info.get("cluster_enabled") == "1" && !options.node_only {
+    // Where INFO is denied, only a cluster's node knows of nodes.
+    let is_cluster = match info.get("cluster_enabled") {
+        "" => Node::ask(&mut connection).is_ok_and(|nodes| !nodes.is_empty()),
+        enabled => enabled == "1",
+    };
+    if is_cluster && !options.node_only {
         return cluster(&mut connection, target, options);
     }
     let mut part =
