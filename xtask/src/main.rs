@@ -11,8 +11,8 @@ use std::path::{Path, PathBuf};
 const USAGE: &str = "\
 cargo xtask new-rule NAME     start a rule: its file, its lines in the registry, its test
 cargo xtask docs [--check]    write the pages that come from code, or fail if they differ
-cargo xtask bench [NAME…]     measure speed against peers: classify, build, pipe, audit,
-                              rust, typescript, python, java, go";
+cargo xtask bench [NAME…]     measure speed against peers: classify, build, pipe, audit, live,
+                              rust, store, typescript, python, java, go";
 
 fn main() -> Result<()> {
     let args: Vec<String> = std::env::args().skip(1).collect();

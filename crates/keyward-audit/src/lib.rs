@@ -15,6 +15,7 @@ mod histogram;
 mod infer;
 mod least;
 mod leaves;
+pub mod live;
 mod mask;
 mod merge;
 mod observe;

@@ -9,6 +9,13 @@ use keyward_rdb::{Element, Key, Show};
 /// asked to see and the source could show, then [`end`](Observer::end). What one observer was told of
 /// one shard is later merged with what others were told of theirs.
 pub trait Observer: Send {
+    /// How much of a key's value will be wanted: asked ahead, for a batch of keys at a time, by a source
+    /// that must fetch values from afar. Answers what [`begin`](Observer::begin) will answer.
+    fn wants(&self, key: &Key<'_>) -> Show {
+        let _ = key;
+        Show::NOTHING
+    }
+
     /// A key. The answer says how much of its value is wanted.
     fn begin(&mut self, key: &Key<'_>) -> Show;
 

@@ -58,6 +58,11 @@ impl Show {
     pub const fn up_to(bytes: usize) -> Show {
         Show { limit: Some(bytes) }
     }
+
+    /// The most bytes of a name or of a value that are wanted; `None` where no element is.
+    pub const fn limit(self) -> Option<usize> {
+        self.limit
+    }
 }
 
 /// A key, as known before its value is read.
@@ -80,6 +85,14 @@ pub struct Key<'a> {
     pub freq: Option<u8>,
     /// Where its record begins in the file
     pub offset: u64,
+}
+
+impl<'a> Key<'a> {
+    /// A key of which no more is known, as a source that is no file begins to tell of it.
+    pub fn new(db: u64, name: &'a [u8], key_type: &'a KeyType) -> Self {
+        let name_len = name.len() as u64;
+        Key { db, name, name_len, key_type, expires_at: None, idle: None, freq: None, offset: 0 }
+    }
 }
 
 /// A value, as known after it was read.
@@ -155,8 +168,13 @@ pub struct Piece<'a> {
 }
 
 impl<'a> Piece<'a> {
-    /// The first of these bytes.
-    pub(crate) fn up_to(limit: usize, bytes: &'a [u8]) -> Self {
+    /// The first bytes of so many.
+    pub fn new(bytes: &'a [u8], len: u64) -> Self {
+        Piece { bytes, len }
+    }
+
+    /// The first of these bytes, at most so many.
+    pub fn up_to(limit: usize, bytes: &'a [u8]) -> Self {
         Piece { bytes: &bytes[..limit.min(bytes.len())], len: bytes.len() as u64 }
     }
 

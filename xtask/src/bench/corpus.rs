@@ -93,17 +93,7 @@ fn key(pattern: &str, random: &mut Random) -> String {
 fn value(ty: &str, random: &mut Random) -> String {
     let words = ["netflix", "popular", "series_4k", "mobile", "login", "dark_theme", "search"];
     match ty {
-        "uuid" => {
-            let (a, b) = (random.next(), random.next());
-            format!(
-                "{:08x}-{:04x}-{:04x}-{:04x}-{:012x}",
-                a >> 32,
-                a >> 16 & 0xffff,
-                a & 0xffff,
-                b >> 48,
-                b & 0xffff_ffff_ffff
-            )
-        }
+        "uuid" => random.uuid(),
         "uint" => (random.next() % 100_000_000).to_string(),
         "hex(32)" => format!("{:016x}{:016x}", random.next(), random.next()),
         "word" => format!("{}_{:07}", words[random.below(words.len())], random.below(1000)),
@@ -132,6 +122,18 @@ impl Random {
     /// The beginning of the row.
     pub(super) fn new() -> Self {
         Random(0x9e37_79b9_7f4a_7c15)
+    }
+
+    pub(super) fn uuid(&mut self) -> String {
+        let (a, b) = (self.next(), self.next());
+        format!(
+            "{:08x}-{:04x}-{:04x}-{:04x}-{:012x}",
+            a >> 32,
+            a >> 16 & 0xffff,
+            a & 0xffff,
+            b >> 48,
+            b & 0xffff_ffff_ffff
+        )
     }
 
     pub(super) fn next(&mut self) -> u64 {

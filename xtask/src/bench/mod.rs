@@ -14,6 +14,8 @@ mod build;
 mod classify;
 mod corpus;
 mod generated;
+mod live;
+mod mix;
 mod pipe;
 mod rust;
 mod store;
@@ -43,6 +45,7 @@ pub(crate) fn run(names: &[&str]) -> Result<()> {
         ("python", generated::python),
         ("java", generated::java),
         ("go", generated::go),
+        ("live", live::run),
     ];
     if let Some(unknown) = names.iter().find(|name| benches.iter().all(|(bench, _)| bench != *name))
     {

@@ -1,0 +1,247 @@
+//! Why a server could not be audited, and what to do about it.
+
+use std::fmt;
+
+use keyward_fact::{Size, thousands};
+
+/// What a user needs to be allowed to audit by scanning.
+pub(super) const NEEDED: &str = "SCAN, TYPE, PTTL; better also INFO, DBSIZE, MEMORY USAGE, OBJECT";
+
+/// Why a server could not be audited. No credential is ever part of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Error {
+    /// The URL cannot be used
+    Url {
+        /// What is wrong with it
+        why: &'static str,
+    },
+    /// An option cannot be used
+    Options {
+        /// Which, and why
+        why: String,
+    },
+    /// No connection could be made
+    Unreachable {
+        /// Where
+        address: String,
+        /// What the system said
+        why: String,
+    },
+    /// The server wants a password, or another one
+    Refused {
+        /// Where
+        address: String,
+        /// What the server said
+        reply: String,
+    },
+    /// The user may not run a command that an audit needs
+    Denied {
+        /// Where
+        address: String,
+        /// The command
+        command: &'static str,
+        /// What else is needed
+        needs: &'static str,
+    },
+    /// The server does not have a command that an audit needs, or it was renamed
+    Missing {
+        /// Where
+        address: String,
+        /// The command
+        command: &'static str,
+    },
+    /// The server is still loading its data
+    Loading {
+        /// Where
+        address: String,
+        /// For how many seconds it was waited for
+        waited: u64,
+    },
+    /// What answers does not speak as a server does
+    Garbage {
+        /// Where
+        address: String,
+        /// What it said, shortened and escaped
+        got: String,
+    },
+    /// The server answered with an error
+    Reply {
+        /// Where
+        address: String,
+        /// To which command
+        command: &'static str,
+        /// The error
+        reply: String,
+    },
+    /// The connection broke while keys were read, and could not be made again
+    Died {
+        /// Where
+        address: String,
+        /// How many keys had been read
+        keys: u64,
+        /// What the system said
+        why: String,
+    },
+    /// A cluster does not serve all its slots
+    ClusterDown {
+        /// The node that was asked
+        address: String,
+        /// What is missing
+        why: String,
+    },
+    /// The servers changed while they were read, also the second time
+    Incomplete {
+        /// The server or shard
+        address: String,
+        /// What changed
+        why: String,
+    },
+    /// The server gives no snapshot
+    NoSnapshot {
+        /// Where
+        address: String,
+        /// What the server said
+        why: String,
+    },
+    /// The server has too little free memory to fork for a snapshot
+    Headroom {
+        /// Where
+        address: String,
+        /// Bytes that its data takes
+        used: u64,
+        /// Bytes that are free
+        free: u64,
+    },
+    /// Reading was stopped by the caller
+    Stopped,
+}
+
+impl Error {
+    /// Whether the caller asked for something that cannot be, rather than a server failing: exit code 2
+    /// rather than 3.
+    pub fn is_usage(&self) -> bool {
+        matches!(self, Error::Url { .. } | Error::Options { .. })
+    }
+
+    /// What to do next.
+    pub fn help(&self) -> &'static str {
+        match self {
+            Error::Url { .. } => {
+                "write `redis://host:6379`, `rediss://…`, `redis+unix:///path`, \
+                 `redis+cluster://host:port,host:port` or `redis+sentinel://host:port/service`"
+            }
+            Error::Options { .. } => "change the option, or leave it away",
+            Error::Unreachable { .. } => {
+                "check host and port, and whether a firewall lies between; `rediss://` is for TLS"
+            }
+            Error::Refused { .. } => {
+                "give user and password in the URL, `redis://user:password@host`, in the \
+                 environment or in a file"
+            }
+            Error::Denied { .. } => "allow the user these commands, or audit an exported RDB file",
+            Error::Missing { .. } => {
+                "audit a replica that has the command, or an exported RDB file"
+            }
+            Error::Loading { .. } => "try again when it has loaded its data",
+            Error::Garbage { .. } => {
+                "check that host and port are those of a Redis or Valkey server, and whether it \
+                 wants TLS (`rediss://`)"
+            }
+            Error::Reply { .. } => "see the server's log",
+            Error::Died { .. } => "see whether the server is well, then audit again",
+            Error::ClusterDown { .. } => "mend the cluster first: `redis-cli --cluster check`",
+            Error::Incomplete { .. } => {
+                "audit again when nothing is resharded, restarted or failed over"
+            }
+            Error::NoSnapshot { .. } => "audit by scanning, or audit an exported RDB file",
+            Error::Headroom { .. } => {
+                "audit by scanning, or force the snapshot if little is written meanwhile"
+            }
+            Error::Stopped => "audit again to go on",
+        }
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Error::Url { why } => write!(f, "the URL of the server cannot be used: {why}"),
+            Error::Options { why } => f.write_str(why),
+            Error::Unreachable { address, why } => {
+                write!(f, "{address} cannot be reached: {why}")
+            }
+            Error::Refused { address, reply } => {
+                write!(f, "{address} does not let this user in: {reply}")
+            }
+            Error::Denied { address, command, needs } => {
+                write!(f, "{address} denies {command} to this user; an audit needs {needs}")
+            }
+            Error::Missing { address, command } => {
+                write!(f, "{address} has no command {command}; it may have been renamed")
+            }
+            Error::Loading { address, waited } => {
+                write!(f, "{address} is loading its data, still after {} s", thousands(*waited))
+            }
+            Error::Garbage { address, got } => {
+                write!(f, "{address} does not answer like a Redis server: `{got}`")
+            }
+            Error::Reply { address, command, reply } => {
+                write!(f, "{address} answered {command} with an error: {reply}")
+            }
+            Error::Died { address, keys, why } => write!(
+                f,
+                "the connection to {address} broke after {} keys and could not be made again: {why}",
+                thousands(*keys)
+            ),
+            Error::ClusterDown { address, why } => {
+                write!(f, "the cluster is down, says {address}: {why}")
+            }
+            Error::Incomplete { address, why } => {
+                write!(f, "not all of {address} was seen: {why}, and again when it was begun anew")
+            }
+            Error::NoSnapshot { address, why } => {
+                write!(f, "{address} gives no snapshot: {why}")
+            }
+            Error::Headroom { address, used, free } => write!(
+                f,
+                "{address} has too little memory to fork for a snapshot: its data takes {}, and \
+                 only {} are free",
+                Size::from_bytes(*used).human(),
+                Size::from_bytes(*free).human()
+            ),
+            Error::Stopped => f.write_str("stopped before all keys were seen"),
+        }
+    }
+}
+
+impl std::error::Error for Error {}
+
+/// What stops the reading of one server.
+#[derive(Debug)]
+pub(super) enum Fault {
+    /// The connection broke: it can be made again
+    Lost(String),
+    /// The server is not what it was: its reading must begin anew
+    Changed(String),
+    /// Nothing helps
+    Fatal(Error),
+}
+
+impl From<Error> for Fault {
+    fn from(error: Error) -> Self {
+        Fault::Fatal(error)
+    }
+}
+
+impl Fault {
+    /// As an error, where there is no second try.
+    pub(super) fn into_error(self, address: &str, keys: u64) -> Error {
+        let address = address.to_owned();
+        match self {
+            Fault::Lost(why) => Error::Died { address, keys, why },
+            Fault::Changed(why) => Error::Incomplete { address, why },
+            Fault::Fatal(error) => error,
+        }
+    }
+}

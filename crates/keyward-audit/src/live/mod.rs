@@ -1,0 +1,86 @@
+//! Reads the keys of live servers: one, a cluster, or what a sentinel names.
+//!
+//! ```no_run
+//! use keyward_audit::live::{self, Options};
+//! use keyward_audit::{Observed, Observer};
+//! use keyward_rdb::{Element, Key, Show};
+//!
+//! #[derive(Default)]
+//! struct Memory(u64);
+//!
+//! impl Observer for Memory {
+//!     fn begin(&mut self, _: &Key<'_>) -> Show {
+//!         Show::NOTHING
+//!     }
+//!     fn element(&mut self, _: &Element<'_>) {}
+//!     fn end(&mut self, _: &Key<'_>, observed: &Observed) {
+//!         self.0 += observed.bytes.unwrap_or(0);
+//!     }
+//! }
+//!
+//! let url = "redis://127.0.0.1:6379";
+//! let seen = live::observe(url, &Options::default(), |_| Memory::default())?.whole()?;
+//! for (shard, memory) in &seen.shards {
+//!     println!("{}: {} keys, {} bytes", shard.name, shard.counts.keys, memory.0);
+//! }
+//! # Ok::<(), live::Error>(())
+//! ```
+//!
+//! # What a server bears
+//!
+//! SCAN, TYPE, PTTL, MEMORY USAGE with a bounded number of samples, OBJECT, and INFO; CONFIG GET for
+//! what INFO does not tell; lengths and the first elements where that does not change what the server
+//! evicts (CLIENT NO-TOUCH, a policy that does not look at use, or [`Options::touch`]). Never KEYS,
+//! DEBUG, MONITOR, or anything that writes. A replica is read where there is one in sync. How much of
+//! the server's time that takes is bounded by [`Bound`].
+//!
+//! # What is promised
+//!
+//! - `Ok` with [`Ended::Whole`] means that every key that was there from the beginning to the end was
+//!   seen at least once, on servers that were the same processes in the same roles with the same slots
+//!   before and after. Where one changed, its reading begins anew, once; then it is
+//!   [`Error::Incomplete`].
+//! - SCAN may tell a key twice, when the server's table shrinks meanwhile. Keeping all names to find
+//!   these would take memory without bound, so counts stand beside DBSIZE instead.
+//! - A broken connection is made again, and the scan goes on from its cursor if the server is the same
+//!   process still.
+//! - No message holds a credential.
+
+mod address;
+mod connection;
+mod error;
+mod lines;
+mod lookup;
+mod options;
+mod pace;
+mod part;
+mod reading;
+mod sample;
+mod scan;
+mod seen;
+mod server;
+mod shards;
+mod snapshot;
+mod topology;
+mod transport;
+mod values;
+
+pub use address::Secret;
+pub use error::Error;
+pub use options::{Bound, Options, Progress, Resume, ResumeShard, Tls, Via};
+pub use sample::is_sampled;
+pub use seen::{Bytes, Counts, Ended, Latency, Sample, Seen, Shard};
+
+use crate::observe::Observer;
+
+/// Reads all keys of the servers that a URL means, and tells them to observers: one for each shard,
+/// made when its reading begins. Where a shard's reading begins anew, so does its observer.
+///
+/// With [`Options::resume`], `make` is asked for the observers that were given back with it.
+pub fn observe<O: Observer>(
+    url: &str,
+    options: &Options,
+    make: impl Fn(&Shard) -> O + Sync,
+) -> Result<Ended<O>, Error> {
+    shards::observe(url, options, &make)
+}

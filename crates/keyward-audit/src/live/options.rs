@@ -1,0 +1,156 @@
+//! How a server is to be read.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64};
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use super::address::Secret;
+
+/// How a server is to be read. The default is safe on production.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+#[expect(clippy::struct_excessive_bools, reason = "each is a switch of its own")]
+pub struct Options {
+    /// By SCAN, or as a replica would
+    pub via: Via,
+    /// Only this database; all of them, unless the URL names one
+    pub db: Option<u64>,
+    /// Reads the primary also where a replica could be read
+    pub primary: bool,
+    /// Reads the one node that the URL names, not the cluster that it belongs to
+    pub node_only: bool,
+    /// Looks up lengths and elements also where that makes keys look used to the server's eviction
+    pub touch: bool,
+    /// Whether lengths and elements are wanted at all
+    pub values: bool,
+    /// How much the server may be burdened; `None` for as much as it can bear
+    pub bound: Option<Bound>,
+    /// Looks up only so many per cent of the keys, chosen by their hash
+    pub sample: Option<f64>,
+    /// How many elements of a collection MEMORY USAGE looks at: exact for collections up to this size,
+    /// extrapolated for larger ones. 0 means all of them, and a server that stands still for as long
+    /// as that takes
+    pub memory_samples: u32,
+    /// The most elements of one collection that are shown
+    pub elements: usize,
+    /// How long to wait for a connection or a reply
+    pub timeout: Duration,
+    /// How long to wait for a server that is loading its data
+    pub patience: Duration,
+    /// Asks for a snapshot also where memory looks short
+    pub force: bool,
+    /// Whom to trust and who to be, with TLS
+    pub tls: Tls,
+    /// The user, where the URL names none
+    pub user: Option<String>,
+    /// The password, where the URL has none
+    pub password: Option<Secret>,
+    /// Set from elsewhere to make reading stop
+    pub stop: Arc<AtomicBool>,
+    /// Watched from elsewhere to draw progress
+    pub progress: Arc<Progress>,
+    /// Where to go on, from a reading that was stopped
+    pub resume: Option<Resume>,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Options {
+            via: Via::Scan,
+            db: None,
+            primary: false,
+            node_only: false,
+            touch: false,
+            values: true,
+            bound: Some(Bound::default()),
+            sample: None,
+            memory_samples: 256,
+            elements: 1_000,
+            timeout: Duration::from_secs(10),
+            patience: Duration::from_secs(60),
+            force: false,
+            tls: Tls::default(),
+            user: None,
+            password: None,
+            stop: Arc::default(),
+            progress: Arc::default(),
+            resume: None,
+        }
+    }
+}
+
+/// How keys are read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Via {
+    /// By SCAN, and a few commands a key
+    #[default]
+    Scan,
+    /// As a snapshot, the way a replica gets it: the server forks
+    Snapshot,
+}
+
+/// How much a server may be burdened by one scan.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Bound {
+    /// What another client may at most wait: the scan sends a PING beside its own commands, and slows
+    /// down when more than one of a hundred takes longer than this
+    pub max_latency: Duration,
+    /// The most commands a second
+    pub max_ops: Option<u64>,
+    /// The part of the server's time that the scan may take
+    pub share: f64,
+}
+
+impl Default for Bound {
+    fn default() -> Self {
+        Bound { max_latency: Duration::from_millis(5), max_ops: None, share: 0.25 }
+    }
+}
+
+/// Whom to trust and who to be, with TLS.
+#[derive(Debug, Clone, Default)]
+#[non_exhaustive]
+pub struct Tls {
+    /// A file of certificates to trust instead of the system's
+    pub authority: Option<PathBuf>,
+    /// A certificate and its private key to show to the server
+    pub client: Option<(PathBuf, PathBuf)>,
+}
+
+/// How far reading has come.
+#[derive(Debug, Default)]
+pub struct Progress {
+    /// Keys seen, of all shards
+    pub keys: AtomicU64,
+    /// Keys there were when reading began
+    pub expected: AtomicU64,
+    /// Bytes of snapshots read
+    pub bytes: AtomicU64,
+}
+
+/// Where to go on after a stop: to be kept beside what the observers were told.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Resume {
+    /// The moment from which TTLs are counted, in milliseconds since 1970
+    pub clock: u64,
+    /// Every shard
+    pub shards: Vec<ResumeShard>,
+}
+
+/// Where to go on in one shard.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ResumeShard {
+    /// The shard, as [`Shard::name`](super::Shard::name) has it
+    pub name: String,
+    /// The server that was read, which must be the same process still
+    pub run_id: String,
+    /// Where that server is
+    pub server: String,
+    /// The database, and the cursor in it; `None` where all was seen
+    pub at: Option<(u64, u64)>,
+    /// What was counted so far
+    pub counts: super::seen::Counts,
+}

@@ -1,0 +1,132 @@
+//! Reads one part of the keys: chooses a server, reads it, and sees that it was the same all along.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+use super::address::Target;
+use super::connection::Connection;
+use super::error::{Error, Fault};
+use super::options::{Options, ResumeShard, Via};
+use super::reading::{Reading, Task};
+use super::seen::Shard;
+use super::server::{self, Info};
+use super::topology::{self, Chosen, Node, Part};
+use super::{scan, snapshot};
+use crate::observe::Observer;
+
+pub(super) fn read<O: Observer>(
+    part: &Part,
+    options: &Options,
+    resume: Option<&ResumeShard>,
+    clock: u64,
+    cancel: &AtomicBool,
+    make: &impl Fn(&Shard) -> O,
+) -> Result<Reading<O>, Fault> {
+    let chosen = match resume {
+        Some(resume) => again(part, resume, options)?,
+        None => topology::choose(part, options)?,
+    };
+    let Chosen { target, mut connection, info, mut notes } = chosen;
+    expect_still_slots(part, options)?;
+    let settings = settings(part, &target, &mut connection, &info, options, &mut notes)?;
+    if !info.is_known() {
+        notes.push(
+            "whether the server was restarted meanwhile, and what else belongs to it, is not known, \
+             because it denies INFO"
+                .to_owned(),
+        );
+    }
+    let (family, version) = info.family();
+    let shard = Shard {
+        name: part.name.clone(),
+        server: target.to_string(),
+        family: family.to_owned(),
+        version: version.to_owned(),
+        run_id: info.get("run_id").to_owned(),
+        role: info.get("role").to_owned(),
+        slots: part.node.as_ref().map(|(_, slots)| slots.clone()),
+        clock,
+        settings,
+        notes,
+        ..Shard::default()
+    };
+    let task = Task { options, part, target: &target, info: &info, clock, resume, cancel };
+    let mut reading = match options.via {
+        Via::Scan => scan::read(&task, shard, make)?,
+        Via::Snapshot => snapshot::read(&task, shard, make)?,
+    };
+    if reading.stopped.is_none() {
+        if info.is_known() {
+            task.expect_same(&Info::ask(&mut reading.connection)?)?;
+        }
+        expect_still_slots(part, options)?;
+    }
+    Ok(reading)
+}
+
+/// The server that was read before a stop.
+fn again(part: &Part, resume: &ResumeShard, options: &Options) -> Result<Chosen, Fault> {
+    let gone = |why: &str| {
+        let (address, why) = (resume.server.clone(), why.to_owned());
+        Fault::Fatal(Error::Incomplete { address, why })
+    };
+    let same = |target: &&Target| target.to_string() == resume.server;
+    let candidates = part.candidates.iter().chain([&part.primary]);
+    let target =
+        { candidates }.find(same).ok_or_else(|| gone("the server that was read is gone"))?;
+    let mut connection = server::open(target, options)?;
+    let info = Info::ask(&mut connection)?;
+    if info.get("run_id") != resume.run_id || resume.run_id.is_empty() {
+        return Err(gone("the server was restarted since the scan was stopped"));
+    }
+    let notes = vec!["the scan was stopped and resumed".to_owned()];
+    Ok(Chosen { target: target.clone(), connection, info, notes })
+}
+
+/// Fails where a cluster's primary moves slots: keys would be seen twice, or not at all.
+fn expect_still_slots(part: &Part, options: &Options) -> Result<(), Fault> {
+    if part.node.is_none() || options.node_only {
+        return Ok(());
+    }
+    let mut connection = server::open(&part.primary, options)?;
+    if Node::is_moving(&Node::ask(&mut connection)?) {
+        return Err(Fault::Changed("slots are being moved".to_owned()));
+    }
+    Ok(())
+}
+
+/// What the primary says of its settings; of a replica's own, only where its primary does not answer.
+fn settings(
+    part: &Part,
+    target: &Target,
+    connection: &mut Connection,
+    info: &Info,
+    options: &Options,
+    notes: &mut Vec<String>,
+) -> Result<BTreeMap<String, String>, Fault> {
+    let mut settings = info.settings();
+    if target.place == part.primary.place {
+        server::complete_settings(connection, &mut settings, notes)?;
+        return Ok(settings);
+    }
+    let hasty = Options {
+        timeout: options.timeout.min(Duration::from_secs(2)),
+        patience: Duration::ZERO,
+        ..options.clone()
+    };
+    let primary = server::open(&part.primary, &hasty).ok().and_then(|mut primary| {
+        let info = Info::ask(&mut primary).ok().filter(Info::is_known)?;
+        Some((primary, info))
+    });
+    if let Some((mut primary, info)) = primary {
+        settings = info.settings();
+        // A primary that dies now is found out soon enough.
+        let _ = server::complete_settings(&mut primary, &mut settings, notes);
+    } else {
+        notes
+            .push(format!("settings are those of {target}, because {} does not answer", part.name));
+        server::complete_settings(connection, &mut settings, notes)?;
+    }
+    Ok(settings)
+}

@@ -1,0 +1,284 @@
+//! What a server says of itself, and what it lets this user do.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::Ordering;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use super::address::Target;
+use super::connection::{Connection, Reply};
+use super::error::{Error, Fault, NEEDED};
+use super::options::Options;
+
+/// Connects, authenticates, and waits while the server is loading its data.
+pub(super) fn open(target: &Target, options: &Options) -> Result<Connection, Error> {
+    let mut connection = Connection::open(target, &options.tls, options.timeout)?;
+    let early = |fault: Fault| match fault {
+        Fault::Lost(why) => Error::Unreachable { address: target.to_string(), why },
+        fault => fault.into_error(&target.to_string(), 0),
+    };
+    if let Some(password) = target.password.as_ref().or(options.password.as_ref()) {
+        let user = target.user.as_deref().or(options.user.as_deref());
+        let args: Vec<&str> = ["AUTH"].into_iter().chain(user).chain([password.expose()]).collect();
+        if let Reply::Error(reply) = connection.command(&args).map_err(early)? {
+            return Err(Error::Refused { address: target.to_string(), reply });
+        }
+    }
+    wait_until_loaded(&mut connection, options).map_err(early)?;
+    // So that an operator who lists clients knows this one; where it is denied, nothing is lost.
+    connection.command(&["CLIENT", "SETNAME", "keyward-audit"]).map_err(early)?;
+    Ok(connection)
+}
+
+fn wait_until_loaded(connection: &mut Connection, options: &Options) -> Result<(), Fault> {
+    const PAUSE: Duration = Duration::from_millis(100);
+    let start = Instant::now();
+    let address = connection.address().to_owned();
+    loop {
+        match connection.command(&["PING"])? {
+            Reply::Error(reply) if reply.starts_with("LOADING") => {
+                if options.stop.load(Ordering::Relaxed) {
+                    return Err(Error::Stopped.into());
+                }
+                if start.elapsed() >= options.patience {
+                    let waited = start.elapsed().as_secs();
+                    return Err(Error::Loading { address, waited }.into());
+                }
+                thread::sleep(PAUSE);
+            }
+            Reply::Error(reply) if reply.starts_with("NOAUTH") || reply.starts_with("DENIED") => {
+                return Err(Error::Refused { address, reply }.into());
+            }
+            _ => return Ok(()),
+        }
+    }
+}
+
+/// What INFO answers, by name; empty where it is denied.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Info(BTreeMap<String, String>);
+
+impl Info {
+    pub(super) fn ask(connection: &mut Connection) -> Result<Self, Fault> {
+        Ok(match connection.command(&["INFO"])? {
+            Reply::Bytes(text) => Info::parse(&String::from_utf8_lossy(&text)),
+            Reply::Error(reply) if reply.starts_with("LOADING") => {
+                return Err(Fault::Changed("the server began to load its data anew".to_owned()));
+            }
+            _ => Info::default(),
+        })
+    }
+
+    pub(super) fn parse(text: &str) -> Self {
+        let pairs = text.lines().filter_map(|line| line.trim_end().split_once(':'));
+        Info(pairs.map(|(name, value)| (name.to_owned(), value.to_owned())).collect())
+    }
+
+    pub(super) fn is_known(&self) -> bool {
+        !self.0.is_empty()
+    }
+
+    pub(super) fn get(&self, name: &str) -> &str {
+        self.0.get(name).map_or("", String::as_str)
+    }
+
+    pub(super) fn number(&self, name: &str) -> Option<u64> {
+        self.get(name).parse().ok()
+    }
+
+    /// `valkey` and its version, or `redis` and its version.
+    pub(super) fn family(&self) -> (&'static str, &str) {
+        match self.get("valkey_version") {
+            "" if self.get("server_name") == "valkey" => ("valkey", self.get("redis_version")),
+            "" => ("redis", self.get("redis_version")),
+            version => ("valkey", version),
+        }
+    }
+
+    /// Databases that have keys, with how many.
+    pub(super) fn databases(&self) -> BTreeMap<u64, u64> {
+        let known = self.0.iter().filter_map(|(name, value)| {
+            let db = name.strip_prefix("db")?.parse().ok()?;
+            let keys = value.split(',').find_map(|pair| pair.strip_prefix("keys="))?;
+            Some((db, keys.parse().ok()?))
+        });
+        known.collect()
+    }
+
+    /// The replicas that a primary lists as being online.
+    pub(super) fn replicas(&self) -> Vec<(String, u16)> {
+        let listed = self.0.iter().filter_map(|(name, value)| {
+            let digits = name.strip_prefix("slave")?;
+            digits.parse::<u32>().ok()?;
+            let part = |name: &str| value.split(',').find_map(|pair| pair.strip_prefix(name));
+            let online = part("state=") == Some("online");
+            online.then_some(())?;
+            Some((part("ip=")?.to_owned(), part("port=")?.parse().ok()?))
+        });
+        listed.collect()
+    }
+
+    /// Whether it has loaded modules, which bring types of their own.
+    pub(super) fn has_modules(&self) -> bool {
+        self.0.contains_key("module")
+    }
+
+    /// Whether looking at a value changes what the server would evict.
+    pub(super) fn evicts_by_use(&self) -> bool {
+        let policy = self.get("maxmemory_policy");
+        // An unknown policy may be anything.
+        policy.is_empty() || policy.ends_with("lru") || policy.ends_with("lfu")
+    }
+
+    /// What is worth telling, by the names of the configuration where there are such.
+    pub(super) fn settings(&self) -> BTreeMap<String, String> {
+        const TOLD: [(&str, &str); 34] = [
+            ("maxmemory", "maxmemory"),
+            ("maxmemory_policy", "maxmemory-policy"),
+            ("used_memory", "used_memory"),
+            ("used_memory_rss", "used_memory_rss"),
+            ("used_memory_peak", "used_memory_peak"),
+            ("used_memory_dataset", "used_memory_dataset"),
+            ("used_memory_overhead", "used_memory_overhead"),
+            ("mem_fragmentation_ratio", "mem_fragmentation_ratio"),
+            ("mem_allocator", "mem_allocator"),
+            ("total_system_memory", "total_system_memory"),
+            ("aof_last_write_status", "aof_last_write_status"),
+            ("rdb_last_save_time", "rdb_last_save_time"),
+            ("rdb_last_bgsave_status", "rdb_last_bgsave_status"),
+            ("rdb_changes_since_last_save", "rdb_changes_since_last_save"),
+            ("role", "role"),
+            ("connected_slaves", "connected_slaves"),
+            ("master_link_status", "master_link_status"),
+            ("redis_version", "redis_version"),
+            ("valkey_version", "valkey_version"),
+            ("redis_mode", "redis_mode"),
+            ("server_mode", "server_mode"),
+            ("os", "os"),
+            ("arch_bits", "arch_bits"),
+            ("uptime_in_seconds", "uptime_in_seconds"),
+            ("connected_clients", "connected_clients"),
+            ("blocked_clients", "blocked_clients"),
+            ("instantaneous_ops_per_sec", "instantaneous_ops_per_sec"),
+            ("expired_keys", "expired_keys"),
+            ("evicted_keys", "evicted_keys"),
+            ("keyspace_hits", "keyspace_hits"),
+            ("keyspace_misses", "keyspace_misses"),
+            ("cluster_enabled", "cluster_enabled"),
+            ("io_threads_active", "io_threads_active"),
+            ("hz", "hz"),
+        ];
+        let mut settings: BTreeMap<String, String> = TOLD
+            .iter()
+            .filter_map(|(info, name)| Some(((*name).to_owned(), self.0.get(*info)?.clone())))
+            .collect();
+        if let Some(aof) = self.number("aof_enabled") {
+            let value = if aof == 0 { "no" } else { "yes" };
+            settings.insert("appendonly".to_owned(), value.to_owned());
+        }
+        settings
+    }
+}
+
+/// Adds what INFO does not tell, and says what is denied.
+pub(super) fn complete_settings(
+    connection: &mut Connection,
+    settings: &mut BTreeMap<String, String>,
+    notes: &mut Vec<String>,
+) -> Result<(), Fault> {
+    let mut denied = Vec::new();
+    for name in ["maxmemory", "maxmemory-policy", "appendonly", "save"] {
+        if settings.contains_key(name) {
+            continue;
+        }
+        match connection.command(&["CONFIG", "GET", name])? {
+            Reply::Array(pair) => {
+                if let [_, Reply::Bytes(value)] = &pair[..] {
+                    let value = String::from_utf8_lossy(value).into_owned();
+                    settings.insert(name.to_owned(), value);
+                }
+            }
+            _ => denied.push(format!("`{name}`")),
+        }
+    }
+    if !denied.is_empty() {
+        let denied = denied.join(", ");
+        notes.push(format!("not known, because the server denies CONFIG GET: {denied}"));
+    }
+    Ok(())
+}
+
+/// Whether a command can be run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Can {
+    Yes,
+    Denied,
+    Missing,
+}
+
+/// Tries a command that does nothing.
+pub(super) fn can(connection: &mut Connection, args: &[&str]) -> Result<Can, Fault> {
+    Ok(match connection.command(args)? {
+        Reply::Error(reply) => ability(&reply),
+        _ => Can::Yes,
+    })
+}
+
+/// What an error says about a command. That a key is another node's, or one that this user may not
+/// see, is said only by servers that would run it.
+pub(super) fn ability(reply: &str) -> Can {
+    if reply.starts_with("NOPERM") && !reply.contains("access") {
+        Can::Denied
+    } else if reply.starts_with("ERR unknown") || reply.starts_with("ERR Unknown") {
+        Can::Missing
+    } else {
+        Can::Yes
+    }
+}
+
+/// Tries a command without which there is no audit.
+pub(super) fn must(
+    connection: &mut Connection,
+    args: &[&str],
+    command: &'static str,
+) -> Result<(), Fault> {
+    let address = connection.address().to_owned();
+    match can(connection, args)? {
+        Can::Yes => Ok(()),
+        Can::Denied => Err(Error::Denied { address, command, needs: NEEDED }.into()),
+        Can::Missing => Err(Error::Missing { address, command }.into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_denied_command_is_told_from_a_denied_key() {
+        let replies = [
+            ("NOPERM this user has no permissions to run the 'type' command", Can::Denied),
+            ("NOPERM User x has no permissions to run the 'memory|usage' command", Can::Denied),
+            ("NOPERM this user has no permissions to access one of the keys used", Can::Yes),
+            ("NOPERM No permissions to access a key", Can::Yes),
+            ("ERR unknown command 'TYPE', with args beginning with: 'x'", Can::Missing),
+            ("ERR Unknown subcommand or wrong number of arguments for 'NO-TOUCH'", Can::Missing),
+            ("MOVED 1234 127.0.0.1:7000", Can::Yes),
+        ];
+        for (reply, expected) in replies {
+            assert_eq!(ability(reply), expected, "{reply}");
+        }
+    }
+
+    #[test]
+    fn replicas_and_databases_are_read_from_info() {
+        let info = Info::parse(
+            "# Replication\r\nslave0:ip=10.0.0.2,port=6380,state=online,offset=5,lag=0\r\n\
+             slave1:ip=10.0.0.3,port=6380,state=wait_bgsave,offset=0,lag=0\r\n\
+             slave_repl_offset:5\r\n# Keyspace\r\ndb0:keys=3,expires=1,avg_ttl=0\r\n\
+             db12:keys=9,expires=0,avg_ttl=0\r\n",
+        );
+        assert_eq!(info.replicas(), [("10.0.0.2".to_owned(), 6380)]);
+        assert_eq!(info.databases(), BTreeMap::from([(0, 3), (12, 9)]));
+    }
+}

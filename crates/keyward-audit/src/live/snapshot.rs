@@ -1,0 +1,229 @@
+//! Reads one server the way a replica does: PSYNC, with `rdb-only` so that nothing follows the
+//! snapshot, and without ever acknowledging anything.
+
+use std::io::{BufReader, Write as _};
+use std::ops::ControlFlow;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use keyward_fact::KeyType;
+use keyward_rdb::wire::Payload;
+use keyward_rdb::{Allocator, Element, ErrorKind, Key, Reader, Show, Value, Visitor};
+
+use super::connection::{Connection, Reply};
+use super::error::{Error, Fault};
+use super::options::Options;
+use super::reading::{Reading, Task};
+use super::seen::{Bytes, Counts, Shard};
+use super::server::{self, Info};
+use crate::observe::{Observed, Observer};
+
+/// How long a primary may be silent: it sends a newline every ten seconds while it prepares.
+const SILENCE: Duration = Duration::from_secs(60);
+
+/// Reads one server to its end.
+pub(super) fn read<O: Observer>(
+    task: &Task<'_>,
+    mut shard: Shard,
+    observer: impl FnOnce(&Shard) -> O,
+) -> Result<Reading<O>, Fault> {
+    check_headroom(task, &mut shard)?;
+    if task.options.sample.is_some() {
+        shard.notes.push("all keys were read: a snapshot is not sampled".to_owned());
+    }
+    let only = task.options.db.or(task.target.db);
+    let size = |info: &Info| -> u64 {
+        let databases = info.databases().into_iter();
+        databases.filter(|(db, _)| only.is_none_or(|only| only == *db)).map(|(_, keys)| keys).sum()
+    };
+    let before = size(task.info);
+    shard.dbsize_before = task.info.is_known().then_some(before);
+    task.options.progress.expected.fetch_add(before, Ordering::Relaxed);
+
+    let patient = Options { timeout: task.options.timeout.max(SILENCE), ..task.options.clone() };
+    let mut connection = server::open(task.target, &patient)?;
+    let time = server_time(&mut connection)?.unwrap_or(task.clock);
+    begin(&mut connection)?;
+    let address = connection.address().to_owned();
+
+    let mut watch =
+        Watch { task, observer: observer(&shard), only, time, keys: 0, read: 0, told: 0 };
+    let payload = Payload::new(BufReader::with_capacity(256 * 1024, connection.into_raw()))
+        .map_err(|error| Fault::Lost(error.to_string()))?;
+    let mut options = keyward_rdb::Options::default();
+    if task.info.get("mem_allocator").starts_with("libc") {
+        options.allocator = Allocator::Libc;
+    }
+    let summary = Reader::from_read(payload)
+        .and_then(|reader| reader.with(options).read(&mut watch))
+        .map_err(|error| match error.kind() {
+            ErrorKind::Stopped => Fault::Fatal(Error::Stopped),
+            ErrorKind::Io(_) | ErrorKind::Truncated => Fault::Lost(error.to_string()),
+            _ => {
+                Fault::Fatal(Error::NoSnapshot { address: address.clone(), why: error.to_string() })
+            }
+        })?;
+
+    let mut control = server::open(task.target, task.options)?;
+    let after = Info::ask(&mut control)?;
+    shard.dbsize_after = after.is_known().then_some(size(&after));
+    shard.counts = Counts { scanned: watch.keys, keys: watch.keys, ..Counts::default() };
+    if summary.version.is_newer() {
+        shard.notes.push(format!("{} is newer than what is known of the format", summary.version));
+    }
+    let bytes = Bytes::Estimated { checked: summary.memory_checked() };
+    Ok(Reading { shard, observer: watch.observer, bytes, stopped: None, connection: control })
+}
+
+/// Refuses where memory is short for a fork, unless it is forced.
+fn check_headroom(task: &Task<'_>, shard: &mut Shard) -> Result<(), Fault> {
+    match Headroom::of(task.info) {
+        Some(Headroom { used, free }) if free < used / 2 && !task.options.force => {
+            Err(Error::Headroom { address: shard.server.clone(), used, free }.into())
+        }
+        Some(_) => Ok(()),
+        None => {
+            shard.notes.push("whether memory suffices for the fork was not known".to_owned());
+            Ok(())
+        }
+    }
+}
+
+/// A fork shares memory until one of the two writes: on a busy server the parent may copy much of it.
+/// Half of the data is what must be free.
+#[derive(Debug, PartialEq)]
+struct Headroom {
+    used: u64,
+    free: u64,
+}
+
+impl Headroom {
+    fn of(info: &Info) -> Option<Headroom> {
+        let (used, resident) = (info.number("used_memory")?, info.number("used_memory_rss")?);
+        let total = match (info.number("total_system_memory"), info.number("maxmemory")) {
+            (Some(total @ 1..), _) => total,
+            // Who sets a bound leaves room for a fork above it.
+            (_, Some(bound @ 1..)) => bound.saturating_add(bound / 2),
+            _ => return None,
+        };
+        Some(Headroom { used, free: total.saturating_sub(resident) })
+    }
+}
+
+/// The server's clock, in milliseconds since 1970: expiries in a snapshot are its own.
+fn server_time(connection: &mut Connection) -> Result<Option<u64>, Fault> {
+    let Reply::Array(pair) = connection.command(&["TIME"])? else { return Ok(None) };
+    let number = |reply: Option<&Reply>| match reply {
+        Some(Reply::Bytes(text)) => std::str::from_utf8(text).ok()?.parse::<u64>().ok(),
+        _ => None,
+    };
+    let (seconds, micros) = (number(pair.first()), number(pair.get(1)));
+    Ok(seconds.zip(micros).map(|(seconds, micros)| seconds.saturating_mul(1000) + micros / 1000))
+}
+
+/// Asks for the snapshot, up to its announcement.
+fn begin(connection: &mut Connection) -> Result<(), Fault> {
+    let refuse = |connection: &Connection, why: String| {
+        Err(Error::NoSnapshot { address: connection.address().to_owned(), why }.into())
+    };
+    for args in [["REPLCONF", "capa", "eof"], ["REPLCONF", "rdb-only", "1"]] {
+        match connection.command(&args)? {
+            Reply::Error(reply) if reply.contains("rdb-only") => {
+                let why = "it cannot send one by itself, as Redis 7.0 and Valkey can".to_owned();
+                return refuse(connection, why);
+            }
+            Reply::Error(reply) => return refuse(connection, reply),
+            _ => {}
+        }
+    }
+    let mut request = Vec::new();
+    // Writing to a vector cannot fail.
+    let _ = request.write_all(b"*3\r\n$5\r\nPSYNC\r\n$1\r\n?\r\n$2\r\n-1\r\n");
+    connection.send(&request)?;
+    connection.skip_newlines()?;
+    match connection.reply()? {
+        Reply::Status(reply) if reply.starts_with("FULLRESYNC") => Ok(()),
+        Reply::Status(reply) | Reply::Error(reply) => refuse(connection, reply),
+        other => refuse(connection, format!("{other:?}")),
+    }
+}
+
+/// Tells an observer what a snapshot contains.
+struct Watch<'a, O> {
+    task: &'a Task<'a>,
+    observer: O,
+    only: Option<u64>,
+    /// The server's clock when the snapshot was asked for
+    time: u64,
+    keys: u64,
+    /// Bytes and keys that progress was told of
+    read: u64,
+    told: u64,
+}
+
+impl<O> Watch<'_, O> {
+    /// The same key, with its expiry by the audit's clock.
+    fn translate<'k>(&self, key: &Key<'k>) -> Key<'k> {
+        let by_our_clock = |at: u64| at.saturating_add(self.task.clock).saturating_sub(self.time);
+        let mut key = *key;
+        key.expires_at = key.expires_at.map(by_our_clock);
+        key
+    }
+
+    fn is_wanted(&self, key: &Key<'_>) -> bool {
+        self.only.is_none_or(|only| only == key.db)
+    }
+}
+
+impl<O: Observer> Visitor for Watch<'_, O> {
+    fn key(&mut self, key: &Key<'_>) -> Show {
+        if !self.is_wanted(key) {
+            return Show::NOTHING;
+        }
+        let key = self.translate(key);
+        self.observer.begin(&key)
+    }
+
+    fn element(&mut self, element: &Element<'_>) {
+        self.observer.element(element);
+    }
+
+    fn value(&mut self, key: &Key<'_>, value: &Value) {
+        if !self.is_wanted(key) {
+            return;
+        }
+        self.keys += 1;
+        let length = (!matches!(key.key_type, KeyType::Module(_))).then_some(value.length);
+        let observed = Observed {
+            encoding: Some(value.encoding),
+            length,
+            bytes: Some(value.memory),
+            whole: true,
+        };
+        let key = self.translate(key);
+        self.observer.end(&key, &observed);
+    }
+
+    fn progress(&mut self, offset: u64) -> ControlFlow<()> {
+        let progress = &self.task.options.progress;
+        progress.bytes.fetch_add(offset - self.read, Ordering::Relaxed);
+        progress.keys.fetch_add(self.keys - self.told, Ordering::Relaxed);
+        (self.read, self.told) = (offset, self.keys);
+        if self.task.must_stop() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn headroom_is_what_the_machine_has_beside_the_server() {
+        let of = |text: &str| Headroom::of(&Info::parse(text)).map(|room| (room.used, room.free));
+        let memory = "used_memory:600\r\nused_memory_rss:700\r\n";
+        assert_eq!(of(&format!("{memory}total_system_memory:1000\r\n")), Some((600, 300)));
+        assert_eq!(of(&format!("{memory}maxmemory:800\r\n")), Some((600, 500)));
+        assert_eq!(of(memory), None);
+        assert_eq!(of("total_system_memory:1000"), None);
+    }
+}

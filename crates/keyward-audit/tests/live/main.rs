@@ -1,0 +1,11 @@
+//! Live servers, read through their real protocol.
+
+mod broken;
+mod cluster;
+mod disturb;
+mod proxy;
+mod refused;
+mod sentinel;
+mod single;
+mod snapshot;
+mod support;

@@ -1,0 +1,164 @@
+//! Reading a live server, against `redis-cli --bigkeys`; and what that does to the server's other
+//! clients, against `redis-benchmark` alone.
+//!
+//! `KEYWARD_BENCH_KEYS` says how many keys, two million unless it does.
+
+use super::mix;
+use super::{Table, at_least, at_most};
+use anyhow::{Context, Result, ensure};
+use keyward_audit::live::{self, Ended, Options, Via};
+use keyward_audit::{Observed, Observer};
+use keyward_rdb::{Element, Key, Show};
+use keyward_testkit::{Flavor, Server};
+use std::process::{Command, Stdio};
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
+
+const ROUNDS: usize = 3;
+
+/// Counts, and looks at all that a scan tells.
+#[derive(Default)]
+struct Sums {
+    keys: u64,
+    bytes: u64,
+    expiring: u64,
+    lengths: u64,
+}
+
+impl Observer for Sums {
+    fn begin(&mut self, key: &Key<'_>) -> Show {
+        self.expiring += u64::from(key.expires_at.is_some());
+        Show::NOTHING
+    }
+
+    fn element(&mut self, _: &Element<'_>) {}
+
+    fn end(&mut self, _: &Key<'_>, observed: &Observed) {
+        self.keys += 1;
+        self.bytes += observed.bytes.unwrap_or(0);
+        self.lengths += observed.length.unwrap_or(0);
+    }
+}
+
+pub(super) fn run(table: &mut Table) -> Result<()> {
+    let keys = match std::env::var("KEYWARD_BENCH_KEYS") {
+        Ok(keys) => keys.parse().context("KEYWARD_BENCH_KEYS is a number")?,
+        Err(_) => 2_000_000,
+    };
+    let server = Flavor::Redis.start();
+    eprintln!("  filling a server with {keys} keys …");
+    mix::fill(&server, keys)?;
+    speed(&server, keys, table)?;
+    disturbance(&server, table)
+}
+
+/// Each contestant's best of a few turns.
+fn speed(server: &Server, keys: usize, table: &mut Table) -> Result<()> {
+    let mut exact = Options::default();
+    exact.bound = None;
+    exact.values = false;
+    let mut lengths = exact.clone();
+    lengths.values = true;
+    let mut snapshot = exact.clone();
+    snapshot.via = Via::Snapshot;
+    let ways = [
+        ("scan: type, TTL, MEMORY USAGE, encoding", exact, 3.0),
+        ("scan: the same with lengths", lengths, 2.0),
+        ("snapshot: the same with lengths", snapshot, 5.0),
+    ];
+    let mut peer = Duration::MAX;
+    let mut best = [Duration::MAX; 3];
+    for round in 1..=ROUNDS {
+        eprintln!("  round {round} of {ROUNDS} …");
+        peer = peer.min(bigkeys(server)?);
+        for ((what, options, _), best) in ways.iter().zip(&mut best) {
+            let start = Instant::now();
+            let seen = live::observe(&server.url(), options, |_| Sums::default());
+            let seen = seen.and_then(Ended::whole).with_context(|| format!("{what}"))?;
+            *best = (*best).min(start.elapsed());
+            let sums = &seen.shards[0].1;
+            // A few expire meanwhile.
+            ensure!(sums.keys * 100 > keys as u64 * 95, "{what} saw only {} keys", sums.keys);
+        }
+    }
+    for ((what, _, bound), best) in ways.iter().zip(best) {
+        table.row(
+            &format!("live, {keys} keys, {what}"),
+            format!("{:.2} s", best.as_secs_f64()),
+            format!("redis-cli --bigkeys {:.2} s", peer.as_secs_f64()),
+            at_least(peer.as_secs_f64() / best.as_secs_f64(), *bound),
+        );
+    }
+    Ok(())
+}
+
+fn bigkeys(server: &Server) -> Result<Duration> {
+    let start = Instant::now();
+    let status = Command::new("redis-cli")
+        .args(["-p", &server.port().to_string(), "--bigkeys"])
+        .stdout(Stdio::null())
+        .status()
+        .context("run `redis-cli`")?;
+    ensure!(status.success(), "`redis-cli --bigkeys` failed");
+    Ok(start.elapsed())
+}
+
+/// What other clients wait for, alone and beside a scan with default settings, in turn.
+fn disturbance(server: &Server, table: &mut Table) -> Result<()> {
+    const ROUNDS: usize = 5;
+    let mut idle = Vec::new();
+    let mut beside = Vec::new();
+    for round in 1..=ROUNDS {
+        eprintln!("  waiting beside a scan, round {round} of {ROUNDS} …");
+        idle.push(p99(server)?);
+        let options = Options::default();
+        let stop = options.stop.clone();
+        let measured = std::thread::scope(|scope| {
+            let scan = scope.spawn(|| live::observe(&server.url(), &options, |_| Sums::default()));
+            // What is measured is the scan at work, not its first steps.
+            while options.progress.keys.load(Ordering::Relaxed) == 0 && !scan.is_finished() {
+                std::thread::sleep(Duration::from_millis(1));
+            }
+            let measured = p99(server);
+            let was_at_work = !scan.is_finished();
+            stop.store(true, Ordering::Relaxed);
+            let ended = scan.join().expect("a scan does not panic");
+            ensure!(was_at_work, "the scan was over before the measurement was");
+            ended.map(|_| ()).context("the scan beside")?;
+            measured
+        })?;
+        beside.push(measured);
+    }
+    let median = |values: &mut Vec<f64>| {
+        values.sort_by(f64::total_cmp);
+        values[values.len() / 2]
+    };
+    let (idle, beside) = (median(&mut idle), median(&mut beside));
+    table.row(
+        "live, p99 of another client beside a default scan",
+        format!("{beside:.3} ms"),
+        format!("redis-benchmark alone {idle:.3} ms"),
+        at_most(beside / idle, 2.0),
+    );
+    Ok(())
+}
+
+/// The slower of SET and GET, in milliseconds.
+fn p99(server: &Server) -> Result<f64> {
+    let output = Command::new("redis-benchmark")
+        .args(["-p", &server.port().to_string(), "-t", "set,get", "-n", "200000", "--csv"])
+        .stderr(Stdio::null())
+        .output()
+        .context("run `redis-benchmark`")?;
+    let text = String::from_utf8(output.stdout)?;
+    let mut lines = text.lines();
+    let unquoted = |line: &str| -> Vec<String> {
+        line.split(',').map(|cell| cell.trim_matches('"').to_owned()).collect()
+    };
+    let title = unquoted(lines.next().context("`redis-benchmark` prints a title")?);
+    let column = title.iter().position(|name| name == "p99_latency_ms");
+    let column = column.context("`redis-benchmark` tells p99")?;
+    let cells = lines.map(|line| unquoted(line).get(column).and_then(|cell| cell.parse().ok()));
+    let cells: Option<Vec<f64>> = cells.collect();
+    cells.context("numbers")?.into_iter().reduce(f64::max).context("two lines")
+}
