@@ -63,7 +63,8 @@ impl Lines {
             _ => None,
         };
         let memory = can(&["MEMORY", "USAGE", NOBODY], "bytes are")?.then_some(samples);
-        let encoding = can(&["OBJECT", "ENCODING", NOBODY], "encodings are")?;
+        let encoding =
+            task.options.encodings && can(&["OBJECT", "ENCODING", NOBODY], "encodings are")?;
         let usage = match usage {
             Some(Usage::Idle) => {
                 can(&["OBJECT", "IDLETIME", NOBODY], "idle times are")?.then_some(usage)

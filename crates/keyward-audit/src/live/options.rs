@@ -26,6 +26,8 @@ pub struct Options {
     pub touch: bool,
     /// Whether lengths and elements are wanted at all
     pub values: bool,
+    /// Whether encodings are wanted: a fifth of the server's work
+    pub encodings: bool,
     /// How much the server may be burdened; `None` for as much as it can bear
     pub bound: Option<Bound>,
     /// Looks up only so many per cent of the keys, chosen by their hash
@@ -65,6 +67,7 @@ impl Default for Options {
             node_only: false,
             touch: false,
             values: true,
+            encodings: true,
             bound: Some(Bound::default()),
             sample: None,
             memory_samples: 256,

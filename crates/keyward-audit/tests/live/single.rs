@@ -73,6 +73,23 @@ fn every_key_is_told_as_the_server_would_say() {
 }
 
 #[test]
+fn types_and_bytes_are_the_same_without_encodings() {
+    for server in Server::all() {
+        variety(&server);
+        let (_, with) = read_one(&server.url(), &quick());
+        let mut options = quick();
+        options.encodings = false;
+        let (_, without) = read_one(&server.url(), &options);
+        for (key, told) in &without.keys {
+            let mut expected = with.keys[key].clone();
+            (expected.observed.encoding, expected.ttl) = (None, told.ttl);
+            assert_eq!(*told, expected, "{key:?} on {server}");
+        }
+        assert_eq!(without.keys.len(), with.keys.len());
+    }
+}
+
+#[test]
 fn elements_are_shown_as_far_as_they_are_wanted() {
     for server in Server::all() {
         variety(&server);
