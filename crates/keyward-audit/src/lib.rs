@@ -25,6 +25,7 @@ mod rdb;
 pub mod render;
 pub mod report;
 mod segment;
+mod server;
 mod settings;
 mod sketch;
 mod tally;

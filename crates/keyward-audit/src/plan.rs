@@ -178,8 +178,8 @@ impl Audit {
             && let Ok(text) = str::from_utf8(key)
         {
             for space in &self.spaces {
-                if let Some((owner, _)) = space.owners.find(text)
-                    && let Some(id) = space.keyspace.classify(owner.as_bytes())
+                if let Some((owner, word)) = space.owners.find(text)
+                    && let Some(id) = space.owners.definition(&space.keyspace, owner, word)
                 {
                     return Class::Derived(space.first + id.index());
                 }

@@ -155,6 +155,18 @@ impl Tally {
 }
 
 impl Observer for Tally {
+    fn wants(&self, key: &Key<'_>) -> Show {
+        let Class::Defined(number) = self.audit.classify(key.name, &mut Vec::new()) else {
+            return Show::NOTHING;
+        };
+        let planned = &self.audit.definitions[number];
+        let expired = key.expires_at.is_some_and(|at| at <= self.counts.clock);
+        if expired || !planned.selected || planned.has_wrong_type(key) {
+            return Show::NOTHING;
+        }
+        planned.show
+    }
+
     #[inline]
     fn begin(&mut self, key: &Key<'_>) -> Show {
         self.counts.begin(&self.audit, key)

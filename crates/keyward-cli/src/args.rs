@@ -523,11 +523,14 @@ Examples:
   keyward audit dump.rdb --format json --out audit.json
   keyward audit dump.rdb --baseline audit.json        fails only if something got worse
   keyward audit dump.rdb --format jsonl               every key, for DuckDB and friends
+  keyward audit redis://127.0.0.1:6379                a server that is running, gently
+  keyward audit redis://10.0.0.7:7000                 any node of a cluster: every shard at once
 
 Exit codes: 0 clean, 1 findings, 2 wrong usage or nothing to judge, 3 a source that cannot be read to \
 its end")]
 pub(crate) struct Audit {
-    /// An RDB file, also compressed with gzip or zstd, or `-` for standard input
+    /// A server's URL (redis://, rediss://, redis+unix://, redis+cluster://, redis+sentinel://), an RDB
+    /// file, also compressed with gzip or zstd, or `-` for standard input
     #[arg(value_hint = ValueHint::FilePath)]
     pub(crate) source: OsString,
     #[command(flatten)]
@@ -554,9 +557,78 @@ pub(crate) struct Audit {
     #[arg(long, value_name = "TIME", value_parser = moment)]
     pub(crate) now: Option<u64>,
     #[command(flatten)]
+    pub(crate) live: Live,
+    #[command(flatten)]
     pub(crate) selection: Selection,
     #[command(flatten)]
     pub(crate) prefix: Prefix,
+}
+
+/// How a server is read that is running.
+#[derive(Debug, ClapArgs)]
+#[command(next_help_heading = "Servers")]
+pub(crate) struct Live {
+    /// How keys are read: by SCAN, or as a snapshot, the way a replica gets it
+    #[arg(long, value_name = "WAY", default_value = "scan")]
+    pub(crate) via: LiveVia,
+    /// Only this database
+    #[arg(long, value_name = "N")]
+    pub(crate) db: Option<u64>,
+    /// Look up only so many per cent of the keys: `10%`
+    #[arg(long, value_name = "PERCENT", value_parser = percent)]
+    pub(crate) sample: Option<f64>,
+    /// Slow down when another client would wait longer than this [default: 5ms]
+    #[arg(long, value_name = "TIME")]
+    pub(crate) max_latency: Option<keyward_fact::Duration>,
+    /// The most commands a second
+    #[arg(long, value_name = "N")]
+    pub(crate) max_ops: Option<u64>,
+    /// As fast as the server can, whoever else waits
+    #[arg(long, conflicts_with_all = ["max_latency", "max_ops"])]
+    pub(crate) unbounded: bool,
+    /// Read the primary, also where a replica could be read
+    #[arg(long)]
+    pub(crate) primary: bool,
+    /// Read this node alone, not the cluster that it belongs to
+    #[arg(long)]
+    pub(crate) node_only: bool,
+    /// Look up lengths and fields also where that makes keys look used to the server's eviction
+    #[arg(long)]
+    pub(crate) touch: bool,
+    /// Ask for a snapshot also where memory looks short
+    #[arg(long)]
+    pub(crate) force: bool,
+    /// The user, where the URL names none
+    #[arg(long, value_name = "NAME")]
+    pub(crate) user: Option<String>,
+    /// A file whose first line is the password; otherwise the URL or KEYWARD_PASSWORD has it
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) password_file: Option<PathBuf>,
+    /// A file of certificates to trust instead of the system's
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) tls_ca: Option<PathBuf>,
+    /// A certificate to show to the server
+    #[arg(long, value_name = "FILE", requires = "tls_key", value_hint = ValueHint::FilePath)]
+    pub(crate) tls_cert: Option<PathBuf>,
+    /// The private key of that certificate
+    #[arg(long, value_name = "FILE", requires = "tls_cert", value_hint = ValueHint::FilePath)]
+    pub(crate) tls_key: Option<PathBuf>,
+}
+
+/// How keys are read from a server.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum LiveVia {
+    /// By SCAN, and a few commands a key
+    Scan,
+    /// As a snapshot: the server forks
+    Snapshot,
+}
+
+fn percent(text: &str) -> Result<f64, String> {
+    let percent = text.trim_end_matches('%').trim().parse::<f64>().ok();
+    percent
+        .filter(|percent| *percent > 0.0 && *percent <= 100.0)
+        .ok_or_else(|| "write it as `10%`: more than 0, at most 100".to_owned())
 }
 
 /// How an audit is shown.

@@ -5,7 +5,7 @@
 //! hold a brace more than their owner's key, and no parameter's value can hold one.
 
 use crate::slot::hash_tag;
-use crate::{Keyspace, Part, Template};
+use crate::{DefinitionId, Glob, Keyspace, Part, Template};
 
 /// How many places of a key are tried as the beginning of a derived key. More than one occurs only
 /// where a prefix has parameters that contain `~`.
@@ -26,7 +26,12 @@ const MAX_TRIES: usize = 8;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Clone)]
-pub struct Owners(Prefix);
+pub struct Owners {
+    prefix: Prefix,
+    /// A glob for all keys of each definition, and how many separators they have
+    globs: Vec<(DefinitionId, Glob, usize)>,
+    separator: u8,
+}
 
 /// What every key starts with.
 #[derive(Debug, Clone)]
@@ -44,15 +49,37 @@ impl Owners {
             [Part::Literal(text)] => Some(text.clone()),
             _ => None,
         };
-        Owners(match fixed {
+        let prefix = match fixed {
             Some(prefix) => Prefix::Fixed(prefix),
             None => alone(keyspace).map_or(Prefix::Fixed(String::new()), Prefix::Open),
-        })
+        };
+        let separator = keyspace.separator();
+        let globs = keyspace.definitions().filter(|it| !it.params().is_empty()).filter_map(|it| {
+            let glob = it.glob_named(&[]).ok()?;
+            Some((it.id(), Glob::new(&glob), count(separator, &glob)))
+        });
+        Owners { prefix, globs: globs.collect(), separator }
+    }
+
+    /// The definition of a derived key's owner. What an index belongs to is no key but a glob, with
+    /// those parameters bound that events bind.
+    pub fn definition(&self, keyspace: &Keyspace, owner: &str, word: &str) -> Option<DefinitionId> {
+        if let Some(id) = keyspace.classify(owner.as_bytes()) {
+            return Some(id);
+        }
+        if word != "index" || !owner.contains('*') {
+            return None;
+        }
+        let separators = count(self.separator, owner);
+        let found = self.globs.iter().find(|(_, glob, has)| {
+            *has == separators && glob.matches(owner.as_bytes())
+        });
+        found.map(|(id, _, _)| *id)
     }
 
     /// The owner's key and the word of a derived key; `None` if it is not one.
     pub fn find<'k>(&self, key: &'k str) -> Option<(&'k str, &'k str)> {
-        match &self.0 {
+        match &self.prefix {
             Prefix::Fixed(prefix) => owner_of(prefix, key),
             Prefix::Open(alone) => {
                 let starts = key.match_indices('~').take(MAX_TRIES);
@@ -67,6 +94,10 @@ impl Owners {
             }
         }
     }
+}
+
+fn count(separator: u8, text: &str) -> usize {
+    text.bytes().filter(|byte| *byte == separator).count()
 }
 
 /// The prefix as a keyspace of its own.

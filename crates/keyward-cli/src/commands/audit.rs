@@ -1,6 +1,7 @@
 //! `keyward audit`: measure a keyspace against its schema.
 
 mod list;
+mod live;
 mod progress;
 mod show;
 mod source;

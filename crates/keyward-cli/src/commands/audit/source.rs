@@ -23,7 +23,7 @@ pub(super) fn read(
     list: Option<&List>,
 ) -> Result<Report> {
     match args.source.to_str() {
-        Some(url) if url.contains("://") => live(url),
+        Some(url) if url.contains("://") => super::live::read(audit, url, args, settings, list),
         Some("-") => {
             if io::stdin().is_terminal() {
                 return Err(Failure::new("standard input is a terminal, not a snapshot")
@@ -38,13 +38,6 @@ pub(super) fn read(
             snapshot(audit, &name, Reader::open(path), args, settings, list)
         }
     }
-}
-
-/// A server that is running.
-fn live(url: &str) -> Result<Report> {
-    let scheme = url.split("://").next().unwrap_or_default();
-    Err(Failure::new(format!("`{scheme}://` cannot be audited yet"))
-        .help("save a snapshot with `redis-cli --rdb dump.rdb`, then `keyward audit dump.rdb`"))
 }
 
 fn snapshot(

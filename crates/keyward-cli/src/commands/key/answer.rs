@@ -104,9 +104,13 @@ impl Answerer {
         memchr(b'~', key)?;
         let key = str::from_utf8(key).ok()?;
         for (number, prepared) in self.keyspaces.iter().enumerate() {
-            if let Some((owner, word)) = prepared.owners.find(key)
-                && let Some(definition) = prepared.keyspace.parse_into(owner.as_bytes(), values)
-            {
+            let Some((owner, word)) = prepared.owners.find(key) else { continue };
+            // An index belongs to no key, and has no values of its own.
+            let definition = match prepared.keyspace.parse_into(owner.as_bytes(), values) {
+                Some(definition) => Some(definition),
+                None => prepared.owners.definition(&prepared.keyspace, owner, word),
+            };
+            if let Some(definition) = definition {
                 return Some(Found { keyspace: number, definition, derived: Some((owner, word)) });
             }
         }

@@ -1,0 +1,74 @@
+//! Audits a server that is running.
+
+use super::list::List;
+use super::progress::Watch;
+use crate::args::{Audit as Args, Live, LiveVia};
+use crate::failure::{Failure, Result};
+use crate::settings::Settings;
+use keyward_audit::live::{Bound, Error, Options, Secret, Tls, Via};
+use keyward_audit::{Audit, Report};
+use std::sync::Arc;
+use std::{env, fs};
+
+/// Where a password is looked for that is neither in the URL nor in a file.
+const PASSWORD: &str = "KEYWARD_PASSWORD";
+
+pub(super) fn read(
+    audit: &Arc<Audit>,
+    url: &str,
+    args: &Args,
+    settings: &Settings,
+    list: Option<&List>,
+) -> Result<Report> {
+    let options = options(&args.live)?;
+    let watch = Watch::new(&options.progress);
+    let read = audit.observe(url, &options, || list.map(List::listener), settings.now);
+    drop(watch);
+    read.map_err(|error| refused(&error))
+}
+
+fn options(args: &Live) -> Result<Options> {
+    let bound = Bound::default();
+    let bound = Bound {
+        max_latency: args.max_latency.map_or(bound.max_latency, |most| {
+            std::time::Duration::from_millis(most.as_millis())
+        }),
+        max_ops: args.max_ops,
+        ..bound
+    };
+    let mut tls = Tls::default();
+    tls.authority.clone_from(&args.tls_ca);
+    tls.client = args.tls_cert.clone().zip(args.tls_key.clone());
+    let mut options = Options::default();
+    options.via = if args.via == LiveVia::Snapshot { Via::Snapshot } else { Via::Scan };
+    options.db = args.db;
+    options.primary = args.primary;
+    options.node_only = args.node_only;
+    options.touch = args.touch;
+    options.bound = (!args.unbounded).then_some(bound);
+    options.sample = args.sample;
+    options.force = args.force;
+    options.tls = tls;
+    options.user.clone_from(&args.user);
+    options.password = password(args)?;
+    Ok(options)
+}
+
+fn password(args: &Live) -> Result<Option<Secret>> {
+    let Some(path) = &args.password_file else {
+        return Ok(env::var(PASSWORD).ok().map(Secret::new));
+    };
+    let text =
+        fs::read_to_string(path).map_err(|error| Failure::file("read", path, &error))?;
+    Ok(Some(Secret::new(text.lines().next().unwrap_or_default())))
+}
+
+/// Nothing partial looks whole: whatever a server does, there is no report.
+fn refused(error: &Error) -> Failure {
+    let failure = if error.is_usage() {
+        Failure::new(error.to_string())
+    } else {
+        Failure::incomplete(error.to_string())
+    };
+    failure.help(error.help())
+}
