@@ -4,6 +4,7 @@ mod cache;
 mod cluster;
 mod counts;
 mod events;
+mod guide;
 mod kinds;
 mod migration;
 mod outage;
@@ -16,6 +17,7 @@ use std::time::Duration;
 keyward::keyspace!("../../examples/xeuz-cloud/keyward.toml", values = crate::model);
 keyward::keyspace!("tests/store/everything.toml", values = crate::model);
 keyward::keyspace!("tests/store/moving.toml");
+keyward::keyspace!("tests/store/shop.toml");
 
 mod model {
     use super::{Deserialize, Serialize};
