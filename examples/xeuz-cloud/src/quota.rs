@@ -4,7 +4,7 @@ use crate::database::Database;
 use crate::problem::Problem;
 use crate::xeuz_cloud::keys;
 use keyward::{Promise, Store, Uuid};
-use std::collections::HashSet;
+use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// The counters of all users. Cloning is cheap.
@@ -12,8 +12,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 pub struct Quotas {
     store: Store,
     database: Database,
-    /// Whose counter has missed something, and must be set from the database before it is believed
-    wrong: Arc<Mutex<HashSet<Uuid>>>,
+    /// Whose counters have missed something, and how often: they are set from the database before
+    /// they are believed
+    wrong: Arc<Mutex<HashMap<Uuid, u64>>>,
 }
 
 impl Quotas {
@@ -27,7 +28,7 @@ impl Quotas {
         let counted = self.store.at(keys::QuotaUsed { user_id }).add(bytes).await;
         // Refused below zero, or not heard of: either way the counter is wrong from here on.
         if !counted.is_ok_and(|it| it.counted) {
-            self.wrong().insert(user_id);
+            *self.wrong().entry(user_id).or_default() += 1;
         }
     }
     // ANCHOR_END: count
@@ -35,8 +36,9 @@ impl Quotas {
     // ANCHOR: used
     /// How many bytes a user stores.
     pub async fn used(&self, user_id: Uuid) -> sqlx::Result<i64> {
-        if self.wrong().contains(&user_id) {
-            return self.recount(user_id).await;
+        let missed = self.wrong().get(&user_id).copied();
+        if let Some(missed) = missed {
+            return self.recount(user_id, missed).await;
         }
         match self.store.at(keys::QuotaUsed { user_id }).get().await {
             Ok(used) => Ok(used),
@@ -45,19 +47,16 @@ impl Quotas {
     }
     // ANCHOR_END: used
 
-    /// Sets a counter from the database. An upload that ends meanwhile may be missed, until the
-    /// next night.
-    async fn recount(&self, user_id: Uuid) -> sqlx::Result<i64> {
-        self.wrong().remove(&user_id);
-        let used = self.database.used(user_id).await;
-        let set = match &used {
-            Ok(used) => self.store.at(keys::QuotaUsed { user_id }).set(*used).await.is_ok(),
-            Err(_) => false,
-        };
-        if !set {
-            self.wrong().insert(user_id);
+    /// Sets a counter that has missed so much from the database. An upload that ends meanwhile may
+    /// be missed too, until the next night.
+    async fn recount(&self, user_id: Uuid, missed: u64) -> sqlx::Result<i64> {
+        let used = self.database.used(user_id).await?;
+        let set = self.store.at(keys::QuotaUsed { user_id }).set(used).await;
+        let mut wrong = self.wrong();
+        if set.is_ok() && wrong.get(&user_id) == Some(&missed) {
+            wrong.remove(&user_id);
         }
-        used
+        Ok(used)
     }
 
     // ANCHOR: rebuild
@@ -76,7 +75,7 @@ impl Quotas {
     }
     // ANCHOR_END: rebuild
 
-    fn wrong(&self) -> MutexGuard<'_, HashSet<Uuid>> {
+    fn wrong(&self) -> MutexGuard<'_, HashMap<Uuid, u64>> {
         self.wrong.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

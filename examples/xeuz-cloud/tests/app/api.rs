@@ -17,7 +17,7 @@ pub(crate) fn a_day(app: &App) {
     assert_eq!(app.used(ADA), 1500);
     let meta = json!({ "name": "plan.pdf", "size": 1000, "mime": "application/pdf", "owner": ADA });
     for _ in 0..2 {
-        assert_eq!(app.get(ADA, "/files/00000000-0000-0000-0000-00000000000b").json(), meta);
+        assert_eq!(app.get(ADA, &format!("/files/{}", id(11))).json(), meta);
     }
 
     // Bob sees nothing of it until it is shared, and what he may do then follows.
@@ -66,7 +66,7 @@ pub(crate) fn a_day(app: &App) {
     assert_eq!(app.used(ADA), 500);
     app.delete(ADA, &format!("/folders/{}", id(1))).is(204);
     assert_eq!((app.used(ADA), app.used(BOB)), (0, 0));
-    assert_eq!(app.names(ADA, ADA), [""; 0]);
+    assert!(app.names(ADA, ADA).is_empty());
     for folder in [id(1), id(2)] {
         app.get(BOB, &format!("/folders/{folder}")).is(404);
     }
@@ -121,6 +121,24 @@ fn the_eleventh_upload_in_a_minute_is_refused() {
     assert_eq!(refused.header("x-ratelimit-reset"), refused.header("retry-after"));
     assert_eq!(app.used(BOB), 10, "what was refused is not counted");
     app.upload(EVE, id(120), EVE, "hers.pdf", 1).is(201);
+}
+
+#[test]
+fn of_fifteen_uploads_at_once_ten_are_let_through_and_counted() {
+    let redis = redis(Flavor::Redis);
+    let app = App::start(&redis.url()).with_people();
+    let statuses: Vec<u16> = std::thread::scope(|scope| {
+        let upload = |number: u128| {
+            let app = &app;
+            scope.spawn(move || app.upload(BOB, id(number), BOB, &format!("{number}"), 7).status)
+        };
+        let uploads: Vec<_> = (100..115).map(upload).collect();
+        uploads.into_iter().map(|upload| upload.join().unwrap()).collect()
+    });
+    let count = |status| statuses.iter().filter(|it| **it == status).count();
+    assert_eq!((count(201), count(429)), (10, 5));
+    assert_eq!(app.used(BOB), 70);
+    assert_eq!(app.names(BOB, BOB).len(), 10);
 }
 
 #[test]

@@ -5,11 +5,12 @@ use super::keyspace::audited;
 use super::{ADA, BOB, id};
 use keyward_testkit::{Flavor, Server, wait_until};
 use serde_json::json;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 
 /// Asks for everything that can be asked, over and over, while something happens to Redis.
-fn under_load(app: &App, happening: impl FnOnce()) -> usize {
+fn under_load(app: &App, happening: impl FnOnce()) {
     let (over, answers) = (AtomicBool::new(false), AtomicUsize::new(0));
     thread::scope(|scope| {
         for _ in 0..4 {
@@ -27,10 +28,10 @@ fn under_load(app: &App, happening: impl FnOnce()) -> usize {
         }
         let enough = answers.load(Ordering::SeqCst) + 24;
         wait_until("it is under load", || answers.load(Ordering::SeqCst) > enough);
-        happening();
+        let outcome = catch_unwind(AssertUnwindSafe(happening));
         over.store(true, Ordering::SeqCst);
+        outcome.unwrap_or_else(|panic| resume_unwind(panic));
     });
-    answers.into_inner()
 }
 
 /// A Redis that refuses connections is noticed at once; one that hangs, after the timeout.
