@@ -2,7 +2,7 @@
 
 use super::harness::{App, redis};
 use super::{ADA, BOB, EVE, id};
-use keyward_testkit::{Flavor, MariaDb};
+use keyward_testkit::{Cluster, Flavor, MariaDb};
 use serde_json::{Value, json};
 
 /// A day in the life of three users. Whatever the servers, the answers are the same.
@@ -90,6 +90,33 @@ fn a_day_on_mariadb() {
     // The tables are there when it is started again, and so are the people.
     let app = App::start_with(&redis.url(), &settings);
     app.put(ADA, &format!("/users/{ADA}"), json!({ "name": "Ada" })).is(409);
+}
+
+#[test]
+fn a_day_on_a_cluster() {
+    let cluster = Cluster::start(Flavor::Valkey);
+    let url = format!("redis+cluster://{}", cluster.nodes()[0].address());
+    a_day(&App::start(&url).with_people());
+}
+
+#[test]
+fn two_processes_see_each_others_changes() {
+    let (redis, mariadb) = (redis(Flavor::Redis), MariaDb::start());
+    let url = mariadb.url();
+    let settings = [("DATABASE_URL", url.as_str()), ("REDIS_TIMEOUT_MS", "30000")];
+    let here = App::start_with(&redis.url(), &settings).with_people();
+    let there = App::start_with(&redis.url(), &settings);
+    here.add_folder(ADA, id(1), ADA, "folder").is(201);
+    assert!(here.names(ADA, id(1)).is_empty());
+    assert_eq!(there.permission(BOB, id(1)), None);
+    there.upload(ADA, id(11), id(1), "a.pdf", 10).is(201);
+    let share = format!("/folders/{}/shares/{BOB}", id(1));
+    here.put(ADA, &share, json!({ "permission": "viewer" })).is(204);
+    assert_eq!(here.names(BOB, id(1)), ["a.pdf"]);
+    assert_eq!(there.permission(BOB, id(1)).as_deref(), Some("viewer"));
+    here.delete(ADA, &share).is(204);
+    assert_eq!(there.permission(BOB, id(1)), None);
+    assert_eq!((here.used(ADA), there.used(ADA)), (10, 10));
 }
 
 #[test]
