@@ -10,15 +10,15 @@ type Done = Result<(), Box<dyn std::error::Error>>;
 #[tokio::test]
 async fn what_the_guide_shows_is_so() -> Done {
     for server in Server::all() {
-        let store = super::patient(&server).await;
-        let shop = store.behind(Prefix { tenant: values::Tenant::new("acme")? });
+        let prefix = Prefix { tenant: values::Tenant::new("acme")? };
+        let shop = super::patient(&server).await.behind(prefix);
         strings(&shop).await?;
         hashes(&shop).await?;
         collections(&shop).await?;
         counting(&shop).await?;
         caching(&shop).await?;
         server.command(&["FLUSHALL"]);
-        many_at_once(&store, &shop).await?;
+        many_at_once(&shop).await?;
     }
     Ok(())
 }
@@ -134,11 +134,11 @@ async fn counting(shop: &Behind<Prefix>) -> Done {
     Ok(())
 }
 
-async fn many_at_once(store: &Store, shop: &Behind<Prefix>) -> Done {
+async fn many_at_once(shop: &Behind<Prefix>) -> Done {
     use futures_util::TryStreamExt as _;
 
     // ANCHOR: pipeline
-    let mut batch = store.pipeline();
+    let mut batch = shop.pipeline();
     let stock = batch.add(shop.at(keys::Product { product: 7 }).get_field(fields::Product::STOCK));
     let views = batch.add(shop.at(keys::Views { product: 7 }).add(1));
     batch.run().await?; // one round trip
