@@ -17,7 +17,7 @@
 //! assert!(full.url().starts_with("redis://:secret@127.0.0.1:"));
 //! ```
 //!
-//! [`Cluster`] and [`Sentinel`] start what their names say. [`Cli`] runs the program in a temporary
+//! [`Cluster`], [`Sentinel`] and [`MariaDb`] start what their names say. [`Cli`] runs the program in a temporary
 //! folder and gives back all that a person sees, ready for a snapshot. [`transcript`] runs the
 //! commands that the documentation shows, and [`book`] finds broken links in it.
 //!
@@ -25,7 +25,8 @@
 //!
 //! `./test` installs them. Redis is `redis-server` on the `PATH`, or what `KEYWARD_REDIS_SERVER`
 //! names. Valkey is `target/tools/valkey-server` of this repository, or what
-//! `KEYWARD_VALKEY_SERVER` names. A missing server is a panic, never a skipped test.
+//! `KEYWARD_VALKEY_SERVER` names. MariaDB is `mariadbd` and `mariadb-install-db`, where Debian puts
+//! them. A missing server is a panic, never a skipped test.
 
 #![allow(clippy::missing_panics_doc, reason = "in a test, a panic is how everything fails")]
 
@@ -33,6 +34,7 @@ pub mod book;
 mod cli;
 mod cluster;
 mod flavor;
+mod mariadb;
 mod markdown;
 mod options;
 mod port;
@@ -46,6 +48,7 @@ mod wait;
 pub use cli::{Cli, Output, Run};
 pub use cluster::Cluster;
 pub use flavor::Flavor;
+pub use mariadb::MariaDb;
 pub use options::ServerOptions;
 pub use resp::{Connection, Reply};
 pub use sentinel::Sentinel;

@@ -6,6 +6,9 @@
 //! one page run in order, in a fresh folder that holds a copy of `examples/`.
 //!
 //! `cargo run --release --` is read as `keyward`, so that a page can show what works from a clone.
+//!
+//! A block after the comment `<!-- in: place -->` needs more than the program, such as a server, and is
+//! left out; the tests of that place run it with [`check_in`].
 
 use std::env;
 use std::fmt::Write as _;
@@ -29,10 +32,36 @@ const UPDATE: &str = "KEYWARD_UPDATE_DOCS";
 ///
 /// Every command whose output differs, with both outputs.
 pub fn check(binary: &str, page: &Path) -> Result<usize, String> {
+    compare(page, |text| run(binary, text))
+}
+
+/// Runs the commands of a page that belong to a place, each by a call of `run`, which gives back what
+/// it prints. Gives the number of commands that ran.
+///
+/// # Errors
+///
+/// Every command whose output differs, with both outputs.
+pub fn check_in(
+    place: &str,
+    page: &Path,
+    mut run: impl FnMut(&str) -> String,
+) -> Result<usize, String> {
+    compare(page, |text| {
+        run_steps(steps(text, Some(place)), |step| match step {
+            Step::File { path, .. } => panic!("`{}` cannot be written in a place", path.display()),
+            Step::Command { command, .. } => Some(filtered_times(&run(command)).into_owned()),
+        })
+    })
+}
+
+fn compare(
+    page: &Path,
+    run: impl FnOnce(&str) -> (usize, Vec<Difference>),
+) -> Result<usize, String> {
     let path = repository().join(page);
     let text = fs::read_to_string(&path)
         .map_err(|error| format!("`{}` cannot be read: {error}", page.display()))?;
-    let (ran, differences) = run(binary, &text);
+    let (ran, differences) = run(&text);
     if differences.is_empty() {
         return Ok(ran);
     }
@@ -61,17 +90,28 @@ struct Difference {
 
 fn run(binary: &str, text: &str) -> (usize, Vec<Difference>) {
     let shell = Shell::new(binary);
+    run_steps(steps(text, None), |step| match step {
+        Step::File { path, content } => {
+            shell.cli.write(path, content);
+            None
+        }
+        Step::Command { command, .. } => Some(shell.run(command)),
+    })
+}
+
+/// `run` gives what a command prints, and nothing for what is none.
+fn run_steps(
+    steps: Vec<Step>,
+    mut run: impl FnMut(&Step) -> Option<String>,
+) -> (usize, Vec<Difference>) {
     let mut ran = 0;
     let mut differences = Vec::new();
-    for step in steps(text) {
-        match step {
-            Step::File { path, content } => shell.cli.write(path, content),
-            Step::Command { line, command, expected } => {
-                ran += 1;
-                let printed = shell.run(&command);
-                if !matches(&expected, &printed) {
-                    differences.push(Difference { line, command, expected, printed });
-                }
+    for step in steps {
+        let printed = run(&step);
+        if let (Some(printed), Step::Command { line, command, expected }) = (printed, step) {
+            ran += 1;
+            if !matches(&expected, &printed) {
+                differences.push(Difference { line, command, expected, printed });
             }
         }
     }
@@ -101,8 +141,14 @@ enum Step {
     },
 }
 
-fn steps(text: &str) -> Vec<Step> {
-    blocks(text).into_iter().flat_map(|block| steps_of_block(&block)).collect()
+/// The steps of one place, or those that belong to none.
+fn steps(text: &str, place: Option<&str>) -> Vec<Step> {
+    let ours = |block: &Block<'_>| {
+        let marked =
+            block.before.strip_prefix("<!-- in: ").map(|it| it.trim_end_matches("-->").trim());
+        marked == place
+    };
+    blocks(text).iter().filter(|block| ours(block)).flat_map(steps_of_block).collect()
 }
 
 fn steps_of_block(block: &Block<'_>) -> Vec<Step> {
@@ -229,8 +275,9 @@ mod tests {
     fn commands_files_and_continued_lines_are_found() {
         let page = "<!-- file: keyward.toml -->\n```toml\nversion = 1\n```\n\n\
                     ```console\n$ keyward check \\\n      --quiet\n$ echo a\na\nb\n```\n\
-                    ```sh\n$ not run\n```\n";
-        let shown: Vec<_> = steps(page)
+                    ```sh\n$ not run\n```\n\
+                    <!-- in: elsewhere -->\n```console\n$ curl b\n```\n";
+        let shown: Vec<_> = steps(page, None)
             .into_iter()
             .map(|step| match step {
                 Step::File { path, content } => format!("{} = {content}", path.display()),
@@ -242,5 +289,15 @@ mod tests {
         let expected =
             ["keyward.toml = version = 1\n", "8: keyward check --quiet -> ", "9: echo a -> a|b"];
         assert_eq!(shown, expected);
+    }
+
+    #[test]
+    fn a_block_in_a_place_is_run_there() {
+        let page = "```console\n$ keyward a\n```\n<!-- in: app -->\n```console\n$ curl a\nb\n```\n";
+        let (ran, differences) = run_steps(steps(page, Some("app")), |step| match step {
+            Step::Command { command, .. } => Some(command.replace("curl a", "b")),
+            Step::File { .. } => None,
+        });
+        assert_eq!((ran, differences.len()), (1, 0));
     }
 }

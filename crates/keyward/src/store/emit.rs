@@ -101,11 +101,19 @@ pub(super) async fn emit<E: Event>(
         Ok(removed) => done.removed = removed,
         Err(error) if error.is_unavailable() => {
             let missed = outstanding::<E::Keyspace>(names.clone(), searches.clone(), prefix);
+            let first = core.missed.is_empty();
             if !core.missed.add(missed) {
                 return Err(error);
             }
             done.postponed = true;
-            tracing::warn!(target: "keyward", event = E::NAME, %error, "an invalidation is postponed");
+            // An outage is worth one line, however much happens meanwhile.
+            if first {
+                tracing::warn!(
+                    target: "keyward", event = E::NAME, %error, "invalidations are postponed"
+                );
+            } else {
+                tracing::debug!(target: "keyward", event = E::NAME, "an invalidation is postponed");
+            }
         }
         Err(error) => return Err(error),
     }

@@ -162,6 +162,11 @@ impl<P: crate::Prefix> Behind<P> {
     {
         emit::emit(&self.store.core, &event, &self.prefix).await
     }
+
+    /// See [`Store::pipeline`].
+    pub fn pipeline(&self) -> Pipeline<'_> {
+        self.store.pipeline()
+    }
 }
 
 impl Builder {

@@ -5,6 +5,7 @@ mod cluster;
 mod codecs;
 mod counts;
 mod events;
+mod guide;
 mod kinds;
 mod migration;
 mod outage;
@@ -17,6 +18,7 @@ use std::time::Duration;
 keyward::keyspace!("../../examples/xeuz-cloud/keyward.toml", values = crate::model);
 keyward::keyspace!("tests/store/everything.toml", values = crate::model);
 keyward::keyspace!("tests/store/moving.toml");
+keyward::keyspace!("tests/store/shop.toml");
 
 mod model {
     use super::{Deserialize, Serialize};
