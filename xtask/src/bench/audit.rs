@@ -36,7 +36,10 @@ pub(super) fn run(table: &mut Table) -> Result<()> {
     let dump = folder.join(format!("audit-{keys}.rdb"));
     if !dump.exists() {
         eprintln!("  writing {keys} keys …");
-        generate::write(&root, &dump, keys)?;
+        // Whoever is interrupted leaves no half of a file to measure.
+        let half = dump.with_extension("half");
+        generate::write(&root, &half, keys)?;
+        std::fs::rename(half, &dump)?;
     }
     let size = std::fs::metadata(&dump)?.len();
     let peer = peer(&cargo, folder)?;

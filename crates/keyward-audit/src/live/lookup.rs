@@ -91,9 +91,8 @@ impl Batch {
 /// What is asked, and how.
 ///
 /// Every command costs the server about as much as the lookup itself, so the encoding is asked first:
-/// for six keys in ten it also tells the type, and that MEMORY USAGE needs no samples to be exact.
-/// What it leaves open is asked in a second round. (Two million mixed keys: 3.4 commands a key instead
-/// of 4, and 8.9 arguments instead of 12.)
+/// mostly it also tells the type, and that MEMORY USAGE needs no samples to be exact. What it leaves
+/// open is asked in a second round. (A million mixed keys: 3.3 commands a key instead of 4.)
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Questions {
     /// MEMORY USAGE, with so many samples

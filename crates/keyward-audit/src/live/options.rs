@@ -26,7 +26,7 @@ pub struct Options {
     pub touch: bool,
     /// Whether lengths and elements are wanted at all
     pub values: bool,
-    /// Whether encodings are wanted: a fifth of the server's work
+    /// Whether encodings are wanted: about a fifth of the server's work
     pub encodings: bool,
     /// How much the server may be burdened; `None` for as much as it can bear
     pub bound: Option<Bound>,

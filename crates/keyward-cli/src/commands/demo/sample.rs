@@ -117,7 +117,7 @@ impl Sample {
         let length = 60 + number * 37 % 500;
         listing.extend((0..length).map(|at| (at.wrapping_mul(number + 31) >> 3).to_le_bytes()[0]));
         // A deployment forgot the TTL.
-        let ttl = (number % 23 != 0).then_some(20 + number % 270);
+        let ttl = (!number.is_multiple_of(23)).then_some(20 + number % 270);
         self.key(&format!("xc:folder:{folder_id}:listing"), ttl, &Content::String(&listing))?;
         for reader in 0..2 {
             let role = ["viewer", "editor"][usize::from(number.is_multiple_of(4))];
