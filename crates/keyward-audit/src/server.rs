@@ -50,10 +50,10 @@ fn source(seen: &Seen<Tally>, via: Via) -> report::Source {
         dbsize: shard.dbsize_after,
         run_id: known(&shard.run_id),
     });
-    let sample = seen.sample.as_ref().map(|sample| report::Sample {
-        percent: sample.percent,
-        error: error_of(sample.chosen),
-    });
+    let sample = seen
+        .sample
+        .as_ref()
+        .map(|sample| report::Sample { percent: sample.percent, error: error_of(sample.chosen) });
     let mut notes = seen.notes.clone();
     if let Bytes::MemoryUsage { samples } = seen.bytes
         && samples > 0

@@ -59,6 +59,7 @@ pub(crate) enum Color {
 }
 
 #[derive(Debug, Subcommand)]
+#[allow(clippy::large_enum_variant, reason = "there is one, and it is read once")]
 pub(crate) enum Command {
     Demo(Demo),
     Init(Init),
@@ -567,6 +568,7 @@ pub(crate) struct Audit {
 /// How a server is read that is running.
 #[derive(Debug, ClapArgs)]
 #[command(next_help_heading = "Servers")]
+#[allow(clippy::struct_excessive_bools, reason = "each is a switch on the command line")]
 pub(crate) struct Live {
     /// How keys are read: by SCAN, or as a snapshot, the way a replica gets it
     #[arg(long, value_name = "WAY", default_value = "scan")]
@@ -601,7 +603,7 @@ pub(crate) struct Live {
     /// The user, where the URL names none
     #[arg(long, value_name = "NAME")]
     pub(crate) user: Option<String>,
-    /// A file whose first line is the password; otherwise the URL or KEYWARD_PASSWORD has it
+    /// A file whose first line is the password; otherwise the URL or `KEYWARD_PASSWORD` has it
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) password_file: Option<PathBuf>,
     /// A file of certificates to trust instead of the system's

@@ -71,9 +71,10 @@ impl Owners {
             return None;
         }
         let separators = count(self.separator, owner);
-        let found = self.globs.iter().find(|(_, glob, has)| {
-            *has == separators && glob.matches(owner.as_bytes())
-        });
+        let found = self
+            .globs
+            .iter()
+            .find(|(_, glob, has)| *has == separators && glob.matches(owner.as_bytes()));
         found.map(|(id, _, _)| *id)
     }
 

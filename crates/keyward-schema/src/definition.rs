@@ -4,8 +4,8 @@ use crate::Diagnostic;
 use crate::form::quoted;
 use crate::lower::{allow_list, declarations, template_params};
 use crate::model::{
-    CacheOptions, Defaults, Definition, Field, Lifecycle, Named, OnFull, OnWrite, ParamDeclaration,
-    Quota, Role, Ttl, Value,
+    Algorithm, CacheOptions, Defaults, Definition, Field, Lifecycle, Named, OnFull, OnWrite,
+    ParamDeclaration, Quota, Role, Ttl, Value,
 };
 use crate::role;
 use crate::span::{Sources, Span, Spanned};
@@ -224,7 +224,9 @@ fn names(types: &[KeyType]) -> String {
 fn value(table: &mut KeyTable, role: Option<&Spanned<Role>>) -> Option<Spanned<Value>> {
     table.value.take().or_else(|| {
         let role = role?;
-        let implied = match role.value {
+        let implied = match &role.value {
+            // Two windows in one text.
+            Role::RateLimit(limit) if limit.algorithm == Algorithm::SlidingWindow => Value::Text,
             Role::Counter(_) | Role::Quota(_) | Role::RateLimit(_) => Value::Int,
             Role::Lock(_) => Value::Text,
             Role::Flag => Value::Bool,
@@ -269,6 +271,11 @@ fn written_or_implied_ttl(
         return resolve_ttl(written, params, errors);
     }
     let implied = match role.map(|role| &role.value) {
+        // What is past counts until its share of the window is over.
+        Some(Role::RateLimit(limit)) if limit.algorithm == Algorithm::SlidingWindow => {
+            let twice = Duration::from_millis(limit.window.value.as_millis().saturating_mul(2));
+            Some(fixed(&Spanned::new(twice, limit.window.span.clone())))
+        }
         Some(Role::RateLimit(limit)) => Some(fixed(&limit.window)),
         Some(Role::Quota(Quota { window: Some(window), .. })) => Some(fixed(window)),
         Some(Role::Queue(_)) => role.map(|role| Spanned::new(Ttl::None, role.span.clone())),

@@ -87,7 +87,7 @@ pub(super) fn sample(schema: Schema, snapshot: &[u8], settings: &Settings) -> Re
 /// A report as text for people.
 pub(super) fn text(report: &Report, output: &Output) -> String {
     let style = output.style();
-    format!("{}{}", render::terminal(report, &style, Shown::Top), summary(report, &style))
+    format!("{}{}", render::terminal(report, style, Shown::Top), summary(report, style))
 }
 
 /// The schemas, which findings about definitions point into.

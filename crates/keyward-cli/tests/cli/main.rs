@@ -1,6 +1,7 @@
 //! What a person sees: whole output and exit code of every command, for good input and bad.
 
 mod audit;
+mod audit_live;
 mod check;
 mod docs;
 mod exit_codes;

@@ -16,6 +16,9 @@ use std::collections::HashSet;
 
 static FORGET: Lua = lua!("lua/forget.lua");
 
+/// How many keys that could not be removed before are removed in one round trip.
+const AT_ONCE: usize = 500;
+
 /// What an event has removed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
@@ -332,12 +335,24 @@ impl Core {
             return Ok(());
         }
         let _sending = self.missed.sending.lock().await;
+        let (mut ids, mut keys) = (Vec::new(), Vec::new());
         for outstanding in self.missed.all() {
-            match &outstanding.what {
-                What::Key(names) => _ = forget_all(self, std::slice::from_ref(names)).await?,
-                What::Search(search) => search(self).await?,
+            match outstanding.what {
+                What::Key(names) => {
+                    ids.push(outstanding.id);
+                    keys.push(names);
+                }
+                What::Search(search) => {
+                    search(self).await?;
+                    self.missed.done(&outstanding.id);
+                }
             }
-            self.missed.done(&outstanding.id);
+        }
+        for (ids, keys) in ids.chunks(AT_ONCE).zip(keys.chunks(AT_ONCE)) {
+            forget_all(self, keys).await?;
+            for id in ids {
+                self.missed.done(id);
+            }
         }
         Ok(())
     }

@@ -227,6 +227,7 @@ impl Builder {
         let link = Link::new(Address::parse(&self.url)?, timeouts, self.root_certificate)?;
         let breaker = Breaker::new(self.breaker, self.clock.clone());
         let l1 = L1::new(self.l1, self.clock);
+        metrics::gauge!("keyward_breaker_open").set(0.0);
         Ok(Store { core: Core::new(link, breaker, l1, self.fallback) })
     }
 

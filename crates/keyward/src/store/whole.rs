@@ -239,10 +239,8 @@ impl<'s, K: Key, T: Whole, L> Handle<'s, K, T, L> {
             (T::asking(name), left.into_iter().chain(self.renewal(name)).collect())
         };
         self.ask(ask, move |mut answers| {
-            let left = match with_ttl {
-                true => understand::<i64, K>(answers.rest.swap_remove(0))?,
-                false => -1,
-            };
+            let left =
+                if with_ttl { understand::<i64, K>(answers.rest.swap_remove(0))? } else { -1 };
             let value = T::decode(K::DEFINITION, answers.first)?;
             Ok(Seen { value, left: u64::try_from(left).ok() })
         })

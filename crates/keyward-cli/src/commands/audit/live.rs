@@ -30,9 +30,9 @@ pub(super) fn read(
 fn options(args: &Live) -> Result<Options> {
     let bound = Bound::default();
     let bound = Bound {
-        max_latency: args.max_latency.map_or(bound.max_latency, |most| {
-            std::time::Duration::from_millis(most.as_millis())
-        }),
+        max_latency: args
+            .max_latency
+            .map_or(bound.max_latency, |most| std::time::Duration::from_millis(most.as_millis())),
         max_ops: args.max_ops,
         ..bound
     };
@@ -58,8 +58,7 @@ fn password(args: &Live) -> Result<Option<Secret>> {
     let Some(path) = &args.password_file else {
         return Ok(env::var(PASSWORD).ok().map(Secret::new));
     };
-    let text =
-        fs::read_to_string(path).map_err(|error| Failure::file("read", path, &error))?;
+    let text = fs::read_to_string(path).map_err(|error| Failure::file("read", path, &error))?;
     Ok(Some(Secret::new(text.lines().next().unwrap_or_default())))
 }
 

@@ -96,9 +96,10 @@ fn draw_until(over: &AtomicBool, progress: &live::Progress) {
             continue;
         }
         let bar = bar.get_or_insert_with(|| {
-            let bar =
-                ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr_with_hz(10));
-            match ProgressStyle::with_template("{bar:32} {pos} of {len} keys, {per_sec}, {eta} left") {
+            let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr_with_hz(10));
+            match ProgressStyle::with_template(
+                "{bar:32} {pos} of {len} keys, {per_sec}, {eta} left",
+            ) {
                 Ok(style) => bar.with_style(style),
                 Err(_) => bar,
             }

@@ -1,18 +1,19 @@
 -- Two neighbouring windows, the older one counted by the share of it that is still in sight.
--- KEYS: key (a hash: window number, count, count of the window before). ARGV: limit, window in ms, cost.
+-- KEYS: key (window number, count, count of the window before, separated by spaces). ARGV: limit, window in ms, cost.
 -- Returns allowed, remaining, ms until a request of this cost would be allowed, ms until all is free.
 local time = redis.call('TIME')
 local now = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
 local limit, window, cost = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
 local number = math.floor(now / window)
-local stored = redis.call('HMGET', KEYS[1], 'w', 'c', 'p')
+local stored = redis.call('GET', KEYS[1])
 local count, before = 0, 0
-if stored[1] then
-  local age = number - tonumber(stored[1])
+if stored then
+  local last, counted, earlier = string.match(stored, '^(%d+) (%d+) (%d+)$')
+  local age = number - (tonumber(last) or 0)
   if age == 0 then
-    count, before = tonumber(stored[2]), tonumber(stored[3])
+    count, before = tonumber(counted), tonumber(earlier)
   elseif age == 1 then
-    before = tonumber(stored[2])
+    before = tonumber(counted)
   end
 end
 local into = now - number * window
@@ -33,6 +34,5 @@ if used + cost > limit then
   end
   return {0, math.max(math.floor(limit - used), 0), math.max(retry, 1), reset}
 end
-redis.call('HSET', KEYS[1], 'w', string.format('%.0f', number), 'c', count + cost, 'p', before)
-redis.call('PEXPIRE', KEYS[1], 2 * window)
+redis.call('SET', KEYS[1], string.format('%.0f %.0f %.0f', number, count + cost, before), 'PX', 2 * window)
 return {1, math.max(math.floor(limit - used - cost), 0), 0, 2 * window - into}
