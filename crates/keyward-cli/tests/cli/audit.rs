@@ -241,7 +241,7 @@ fn a_source_that_is_no_snapshot_is_refused() {
         ("empty", vec!["audit", "empty.rdb"]),
         ("missing", vec!["audit", "nowhere.rdb"]),
         ("folder", vec!["audit", "."]),
-        ("url", vec!["audit", "redis://secret@127.0.0.1:6379"]),
+        ("url", vec!["audit", "redis://secret@127.0.0.1:1"]),
         ("no_keys", vec!["audit", "none.rdb"]),
         ("no_report", vec!["audit", "dump.rdb", "--baseline", "keyward.toml"]),
         ("another_version", vec!["report", "show", "wrong.json"]),

@@ -106,7 +106,7 @@ fn a_server_that_cannot_be_read_is_no_pass_and_no_password_is_shown() {
     drop(server);
     let gone = cli.run(["audit", &bare]);
     assert_eq!(gone.code, Some(3), "{gone}");
-    let usage = cli.run(["audit", "redis://"]);
+    let usage = cli.run(["audit", "http://127.0.0.1"]);
     assert_eq!(usage.code, Some(2), "{usage}");
     let empty = cli.run(["audit", &Server::redis().url()]);
     assert_ne!(empty.code, Some(0), "nothing was judged: {empty}");
