@@ -208,6 +208,8 @@ impl Shell {
             .current_dir(self.cli.folder())
             .env_clear()
             .env("PATH", &self.path)
+            // What a page shows must not change with the day.
+            .env("KEYWARD_TODAY", "2026-11-15")
             .env("HOME", self.cli.folder());
         run_to_end(shell, Vec::new(), &command, self.cli.folder()).stdout
     }
