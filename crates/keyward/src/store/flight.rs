@@ -144,7 +144,7 @@ mod tests {
         });
         has_begun.await.unwrap();
         {
-            let mut waiter = std::pin::pin!(flights.join("key", || async { 7 }));
+            let mut waiter = std::pin::pin!(flights.join("key", || async { 7u32 }));
             assert!(futures_util::poll!(&mut waiter).is_pending());
             leader.abort();
             assert_eq!(waiter.await, (7, true));

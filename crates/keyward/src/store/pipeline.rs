@@ -15,7 +15,22 @@ use std::sync::{Arc, Mutex, PoisonError};
 #[must_use = "nothing is sent until it is run"]
 pub struct Pipeline<'s> {
     core: &'s Core,
-    entries: Vec<Entry<'s>>,
+    requests: Requests<'s>,
+}
+
+/// What waits to be sent.
+enum Requests<'s> {
+    /// All of it in one round trip, as nearly always
+    Plain { calls: Vec<Call>, waiting: Vec<Waiting<'s>> },
+    /// Some before or after others, or depending on an answer
+    Any(Vec<Entry<'s>>),
+}
+
+/// Whoever gets the first answer, and so many behind it.
+struct Waiting<'s> {
+    rest: usize,
+    definition: &'static str,
+    answer: Answer<'s>,
 }
 
 struct Entry<'s> {
@@ -43,7 +58,7 @@ impl<R> Promise<R> {
 
 impl<'s> Pipeline<'s> {
     pub(crate) fn new(core: &'s Core) -> Self {
-        Pipeline { core, entries: Vec::new() }
+        Pipeline { core, requests: Requests::Plain { calls: Vec::new(), waiting: Vec::new() } }
     }
 
     /// Adds a request; its answer is in the promise after [`run`](Pipeline::run).
@@ -57,7 +72,7 @@ impl<'s> Pipeline<'s> {
             Err(known) => keep(known),
             Ok((calls, read, definition)) => {
                 let answer = move |answers: Result<Answers, Error>| keep(answers.and_then(read));
-                self.entries.push(Entry { calls, definition, answer: Box::new(answer) });
+                self.requests.push(Entry { calls, definition, answer: Box::new(answer) });
             }
         }
         Promise(promise)
@@ -65,12 +80,15 @@ impl<'s> Pipeline<'s> {
 
     /// How many requests wait.
     pub fn len(&self) -> usize {
-        self.entries.len()
+        match &self.requests {
+            Requests::Plain { waiting, .. } => waiting.len(),
+            Requests::Any(entries) => entries.len(),
+        }
     }
 
     /// Whether none does.
     pub fn is_empty(&self) -> bool {
-        self.entries.is_empty()
+        self.len() == 0
     }
 
     /// Sends all requests.
@@ -82,33 +100,46 @@ impl<'s> Pipeline<'s> {
         if !core.missed.is_empty() {
             Box::pin(core.settle()).await?;
         }
-        let simple = |entry: &Entry<'_>| {
-            let Calls { before, otherwise, after, .. } = &entry.calls;
-            before.is_empty() && otherwise.is_empty() && after.is_empty()
-        };
-        if self.entries.iter().all(simple) {
-            return once(core, self.entries).await;
+        match self.requests {
+            Requests::Plain { calls, waiting } => {
+                let mut answers = core.send_each(calls).await?.into_iter();
+                for Waiting { rest, definition, answer } in waiting {
+                    let group = take(&mut answers, rest);
+                    answer(group.map_err(|error| error.about(definition)));
+                }
+                Ok(())
+            }
+            Requests::Any(entries) => Box::pin(in_rounds(core, entries)).await,
         }
-        Box::pin(in_rounds(core, self.entries)).await
     }
 }
 
-/// One round trip, which is what nearly all pipelines need.
-async fn once(core: &Core, entries: Vec<Entry<'_>>) -> Result<(), Error> {
-    let mut calls = Vec::with_capacity(entries.len());
-    let mut waiting = Vec::with_capacity(entries.len());
-    for entry in entries {
-        let Group { first, rest } = entry.calls.main;
-        waiting.push((entry.answer, entry.definition, rest.len()));
-        calls.push(first);
-        calls.extend(rest);
+impl<'s> Requests<'s> {
+    fn push(&mut self, entry: Entry<'s>) {
+        let Calls { before, otherwise, after, .. } = &entry.calls;
+        let plain = before.is_empty() && otherwise.is_empty() && after.is_empty();
+        match self {
+            Requests::Plain { calls, waiting } if plain => {
+                let Group { first, rest } = entry.calls.main;
+                let (definition, answer) = (entry.definition, entry.answer);
+                waiting.push(Waiting { rest: rest.len(), definition, answer });
+                calls.push(first);
+                calls.extend(rest);
+            }
+            Requests::Plain { calls, waiting } => {
+                let mut calls = std::mem::take(calls).into_iter();
+                let mut entries = Vec::with_capacity(waiting.len() + 1);
+                for Waiting { rest, definition, answer } in std::mem::take(waiting) {
+                    let Some(first) = calls.next() else { break };
+                    let calls = Calls::group(first, calls.by_ref().take(rest).collect());
+                    entries.push(Entry { calls, definition, answer });
+                }
+                entries.push(entry);
+                *self = Requests::Any(entries);
+            }
+            Requests::Any(entries) => entries.push(entry),
+        }
     }
-    let mut answers = core.send_each(calls).await?.into_iter();
-    for (answer, definition, rest) in waiting {
-        let group = take(&mut answers, rest);
-        answer(group.map_err(|error| error.about(definition)));
-    }
-    Ok(())
 }
 
 /// The answers to one group: the first, and so many others.
@@ -206,7 +237,7 @@ async fn send_lists(
 
 impl fmt::Debug for Pipeline<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Pipeline({} requests)", self.entries.len())
+        write!(f, "Pipeline({} requests)", self.len())
     }
 }
 
