@@ -16,6 +16,14 @@ pub trait Codec<V> {
     /// # Errors
     /// If they spell none.
     fn decode(bytes: &[u8]) -> Result<V, String>;
+
+    /// The same from bytes that need not be copied.
+    ///
+    /// # Errors
+    /// If they spell none.
+    fn decode_owned(bytes: Vec<u8>) -> Result<V, String> {
+        Self::decode(&bytes)
+    }
 }
 
 impl<V: FieldValue> Codec<V> for Plain {
@@ -25,6 +33,10 @@ impl<V: FieldValue> Codec<V> for Plain {
 
     fn decode(bytes: &[u8]) -> Result<V, String> {
         V::from_bytes(bytes).ok_or_else(|| "the bytes are no value of its type".to_owned())
+    }
+
+    fn decode_owned(bytes: Vec<u8>) -> Result<V, String> {
+        V::from_owned(bytes).ok_or_else(|| "the bytes are no value of its type".to_owned())
     }
 }
 

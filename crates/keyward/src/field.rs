@@ -14,6 +14,11 @@ pub trait FieldValue: Sized {
 
     /// What the bytes mean; `None` if they are no value of this type.
     fn from_bytes(bytes: &[u8]) -> Option<Self>;
+
+    /// The same from bytes that need not be copied.
+    fn from_owned(bytes: Vec<u8>) -> Option<Self> {
+        Self::from_bytes(&bytes)
+    }
 }
 
 impl FieldValue for String {
@@ -24,6 +29,10 @@ impl FieldValue for String {
     fn from_bytes(bytes: &[u8]) -> Option<Self> {
         std::str::from_utf8(bytes).ok().map(str::to_owned)
     }
+
+    fn from_owned(bytes: Vec<u8>) -> Option<Self> {
+        String::from_utf8(bytes).ok()
+    }
 }
 
 impl FieldValue for Vec<u8> {
@@ -33,6 +42,10 @@ impl FieldValue for Vec<u8> {
 
     fn from_bytes(bytes: &[u8]) -> Option<Self> {
         Some(bytes.to_vec())
+    }
+
+    fn from_owned(bytes: Vec<u8>) -> Option<Self> {
+        Some(bytes)
     }
 }
 

@@ -80,7 +80,7 @@ impl<V: Clone + Send + Sync + 'static, C: Codec<V>> Whole for Str<V, C> {
         match answer {
             Value::Nil => Ok(None),
             Value::BulkString(bytes) => {
-                C::decode(&bytes).map(Some).map_err(|why| malformed(definition, why))
+                C::decode_owned(bytes).map(Some).map_err(|why| malformed(definition, why))
             }
             other => {
                 let bytes: Vec<u8> = parts(definition, other)?;
