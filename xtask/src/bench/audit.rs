@@ -1,23 +1,17 @@
 //! `keyward audit` of a snapshot, against `rdb` 0.4's own program that only parses it.
 //!
-//! The snapshot is made of keys of all five conventions (`KEYWARD_BENCH_KEYS`, two million unless told
-//! otherwise), with a few per cent of former and unknown names. Both programs read the same file, in turn,
-//! and the best of their runs counts. Memory is the most that `/proc/PID/status` called `RssAnon` while the
-//! audit ran: what was allocated, without the pages of the mapped file.
+//! The snapshot is one that a server has written (`KEYWARD_BENCH_KEYS` keys, two million unless told
+//! otherwise). Both programs read the same file, in turn, and the best of their runs counts. Memory is the
+//! most that `/proc/PID/status` called `RssAnon` while the audit ran: what was allocated, without the pages
+//! of the mapped file.
 
-mod generate;
-
-use super::{Table, at_least, at_most};
+use super::{Table, at_least, at_most, key_count, mix};
 use anyhow::{Context, Result, ensure};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-const KEYS: u64 = 2_000_000;
 const ROUNDS: usize = 5;
-/// The conventions.
-pub(super) const EXAMPLES: [&str; 5] =
-    ["xeuz-cloud", "media-gateway", "reed-cms", "binary-options", "document-library"];
 
 pub(super) fn run(table: &mut Table) -> Result<()> {
     let root = crate::root()?;
@@ -29,25 +23,21 @@ pub(super) fn run(table: &mut Table) -> Result<()> {
     ensure!(built.success(), "the program did not build");
     let program = std::env::current_exe()?.with_file_name("keyward");
     let folder = program.parent().context("the program stands in a folder")?;
-    let keys = match std::env::var("KEYWARD_BENCH_KEYS") {
-        Ok(text) => text.parse().context("KEYWARD_BENCH_KEYS is a number")?,
-        Err(_) => KEYS,
-    };
+    let keys = key_count()?;
     let dump = folder.join(format!("audit-{keys}.rdb"));
     if !dump.exists() {
-        eprintln!("  writing {keys} keys …");
         // Whoever is interrupted leaves no half of a file to measure.
         let half = dump.with_extension("half");
-        generate::write(&root, &half, keys)?;
+        std::fs::copy(mix::serve(&root, keys)?.save(), &half)?;
         std::fs::rename(half, &dump)?;
     }
     let size = std::fs::metadata(&dump)?.len();
     let peer = peer(&cargo, folder)?;
 
     let mut schemas = Vec::new();
-    for name in EXAMPLES {
+    for schema in mix::schemas(&root) {
         schemas.push("--schema".into());
-        schemas.push(root.join("examples").join(name).join("keyward.toml").into_os_string());
+        schemas.push(schema.into_os_string());
     }
     let (mut ours, mut theirs, mut heap) = (Duration::MAX, Duration::MAX, 0);
     for _ in 0..ROUNDS {

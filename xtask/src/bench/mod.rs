@@ -116,6 +116,14 @@ impl Table {
     }
 }
 
+/// How many keys a keyspace has that is measured on.
+fn key_count() -> Result<u64> {
+    match std::env::var("KEYWARD_BENCH_KEYS") {
+        Ok(keys) => keys.parse().context("KEYWARD_BENCH_KEYS is a number"),
+        Err(_) => Ok(2_000_000),
+    }
+}
+
 /// `0.87× (at most 1.00×)`, marked where it is not kept.
 fn at_most(ratio: f64, bound: f64) -> String {
     let mark = if ratio <= bound { "" } else { "  MISSED" };
