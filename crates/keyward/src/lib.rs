@@ -146,8 +146,8 @@ pub use param::ParamValue;
 #[cfg(feature = "store")]
 pub use store::{
     Allowance, Behind, BreakerSettings, BreakerState, Builder, Clock, Counted, EntryId,
-    EntryIdError, Error, Handle, Invalidated, Lifespan, Pipeline, Promise, Request, Score, Store,
-    Whole,
+    EntryIdError, Error, Handle, Invalidated, Lifespan, Pipeline, Promise, Request, Results, Score,
+    Store, Whole,
 };
 pub use timestamp::Timestamp;
 pub use unix::{Unix, UnixMs};

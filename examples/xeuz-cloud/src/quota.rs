@@ -3,7 +3,7 @@
 use crate::database::Database;
 use crate::problem::Problem;
 use crate::xeuz_cloud::keys;
-use keyward::{Promise, Store, Uuid};
+use keyward::{Store, Uuid};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -68,8 +68,8 @@ impl Quotas {
             let set =
                 |&(user_id, used)| batch.add(self.store.at(keys::QuotaUsed { user_id }).set(used));
             let written: Vec<_> = some.iter().map(set).collect();
-            batch.run().await?;
-            written.into_iter().try_for_each(Promise::take)?;
+            let mut results = batch.run().await?;
+            written.into_iter().try_for_each(|set| results.take(set))?;
         }
         Ok(all.len())
     }

@@ -138,9 +138,9 @@ async fn in_batches(table: &mut Table, store: &Store, raw: &MultiplexedConnectio
             let ids = (first..first + BATCH).map(|id| id % KEYS);
             let values: Vec<_> =
                 ids.map(|id| batch.add(store.at(keys::Text { id }).get())).collect();
-            batch.run().await?;
+            let mut results = batch.run().await?;
             for value in values {
-                black_box(value.take()?);
+                black_box(results.take(value)?);
             }
             Ok(())
         },

@@ -203,10 +203,10 @@ impl<K: Key, T: Whole> Handle<'_, K, T, Declared> {
                     |_| (about("EXISTS", &none), Vec::new()),
                     |answers| Ok(answers.first == Value::Int(1)),
                 ));
-                match batch.run().await {
-                    Ok(()) => seen.take().and_then(|seen| Ok((seen, mark.take()?))),
-                    Err(error) => Err(error),
-                }
+                batch
+                    .run()
+                    .await
+                    .and_then(|mut results| Ok((results.take(seen)?, results.take(mark)?)))
             }
         };
         match seen {

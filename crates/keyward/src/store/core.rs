@@ -62,10 +62,11 @@ impl Core {
     /// All that one request sends; the answers to its main part, or to another name's.
     pub(crate) async fn do_calls(
         &self,
-        calls: Calls,
+        mut calls: Calls,
         definition: &'static str,
     ) -> Result<Answers, Error> {
         let began = Instant::now();
+        let changes = calls.changes.take();
         if !self.missed.is_empty() {
             Box::pin(self.settle()).await?;
         }
@@ -80,13 +81,17 @@ impl Core {
         } else {
             Box::pin(self.sequence(calls)).await
         };
+        // Whatever the answer is: one that was lost may have been written.
+        if let Some(name) = changes {
+            self.l1.remove(&name);
+        }
         metrics::histogram!("keyward_request_seconds", "definition" => definition)
             .record(began.elapsed());
         answers.map_err(|error| error.about(definition))
     }
 
     async fn sequence(&self, calls: Calls) -> Result<Answers, Error> {
-        let Calls { before, main, otherwise, after } = calls;
+        let Calls { before, main, otherwise, after, .. } = calls;
         for answer in self.send_each(before).await? {
             answer?;
         }

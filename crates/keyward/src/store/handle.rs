@@ -64,10 +64,18 @@ impl<'s, K: Key, T, L> Handle<'s, K, T, L> {
         let forget = |name: &str| emit::forget(&self.names, name, &self.indexes, cluster);
         let others = self.names.others.iter().map(|name| forget(name)).collect();
         let calls = Calls::group(forget(&self.names.name), others);
-        self.core.l1.remove(&self.names.name);
+        let calls = Calls { changes: self.changes(), ..calls };
         Request::new(self.core, K::DEFINITION.name, calls, |answers| {
             Ok(answers.first == Value::Int(1) || answers.rest.contains(&Value::Int(1)))
         })
+    }
+
+    /// Drops what the process keeps of the key; its name, where that is to be done again when the server
+    /// has answered.
+    pub(crate) fn changes(&self) -> Option<String> {
+        K::DEFINITION.behaviour.l1_ms?;
+        self.core.l1.remove(&self.names.name);
+        Some(self.names.name.clone())
     }
 
     /// Asks something about the key, under each of its names until one has an answer.
@@ -148,12 +156,9 @@ impl<'s, K: Key, T> Handle<'s, K, T, Declared> {
             ttl: self.ttl(),
             token: None,
         };
-        self.core.l1.remove(&self.names.name);
-        let (core, name) = (self.core, self.names.name.clone());
-        Request::new(core, K::DEFINITION.name, write.calls(core), move |answers| {
-            core.l1.remove(&name);
-            written::<K>(answers.first)
-        })
+        let calls = Calls { changes: self.changes(), ..write.calls(self.core) };
+        let read = |answers: Answers| written::<K>(answers.first);
+        Request::new(self.core, K::DEFINITION.name, calls, read)
     }
 }
 

@@ -84,8 +84,8 @@ where
     if !plain {
         let mut batch = Pipeline::new(core);
         let promises: Vec<_> = handles.iter().map(|handle| batch.add(handle.get())).collect();
-        batch.run().await?;
-        return promises.into_iter().map(super::pipeline::Promise::take).collect();
+        let mut results = batch.run().await?;
+        return promises.into_iter().map(|promise| results.take(promise)).collect();
     }
     Box::pin(core.settle()).await?;
     let mut groups: BTreeMap<u16, Vec<usize>> = BTreeMap::new();

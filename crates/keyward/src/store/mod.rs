@@ -40,7 +40,7 @@ pub use emit::Invalidated;
 pub use error::Error;
 pub use handle::Handle;
 pub use limit::Allowance;
-pub use pipeline::{Pipeline, Promise};
+pub use pipeline::{Pipeline, Promise, Results};
 pub use request::Request;
 pub use sorted_set::Score;
 pub use stream::{EntryId, EntryIdError};

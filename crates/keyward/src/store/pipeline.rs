@@ -1,12 +1,15 @@
 //! Many requests in one round trip.
+//!
+//! What a request makes of its answer stays with its promise, and all answers stay together until they are
+//! taken: nothing is shared, locked or allocated for each of them.
 
 use super::core::Core;
 use super::error::Error;
-use super::request::{Answers, Call, Calls, Group, Request, has_written, is_nothing};
+use super::request::{Answers, Call, Calls, Group, Read, Request, has_written, is_nothing};
 use redis::Value;
 use std::collections::VecDeque;
 use std::fmt;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Requests that are sent together. On a cluster, those for one node travel together.
 ///
@@ -15,74 +18,111 @@ use std::sync::{Arc, Mutex, PoisonError};
 #[must_use = "nothing is sent until it is run"]
 pub struct Pipeline<'s> {
     core: &'s Core,
-    requests: Requests<'s>,
+    number: u64,
+    requests: Requests,
+    /// The names of keys that it changes and that the process may keep
+    changes: Vec<String>,
 }
 
 /// What waits to be sent.
-enum Requests<'s> {
-    /// All of it in one round trip, as nearly always
-    Plain { calls: Vec<Call>, waiting: Vec<Waiting<'s>> },
+enum Requests {
+    /// All of it in one round trip, as nearly always; for each request, where its calls begin
+    Plain { calls: Vec<Call>, begins: Vec<usize> },
     /// Some before or after others, or depending on an answer
-    Any(Vec<Entry<'s>>),
+    Any(Vec<Calls>),
 }
 
-/// Whoever gets the first answer, and so many behind it.
-struct Waiting<'s> {
-    rest: usize,
-    definition: &'static str,
-    answer: Answer<'s>,
+/// The answer to a request in a pipeline: [`Results::take`] gives it.
+#[must_use = "the answer is taken from the pipeline's results"]
+pub struct Promise<'s, R>(Promised<'s, R>);
+
+enum Promised<'s, R> {
+    Known(Result<R, Error>),
+    Asked { pipeline: u64, request: usize, definition: &'static str, read: Read<'s, R> },
 }
 
-struct Entry<'s> {
-    calls: Calls,
-    definition: &'static str,
-    answer: Answer<'s>,
+/// The answers of a pipeline that was run.
+#[must_use = "the answers, and the errors, of single requests are in it"]
+pub struct Results {
+    pipeline: u64,
+    answers: Answered,
 }
 
-type Answer<'s> = Box<dyn FnOnce(Result<Answers, Error>) + Send + 's>;
+enum Answered {
+    Plain { answers: Vec<Result<Value, Error>>, begins: Vec<usize> },
+    Any(Vec<Result<Answers, Error>>),
+}
 
-/// The answer to a request in a pipeline, once that was run.
-#[must_use]
-pub struct Promise<R>(Arc<Mutex<Option<Result<R, Error>>>>);
-
-impl<R> Promise<R> {
-    /// The answer.
+impl Results {
+    /// The answer to a request of this pipeline.
     ///
     /// # Errors
-    /// Of this very request; or if the pipeline was dropped before it was run.
-    pub fn take(self) -> Result<R, Error> {
-        let answer = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
-        answer.unwrap_or_else(|| Err(Error::Unavailable("the pipeline was not run".to_owned())))
+    /// Of this very request; or if it was added to another pipeline.
+    pub fn take<R>(&mut self, promise: Promise<'_, R>) -> Result<R, Error> {
+        let (request, definition, read) = match promise.0 {
+            Promised::Known(answer) => return answer,
+            Promised::Asked { pipeline, request, definition, read }
+                if pipeline == self.pipeline =>
+            {
+                (request, definition, read)
+            }
+            Promised::Asked { .. } => return Err(unanswered()),
+        };
+        let answers = match &mut self.answers {
+            Answered::Plain { answers, begins } => {
+                let begin = begins[request];
+                let end = begins.get(request + 1).copied().unwrap_or(answers.len());
+                take_group(&mut answers[begin..end])
+            }
+            Answered::Any(answers) => std::mem::replace(&mut answers[request], Err(unanswered())),
+        };
+        read(answers.map_err(|error| error.about(definition))?)
     }
+}
+
+fn take_group(answers: &mut [Result<Value, Error>]) -> Result<Answers, Error> {
+    let take = |answer: &mut Result<Value, Error>| std::mem::replace(answer, Ok(Value::Nil));
+    match answers {
+        [] => Err(unanswered()),
+        [only] => Ok(Answers { first: take(only)?, rest: Vec::new() }),
+        [first, rest @ ..] => Ok(Answers {
+            first: take(first)?,
+            rest: rest.iter_mut().map(take).collect::<Result<_, _>>()?,
+        }),
+    }
+}
+
+fn unanswered() -> Error {
+    Error::Unavailable("this pipeline has no answer to the request".to_owned())
 }
 
 impl<'s> Pipeline<'s> {
     pub(crate) fn new(core: &'s Core) -> Self {
-        Pipeline { core, requests: Requests::Plain { calls: Vec::new(), waiting: Vec::new() } }
+        /// Tells pipelines apart, so that no promise is kept by another's answer.
+        static PIPELINES: AtomicU64 = AtomicU64::new(0);
+        let number = PIPELINES.fetch_add(1, Ordering::Relaxed);
+        let requests = Requests::Plain { calls: Vec::new(), begins: Vec::new() };
+        Pipeline { core, number, requests, changes: Vec::new() }
     }
 
-    /// Adds a request; its answer is in the promise after [`run`](Pipeline::run).
-    pub fn add<R: Send + 's>(&mut self, request: Request<'s, R>) -> Promise<R> {
-        let promise = Arc::new(Mutex::new(None));
-        let kept = promise.clone();
-        let keep = move |answer| {
-            *kept.lock().unwrap_or_else(PoisonError::into_inner) = Some(answer);
-        };
-        match request.split() {
-            Err(known) => keep(known),
-            Ok((calls, read, definition)) => {
-                let answer = move |answers: Result<Answers, Error>| keep(answers.and_then(read));
-                self.requests.push(Entry { calls, definition, answer: Box::new(answer) });
+    /// Adds a request; [`run`](Pipeline::run) gives the results that its answer is taken from.
+    pub fn add<R: Send + 's>(&mut self, request: Request<'s, R>) -> Promise<'s, R> {
+        Promise(match request.split() {
+            Err(known) => Promised::Known(known),
+            Ok((mut calls, read, definition)) => {
+                let request = self.len();
+                self.changes.extend(calls.changes.take());
+                self.requests.push(calls);
+                Promised::Asked { pipeline: self.number, request, definition, read }
             }
-        }
-        Promise(promise)
+        })
     }
 
     /// How many requests wait.
     pub fn len(&self) -> usize {
         match &self.requests {
-            Requests::Plain { waiting, .. } => waiting.len(),
-            Requests::Any(entries) => entries.len(),
+            Requests::Plain { begins, .. } => begins.len(),
+            Requests::Any(requests) => requests.len(),
         }
     }
 
@@ -94,68 +134,61 @@ impl<'s> Pipeline<'s> {
     /// Sends all requests.
     ///
     /// # Errors
-    /// If the server cannot be asked. Errors of single requests are in their promises.
-    pub async fn run(self) -> Result<(), Error> {
+    /// If the server cannot be asked. Errors of single requests are in the results.
+    pub async fn run(self) -> Result<Results, Error> {
         let core = self.core;
         if !core.missed.is_empty() {
             Box::pin(core.settle()).await?;
         }
-        match self.requests {
-            Requests::Plain { calls, waiting } => {
-                let mut answers = core.send_each(calls).await?.into_iter();
-                for Waiting { rest, definition, answer } in waiting {
-                    let group = take(&mut answers, rest);
-                    answer(group.map_err(|error| error.about(definition)));
-                }
-                Ok(())
+        let answers = match self.requests {
+            Requests::Plain { calls, begins } => {
+                let answers = core.send_each(calls).await;
+                answers.map(|answers| Answered::Plain { answers, begins })
             }
-            Requests::Any(entries) => Box::pin(in_rounds(core, entries)).await,
+            Requests::Any(requests) => Box::pin(in_rounds(core, requests)).await.map(Answered::Any),
+        };
+        for name in &self.changes {
+            core.l1.remove(name);
         }
+        Ok(Results { pipeline: self.number, answers: answers? })
     }
 }
 
-impl<'s> Requests<'s> {
-    fn push(&mut self, entry: Entry<'s>) {
-        let Calls { before, otherwise, after, .. } = &entry.calls;
+impl Requests {
+    fn push(&mut self, request: Calls) {
+        let Calls { before, otherwise, after, .. } = &request;
         let plain = before.is_empty() && otherwise.is_empty() && after.is_empty();
         match self {
-            Requests::Plain { calls, waiting } if plain => {
-                let Group { first, rest } = entry.calls.main;
-                let (definition, answer) = (entry.definition, entry.answer);
-                waiting.push(Waiting { rest: rest.len(), definition, answer });
+            Requests::Plain { calls, begins } if plain => {
+                let Group { first, rest } = request.main;
+                begins.push(calls.len());
                 calls.push(first);
                 calls.extend(rest);
             }
-            Requests::Plain { calls, waiting } => {
+            Requests::Plain { calls, begins } => {
+                let ends = begins.iter().skip(1).copied().chain([calls.len()]);
+                let sizes: Vec<usize> =
+                    begins.iter().zip(ends).map(|(begin, end)| end - begin).collect();
                 let mut calls = std::mem::take(calls).into_iter();
-                let mut entries = Vec::with_capacity(waiting.len() + 1);
-                for Waiting { rest, definition, answer } in std::mem::take(waiting) {
+                let mut requests = Vec::with_capacity(sizes.len() + 1);
+                for size in sizes {
                     let Some(first) = calls.next() else { break };
-                    let calls = Calls::group(first, calls.by_ref().take(rest).collect());
-                    entries.push(Entry { calls, definition, answer });
+                    requests.push(Calls::group(first, calls.by_ref().take(size - 1).collect()));
                 }
-                entries.push(entry);
-                *self = Requests::Any(entries);
+                requests.push(request);
+                *self = Requests::Any(requests);
             }
-            Requests::Any(entries) => entries.push(entry),
+            Requests::Any(requests) => requests.push(request),
         }
     }
 }
 
-/// The answers to one group: the first, and so many others.
-fn take(
-    answers: &mut impl Iterator<Item = Result<Value, Error>>,
-    rest: usize,
-) -> Result<Answers, Error> {
-    let first = answers.next().unwrap_or(Ok(Value::Nil));
-    let rest: Result<Vec<Value>, Error> =
-        if rest == 0 { Ok(Vec::new()) } else { answers.take(rest).collect() };
-    Ok(Answers { first: first?, rest: rest? })
-}
-
 /// Where some have to be sent before or after others, or depend on an answer.
-async fn in_rounds(core: &Core, entries: Vec<Entry<'_>>) -> Result<(), Error> {
-    let mut running: Vec<Running<'_>> = entries.into_iter().map(Running::new).collect();
+async fn in_rounds(
+    core: &Core,
+    requests: Vec<Calls>,
+) -> Result<Vec<Result<Answers, Error>>, Error> {
+    let mut running: Vec<Running> = requests.into_iter().map(Running::new).collect();
     let before = running.iter_mut().map(|it| std::mem::take(&mut it.before)).collect();
     for (it, answers) in running.iter_mut().zip(send_lists(core, before).await?) {
         it.failed = answers.into_iter().find_map(Result::err);
@@ -166,48 +199,44 @@ async fn in_rounds(core: &Core, entries: Vec<Entry<'_>>) -> Result<(), Error> {
             break;
         }
         let sizes: Vec<Option<usize>> =
-            next.iter().map(|group| group.as_ref().map(|group| group.rest.len())).collect();
+            next.iter().map(|group| group.as_ref().map(|group| 1 + group.rest.len())).collect();
         let calls = next
             .into_iter()
             .flatten()
             .flat_map(|Group { first, rest }| std::iter::once(first).chain(rest));
-        let mut answers = core.send_each(calls.collect()).await?.into_iter();
+        let mut answers = core.send_each(calls.collect()).await?;
+        let mut left = answers.as_mut_slice();
         for (it, size) in running.iter_mut().zip(sizes) {
-            if let Some(rest) = size {
-                it.answers = Some(take(&mut answers, rest));
+            if let Some(size) = size {
+                let (group, behind) = left.split_at_mut(size.min(left.len()));
+                it.answers = Some(take_group(group));
+                left = behind;
             }
         }
     }
     let after = running.iter_mut().map(Running::after).collect();
     send_lists(core, after).await?;
-    for it in running {
-        let answers = match (it.failed, it.answers) {
-            (Some(error), _) => Err(error),
-            (None, Some(answers)) => answers,
-            (None, None) => Err(Error::Unavailable("it was not sent".to_owned())),
-        };
-        (it.answer)(answers.map_err(|error| error.about(it.definition)));
-    }
-    Ok(())
+    let answers = running.into_iter().map(|it| match (it.failed, it.answers) {
+        (Some(error), _) => Err(error),
+        (None, answers) => answers.unwrap_or_else(|| Err(unanswered())),
+    });
+    Ok(answers.collect())
 }
 
 /// A request on its way.
-struct Running<'s> {
+struct Running {
     before: Vec<Call>,
     groups: VecDeque<Group>,
     after: Vec<Call>,
     answers: Option<Result<Answers, Error>>,
     failed: Option<Error>,
-    definition: &'static str,
-    answer: Answer<'s>,
 }
 
-impl<'s> Running<'s> {
-    fn new(entry: Entry<'s>) -> Self {
-        let Calls { before, main, otherwise, after } = entry.calls;
+impl Running {
+    fn new(calls: Calls) -> Self {
+        let Calls { before, main, otherwise, after, .. } = calls;
         let groups = std::iter::once(main).chain(otherwise).collect();
-        let (definition, answer) = (entry.definition, entry.answer);
-        Running { before, groups, after, answers: None, failed: None, definition, answer }
+        Running { before, groups, after, answers: None, failed: None }
     }
 
     /// What it asks next, if it has no answer yet.
@@ -241,8 +270,14 @@ impl fmt::Debug for Pipeline<'_> {
     }
 }
 
-impl<R> fmt::Debug for Promise<R> {
+impl<R> fmt::Debug for Promise<'_, R> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Promise")
+    }
+}
+
+impl fmt::Debug for Results {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Results")
     }
 }

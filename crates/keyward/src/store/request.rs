@@ -43,6 +43,8 @@ pub(crate) struct Calls {
     pub(crate) otherwise: Vec<Group>,
     /// Sent if the main part has written something: other names on another node
     pub(crate) after: Vec<Call>,
+    /// The name of a key that this changes: what the process keeps of it is not good any more
+    pub(crate) changes: Option<String>,
 }
 
 impl Calls {
@@ -52,7 +54,8 @@ impl Calls {
 
     pub(crate) fn group(first: impl Into<Call>, rest: Vec<Call>) -> Self {
         let main = Group { first: first.into(), rest };
-        Calls { before: Vec::new(), main, otherwise: Vec::new(), after: Vec::new() }
+        let (before, otherwise, after) = (Vec::new(), Vec::new(), Vec::new());
+        Calls { before, main, otherwise, after, changes: None }
     }
 }
 

@@ -19,10 +19,8 @@ where
     pub fn get_and_delete(&self) -> Request<'s, Option<V>> {
         let others = self.names.others.iter().map(|name| about("GETDEL", name).into()).collect();
         let calls = Calls::group(about("GETDEL", &self.names.name), others);
-        let (core, name) = (self.core, self.names.name.clone());
-        core.l1.remove(&name);
-        Request::new(core, K::DEFINITION.name, calls, move |answers| {
-            core.l1.remove(&name);
+        let calls = Calls { changes: self.changes(), ..calls };
+        Request::new(self.core, K::DEFINITION.name, calls, |answers| {
             let mut answers = std::iter::once(answers.first).chain(answers.rest);
             let found = answers.find(|answer| *answer != redis::Value::Nil);
             found.map_or(Ok(None), |answer| <Str<V, C>>::decode(K::DEFINITION, answer))

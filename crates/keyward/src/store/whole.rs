@@ -2,7 +2,7 @@
 
 use super::error::Error;
 use super::handle::{Handle, understand};
-use super::request::Request;
+use super::request::{Calls, Request};
 use super::write::{Command, Mode, about};
 use crate::kind::{Declared, Hash, List, Set, SortedSet, Str};
 use crate::{Codec, Definition, Fields, Key, Score};
@@ -270,13 +270,8 @@ impl<'s, K: Key, T: Whole> Handle<'s, K, T, Declared> {
             && behaviour.stale_ms.is_none()
             && behaviour.negative_ms.is_none();
         if plain && let Some(cmd) = T::at_once(&self.names.name, self.ttl(), &commands[0]) {
-            let (core, name) = (self.core, self.names.name.clone());
-            core.l1.remove(&name);
-            let calls = super::request::Calls::one(cmd);
-            return Request::new(core, K::DEFINITION.name, calls, move |_| {
-                core.l1.remove(&name);
-                Ok(())
-            });
+            let calls = Calls { changes: self.changes(), ..Calls::one(cmd) };
+            return Request::new(self.core, K::DEFINITION.name, calls, |_| Ok(()));
         }
         self.write(Mode::Whole, commands).map(|_| Ok(()))
     }

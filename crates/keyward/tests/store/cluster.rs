@@ -40,9 +40,9 @@ async fn everything_works_on_a_cluster() {
         let texts: Vec<_> =
             (0..100).map(|id| batch.add(store.at(keys::Text { id }).get())).collect();
         let counted = batch.add(store.at(keys::Hits { id: 1 }).add(5));
-        batch.run().await.unwrap();
-        assert!(texts.into_iter().all(|text| text.take().unwrap().is_some()));
-        assert_eq!(counted.take().unwrap().value, 5);
+        let mut results = batch.run().await.unwrap();
+        assert!(texts.into_iter().all(|text| results.take(text).unwrap().is_some()));
+        assert_eq!(results.take(counted).unwrap().value, 5);
         let mut found: Vec<u64> =
             store.scan::<keys::Text>().map_ok(|key| key.id).try_collect().await.unwrap();
         found.sort_unstable();

@@ -141,8 +141,8 @@ async fn many_at_once(shop: &Behind<Prefix>) -> Done {
     let mut batch = shop.pipeline();
     let stock = batch.add(shop.at(keys::Product { product: 7 }).get_field(fields::Product::STOCK));
     let views = batch.add(shop.at(keys::Views { product: 7 }).add(1));
-    batch.run().await?; // one round trip
-    assert_eq!((stock.take()?, views.take()?.value), (None, 1));
+    let mut results = batch.run().await?; // one round trip
+    assert_eq!((results.take(stock)?, results.take(views)?.value), (None, 1));
     // ANCHOR_END: pipeline
     shop.at(keys::Page { product: 2 }).set(&"two".to_owned()).await?;
     // ANCHOR: many

@@ -336,25 +336,26 @@ async fn a_pipeline_has_typed_answers_and_an_error_stays_where_it_is() {
         let pushed = batch.add(store.at(keys::Recent { id: 1 }).push_back(&["x".to_owned()]));
         let counted = batch.add(store.at(keys::Hits { id: 1 }).add(3));
         assert_eq!(batch.len(), 7);
-        batch.run().await.unwrap();
-        set.take().unwrap();
-        assert_eq!(text.take().unwrap().as_deref(), Some("a"));
-        assert!(matches!(wrong.take(), Err(Error::Malformed { definition: "number", .. })));
-        person.take().unwrap();
-        assert_eq!(age.take().unwrap(), Some(36));
-        assert_eq!(pushed.take().unwrap(), 1);
-        assert_eq!(counted.take().unwrap().value, 3);
+        let mut results = batch.run().await.unwrap();
+        results.take(set).unwrap();
+        assert_eq!(results.take(text).unwrap().as_deref(), Some("a"));
+        let wrong = results.take(wrong);
+        assert!(matches!(wrong, Err(Error::Malformed { definition: "number", .. })));
+        results.take(person).unwrap();
+        assert_eq!(results.take(age).unwrap(), Some(36));
+        assert_eq!(results.take(pushed).unwrap(), 1);
+        assert_eq!(results.take(counted).unwrap().value, 3);
         // Scripts that the server has forgotten are sent again.
         server.command(&["SCRIPT", "FLUSH"]);
         let mut batch = store.pipeline();
         let first = batch.add(store.at(keys::Hits { id: 1 }).add(1));
         let second = batch.add(store.at(keys::Hits { id: 1 }).add(1));
-        batch.run().await.unwrap();
-        let mut values = [first.take().unwrap().value, second.take().unwrap().value];
+        let another = store.pipeline().add(store.at(keys::Hits { id: 1 }).add(1));
+        let mut results = batch.run().await.unwrap();
+        let mut values = [results.take(first).unwrap().value, results.take(second).unwrap().value];
         values.sort_unstable();
         assert_eq!(values, [4, 5]);
-        let never = store.pipeline().add(store.at(keys::Text { id: 1 }).get());
-        assert!(never.take().is_err());
+        assert!(results.take(another).is_err(), "it was never sent");
     })
     .await;
 }

@@ -79,8 +79,9 @@ async fn when_the_new_name_counts_reads_fall_back() {
         let mut batch = store.pipeline();
         let first = batch.add(store.at(keys::Settled { id: 1 }).get());
         let second = batch.add(store.at(keys::Settled { id: 2 }).get());
-        batch.run().await.unwrap();
-        assert_eq!((first.take().unwrap(), second.take().unwrap().as_deref()), (None, Some("two")));
+        let mut results = batch.run().await.unwrap();
+        assert_eq!(results.take(first).unwrap(), None);
+        assert_eq!(results.take(second).unwrap().as_deref(), Some("two"));
         let many = store.get_many([1, 2].map(|id| keys::Settled { id })).await.unwrap();
         assert_eq!(many, [None, Some("two".to_owned())]);
 
