@@ -5,6 +5,7 @@ use crate::observe::Observed;
 use crate::report::{Big, Count, Facts, Ttl, TtlBucket};
 use keyward_fact::{Encoding, KeyType};
 use keyward_rdb::Key;
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 /// The bounds by which TTLs are told apart, in seconds: a minute, ten, an hour, six, a day, a week, 30
@@ -88,10 +89,21 @@ impl Gathered {
         }
     }
 
-    /// Whether a key of so many bytes may be among the biggest.
+    /// Whether a key of so many bytes may be among the biggest; in many definitions all have the same size,
+    /// and then its order decides.
     #[inline]
-    pub(crate) fn may_rank(&self, bytes: u64, top: usize) -> bool {
-        self.biggest.len() < top || self.biggest.last().is_some_and(|last| bytes >= last.bytes)
+    pub(crate) fn may_rank(
+        &self,
+        bytes: u64,
+        top: usize,
+        least_order: impl FnOnce() -> u64,
+    ) -> bool {
+        match self.biggest.last() {
+            Some(last) if self.biggest.len() >= top => {
+                bytes > last.bytes || bytes == last.bytes && least_order() <= last.order
+            }
+            _ => true,
+        }
     }
 
     /// Puts a key among the biggest, if it is one.
@@ -103,7 +115,9 @@ impl Gathered {
         db: u64,
         key: impl FnOnce() -> String,
     ) {
-        let at = self.biggest.partition_point(|big| (big.bytes, big.order) > (bytes, order));
+        let at = self
+            .biggest
+            .partition_point(|big| (Reverse(big.bytes), big.order) < (Reverse(bytes), order));
         if at < top {
             self.biggest.insert(at, Ranked { bytes, order, key: key(), length, db });
             self.biggest.truncate(top);
@@ -216,8 +230,7 @@ impl Facts {
             }
         }
         self.biggest.extend(other.biggest.iter().cloned());
-        let rank = |big: &Big| (std::cmp::Reverse(big.bytes), std::cmp::Reverse(big.hash.clone()));
-        self.biggest.sort_by_key(rank);
+        self.biggest.sort_by_cached_key(|big| (Reverse(big.bytes), big.hash.clone()));
         self.biggest.truncate(top);
     }
 }

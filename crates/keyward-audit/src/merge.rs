@@ -3,13 +3,13 @@
 
 use crate::facts::add_count;
 use crate::infer::EXAMPLES;
-use crate::least::Least;
 use crate::leaves::unite;
 use crate::present::present;
 use crate::report::{
     BytesKind, Definition, Example, Finding, Foreign, Join, Leaf, Report, Server, Source,
     SourceKind, Summary, VERSION,
 };
+use crate::sample::Sample;
 use crate::sketch::Sketch;
 use std::fmt;
 
@@ -279,9 +279,9 @@ impl Join {
 
     fn absorb(&mut self, other: &Join) {
         for (ours, theirs) in [(&mut self.left, &other.left), (&mut self.right, &other.right)] {
-            let mut least = Least::from_text(ours).unwrap_or_default();
-            least.merge(&Least::from_text(theirs).unwrap_or_default());
-            *ours = least.to_text();
+            let mut sample = Sample::from_text(ours).unwrap_or_default();
+            sample.merge(&Sample::from_text(theirs).unwrap_or_default());
+            *ours = sample.to_text();
         }
     }
 }

@@ -11,7 +11,7 @@ pub(crate) use space::{Class, Space};
 use crate::hash::Salt;
 use crate::mask::Mask;
 use crate::report::{SchemaInfo, Severity};
-use keyward_pattern::{Keyspace, Part, Template};
+use keyward_pattern::{Keyspace, Part, Split, Template};
 use keyward_rules::Live;
 use keyward_schema::model::{Date, Definition, Schema, Severity as RuleSeverity};
 use std::collections::HashSet;
@@ -161,9 +161,14 @@ impl Audit {
     /// What a key is; where its parameters lie goes to `places`.
     #[inline]
     pub(crate) fn classify(&self, key: &[u8], places: &mut Vec<Range<usize>>) -> Class {
+        let Some(first) = self.spaces.first() else { return Class::Unknown };
+        let mut split = Split::new(first.keyspace.separator(), key);
         for space in &self.spaces {
+            if space.keyspace.separator() != split.separator() {
+                split = Split::new(space.keyspace.separator(), key);
+            }
             if space.may_begin(key)
-                && let Some(id) = space.keyspace.locate(key, places)
+                && let Some(id) = space.keyspace.locate_split(key, &split, places)
             {
                 return Class::Defined(space.first + id.index());
             }

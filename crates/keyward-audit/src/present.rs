@@ -1,8 +1,8 @@
 //! What follows from the numbers of a report: shares, groups, findings, and their order.
 
-use crate::least::Least;
 use crate::leaves::show;
 use crate::report::{Count, Finding, Group, Join, Leaf, Report, Severity, State};
+use crate::sample::Sample;
 use keyward_fact::thousands;
 use keyward_rules::{Case, word};
 use std::cmp::Reverse;
@@ -144,8 +144,8 @@ fn unknown(leaf: &Leaf, severity: Severity) -> Finding {
 
 /// What two samples say.
 fn joined(join: &Join) -> Option<Finding> {
-    let left = Least::from_text(&join.left)?;
-    let compared = left.compare(&Least::from_text(&join.right)?);
+    let left = Sample::from_text(&join.left)?;
+    let compared = left.compare(&Sample::from_text(&join.right)?);
     let count = match join.rule.as_str() {
         "both-names" => compared.shared,
         _ => compared.looked_at - compared.shared,

@@ -8,10 +8,11 @@ pub(crate) use seen::{Broken, Seen};
 use crate::facts::stored_type;
 use crate::hash::fixed;
 use crate::infer::Groups;
-use crate::least::Least;
 use crate::observe::{Observed, Observer};
 use crate::plan::{Audit, Class, Limit, Planned, PlannedJoin, Side, Stored, slots};
 use crate::report::{Count, Severity};
+use crate::sample::Sample;
+use crate::values::same;
 use keyward_fact::{Duration, thousands};
 use keyward_rdb::{Element, Key, Piece, Show};
 use std::ops::Range;
@@ -45,7 +46,7 @@ pub(crate) struct Counts {
     pub(crate) unknown: Count,
     pub(crate) groups: Groups,
     /// For each join, both samples
-    pub(crate) joins: Vec<(Least, Least)>,
+    pub(crate) joins: Vec<(Sample, Sample)>,
     current: Current,
     places: Vec<Range<usize>>,
 }
@@ -277,7 +278,8 @@ impl Counts {
     fn field(&mut self, audit: &Audit, number: usize, name: Piece<'_>, value: Piece<'_>) {
         let planned = &audit.definitions[number];
         let current = &mut self.current;
-        let is = |at: usize| planned.fields.get(at).is_some_and(|field| *field.name == *name.bytes);
+        let is =
+            |at: usize| planned.fields.get(at).is_some_and(|field| same(&field.name, name.bytes));
         let at = if is(current.next_field) {
             Some(current.next_field)
         } else {
@@ -306,17 +308,19 @@ impl Counts {
     /// Notes a reference to another key; what is cut off cannot be one.
     fn refer(&mut self, audit: &Audit, join: usize, value: Piece<'_>) {
         if value.is_whole() {
-            let bytes = audit.joins[join].without_prefix(value.bytes);
-            let hash = audit.mask.salt.hash(bytes);
-            self.note(join, Side::Left, hash);
+            let value = audit.joins[join].without_prefix(value.bytes);
+            self.note(audit, join, Side::Left, value);
         }
     }
 
-    fn note(&mut self, join: usize, side: Side, hash: u64) {
-        match side {
-            Side::Left => self.joins[join].0.add(hash),
-            Side::Right => self.joins[join].1.add(hash),
-        }
+    #[inline]
+    fn note(&mut self, audit: &Audit, join: usize, side: Side, value: &[u8]) {
+        let (left, right) = &mut self.joins[join];
+        let sample = match side {
+            Side::Left => left,
+            Side::Right => right,
+        };
+        sample.add(audit.mask.salt, value);
     }
 
     #[inline]
@@ -346,7 +350,8 @@ impl Counts {
         for (sketch, place) in seen.sketches.iter_mut().zip(&places) {
             sketch.add(fixed(&key.name[place.clone()]));
         }
-        if seen.gathered.may_rank(bytes, audit.top) {
+        let least_order = || audit.mask.salt.least_order(key.name);
+        if seen.gathered.may_rank(bytes, audit.top, least_order) {
             let order = audit.mask.salt.order(key.db, key.name);
             seen.gathered.rank((bytes, order), audit.top, observed.length, key.db, || {
                 audit.mask.defined(key.name, &places, &planned.masked)
@@ -406,19 +411,17 @@ impl Counts {
         key: &[u8],
         places: &[Range<usize>],
     ) {
-        let salt = audit.mask.salt;
         for (param, place) in planned.params.iter().zip(places) {
             for join in &param.sought {
-                self.note(*join, Side::Right, salt.hash(&key[place.clone()]));
+                self.note(audit, *join, Side::Right, &key[place.clone()]);
             }
         }
         for join in &planned.sought {
-            let hash = salt.hash(audit.joins[*join].without_prefix(key));
-            self.note(*join, Side::Right, hash);
+            self.note(audit, *join, Side::Right, audit.joins[*join].without_prefix(key));
         }
         for join in &planned.renamed {
             let values = places.iter().map(|place| &key[place.clone()]);
-            self.note(*join, Side::Left, salt.hash(&entity(values)));
+            self.note(audit, *join, Side::Left, &entity(values));
         }
     }
 
@@ -482,8 +485,7 @@ impl Counts {
                 at.and_then(|at| self.places.get(at))
                     .map_or(&[][..], |place| &key.name[place.clone()])
             });
-            let hash = audit.mask.salt.hash(&entity(values));
-            self.note(join, Side::Right, hash);
+            self.note(audit, join, Side::Right, &entity(values));
         }
         self.defined.add(bytes);
         self.judge(old.severity != Some(Severity::Error));
@@ -498,7 +500,7 @@ impl Counts {
             here.misfits.add(bytes);
         }
         here.gathered.add(key, observed, self.current.remaining);
-        if here.gathered.may_rank(bytes, audit.top) {
+        if here.gathered.may_rank(bytes, audit.top, || order) {
             here.gathered.rank((bytes, order), audit.top, observed.length, key.db, || {
                 audit.mask.unknown(key.name)
             });

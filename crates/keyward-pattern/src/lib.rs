@@ -73,6 +73,7 @@ mod path;
 #[cfg(feature = "prove")]
 pub mod prove;
 mod slot;
+mod split;
 mod tables;
 mod template;
 mod trie;
@@ -90,6 +91,7 @@ pub use lower::{UNICODE_VERSION, lower};
 pub use nearest::nearest;
 pub use param::{Normalize, Param, Type, UnknownType};
 pub use slot::{hash_tag, slot};
+pub use split::Split;
 pub use tables::{Export, Found, Tables};
 pub use template::{GrammarError, GrammarErrorKind, Hole, Part, Template};
 pub use value::Value;

@@ -5,6 +5,7 @@
 
 use crate::automaton::{Dfa, Nfa, TooLarge};
 use crate::language::Language;
+use crate::split::{self, Split};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -40,6 +41,8 @@ pub(crate) struct Path {
     pub(crate) segments: Vec<Segment>,
     pub(crate) rest: bool,
     captures: Vec<Capture>,
+    /// Whether every parameter is a whole segment, so that where segments end is where values do
+    simple: bool,
 }
 
 /// What stands between two separators.
@@ -132,7 +135,7 @@ impl Flat {
                 last: places[capture.pieces.end - 1].1,
             })
             .collect();
-        Path { segments, rest: self.rest, captures }
+        Path::new(segments, self.rest, captures)
     }
 }
 
@@ -144,22 +147,47 @@ fn push(segments: &mut [Segment], piece: Piece) -> Place {
 }
 
 impl Path {
+    fn new(segments: Vec<Segment>, rest: bool, captures: Vec<Capture>) -> Self {
+        let is_whole = |capture: &Capture| {
+            let (first, last) = (capture.first, capture.last);
+            let mut pieces = segments[first.segment].pieces.iter().enumerate();
+            // What stands before a separator and behind it is cut to nothing.
+            let is_nothing =
+                |piece: &Piece| matches!(piece, Piece::Literal(text) if text.is_empty());
+            first.segment == last.segment
+                && first.piece == last.piece
+                && pieces.all(|(number, piece)| number == first.piece || is_nothing(piece))
+        };
+        let simple = segments.len() <= split::MOST && captures.iter().all(is_whole);
+        Path { segments, rest, captures, simple }
+    }
+
     /// Where each parameter's spelling lies in a key that is known to belong to this path.
     /// `None` if it does not after all.
     pub(crate) fn capture(
         &self,
         key: &[u8],
-        separator: u8,
+        split: &Split,
         out: &mut [Range<usize>],
     ) -> Option<()> {
+        if self.simple {
+            if split.count() < self.segments.len() {
+                return None;
+            }
+            for capture in &self.captures {
+                let segment = split.segment(capture.first.segment);
+                let last = self.rest && capture.first.segment + 1 == self.segments.len();
+                out[capture.param] = segment.start..if last { key.len() } else { segment.end };
+            }
+            return Some(());
+        }
         let mut start = 0;
         let mut captures = self.captures.iter();
         let mut capture = captures.next();
         let last = self.segments.len() - 1;
         let mut open = 0;
         for (number, segment) in self.segments.iter().enumerate() {
-            let end =
-                if number == last { key.len() } else { start + find(separator, &key[start..]) };
+            let end = if number == last { key.len() } else { split.end(number, key, start) };
             // Captures are in order and do not overlap: at each segment only the next one counts.
             while let Some(current) = capture {
                 if current.first.segment == number {
@@ -210,7 +238,7 @@ impl Path {
             }
             read.push(Capture { param, first, last });
         }
-        (!segments.is_empty()).then_some(Path { segments, rest, captures: read })
+        (!segments.is_empty()).then(|| Path::new(segments, rest, read))
     }
 
     /// The first parameter that has something of a segment.

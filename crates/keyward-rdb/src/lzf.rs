@@ -16,21 +16,39 @@ pub(crate) fn is_plausible(packed: u64, length: u64) -> bool {
     packed > 0 && length > 0 && length <= packed.saturating_mul(LONGEST as u64 / 3)
 }
 
-/// Decompresses exactly `length` bytes, which the caller has found plausible.
-pub(crate) fn unpack(packed: &[u8], length: usize, out: &mut Vec<u8>) -> Result<(), &'static str> {
-    out.clear();
-    out.reserve(length);
-    let mut at = 0;
+/// So many bytes are copied at a time, even if fewer are wanted: one instruction of a few bytes is no work
+/// for a call.
+const STEP: usize = 32;
+
+/// Decompresses exactly `length` bytes, which the caller has found plausible. What `out` held is overwritten;
+/// it only grows.
+pub(crate) fn unpack<'o>(
+    packed: &[u8],
+    length: usize,
+    out: &'o mut Vec<u8>,
+) -> Result<&'o [u8], &'static str> {
+    if out.len() < length + STEP {
+        out.resize(length + STEP, 0);
+    }
+    let bytes = out.as_mut_slice();
+    let (mut at, mut made) = (0, 0);
     while let Some(&control) = packed.get(at) {
         at += 1;
         let control = usize::from(control);
         if control < 32 {
-            let literal = packed.get(at..=at + control).ok_or(CUT_OFF)?;
-            if out.len() + literal.len() > length {
+            let literal = control + 1;
+            if packed.len() - at < literal {
+                return Err(CUT_OFF);
+            }
+            if length - made < literal {
                 return Err(TOO_LONG);
             }
-            out.extend_from_slice(literal);
-            at += literal.len();
+            match packed[at..].first_chunk::<STEP>() {
+                Some(step) => bytes[made..made + STEP].copy_from_slice(step),
+                None => bytes[made..made + literal].copy_from_slice(&packed[at..at + literal]),
+            }
+            at += literal;
+            made += literal;
             continue;
         }
         let mut run = control >> 5;
@@ -41,12 +59,44 @@ pub(crate) fn unpack(packed: &[u8], length: usize, out: &mut Vec<u8>) -> Result<
         let run = run + 2;
         let back = ((control & 0x1f) << 8 | usize::from(*packed.get(at).ok_or(CUT_OFF)?)) + 1;
         at += 1;
-        if out.len() + run > length {
+        if length - made < run {
             return Err(TOO_LONG);
         }
-        repeat(out, back, run)?;
+        let from = made.checked_sub(back).ok_or(BEFORE)?;
+        copy_back(bytes, from, made, run);
+        made += run;
     }
-    if out.len() == length { Ok(()) } else { Err(TOO_SHORT) }
+    if made == length { Ok(&bytes[..length]) } else { Err(TOO_SHORT) }
+}
+
+/// Copies from where something was made to where it is made now; what overlaps repeats itself. Up to `STEP`
+/// bytes behind the end are overwritten.
+#[inline]
+fn copy_back(bytes: &mut [u8], from: usize, to: usize, run: usize) {
+    /// Bytes that do not overlap are copied so many at a time.
+    const WIDE: usize = 16;
+    const NARROW: usize = 8;
+    let back = to - from;
+    if back >= WIDE {
+        for at in (0..run).step_by(WIDE) {
+            let mut wide = [0; WIDE];
+            wide.copy_from_slice(&bytes[from + at..from + at + WIDE]);
+            bytes[to + at..to + at + WIDE].copy_from_slice(&wide);
+        }
+    } else if back >= NARROW {
+        for at in (0..run).step_by(NARROW) {
+            let mut narrow = [0; NARROW];
+            narrow.copy_from_slice(&bytes[from + at..from + at + NARROW]);
+            bytes[to + at..to + at + NARROW].copy_from_slice(&narrow);
+        }
+    } else if back == 1 {
+        let byte = bytes[from];
+        bytes[to..to + run].fill(byte);
+    } else {
+        for at in 0..run {
+            bytes[to + at] = bytes[from + at];
+        }
+    }
 }
 
 const CUT_OFF: &str = "a compressed string ends in the middle of an instruction";
@@ -230,7 +280,7 @@ mod tests {
 
     fn unpacked(packed: &[u8], length: usize) -> Result<Vec<u8>, &'static str> {
         let mut out = Vec::new();
-        unpack(packed, length, &mut out).map(|()| out)
+        unpack(packed, length, &mut out).map(<[u8]>::to_vec)
     }
 
     fn streamed(input: &mut impl Input, packed: usize, length: usize) -> Result<Vec<u8>, Error> {

@@ -120,9 +120,9 @@ impl Form {
             Form::Packed { packed, length } => {
                 let start = input.offset();
                 if let (Some(small), Some(packed)) = (small(length), input.fits(packed)) {
-                    lzf::unpack(input.take(packed)?, small, scratch)
+                    let bytes = lzf::unpack(input.take(packed)?, small, scratch)
                         .map_err(|why| Error::corrupt(start, why))?;
-                    return Ok(Piece { bytes: &scratch[..limit.min(small)], len: length });
+                    return Ok(Piece { bytes: &bytes[..limit.min(small)], len: length });
                 }
                 let mut unpacked = Unpacked::new(input, packed, length, Vec::new());
                 prefix(&mut unpacked, length, limit, scratch)?;
@@ -167,9 +167,9 @@ impl Form {
             },
             Form::Packed { packed, length } => {
                 if let (Some(small), Some(packed)) = (small(length), input.fits(packed)) {
-                    lzf::unpack(input.take(packed)?, small, scratch)
+                    let bytes = lzf::unpack(input.take(packed)?, small, scratch)
                         .map_err(|why| Error::corrupt(start, why))?;
-                    return reader.read(&mut Slice::unpacked(scratch, start), length);
+                    return reader.read(&mut Slice::unpacked(bytes, start), length);
                 }
                 let mut unpacked = Unpacked::new(input, packed, length, std::mem::take(scratch));
                 let out = reader.read(&mut unpacked, length)?;

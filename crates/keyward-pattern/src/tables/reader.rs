@@ -6,6 +6,7 @@ use crate::automaton::Dfa;
 use crate::codec::Codec;
 use crate::language::Language;
 use crate::path::{Path, Piece, Segment};
+use crate::split::Split;
 use crate::trie::{Growing, GrowingNode, Trie};
 use crate::{DefinitionId, lower};
 use std::borrow::Cow;
@@ -144,7 +145,8 @@ impl Tables {
 
 impl Paths {
     fn find<'k>(&self, key: &'k [u8], separator: u8) -> Option<Found<'k>> {
-        let number = self.trie.find(key)?;
+        let split = Split::new(separator, key);
+        let number = self.trie.find(key, &split)?;
         let (definition, path) = &self.paths[number as usize];
         let key = std::str::from_utf8(key).ok()?;
         let mut found = Found {
@@ -160,7 +162,7 @@ impl Paths {
             found.spilled.resize(params, 0..0);
             &mut found.spilled
         };
-        path.capture(key.as_bytes(), separator, places)?;
+        path.capture(key.as_bytes(), &split, places)?;
         Some(found)
     }
 }

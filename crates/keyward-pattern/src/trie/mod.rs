@@ -11,7 +11,8 @@ pub(crate) use growing::{Growing, GrowingNode};
 
 use crate::automaton::{Dfa, TooLarge};
 use crate::language::Language;
-use crate::path::{Segment, find};
+use crate::path::Segment;
+use crate::split::Split;
 use literals::{LiteralTable, Word};
 use std::ops::Range;
 use std::sync::Arc;
@@ -73,6 +74,14 @@ impl Target {
     }
 }
 
+/// How far down a key a walk is.
+#[derive(Debug, Clone, Copy)]
+struct Place {
+    start: usize,
+    /// The number of the segment that begins there
+    segment: usize,
+}
+
 /// What a segment with at least one parameter may be.
 #[derive(Debug)]
 pub(crate) enum Matcher {
@@ -90,14 +99,16 @@ impl Trie {
     /// The path that the key belongs to; where several do, the one that is narrower at the first
     /// place where they differ.
     #[inline]
-    pub(crate) fn find(&self, key: &[u8]) -> Option<u32> {
-        self.walk(Target(0), key, 0)
+    pub(crate) fn find(&self, key: &[u8], split: &Split) -> Option<u32> {
+        debug_assert_eq!(split.separator(), self.separator);
+        self.walk(Target(0), key, split, Place { start: 0, segment: 0 })
     }
 
-    fn walk(&self, mut at: Target, key: &[u8], mut start: usize) -> Option<u32> {
+    fn walk(&self, mut at: Target, key: &[u8], split: &Split, place: Place) -> Option<u32> {
+        let Place { mut start, segment: mut nth } = place;
         loop {
             let node = self.nodes.get(at.0 as usize)?;
-            let end = start + find(self.separator, &key[start..]);
+            let end = split.end(nth, key, start);
             let segment = &key[start..end];
             let to = match node {
                 Node::Literal(word, to) => word.is(segment).then_some(*to)?,
@@ -109,7 +120,10 @@ impl Trie {
                     match literal {
                         // With a single way on there is nothing to come back to.
                         Some(to) if branch.edges.is_empty() && branch.rests.is_empty() => to,
-                        _ => return self.branch(branch, literal, key, start..end),
+                        _ => {
+                            let next = Place { start: end + 1, segment: nth + 1 };
+                            return self.branch(branch, literal, key, split, start..end, next);
+                        }
                     }
                 }
             };
@@ -118,6 +132,7 @@ impl Trie {
             }
             at = to;
             start = end + 1;
+            nth += 1;
         }
     }
 
@@ -128,14 +143,12 @@ impl Trie {
         branch: &Branch,
         literal: Option<Target>,
         key: &[u8],
+        split: &Split,
         segment: Range<usize>,
+        next: Place,
     ) -> Option<u32> {
         let go_on = |to: Target| {
-            if segment.end == key.len() {
-                self.end(to)
-            } else {
-                self.walk(to, key, segment.end + 1)
-            }
+            if segment.end == key.len() { self.end(to) } else { self.walk(to, key, split, next) }
         };
         if let Some(found) = literal.and_then(go_on) {
             return Some(found);

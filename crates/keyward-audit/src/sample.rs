@@ -1,0 +1,149 @@
+//! Samples of values, chosen by the values themselves: the same are chosen wherever they are seen, so that
+//! what one definition refers to can be looked for in what another has.
+//!
+//! Of every value it is known how rare it is, see [`Salt::rarity`]: half of all values are at least of
+//! rarity 1, a quarter of 2. When a sample is full, the rarity that it takes rises by one. So nearly every
+//! value of a large keyspace is passed over at the price of one multiplication, and what is kept does not
+//! depend on the order in which values come.
+
+use crate::hash::{Rarity, Salt};
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD_NO_PAD;
+
+/// How many hashes are kept.
+const KEPT: usize = 1024;
+/// No hash has more zeros.
+const RAREST: Rarity = 64;
+
+/// All values of some rarity, by their salted hashes.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Sample {
+    /// The least rarity that is kept
+    least: Rarity,
+    /// Sorted, each once
+    values: Vec<(Rarity, u64)>,
+}
+
+impl Sample {
+    /// Adds a value.
+    #[inline]
+    pub(crate) fn add(&mut self, salt: Salt, value: &[u8]) {
+        let rarity = salt.rarity(value);
+        if rarity >= self.least {
+            self.keep((rarity, salt.hash(value)));
+        }
+    }
+
+    #[cold]
+    fn keep(&mut self, value: (Rarity, u64)) {
+        if value.0 < self.least {
+            return;
+        }
+        let Err(at) = self.values.binary_search(&value) else { return };
+        self.values.insert(at, value);
+        while self.values.len() > KEPT {
+            self.raise(self.least + 1);
+        }
+    }
+
+    /// Keeps only what is so rare.
+    fn raise(&mut self, least: Rarity) {
+        self.least = self.least.max(least);
+        let gone = self.values.partition_point(|(rarity, _)| *rarity < self.least);
+        self.values.drain(..gone);
+    }
+
+    pub(crate) fn merge(&mut self, other: &Sample) {
+        self.raise(other.least);
+        for value in &other.values {
+            self.keep(*value);
+        }
+    }
+
+    /// What both samples know: those of this one, how many of them the other has too, and whether that
+    /// is all there is.
+    pub(crate) fn compare(&self, other: &Sample) -> Compared {
+        let least = self.least.max(other.least);
+        let looked_at = self.values.iter().filter(|(rarity, _)| *rarity >= least);
+        let shared = looked_at.clone().filter(|value| other.values.binary_search(value).is_ok());
+        Compared {
+            looked_at: looked_at.count() as u64,
+            shared: shared.count() as u64,
+            sampled: least > 0,
+        }
+    }
+
+    /// For a report: the least rarity, then each value's rarity and hash.
+    pub(crate) fn to_text(&self) -> String {
+        let mut bytes = vec![self.least];
+        for (rarity, hash) in &self.values {
+            bytes.push(*rarity);
+            bytes.extend(hash.to_le_bytes());
+        }
+        STANDARD_NO_PAD.encode(bytes)
+    }
+
+    /// From a report; `None` if it is no sample.
+    pub(crate) fn from_text(text: &str) -> Option<Self> {
+        let bytes = STANDARD_NO_PAD.decode(text).ok()?;
+        let (least, values) = bytes.split_first().filter(|(least, _)| **least <= RAREST)?;
+        let mut sample = Sample { least: *least, values: Vec::new() };
+        for value in values.chunks(9) {
+            let (rarity, hash) = value.split_first().filter(|(rarity, _)| **rarity <= RAREST)?;
+            sample.keep((*rarity, u64::from_le_bytes(hash.try_into().ok()?)));
+        }
+        Some(sample)
+    }
+}
+
+/// What two samples have in common.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Compared {
+    pub(crate) looked_at: u64,
+    pub(crate) shared: u64,
+    pub(crate) sampled: bool,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn of(numbers: impl Iterator<Item = u64>) -> Sample {
+        let salt = Salt::of("test");
+        let mut sample = Sample::default();
+        numbers.for_each(|number| sample.add(salt, number.to_string().as_bytes()));
+        sample
+    }
+
+    #[test]
+    fn few_values_are_compared_exactly() {
+        let compared = of(0..100).compare(&of(90..200));
+        assert_eq!(compared, Compared { looked_at: 100, shared: 10, sampled: false });
+    }
+
+    #[test]
+    fn many_values_are_compared_by_a_sample() {
+        let Compared { looked_at, shared, sampled } = of(0..100_000).compare(&of(25_000..100_000));
+        assert!(sampled && looked_at > 400, "{looked_at}");
+        let missing = (looked_at - shared) * 100 / looked_at;
+        assert!((20..30).contains(&missing), "{missing} %");
+    }
+
+    proptest! {
+        #[test]
+        fn two_halves_are_the_whole(middle in 0u64..3000, end in 0u64..3000) {
+            let mut merged = of(0..middle);
+            merged.merge(&of(middle..middle + end));
+            prop_assert_eq!(&merged, &of(0..middle + end));
+            prop_assert_eq!(Sample::from_text(&merged.to_text()), Some(merged));
+        }
+
+        #[test]
+        fn no_text_makes_it_panic(text in "[A-Za-z0-9+/]{0,64}|/{20000}|\\PC*") {
+            if let Some(sample) = Sample::from_text(&text) {
+                sample.compare(&of(0..10));
+            }
+        }
+    }
+}
