@@ -56,7 +56,7 @@ impl Pace {
 
     /// How many batches may be under way at once.
     pub(super) fn depth(&self) -> usize {
-        if self.bound.is_some() { 1 } else { 2 }
+        if self.bound.is_some() { 1 } else { 4 }
     }
 
     /// Whether it is time to measure what others wait for.
