@@ -271,9 +271,7 @@ impl Compiler {
         if let Some(known) = self.languages.get(&(param.clone(), rest)) {
             return known.clone();
         }
-        let separator = self.source.separator;
-        let built = if rest { Language::of_rest(param) } else { Language::of(param, separator) };
-        let built = built.map(Arc::new);
+        let built = Language::shared(param, rest, self.source.separator);
         self.languages.insert((param.clone(), rest), built.clone());
         built
     }

@@ -7,7 +7,9 @@ use crate::automaton::{Dfa, Nfa, TooLarge};
 use crate::codec::Codec;
 use crate::type_values::{small, text, values};
 use crate::{Normalize, Param, Type, Value, lower};
+use std::collections::HashMap;
 use std::fmt;
+use std::sync::{Arc, LazyLock, Mutex, PoisonError, Weak};
 
 /// The most states a regular expression may have.
 pub(crate) const MAX_REGEX_STATES: usize = 4096;
@@ -48,6 +50,32 @@ enum Shortcut {
 }
 
 impl Language {
+    /// The language of a parameter, which may take the rest of the key.
+    ///
+    /// A program compiles a keyspace several times, and several that use the same types: whoever still has
+    /// a language shares it.
+    pub(crate) fn shared(
+        param: &Param,
+        rest: bool,
+        separator: u8,
+    ) -> Result<Arc<Self>, LanguageError> {
+        type Shared = Mutex<HashMap<(Param, bool, u8), Weak<Language>>>;
+        static SHARED: LazyLock<Shared> = LazyLock::new(Mutex::default);
+        let lock = || SHARED.lock().unwrap_or_else(PoisonError::into_inner);
+        let key = (param.clone(), rest, separator);
+        if let Some(known) = lock().get(&key).and_then(Weak::upgrade) {
+            return Ok(known);
+        }
+        let made = if rest { Language::of_rest(param) } else { Language::of(param, separator) };
+        let made = Arc::new(made?);
+        let mut shared = lock();
+        if shared.len().is_power_of_two() {
+            shared.retain(|_, language| language.strong_count() > 0);
+        }
+        shared.insert(key, Arc::downgrade(&made));
+        Ok(made)
+    }
+
     /// The language of a parameter that stands in one segment.
     pub(crate) fn of(param: &Param, separator: u8) -> Result<Self, LanguageError> {
         let values = match &param.ty {

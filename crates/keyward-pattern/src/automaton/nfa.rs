@@ -29,6 +29,10 @@ struct Sets<'n> {
 impl Sets<'_> {
     /// The number of a set, with everything that is reached from it without reading.
     fn number(&mut self, from: Vec<u32>) -> u32 {
+        // Most bytes lead nowhere, and nowhere is the first of all sets.
+        if from.is_empty() && !self.open.is_empty() {
+            return 0;
+        }
         self.round += 1;
         let mut set = Vec::with_capacity(from.len());
         let mut open = from;
