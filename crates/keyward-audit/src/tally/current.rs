@@ -1,0 +1,55 @@
+//! The key that is being told of.
+
+use crate::facts::stored_type;
+use crate::observe::Observed;
+use crate::plan::{Class, slots};
+use keyward_fact::{Duration, thousands};
+use keyward_rdb::Key;
+
+/// The key that is being told of.
+#[derive(Debug)]
+pub(super) struct Current {
+    pub(super) class: Class,
+    /// What is left of its TTL
+    pub(super) remaining: Option<u64>,
+    pub(super) expired: bool,
+    /// Whether its elements are looked at
+    pub(super) looking: bool,
+    /// What is wrong with it
+    pub(super) broken: Vec<usize>,
+    /// By field, the number of the last key that had it
+    pub(super) stamps: Vec<u64>,
+    pub(super) number: u64,
+    /// The field that comes next if fields stand in the order of the schema
+    pub(super) next_field: usize,
+    /// The first field that is not declared, masked
+    pub(super) stranger: Option<String>,
+}
+
+impl Current {
+    /// Notes what is wrong, once for each key.
+    pub(super) fn breaks(&mut self, slot: usize) {
+        if !self.broken.contains(&slot) {
+            self.broken.push(slot);
+        }
+    }
+
+    /// What a key has that is wrong, where that can be said without showing a value.
+    pub(super) fn detail(&self, slot: usize, key: &Key<'_>, observed: &Observed) -> Option<String> {
+        match slot {
+            slots::WRONG_TYPE => Some(key.key_type.name().to_owned()),
+            slots::TTL_TOO_LONG | slots::TTL_UNEXPECTED => {
+                let left = Duration::from_millis(self.remaining? / 1000 * 1000);
+                Some(format!("TTL {}", left.human()))
+            }
+            slots::UNKNOWN_FIELD => self.stranger.as_ref().map(|name| format!("field `{name}`")),
+            slots::OVERSIZED_COLLECTION => Some(format!("{} entries", thousands(observed.length?))),
+            slots::OVERSIZED_VALUE => {
+                let is_string = stored_type(key.key_type) == Some(0);
+                let size = if is_string { observed.length } else { observed.bytes };
+                Some(keyward_fact::Size::from_bytes(size?).human())
+            }
+            _ => None,
+        }
+    }
+}

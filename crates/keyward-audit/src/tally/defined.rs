@@ -1,0 +1,143 @@
+//! A definition's own key, judged when all of it was told.
+
+use super::Counts;
+use crate::facts::stored_type;
+use crate::hash::fixed;
+use crate::observe::Observed;
+use crate::plan::{Audit, Limit, Planned, slots};
+use crate::report::Severity;
+use keyward_rdb::Key;
+use std::ops::Range;
+
+/// How much longer than declared a key may live before it is reported: a file says when it was written
+/// in whole seconds, and keys are still written while that is noted.
+const FORGIVEN: u64 = 2_000;
+
+impl Counts {
+    #[inline]
+    pub(super) fn end_defined(
+        &mut self,
+        audit: &Audit,
+        number: usize,
+        key: &Key<'_>,
+        observed: &Observed,
+    ) {
+        let planned = &audit.definitions[number];
+        if !planned.selected {
+            return;
+        }
+        let bytes = observed.bytes.unwrap_or(0);
+        if self.current.expired {
+            self.seen(audit, number).gathered.expired += 1;
+            return self.end_expired(audit);
+        }
+        self.check_lifetime(planned, key);
+        self.check_size(planned, key, observed);
+        if self.current.looking && observed.whole {
+            for (at, field) in planned.fields.iter().enumerate() {
+                if field.required && self.current.stamps[at] != self.current.number {
+                    self.current.breaks(slots::missing(at));
+                }
+            }
+        }
+        let remaining = self.current.remaining;
+        let places = std::mem::take(&mut self.places);
+        let seen = self.seen(audit, number);
+        seen.gathered.add(key, observed, remaining);
+        for (sketch, place) in seen.sketches.iter_mut().zip(&places) {
+            sketch.add(fixed(&key.name[place.clone()]));
+        }
+        let least_order = || audit.mask.salt.least_order(key.name);
+        if seen.gathered.may_rank(bytes, audit.top, least_order) {
+            let order = audit.mask.salt.order(key.db, key.name);
+            seen.gathered.rank((bytes, order), audit.top, observed.length, key.db, || {
+                audit.mask.defined(key.name, &places, &planned.masked)
+            });
+        }
+        if planned.joins {
+            self.note_joins(audit, planned, key.name, &places);
+        }
+        let clean = self.note_broken(audit, number, planned, key, observed, &places);
+        self.places = places;
+        self.defined.add(bytes);
+        self.judge(clean);
+    }
+
+    pub(super) fn check_lifetime(&mut self, planned: &Planned, key: &Key<'_>) {
+        let bound = match (&planned.limit, self.current.remaining) {
+            (Limit::Unsaid, _) | (Limit::Never, None) | (Limit::Sometime, Some(_)) => return,
+            (Limit::Never, Some(_)) => return self.current.breaks(slots::TTL_UNEXPECTED),
+            (_, None) => return self.current.breaks(slots::TTL_MISSING),
+            (Limit::Within(bound), _) => *bound,
+            (Limit::By { param, words, longest }, _) => {
+                let word =
+                    self.places.get(*param).map_or(&[][..], |place| &key.name[place.clone()]);
+                let known = words.iter().find(|(known, _)| **known == *word);
+                known.map_or(*longest, |(_, bound)| *bound)
+            }
+        };
+        if self
+            .current
+            .remaining
+            .is_some_and(|remaining| remaining > bound.saturating_add(FORGIVEN))
+        {
+            self.current.breaks(slots::TTL_TOO_LONG);
+        }
+    }
+
+    pub(super) fn check_size(&mut self, planned: &Planned, key: &Key<'_>, observed: &Observed) {
+        let is_string = stored_type(key.key_type) == Some(0);
+        if let (Some(bound), Some(length)) = (planned.max_len, observed.length)
+            && length > bound
+            && !is_string
+        {
+            self.current.breaks(slots::OVERSIZED_COLLECTION);
+        }
+        let size = if is_string { observed.length } else { observed.bytes };
+        if let (Some(bound), Some(size)) = (planned.max_bytes, size)
+            && size > bound
+        {
+            self.current.breaks(slots::OVERSIZED_VALUE);
+        }
+    }
+
+    /// Counts what is wrong with a key; whether nothing of it is an error.
+    pub(super) fn note_broken(
+        &mut self,
+        audit: &Audit,
+        number: usize,
+        planned: &Planned,
+        key: &Key<'_>,
+        observed: &Observed,
+        places: &[Range<usize>],
+    ) -> bool {
+        self.current.broken.retain(|slot| planned.slots[*slot].severity.is_some());
+        if self.current.broken.is_empty() {
+            return true;
+        }
+        let broken = std::mem::take(&mut self.current.broken);
+        let order = audit.mask.salt.order(key.db, key.name);
+        let mut clean = true;
+        for slot in &broken {
+            clean &= planned.slots[*slot].severity != Some(Severity::Error);
+            let detail = || self.current.detail(*slot, key, observed);
+            let detail = self.definitions[number]
+                .as_ref()
+                .is_some_and(|seen| seen.wants(*slot, order))
+                .then(detail)
+                .flatten();
+            self.seen(audit, number).break_slot(
+                *slot,
+                observed.bytes.unwrap_or(0),
+                order,
+                detail,
+                || audit.mask.defined(key.name, places, &planned.masked),
+            );
+            if *slot == slots::TTL_TOO_LONG {
+                self.seen(audit, number).gathered.too_long += 1;
+            }
+        }
+        self.current.broken = broken;
+        clean
+    }
+}

@@ -1,0 +1,75 @@
+//! What is inside a key: fields, members, values.
+
+use super::Counts;
+use crate::plan::{Audit, Class, slots};
+use crate::values::same;
+use keyward_rdb::{Element, Piece};
+
+impl Counts {
+    #[inline]
+    pub(super) fn element(&mut self, audit: &Audit, element: &Element<'_>) {
+        let Class::Defined(number) = self.current.class else { return };
+        let planned = &audit.definitions[number];
+        match element {
+            Element::Field { name, value, .. } => self.field(audit, number, *name, *value),
+            Element::Text(value) | Element::Item(value) => {
+                if !planned.value.takes(*value) {
+                    self.current.breaks(slots::VALUE);
+                }
+                if let Some(join) = planned.refers {
+                    self.refer(audit, join, *value);
+                }
+            }
+            Element::Member(value) | Element::Scored { member: value, .. } => {
+                if let Element::Scored { score, .. } = element
+                    && planned.score.is_some_and(|expected| !expected.takes(*score))
+                {
+                    self.current.breaks(slots::SCORE);
+                }
+                if !planned.member.takes(*value) {
+                    self.current.breaks(slots::MEMBER);
+                }
+                if let Some(join) = planned.refers {
+                    self.refer(audit, join, *value);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    pub(super) fn field(
+        &mut self,
+        audit: &Audit,
+        number: usize,
+        name: Piece<'_>,
+        value: Piece<'_>,
+    ) {
+        let planned = &audit.definitions[number];
+        let current = &mut self.current;
+        let is =
+            |at: usize| planned.fields.get(at).is_some_and(|field| same(&field.name, name.bytes));
+        let at = if is(current.next_field) {
+            Some(current.next_field)
+        } else {
+            (0..planned.fields.len()).find(|at| is(*at))
+        };
+        let Some(at) = at else {
+            if planned.closed {
+                if current.stranger.is_none() {
+                    current.stranger = Some(audit.mask.field(name.bytes));
+                }
+                current.breaks(slots::UNKNOWN_FIELD);
+            }
+            return;
+        };
+        current.next_field = at + 1;
+        current.stamps[at] = current.number;
+        let field = &planned.fields[at];
+        if !field.value.takes(value) {
+            current.breaks(slots::invalid(at));
+        }
+        if let Some(join) = field.refers {
+            self.refer(audit, join, value);
+        }
+    }
+}

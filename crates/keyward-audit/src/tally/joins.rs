@@ -1,0 +1,63 @@
+//! What refers to other keys, and what is referred to: both are sampled.
+
+use super::Counts;
+use crate::plan::{Audit, Planned, PlannedJoin, Side};
+use keyward_rdb::Piece;
+use std::ops::Range;
+
+impl Counts {
+    /// Notes a reference to another key; what is cut off cannot be one.
+    pub(super) fn refer(&mut self, audit: &Audit, join: usize, value: Piece<'_>) {
+        if value.is_whole() {
+            let value = audit.joins[join].without_prefix(value.bytes);
+            self.note(audit, join, Side::Left, value);
+        }
+    }
+
+    #[inline]
+    pub(super) fn note(&mut self, audit: &Audit, join: usize, side: Side, value: &[u8]) {
+        let (left, right) = &mut self.joins[join];
+        let sample = match side {
+            Side::Left => left,
+            Side::Right => right,
+        };
+        sample.add(audit.mask.salt, value);
+    }
+
+    pub(super) fn note_joins(
+        &mut self,
+        audit: &Audit,
+        planned: &Planned,
+        key: &[u8],
+        places: &[Range<usize>],
+    ) {
+        for (param, place) in planned.params.iter().zip(places) {
+            for join in &param.sought {
+                self.note(audit, *join, Side::Right, &key[place.clone()]);
+            }
+        }
+        for join in &planned.sought {
+            self.note(audit, *join, Side::Right, audit.joins[*join].without_prefix(key));
+        }
+        for join in &planned.renamed {
+            let values = places.iter().map(|place| &key[place.clone()]);
+            self.note(audit, *join, Side::Left, &entity(values));
+        }
+    }
+}
+
+impl PlannedJoin {
+    fn without_prefix<'k>(&self, key: &'k [u8]) -> &'k [u8] {
+        key.strip_prefix(self.prefix.as_slice()).unwrap_or(key)
+    }
+}
+
+/// The values of an entity's parameters, in a row.
+pub(super) fn entity<'v>(values: impl Iterator<Item = &'v [u8]>) -> Vec<u8> {
+    let mut all = Vec::new();
+    for value in values {
+        all.extend((value.len() as u64).to_le_bytes());
+        all.extend(value);
+    }
+    all
+}

@@ -1,0 +1,95 @@
+//! One key at a time, for lists of all keys.
+
+use super::Counts;
+use crate::observe::Observed;
+use crate::plan::{Audit, Class};
+use keyward_rdb::Key;
+
+/// Is told of every key.
+pub type Listener = Box<dyn FnMut(&Row<'_>) + Send>;
+
+/// One key, as it stands in a list of all keys.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Row<'a> {
+    /// The database
+    pub db: u64,
+    /// The name, masked
+    pub key: &'a str,
+    /// The keyspace's name
+    pub schema: Option<&'a str>,
+    /// The definition, or the foreign software
+    pub definition: Option<&'a str>,
+    /// `defined`, `derived`, `old`, `foreign`, `unknown`
+    pub class: &'static str,
+    /// The type, as TYPE answers
+    pub key_type: &'a str,
+    /// What is known of the value
+    pub observed: &'a Observed,
+    /// What is left of the TTL, in milliseconds
+    pub ttl: Option<u64>,
+    /// Whether it had expired
+    pub expired: bool,
+    /// The rules that it breaks
+    pub findings: &'a [&'static str],
+}
+
+impl Counts {
+    /// Tells the listener of a key.
+    pub(super) fn tell(
+        &self,
+        audit: &Audit,
+        key: &Key<'_>,
+        observed: &Observed,
+        listener: &mut Listener,
+    ) {
+        let named = |number: usize| {
+            let (schema, definition) = audit.declared(&audit.definitions[number]);
+            (Some(schema.keyspace.name.as_str()), Some(definition.name.as_str()))
+        };
+        let own = |space: usize| Some(audit.infos[space].name.as_str());
+        let mut findings = Vec::new();
+        let (class, (schema, definition), masked) = match self.current.class {
+            Class::Defined(number) => {
+                let planned = &audit.definitions[number];
+                findings.extend(self.current.broken.iter().map(|slot| planned.slots[*slot].rule));
+                let masked = audit.mask.defined(key.name, &self.places, &planned.masked);
+                ("defined", named(number), masked)
+            }
+            Class::Derived(number) => ("derived", named(number), audit.mask.unknown(key.name)),
+            Class::Old { space, rename } => {
+                let old = &audit.spaces[space].renames[rename];
+                findings.extend(old.severity.map(|_| "old-name"));
+                let masked = audit.mask.defined(key.name, &self.places, &old.params);
+                ("old", old.definition.map_or((own(space), None), named), masked)
+            }
+            Class::Foreign { space, foreign } => {
+                let name = audit.spaces[space].foreign[foreign].name.as_str();
+                ("foreign", (own(space), Some(name)), audit.mask.unknown(key.name))
+            }
+            Class::Unknown => {
+                if audit.has_schema() && !self.current.expired {
+                    let misfit = !self.current.broken.is_empty();
+                    findings.push(if misfit { "invalid-param" } else { "unknown-key" });
+                }
+                ("unknown", (None, None), audit.mask.unknown(key.name))
+            }
+        };
+        if self.current.expired {
+            findings.clear();
+        }
+        findings.dedup();
+        listener(&Row {
+            db: key.db,
+            key: &masked,
+            schema,
+            definition,
+            class,
+            key_type: key.key_type.name(),
+            observed,
+            ttl: self.current.remaining,
+            expired: self.current.expired,
+            findings: &findings,
+        });
+    }
+}
