@@ -14,6 +14,7 @@ mod build;
 mod classify;
 mod corpus;
 mod generated;
+mod invalidate;
 mod live;
 mod mix;
 mod pipe;
@@ -41,6 +42,7 @@ pub(crate) fn run(names: &[&str]) -> Result<()> {
         ("audit", audit::run),
         ("rust", rust::run),
         ("store", store::run),
+        ("invalidate", invalidate::run),
         ("typescript", generated::typescript),
         ("python", generated::python),
         ("java", generated::java),

@@ -10,7 +10,7 @@ use super::request::Call;
 use super::scan;
 use crate::generated::{Search, glob_of, known};
 use crate::{Event, Key, Keyspace, Prefix};
-use keyward_pattern::{Glob, derived, escape_glob, hash_tag, owner_of};
+use keyward_pattern::{Glob, derived, escape_glob, owner_of};
 use redis::Value;
 use std::collections::HashSet;
 
@@ -183,8 +183,7 @@ pub(super) async fn resolve<S: Keyspace>(
 ) -> Result<u64, Error> {
     let mut removed = 0;
     if search.definition.behaviour.indexes.is_empty() {
-        removed += scan_keys::<S>(core, search, prefix).await?;
-        scan_derived::<S>(core, search, prefix).await?;
+        removed += by_scan::<S>(core, search, prefix).await?;
     } else {
         removed += by_index::<S>(core, search, prefix).await?;
     }
@@ -219,51 +218,39 @@ fn meant<S: Keyspace>(search: &Search, prefix: &S::Prefix, key: &[u8]) -> Option
     same.then_some(key)
 }
 
-async fn scan_keys<S: Keyspace>(
+/// Removes the keys that a scan finds, and what was derived from others that are not there: leases of those
+/// who are about to fill them, copies that outlived them. All of these begin with the prefix and contain the
+/// rest of the key, so that one scan finds both.
+async fn by_scan<S: Keyspace>(
     core: &Core,
     search: &Search,
     prefix: &S::Prefix,
 ) -> Result<u64, Error> {
-    let mut removed = 0;
-    let mut found = scan::Scan::new(core, search.glob.clone());
-    while let Some(keys) = found.next().await? {
-        let keys = keys.iter().filter_map(|key| meant::<S>(search, prefix, key));
-        let names: Vec<Names> = keys.map(|key| Names::of(&key, prefix)).collect();
-        removed += forget_all(core, &names).await?;
-    }
-    Ok(removed)
-}
-
-/// Leases of keys that are not there yet, and copies that outlived theirs.
-async fn scan_derived<S: Keyspace>(
-    core: &Core,
-    search: &Search,
-    prefix: &S::Prefix,
-) -> Result<(), Error> {
     let mut start = String::new();
     prefix.write(&mut start);
-    let tagged = hash_tag(search.glob.as_bytes()).len() != search.glob.len();
-    let glob = if tagged {
-        format!("{}~{{*}}", search.glob)
-    } else {
-        let mut glob = String::new();
-        escape_glob(&start, &mut glob);
-        format!("{glob}~*:{{{}}}", search.glob)
-    };
-    let mut found = scan::Scan::new(core, glob);
+    let mut begin = String::new();
+    escape_glob(&start, &mut begin);
+    let rest = search.glob.strip_prefix(&begin).unwrap_or(&search.glob);
+    let mut removed = 0;
+    let mut found = scan::Scan::new(core, format!("{begin}*{rest}*"));
     while let Some(keys) = found.next().await? {
-        let keys = keys.iter().filter_map(|key| std::str::from_utf8(key).ok());
-        let ours = keys.filter(|key| {
-            let owner = owner_of(&start, key).map(|(owner, _)| owner);
-            owner.is_some_and(|owner| meant::<S>(search, prefix, owner.as_bytes()).is_some())
-        });
-        let calls: Vec<Call> =
-            ours.map(|key| redis::cmd("UNLINK").arg(key).to_owned().into()).collect();
-        for answer in core.send_each(calls).await? {
+        let (mut names, mut derived) = (Vec::new(), Vec::<Call>::new());
+        for key in &keys {
+            if let Some(key) = meant::<S>(search, prefix, key) {
+                names.push(Names::of(&key, prefix));
+            } else if let Some((owner, _)) =
+                std::str::from_utf8(key).ok().and_then(|key| owner_of(&start, key))
+                && meant::<S>(search, prefix, owner.as_bytes()).is_some()
+            {
+                derived.push(redis::cmd("UNLINK").arg(key).to_owned().into());
+            }
+        }
+        removed += forget_all(core, &names).await?;
+        for answer in core.send_each(derived).await? {
             answer?;
         }
     }
-    Ok(())
+    Ok(removed)
 }
 
 /// Removes the keys that an index knows.
