@@ -54,7 +54,7 @@ pub use resp::{Connection, Reply};
 pub use sentinel::Sentinel;
 pub use server::Server;
 pub use tls::Certificates;
-pub use wait::wait_until;
+pub use wait::{PATIENCE, wait_until};
 
 use std::path::Path;
 
