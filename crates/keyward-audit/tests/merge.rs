@@ -5,12 +5,9 @@ mod support;
 use keyward_audit::{Audit, Report, merge};
 use proptest::prelude::*;
 use std::sync::{Arc, LazyLock};
-use support::{Entry, Stored, audit, bytes, report, schema};
+use support::{Entry, Stored, audit, bytes, report, shop};
 
-const SHOP: &str = r#"
-[keyspace]
-name = "shop"
-prefix = "shop:"
+const TABLES: &str = r#"
 [keys.cart]
 pattern = "cart:{user_id:uint}"
 ttl = "7d"
@@ -21,22 +18,17 @@ pattern = "user:{user_id:uint}"
 value = "text"
 ttl = "none"
 invalidate = "index"
-[keys.limit]
-pattern = "limit:{ip:ip}"
-rate_limit = { limit = 10, window = "1m" }
 [keys.recent]
 pattern = "recent:{user_id:uint}"
 type = "list"
 max_len = 2
 ttl = "1d"
-[foreign.bull]
-glob = "bull:*"
 [migrations.v2]
 phase = "cleanup"
 renames = { user = "User:{user_id}" }
 "#;
 
-static SHOP_AUDIT: LazyLock<Arc<Audit>> = LazyLock::new(|| audit(vec![schema(SHOP)]));
+static SHOP_AUDIT: LazyLock<Arc<Audit>> = LazyLock::new(|| audit(vec![shop(TABLES)]));
 static NO_SCHEMA: LazyLock<Arc<Audit>> = LazyLock::new(|| audit(Vec::new()));
 
 fn entry() -> impl Strategy<Value = Entry> {

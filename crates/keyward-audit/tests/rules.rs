@@ -3,7 +3,7 @@
 mod support;
 
 use keyward_rules::Rule;
-use support::{Dump, audit, report, schema};
+use support::{Dump, audit, schema, told};
 
 /// The blocks of one language below a heading of a rule's documentation.
 fn block(rule: &Rule, heading: &str, language: &str) -> Option<String> {
@@ -18,12 +18,7 @@ fn rules_found(rule: &Rule, heading: &str) -> Vec<String> {
     let written = block(rule, heading, "toml").or_else(|| block(rule, "Example", "toml"));
     let audit = audit(vec![schema(&written.expect("the example has a schema"))]);
     let dump = Dump::of(&block(rule, heading, "redis").expect("the section has commands"));
-    let bytes = dump.bytes();
-    // The same keys again, with what the server shows.
-    let source = report(&audit, &bytes).source;
-    let tally = support::observe(&audit, &bytes);
-    let report = audit.report(source, vec![tally], &dump.server, support::NOW);
-    report.findings.into_iter().map(|finding| finding.rule).collect()
+    told(&audit, &dump).findings.into_iter().map(|finding| finding.rule).collect()
 }
 
 #[test]

@@ -7,12 +7,12 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::LazyLock;
 use std::thread;
-use std::time::{Duration, Instant};
 
 use regex::Regex;
 use tempfile::TempDir;
 
 use crate::repository;
+use crate::wait::{PATIENCE, wait_for};
 
 /// Runs the program in a temporary folder of its own.
 ///
@@ -182,18 +182,12 @@ fn collect(mut from: impl Read + Send + 'static) -> thread::JoinHandle<Vec<u8>> 
 
 #[track_caller]
 fn wait(child: &mut Child, title: &str) -> Option<i32> {
-    const PATIENCE: Duration = Duration::from_secs(60);
-    let start = Instant::now();
-    loop {
-        if let Some(status) = child.try_wait().expect("a child can be waited for") {
-            return status.code();
-        }
-        if start.elapsed() > PATIENCE {
-            let _ = child.kill();
-            panic!("`{title}` ran for more than {PATIENCE:?}");
-        }
-        thread::sleep(Duration::from_millis(1));
-    }
+    let ended = wait_for(|| child.try_wait().expect("a child can be waited for"));
+    let Some(status) = ended else {
+        let _ = child.kill();
+        panic!("`{title}` ran for more than {PATIENCE:?}");
+    };
+    status.code()
 }
 
 /// What differs from run to run is replaced by `[DIR]`, `[ROOT]` and `[TIME]`.

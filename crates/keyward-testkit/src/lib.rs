@@ -19,7 +19,8 @@
 //!
 //! [`Cluster`], [`Sentinel`] and [`MariaDb`] start what their names say. [`Cli`] runs the program in a temporary
 //! folder and gives back all that a person sees, ready for a snapshot. [`transcript`] runs the
-//! commands that the documentation shows, and [`book`] finds broken links in it.
+//! commands that the documentation shows, and [`book`] finds broken links in it. [`browser`] looks at
+//! pages.
 //!
 //! # Where the servers come from
 //!
@@ -31,6 +32,7 @@
 #![allow(clippy::missing_panics_doc, reason = "in a test, a panic is how everything fails")]
 
 pub mod book;
+pub mod browser;
 mod cli;
 mod cluster;
 mod flavor;
@@ -54,7 +56,7 @@ pub use resp::{Connection, Reply};
 pub use sentinel::Sentinel;
 pub use server::Server;
 pub use tls::Certificates;
-pub use wait::wait_until;
+pub use wait::{PATIENCE, wait_until};
 
 use std::path::Path;
 

@@ -5,7 +5,6 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
-use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process, waitid};
 use tempfile::TempDir;
@@ -14,7 +13,7 @@ use crate::flavor::Flavor;
 use crate::options::{Mode, Ports, ServerOptions};
 use crate::resp::{Connection, Reply};
 use crate::tls::Certificates;
-use crate::wait::wait_until;
+use crate::wait::{wait_for, wait_until};
 
 /// A real server in a temporary folder, ready when it is made, gone when it is dropped.
 ///
@@ -84,16 +83,19 @@ impl Server {
     }
 
     fn wait_until_ready(&self) -> Result<(), LaunchError> {
-        const PATIENCE: Duration = Duration::from_secs(60);
-        let start = Instant::now();
-        while start.elapsed() < PATIENCE && self.is_running() {
-            match self.connect_unauthenticated().and_then(|mut c| c.command(&["PING"])) {
-                Ok(Reply::Error(message)) if message.starts_with("LOADING") => {}
-                // It answers; that it wants a password is an answer too.
-                Ok(_) => return Ok(()),
-                Err(_) => {}
+        let ready = wait_for(|| {
+            if !self.is_running() {
+                return Some(false);
             }
-            thread::sleep(Duration::from_millis(2));
+            match self.connect_unauthenticated().and_then(|mut c| c.command(&["PING"])) {
+                Ok(Reply::Error(message)) if message.starts_with("LOADING") => None,
+                // It answers; that it wants a password is an answer too.
+                Ok(_) => Some(true),
+                Err(_) => None,
+            }
+        });
+        if ready == Some(true) {
+            return Ok(());
         }
         Err(LaunchError { flavor: self.options.flavor, log: self.log() })
     }
@@ -275,6 +277,17 @@ impl Server {
     pub fn is_in_sync(&self) -> bool {
         // slave, host, port, state, offset
         self.role().nth(3) == Some(Reply::Bytes(b"connected".into()))
+    }
+
+    /// How often it has run a command, by its own statistics.
+    #[track_caller]
+    pub fn calls(&self, command: &str) -> u64 {
+        let stats = self.command(&["INFO", "commandstats"]).text();
+        let counted = stats.lines().find_map(|line| {
+            let (name, counts) = line.strip_prefix("cmdstat_")?.split_once(":calls=")?;
+            (name == command).then(|| counts.split(',').next())?
+        });
+        counted.map_or(0, |count| count.parse().expect("a count is a number"))
     }
 
     #[track_caller]

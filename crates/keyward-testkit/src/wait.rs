@@ -2,17 +2,27 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 /// Far more than any condition needs, for machines where many tests run at once.
-const PATIENCE: Duration = Duration::from_secs(60);
+pub const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Waits until `condition` holds.
 ///
 /// # Panics
 ///
-/// When it does not hold within a minute; `what` says what was awaited.
+/// When it does not hold within [`PATIENCE`]; `what` says what was awaited.
+#[track_caller]
 pub fn wait_until(what: &str, mut condition: impl FnMut() -> bool) {
+    let held = wait_for(|| condition().then_some(()));
+    assert!(held.is_some(), "waited {PATIENCE:?} in vain until {what}");
+}
+
+/// Looks until there is something to be seen; `None` if there is nothing within [`PATIENCE`].
+pub(crate) fn wait_for<T>(mut look: impl FnMut() -> Option<T>) -> Option<T> {
     let start = Instant::now();
-    while !condition() {
-        assert!(start.elapsed() < PATIENCE, "waited {PATIENCE:?} in vain until {what}");
-        thread::sleep(Duration::from_millis(5));
+    loop {
+        let seen = look();
+        if seen.is_some() || start.elapsed() > PATIENCE {
+            return seen;
+        }
+        thread::sleep(Duration::from_millis(2));
     }
 }

@@ -6,10 +6,9 @@ use base64::Engine as _;
 use keyward_audit::Report;
 use keyward_audit::render::html;
 use keyward_audit::report::{Definition, SchemaInfo, Summary};
+use keyward_testkit::browser::{Browser, WATCH};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
-use std::fs;
-use std::process::Command;
 
 /// Runs inside of the page and tells the frame around it what it saw.
 const PROBE: &str = include_str!("probe.js");
@@ -19,34 +18,18 @@ const AROUND: &str = include_str!("frames.html");
 
 /// What the probes saw.
 fn look(page: &str, dark: bool) -> Value {
-    let folder = tempfile::tempdir().expect("the temporary folder is writable");
-    let hash = base64::engine::general_purpose::STANDARD.encode(Sha256::digest(PROBE));
+    let probe = format!("{WATCH}{PROBE}");
+    let hash = base64::engine::general_purpose::STANDARD.encode(Sha256::digest(&probe));
     // The page's policy lets no foreign script run, so the probe must be introduced.
     let probed = page.replacen("script-src ", &format!("script-src 'sha256-{hash}' "), 1).replacen(
         "<title>",
-        &format!("<script>{PROBE}</script><title>"),
+        &format!("<script>{probe}</script><title>"),
         1,
     );
-    fs::write(folder.path().join("page.html"), probed).unwrap();
-    fs::write(folder.path().join("bare.html"), page).unwrap();
-    fs::write(folder.path().join("around.html"), AROUND).unwrap();
-    let mut command = Command::new("timeout");
-    command.args(["120", "chromium", "--headless", "--no-sandbox", "--disable-gpu"]);
-    command.args(["--no-first-run", "--disable-background-networking", "--disable-sync"]);
-    command.args(["--disable-component-update", "--virtual-time-budget=20000", "--dump-dom"]);
     // The frame without scripts cannot tell what it is; the one around it looks into it.
-    command.arg("--allow-file-access-from-files");
-    command.arg(format!("--blink-settings=preferredColorScheme={}", u8::from(!dark)));
-    command.arg(format!("--user-data-dir={}", folder.path().join("profile").display()));
-    command.arg(format!("file://{}", folder.path().join("around.html").display()));
-    let output = command.output().expect("Chromium is installed");
-    let dom = String::from_utf8_lossy(&output.stdout);
-    let seen = dom.split_once("SEEN").and_then(|(_, rest)| rest.split_once("NEES"));
-    let (seen, _) = seen.unwrap_or_else(|| {
-        panic!("the page told nothing:\n{dom}\n{}", String::from_utf8_lossy(&output.stderr))
-    });
-    let seen = seen.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&");
-    serde_json::from_str(&seen).unwrap_or_else(|error| panic!("{error}: {seen}"))
+    let browser = Browser::new().look_into_frames();
+    let browser = browser.file("page.html", &probed).file("bare.html", page);
+    browser.file("around.html", AROUND).look("around.html", dark)
 }
 
 #[test]

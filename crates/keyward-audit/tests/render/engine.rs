@@ -1,15 +1,12 @@
 //! A report of keys that were really audited.
 
-use crate::support::{Dump, NOW, audit, observe, report, schema};
+use crate::support::{Dump, audit, report, shop, told};
 use keyward_audit::Report;
 use keyward_audit::render::{Shown, html, terminal};
 use keyward_schema::Style;
 use std::fmt::Write as _;
 
-const SHOP: &str = r#"
-[keyspace]
-name = "shop"
-prefix = "shop:"
+const TABLES: &str = r#"
 [server]
 maxmemory = "1gb"
 maxmemory-policy = "noeviction"
@@ -24,9 +21,6 @@ fields = { items = "uint", currency = ["eur", "usd"] }
 pattern = "product:{sku:slug}"
 value = "text"
 ttl = "1h"
-[keys.limit]
-pattern = "limit:{ip:ip}"
-rate_limit = { limit = 10, window = "1m" }
 [keys.queue]
 pattern = "queue:{name:slug}"
 type = "list"
@@ -36,8 +30,6 @@ max_len = 3
 pattern = "motd"
 value = "text"
 ttl = "1d"
-[foreign.bull]
-glob = "bull:*"
 [migrations.v2]
 phase = "cleanup"
 renames = { cart = "Cart:{user_id}" }
@@ -76,11 +68,7 @@ fn commands() -> String {
 }
 
 fn audited() -> Report {
-    let audit = audit(vec![schema(SHOP)]);
-    let dump = Dump::of(&commands());
-    let bytes = dump.bytes();
-    let source = report(&audit, &bytes).source;
-    audit.report(source, vec![observe(&audit, &bytes)], &dump.server, NOW)
+    told(&audit(vec![shop(TABLES)]), &Dump::of(&commands()))
 }
 
 #[test]

@@ -1,10 +1,4 @@
-// Runs inside of the page, and tells the frame around it what it saw.
-"use strict";
-const errors = [];
-addEventListener("error", (event) => errors.push(event.message));
-addEventListener("securitypolicyviolation", (event) => errors.push(event.violatedDirective));
-console.error = (...words) => errors.push(words.join(" "));
-window.alert = (text) => errors.push("alert " + text);
+// Runs inside of the page, and tells the frame around it what it saw, with `errors`.
 const soon = () => new Promise((done) => setTimeout(done, 50));
 addEventListener("load", async () => {
   await soon();

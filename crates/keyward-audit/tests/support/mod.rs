@@ -167,6 +167,22 @@ pub(crate) fn schema(piece: &str) -> Schema {
     loaded.schema.unwrap_or_else(|errors| panic!("{errors:?}"))
 }
 
+/// The schema of a shop that limits by address and shares its server with other software; and these
+/// tables.
+pub(crate) fn shop(tables: &str) -> Schema {
+    const SHOP: &str = r#"
+[keyspace]
+name = "shop"
+prefix = "shop:"
+[keys.limit]
+pattern = "limit:{ip:ip}"
+rate_limit = { limit = 10, window = "1m" }
+[foreign.bull]
+glob = "bull:*"
+"#;
+    schema(&format!("{SHOP}{tables}"))
+}
+
 pub(crate) fn audit(schemas: Vec<Schema>) -> Arc<Audit> {
     let options = Options { salt: Salt::of("test"), today: TODAY, ..Options::default() };
     Arc::new(Audit::new(schemas.into_iter().map(Subject::new).collect(), &options))
@@ -178,8 +194,16 @@ pub(crate) fn report(audit: &Arc<Audit>, bytes: &[u8]) -> Report {
     audit.read(Reader::from_slice(bytes), "dump.rdb", reading).unwrap()
 }
 
+/// The report of a dump, with what its server shows.
+pub(crate) fn told(audit: &Arc<Audit>, dump: &Dump) -> Report {
+    let bytes = dump.bytes();
+    // The same keys are read twice: a snapshot says nothing of its server's settings.
+    let source = report(audit, &bytes).source;
+    audit.report(source, vec![observe(audit, &bytes)], &dump.server, NOW)
+}
+
 /// What an observer counts who is told of a snapshot's keys.
-pub(crate) fn observe(audit: &Arc<Audit>, bytes: &[u8]) -> Tally {
+fn observe(audit: &Arc<Audit>, bytes: &[u8]) -> Tally {
     let mut observing = Observing(Tally::new(audit.clone(), NOW));
     Reader::from_slice(bytes).read(&mut observing).unwrap();
     observing.0

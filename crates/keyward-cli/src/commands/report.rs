@@ -1,7 +1,7 @@
 //! `keyward report`: show, merge and compare reports of audits.
 
 use super::audit::{self, Places};
-use crate::args::{ListFormat, ReportCommand, ReportDiff, ReportHtml, ReportMerge, ReportShow};
+use crate::args::{ListFormat, ReportCommand, ReportDiff, ReportFiles, ReportShow, Reports};
 use crate::failure::{Failure, Result};
 use crate::output::Output;
 use crate::verdict::Verdict;
@@ -9,13 +9,13 @@ use keyward_audit::render::{self, Shown};
 use keyward_audit::report::VERSION;
 use keyward_audit::{DEFAULT_TOLERANCE, Report, difference, merge};
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 pub(crate) fn run(command: &ReportCommand, output: &Output) -> Result<Verdict> {
     match command {
         ReportCommand::Show(args) => show(args, output),
-        ReportCommand::Html(args) => html(args, output),
-        ReportCommand::Merge(args) => merged(args, output),
+        ReportCommand::Html(files) => html(files, output),
+        ReportCommand::Merge(files) => merged(files, output),
         ReportCommand::Diff(args) => diff(args, output),
     }
 }
@@ -26,15 +26,15 @@ fn show(args: &ReportShow, output: &Output) -> Result<Verdict> {
     Ok(audit::verdict(&report))
 }
 
-fn html(args: &ReportHtml, output: &Output) -> Result<Verdict> {
-    let page = render::html(&one(&args.reports)?);
-    put(args.out.as_deref(), &page, output)?;
+fn html(files: &ReportFiles, output: &Output) -> Result<Verdict> {
+    let page = render::html(&one(&files.reports)?);
+    put(files.out.as_deref(), &page, output)?;
     Ok(Verdict::Clean)
 }
 
-fn merged(args: &ReportMerge, output: &Output) -> Result<Verdict> {
-    let report = one(&args.reports)?;
-    put(args.out.as_deref(), &audit::json(&report), output)?;
+fn merged(files: &ReportFiles, output: &Output) -> Result<Verdict> {
+    let report = one(&files.reports)?;
+    put(files.out.as_deref(), &audit::json(&report), output)?;
     Ok(Verdict::Clean)
 }
 
@@ -63,8 +63,8 @@ fn put(path: Option<&Path>, content: &str, output: &Output) -> Result<()> {
 }
 
 /// One report, or several merged.
-fn one(paths: &[PathBuf]) -> Result<Report> {
-    let mut reports = paths.iter().map(|path| read(path)).collect::<Result<Vec<_>>>()?;
+fn one(reports: &Reports) -> Result<Report> {
+    let mut reports = reports.paths.iter().map(|path| read(path)).collect::<Result<Vec<_>>>()?;
     if reports.len() == 1 {
         return Ok(reports.remove(0));
     }

@@ -7,6 +7,7 @@ use keyward_testkit::Output;
 use std::ffi::OsStr;
 use std::fmt::Write as _;
 use std::fs;
+use std::io;
 use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::PermissionsExt as _;
 use std::process::{Command, Stdio};
@@ -124,20 +125,23 @@ fn a_reader_that_has_seen_enough_changes_no_verdict() {
         ("explain nothing 2>&1", 2),
         ("chek 2>&1", 2),
     ] {
+        let script = format!("'{}' {command}; echo $? >code", env!("CARGO_BIN_EXE_keyward"));
         // One reader that takes a line, and one that has gone before the first.
-        for reader in ["head -n 1 >/dev/null", "true"] {
-            let wait = if reader == "true" { "sleep 0.05;" } else { "" };
-            let script = format!(
-                "{{ {wait} '{}' {command}; echo $? >code; }} | {reader}",
-                env!("CARGO_BIN_EXE_keyward")
-            );
-            let output =
-                Command::new("bash").args(["-c", &script]).current_dir(cli.folder()).output();
-            let output = output.expect("bash is there");
-            assert_eq!(cli.read("code"), format!("{code}\n"), "{command} | {reader}");
-            assert_eq!(String::from_utf8_lossy(&output.stderr), "", "{command}");
+        let takes_a_line = (format!("{{ {script}; }} | head -n 1 >/dev/null"), Stdio::piped());
+        for (script, stdout) in [takes_a_line, (script, Stdio::from(unread()))] {
+            let mut bash = Command::new("bash");
+            bash.args(["-c", &script]).current_dir(cli.folder()).stdout(stdout);
+            let output = bash.output().expect("bash is there");
+            assert_eq!(cli.read("code"), format!("{code}\n"), "{script}");
+            assert_eq!(String::from_utf8_lossy(&output.stderr), "", "{script}");
         }
     }
+}
+
+/// A pipe whose reader has gone.
+fn unread() -> io::PipeWriter {
+    let (_reader, writer) = io::pipe().expect("a pipe can be made");
+    writer
 }
 
 #[test]

@@ -2,8 +2,8 @@
 
 use crate::{EVERYTHING, HOSTILE, examples, html_of, schema};
 use keyward_codegen::docs::{Locale, Options};
-use std::fs;
-use std::process::Command;
+use keyward_testkit::browser::{Browser, WATCH};
+use serde_json::{Value, json};
 
 /// Runs inside of the page and tells the frame around it what it saw.
 const PROBE: &str = include_str!("probe.js");
@@ -11,29 +11,13 @@ const PROBE: &str = include_str!("probe.js");
 /// Shows the page in frames of these widths and gathers what their probes tell.
 const AROUND: &str = include_str!("frames.html");
 
-/// What the probes saw, as JSON.
-fn look(page: &str, dark: bool) -> serde_json::Value {
-    let folder = tempfile::tempdir().expect("the temporary folder is writable");
+/// What the probes saw.
+fn look(page: &str, dark: bool) -> Value {
     let charset = "<meta charset=\"utf-8\">";
     assert!(page.contains(charset));
-    let probed = page.replacen(charset, &format!("{charset}<script>{PROBE}</script>"), 1);
-    fs::write(folder.path().join("page.html"), probed).unwrap();
-    fs::write(folder.path().join("around.html"), AROUND).unwrap();
-    let mut command = Command::new("timeout");
-    command.args(["120", "chromium", "--headless", "--no-sandbox", "--disable-gpu"]);
-    command.args(["--no-first-run", "--disable-background-networking", "--disable-sync"]);
-    command.args(["--disable-component-update", "--virtual-time-budget=20000", "--dump-dom"]);
-    command.arg(format!("--blink-settings=preferredColorScheme={}", u8::from(!dark)));
-    command.arg(format!("--user-data-dir={}", folder.path().join("profile").display()));
-    command.arg(format!("file://{}", folder.path().join("around.html").display()));
-    let output = command.output().expect("Chromium is installed");
-    let dom = String::from_utf8_lossy(&output.stdout);
-    let seen = dom.split_once("SEEN").and_then(|(_, rest)| rest.split_once("NEES"));
-    let (seen, _) = seen.unwrap_or_else(|| {
-        panic!("the page told nothing:\n{dom}\n{}", String::from_utf8_lossy(&output.stderr))
-    });
-    let seen = seen.replace("&amp;", "&").replace("&lt;", "<").replace("&gt;", ">");
-    serde_json::from_str(&seen).unwrap_or_else(|error| panic!("{error}: {seen}"))
+    let probed = page.replacen(charset, &format!("{charset}<script>{WATCH}{PROBE}</script>"), 1);
+    let browser = Browser::new().file("page.html", &probed).file("around.html", AROUND);
+    browser.look("around.html", dark)
 }
 
 #[test]
@@ -44,7 +28,7 @@ fn the_page_works_in_a_browser() {
     for (name, menu) in [("wide", true), ("narrow", false)] {
         let seen = &seen[name];
         let context = format!("{name}: {seen:#}");
-        assert_eq!(seen["errors"], serde_json::json!([]), "{context}");
+        assert_eq!(seen["errors"], json!([]), "{context}");
         assert_eq!(seen["width"], 0, "the page is wider than the screen: {context}");
         assert_eq!(seen["cards"], schema.keys.len(), "{context}");
         assert_eq!(seen["found"], "price", "{context}");
@@ -68,7 +52,7 @@ fn nothing_that_a_schema_says_is_run() {
     let seen = look(&html_of(&schema(HOSTILE), &Options::default()), false);
     for name in ["wide", "narrow"] {
         let seen = &seen[name];
-        assert_eq!(seen["errors"], serde_json::json!([]), "{seen:#}");
+        assert_eq!(seen["errors"], json!([]), "{seen:#}");
         // The page's own and the probe
         assert_eq!(seen["scripts"], 2, "{seen:#}");
         assert_eq!(seen["images"], 0, "{seen:#}");
@@ -82,6 +66,6 @@ fn the_examples_fit_on_a_phone() {
     for ((name, schema), locale) in examples().iter().zip(Locale::ALL.into_iter().cycle()) {
         let seen = look(&html_of(schema, &Options { locale, ..Options::default() }), false);
         assert_eq!(seen["narrow"]["width"], 0, "{name}: {seen:#}");
-        assert_eq!(seen["narrow"]["errors"], serde_json::json!([]), "{name}: {seen:#}");
+        assert_eq!(seen["narrow"]["errors"], json!([]), "{name}: {seen:#}");
     }
 }

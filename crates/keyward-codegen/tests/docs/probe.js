@@ -1,10 +1,4 @@
-// Runs inside of the page, and tells the frame around it what it saw.
-"use strict";
-const errors = [];
-addEventListener("error", (event) => errors.push(event.message));
-addEventListener("securitypolicyviolation", (event) => errors.push(event.violatedDirective));
-console.error = (...words) => errors.push(words.join(" "));
-window.alert = (text) => errors.push("alert " + text);
+// Runs inside of the page, and tells the frame around it what it saw, with `errors`.
 addEventListener("load", () => setTimeout(() => {
   const shown = (selector) => [...document.querySelectorAll(selector)]
     .filter((it) => it.getClientRects().length > 0);

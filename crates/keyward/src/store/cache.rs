@@ -160,11 +160,11 @@ impl<K: Key, T: Whole> Handle<'_, K, T, Declared> {
                 Lease::Taken(token) => Some(token),
                 Lease::Busy | Lease::Impossible => None,
             };
-            let began = Instant::now();
+            let began = self.core.clock.elapsed();
             let loaded = load().await;
-            self.core.pace.note(K::NAME, began.elapsed());
-            metrics::histogram!("keyward_load_seconds", "definition" => K::NAME)
-                .record(began.elapsed());
+            let took = self.core.clock.elapsed().saturating_sub(began);
+            self.core.pace.note(K::NAME, took);
+            metrics::histogram!("keyward_load_seconds", "definition" => K::NAME).record(took);
             match loaded {
                 Ok(loaded) => {
                     if let Some(token) = token {

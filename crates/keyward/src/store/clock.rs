@@ -36,9 +36,14 @@ impl Clock {
 
     /// Milliseconds since the clock was made.
     pub(crate) fn now(&self) -> u64 {
+        millis(self.elapsed())
+    }
+
+    /// The time since the clock was made, as exact as it is known.
+    pub(crate) fn elapsed(&self) -> Duration {
         match &self.0 {
-            Source::System(start) => millis(start.elapsed()),
-            Source::Manual(now) => now.load(Ordering::SeqCst),
+            Source::System(start) => start.elapsed(),
+            Source::Manual(now) => Duration::from_millis(now.load(Ordering::SeqCst)),
         }
     }
 }

@@ -1,6 +1,7 @@
 //! What everything in the store goes through: the breaker, the connection, and the counting of both.
 
 use super::breaker::{Breaker, BreakerState, Permit, Turn};
+use super::clock::Clock;
 use super::error::Error;
 use super::flight::Flights;
 use super::l1::L1;
@@ -19,6 +20,8 @@ use tokio::sync::Semaphore;
 pub(crate) struct Core {
     pub(crate) link: Link,
     breaker: Breaker,
+    /// What loads are timed by
+    pub(crate) clock: Clock,
     /// Loads that are under way
     pub(crate) flights: Flights,
     /// How long loads take
@@ -33,10 +36,17 @@ pub(crate) struct Core {
 }
 
 impl Core {
-    pub(crate) fn new(link: Link, breaker: Breaker, l1: L1, fallback: usize) -> Arc<Self> {
+    pub(crate) fn new(
+        link: Link,
+        breaker: Breaker,
+        l1: L1,
+        fallback: usize,
+        clock: Clock,
+    ) -> Arc<Self> {
         Arc::new_cyclic(|me| Core {
             link,
             breaker,
+            clock,
             flights: Flights::default(),
             pace: Pace::default(),
             l1,

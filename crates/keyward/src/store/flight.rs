@@ -78,6 +78,12 @@ impl Flights {
     fn len(&self) -> usize {
         self.lock().len()
     }
+
+    /// How many load or wait.
+    #[cfg(test)]
+    fn aboard(&self) -> usize {
+        self.lock().values().map(Weak::strong_count).sum()
+    }
 }
 
 /// Removes the entry of a flight when the last caller leaves, however it leaves.
@@ -101,7 +107,6 @@ impl Drop for Leaving<'_> {
 mod tests {
     use super::*;
     use std::sync::atomic::{AtomicUsize, Ordering};
-    use std::time::Duration;
 
     #[tokio::test]
     async fn ten_thousand_callers_make_one_load() {
@@ -112,7 +117,9 @@ mod tests {
                 let (flights, loads) = (flights.clone(), loads.clone());
                 tokio::spawn(async move {
                     let load = || async {
-                        tokio::time::sleep(Duration::from_millis(50)).await;
+                        while flights.aboard() < 10_000 {
+                            tokio::task::yield_now().await;
+                        }
                         loads.fetch_add(1, Ordering::SeqCst)
                     };
                     flights.join("key", load).await

@@ -226,9 +226,9 @@ impl Builder {
         let timeouts = Timeouts { connect: self.connect_timeout, response: self.response_timeout };
         let link = Link::new(Address::parse(&self.url)?, timeouts, self.root_certificate)?;
         let breaker = Breaker::new(self.breaker, self.clock.clone());
-        let l1 = L1::new(self.l1, self.clock);
+        let l1 = L1::new(self.l1, self.clock.clone());
         metrics::gauge!("keyward_breaker_open").set(0.0);
-        Ok(Store { core: Core::new(link, breaker, l1, self.fallback) })
+        Ok(Store { core: Core::new(link, breaker, l1, self.fallback, self.clock) })
     }
 
     /// The store, once the server has answered.

@@ -1,14 +1,14 @@
 //! Cache-aside.
 
 use super::everything::{events, fields, keys};
-use super::{on_all, until};
-use keyward::Store;
+use super::{on_all, until, warm};
+use keyward::{Clock, Store};
 use keyward_testkit::Server;
 use std::convert::Infallible;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
-use tokio::sync::oneshot;
+use tokio::sync::{oneshot, watch};
 
 type Loaded = Result<String, Infallible>;
 
@@ -22,14 +22,15 @@ struct DatabaseIsDown;
 
 #[tokio::test]
 async fn ten_thousand_misses_make_one_load() {
-    on_all(async |_server: &Server, store: Store| {
+    on_all(async |server: &Server, store: Store| {
         let loads = Arc::new(AtomicUsize::new(0));
+        let (go, may_go) = watch::channel(false);
         let callers: Vec<_> = (0..10_000)
             .map(|_| {
-                let (store, loads) = (store.clone(), loads.clone());
+                let (store, loads, mut may_go) = (store.clone(), loads.clone(), may_go.clone());
                 tokio::spawn(async move {
-                    let load = || async {
-                        tokio::time::sleep(Duration::from_millis(200)).await;
+                    let load = || async move {
+                        may_go.wait_for(|go| *go).await.unwrap();
                         loads.fetch_add(1, Ordering::SeqCst);
                         ok("a")
                     };
@@ -37,6 +38,8 @@ async fn ten_thousand_misses_make_one_load() {
                 })
             })
             .collect();
+        until("all have missed", async || server.calls("get") == 10_000).await;
+        go.send(true).unwrap();
         for caller in callers {
             assert_eq!(caller.await.unwrap(), "a");
         }
@@ -263,19 +266,24 @@ async fn that_there_is_none_is_remembered_for_a_while() {
 
 #[tokio::test]
 async fn a_value_near_its_end_is_refreshed_by_one_caller() {
-    on_all(async |server: &Server, store: Store| {
+    for server in Server::all() {
+        let clock = Clock::manual();
+        let store = super::patient_by(clock.clone(), &server).await;
         let handle = store.at(keys::Early { id: 1 });
-        let slow = || async {
-            tokio::time::sleep(Duration::from_millis(100)).await;
-            ok("a")
+        let loads = AtomicUsize::new(0);
+        // A load takes a minute.
+        let slow = async |loaded: Result<&str, DatabaseIsDown>| {
+            loads.fetch_add(1, Ordering::SeqCst);
+            clock.advance(Duration::from_secs(60));
+            loaded.map(str::to_owned)
         };
-        handle.get_or_load(slow).await.unwrap();
-        let again = || async { ok("b") };
+        handle.get_or_load(|| slow(Ok("a"))).await.unwrap();
+        let again = || slow(Ok("b"));
         assert_eq!(handle.get_or_load(again).await.unwrap(), "a", "an hour is left");
-        // A tenth of a second is left, which is what a load takes.
+        // A minute is left, which is what a load takes.
         let mut refreshed = false;
-        for _ in 0..50 {
-            server.command(&["PEXPIRE", "ev:early:1", "100"]);
+        for _ in 0..100 {
+            server.command(&["EXPIRE", "ev:early:1", "60"]);
             if handle.get_or_load(again).await.unwrap() == "b" {
                 refreshed = true;
                 break;
@@ -284,12 +292,12 @@ async fn a_value_near_its_end_is_refreshed_by_one_caller() {
         assert!(refreshed);
         assert!(handle.remaining().await.unwrap().unwrap() > Duration::from_secs(3000));
         // A refresh that fails costs nobody anything.
-        for _ in 0..50 {
-            server.command(&["PEXPIRE", "ev:early:1", "1000"]);
-            assert!(handle.get_or_load(|| async { Err(DatabaseIsDown) }).await.is_ok());
+        for _ in 0..100 {
+            server.command(&["EXPIRE", "ev:early:1", "60"]);
+            assert!(handle.get_or_load(|| slow(Err(DatabaseIsDown))).await.is_ok());
         }
-    })
-    .await;
+        assert!(loads.load(Ordering::SeqCst) > 2, "it was tried");
+    }
 }
 
 #[tokio::test]
@@ -299,7 +307,10 @@ async fn with_a_load_lock_one_process_loads_and_the_others_wait() {
         let loads = AtomicUsize::new(0);
         let load = || async {
             loads.fetch_add(1, Ordering::SeqCst);
-            tokio::time::sleep(Duration::from_millis(300)).await;
+            // From now on, only the other process runs scripts.
+            let so_far = server.calls("evalsha");
+            let asked = async || server.calls("evalsha") > so_far;
+            until("the other process has asked for the lease", asked).await;
             ok("a")
         };
         let here = store.at(keys::Expensive { id: 1 });
@@ -307,17 +318,6 @@ async fn with_a_load_lock_one_process_loads_and_the_others_wait() {
         let (first, second) = tokio::join!(here.get_or_load(load), there.get_or_load(load));
         assert_eq!((first.unwrap().as_str(), second.unwrap().as_str()), ("a", "a"));
         assert_eq!(loads.load(Ordering::SeqCst), 1);
-    })
-    .await;
-}
-
-async fn warm(store: &Store, id: u64, text: &str) {
-    let handle = store.at(keys::Quick { id });
-    handle.set(&text.to_owned()).await.unwrap();
-    until("it is kept in the process", async || {
-        handle.get().await.unwrap();
-        // What the process holds is read without the server.
-        handle.is_kept()
     })
     .await;
 }
@@ -383,7 +383,7 @@ async fn without_the_connection_that_hears_of_changes_nothing_is_read_from_the_p
 #[tokio::test]
 async fn a_value_in_the_process_is_no_older_than_the_schema_says() {
     let server = Server::redis();
-    let clock = keyward::Clock::manual();
+    let clock = Clock::manual();
     let store = Store::builder(server.url()).clock(clock.clone()).connect().await.unwrap();
     warm(&store, 1, "a").await;
     let handle = store.at(keys::Quick { id: 1 });

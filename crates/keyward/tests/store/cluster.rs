@@ -1,8 +1,7 @@
 //! The same on a cluster.
 
 use super::everything::{events, keys, values};
-use super::moving;
-use super::until;
+use super::{load, moving, until, warm};
 use futures_util::TryStreamExt as _;
 use keyward::{BreakerSettings, Store};
 use keyward_testkit::{Cluster, Flavor};
@@ -84,12 +83,7 @@ async fn everything_works_on_a_cluster() {
         // What is kept in the process hears of changes on every node.
         for id in 0..6 {
             let quick = store.at(keys::Quick { id });
-            quick.set(&"a".to_owned()).await.unwrap();
-            until("it is kept in the process", async || {
-                quick.get().await.unwrap();
-                quick.is_kept()
-            })
-            .await;
+            warm(&store, id, "a").await;
             cluster.command(&["SET", quick.name(), "b"]);
             until("the change is heard of", async || {
                 quick.get().await.unwrap().as_deref() == Some("b")
@@ -104,23 +98,19 @@ async fn a_primary_that_dies_costs_nobody_an_error() {
     for flavor in [Flavor::Redis, Flavor::Valkey] {
         let cluster = Cluster::start(flavor);
         let store = store(&cluster).await;
-        let load = async |id: u64| {
-            let load = || async { Ok::<_, Infallible>("a".to_owned()) };
-            store.at(keys::Text { id }).get_or_load(load).await.unwrap()
-        };
         for id in 0..50 {
-            load(id).await;
+            load(&store, id, "a").await;
         }
         cluster.primary_of("ev:text:1").kill();
         for id in 0..50 {
-            assert_eq!(load(id).await, "a");
+            assert_eq!(load(&store, id, "a").await, "a");
         }
         until("the replica takes over", async || {
-            load(1).await;
+            load(&store, 1, "a").await;
             store.at(keys::Text { id: 1 }).get().await.is_ok_and(|value| value.is_some())
         })
         .await;
         store.at(keys::Text { id: 1 }).set(&"b".to_owned()).await.unwrap();
-        assert_eq!(load(1).await, "b");
+        assert_eq!(load(&store, 1, "a").await, "b");
     }
 }

@@ -10,9 +10,11 @@ mod kinds;
 mod migration;
 mod outage;
 
-use keyward::{Store, Uuid};
-use keyward_testkit::Server;
+use everything::keys;
+use keyward::{Clock, Store, Uuid};
+use keyward_testkit::{PATIENCE, Server};
 use serde::{Deserialize, Serialize};
+use std::convert::Infallible;
 use std::time::Duration;
 
 keyward::keyspace!("../../examples/xeuz-cloud/keyward.toml", values = crate::model);
@@ -41,8 +43,13 @@ fn id(number: u128) -> Uuid {
 
 /// A store that waits for its server: the machine that runs the tests may be busy.
 async fn patient(server: &Server) -> Store {
+    patient_by(Clock::system(), server).await
+}
+
+/// The same with a clock of the test's own.
+async fn patient_by(clock: Clock, server: &Server) -> Store {
     let builder = Store::builder(server.url()).response_timeout(Duration::from_secs(30));
-    builder.connect_timeout(Duration::from_secs(30)).connect().await.unwrap()
+    builder.connect_timeout(Duration::from_secs(30)).clock(clock).connect().await.unwrap()
 }
 
 /// Runs a test on every server.
@@ -53,13 +60,31 @@ async fn on_all(test: impl AsyncFn(&Server, Store)) {
     }
 }
 
-/// Waits until something is so.
+/// The text of a key, or else this one, which is then its text.
+async fn load(store: &Store, id: u64, text: &str) -> String {
+    let load = || async { Ok::<_, Infallible>(text.to_owned()) };
+    store.at(keys::Text { id }).get_or_load(load).await.unwrap()
+}
+
+/// Has a text kept in the process.
+async fn warm(store: &Store, id: u64, text: &str) {
+    let handle = store.at(keys::Quick { id });
+    handle.set(&text.to_owned()).await.unwrap();
+    until("it is kept in the process", async || {
+        handle.get().await.unwrap();
+        // What the process holds is read without the server.
+        handle.is_kept()
+    })
+    .await;
+}
+
+/// Waits until something is so, by looking again and again.
 async fn until(what: &str, mut is_so: impl AsyncFnMut() -> bool) {
-    for _ in 0..600 {
-        if is_so().await {
-            return;
+    let looking = async {
+        while !is_so().await {
+            tokio::time::sleep(Duration::from_millis(5)).await;
         }
-        tokio::time::sleep(Duration::from_millis(50)).await;
-    }
-    panic!("{what} did not come about");
+    };
+    let in_time = tokio::time::timeout(PATIENCE, looking).await;
+    assert!(in_time.is_ok(), "waited {PATIENCE:?} in vain until {what}");
 }

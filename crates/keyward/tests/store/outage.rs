@@ -1,13 +1,15 @@
 //! A server that goes away, stands still, is full or fails over.
 
 use super::everything::{events, keys};
-use super::{on_all, until};
+use super::{load, on_all, until};
+use futures_util::future::join_all;
 use keyward::{BreakerSettings, BreakerState, Error, Store};
-use keyward_testkit::{Flavor, Reply, Sentinel, Server};
+use keyward_testkit::{Flavor, PATIENCE, Reply, Sentinel, Server};
 use std::convert::Infallible;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::time::Duration;
+use tokio::sync::Barrier;
 
 /// A store that gives up soon.
 async fn brisk(url: &str) -> Store {
@@ -19,11 +21,6 @@ async fn brisk(url: &str) -> Store {
     let builder = Store::builder(url).breaker(breaker);
     let builder = builder.response_timeout(Duration::from_millis(300));
     builder.connect_timeout(Duration::from_secs(2)).connect().await.unwrap()
-}
-
-async fn load(store: &Store, id: u64, text: &str) -> String {
-    let load = || async { Ok::<_, Infallible>(text.to_owned()) };
-    store.at(keys::Text { id }).get_or_load(load).await.unwrap()
 }
 
 #[tokio::test]
@@ -103,19 +100,17 @@ async fn a_full_server_is_no_reason_to_fail() {
 #[tokio::test]
 async fn an_invalidation_during_an_outage_is_made_up_for_before_anything_is_read() {
     for server in Server::all() {
-        server.command(&["CONFIG", "SET", "save", ""]);
         let store = brisk(&server.url()).await;
         load(&store, 1, "old").await;
-        server.pause();
+        // It comes back with the old value, and has never heard of the event.
+        server.save();
+        server.kill();
         let done = store.emit(events::TextChanged { id: 1 }).await.unwrap();
         assert!(done.postponed);
         assert_eq!(load(&store, 1, "new").await, "new");
-        server.resume();
-        for _ in 0..50 {
-            assert_eq!(load(&store, 1, "new").await, "new", "the old value is still at the server");
-            tokio::time::sleep(Duration::from_millis(10)).await;
-        }
+        server.restart();
         until("the store recovers", async || {
+            assert_eq!(load(&store, 1, "new").await, "new", "the old value is still at the server");
             store.at(keys::Text { id: 1 }).get().await.is_ok_and(|it| it.as_deref() == Some("new"))
         })
         .await;
@@ -134,25 +129,20 @@ async fn without_its_cache_a_database_is_not_flooded() {
         load(&store, id, "a").await;
     }
     assert_eq!(store.breaker(), BreakerState::Open);
-    let (now, most) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
-    let callers: Vec<_> = (0..100)
-        .map(|id| {
-            let (store, now, most) = (store.clone(), now.clone(), most.clone());
-            tokio::spawn(async move {
-                let load = || async {
-                    let running = now.fetch_add(1, Ordering::SeqCst) + 1;
-                    most.fetch_max(running, Ordering::SeqCst);
-                    tokio::time::sleep(Duration::from_millis(5)).await;
-                    now.fetch_sub(1, Ordering::SeqCst);
-                    Ok::<_, Infallible>("a".to_owned())
-                };
-                store.at(keys::Text { id }).get_or_load(load).await.unwrap()
-            })
-        })
-        .collect();
-    for caller in callers {
-        caller.await.unwrap();
-    }
+    let (now, most) = (AtomicUsize::new(0), AtomicUsize::new(0));
+    // A load ends when four are running, so that a fifth would be seen.
+    let four = Barrier::new(4);
+    let load = || async {
+        let running = now.fetch_add(1, Ordering::SeqCst) + 1;
+        most.fetch_max(running, Ordering::SeqCst);
+        four.wait().await;
+        now.fetch_sub(1, Ordering::SeqCst);
+        Ok::<_, Infallible>("a".to_owned())
+    };
+    let handles: Vec<_> = (0..100).map(|id| store.at(keys::Text { id })).collect();
+    let loaded = join_all(handles.iter().map(|handle| handle.get_or_load(load)));
+    let loaded = tokio::time::timeout(PATIENCE, loaded).await.expect("four loads run at once");
+    assert!(loaded.into_iter().all(|it| it.unwrap() == "a"));
     assert_eq!(most.load(Ordering::SeqCst), 4);
 }
 
@@ -173,27 +163,33 @@ async fn a_sentinels_failover_costs_nobody_an_error() {
         let url = format!("redis+sentinel://{}/{}", sentinel.sentinel().address(), Sentinel::NAME);
         let store = brisk(&url).await;
         assert_eq!(load(&store, 1, "cached").await, "cached");
-        let stop = Arc::new(AtomicBool::new(false));
+        let (calls, stop) = (Arc::new(AtomicU64::new(0)), Arc::new(AtomicBool::new(false)));
         let under_load = tokio::spawn({
-            let (store, stop) = (store.clone(), stop.clone());
+            let (store, calls, stop) = (store.clone(), calls.clone(), stop.clone());
             async move {
-                let mut calls = 0u64;
+                let mut callers = tokio::time::interval(Duration::from_millis(2));
                 while !stop.load(Ordering::SeqCst) {
-                    load(&store, 100 + calls % 50, "a").await;
-                    calls += 1;
-                    tokio::time::sleep(Duration::from_millis(2)).await;
+                    callers.tick().await;
+                    let so_far = calls.load(Ordering::SeqCst);
+                    load(&store, 100 + so_far % 50, "a").await;
+                    calls.store(so_far + 1, Ordering::SeqCst);
                 }
-                calls
             }
         });
+        until("somebody calls", async || calls.load(Ordering::SeqCst) > 0).await;
         sentinel.primary().kill();
         tokio::task::block_in_place(|| sentinel.wait_until_failed_over());
         until("the store finds the new primary", async || {
             store.at(keys::Text { id: 7 }).set(&"new".to_owned()).await.is_ok()
         })
         .await;
+        let so_far = calls.load(Ordering::SeqCst);
+        until("somebody still calls, or could not", async || {
+            calls.load(Ordering::SeqCst) > so_far || under_load.is_finished()
+        })
+        .await;
         stop.store(true, Ordering::SeqCst);
-        assert!(under_load.await.unwrap() > 0);
+        under_load.await.unwrap();
         assert_eq!(store.at(keys::Text { id: 7 }).get().await.unwrap().as_deref(), Some("new"));
     }
 }

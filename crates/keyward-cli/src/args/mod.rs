@@ -1,0 +1,118 @@
+//! What can be typed. What it does is in [`crate::commands`].
+
+mod audit;
+mod begin;
+mod check;
+mod docs;
+mod fmt;
+mod generate;
+mod key;
+mod live;
+mod report;
+mod rules;
+mod selection;
+
+pub(crate) use audit::{Audit, AuditForm, AuditFormat};
+pub(crate) use begin::{Demo, Init};
+pub(crate) use check::{Check, ReportFormat, Set};
+pub(crate) use docs::{Docs, DocsFormat, DocsLocale};
+pub(crate) use fmt::Fmt;
+pub(crate) use generate::Generate;
+pub(crate) use key::{Key, KeyBuild, KeyCommand, KeyFormat, KeyGlob, KeyParse};
+pub(crate) use live::{Live, LiveVia};
+pub(crate) use report::{Report, ReportCommand, ReportDiff, ReportFiles, ReportShow, Reports};
+pub(crate) use rules::{Explain, ListFormat, Rules};
+pub(crate) use selection::{Binding, Prefix, Selection};
+
+use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum, ValueHint};
+use std::path::PathBuf;
+
+/// Keyspace as code for Redis and Valkey
+///
+/// Declare your key convention once, in `keyward.toml`. Keyward proves it sound, finds what would
+/// go wrong in production, and builds and parses your keys from the same file.
+#[derive(Debug, Parser)]
+#[command(
+    name = "keyward",
+    version,
+    max_term_width = 100,
+    arg_required_else_help = true,
+    after_help = "\
+Begin with:
+  keyward demo      a tour on sample data, no server needed
+  keyward init      a commented keyward.toml to start from
+  keyward check     prove it sound
+  keyward audit     measure a snapshot against it; without a schema, see what is in there
+
+Exit codes: 0 clean, 1 findings, 2 wrong usage or a schema that cannot be read, 3 a source that \
+cannot be read to its end"
+)]
+pub(crate) struct Args {
+    #[command(flatten)]
+    pub(crate) global: Global,
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+/// What every command takes.
+#[derive(Debug, ClapArgs)]
+#[command(next_help_heading = "Global options")]
+pub(crate) struct Global {
+    /// A schema, several times for several [default: keyward.toml, here or above]
+    #[arg(long = "schema", value_name = "FILE", global = true, value_hint = ValueHint::FilePath)]
+    pub(crate) schemas: Vec<PathBuf>,
+    /// Only what was asked for: no summaries, no hints
+    #[arg(short, long, global = true, conflicts_with = "verbose")]
+    pub(crate) quiet: bool,
+    /// Also what was read, and how long it took
+    #[arg(short, long, global = true)]
+    pub(crate) verbose: bool,
+    /// When to use colours; `auto` respects `NO_COLOR`
+    #[arg(long, value_name = "WHEN", default_value = "auto", global = true)]
+    pub(crate) color: Color,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Color {
+    Auto,
+    Always,
+    Never,
+}
+
+#[derive(Debug, Subcommand)]
+#[allow(clippy::large_enum_variant, reason = "there is one, and it is read once")]
+pub(crate) enum Command {
+    Demo(Demo),
+    Init(Init),
+    Check(Check),
+    Fmt(Fmt),
+    Key(Key),
+    Generate(Generate),
+    Docs(Docs),
+    Audit(Audit),
+    Report(Report),
+    Rules(Rules),
+    Explain(Explain),
+    /// Print a completion script for a shell
+    Completions {
+        /// The shell
+        shell: clap_complete::Shell,
+    },
+    /// Write the manual pages
+    Man {
+        /// The folder to write them to
+        #[arg(value_name = "DIR", value_hint = ValueHint::DirPath)]
+        folder: PathBuf,
+    },
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory as _;
+
+    #[test]
+    fn the_arguments_do_not_contradict_each_other() {
+        Args::command().debug_assert();
+    }
+}

@@ -1,0 +1,189 @@
+//! Definitions: what is stored under a key, for how long, and what happens to it.
+
+use super::event::resolution;
+use super::param::enum_words;
+use super::pattern::parts;
+use super::{Building, prefix_params, text};
+use crate::model::name::Names;
+use crate::model::{Behaviour, Field, Key, Name, Param, Ttl, Value};
+use keyward_fact::Duration;
+use keyward_schema::model::{
+    Algorithm, Definition, JsonType, Limit, OnFull, OnOutage, OnWrite, Role,
+};
+use keyward_schema::{Spanned, model};
+
+impl Building<'_> {
+    pub(super) fn key(&self, number: usize, params: Vec<Param>) -> Key {
+        let schema = self.schema;
+        let definition = &schema.keys[number];
+        let prefix = schema.keyspace.prefix.as_ref().map(|prefix| &prefix.value);
+        let prefix_params = prefix_params(schema);
+        let compiled = schema.compiled.definitions().nth(number);
+        let constant = prefix.filter(|_| prefix_params == 0).map(ToString::to_string);
+        let whole = |text: &str| format!("{}{text}", constant.clone().unwrap_or_default());
+        let parts = parts(&definition.pattern);
+        let literal_len = parts.iter().filter_map(|part| part.literal.as_ref()).map(String::len);
+        let prefix_len = prefix.map_or(0, |prefix| {
+            let parts = self::parts(prefix);
+            parts.iter().filter_map(|part| part.literal.as_ref()).map(String::len).sum()
+        });
+        let fields = &definition.fields;
+        let mut field_names = Names::default();
+        Key {
+            number,
+            name: self.key_names[number].clone(),
+            doc: text(definition.doc.as_ref()),
+            owner: text(definition.owner.as_ref()),
+            group: text(definition.group.as_ref()),
+            lifecycle: definition.lifecycle.name(),
+            role: definition.role.as_ref().map(|role| role.name()),
+            pattern: format!(
+                "{}{}",
+                prefix.map(ToString::to_string).unwrap_or_default(),
+                definition.pattern.value
+            ),
+            params: params.into_iter().skip(prefix_params).collect(),
+            literal_len: literal_len.sum::<usize>() + prefix_len,
+            parts,
+            glob: compiled.and_then(|it| it.glob_named(&[]).ok()).unwrap_or_default(),
+            shadowed: compiled.is_some_and(|it| it.is_shadowed()),
+            tagged: compiled.is_some_and(|it| it.has_tag()),
+            examples: definition.examples.iter().map(|example| whole(example)).collect(),
+            ty: definition.key_type.as_ref().map(|ty| ty.name().to_owned()),
+            value: definition.value.as_ref().map(|value| self.value(value)),
+            fields: fields
+                .iter()
+                .map(|field| Field {
+                    name: field_names.add(&field.name),
+                    doc: text(field.doc.as_ref()),
+                    value: self.value(&field.value),
+                    optional: field.optional,
+                    ttl: field.ttl.as_ref().map(|ttl| ttl_of(ttl)),
+                })
+                .collect(),
+            open: definition.open,
+            member: definition.member.as_ref().map(|value| self.value(value)),
+            score: definition.score.as_ref().map(|value| self.value(value)),
+            ttl: definition.ttl.as_ref().map(|ttl| ttl_of(ttl)),
+            max_len: definition.max_len.as_ref().map(|len| len.value),
+            max_bytes: definition.max_bytes.as_ref().map(|size| size.bytes()),
+            behaviour: behaviour(definition),
+            former: Vec::new(),
+        }
+    }
+
+    fn value(&self, value: &model::Value) -> Value {
+        let mut made = Value {
+            kind: "text",
+            words: Vec::new(),
+            json_type: None,
+            items: None,
+            zstd: false,
+            of: None,
+            keys: Vec::new(),
+        };
+        made.kind = match value {
+            model::Value::Text => "text",
+            model::Value::Int => "int",
+            model::Value::Uint => "uint",
+            model::Value::Float => "float",
+            model::Value::Bool => "bool",
+            model::Value::Uuid => "uuid",
+            model::Value::Timestamp => "timestamp",
+            model::Value::Date => "date",
+            model::Value::Unix => "unix",
+            model::Value::UnixMs => "unix_ms",
+            model::Value::Bytes => "bytes",
+            model::Value::Enum(words) => {
+                made.words = enum_words(words, str::to_owned);
+                "enum"
+            }
+            model::Value::Json { of, zstd } => {
+                made.zstd = *zstd;
+                match of {
+                    Some(JsonType::Named(name)) => made.json_type = Some(name.clone()),
+                    Some(JsonType::Array(items)) => made.items = Some(Box::new(self.value(items))),
+                    None => {}
+                }
+                "json"
+            }
+            model::Value::Ref { definition, param } => {
+                made.of = self.referred(definition, param);
+                "ref"
+            }
+            model::Value::Key(names) => {
+                made.keys = self.numbers(names);
+                "key"
+            }
+        };
+        made
+    }
+}
+
+fn behaviour(definition: &Definition) -> Behaviour {
+    let millis = |duration: &Option<Spanned<Duration>>| {
+        duration.as_ref().map(|duration| duration.value.as_millis())
+    };
+    let cache = &definition.cache;
+    let mut made = Behaviour {
+        jitter: definition.jitter.as_ref().map_or(0.0, |jitter| jitter.value.clamp(0.0, 100.0)),
+        keep_ttl: definition.on_write == OnWrite::Keep,
+        sliding: definition.sliding,
+        refuse_when_full: definition.on_full == OnFull::Refuse,
+        invalidate: definition.invalidate.as_ref().map(|how| resolution(how.value)),
+        indexes: Vec::new(),
+        l1_ms: millis(&cache.l1),
+        early_refresh: cache.early_refresh.as_ref().is_some_and(|on| on.value),
+        stale_ms: millis(&cache.stale_if_error),
+        negative_ms: millis(&cache.negative_ttl),
+        load_lock_ms: millis(&cache.load_lock),
+        limit: None,
+        window_ms: None,
+        algorithm: None,
+        closed_on_outage: false,
+        negative: false,
+    };
+    let fixed = |limit: Limit| if let Limit::Fixed(limit) = limit { Some(limit) } else { None };
+    match definition.role.as_ref().map(|role| &role.value) {
+        Some(Role::Counter(counter)) => made.negative = counter.negative,
+        Some(Role::Quota(quota)) => {
+            made.limit = fixed(quota.limit.value);
+            made.window_ms = millis(&quota.window);
+        }
+        Some(Role::RateLimit(limit)) => {
+            made.limit = fixed(limit.limit.value);
+            made.window_ms = Some(limit.window.value.as_millis());
+            made.algorithm = Some(match limit.algorithm {
+                Algorithm::FixedWindow => "fixed-window",
+                Algorithm::SlidingWindow => "sliding-window",
+                Algorithm::Gcra => "gcra",
+            });
+            made.closed_on_outage = limit.on_outage == OnOutage::Closed;
+        }
+        _ => {}
+    }
+    made
+}
+
+fn ttl_of(ttl: &model::Ttl) -> Ttl {
+    let (kind, by) = match ttl {
+        model::Ttl::None => ("none", None),
+        model::Ttl::Fixed(_) => ("fixed", None),
+        model::Ttl::Range(..) => ("range", None),
+        model::Ttl::By { param, .. } => ("by", Some(Name::new(param))),
+        model::Ttl::Caller { .. } => ("caller", None),
+    };
+    let words = if let model::Ttl::By { values, .. } = ttl {
+        values.iter().map(|(word, ttl)| (word.clone(), ttl.as_millis())).collect()
+    } else {
+        Vec::new()
+    };
+    Ttl {
+        kind,
+        text: ttl.to_string(),
+        min_ms: ttl.shortest().map(Duration::as_millis),
+        max_ms: ttl.longest().map(Duration::as_millis),
+        by,
+        words,
+    }
+}

@@ -1,0 +1,156 @@
+//! From a schema to the model.
+
+mod event;
+mod key;
+mod param;
+mod pattern;
+mod selection;
+
+use super::name::Names;
+use super::{Event, Former, Key, Module, Name, Param, ParamType, Value};
+use base64::Engine as _;
+use event::note_indexes;
+use keyward_pattern::{LanguageError, Tables};
+use keyward_schema::{Schema, Spanned};
+use pattern::old_names;
+use std::cell::OnceCell;
+use std::collections::HashMap;
+
+impl Module {
+    /// The model of a schema. What it refers to must exist, as `keyward check` makes sure; what does
+    /// not is left out.
+    pub fn new(schema: &Schema) -> Result<Self, LanguageError> {
+        let besides: Vec<keyward_pattern::Param> = schema
+            .events
+            .iter()
+            .flat_map(|event| &event.params)
+            .chain(old_names(schema).flat_map(|(_, rename)| &rename.params))
+            .map(|param| param.param.value.clone())
+            .collect();
+        let export = schema.compiled.export(&besides)?;
+        let mut building = Building::new(schema, &export.block);
+        let prefix_params = prefix_params(schema);
+        let mut keys = Vec::new();
+        for (number, definition) in schema.keys.iter().enumerate() {
+            let languages = &export.languages[number];
+            let mut names = Names::default();
+            let holes = schema.keyspace.prefix.iter().flat_map(|prefix| prefix.value.holes());
+            let holes = holes.chain(definition.pattern.holes());
+            let params = definition.params.iter().zip(languages).zip(holes);
+            let params: Vec<Param> = params
+                .map(|((param, language), hole)| {
+                    building.param(param, *language, hole.rest, &mut names)
+                })
+                .collect();
+            keys.push(params);
+        }
+        let mut besides = export.besides.iter();
+        let mut event_params: Vec<Vec<Param>> = Vec::new();
+        for event in &schema.events {
+            let mut names = Names::default();
+            let params = event.params.iter();
+            let params = params.map(|param| {
+                let language = besides.next().copied().flatten();
+                building.param(param, language, false, &mut names)
+            });
+            event_params.push(params.collect());
+        }
+        let former: Vec<(usize, Former)> = old_names(schema)
+            .filter_map(|(phase, rename)| building.former(phase, rename, &mut besides))
+            .collect();
+        let prefix = building.prefix(keys.first().map_or(&[], |params| &params[..prefix_params]));
+        let mut keys: Vec<Key> =
+            (0..).zip(keys).map(|(number, params)| building.key(number, params)).collect();
+        for (number, former) in former {
+            keys[number].former.push(former);
+        }
+        let events: Vec<Event> = schema
+            .events
+            .iter()
+            .zip(event_params)
+            .zip(building.event_names())
+            .map(|((event, params), name)| building.event(event, name, params, &keys))
+            .collect();
+        note_indexes(&events, &mut keys);
+        Ok(Module {
+            name: Name::new(&schema.keyspace.name),
+            doc: text(schema.keyspace.doc.as_ref()),
+            separator: *schema.keyspace.separator,
+            prefix,
+            block: base64::engine::general_purpose::STANDARD.encode(&export.block),
+            types: building.types,
+            groups: selection::by_group(schema, &keys),
+            lifecycles: selection::by_lifecycle(schema, &keys),
+            owners: selection::by_owner(schema, &keys),
+            json_types: json_types(&keys),
+            keys,
+            events,
+        })
+    }
+}
+
+/// The application's types that hold JSON, in the order of their first use.
+fn json_types(keys: &[Key]) -> Vec<String> {
+    let mut found = Vec::new();
+    for key in keys {
+        let fields = key.fields.iter().map(|field| &field.value);
+        let values = [&key.value, &key.member, &key.score].into_iter().flatten().chain(fields);
+        for value in values {
+            collect_json_types(value, &mut found);
+        }
+    }
+    found
+}
+
+fn collect_json_types(value: &Value, into: &mut Vec<String>) {
+    if let Some(name) = &value.json_type
+        && !into.contains(name)
+    {
+        into.push(name.clone());
+    }
+    if let Some(items) = &value.items {
+        collect_json_types(items, into);
+    }
+}
+
+/// What is collected on the way.
+struct Building<'s> {
+    schema: &'s Schema,
+    types: Vec<ParamType>,
+    type_names: Names,
+    /// The type of each declaration: by name, declaration and whether it takes the rest
+    known: HashMap<(String, keyward_pattern::Param, bool), ParamType>,
+    key_names: Vec<Name>,
+    block: &'s [u8],
+    /// Read from the block when a value is spelled otherwise than it is, which is rare
+    tables: OnceCell<Option<Tables>>,
+}
+
+impl<'s> Building<'s> {
+    fn new(schema: &'s Schema, block: &'s [u8]) -> Self {
+        let mut names = Names::default();
+        let key_names = schema.keys.iter().map(|key| names.add(&key.name)).collect();
+        Building {
+            schema,
+            types: Vec::new(),
+            type_names: Names::default(),
+            known: HashMap::new(),
+            key_names,
+            block,
+            tables: OnceCell::new(),
+        }
+    }
+
+    fn numbers(&self, names: &[String]) -> Vec<usize> {
+        let number = |name: &String| self.schema.keys.iter().position(|key| *key.name == *name);
+        names.iter().filter_map(number).collect()
+    }
+}
+
+fn prefix_params(schema: &Schema) -> usize {
+    schema.keyspace.prefix.as_ref().map_or(0, |prefix| prefix.holes().count())
+}
+
+fn text(text: Option<&Spanned<String>>) -> Option<String> {
+    text.map(|text| text.value.clone())
+}
