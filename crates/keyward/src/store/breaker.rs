@@ -17,6 +17,9 @@ pub struct BreakerSettings {
     pub min_samples: u32,
     /// The share of errors, from 0 to 1, at which it opens
     pub error_rate: f64,
+    /// It also opens when nothing but errors came for so long, and at least `min_samples` of them: a server
+    /// that hangs after much good traffic would cost a timeout a request until their share is reached
+    pub silence: Duration,
     /// How long it stays open before it lets a probe through
     pub cooldown: Duration,
     /// How many probes must succeed in a row before it closes
@@ -29,6 +32,7 @@ impl Default for BreakerSettings {
             window: Duration::from_secs(10),
             min_samples: 5,
             error_rate: 0.5,
+            silence: Duration::from_secs(1),
             cooldown: Duration::from_secs(1),
             probes: 2,
         }
@@ -61,6 +65,8 @@ struct Counts {
     state: BreakerState,
     /// Good and bad answers, in slices of the window
     slices: [Slice; SLICES],
+    /// When the first of the errors came that no good answer has followed, and how many there are
+    only_bad: Option<(u64, u32)>,
     probing: bool,
     good_probes: u32,
 }
@@ -95,6 +101,7 @@ impl Breaker {
         let counts = Counts {
             state: BreakerState::Closed,
             slices: [Slice::default(); SLICES],
+            only_bad: None,
             probing: false,
             good_probes: 0,
         };
@@ -141,21 +148,34 @@ impl Breaker {
         counts.state = BreakerState::Closed;
         counts.good_probes = 0;
         counts.slices = [Slice::default(); SLICES];
+        counts.only_bad = None;
         self.open_until.store(0, Ordering::Release);
     }
 
+    /// Counts an answer; whether it is to open.
     fn count(&self, counts: &mut Counts, good: bool) -> bool {
+        let now = self.clock.now();
         let width = (millis(self.settings.window) / SLICES as u64).max(1);
-        let number = self.clock.now() / width + 1;
+        let number = now / width + 1;
         let slice = &mut counts.slices[usize::try_from(number).unwrap_or(0) % SLICES];
         if slice.number != number {
             *slice = Slice { number, good: 0, bad: 0 };
         }
         if good {
             slice.good = slice.good.saturating_add(1);
+            counts.only_bad = None;
             return false;
         }
         slice.bad = slice.bad.saturating_add(1);
+        let recent =
+            |(since, _): &(u64, u32)| now.saturating_sub(*since) <= millis(self.settings.window);
+        let (since, errors) = counts.only_bad.filter(recent).unwrap_or((now, 0));
+        counts.only_bad = Some((since, errors.saturating_add(1)));
+        if errors >= self.settings.min_samples.saturating_sub(1)
+            && now.saturating_sub(since) >= millis(self.settings.silence)
+        {
+            return true;
+        }
         let recent = counts.slices.iter().filter(|slice| slice.number + SLICES as u64 > number);
         let (good, bad) = recent.fold((0u64, 0u64), |(good, bad), slice| {
             (good + u64::from(slice.good), bad + u64::from(slice.bad))
@@ -248,6 +268,25 @@ mod tests {
             assert_eq!(fail(&breaker), None);
         }
         assert_eq!(breaker.state(), BreakerState::Closed);
+    }
+
+    #[test]
+    fn nothing_but_errors_for_a_while_opens_it_whatever_went_before() {
+        let (breaker, clock) = breaker();
+        for _ in 0..1000 {
+            breaker.permit().unwrap().good();
+        }
+        // A connection that breaks fails all that was under way, and nothing follows from that.
+        for _ in 0..100 {
+            assert_eq!(fail(&breaker), None);
+        }
+        clock.advance(Duration::from_millis(900));
+        breaker.permit().unwrap().good();
+        for _ in 0..10 {
+            assert_eq!(fail(&breaker), None);
+            clock.advance(Duration::from_millis(100));
+        }
+        assert_eq!(fail(&breaker), Some(Turn::Opened));
     }
 
     #[test]

@@ -33,7 +33,8 @@ fn a_store_is_built_with_settings() -> Done {
         .breaker(BreakerSettings {
             error_rate: 0.5,                  // half of the answers were none,
             window: Duration::from_secs(10),  // of those in ten seconds,
-            min_samples: 5,                   // which were at least five:
+            min_samples: 5,                   // which were at least five;
+            silence: Duration::from_secs(1),  // or only errors came for a second:
             cooldown: Duration::from_secs(1), // nothing is asked for a second,
             probes: 2,                        // until two in a row are answered
         })
