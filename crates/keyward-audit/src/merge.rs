@@ -75,6 +75,14 @@ fn check(merged: &Report, report: &Report) -> Result<(), MergeError> {
     if one != other {
         return Err(MergeError::Bytes { one: one.name(), other: other.name() });
     }
+    if !is_of_same_schemas(merged, report) {
+        return Err(MergeError::Schemas);
+    }
+    Ok(())
+}
+
+/// Whether two reports have the same definitions, so that their numbers can be added.
+pub(crate) fn is_of_same_schemas(one: &Report, other: &Report) -> bool {
     let names = |report: &Report| -> Vec<String> {
         report
             .definitions
@@ -82,10 +90,7 @@ fn check(merged: &Report, report: &Report) -> Result<(), MergeError> {
             .map(|it| format!("{}/{} {}", it.schema, it.name, it.pattern))
             .collect()
     };
-    if names(merged) != names(report) {
-        return Err(MergeError::Schemas);
-    }
-    Ok(())
+    names(one) == names(other)
 }
 
 /// Adds what another report has counted. What follows from the numbers is left to [`settle`].

@@ -123,6 +123,8 @@ pub enum BytesKind {
     Estimated,
     /// Bytes in the file or on the wire
     Serialized,
+    /// Nothing: the server does not answer MEMORY USAGE, and what it does not say is not guessed
+    Unknown,
 }
 
 impl BytesKind {
@@ -132,6 +134,7 @@ impl BytesKind {
             BytesKind::MemoryUsage => "memory-usage",
             BytesKind::Estimated => "estimated",
             BytesKind::Serialized => "serialized",
+            BytesKind::Unknown => "unknown",
         }
     }
 }

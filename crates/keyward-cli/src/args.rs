@@ -526,9 +526,10 @@ Examples:
   keyward audit dump.rdb --format jsonl               every key, for DuckDB and friends
   keyward audit redis://127.0.0.1:6379                a server that is running, gently
   keyward audit redis://10.0.0.7:7000                 any node of a cluster: every shard at once
+  keyward audit redis://127.0.0.1 --resume scan       goes on where Ctrl-C stopped it
 
 Exit codes: 0 clean, 1 findings, 2 wrong usage or nothing to judge, 3 a source that cannot be read to \
-its end")]
+its end, or a scan that was stopped")]
 pub(crate) struct Audit {
     /// A server's URL (redis://, rediss://, redis+unix://, redis+cluster://, redis+sentinel://), an RDB
     /// file, also compressed with gzip or zstd, or `-` for standard input
@@ -600,6 +601,9 @@ pub(crate) struct Live {
     /// Ask for a snapshot also where memory looks short
     #[arg(long)]
     pub(crate) force: bool,
+    /// Where a scan that is stopped by Ctrl-C keeps what it has seen, and goes on from if that is there
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) resume: Option<PathBuf>,
     /// The user, where the URL names none
     #[arg(long, value_name = "NAME")]
     pub(crate) user: Option<String>,

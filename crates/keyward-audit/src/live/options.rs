@@ -152,8 +152,17 @@ pub struct ResumeShard {
     pub run_id: String,
     /// Where that server is
     pub server: String,
+    /// What it called itself, `master` or `slave`, which must be the same
+    #[serde(default)]
+    pub role: String,
+    /// The slots that it served, as [`Shard::slots`](super::Shard::slots) has them, which must be the same
+    #[serde(default)]
+    pub slots: Option<String>,
     /// The database, and the cursor in it; `None` where all was seen
     pub at: Option<(u64, u64)>,
     /// What was counted so far
     pub counts: super::seen::Counts,
+    /// What could not be seen so far
+    #[serde(default)]
+    pub notes: Vec<String>,
 }

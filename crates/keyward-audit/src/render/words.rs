@@ -82,6 +82,7 @@ pub(super) fn bytes_kind(report: &Report) -> String {
             None => "memory, estimated; not checked for this server".to_owned(),
         },
         BytesKind::Serialized => "serialized, not the server's memory".to_owned(),
+        BytesKind::Unknown => "not known".to_owned(),
     }
 }
 

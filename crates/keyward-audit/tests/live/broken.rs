@@ -110,5 +110,5 @@ fn a_scan_is_not_resumed_on_a_server_that_was_restarted() {
     options.resume = Some(resume);
     let ended = live::observe(&server.url(), &options, |_| Everything::default());
     let error = ended.and_then(Ended::whole).err().expect("it restarted");
-    assert!(error.to_string().contains("restarted since the scan was stopped"), "{error}");
+    insta::assert_snapshot!(plain(&error.to_string(), &[&server]), @"the scan of <server 0> cannot go on where it was stopped: the server was restarted since");
 }

@@ -2,6 +2,7 @@
 
 mod audit;
 mod audit_live;
+mod audit_resume;
 mod check;
 mod docs;
 mod exit_codes;
