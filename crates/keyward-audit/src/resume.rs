@@ -259,7 +259,7 @@ impl fmt::Display for ResumeError {
             ResumeError::Damaged { why } => write!(f, "it holds no scan that was stopped: {why}"),
             ResumeError::Program { keyward } => write!(
                 f,
-                "version `{keyward}` of keyward wrote it, and this is {}",
+                "keyward `{keyward}` wrote it, in a form that {} does not read",
                 env!("CARGO_PKG_VERSION")
             ),
             ResumeError::Source { was } => write!(f, "it is of a scan of {was}"),

@@ -40,7 +40,7 @@ pub(crate) fn run(args: &Args, settings: &Settings, output: &Output) -> Result<V
         AuditFormat::Csv => Some(list::List::csv(args.form.out.as_deref())?),
         _ => None,
     };
-    let mut report = source::read(&audit, args, settings, &session, list.as_ref())?;
+    let mut report = source::read(&audit, args, settings, &session, (list.as_ref(), output))?;
     refuse_nothing(&report)?;
     if let (Some(baseline), Some(path)) = (&baseline, &args.baseline) {
         let tolerance = args.tolerance.unwrap_or(DEFAULT_TOLERANCE);

@@ -6,6 +6,7 @@ use super::resume::{Session, is_resumable};
 use crate::args::{Audit as Args, Live, LiveVia};
 use crate::failure::{Failure, Result};
 use crate::interrupt;
+use crate::output::Output;
 use crate::settings::Settings;
 use keyward_audit::live::{Bound, Error, Options, Secret, Tls, Via, shown};
 use keyward_audit::{Audit, Outcome, Report};
@@ -21,10 +22,10 @@ pub(super) fn read(
     args: &Args,
     settings: &Settings,
     session: &Session,
-    list: Option<&List>,
+    (list, output): (Option<&List>, &Output),
 ) -> Result<Report> {
     let options = options(&args.live)?;
-    let earlier = session.earlier(audit)?;
+    let earlier = session.earlier(audit, output)?;
     let _guard = if is_resumable(args) {
         interrupt::stop_at(&options.stop)?;
         None

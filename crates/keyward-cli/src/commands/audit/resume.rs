@@ -27,6 +27,7 @@ pub(super) struct Session {
     /// By which keys are masked, unless a person said it
     secret: Option<String>,
     pub(super) salt: Salt,
+    stopped_at: String,
     earlier: Option<Stopped>,
 }
 
@@ -57,6 +58,7 @@ impl Session {
             today: settings.today,
             secret: None,
             salt: Salt::of(""),
+            stopped_at: String::new(),
             earlier: None,
         };
         if let Some(file) = file {
@@ -65,6 +67,7 @@ impl Session {
                 session.refused(&ResumeError::Damaged { why })
             })?;
             session.secret = file.secret;
+            session.stopped_at = file.stopped_at;
             session.earlier = Some(file.stopped);
         }
         session.salt = match (&args.salt, &session.secret) {
@@ -83,9 +86,11 @@ impl Session {
     }
 
     /// What was seen before, if the audit is the same.
-    pub(super) fn earlier(&self, audit: &Audit) -> Result<Option<&Stopped>> {
+    pub(super) fn earlier(&self, audit: &Audit, output: &Output) -> Result<Option<&Stopped>> {
         if let Some(earlier) = &self.earlier {
             audit.can_go_on(earlier).map_err(|error| self.refused(&error))?;
+            let (keys, when) = (thousands(earlier.keys()), printable(&self.stopped_at));
+            output.note(format_args!("going on after {keys} keys, stopped at {when}"))?;
         }
         Ok(self.earlier.as_ref())
     }
@@ -214,8 +219,6 @@ fn read(path: &Path, terms: &Terms, output: &Output) -> Result<Option<ResumeFile
     let file = ResumeFile::parse(&text).map_err(|error| refused(path, &error))?;
     file.check(terms).map_err(|error| refused(path, &error))?;
     check_writable(path)?;
-    let (keys, when) = (thousands(file.stopped.keys()), printable(&file.stopped_at));
-    output.note(format_args!("going on after {keys} keys, where it was stopped at {when}"))?;
     Ok(Some(file))
 }
 
@@ -229,7 +232,11 @@ fn refused(path: &Path, error: &ResumeError) -> Failure {
     let why = printable(&error.to_string());
     let failure = Failure::new(format!("cannot go on from `{}`: {why}", path.display()));
     let failure = error.help().into_iter().fold(failure, Failure::help);
-    failure.help(anew(path))
+    match error {
+        // Who knows what it is.
+        ResumeError::Damaged { .. } => failure.help("to begin anew, name a file that is not there"),
+        _ => failure.help(anew(path)),
+    }
 }
 
 fn anew(path: &Path) -> String {

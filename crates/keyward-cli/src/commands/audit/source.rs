@@ -6,6 +6,7 @@ use super::resume::{Session, url};
 use crate::args::Audit as Args;
 use crate::failure::{Failure, Result, why};
 use crate::interrupt;
+use crate::output::Output;
 use crate::settings::Settings;
 use keyward_audit::{Audit, Reading, Report};
 use keyward_rdb::{Error, ErrorKind, Reader};
@@ -23,10 +24,10 @@ pub(super) fn read(
     args: &Args,
     settings: &Settings,
     session: &Session,
-    list: Option<&List>,
+    (list, output): (Option<&List>, &Output),
 ) -> Result<Report> {
     if let Some(url) = url(args) {
-        return super::live::read(audit, url, args, settings, session, list);
+        return super::live::read(audit, url, args, settings, session, (list, output));
     }
     if args.source == "-" {
         if io::stdin().is_terminal() {
