@@ -215,9 +215,22 @@ impl<O: Observer> Scan<'_, O> {
                 flow.batches.pop_front();
                 flow.looked -= 1;
             }
-            self.pace.batch(start.elapsed(), commands);
+            let pause = self.pace.batch(start.elapsed(), commands);
+            self.rest(pause);
         }
         Ok(flow.asked.is_some() || !flow.batches.is_empty())
+    }
+
+    /// Pauses, but for no longer than until it is to stop.
+    fn rest(&self, pause: Duration) {
+        const SLICE: Duration = Duration::from_millis(50);
+        let start = Instant::now();
+        while let Some(left) = pause.checked_sub(start.elapsed())
+            && !left.is_zero()
+            && !self.task.must_stop()
+        {
+            thread::sleep(left.min(SLICE));
+        }
     }
 
     fn ask(&mut self, cursor: u64) -> Result<(), Fault> {
