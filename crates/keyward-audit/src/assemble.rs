@@ -48,6 +48,9 @@ impl Audit {
             absorb(&mut report, Report { source: Source::unknown(), ..earlier });
         }
         let (settings, findings) = settings::judge(self, server);
+        if !report.source.bytes.is_known() {
+            report.forget_bytes();
+        }
         report.settings = settings;
         report.findings.extend(findings);
         if self.selective {
