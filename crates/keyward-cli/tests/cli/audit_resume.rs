@@ -197,6 +197,34 @@ fn a_second_ctrl_c_ends_at_once() {
 }
 
 #[test]
+fn a_kill_leaves_the_old_file_or_the_new_one() {
+    let server = Server::redis();
+    fill(&server);
+    let cli = shop(SHOP);
+    stop(begin(&cli, &server, &["--resume", "scan"]));
+    for _ in 0..8 {
+        let running = begin(&cli, &server, &["--resume", "scan"]);
+        running.interrupt();
+        // Dropped, it is killed.
+        drop(running);
+        let file: Value = serde_json::from_str(&cli.read("scan")).unwrap();
+        assert_eq!(file["stopped"]["counted"].as_array().unwrap().len(), 1);
+    }
+    let resumed = cli.run([
+        "audit",
+        &server.url(),
+        "--salt",
+        "s",
+        "--resume",
+        "scan",
+        "--format",
+        "json",
+        "--unbounded",
+    ]);
+    assert_eq!(report(&resumed)["summary"]["keys"], 2_100);
+}
+
+#[test]
 fn what_has_changed_meanwhile_is_told_and_nothing_begins_anew_by_itself() {
     let server = Server::redis();
     fill(&server);

@@ -38,7 +38,7 @@ pub(super) fn read(
     drop(watch);
     match read {
         Ok(Outcome::Whole(report)) => Ok(*report),
-        Ok(Outcome::Stopped(stopped)) => Err(session.keep(*stopped, url, settings.now)),
+        Ok(Outcome::Stopped(stopped)) => Err(session.keep(*stopped, url)),
         Err(error) => Err(session.cannot_go_on(&error).unwrap_or_else(|| refused(&error))),
     }
 }

@@ -1,20 +1,26 @@
 //! A scan that is stopped by Ctrl-C, and goes on later.
 
+mod again;
+mod file;
+
 use super::Places;
 use crate::args::{Audit as Args, AuditFormat, LiveVia};
 use crate::failure::{Failure, Result};
 use crate::output::{Output, printable};
 use crate::settings::Settings;
 use crate::today;
+use again::command;
+use file::{default_name, folder, write};
 use keyward_audit::live::{Error, shown};
 use keyward_audit::{Audit, ResumeError, ResumeFile, Salt, Stopped, Terms, fingerprint};
 use keyward_fact::thousands;
 use keyward_schema::model::Date;
 use std::collections::BTreeMap;
-use std::fs::{self, File};
+use std::fs;
 use std::hash::{BuildHasher as _, Hasher as _, RandomState};
-use std::io::{self, ErrorKind, Write as _};
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 /// What a scan is to go on from, and where it keeps what it has seen.
 #[derive(Debug)]
@@ -96,7 +102,7 @@ impl Session {
     }
 
     /// Keeps what was seen, and says how to go on.
-    pub(super) fn keep(&self, stopped: Stopped, url: &str, now: u64) -> Failure {
+    pub(super) fn keep(&self, stopped: Stopped, url: &str) -> Failure {
         let (keys, expected) = (stopped.keys(), stopped.expected());
         let of =
             if expected > keys { format!(" of {}", thousands(expected)) } else { String::new() };
@@ -108,7 +114,7 @@ impl Session {
             );
         }
         let today = format!("{:04}-{:02}-{:02}", self.today.year, self.today.month, self.today.day);
-        let file = ResumeFile::new(self.terms.clone(), today, self.secret.clone(), stopped, now);
+        let file = ResumeFile::new(self.terms.clone(), today, self.secret.clone(), stopped, now());
         let path = self.path.clone().unwrap_or_else(|| PathBuf::from(default_name(url)));
         match write(&path, self.earlier.is_some(), &file.text()) {
             Ok(path) => {
@@ -252,158 +258,14 @@ fn hint(path: &Path, output: &Output) -> Result<()> {
     Ok(())
 }
 
-/// `keyward-10.0.0.7-6379.resume`
-fn default_name(url: &str) -> String {
-    const LONGEST: usize = 80;
-    let shown = shown(url);
-    let place = shown.split_once("://").map_or(shown.as_str(), |(_, place)| place);
-    let plain = |char: char| if char.is_ascii_alphanumeric() || char == '.' { char } else { '-' };
-    let name: String = place.trim_matches('/').chars().map(plain).take(LONGEST).collect();
-    format!("keyward-{name}.resume")
-}
-
-/// Writes the file so that at any instant there is the old one or the new one. It holds a secret, so only
-/// its owner can read it. What is there already is replaced only if the scan went on from it.
-fn write(path: &Path, replace: bool, text: &str) -> io::Result<PathBuf> {
-    const MOST: u32 = 100;
-    // A link stays one.
-    let target = path.canonicalize().unwrap_or_else(|_| path.to_owned());
-    let folder = folder(&target);
-    let mut file = tempfile::Builder::new().prefix(".keyward-").tempfile_in(folder)?;
-    file.write_all(text.as_bytes())?;
-    file.as_file().sync_all()?;
-    let mut written = path.to_owned();
-    if replace {
-        file.persist(&target)?;
-    } else {
-        let mut number = 1;
-        while let Err(failed) = file.persist_noclobber(&written) {
-            number += 1;
-            if failed.error.kind() != ErrorKind::AlreadyExists || number > MOST {
-                return Err(failed.error);
-            }
-            file = failed.file;
-            let mut name = path.as_os_str().to_owned();
-            name.push(format!(".{number}"));
-            written = name.into();
-        }
-    }
-    // The name survives a crash, too, where the system can promise that.
-    let _ = File::open(folder).and_then(|folder| folder.sync_all());
-    Ok(written)
-}
-
-fn folder(path: &Path) -> &Path {
-    let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
-    parent.unwrap_or(Path::new("."))
-}
-
-/// The command that goes on, and whether something in it is hidden.
-fn command(url: &str, path: &Path) -> (String, bool) {
-    let args = std::env::args_os().skip(1).map(|arg| arg.to_string_lossy().into_owned());
-    again(&args.collect::<Vec<_>>(), url, &path.to_string_lossy())
-}
-
-fn again(args: &[String], url: &str, path: &str) -> (String, bool) {
-    let mut words = vec!["keyward".to_owned()];
-    let mut hidden = false;
-    let mut rest = args.iter();
-    let mut end = None;
-    while let Some(arg) = rest.next() {
-        match arg.as_str() {
-            "--resume" => drop(rest.next()),
-            arg if arg.starts_with("--resume=") => {}
-            "--salt" => {
-                hidden |= rest.next().is_some();
-                words.extend(["--salt".to_owned(), "…".to_owned()]);
-            }
-            arg if arg.starts_with("--salt=") => {
-                hidden = true;
-                words.push("--salt=…".to_owned());
-            }
-            arg if arg == url && shown(url) != url => {
-                hidden = true;
-                let bare = shown(url);
-                let (scheme, place) = bare.split_once("://").unwrap_or(("", &bare));
-                words.push(format!("{scheme}://…@{place}"));
-            }
-            arg => {
-                if arg == "--" {
-                    end = end.or(Some(words.len()));
-                }
-                words.push(quoted(arg));
-            }
-        }
-    }
-    let end = end.unwrap_or(words.len());
-    words.splice(end..end, ["--resume".to_owned(), quoted(path)]);
-    (words.join(" "), hidden)
-}
-
-/// A word as a shell reads it.
-fn quoted(word: &str) -> String {
-    let plain = |char: char| char.is_ascii_alphanumeric() || "-_./:=,%@+".contains(char);
-    if !word.is_empty() && word.chars().all(plain) {
-        word.to_owned()
-    } else {
-        format!("'{}'", printable(word).replace('\'', r"'\''"))
-    }
+/// In milliseconds since 1970; the run may have begun hours ago.
+fn now() -> u64 {
+    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
 }
 
 /// As good as the random numbers that the standard library takes for its own hash tables.
 fn random() -> String {
     let half = || RandomState::new().build_hasher().finish();
     format!("{:016x}{:016x}", half(), half())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_command_to_go_on_is_the_one_that_was_typed() {
-        let said = |words: &[&str], url: &str| {
-            let words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
-            again(&words, url, "a.resume")
-        };
-        let url = "redis://127.0.0.1:6379";
-        assert_eq!(
-            said(&["audit", url, "--group", "it's", "--resume", "b"], url).0,
-            r"keyward audit redis://127.0.0.1:6379 --group 'it'\''s' --resume a.resume"
-        );
-        assert_eq!(
-            said(&["-q", "audit", "--resume=b", "--", url], url).0,
-            "keyward -q audit --resume a.resume -- redis://127.0.0.1:6379"
-        );
-        let secret = "rediss://ann:hunter2@10.0.0.7:6380/1";
-        assert_eq!(
-            said(&["audit", "--salt", "s3same", secret], secret),
-            ("keyward audit --salt … rediss://…@10.0.0.7:6380/1 --resume a.resume".into(), true)
-        );
-        assert_eq!(said(&["audit", "--salt=s3same", url], url).0.matches("s3same").count(), 0);
-    }
-
-    #[test]
-    fn a_file_is_named_after_the_server_and_holds_no_secret_in_its_name() {
-        for (url, name) in [
-            ("redis://ann:hunter2@10.0.0.7:6379/3", "keyward-10.0.0.7-6379-3.resume"),
-            ("redis+unix:///run/redis.sock?password=x", "keyward-run-redis.sock.resume"),
-            ("redis+cluster://a:1,b:2", "keyward-a-1-b-2.resume"),
-        ] {
-            assert_eq!(default_name(url), name);
-        }
-    }
-
-    #[test]
-    fn what_is_there_already_is_not_replaced() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("a.resume");
-        assert_eq!(write(&path, false, "1").unwrap(), path);
-        let second = write(&path, false, "2").unwrap();
-        assert_eq!(second, folder.path().join("a.resume.2"));
-        assert_eq!(write(&path, true, "3").unwrap(), path);
-        assert_eq!(fs::read_to_string(&path).unwrap(), "3");
-        assert_eq!(fs::read_to_string(&second).unwrap(), "2");
-        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 2);
-    }
 }
