@@ -28,11 +28,29 @@ impl Audit {
         server: &ServerFacts,
         now: u64,
     ) -> Report {
+        self.report_with(source, tallies, Vec::new(), server, now)
+    }
+
+    /// The same, with what was counted earlier.
+    pub(crate) fn report_with(
+        &self,
+        source: Source,
+        tallies: Vec<Tally>,
+        earlier: Vec<Report>,
+        server: &ServerFacts,
+        now: u64,
+    ) -> Report {
         let mut report = self.empty(source, now);
         for tally in tallies {
             absorb(&mut report, self.part(tally.counts));
         }
+        for earlier in earlier {
+            absorb(&mut report, Report { source: Source::unknown(), ..earlier });
+        }
         let (settings, findings) = settings::judge(self, server);
+        if !report.source.bytes.is_known() {
+            report.forget_bytes();
+        }
         report.settings = settings;
         report.findings.extend(findings);
         if self.selective {
@@ -48,7 +66,7 @@ impl Audit {
     }
 
     /// The report of no keys.
-    fn empty(&self, source: Source, now: u64) -> Report {
+    pub(crate) fn empty(&self, source: Source, now: u64) -> Report {
         let definitions = self.definitions.iter().filter(|planned| planned.selected);
         let foreign = self.spaces.iter().zip(&self.infos).flat_map(|(space, info)| {
             space.foreign.iter().map(|foreign| Foreign {

@@ -1,6 +1,6 @@
 //! A report against an earlier one: only what got worse beyond a tolerance counts.
 
-use crate::report::{BaselineInfo, Change, ChangeVerdict, Finding, Report};
+use crate::report::{BaselineInfo, Change, ChangeVerdict, Finding, Report, Sample, Source};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -10,6 +10,9 @@ pub const DEFAULT_TOLERANCE: f64 = 0.5;
 /// Compares the findings of a report with those of an earlier one. Rates are compared, not counts, so
 /// that traffic alone changes nothing.
 pub fn compare(report: &mut Report, baseline: &Report, name: &str, tolerance: f64) {
+    for warning in doubts([("the baseline", baseline), ("this report", report)]) {
+        report.source.note(&warning);
+    }
     let mut worse = 0;
     for finding in &mut report.findings {
         let before = baseline.findings.iter().find(|known| known.is_alike(finding));
@@ -58,12 +61,14 @@ impl Finding {
 /// What changed between two reports.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Difference {
+    /// Why the two cannot be compared, or not in all; in sentences without a full stop
+    pub warnings: Vec<String>,
     /// When the two were written
     pub created_at: [String; 2],
     /// Keys
     pub keys: [u64; 2],
-    /// Bytes
-    pub bytes: [u64; 2],
+    /// Bytes; `null` where they are not known
+    pub bytes: [Option<u64>; 2],
     /// The share of keys that are as declared
     pub compliance: [Option<f64>; 2],
     /// Definitions and unknown patterns that have changed, those whose bytes changed the most first
@@ -81,8 +86,8 @@ pub struct PartChange {
     pub name: String,
     /// Keys
     pub keys: [u64; 2],
-    /// Bytes
-    pub bytes: [u64; 2],
+    /// Bytes; `null` where they are not known
+    pub bytes: [Option<u64>; 2],
 }
 
 /// How a finding has changed.
@@ -105,6 +110,8 @@ pub struct FindingChange {
 /// What changed from one report to another.
 pub fn difference(before: &Report, after: &Report, tolerance: f64) -> Difference {
     type Name = (Option<String>, String);
+    let known = [before, after].map(|report| report.source.bytes.is_known());
+    let bytes = |side: usize, bytes: u64| known[side].then_some(bytes);
     let mut parts: BTreeMap<Name, [(u64, u64); 2]> = BTreeMap::new();
     for (side, report) in [before, after].into_iter().enumerate() {
         let defined = report.definitions.iter().map(|definition| {
@@ -119,23 +126,71 @@ pub fn difference(before: &Report, after: &Report, tolerance: f64) -> Difference
     }
     let mut parts: Vec<PartChange> = parts
         .into_iter()
-        .filter(|(_, [before, after])| before != after)
+        .filter(|(_, [before, after])| {
+            before.0 != after.0 || (before.1 != after.1 && known == [true; 2])
+        })
         .map(|((schema, name), [before, after])| PartChange {
             schema,
             name,
             keys: [before.0, after.0],
-            bytes: [before.1, after.1],
+            bytes: [bytes(0, before.1), bytes(1, after.1)],
         })
         .collect();
-    parts.sort_by_key(|part| std::cmp::Reverse(part.bytes[0].abs_diff(part.bytes[1])));
+    parts.sort_by_key(|part| {
+        let bytes = part.both_bytes().map(|[before, after]| before.abs_diff(after));
+        std::cmp::Reverse((bytes, part.keys[0].abs_diff(part.keys[1])))
+    });
     Difference {
+        warnings: doubts([("the first report", before), ("the second report", after)]),
         created_at: [before.created_at.clone(), after.created_at.clone()],
         keys: [before.summary.keys, after.summary.keys],
-        bytes: [before.summary.bytes, after.summary.bytes],
+        bytes: [bytes(0, before.summary.bytes), bytes(1, after.summary.bytes)],
         compliance: [before.summary.compliance, after.summary.compliance],
         parts,
         findings: finding_changes(before, after, tolerance),
     }
+}
+
+impl PartChange {
+    /// Its bytes, where they are known of both.
+    pub(crate) fn both_bytes(&self) -> Option<[u64; 2]> {
+        Some([self.bytes[0]?, self.bytes[1]?])
+    }
+}
+
+/// Why two reports cannot be compared, or not in all.
+fn doubts(reports: [(&str, &Report); 2]) -> Vec<String> {
+    let mut doubts = Vec::new();
+    for (name, report) in reports {
+        if !report.source.complete {
+            doubts.push(format!("{name} is not complete: its numbers are of what was seen"));
+        }
+    }
+    let [before, after] = reports.map(|(_, report)| &report.source);
+    let percent = |source: &Source| source.sample.map(|sample| sample.percent);
+    if percent(before) != percent(after) {
+        for (name, report) in reports {
+            if let Some(Sample { percent, error }) = report.source.sample {
+                doubts.push(format!(
+                    "{name} is of a sample of {percent} % of the keys: counts cannot be compared, and its \
+                     shares may be off by ± {error:.1} points"
+                ));
+            }
+        }
+    }
+    if before.bytes != after.bytes {
+        for (name, _) in reports.iter().filter(|(_, it)| !it.source.bytes.is_known()) {
+            doubts.push(format!("bytes are not known in {name}"));
+        }
+        if before.bytes.is_known() && after.bytes.is_known() {
+            let [(one, _), (other, _)] = reports;
+            let (was, is) = (before.bytes.name(), after.bytes.name());
+            doubts.push(format!(
+                "bytes cannot be compared: they are {was} in {one}, {is} in {other}"
+            ));
+        }
+    }
+    doubts
 }
 
 fn finding_changes(before: &Report, after: &Report, tolerance: f64) -> Vec<FindingChange> {

@@ -8,6 +8,7 @@
 
 mod assemble;
 mod baseline;
+mod bounds;
 mod clock;
 mod facts;
 mod hash;
@@ -23,6 +24,7 @@ mod present;
 mod rdb;
 pub mod render;
 pub mod report;
+mod resume;
 mod sample;
 mod segment;
 mod server;
@@ -40,5 +42,6 @@ pub use observe::{Observed, Observer};
 pub use plan::{Audit, Options, Subject};
 pub use rdb::Reading;
 pub use report::Report;
+pub use resume::{Outcome, ResumeError, ResumeFile, Stopped, Terms, fingerprint};
 pub use settings::ServerFacts;
 pub use tally::{Listener, Row, Tally};

@@ -1,6 +1,7 @@
 //! Several reports as one: what they counted is added up, and everything that follows from it is said
 //! again.
 
+use crate::bounds::can_be_added;
 use crate::facts::add_count;
 use crate::infer::EXAMPLES;
 use crate::leaves::unite;
@@ -31,6 +32,10 @@ pub enum MergeError {
         /// The other
         other: &'static str,
     },
+    /// One is of a sample, and another of all keys or of another sample
+    Samples,
+    /// They count more than there can be
+    Numbers,
     /// They were held against different schemas
     Schemas,
 }
@@ -45,6 +50,12 @@ impl fmt::Display for MergeError {
             MergeError::Bytes { one, other } => {
                 write!(f, "one report counts bytes as {one}, another as {other}")
             }
+            MergeError::Samples => f.write_str(
+                "one report is of a sample of the keys, another of all or of a sample of another size",
+            ),
+            MergeError::Numbers => {
+                f.write_str("together the reports count more than there can be")
+            }
             MergeError::Schemas => {
                 f.write_str("the reports were held against different schemas, or against none")
             }
@@ -56,6 +67,9 @@ impl std::error::Error for MergeError {}
 
 /// Merges reports of shards into the one report of all. Neither the order nor the grouping matters.
 pub fn merge(reports: Vec<Report>) -> Result<Report, MergeError> {
+    if !can_be_added(&reports) {
+        return Err(MergeError::Numbers);
+    }
     let mut reports = reports.into_iter();
     let mut merged = reports.next().ok_or(MergeError::Nothing)?;
     check(&merged, &merged)?;
@@ -75,6 +89,18 @@ fn check(merged: &Report, report: &Report) -> Result<(), MergeError> {
     if one != other {
         return Err(MergeError::Bytes { one: one.name(), other: other.name() });
     }
+    let percent = |report: &Report| report.source.sample.map(|sample| sample.percent);
+    if percent(merged) != percent(report) {
+        return Err(MergeError::Samples);
+    }
+    if !is_of_same_schemas(merged, report) {
+        return Err(MergeError::Schemas);
+    }
+    Ok(())
+}
+
+/// Whether two reports have the same definitions, so that their numbers can be added.
+pub(crate) fn is_of_same_schemas(one: &Report, other: &Report) -> bool {
     let names = |report: &Report| -> Vec<String> {
         report
             .definitions
@@ -82,10 +108,7 @@ fn check(merged: &Report, report: &Report) -> Result<(), MergeError> {
             .map(|it| format!("{}/{} {}", it.schema, it.name, it.pattern))
             .collect()
     };
-    if names(merged) != names(report) {
-        return Err(MergeError::Schemas);
-    }
-    Ok(())
+    names(one) == names(other)
 }
 
 /// Adds what another report has counted. What follows from the numbers is left to [`settle`].
@@ -171,6 +194,10 @@ impl Source {
                 };
             }
             self.clock = std::mem::take(&mut self.clock).max(other.clock);
+            if self.kind != other.kind {
+                self.kind = self.kind.min(other.kind);
+                self.note("the shards were not all read in the same way");
+            }
         }
         self.checked &= other.checked;
         self.complete &= other.complete;

@@ -11,6 +11,78 @@ use serde::{Deserialize, Serialize};
 /// The version of the document.
 pub const VERSION: u32 = 1;
 
+impl Report {
+    /// Whether its numbers can be: a report is a file that anybody may have written.
+    pub fn is_sound(&self) -> bool {
+        crate::bounds::can_be_added([self])
+    }
+
+    /// The document. Where bytes are not known, it has `null` for them, in memory they are 0.
+    pub fn to_json(&self) -> serde_json::Result<serde_json::Value> {
+        let mut document = serde_json::to_value(self)?;
+        if !self.source.bytes.is_known() {
+            nullify(&mut document);
+        }
+        Ok(document)
+    }
+
+    /// Leaves no number of bytes, where they are not known of all keys.
+    pub(crate) fn forget_bytes(&mut self) {
+        let forget = |facts: &mut Facts| {
+            (facts.bytes, facts.share) = (0, 0.0);
+            facts.sizes = Distribution::default();
+            facts.biggest.clear();
+        };
+        let summary = &mut self.summary;
+        summary.bytes = 0;
+        for count in [&mut summary.foreign, &mut summary.unknown, &mut summary.defined] {
+            count.bytes = 0;
+        }
+        for definition in &mut self.definitions {
+            forget(&mut definition.facts);
+            definition.derived.bytes = 0;
+            definition.old_names.iter_mut().for_each(|old| old.bytes = 0);
+        }
+        self.unknown.iter_mut().chain(&mut self.groups).for_each(|it| forget(&mut it.facts));
+        for leaf in &mut self.state.leaves {
+            forget(&mut leaf.facts);
+            leaf.misfits.bytes = 0;
+        }
+        self.foreign.iter_mut().for_each(|foreign| foreign.bytes = 0);
+        self.findings.iter_mut().for_each(|finding| finding.bytes = 0);
+    }
+}
+
+/// Puts `null` in the place of all that is made from bytes; the share of a finding is one of keys.
+fn nullify(value: &mut serde_json::Value) {
+    use serde_json::Value;
+    match value {
+        Value::Array(values) => values.iter_mut().for_each(nullify),
+        Value::Object(members) => {
+            let of_keys = members.contains_key("rule") || members.contains_key("verdict");
+            for (name, value) in members {
+                match name.as_str() {
+                    "bytes" if value.is_number() => *value = Value::Null,
+                    "share" if !of_keys => *value = Value::Null,
+                    "sizes" => *value = Value::Null,
+                    "biggest" => *value = Value::Array(Vec::new()),
+                    _ => nullify(value),
+                }
+            }
+        }
+        _ => {}
+    }
+}
+
+/// `null`, which stands for what is not known, is nothing in memory.
+fn or_nothing<'de, D, T>(deserializer: D) -> Result<T, D::Error>
+where
+    D: serde::Deserializer<'de>,
+    T: Default + Deserialize<'de>,
+{
+    Ok(Option::deserialize(deserializer)?.unwrap_or_default())
+}
+
 /// One audit, or several that were merged.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Report {
@@ -82,7 +154,7 @@ pub struct Source {
 }
 
 /// How keys were read.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum SourceKind {
     /// From an RDB file
@@ -123,15 +195,23 @@ pub enum BytesKind {
     Estimated,
     /// Bytes in the file or on the wire
     Serialized,
+    /// Nothing: the server does not answer MEMORY USAGE, and what it does not say is not guessed
+    Unknown,
 }
 
 impl BytesKind {
+    /// Whether a number of bytes means anything.
+    pub fn is_known(self) -> bool {
+        self != BytesKind::Unknown
+    }
+
     /// The word in the document.
     pub fn name(self) -> &'static str {
         match self {
             BytesKind::MemoryUsage => "memory-usage",
             BytesKind::Estimated => "estimated",
             BytesKind::Serialized => "serialized",
+            BytesKind::Unknown => "unknown",
         }
     }
 }
@@ -177,6 +257,7 @@ pub struct Summary {
     /// Keys, without expired ones
     pub keys: u64,
     /// Their bytes
+    #[serde(default, deserialize_with = "or_nothing")]
     pub bytes: u64,
     /// The share of judged keys that are as declared, from 0 to 1: they belong to a definition and have
     /// no finding of severity error. `null` without a schema, or where nothing was judged
@@ -201,6 +282,7 @@ pub struct Count {
     /// Keys
     pub keys: u64,
     /// Bytes
+    #[serde(default, deserialize_with = "or_nothing")]
     pub bytes: u64,
 }
 
@@ -239,8 +321,10 @@ pub struct Facts {
     /// Keys, without expired ones
     pub keys: u64,
     /// Their bytes
+    #[serde(default, deserialize_with = "or_nothing")]
     pub bytes: u64,
     /// The share of all bytes, from 0 to 1
+    #[serde(default, deserialize_with = "or_nothing")]
     pub share: f64,
     /// How many keys of each type, as TYPE answers
     pub types: BTreeMap<String, u64>,
@@ -249,6 +333,7 @@ pub struct Facts {
     /// How long they will live
     pub ttl: Ttl,
     /// Bytes of key and value
+    #[serde(default, deserialize_with = "or_nothing")]
     pub sizes: Distribution,
     /// Bytes of a string, elements of a collection, entries of a stream
     pub lengths: Distribution,
@@ -324,6 +409,7 @@ pub struct Big {
     /// Its name, masked
     pub key: String,
     /// Its bytes
+    #[serde(default, deserialize_with = "or_nothing")]
     pub bytes: u64,
     /// Its length
     pub length: Option<u64>,
@@ -360,6 +446,7 @@ pub struct OldName {
     /// Keys that still have it
     pub keys: u64,
     /// Their bytes
+    #[serde(default, deserialize_with = "or_nothing")]
     pub bytes: u64,
 }
 
@@ -403,6 +490,7 @@ pub struct Foreign {
     /// Keys
     pub keys: u64,
     /// Bytes
+    #[serde(default, deserialize_with = "or_nothing")]
     pub bytes: u64,
 }
 
@@ -465,6 +553,7 @@ pub struct Finding {
     /// `count` / `of`, from 0 to 1
     pub share: f64,
     /// The bytes of those keys; 0 where only a sample was looked at
+    #[serde(default, deserialize_with = "or_nothing")]
     pub bytes: u64,
     /// What is wrong, in one line
     pub message: String,

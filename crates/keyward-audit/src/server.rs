@@ -1,9 +1,10 @@
 //! A live server as a source.
 
 use crate::clock::rfc3339;
-use crate::live::{self, Bytes, Seen, Via};
+use crate::live::{self, Bytes, Ended, Seen, Via};
 use crate::plan::Audit;
 use crate::report::{self, BytesKind, Report, Server, SourceKind};
+use crate::resume::{Outcome, Stopped};
 use crate::settings::ServerFacts;
 use crate::tally::{Listener, Tally};
 use keyward_fact::thousands;
@@ -21,35 +22,66 @@ impl Audit {
         listener: impl Fn() -> Option<Listener> + Sync,
         now: u64,
     ) -> Result<Report, live::Error> {
-        let seen = live::observe(url, options, |shard| {
+        match self.observe_on(url, options, None, listener, now)? {
+            Outcome::Whole(report) => Ok(*report),
+            Outcome::Stopped(_) => Err(live::Error::Stopped),
+        }
+    }
+
+    /// The same for a scan that may be stopped, by [`live::Options::stop`], and go on later, from what an
+    /// earlier one left; [`Audit::can_go_on`] says whether it can. A listener is told of the rest only.
+    pub fn observe_on(
+        self: &Arc<Self>,
+        url: &str,
+        options: &live::Options,
+        earlier: Option<&Stopped>,
+        listener: impl Fn() -> Option<Listener> + Sync,
+        now: u64,
+    ) -> Result<Outcome, live::Error> {
+        let mut options = options.clone();
+        options.resume = earlier.map(|earlier| earlier.resume.clone());
+        let ended = live::observe(url, &options, |shard| {
             let tally = Tally::new(self.clone(), shard.clock);
             match listener() {
                 Some(listener) => tally.listening(listener),
                 None => tally,
             }
         })?;
-        let seen = seen.whole()?;
-        let server = facts(&seen);
-        let source = source(&seen, options.via);
-        let tallies = seen.shards.into_iter().map(|(_, tally)| tally).collect();
-        Ok(self.report(source, tallies, &server, now))
+        // A shard that began anew meanwhile has been counted from its beginning.
+        let counted = |shard: &live::Shard| {
+            let earlier = earlier.filter(|_| shard.resumed)?;
+            earlier.counted_in(&shard.name)
+        };
+        Ok(match ended {
+            Ended::Whole(seen) => {
+                let earlier: Vec<Report> =
+                    seen.shards.iter().filter_map(|(shard, _)| counted(shard).cloned()).collect();
+                let server = facts(&seen);
+                let source = source(&seen, &earlier, options.via);
+                let tallies = seen.shards.into_iter().map(|(_, tally)| tally).collect();
+                let report = self.report_with(source, tallies, earlier, &server, now);
+                Outcome::Whole(Box::new(report))
+            }
+            Ended::Stopped { resume, bytes, shards } => {
+                let partial = |(shard, tally): (live::Shard, Tally)| {
+                    let earlier: Vec<Report> = counted(&shard).cloned().into_iter().collect();
+                    let source = partial(&shard, &tally, bytes, &earlier);
+                    let server = ServerFacts::default();
+                    let mut report = self.report_with(source, vec![tally], earlier, &server, now);
+                    // The server is asked again.
+                    report.settings.clear();
+                    report
+                };
+                let counted = shards.into_iter().map(partial).collect();
+                Outcome::Stopped(Box::new(Stopped { resume, counted }))
+            }
+        })
     }
 }
 
-fn source(seen: &Seen<Tally>, via: Via) -> report::Source {
-    let (bytes, checked) = match seen.bytes {
-        Bytes::MemoryUsage { .. } => (BytesKind::MemoryUsage, true),
-        Bytes::Estimated { checked } => (BytesKind::Estimated, checked),
-        Bytes::Unknown => (BytesKind::Serialized, false),
-    };
+fn source(seen: &Seen<Tally>, earlier: &[Report], via: Via) -> report::Source {
+    let (bytes, checked) = kind(seen.bytes, earlier);
     let first = seen.shards.first().map(|(shard, _)| shard);
-    let known = |text: &String| (!text.is_empty()).then(|| text.clone());
-    let shards = seen.shards.iter().map(|(shard, tally)| report::Shard {
-        name: shard.name.clone(),
-        keys_seen: tally.keys_seen(),
-        dbsize: shard.dbsize_after,
-        run_id: known(&shard.run_id),
-    });
     let sample = seen
         .sample
         .as_ref()
@@ -63,29 +95,66 @@ fn source(seen: &Seen<Tally>, via: Via) -> report::Source {
             thousands(u64::from(samples))
         ));
     }
-    if seen.bytes == Bytes::Unknown {
-        notes.push("the server denies MEMORY USAGE: bytes are not known".to_owned());
-    }
-    for (shard, _) in &seen.shards {
-        let named = |note: &String| {
-            if seen.shards.len() == 1 { note.clone() } else { format!("{}: {note}", shard.name) }
-        };
-        notes.extend(shard.notes.iter().map(named));
-    }
     report::Source {
         kind: if via == Via::Snapshot { SourceKind::Snapshot } else { SourceKind::Scan },
         name: seen.name.clone(),
-        server: Server {
-            family: first.and_then(|shard| known(&shard.family)),
-            version: first.and_then(|shard| known(&shard.version)),
-        },
+        server: first.map(server).unwrap_or_default(),
         bytes,
         checked,
         clock: rfc3339(seen.clock),
         complete: true,
         sample,
-        shards: shards.collect(),
+        shards: seen.shards.iter().map(|(it, tally)| shard(it, tally, earlier)).collect(),
         notes,
+    }
+}
+
+/// The source of what was counted before a stop.
+fn partial(
+    stopped: &live::Shard,
+    tally: &Tally,
+    bytes: Bytes,
+    earlier: &[Report],
+) -> report::Source {
+    let (bytes, checked) = kind(bytes, earlier);
+    report::Source {
+        kind: SourceKind::Scan,
+        name: stopped.name.clone(),
+        server: server(stopped),
+        bytes,
+        checked,
+        clock: rfc3339(stopped.clock),
+        complete: false,
+        sample: None,
+        shards: vec![shard(stopped, tally, earlier)],
+        notes: Vec::new(),
+    }
+}
+
+/// What a number of bytes means; where it did not mean the same before a stop, nothing.
+fn kind(bytes: Bytes, earlier: &[Report]) -> (BytesKind, bool) {
+    let (kind, checked) = match bytes {
+        Bytes::MemoryUsage { .. } => (BytesKind::MemoryUsage, true),
+        Bytes::Estimated { checked } => (BytesKind::Estimated, checked),
+        Bytes::Unknown => (BytesKind::Unknown, false),
+    };
+    let same = earlier.iter().all(|report| report.source.bytes == kind);
+    if same { (kind, checked) } else { (BytesKind::Unknown, false) }
+}
+
+fn server(shard: &live::Shard) -> Server {
+    let known = |text: &String| (!text.is_empty()).then(|| text.clone());
+    Server { family: known(&shard.family), version: known(&shard.version) }
+}
+
+fn shard(shard: &live::Shard, tally: &Tally, earlier: &[Report]) -> report::Shard {
+    let before = earlier.iter().flat_map(|report| &report.source.shards);
+    let before = before.filter(|it| it.name == shard.name).map(|it| it.keys_seen);
+    report::Shard {
+        name: shard.name.clone(),
+        keys_seen: before.fold(tally.keys_seen(), u64::saturating_add),
+        dbsize: shard.dbsize_after,
+        run_id: (!shard.run_id.is_empty()).then(|| shard.run_id.clone()),
     }
 }
 

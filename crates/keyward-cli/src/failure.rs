@@ -100,6 +100,12 @@ impl Failure {
         self.help.iter().fold(finding, |finding, help| finding.help(help.as_str()))
     }
 
+    /// Tells the person, and ends the program in the middle of what it does.
+    pub(crate) fn end(&self) -> ! {
+        self.tell();
+        std::process::exit(self.verdict.code().into())
+    }
+
     /// Tells the person, and gives the exit code.
     pub(crate) fn report(&self) -> ExitCode {
         self.tell();

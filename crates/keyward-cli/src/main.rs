@@ -8,6 +8,7 @@ mod commands;
 mod failure;
 mod files;
 mod generated;
+mod interrupt;
 mod output;
 mod report;
 mod schemas;

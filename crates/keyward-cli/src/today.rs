@@ -29,7 +29,8 @@ fn begins(day: Date) -> u64 {
     keyward_audit::parse_rfc3339(&text).unwrap_or(0)
 }
 
-fn parse(text: &str) -> Option<Date> {
+/// The day that a text such as `2026-11-15` names.
+pub(crate) fn parse(text: &str) -> Option<Date> {
     let digits = |range: std::ops::Range<usize>| {
         let part = text.get(range)?;
         part.bytes().all(|byte| byte.is_ascii_digit()).then(|| part.parse::<u16>().ok())?

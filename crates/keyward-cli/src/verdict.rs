@@ -22,13 +22,20 @@ impl Verdict {
     }
 }
 
-impl From<Verdict> for ExitCode {
-    fn from(verdict: Verdict) -> Self {
-        ExitCode::from(match verdict {
+impl Verdict {
+    /// The exit code.
+    pub(crate) fn code(self) -> u8 {
+        match self {
             Verdict::Clean => 0,
             Verdict::Findings => 1,
             Verdict::Unusable => 2,
             Verdict::Incomplete => 3,
-        })
+        }
+    }
+}
+
+impl From<Verdict> for ExitCode {
+    fn from(verdict: Verdict) -> Self {
+        ExitCode::from(verdict.code())
     }
 }

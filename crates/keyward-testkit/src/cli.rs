@@ -4,11 +4,12 @@ use std::fmt;
 use std::fs;
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::LazyLock;
 use std::thread;
 
 use regex::Regex;
+use rustix::process::{Pid, Signal, kill_process};
 use tempfile::TempDir;
 
 use crate::repository;
@@ -88,6 +89,7 @@ impl Cli {
             cli: self,
             args: args.into_iter().map(|arg| arg.as_ref().to_owned()).collect(),
             stdin: Vec::new(),
+            open: false,
             env: Vec::new(),
             at: self.folder().to_owned(),
         }
@@ -101,6 +103,7 @@ pub struct Run<'a> {
     cli: &'a Cli,
     args: Vec<OsString>,
     stdin: Vec<u8>,
+    open: bool,
     env: Vec<(OsString, OsString)>,
     at: PathBuf,
 }
@@ -109,6 +112,12 @@ impl Run<'_> {
     /// What the program reads from its standard input.
     pub fn stdin(mut self, input: impl Into<Vec<u8>>) -> Self {
         self.stdin = input.into();
+        self
+    }
+
+    /// Leaves its standard input open, as a pipe that somebody else still writes to.
+    pub fn stdin_open(mut self) -> Self {
+        self.open = true;
         self
     }
 
@@ -131,6 +140,16 @@ impl Run<'_> {
     /// When it cannot be started or runs for more than a minute.
     #[track_caller]
     pub fn run(self) -> Output {
+        self.start().finish()
+    }
+
+    /// Starts the program, to be signalled before it has come to its end.
+    ///
+    /// # Panics
+    ///
+    /// When it cannot be started.
+    #[track_caller]
+    pub fn start(self) -> Running {
         let mut command = Command::new(&self.cli.binary);
         command
             .args(&self.args)
@@ -140,36 +159,111 @@ impl Run<'_> {
             .env("HOME", self.cli.folder())
             .envs(self.env);
         let args: Vec<_> = self.args.iter().map(|arg| arg.to_string_lossy()).collect();
-        run_to_end(command, self.stdin, &format!("keyward {}", args.join(" ")), self.cli.folder())
+        let title = format!("keyward {}", args.join(" "));
+        let stdin = (self.stdin, self.open);
+        Running::start(command, stdin, &title, self.cli.folder())
     }
 }
 
-pub(crate) fn run_to_end(
-    mut command: Command,
-    stdin: Vec<u8>,
-    title: &str,
-    folder: &Path,
-) -> Output {
-    let mut child = command
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap_or_else(|error| panic!("`{title}` cannot be run: {error}"));
-    let mut input = child.stdin.take().expect("stdin is piped");
-    // A program that does not read its input closes the pipe; that is its right.
-    let writer = thread::spawn(move || drop(input.write_all(&stdin)));
-    let stdout = collect(child.stdout.take().expect("stdout is piped"));
-    let stderr = collect(child.stderr.take().expect("stderr is piped"));
-    let code = wait(&mut child, title);
-    let text = |reader: thread::JoinHandle<Vec<u8>>| {
-        let bytes = reader.join().expect("the reading thread does not panic");
-        filtered(&String::from_utf8_lossy(&bytes), folder)
-    };
-    let output =
-        Output { title: title.to_owned(), code, stdout: text(stdout), stderr: text(stderr) };
-    writer.join().expect("the writing thread does not panic");
-    output
+/// A program that runs; it is killed when this is dropped before it has come to its end.
+#[derive(Debug)]
+pub struct Running {
+    child: Child,
+    title: String,
+    folder: PathBuf,
+    /// Gives the input back if it is to stay open
+    writer: Option<thread::JoinHandle<Option<ChildStdin>>>,
+    readers: Option<[thread::JoinHandle<Vec<u8>>; 2]>,
+}
+
+impl Running {
+    #[track_caller]
+    fn start(
+        mut command: Command,
+        (stdin, open): (Vec<u8>, bool),
+        title: &str,
+        folder: &Path,
+    ) -> Self {
+        let mut child = command
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap_or_else(|error| panic!("`{title}` cannot be run: {error}"));
+        let mut input = child.stdin.take().expect("stdin is piped");
+        // A program that does not read its input closes the pipe; that is its right.
+        let writer = thread::spawn(move || {
+            let _ = input.write_all(&stdin);
+            open.then_some(input)
+        });
+        let stdout = collect(child.stdout.take().expect("stdout is piped"));
+        let stderr = collect(child.stderr.take().expect("stderr is piped"));
+        Running {
+            child,
+            title: title.to_owned(),
+            folder: folder.to_owned(),
+            writer: Some(writer),
+            readers: Some([stdout, stderr]),
+        }
+    }
+
+    /// The process id.
+    pub fn id(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// Whether it has come to its end.
+    pub fn has_ended(&mut self) -> bool {
+        self.child.try_wait().expect("a child can be waited for").is_some()
+    }
+
+    /// What Ctrl-C sends.
+    pub fn interrupt(&self) {
+        self.signal(Signal::INT);
+    }
+
+    /// What a service manager sends.
+    pub fn terminate(&self) {
+        self.signal(Signal::TERM);
+    }
+
+    fn signal(&self, signal: Signal) {
+        let id = i32::try_from(self.child.id()).ok().and_then(Pid::from_raw);
+        let id = id.expect("a process id is a positive i32");
+        kill_process(id, signal).expect("a child that was not waited for can be signalled");
+    }
+
+    /// Waits for its end.
+    ///
+    /// # Panics
+    ///
+    /// When it runs for more than a minute.
+    #[track_caller]
+    pub fn finish(mut self) -> Output {
+        let code = wait(&mut self.child, &self.title);
+        let text = |reader: thread::JoinHandle<Vec<u8>>| {
+            let bytes = reader.join().expect("the reading thread does not panic");
+            filtered(&String::from_utf8_lossy(&bytes), &self.folder)
+        };
+        let readers = self.readers.take().expect("it is finished once");
+        let [stdout, stderr] = readers.map(text);
+        let output = Output { title: self.title.clone(), code, stdout, stderr };
+        let writer = self.writer.take().expect("it is finished once");
+        writer.join().expect("the writing thread does not panic");
+        output
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        // It fails only where the process has ended already.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+pub(crate) fn run_to_end(command: Command, stdin: Vec<u8>, title: &str, folder: &Path) -> Output {
+    Running::start(command, (stdin, false), title, folder).finish()
 }
 
 fn collect(mut from: impl Read + Send + 'static) -> thread::JoinHandle<Vec<u8>> {

@@ -47,7 +47,7 @@ mod tls;
 pub mod transcript;
 mod wait;
 
-pub use cli::{Cli, Output, Run};
+pub use cli::{Cli, Output, Run, Running};
 pub use cluster::Cluster;
 pub use flavor::Flavor;
 pub use mariadb::MariaDb;

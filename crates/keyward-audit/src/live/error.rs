@@ -97,6 +97,13 @@ pub enum Error {
         /// What changed
         why: String,
     },
+    /// A reading that was stopped cannot go on, because the servers are not what they were
+    NotResumable {
+        /// The server or shard
+        address: String,
+        /// What has changed
+        why: String,
+    },
     /// The server gives no snapshot
     NoSnapshot {
         /// Where
@@ -154,6 +161,7 @@ impl Error {
             Error::Incomplete { .. } => {
                 "audit again when nothing is resharded, restarted or failed over"
             }
+            Error::NotResumable { .. } => "begin anew",
             Error::NoSnapshot { .. } => "audit by scanning, or audit an exported RDB file",
             Error::Headroom { .. } => {
                 "audit by scanning, or force the snapshot if little is written meanwhile"
@@ -199,6 +207,9 @@ impl fmt::Display for Error {
             }
             Error::Incomplete { address, why } => {
                 write!(f, "not all of {address} was seen: {why}, and again when it was begun anew")
+            }
+            Error::NotResumable { address, why } => {
+                write!(f, "the scan of {address} cannot go on where it was stopped: {why}")
             }
             Error::NoSnapshot { address, why } => {
                 write!(f, "{address} gives no snapshot: {why}")

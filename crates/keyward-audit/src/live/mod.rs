@@ -73,6 +73,11 @@ pub use seen::{Bytes, Counts, Ended, Latency, Sample, Seen, Shard};
 
 use crate::observe::Observer;
 
+/// A URL as it may be shown and kept: without credentials.
+pub fn shown(url: &str) -> String {
+    address::Address::shown(url)
+}
+
 /// Reads all keys of the servers that a URL means, and tells them to observers: one for each shard,
 /// made when its reading begins. Where a shard's reading begins anew, so does its observer.
 ///

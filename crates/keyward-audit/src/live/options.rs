@@ -9,7 +9,8 @@ use serde::{Deserialize, Serialize};
 
 use super::address::Secret;
 
-/// How a server is to be read. The default is safe on production.
+/// How a server is to be read. The default bounds how much it is burdened, and leaves no trace in what it
+/// evicts.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 #[expect(clippy::struct_excessive_bools, reason = "each is a switch of its own")]
@@ -26,15 +27,15 @@ pub struct Options {
     pub touch: bool,
     /// Whether lengths and elements are wanted at all
     pub values: bool,
-    /// Whether encodings are wanted: about a fifth of the server's work
+    /// Whether encodings are wanted: one more command for each key
     pub encodings: bool,
     /// How much the server may be burdened; `None` for as much as it can bear
     pub bound: Option<Bound>,
     /// Looks up only so many per cent of the keys, chosen by their hash
     pub sample: Option<f64>,
-    /// How many elements of a collection MEMORY USAGE looks at: exact for collections up to this size,
-    /// extrapolated for larger ones. 0 means all of them, and a server that stands still for as long
-    /// as that takes
+    /// How many elements of a collection, or nodes of a list, MEMORY USAGE looks at; from these the
+    /// server extrapolates where there are more. 0 means all of them, and a server that does nothing else
+    /// for as long as that takes
     pub memory_samples: u32,
     /// The most elements of one collection that are shown
     pub elements: usize,
@@ -95,15 +96,19 @@ pub enum Via {
     Snapshot,
 }
 
-/// How much a server may be burdened by one scan.
+/// How much a server may be burdened by one scan. What the scan aims at, measured from its own side; no
+/// promise about what other clients see.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Bound {
-    /// What another client may at most wait: the scan sends a PING beside its own commands, and slows
-    /// down when more than one of a hundred takes longer than this
+    /// What another client should wait at most. The scan sends a PING beside its own commands, at most
+    /// one in 5 ms; when a second one of up to a hundred takes longer than this, batches are halved and
+    /// pauses doubled, up to 64 times; after a hundred without, pauses are shortened by a fifth
     pub max_latency: Duration,
-    /// The most commands a second
+    /// The most commands a second, on average since the scan began; a batch is sent at once
     pub max_ops: Option<u64>,
-    /// The part of the server's time that the scan may take
+    /// The part of the time during which the scan has commands under way; in the rest it pauses, for at
+    /// most a second at a time. The server's own part is that or less, as the way there and back and
+    /// other clients' commands are counted as the scan's
     pub share: f64,
 }
 
@@ -152,8 +157,17 @@ pub struct ResumeShard {
     pub run_id: String,
     /// Where that server is
     pub server: String,
+    /// What it called itself, `master` or `slave`, which must be the same
+    #[serde(default)]
+    pub role: String,
+    /// The slots that it served, as [`Shard::slots`](super::Shard::slots) has them, which must be the same
+    #[serde(default)]
+    pub slots: Option<String>,
     /// The database, and the cursor in it; `None` where all was seen
     pub at: Option<(u64, u64)>,
     /// What was counted so far
     pub counts: super::seen::Counts,
+    /// What could not be seen so far
+    #[serde(default)]
+    pub notes: Vec<String>,
 }

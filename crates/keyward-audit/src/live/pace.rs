@@ -1,11 +1,12 @@
 //! How fast a server is read.
 //!
-//! A server runs one client's commands at a time, and a batch of them in one go: what others wait for
-//! is the batch. So batches are kept as short as the bound wants them, a pause as long as several
-//! batches follows each, and a PING on a third connection, sent right behind a batch, measures what
-//! another client waits for.
+//! A server runs the commands that it has read from one client before it turns to the next: what others
+//! wait for is a part of a batch, at most all of it. So batches are kept short, a pause in proportion
+//! follows each, and a PING on a third connection, sent right behind the questions of a batch, samples
+//! what another client would wait for, at most once in 5 ms. All of it is seen from this side: how long a
+//! batch took includes the way there and back beyond the fastest PING, and whatever else this machine
+//! and the server did meanwhile.
 
-use std::thread;
 use std::time::{Duration, Instant};
 
 use super::options::Bound;
@@ -19,7 +20,7 @@ pub(super) struct Pace {
     count: usize,
     /// The fastest PING
     idle: Duration,
-    /// How much longer than planned pauses are, since others had to wait
+    /// How many times as long as planned pauses are, since PINGs had to wait
     patience: f64,
     recent: Recent,
     probed: Option<Instant>,
@@ -81,17 +82,21 @@ impl Pace {
         }
     }
 
-    /// A batch took this long, and so many commands. Changes the size of the next, and sleeps.
-    pub(super) fn batch(&mut self, took: Duration, commands: u64) {
-        /// As long as a server takes for some ten commands of other clients.
+    /// A batch took this long, and so many commands. Changes the size of the next, and says how long to
+    /// pause before it.
+    pub(super) fn batch(&mut self, took: Duration, commands: u64) -> Duration {
+        /// A batch that took long was perhaps held up by something else.
+        const LONGEST: Duration = Duration::from_secs(1);
+        /// No batch is meant to be shorter than this, whatever the bound.
         const SHORTEST: Duration = Duration::from_micros(100);
         self.commands += commands;
         let busy = took.saturating_sub(self.idle);
         let aim = match self.bound {
             Some(bound) => (bound.max_latency / 20).max(SHORTEST),
-            // Long enough that the way there and back does not matter. Where it is short, batches stay
-            // small, so that keys are still in the processor's cache when they are looked up: of 20 to
-            // 1,000 keys, 100 to 200 cost the server least, 1,000 a quarter more.
+            // Several times the way there and back, so that it matters little. Where that is short,
+            // batches stay small, so that keys are perhaps still in the processor's cache when they are
+            // looked up: on one machine with one mix of keys, of batches of 20 to 1,000 keys those of 100
+            // to 200 cost the server least, and those of 1,000 a quarter more.
             None => self.idle * 4,
         };
         let (fewest, most) = match self.bound {
@@ -103,15 +108,15 @@ impl Pace {
         } else if busy < aim * 3 / 4 {
             self.count = (self.count + self.count / 16 + 1).min(most);
         }
-        let Some(bound) = self.bound else { return };
+        let Some(bound) = self.bound else { return Duration::ZERO };
         let share = bound.share.clamp(0.01, 1.0);
-        let mut pause = busy.mul_f64((1.0 / share - 1.0) * self.patience);
+        let mut pause = busy.mul_f64((1.0 / share - 1.0) * self.patience).min(LONGEST);
         if let Some(max_ops) = bound.max_ops {
             #[expect(clippy::cast_precision_loss, reason = "a pause need not be exact")]
             let due = Duration::from_secs_f64(self.commands as f64 / max_ops.max(1) as f64);
             pause = pause.max(due.saturating_sub(self.began.elapsed()));
         }
-        thread::sleep(pause.min(Duration::from_secs(1)));
+        pause
     }
 
     pub(super) fn latency(&self) -> Latency {
@@ -125,7 +130,7 @@ impl Pace {
     }
 }
 
-/// The last hundred probes.
+/// Up to a hundred probes; then it begins anew.
 #[derive(Debug, Default)]
 struct Recent {
     count: usize,
@@ -145,7 +150,7 @@ impl Recent {
         }
     }
 
-    /// One slow answer in a hundred may be anything's fault.
+    /// One slow answer in up to a hundred may be anything's fault; the second one slows the scan down.
     fn slowest_but_one(&self) -> Duration {
         self.second
     }
@@ -226,5 +231,15 @@ mod tests {
             pace.probe(Duration::from_micros(50));
         }
         assert!((pace.patience - 1.0).abs() < f64::EPSILON, "{pace:?}");
+    }
+
+    #[test]
+    fn commands_a_second_are_bounded_however_few_may_be() {
+        let bound = Bound { max_ops: Some(10), ..Bound::default() };
+        let mut pace = Pace::new(Some(bound), Duration::ZERO);
+        let pause = pace.batch(Duration::from_millis(1), 400);
+        assert!(pause > Duration::from_secs(30), "{pause:?}");
+        let mut free = Pace::new(None, Duration::ZERO);
+        assert_eq!(free.batch(Duration::from_secs(9), 400), Duration::ZERO);
     }
 }

@@ -47,6 +47,7 @@ pub(super) fn read<O: Observer>(
         role: info.get("role").to_owned(),
         slots: part.node.as_ref().map(|(_, slots)| slots.clone()),
         clock,
+        resumed: resume.is_some(),
         settings,
         notes,
         ..Shard::default()
@@ -69,7 +70,7 @@ pub(super) fn read<O: Observer>(
 fn again(part: &Part, resume: &ResumeShard, options: &Options) -> Result<Chosen, Fault> {
     let gone = |why: &str| {
         let (address, why) = (resume.server.clone(), why.to_owned());
-        Fault::Fatal(Error::Incomplete { address, why })
+        Fault::Fatal(Error::NotResumable { address, why })
     };
     let same = |target: &&Target| target.to_string() == resume.server;
     let candidates = part.candidates.iter().chain([&part.primary]);
@@ -77,10 +78,17 @@ fn again(part: &Part, resume: &ResumeShard, options: &Options) -> Result<Chosen,
         { candidates }.find(same).ok_or_else(|| gone("the server that was read is gone"))?;
     let mut connection = server::open(target, options)?;
     let info = Info::ask(&mut connection)?;
-    if info.get("run_id") != resume.run_id || resume.run_id.is_empty() {
-        return Err(gone("the server was restarted since the scan was stopped"));
+    if resume.run_id.is_empty() || !info.is_known() {
+        return Err(gone("whether it is the same server is not known, because it denies INFO"));
     }
-    let notes = vec!["the scan was stopped and resumed".to_owned()];
+    if info.get("run_id") != resume.run_id {
+        return Err(gone("the server was restarted since"));
+    }
+    if info.get("role") != resume.role {
+        return Err(gone("the server was failed over since"));
+    }
+    let mut notes = resume.notes.clone();
+    notes.push("the scan was stopped and resumed".to_owned());
     Ok(Chosen { target: target.clone(), connection, info, notes })
 }
 

@@ -35,6 +35,8 @@ pub(super) fn read<O: Observer>(
     shard.dbsize_before = databases.values().copied().sum();
     let expected = shard.dbsize_before.unwrap_or(0);
     options.progress.expected.fetch_add(expected, Ordering::Relaxed);
+    let before = task.resume.map_or(0, |resume| resume.counts.scanned);
+    options.progress.keys.fetch_add(before, Ordering::Relaxed);
 
     let (counts, from) =
         task.resume.map_or((Counts::default(), Some((0, 0))), |resume| (resume.counts, resume.at));
@@ -66,7 +68,9 @@ pub(super) fn read<O: Observer>(
     shard.notes.extend(scan.refused.map(|reply| {
         format!("some lengths or elements are not known, because the server says: {reply}")
     }));
-    note_counts(&mut shard);
+    if stopped.is_none() {
+        note_counts(&mut shard);
+    }
     let bytes = match questions.memory {
         Some(samples) => Bytes::MemoryUsage { samples },
         None => Bytes::Unknown,
@@ -211,9 +215,22 @@ impl<O: Observer> Scan<'_, O> {
                 flow.batches.pop_front();
                 flow.looked -= 1;
             }
-            self.pace.batch(start.elapsed(), commands);
+            let pause = self.pace.batch(start.elapsed(), commands);
+            self.rest(pause);
         }
         Ok(flow.asked.is_some() || !flow.batches.is_empty())
+    }
+
+    /// Pauses, but for no longer than until it is to stop.
+    fn rest(&self, pause: Duration) {
+        const SLICE: Duration = Duration::from_millis(50);
+        let start = Instant::now();
+        while let Some(left) = pause.checked_sub(start.elapsed())
+            && !left.is_zero()
+            && !self.task.must_stop()
+        {
+            thread::sleep(left.min(SLICE));
+        }
     }
 
     fn ask(&mut self, cursor: u64) -> Result<(), Fault> {

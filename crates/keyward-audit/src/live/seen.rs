@@ -17,8 +17,11 @@ pub enum Ended<O> {
     Stopped {
         /// Where to go on
         resume: Resume,
-        /// What each shard's observer was told so far, in the order of `resume`
-        observers: Vec<O>,
+        /// What a number of bytes means
+        bytes: Bytes,
+        /// Every shard, with what its observer was told since reading began or was resumed; in the order
+        /// of `resume`
+        shards: Vec<(Shard, O)>,
     },
 }
 
@@ -100,6 +103,8 @@ pub struct Shard {
     pub slots: Option<String>,
     /// The moment from which TTLs are counted, in milliseconds since 1970
     pub clock: u64,
+    /// Whether its reading went on where it had been stopped: then its observer was told of the rest
+    pub resumed: bool,
     /// What its primary says of its settings and state, by the names of the configuration where there
     /// are such; where the primary could not be asked, what the server says that was read
     pub settings: BTreeMap<String, String>,

@@ -27,6 +27,9 @@ pub(super) fn observe<O: Observer>(
     check(options)?;
     let clock = options.resume.as_ref().map_or_else(now, |resume| resume.clock);
     let mut parts = topology::find(&address, options)?;
+    if let Some(resume) = &options.resume {
+        expect_same(resume, &parts)?;
+    }
     let mut kept: Vec<(Part, Reading<O>)> = Vec::new();
     let mut restarted: Option<Instant> = None;
     loop {
@@ -77,6 +80,24 @@ fn check(options: &Options) -> Result<(), Error> {
     {
         let why = format!("a sample of {percent} % cannot be taken: it is over 0 and at most 100");
         return Err(Error::Options { why });
+    }
+    Ok(())
+}
+
+/// Fails where a shard that was read is no more, or has other slots: keys that moved meanwhile would be
+/// counted twice, or not at all.
+fn expect_same(resume: &Resume, parts: &[Part]) -> Result<(), Error> {
+    for shard in &resume.shards {
+        let changed = |why: String| Error::NotResumable { address: shard.name.clone(), why };
+        let Some(part) = parts.iter().find(|part| part.name == shard.name) else {
+            return Err(changed("it is no primary there any more".to_owned()));
+        };
+        let slots = part.node.as_ref().map(|(_, slots)| slots);
+        if slots != shard.slots.as_ref() {
+            let or_none = |slots: Option<&String>| slots.map_or("none".to_owned(), String::clone);
+            let (was, is) = (or_none(shard.slots.as_ref()), or_none(slots));
+            return Err(changed(format!("its slots were {was}, and are {is}")));
+        }
     }
     Ok(())
 }
@@ -149,30 +170,34 @@ fn find_again(
 
 fn stopped<O>(kept: Vec<(Part, Reading<O>)>, clock: u64) -> Ended<O> {
     let mut resume = Resume { clock, shards: Vec::new() };
-    let mut observers = Vec::new();
+    let bytes = bytes(&kept);
+    let mut shards = Vec::new();
     for (_, reading) in kept {
-        let Shard { name, run_id, server, counts, .. } = reading.shard;
-        resume.shards.push(ResumeShard { name, run_id, server, at: reading.stopped, counts });
-        observers.push(reading.observer);
+        let at = reading.stopped;
+        let Shard { name, run_id, server, role, slots, counts, notes, .. } = reading.shard.clone();
+        resume.shards.push(ResumeShard { name, run_id, server, role, slots, at, counts, notes });
+        shards.push((reading.shard, reading.observer));
     }
-    Ended::Stopped { resume, observers }
+    Ended::Stopped { resume, bytes, shards }
+}
+
+/// The least that is true of all.
+fn bytes<O>(kept: &[(Part, Reading<O>)]) -> Bytes {
+    let each = kept.iter().map(|(_, reading)| reading.bytes);
+    let least = |one, other| match (one, other) {
+        (Bytes::Estimated { checked }, Bytes::Estimated { checked: other }) => {
+            Bytes::Estimated { checked: checked && other }
+        }
+        (one, other) if one == other => one,
+        _ => Bytes::Unknown,
+    };
+    each.reduce(least).unwrap_or(Bytes::Unknown)
 }
 
 fn whole<O>(url: &str, options: &Options, clock: u64, kept: Vec<(Part, Reading<O>)>) -> Seen<O> {
-    let mut bytes = None;
-    let mut shards = Vec::new();
-    for (_, reading) in kept {
-        bytes = Some(match (bytes, reading.bytes) {
-            (None, own) => own,
-            // The least that is true of all.
-            (Some(Bytes::Estimated { checked }), Bytes::Estimated { checked: own }) => {
-                Bytes::Estimated { checked: checked && own }
-            }
-            (Some(all), own) if all == own => all,
-            _ => Bytes::Unknown,
-        });
-        shards.push((reading.shard, reading.observer));
-    }
+    let bytes = bytes(&kept);
+    let each = kept.into_iter().map(|(_, reading)| (reading.shard, reading.observer));
+    let mut shards: Vec<(Shard, O)> = each.collect();
     shards.sort_by(|(one, _), (other, _)| one.name.cmp(&other.name));
     let sample = options.sample.filter(|_| options.via == Via::Scan).map(|percent| Sample {
         percent,
@@ -189,9 +214,12 @@ fn whole<O>(url: &str, options: &Options, clock: u64, kept: Vec<(Part, Reading<O
     let several = shards.len() > 1;
     for (shard, _) in &shards {
         for note in &shard.notes {
-            notes.push(if several { format!("{}: {note}", shard.name) } else { note.clone() });
+            let note = if several { format!("{}: {note}", shard.name) } else { note.clone() };
+            // A shard that was stopped says again what it said before.
+            if !notes.contains(&note) {
+                notes.push(note);
+            }
         }
     }
-    let bytes = bytes.unwrap_or(Bytes::Unknown);
     Seen { name: Address::shown(url), clock, bytes, sample, shards, notes }
 }

@@ -16,11 +16,16 @@ const TOP: usize = 15;
 pub fn difference(difference: &Difference, style: &Style, shown: Shown) -> String {
     let mut sheet = Sheet::new(style, shown);
     headline(difference, &mut sheet);
+    for warning in &difference.warnings {
+        sheet.paragraph(("! ", "  "), Look::Warning, warning);
+    }
     let parts = || difference.parts.iter();
     let several = parts().any(|part| part.schema.is_some());
+    let known = difference.bytes.iter().all(Option::is_some);
     for (title, more, belongs) in KINDS {
+        let more = if known { more.to_owned() } else { more.replace("bytes", "keys") };
         let rows: Vec<&PartChange> = parts().filter(|part| belongs(part)).collect();
-        table(title, more, &rows, several, &mut sheet);
+        table(title, &more, &rows, several, &mut sheet);
     }
     findings(&difference.findings, &mut sheet);
     sheet.text
@@ -37,7 +42,8 @@ const KINDS: [Kind; 4] = [
 ];
 
 fn rises(part: &PartChange) -> bool {
-    (part.bytes[1], part.keys[1]) > (part.bytes[0], part.keys[0])
+    let [before, after] = part.both_bytes().unwrap_or_default();
+    (after, part.keys[1]) > (before, part.keys[0])
 }
 
 fn headline(difference: &Difference, sheet: &mut Sheet) {
@@ -60,7 +66,7 @@ fn headline(difference: &Difference, sheet: &mut Sheet) {
     };
     let Difference { keys, bytes, compliance, .. } = difference;
     row("keys", keys.map(thousands), change(*keys, thousands));
-    row("bytes", bytes.map(words::size), change(*bytes, words::size));
+    row("bytes", bytes.map(size), change_of_bytes(*bytes));
     if let [Some(before), Some(after)] = *compliance {
         let points = (after - before) * 100.0;
         let rounded = format!("{:.1}", points.abs());
@@ -72,6 +78,19 @@ fn headline(difference: &Difference, sheet: &mut Sheet) {
     }
     let table = table.write(sheet.ink, sheet.columns);
     sheet.text.push_str(&table);
+}
+
+/// `1.5 MiB`, or `–`
+fn size(bytes: Option<u64>) -> String {
+    bytes.map_or_else(|| words::UNKNOWN.to_owned(), words::size)
+}
+
+/// The same as for other numbers; nothing where one of them is not known.
+fn change_of_bytes(bytes: [Option<u64>; 2]) -> String {
+    match bytes {
+        [Some(before), Some(after)] => change([before, after], words::size),
+        _ => String::new(),
+    }
 }
 
 /// `+ 68,379 (+ 4.4 %)`
@@ -126,14 +145,14 @@ fn table(title: &str, more: &str, rows: &[&PartChange], several: bool, sheet: &m
         let mut cells = vec![
             Cell::new(visible(&part.name)).look(Look::Code),
             Cell::new(thousands(part.keys[side])),
-            Cell::new(words::size(part.bytes[side])),
+            Cell::new(size(part.bytes[side])),
         ];
         if both {
             let [before, after] = part.keys;
             let keys = format!("{} {}", sign(before, after), relative(before, after));
             let keys = if before == after { String::new() } else { keys };
             cells.insert(2, Cell::new(keys).look(Look::Dim));
-            cells.push(Cell::new(change(part.bytes, words::size)));
+            cells.push(Cell::new(change_of_bytes(part.bytes)));
         }
         let undeclared = several && part.schema.is_none();
         cells.push(Cell::new(if undeclared { "undeclared" } else { "" }).look(Look::Warning));

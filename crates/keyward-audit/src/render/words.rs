@@ -14,6 +14,14 @@ pub(super) fn size(bytes: u64) -> String {
     Size::from_bytes(bytes).human()
 }
 
+/// What stands for a number that is not known.
+pub(super) const UNKNOWN: &str = "–";
+
+/// The same, of a report; `–` where its bytes are not known.
+pub(super) fn size_in(report: &Report, bytes: u64) -> String {
+    if report.source.bytes.is_known() { size(bytes) } else { UNKNOWN.to_owned() }
+}
+
 /// `6 d 23 h`
 pub(super) fn seconds(seconds: u64) -> String {
     Duration::from_secs(seconds).human()
@@ -82,6 +90,7 @@ pub(super) fn bytes_kind(report: &Report) -> String {
             None => "memory, estimated; not checked for this server".to_owned(),
         },
         BytesKind::Serialized => "serialized, not the server's memory".to_owned(),
+        BytesKind::Unknown => "not known".to_owned(),
     }
 }
 

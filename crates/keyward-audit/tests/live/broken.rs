@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use keyward_audit::live::{self, Ended};
+use keyward_audit::{Audit, Listener, Outcome, Row};
 use keyward_testkit::{Flavor, Server};
 
 use crate::proxy::{Harm, Proxy};
@@ -110,5 +111,38 @@ fn a_scan_is_not_resumed_on_a_server_that_was_restarted() {
     options.resume = Some(resume);
     let ended = live::observe(&server.url(), &options, |_| Everything::default());
     let error = ended.and_then(Ended::whole).err().expect("it restarted");
-    assert!(error.to_string().contains("restarted since the scan was stopped"), "{error}");
+    insta::assert_snapshot!(plain(&error.to_string(), &[&server]), @"the scan of <server 0> cannot go on where it was stopped: the server was restarted since");
+}
+
+/// Calls somebody at the thousandth key.
+fn listening(hook: &Hook) -> impl Fn() -> Option<Listener> + Sync {
+    let hook = hook.clone();
+    move || {
+        let (mut told, hook) = (0, hook.clone());
+        Some(Box::new(move |_: &Row<'_>| {
+            told += 1;
+            if told == 1_000 {
+                hook();
+            }
+        }))
+    }
+}
+
+#[test]
+fn what_was_counted_before_a_stop_counts_unless_the_server_is_read_anew() {
+    let (server, names, restart) = restarting(1);
+    let audit = Arc::new(Audit::new(Vec::new(), &keyward_audit::Options::default()));
+    let options = quick();
+    let stop = Arc::clone(&options.stop);
+    let stopping: Hook = Arc::new(move || stop.store(true, Ordering::SeqCst));
+    let ended = audit.observe_on(&server.url(), &options, None, listening(&stopping), 0);
+    let Ok(Outcome::Stopped(stopped)) = ended else { panic!("it was not stopped") };
+    assert!((1_000..20_000).contains(&stopped.keys()), "{}", stopped.keys());
+    let nothing: Hook = Arc::new(|| ());
+    for hook in [nothing, restart] {
+        let ended = audit.observe_on(&server.url(), &quick(), Some(&stopped), listening(&hook), 0);
+        let Ok(Outcome::Whole(report)) = ended else { panic!("it was not read") };
+        assert_eq!(report.summary.keys, names.len() as u64);
+        assert_eq!(report.source.shards[0].keys_seen, names.len() as u64);
+    }
 }

@@ -277,8 +277,9 @@ fn a_stopped_scan_goes_on_where_it_was() {
             Arc::new(move || stop.store(true, Ordering::SeqCst));
         let ended =
             live::observe(&server.url(), &options, |_| Everything::calling(1_000, &hook)).unwrap();
-        let Ended::Stopped { resume, mut observers } = ended else { panic!("it was not stopped") };
-        let first = observers.pop().expect("one shard, one observer");
+        let Ended::Stopped { resume, mut shards, .. } = ended else { panic!("it was not stopped") };
+        let (shard, first) = shards.pop().expect("one shard, one observer");
+        assert!(!shard.resumed);
         assert!((1_000..5_000).contains(&first.count), "{}", first.count);
 
         let kept = serde_json::to_string(&resume).unwrap();
@@ -286,6 +287,7 @@ fn a_stopped_scan_goes_on_where_it_was() {
         options.resume = Some(serde_json::from_str::<Resume>(&kept).unwrap());
         let seen = read(&server.url(), &options, |_| first.clone());
         let (shard, told) = &seen.shards[0];
+        assert!(shard.resumed);
         assert_eq!(told.count, 5_001);
         assert_eq!(shard.counts.keys, 5_001);
         assert_eq!(told.names()[..5_000], names);

@@ -162,3 +162,65 @@ fn a_difference_says_what_grew_and_what_got_worse() {
     let same = keyward_audit::difference(&before, &before, 0.5);
     insta::assert_snapshot!("nothing_has_changed", difference(&same, &style, Shown::Top));
 }
+
+#[test]
+fn bytes_that_are_not_known_are_not_shown_as_nothing() {
+    for mut report in [fixture::report(), fixture::without_schema()] {
+        report.source.bytes = BytesKind::Unknown;
+        report.source.notes =
+            vec!["bytes are not known, because the server denies MEMORY USAGE".into()];
+        report.findings.truncate(1);
+        report.settings.clear();
+        // As it is in memory where the source did not tell.
+        let report: Report = serde_json::from_value(report.to_json().unwrap()).unwrap();
+        let text = plain(&report, 100);
+        let style = Style { color: false, width: 100 };
+        let line = summary(&report, &style);
+        for unit in [" B ", " B\n", "KiB", "MiB", "GiB", "share"] {
+            assert!(!format!("{text}{line}\n").contains(unit), "{unit}: {text}{line}");
+        }
+        insta::assert_snapshot!(format!("{text}\n{line}"));
+        let document = report.to_json().unwrap();
+        for path in ["/summary/bytes", "/summary/unknown/bytes"] {
+            assert!(document.pointer(path).unwrap().is_null(), "{path}");
+        }
+        for part in ["definitions", "groups", "unknown"] {
+            for it in document[part].as_array().unwrap() {
+                assert!(
+                    it["bytes"].is_null() && it["share"].is_null() && it["sizes"].is_null(),
+                    "{it}"
+                );
+            }
+        }
+        assert_eq!(document["source"]["bytes"], "unknown");
+        assert!(document["findings"].as_array().unwrap().iter().all(|it| it["share"].is_number()));
+        let read: Report = serde_json::from_value(document).unwrap();
+        assert_eq!((read.summary.bytes, read.summary.keys), (0, report.summary.keys));
+        let page = keyward_audit::render::html(&report);
+        for unit in ["KiB", "MiB", "GiB", "of all bytes", "id=\"memory\"", "id=\"sizes\""] {
+            assert!(!page.contains(unit), "{unit}");
+        }
+        assert!(page.contains("not known"));
+    }
+}
+
+#[test]
+fn reports_that_cannot_be_compared_say_so() {
+    let (before, mut after) = (fixture::report(), fixture::report());
+    after.source.bytes = BytesKind::Estimated;
+    after.source.sample = Some(Sample { percent: 10.0, error: 0.34 });
+    after.source.complete = false;
+    let style = Style { color: false, width: 100 };
+    let told = |before: &Report, after: &Report| {
+        let found = keyward_audit::difference(before, after, 0.5);
+        difference(&found, &style, Shown::Top)
+    };
+    insta::assert_snapshot!(told(&before, &after));
+    let mut unknown = fixture::a_week_later();
+    unknown.source.bytes = BytesKind::Unknown;
+    insta::assert_snapshot!("unknown_bytes", told(&unknown, &before));
+    assert!(keyward_audit::difference(&before, &before, 0.5).warnings.is_empty());
+    assert_eq!(after.source.notes, before.source.notes);
+    keyward_audit::compare(&mut after, &before, "audit.json", 0.5);
+    assert_eq!(after.source.notes.len(), before.source.notes.len() + 3);
+}

@@ -3,9 +3,11 @@
 mod list;
 mod live;
 mod progress;
+mod resume;
 mod show;
 mod source;
 
+use resume::Session;
 pub(super) use show::{json, write};
 
 use super::key::bound;
@@ -30,14 +32,15 @@ use std::time::Instant;
 pub(crate) fn run(args: &Args, settings: &Settings, output: &Output) -> Result<Verdict> {
     let start = Instant::now();
     let places = Places::open(args, settings)?;
-    let audit = prepare(args, &places, settings, output)?;
+    let session = Session::open(args, &places, settings, output)?;
+    let audit = prepare(args, &places, &session, output)?;
     let baseline = args.baseline.as_deref().map(read).transpose()?;
     let list = match args.form.format {
         AuditFormat::Jsonl => Some(list::List::json(args.form.out.as_deref())?),
         AuditFormat::Csv => Some(list::List::csv(args.form.out.as_deref())?),
         _ => None,
     };
-    let mut report = source::read(&audit, args, settings, list.as_ref())?;
+    let mut report = source::read(&audit, args, settings, &session, (list.as_ref(), output))?;
     refuse_nothing(&report)?;
     if let (Some(baseline), Some(path)) = (&baseline, &args.baseline) {
         let tolerance = args.tolerance.unwrap_or(DEFAULT_TOLERANCE);
@@ -51,6 +54,7 @@ pub(crate) fn run(args: &Args, settings: &Settings, output: &Output) -> Result<V
         }
         None => write(&report, &args.form, &places, output)?,
     }
+    session.finish(output)?;
     output.detail(format_args!("audited in {} ms", start.elapsed().as_millis()))?;
     Ok(verdict(&report))
 }
@@ -119,12 +123,7 @@ impl Places {
     }
 }
 
-fn prepare(
-    args: &Args,
-    places: &Places,
-    settings: &Settings,
-    output: &Output,
-) -> Result<Arc<Audit>> {
+fn prepare(args: &Args, places: &Places, session: &Session, output: &Output) -> Result<Arc<Audit>> {
     places.schemas.check_readable(output)?;
     let schemas: Vec<_> = places.schemas.readable().map(|(_, schema)| schema.clone()).collect();
     let paths = places.schemas.readable().map(|(opened, _)| opened.path.display().to_string());
@@ -132,10 +131,10 @@ fn prepare(
     args.selection.check(&schemas)?;
     let takes = |definition: &Definition| args.selection.takes(definition);
     let options = Options {
-        salt: args.salt.as_deref().map_or_else(Salt::random, Salt::of),
+        salt: session.salt,
         show_keys: args.show_keys,
         top: args.top.into(),
-        today: settings.today,
+        today: session.today,
         select: is_selective(&args.selection).then_some(&takes),
     };
     let subjects = schemas.into_iter().zip(keyspaces).zip(paths);

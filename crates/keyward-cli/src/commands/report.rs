@@ -35,7 +35,11 @@ fn html(files: &ReportFiles, output: &Output) -> Result<Verdict> {
 fn merged(files: &ReportFiles, output: &Output) -> Result<Verdict> {
     let report = one(&files.reports)?;
     put(files.out.as_deref(), &audit::json(&report), output)?;
-    Ok(Verdict::Clean)
+    if report.source.complete {
+        return Ok(Verdict::Clean);
+    }
+    output.note("warning: not all of the reports are complete, and so this one is not")?;
+    Ok(Verdict::Incomplete)
 }
 
 fn diff(args: &ReportDiff, output: &Output) -> Result<Verdict> {
@@ -48,7 +52,12 @@ fn diff(args: &ReportDiff, output: &Output) -> Result<Verdict> {
             output.print(format_args!("{document}\n"))?;
         }
     }
-    Ok(Verdict::of(found.is_worse()))
+    let complete = before.source.complete && after.source.complete;
+    Ok(if complete || found.is_worse() {
+        Verdict::of(found.is_worse())
+    } else {
+        Verdict::Incomplete
+    })
 }
 
 fn put(path: Option<&Path>, content: &str, output: &Output) -> Result<()> {
@@ -93,5 +102,11 @@ pub(super) fn read(path: &Path) -> Result<Report> {
         }
         None => return Err(no_report("it has no `version`".to_owned())),
     }
-    serde_json::from_value(document).map_err(|error| no_report(error.to_string()))
+    let report: Report =
+        serde_json::from_value(document).map_err(|error| no_report(error.to_string()))?;
+    if report.is_sound() {
+        Ok(report)
+    } else {
+        Err(no_report("it counts more than there can be".to_owned()))
+    }
 }

@@ -266,3 +266,39 @@ fn a_snapshot_that_is_cut_off_or_changed_is_never_reported() {
     let output = run(&cli, &audit(&["--format", "json"]));
     assert_eq!((output.code, output.stdout.as_str()), (Some(3), ""));
 }
+
+#[test]
+fn reports_that_do_not_fit_together_are_refused_or_warned_of() {
+    let cli = beside(SHOP, leaky());
+    let report = json(&cli, &[]);
+    let forge = |name: &str, path: &str, value: Value| {
+        let mut forged = report.clone();
+        *forged.pointer_mut(path).unwrap() = value;
+        cli.write(name, forged.to_string());
+    };
+    forge("huge.json", "/summary/judged", u64::MAX.into());
+    forge("many.json", "/definitions/0/keys", u64::MAX.into());
+    forge("usage.json", "/source/bytes", "memory-usage".into());
+    forge("unknown.json", "/source/bytes", "unknown".into());
+    forge("partial.json", "/source/complete", false.into());
+    let mut sampled = report.clone();
+    sampled["source"]["sample"] = serde_json::json!({ "percent": 10.0, "error": 4.5 });
+    cli.write("sample.json", sampled.to_string());
+    for (name, args) in [
+        ("huge", vec!["merge", "report.json", "huge.json"]),
+        ("many", vec!["show", "many.json"]),
+        ("sampled", vec!["merge", "report.json", "sample.json"]),
+        ("usage", vec!["merge", "report.json", "usage.json"]),
+        ("unknown", vec!["merge", "unknown.json", "report.json"]),
+        ("partial", vec!["merge", "report.json", "partial.json", "--out", "all.json"]),
+        ("diff_partial", vec!["diff", "report.json", "partial.json"]),
+        ("diff_sampled", vec!["diff", "sample.json", "report.json"]),
+        ("diff_usage", vec!["diff", "report.json", "usage.json"]),
+        ("diff_unknown", vec!["diff", "unknown.json", "report.json"]),
+    ] {
+        let output = run(&cli, &[&["report"], &args[..]].concat());
+        assert_snapshot!(format!("apart_{name}"), output);
+    }
+    let merged: Value = serde_json::from_str(&cli.read("all.json")).unwrap();
+    assert_eq!(merged["source"]["complete"], false);
+}

@@ -111,3 +111,50 @@ fn a_server_that_cannot_be_read_is_no_pass_and_no_password_is_shown() {
     let empty = cli.run(["audit", &Server::redis().url()]);
     assert_ne!(empty.code, Some(0), "nothing was judged: {empty}");
 }
+
+#[test]
+fn bytes_that_a_server_does_not_tell_are_shown_nowhere() {
+    let denied = |flavor: Flavor| flavor.server().user("auditor", "on >secret ~* +@all -memory");
+    let renamed = |flavor: Flavor| flavor.server().rename_command("MEMORY", "");
+    let flavors = [Flavor::Redis, Flavor::Valkey];
+    let servers = flavors.map(denied).into_iter().chain(flavors.map(renamed));
+    for (number, server) in servers.enumerate() {
+        let server = server.start();
+        fill(|command| _ = server.command(command));
+        let cli = shop(SHOP);
+        let (url, why) = if number < flavors.len() {
+            (format!("redis://auditor:secret@{}", server.address()), "denies MEMORY USAGE")
+        } else {
+            (server.url(), "does not have MEMORY USAGE")
+        };
+        let document = report(&cli, &[&url, "--html", "audit.html"]);
+        assert_eq!(document["source"]["bytes"], "unknown");
+        assert_eq!(document["summary"]["keys"], 53);
+        assert!(document["summary"]["bytes"].is_null());
+        let notes = document["source"]["notes"].to_string();
+        assert_eq!(notes.matches(why).count(), 1, "{notes}");
+        for part in ["definitions", "unknown"] {
+            for it in document[part].as_array().unwrap() {
+                assert!(it["bytes"].is_null() && it["share"].is_null() && it["sizes"].is_null());
+                assert_eq!(it["biggest"].as_array().unwrap().len(), 0);
+            }
+        }
+        let shown = cli.run(["audit", &url]);
+        let page = cli.read("audit.html");
+        for zero in [" 0 B", ">0 B"] {
+            assert!(!shown.stdout.contains(zero), "{zero}: {shown}");
+            assert!(!page.contains(zero), "{zero}");
+        }
+        assert!(shown.stdout.contains("bytes     –  (not known)"), "{shown}");
+        // And what was written is read again.
+        cli.write("unknown.json", document.to_string());
+        let merged = cli.run(["report", "merge", "unknown.json", "unknown.json"]);
+        let merged: Value = serde_json::from_str(&merged.stdout).unwrap();
+        assert_eq!(
+            (&merged["summary"]["keys"], &merged["summary"]["bytes"]),
+            (&106.into(), &Value::Null)
+        );
+        let listed = cli.run(["audit", &url, "--format", "jsonl"]);
+        assert!(listed.stdout.lines().all(|line| line.contains("\"bytes\":null")), "{listed}");
+    }
+}

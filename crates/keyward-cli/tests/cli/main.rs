@@ -2,6 +2,8 @@
 
 mod audit;
 mod audit_live;
+mod audit_resume;
+mod audit_truth;
 mod check;
 mod docs;
 mod exit_codes;

@@ -5,7 +5,7 @@ use super::page::Anchors;
 use super::prose::{Piece, Span, pieces, prose};
 use crate::render::subject::examples;
 use crate::render::words;
-use crate::report::{ChangeVerdict, Finding, Group, Setting};
+use crate::report::{ChangeVerdict, Finding, Group, Report, Setting};
 use keyward_fact::thousands;
 use serde::Serialize;
 
@@ -74,7 +74,7 @@ pub(super) struct UnknownRow {
 }
 
 impl UnknownRow {
-    pub(super) fn new(group: &Group, anchors: &Anchors) -> Self {
+    pub(super) fn new(report: &Report, group: &Group, anchors: &Anchors) -> Self {
         let facts = &group.facts;
         let nearest = group.nearest.as_ref().map(|nearest| {
             let target = anchors.find(Some(&nearest.schema), Some(&nearest.definition));
@@ -86,7 +86,7 @@ impl UnknownRow {
         UnknownRow {
             pieces: pieces(&group.pattern),
             keys: words::counted(facts.keys, "key"),
-            bytes: words::size(facts.bytes),
+            bytes: words::size_in(report, facts.bytes),
             types: types.join(", "),
             strip: Strip::new(&facts.ttl),
             half: (facts.ttl.expiring > 0).then(|| words::seconds(facts.ttl.remaining.p50)),

@@ -7,7 +7,7 @@ use super::row::{Row, flag};
 use super::treemap::{Part, Treemap};
 use crate::render::subject::{Subject, count};
 use crate::render::words;
-use crate::report::{Facts, Report, Severity};
+use crate::report::{Count, Facts, Report, Severity};
 use keyward_fact::thousands;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
@@ -17,6 +17,7 @@ const AREAS: usize = 80;
 
 /// Everything that the page says.
 #[derive(Debug, Serialize)]
+#[expect(clippy::struct_excessive_bools, reason = "each shows or hides something of its own")]
 pub(super) struct Page {
     name: String,
     keyspaces: String,
@@ -38,6 +39,7 @@ pub(super) struct Page {
     ttl_legend: Vec<(String, String)>,
     size_marks: Vec<(f64, String)>,
     bytes_kind: String,
+    bytes_known: bool,
     findings: Vec<FindingRow>,
     errors: u64,
     warning_count: u64,
@@ -98,21 +100,20 @@ impl Page {
             empty: empty.into_iter().map(row).collect(),
             size_marks: scale.marks(),
             bytes_kind: words::bytes_kind(report),
+            bytes_known: report.source.bytes.is_known(),
             findings: (report.findings.iter().enumerate())
                 .map(|(number, it)| FindingRow::new(number, it, &anchors))
                 .collect(),
             errors: count(&report.findings, Severity::Error),
             warning_count: count(&report.findings, Severity::Warning),
             rules: rules(report),
-            unknown: report.unknown.iter().map(|it| UnknownRow::new(it, &anchors)).collect(),
-            unknown_total: format!(
-                "{}, {}",
-                words::counted(unknown.keys, "key"),
-                words::size(unknown.bytes)
-            ),
+            unknown: (report.unknown.iter())
+                .map(|it| UnknownRow::new(report, it, &anchors))
+                .collect(),
+            unknown_total: counted(report, unknown),
             foreign: (report.foreign.iter())
                 .map(|it| {
-                    let (keys, bytes) = (thousands(it.keys), words::size(it.bytes));
+                    let (keys, bytes) = (thousands(it.keys), words::size_in(report, it.bytes));
                     (it.name.clone(), it.glob.clone(), keys, bytes)
                 })
                 .collect(),
@@ -129,6 +130,15 @@ impl Page {
     }
 }
 
+/// `7 keys, 1.2 KiB`
+pub(super) fn counted(report: &Report, count: Count) -> String {
+    let keys = words::counted(count.keys, "key");
+    if !report.source.bytes.is_known() {
+        return keys;
+    }
+    format!("{keys}, {}", words::size(count.bytes))
+}
+
 fn warnings(report: &Report) -> Vec<String> {
     let partial = "Not everything was seen that was to be seen. The numbers are of what was.";
     let partial = (!report.source.complete).then(|| partial.to_owned());
@@ -139,7 +149,7 @@ fn warnings(report: &Report) -> Vec<String> {
 /// The report in a few sentences.
 fn lead(report: &Report, full: &[&Subject<'_>]) -> Vec<Vec<Span>> {
     let mut sentences = Vec::new();
-    if let Some(largest) = full.first() {
+    if let Some(largest) = full.first().filter(|_| report.source.bytes.is_known()) {
         let share = words::percent(words::share(largest.bytes(), report.summary.bytes));
         let size = words::size(largest.bytes());
         let named = largest.name.replace('`', "'");
@@ -171,7 +181,12 @@ fn numbers(report: &Report, subjects: &[Subject<'_>]) -> Vec<Number> {
         |label, value, more, href| Number { label, value, more, tone: "", href, bar: None };
     let mut numbers = vec![
         number("Keys", thousands(summary.keys), expired, "#definitions"),
-        number("Bytes", words::size(summary.bytes), words::bytes_kind(report), "#memory"),
+        number(
+            "Bytes",
+            words::size_in(report, summary.bytes),
+            words::bytes_kind(report),
+            if report.source.bytes.is_known() { "#memory" } else { "#numbers" },
+        ),
     ];
     if let Some(compliance) = summary.compliance {
         let tone = if compliance >= 1.0 {

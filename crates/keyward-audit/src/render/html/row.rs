@@ -1,7 +1,7 @@
 //! A definition, or an inferred group, with everything that the report says about it.
 
 use super::chart::{Quantiles, Range, Scale, Strip, per_cent};
-use super::page::{Anchors, class};
+use super::page::{Anchors, class, counted};
 use super::prose::{Piece, Span, pieces, prose};
 use crate::render::subject::Subject;
 use crate::render::words;
@@ -107,7 +107,7 @@ impl Row {
             badges: badges(subject),
             keys: thousands(subject.keys()),
             keys_number: subject.keys(),
-            bytes: words::size(subject.bytes()),
+            bytes: words::size_in(report, subject.bytes()),
             bytes_number: subject.bytes(),
             share: words::percent(words::share(subject.bytes(), report.summary.bytes)),
             bar: per_cent(words::share(subject.bytes(), most)),
@@ -127,8 +127,8 @@ impl Row {
             }),
             params: params(subject),
             biggest: biggest(facts),
-            old_names: old_names(subject),
-            derived: derived(subject),
+            old_names: old_names(report, subject),
+            derived: derived(report, subject),
             examples: subject.group.map(|group| group.examples.clone()).unwrap_or_default(),
         }
     }
@@ -223,17 +223,16 @@ fn biggest(facts: &Facts) -> Vec<RowBig> {
     facts.biggest.iter().map(row).collect()
 }
 
-fn old_names(subject: &Subject<'_>) -> Vec<(String, String, String, String)> {
+fn old_names(report: &Report, subject: &Subject<'_>) -> Vec<(String, String, String, String)> {
     let old_names = subject.definition.map(|definition| definition.old_names.as_slice());
     let row = |old: &crate::report::OldName| {
-        let (keys, bytes) = (thousands(old.keys), words::size(old.bytes));
+        let (keys, bytes) = (thousands(old.keys), words::size_in(report, old.bytes));
         (old.pattern.clone(), old.migration.clone(), keys, bytes)
     };
     old_names.unwrap_or_default().iter().map(row).collect()
 }
 
-fn derived(subject: &Subject<'_>) -> Option<String> {
+fn derived(report: &Report, subject: &Subject<'_>) -> Option<String> {
     let derived = subject.definition?.derived;
-    let keys = words::counted(derived.keys, "key");
-    (derived.keys > 0).then(|| format!("{keys}, {}", words::size(derived.bytes)))
+    (derived.keys > 0).then(|| counted(report, derived))
 }

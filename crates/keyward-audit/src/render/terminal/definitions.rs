@@ -20,23 +20,26 @@ pub(super) fn write(report: &Report, subjects: &[Subject<'_>], sheet: &mut Sheet
         return;
     }
     let schemas: Vec<String> = report.schemas.iter().map(|schema| visible(&schema.name)).collect();
+    let known = report.source.bytes.is_known();
+    let by = if known { "by bytes" } else { "by keys" };
     if schemas.is_empty() {
-        sheet.heading("groups", "inferred from the keys, by bytes");
+        sheet.heading("groups", &format!("inferred from the keys, {by}"));
     } else {
         let below = subjects.iter().any(|it| it.keys() > it.facts.keys);
         let below = if below { ", with derived keys and former names" } else { "" };
-        let more = format!("of {}, by bytes{below}", schemas.join(", "));
+        let more = format!("of {}, {by}{below}", schemas.join(", "));
         sheet.heading("definitions", &more);
     }
     let several = schemas.len() > 1;
     let wide = sheet.columns >= WIDE;
     let mut table = Table::default()
         .column(if schemas.is_empty() { "pattern" } else { "definition" }, Side::Left)
-        .column("keys", Side::Right)
-        .column("bytes", Side::Right)
-        .column("share", Side::Right)
-        .column("", Side::Left)
-        .column("TTL left│no", Side::Left);
+        .column("keys", Side::Right);
+    if known {
+        table =
+            table.column("bytes", Side::Right).column("share", Side::Right).column("", Side::Left);
+    }
+    table = table.column("TTL left│no", Side::Left);
     if wide {
         table = table.column("half within", Side::Right);
     }
@@ -73,8 +76,13 @@ pub(super) fn write(report: &Report, subjects: &[Subject<'_>], sheet: &mut Sheet
     let table = table.write(sheet.ink, columns);
     sheet.text.push_str(&table);
     if left_out > 0 {
-        let rest: u64 = with[rows.len()..].iter().map(|it| it.bytes()).sum();
-        sheet.line(&format!("and {} more with {}", thousands(left_out as u64), words::size(rest)));
+        let rest = &with[rows.len()..];
+        let rest = if known {
+            words::size(rest.iter().map(|it| it.bytes()).sum())
+        } else {
+            words::counted(rest.iter().map(|it| it.keys()).sum(), "key")
+        };
+        sheet.line(&format!("and {} more with {rest}", thousands(left_out as u64)));
     }
     if with.iter().any(|it| it.facts.ttl.expiring > 0) {
         let bounds: Vec<String> = with[0].facts.ttl.buckets.iter().map(words::bound).collect();
@@ -96,15 +104,20 @@ fn cells(
     bar: usize,
     several: bool,
 ) -> Vec<Cell> {
-    let share = words::share(subject.bytes(), report.summary.bytes);
-    vec![
+    let mut cells = vec![
         Cell::new(name(subject, several)).look(Look::Code),
         Cell::new(thousands(subject.keys())),
-        Cell::new(words::size(subject.bytes())),
-        Cell::new(words::percent(share)),
-        Cell::new(spark::bar(words::share(subject.bytes(), most), bar)),
-        Cell::new(spark::ttl(&subject.facts.ttl)),
-    ]
+    ];
+    if report.source.bytes.is_known() {
+        let share = words::share(subject.bytes(), report.summary.bytes);
+        cells.extend([
+            Cell::new(words::size(subject.bytes())),
+            Cell::new(words::percent(share)),
+            Cell::new(spark::bar(words::share(subject.bytes(), most), bar)),
+        ]);
+    }
+    cells.push(Cell::new(spark::ttl(&subject.facts.ttl)));
+    cells
 }
 
 /// The types, those of the most keys first.

@@ -21,7 +21,7 @@ pub(super) fn write(report: &Report, sheet: &mut Sheet) {
 
     row(sheet, "keys", &thousands(report.summary.keys), &apart(report));
     let how = visible(&words::bytes_kind(report));
-    row(sheet, "bytes", &words::size(report.summary.bytes), &how);
+    row(sheet, "bytes", &words::size_in(report, report.summary.bytes), &how);
     declared(report, sheet);
     if !report.schemas.is_empty() {
         let (look, text) = found(report);
@@ -146,7 +146,11 @@ fn shards(report: &Report, sheet: &mut Sheet) {
 pub fn summary(report: &Report, style: &Style) -> String {
     let ink = Ink { color: style.color };
     let keys = words::counted(report.summary.keys, "key");
-    let size = words::size(report.summary.bytes);
+    let size = if report.source.bytes.is_known() {
+        format!(", {}", words::size(report.summary.bytes))
+    } else {
+        String::new()
+    };
     let declared = match report.summary.compliance {
         Some(compliance) => format!(", {} as declared", words::percent(compliance)),
         None => String::new(),
@@ -165,5 +169,5 @@ pub fn summary(report: &Report, style: &Style) -> String {
     };
     let colon = if report.schemas.is_empty() && report.baseline.is_none() { " " } else { ": " };
     let partial = if report.source.complete { "" } else { "; not everything was seen" };
-    format!("{keys}, {size}{declared}{colon}{found}{partial}")
+    format!("{keys}{size}{declared}{colon}{found}{partial}")
 }

@@ -13,18 +13,22 @@ pub(super) fn foreign(report: &Report, sheet: &mut Sheet) {
         return;
     }
     sheet.heading("foreign", "keys of other software: counted, not judged");
-    let mut table = Table::default()
-        .column("name", Side::Left)
-        .column("keys", Side::Right)
-        .column("bytes", Side::Right)
-        .column("glob", Side::Left);
+    let mut table = Table::default().column("name", Side::Left).column("keys", Side::Right);
+    let known = report.source.bytes.is_known();
+    if known {
+        table = table.column("bytes", Side::Right);
+    }
+    table = table.column("glob", Side::Left);
     for foreign in &report.foreign {
-        table.row(vec![
+        let mut cells = vec![
             Cell::new(visible(&foreign.name)).look(Look::Code),
             Cell::new(thousands(foreign.keys)),
-            Cell::new(words::size(foreign.bytes)),
             Cell::new(visible(&foreign.glob)),
-        ]);
+        ];
+        if known {
+            cells.insert(2, Cell::new(words::size(foreign.bytes)));
+        }
+        table.row(cells);
     }
     let table = table.write(sheet.ink, sheet.columns);
     sheet.text.push_str(&table);

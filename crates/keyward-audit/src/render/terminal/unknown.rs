@@ -18,23 +18,27 @@ pub(super) fn write(report: &Report, sheet: &mut Sheet) {
     let unknown = report.summary.unknown;
     let share = words::percent(words::share(unknown.keys, report.summary.keys));
     let keys = words::counted(unknown.keys, "key");
-    let more = format!("{keys} that no definition has, {share}; {}", words::size(unknown.bytes));
+    let known = report.source.bytes.is_known();
+    let size = if known { format!("; {}", words::size(unknown.bytes)) } else { String::new() };
+    let more = format!("{keys} that no definition has, {share}{size}");
     sheet.heading("unknown", &more);
-    let mut table = Table::default()
-        .column("pattern", Side::Left)
-        .column("keys", Side::Right)
-        .column("bytes", Side::Right)
-        .column("TTL left│no", Side::Left)
-        .column("type", Side::Left);
+    let mut table = Table::default().column("pattern", Side::Left).column("keys", Side::Right);
+    if known {
+        table = table.column("bytes", Side::Right);
+    }
+    table = table.column("TTL left│no", Side::Left).column("type", Side::Left);
     let (rows, left_out) = sheet.top(&report.unknown, TOP);
     for group in rows {
-        table.row(vec![
+        let mut cells = vec![
             Cell::new(visible(&group.pattern)).look(Look::Code),
             Cell::new(thousands(group.facts.keys)),
-            Cell::new(words::size(group.facts.bytes)),
             Cell::new(spark::ttl(&group.facts.ttl)),
             Cell::new(kinds(&group.facts)),
-        ]);
+        ];
+        if known {
+            cells.insert(2, Cell::new(words::size(group.facts.bytes)));
+        }
+        table.row(cells);
         for line in below(group, sheet) {
             table.below(line);
         }

@@ -2,11 +2,14 @@
 
 use super::list::List;
 use super::progress::Watch;
+use super::resume::{Session, is_resumable};
 use crate::args::{Audit as Args, Live, LiveVia};
 use crate::failure::{Failure, Result};
+use crate::interrupt;
+use crate::output::Output;
 use crate::settings::Settings;
-use keyward_audit::live::{Bound, Error, Options, Secret, Tls, Via};
-use keyward_audit::{Audit, Report};
+use keyward_audit::live::{Bound, Error, Options, Secret, Tls, Via, shown};
+use keyward_audit::{Audit, Outcome, Report};
 use std::sync::Arc;
 use std::{env, fs};
 
@@ -18,13 +21,26 @@ pub(super) fn read(
     url: &str,
     args: &Args,
     settings: &Settings,
-    list: Option<&List>,
+    session: &Session,
+    (list, output): (Option<&List>, &Output),
 ) -> Result<Report> {
     let options = options(&args.live)?;
+    let earlier = session.earlier(audit, output)?;
+    let _guard = if is_resumable(args) {
+        interrupt::stop_at(&options.stop)?;
+        None
+    } else {
+        Some(interrupt::end_with(super::source::stopped(&shown(url), list))?)
+    };
     let watch = Watch::new(&options.progress);
-    let read = audit.observe(url, &options, || list.map(List::listener), settings.now);
+    let listener = || list.map(List::listener);
+    let read = audit.observe_on(url, &options, earlier, listener, settings.now);
     drop(watch);
-    read.map_err(|error| refused(&error))
+    match read {
+        Ok(Outcome::Whole(report)) => Ok(*report),
+        Ok(Outcome::Stopped(stopped)) => Err(session.keep(*stopped, url)),
+        Err(error) => Err(session.cannot_go_on(&error).unwrap_or_else(|| refused(&error))),
+    }
 }
 
 fn options(args: &Live) -> Result<Options> {

@@ -63,6 +63,6 @@ fn rendered(report: &Report, form: &AuditForm, places: &Places, output: &Output)
 
 /// The document that `report` reads.
 pub(crate) fn json(report: &Report) -> String {
-    let document = serde_json::to_string_pretty(report).unwrap_or_default();
-    format!("{document}\n")
+    let document = report.to_json().and_then(|document| serde_json::to_string_pretty(&document));
+    format!("{}\n", document.unwrap_or_default())
 }

@@ -2,8 +2,11 @@
 
 use super::list::List;
 use super::progress::Progress;
+use super::resume::{Session, url};
 use crate::args::Audit as Args;
 use crate::failure::{Failure, Result, why};
+use crate::interrupt;
+use crate::output::Output;
 use crate::settings::Settings;
 use keyward_audit::{Audit, Reading, Report};
 use keyward_rdb::{Error, ErrorKind, Reader};
@@ -20,23 +23,26 @@ pub(super) fn read(
     audit: &Arc<Audit>,
     args: &Args,
     settings: &Settings,
-    list: Option<&List>,
+    session: &Session,
+    (list, output): (Option<&List>, &Output),
 ) -> Result<Report> {
-    match args.source.to_str() {
-        Some(url) if url.contains("://") => super::live::read(audit, url, args, settings, list),
-        Some("-") => {
-            if io::stdin().is_terminal() {
-                return Err(Failure::new("standard input is a terminal, not a snapshot")
-                    .help("`keyward audit - < dump.rdb`"));
-            }
-            let reader = Reader::from_read(io::stdin().lock());
-            snapshot(audit, "standard input", reader, args, settings, list)
+    if let Some(url) = url(args) {
+        return super::live::read(audit, url, args, settings, session, (list, output));
+    }
+    if args.source == "-" {
+        if io::stdin().is_terminal() {
+            return Err(Failure::new("standard input is a terminal, not a snapshot")
+                .help("`keyward audit - < dump.rdb`"));
         }
-        _ => {
-            let path = Path::new(&args.source);
-            let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy();
-            snapshot(audit, &name, Reader::open(path), args, settings, list)
-        }
+        let name = "standard input";
+        let _guard = interrupt::end_with(stopped(name, list))?;
+        let reader = Reader::from_read(io::stdin().lock());
+        snapshot(audit, name, reader, args, settings, list)
+    } else {
+        let path = Path::new(&args.source);
+        let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy();
+        let _guard = interrupt::end_with(stopped(&name, list))?;
+        snapshot(audit, &name, Reader::open(path), args, settings, list)
     }
 }
 
@@ -65,6 +71,16 @@ fn snapshot(
     let read = audit.read(reader, name, reading);
     progress.finish();
     read.map_err(|error| refused(name, &error))
+}
+
+/// What is said when reading is stopped that cannot go on later.
+pub(super) fn stopped(name: &str, list: Option<&List>) -> Failure {
+    let failure =
+        Failure::incomplete(format!("stopped before all of `{name}` was read: there is no report"));
+    match list {
+        Some(_) => failure.help("throw away what was listed: it is not all of it"),
+        None => failure,
+    }
 }
 
 /// Nothing partial looks whole: whatever is wrong with a file, there is no report.

@@ -1,0 +1,277 @@
+//! A scan that was stopped: what was counted so far, kept to go on later.
+//!
+//! What was counted is kept as a report for each shard, since reports are merged exactly; each says that it
+//! is not complete. Beside them stand the cursors, and what must be the same for the two halves to be one.
+
+use crate::bounds::{can_be, can_be_added};
+use crate::clock::rfc3339;
+use crate::hash::Salt;
+use crate::live;
+use crate::merge::is_of_same_schemas;
+use crate::plan::Audit;
+use crate::report::{self, Report};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::fmt;
+
+/// The version of the document.
+const VERSION: u32 = 1;
+
+/// How an audit of servers ended that did not fail.
+#[derive(Debug)]
+pub enum Outcome {
+    /// Everything was seen
+    Whole(Box<Report>),
+    /// The caller stopped it
+    Stopped(Box<Stopped>),
+}
+
+/// What was seen before a stop. It is no result.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Stopped {
+    /// Where to go on
+    pub resume: live::Resume,
+    /// What was counted in each shard, in the order of `resume`: reports that are not complete
+    pub counted: Vec<Report>,
+}
+
+impl Stopped {
+    /// How many keys were seen.
+    pub fn keys(&self) -> u64 {
+        let each = self.resume.shards.iter().map(|shard| shard.counts.scanned);
+        each.fold(0, u64::saturating_add)
+    }
+
+    /// How many keys there are, as far as the servers said.
+    pub fn expected(&self) -> u64 {
+        let shards = self.counted.iter().flat_map(|report| &report.source.shards);
+        shards.filter_map(|shard| shard.dbsize).fold(0, u64::saturating_add)
+    }
+
+    /// What was counted in a shard.
+    pub(crate) fn counted_in(&self, name: &str) -> Option<&Report> {
+        let at = self.resume.shards.iter().position(|shard| shard.name == name)?;
+        self.counted.get(at)
+    }
+
+    fn check(&self) -> Result<(), ResumeError> {
+        let damaged = |why: &str| Err(ResumeError::Damaged { why: why.to_owned() });
+        let live::Resume { clock, shards } = &self.resume;
+        if shards.is_empty() || shards.len() != self.counted.len() {
+            return damaged("its cursors and its counts are not of the same shards");
+        }
+        let one_each = shards.iter().zip(&self.counted).all(|(shard, report)| {
+            matches!(&report.source.shards[..], [only] if only.name == shard.name)
+        });
+        if !one_each {
+            return damaged("its cursors and its counts are not of the same shards");
+        }
+        if self.counted.iter().any(|report| report.version != report::VERSION) {
+            return damaged("its counts are of another version");
+        }
+        let counts = shards.iter().flat_map(|shard| {
+            let live::Counts { scanned, keys, gone, denied, long_names, partly } = shard.counts;
+            [scanned, keys, gone, denied, long_names, partly]
+        });
+        if !can_be(*clock) || !counts.into_iter().all(can_be) || !can_be_added(&self.counted) {
+            return damaged("it counts more than there can be");
+        }
+        Ok(())
+    }
+}
+
+/// What must be the same for a scan to go on.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Terms {
+    /// The URL, without credentials
+    pub source: String,
+    /// [`fingerprint`] of the texts of all schemas
+    pub schemas: String,
+    /// Whatever else decides what is counted, by the names of the options
+    pub options: BTreeMap<String, String>,
+}
+
+/// Tells texts apart without telling them; for accidents, not for attackers.
+pub fn fingerprint<'t>(texts: impl IntoIterator<Item = &'t str>) -> String {
+    let mut bytes = Vec::new();
+    for text in texts {
+        bytes.extend_from_slice(&(text.len() as u64).to_le_bytes());
+        bytes.extend_from_slice(text.as_bytes());
+    }
+    format!("{:016x}", Salt::of("keyward").hash(&bytes))
+}
+
+/// A scan that was stopped, as it is kept in a file.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ResumeFile {
+    /// The version of the document, which tells it from a report
+    resume: u32,
+    /// The version of Keyward that wrote it: only the same one goes on
+    keyward: String,
+    /// When it was stopped: RFC 3339, UTC
+    pub stopped_at: String,
+    /// What must be the same
+    pub terms: Terms,
+    /// The day on which migrations are judged: `2026-11-15`
+    pub today: String,
+    /// The secret by which keys are masked, unless a person named one
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub secret: Option<String>,
+    /// What was seen
+    pub stopped: Stopped,
+}
+
+impl ResumeFile {
+    /// `now` is in milliseconds since 1970.
+    pub fn new(
+        terms: Terms,
+        today: String,
+        secret: Option<String>,
+        stopped: Stopped,
+        now: u64,
+    ) -> Self {
+        let keyward = env!("CARGO_PKG_VERSION").to_owned();
+        ResumeFile {
+            resume: VERSION,
+            keyward,
+            stopped_at: rfc3339(now),
+            terms,
+            today,
+            secret,
+            stopped,
+        }
+    }
+
+    /// Reads what [`text`](ResumeFile::text) wrote.
+    pub fn parse(text: &[u8]) -> Result<Self, ResumeError> {
+        /// What every version has.
+        #[derive(Deserialize)]
+        struct Head {
+            resume: Option<u64>,
+            keyward: Option<String>,
+        }
+        let damaged = |error: serde_json::Error| ResumeError::Damaged { why: error.to_string() };
+        let head: Head = serde_json::from_slice(text).map_err(damaged)?;
+        let Some(version) = head.resume else {
+            let why = "it is something else".to_owned();
+            return Err(ResumeError::Damaged { why });
+        };
+        let keyward = head.keyward.unwrap_or_default();
+        if version != u64::from(VERSION) || keyward != env!("CARGO_PKG_VERSION") {
+            return Err(ResumeError::Program { keyward });
+        }
+        let file: ResumeFile = serde_json::from_slice(text).map_err(damaged)?;
+        file.stopped.check()?;
+        Ok(file)
+    }
+
+    /// As it stands in a file.
+    pub fn text(&self) -> String {
+        serde_json::to_string(self).unwrap_or_default()
+    }
+
+    /// Fails where it is of another scan than the one that is asked for.
+    pub fn check(&self, terms: &Terms) -> Result<(), ResumeError> {
+        if self.terms.source != terms.source {
+            return Err(ResumeError::Source { was: self.terms.source.clone() });
+        }
+        if self.terms.schemas != terms.schemas {
+            return Err(ResumeError::Schemas);
+        }
+        let (was, is) = (&self.terms.options, &terms.options);
+        let names = was.keys().chain(is.keys());
+        match names.into_iter().find(|name| was.get(*name) != is.get(*name)) {
+            None => Ok(()),
+            Some(name) => Err(ResumeError::Option {
+                name: name.clone(),
+                was: was.get(name).cloned(),
+                is: is.get(name).cloned(),
+            }),
+        }
+    }
+}
+
+impl Audit {
+    /// Fails where the two halves would not be one: other definitions, or keys that are masked otherwise.
+    pub fn can_go_on(&self, stopped: &Stopped) -> Result<(), ResumeError> {
+        for counted in &stopped.counted {
+            if counted.state.salt != self.mask.salt.fingerprint() {
+                return Err(ResumeError::Salt);
+            }
+            if !is_of_same_schemas(counted, &self.empty(counted.source.clone(), 0)) {
+                return Err(ResumeError::Schemas);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Why a scan cannot go on from a file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ResumeError {
+    /// It was not written by an audit, or not all of it is there
+    Damaged {
+        /// What is wrong
+        why: String,
+    },
+    /// Another version of the program wrote it
+    Program {
+        /// Its version
+        keyward: String,
+    },
+    /// It is of other servers
+    Source {
+        /// Which
+        was: String,
+    },
+    /// The schemas have changed
+    Schemas,
+    /// An option was another
+    Option {
+        /// Which
+        name: String,
+        /// What it was; `None` if it was not given
+        was: Option<String>,
+        /// What it is
+        is: Option<String>,
+    },
+    /// Keys were masked with another secret
+    Salt,
+}
+
+impl ResumeError {
+    /// What to do next, but for beginning anew.
+    pub fn help(&self) -> Option<&'static str> {
+        match self {
+            ResumeError::Damaged { .. } | ResumeError::Program { .. } => None,
+            ResumeError::Source { .. } => Some("name the URL that was scanned"),
+            ResumeError::Schemas => Some("name the schemas that keys were held against, unchanged"),
+            ResumeError::Option { .. } => Some("give the same options"),
+            ResumeError::Salt => Some("give the same `--salt`, or none if none was given"),
+        }
+    }
+}
+
+impl fmt::Display for ResumeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ResumeError::Damaged { why } => write!(f, "it holds no scan that was stopped: {why}"),
+            ResumeError::Program { keyward } => write!(
+                f,
+                "keyward `{keyward}` wrote it, in a form that {} does not read",
+                env!("CARGO_PKG_VERSION")
+            ),
+            ResumeError::Source { was } => write!(f, "it is of a scan of {was}"),
+            ResumeError::Schemas => f.write_str("the schemas have changed since"),
+            ResumeError::Option { name, was, is } => match (was, is) {
+                (Some(was), Some(is)) => write!(f, "`{name}` was `{was}`, and is `{is}`"),
+                (Some(was), None) => write!(f, "`{name}` was `{was}`, and is not given"),
+                (None, _) => write!(f, "`{name}` was not given"),
+            },
+            ResumeError::Salt => f.write_str("its keys are masked with another salt"),
+        }
+    }
+}
+
+impl std::error::Error for ResumeError {}

@@ -1,0 +1,271 @@
+//! A scan that is stopped by Ctrl-C, and goes on later.
+
+mod again;
+mod file;
+
+use super::Places;
+use crate::args::{Audit as Args, AuditFormat, LiveVia};
+use crate::failure::{Failure, Result};
+use crate::output::{Output, printable};
+use crate::settings::Settings;
+use crate::today;
+use again::command;
+use file::{default_name, folder, write};
+use keyward_audit::live::{Error, shown};
+use keyward_audit::{Audit, ResumeError, ResumeFile, Salt, Stopped, Terms, fingerprint};
+use keyward_fact::thousands;
+use keyward_schema::model::Date;
+use std::collections::BTreeMap;
+use std::fs;
+use std::hash::{BuildHasher as _, Hasher as _, RandomState};
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+/// What a scan is to go on from, and where it keeps what it has seen.
+#[derive(Debug)]
+pub(super) struct Session {
+    /// The file that was named
+    path: Option<PathBuf>,
+    terms: Terms,
+    /// The day on which migrations are judged: for both halves the same
+    pub(super) today: Date,
+    /// By which keys are masked, unless a person said it
+    secret: Option<String>,
+    pub(super) salt: Salt,
+    stopped_at: String,
+    earlier: Option<Stopped>,
+}
+
+impl Session {
+    pub(super) fn open(
+        args: &Args,
+        places: &Places,
+        settings: &Settings,
+        output: &Output,
+    ) -> Result<Self> {
+        let url = url(args);
+        let path = args.live.resume.clone();
+        if path.is_some() {
+            refuse_others(args)?;
+        }
+        let terms = terms(args, url.unwrap_or_default(), places);
+        let file = match (&path, url) {
+            (Some(path), _) => read(path, &terms, output)?,
+            (None, Some(url)) => {
+                hint(Path::new(&default_name(url)), output)?;
+                None
+            }
+            (None, None) => None,
+        };
+        let mut session = Session {
+            path,
+            terms,
+            today: settings.today,
+            secret: None,
+            salt: Salt::of(""),
+            stopped_at: String::new(),
+            earlier: None,
+        };
+        if let Some(file) = file {
+            session.today = today::parse(&file.today).ok_or_else(|| {
+                let why = "it names no day".to_owned();
+                session.refused(&ResumeError::Damaged { why })
+            })?;
+            session.secret = file.secret;
+            session.stopped_at = file.stopped_at;
+            session.earlier = Some(file.stopped);
+        }
+        session.salt = match (&args.salt, &session.secret) {
+            (Some(text), _) | (None, Some(text)) => Salt::of(text),
+            (None, None) => {
+                let secret = random();
+                let salt = Salt::of(&secret);
+                session.secret = Some(secret);
+                salt
+            }
+        };
+        if args.salt.is_some() {
+            session.secret = None;
+        }
+        Ok(session)
+    }
+
+    /// What was seen before, if the audit is the same.
+    pub(super) fn earlier(&self, audit: &Audit, output: &Output) -> Result<Option<&Stopped>> {
+        if let Some(earlier) = &self.earlier {
+            audit.can_go_on(earlier).map_err(|error| self.refused(&error))?;
+            let (keys, when) = (thousands(earlier.keys()), printable(&self.stopped_at));
+            output.note(format_args!("going on after {keys} keys, stopped at {when}"))?;
+        }
+        Ok(self.earlier.as_ref())
+    }
+
+    /// Keeps what was seen, and says how to go on.
+    pub(super) fn keep(&self, stopped: Stopped, url: &str) -> Failure {
+        let (keys, expected) = (stopped.keys(), stopped.expected());
+        let of =
+            if expected > keys { format!(" of {}", thousands(expected)) } else { String::new() };
+        let how_far = format!("stopped after {}{of} keys", thousands(keys));
+        if stopped.resume.shards.iter().any(|shard| shard.run_id.is_empty()) {
+            return Failure::incomplete(format!("{how_far}: there is no report")).help(
+                "audit again: the scan cannot go on later, because the server denies INFO, by which it \
+                 would be known again",
+            );
+        }
+        let today = format!("{:04}-{:02}-{:02}", self.today.year, self.today.month, self.today.day);
+        let file = ResumeFile::new(self.terms.clone(), today, self.secret.clone(), stopped, now());
+        let path = self.path.clone().unwrap_or_else(|| PathBuf::from(default_name(url)));
+        match write(&path, self.earlier.is_some(), &file.text()) {
+            Ok(path) => {
+                let failure = Failure::incomplete(format!("{how_far}: there is no report yet"));
+                let (command, hidden) = command(url, &path);
+                let failure = failure.help(format!("to go on: {command}"));
+                if !hidden {
+                    return failure;
+                }
+                failure.help("`…` stands for the password or the salt, which are not kept")
+            }
+            Err(error) => {
+                let why = crate::failure::why(&error);
+                let path = path.display();
+                Failure::incomplete(format!(
+                    "{how_far}, which are lost: cannot write `{path}`: {why}"
+                ))
+                .help("name another file by `--resume FILE`")
+            }
+        }
+    }
+
+    /// Why servers cannot be read on, where that is so.
+    pub(super) fn cannot_go_on(&self, error: &Error) -> Option<Failure> {
+        let path = self.path.as_ref().filter(|_| matches!(error, Error::NotResumable { .. }))?;
+        Some(Failure::incomplete(printable(&error.to_string())).help(anew(path)))
+    }
+
+    /// The report is written: there is nothing to go on from.
+    pub(super) fn finish(&self, output: &Output) -> Result<()> {
+        let Some(path) = self.path.as_ref().filter(|_| self.earlier.is_some()) else {
+            return Ok(());
+        };
+        if let Err(error) = fs::remove_file(path) {
+            let why = crate::failure::why(&error);
+            output.note(format_args!(
+                "cannot remove `{}`: {why}; the scan is complete, and nothing goes on from it",
+                path.display()
+            ))?;
+        }
+        Ok(())
+    }
+
+    fn refused(&self, error: &ResumeError) -> Failure {
+        refused(self.path.as_deref().unwrap_or(Path::new("")), error)
+    }
+}
+
+pub(super) fn url(args: &Args) -> Option<&str> {
+    args.source.to_str().filter(|source| source.contains("://"))
+}
+
+/// Whether a scan can be stopped and go on later: what was listed is gone, and a snapshot has no cursor.
+pub(super) fn is_resumable(args: &Args) -> bool {
+    let listed = matches!(args.form.format, AuditFormat::Jsonl | AuditFormat::Csv);
+    url(args).is_some() && args.live.via == LiveVia::Scan && !listed
+}
+
+fn refuse_others(args: &Args) -> Result<()> {
+    let why = if url(args).is_none() {
+        "a file is read anew: only the scan of a server can go on where it was stopped"
+    } else if args.live.via == LiveVia::Snapshot {
+        "a snapshot is read anew: only a scan can go on where it was stopped"
+    } else if !is_resumable(args) {
+        "a list of every key is written anew: only a report can go on where it was stopped"
+    } else {
+        return Ok(());
+    };
+    Err(Failure::new(why).help("leave `--resume` away"))
+}
+
+/// What must be the same for both halves.
+fn terms(args: &Args, url: &str, places: &Places) -> Terms {
+    let mut options = BTreeMap::new();
+    let mut option = |name: &str, value: Option<String>| {
+        options.extend(value.map(|value| (name.to_owned(), value)));
+    };
+    let given = |switch: bool| switch.then(|| "yes".to_owned());
+    let list = |list: Vec<&str>| (!list.is_empty()).then(|| list.join(", "));
+    let live = &args.live;
+    option("--db", live.db.map(|db| db.to_string()));
+    option("--sample", live.sample.map(|percent| format!("{percent}%")));
+    option("--primary", given(live.primary));
+    option("--node-only", given(live.node_only));
+    option("--touch", given(live.touch));
+    option("--show-keys", given(args.show_keys));
+    option("--top", Some(args.top.to_string()));
+    option("--group", list(args.selection.groups.iter().map(String::as_str).collect()));
+    option("--owner", list(args.selection.owners.iter().map(String::as_str).collect()));
+    option("--lifecycle", list(args.selection.lifecycles.iter().map(|it| it.name()).collect()));
+    let bound: Vec<String> =
+        args.prefix.bindings.iter().map(|it| format!("{}={}", it.param, it.value)).collect();
+    option("--bind", list(bound.iter().map(String::as_str).collect()));
+    let texts = places.schemas.sources.iter().map(|(_, source)| source.text.as_str());
+    Terms { source: shown(url), schemas: fingerprint(texts), options }
+}
+
+fn read(path: &Path, terms: &Terms, output: &Output) -> Result<Option<ResumeFile>> {
+    let text = match fs::read(path) {
+        Ok(text) => text,
+        Err(error) if error.kind() == ErrorKind::NotFound => {
+            check_writable(path)?;
+            output.note(format_args!("there is no `{}`: the scan begins anew", path.display()))?;
+            return Ok(None);
+        }
+        Err(error) => return Err(Failure::file("read", path, &error)),
+    };
+    let file = ResumeFile::parse(&text).map_err(|error| refused(path, &error))?;
+    file.check(terms).map_err(|error| refused(path, &error))?;
+    check_writable(path)?;
+    Ok(Some(file))
+}
+
+/// Better now than when hours of work are to be kept.
+fn check_writable(path: &Path) -> Result<()> {
+    let temporary = tempfile::Builder::new().prefix(".keyward-").tempfile_in(folder(path));
+    temporary.map(drop).map_err(|error| Failure::file("write", path, &error))
+}
+
+fn refused(path: &Path, error: &ResumeError) -> Failure {
+    let why = printable(&error.to_string());
+    let failure = Failure::new(format!("cannot go on from `{}`: {why}", path.display()));
+    let failure = error.help().into_iter().fold(failure, Failure::help);
+    match error {
+        // Who knows what it is.
+        ResumeError::Damaged { .. } => failure.help("to begin anew, name a file that is not there"),
+        _ => failure.help(anew(path)),
+    }
+}
+
+fn anew(path: &Path) -> String {
+    format!("to begin anew, remove `{}`", path.display())
+}
+
+/// Somebody who was stopped here perhaps wants to go on.
+fn hint(path: &Path, output: &Output) -> Result<()> {
+    if path.exists() {
+        let path = path.display();
+        output.note(format_args!("`--resume {path}` would go on with a scan that was stopped"))?;
+    }
+    Ok(())
+}
+
+/// In milliseconds since 1970; the run may have begun hours ago.
+fn now() -> u64 {
+    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
+}
+
+/// As good as the random numbers that the standard library takes for its own hash tables.
+fn random() -> String {
+    let half = || RandomState::new().build_hasher().finish();
+    format!("{:016x}{:016x}", half(), half())
+}

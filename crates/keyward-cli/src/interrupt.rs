@@ -1,0 +1,71 @@
+//! Ctrl-C, and SIGTERM, by which services are stopped.
+
+use crate::failure::{Failure, Result};
+use crate::output::complain;
+use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::iterator::Signals;
+use signal_hook::low_level::emulate_default_handler;
+use std::io::{self, IsTerminal as _};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+
+/// Sets `stop` when the program is asked to end, for whoever comes to an end of its own. When it is asked
+/// again, it ends at once.
+pub(crate) fn stop_at(stop: &Arc<AtomicBool>) -> Result<()> {
+    let stop = stop.clone();
+    on_first(move || {
+        stop.store(true, Ordering::Relaxed);
+        say("stopping; Ctrl-C again ends at once");
+    })
+}
+
+/// Ends the program with this message when it is asked to, until the guard is dropped: from then on the
+/// result is being written, which takes no time.
+pub(crate) fn end_with(failure: Failure) -> Result<Guard> {
+    let over = Arc::new(AtomicBool::new(false));
+    let guard = Guard(over.clone());
+    on_first(move || {
+        if !over.load(Ordering::Acquire) {
+            say("");
+            failure.end();
+        }
+    })?;
+    Ok(guard)
+}
+
+/// While it lives, the program may be ended in the middle of what it does.
+#[derive(Debug)]
+pub(crate) struct Guard(Arc<AtomicBool>);
+
+impl Drop for Guard {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Release);
+    }
+}
+
+fn on_first(first: impl FnOnce() + Send + 'static) -> Result<()> {
+    let mut signals = Signals::new([SIGINT, SIGTERM])
+        .map_err(|error| Failure::new(format!("cannot watch for signals: {error}")))?;
+    // It lives as long as the program, since nothing puts the old handlers back.
+    thread::spawn(move || {
+        let mut first = Some(first);
+        for signal in signals.forever() {
+            match first.take() {
+                Some(first) => first(),
+                None => drop(emulate_default_handler(signal)),
+            }
+        }
+    });
+    Ok(())
+}
+
+/// Writes over a progress bar, on a terminal.
+fn say(text: &str) {
+    const ERASE_LINE: &str = "\r\u{1b}[K";
+    if io::stderr().is_terminal() {
+        let end = if text.is_empty() { "" } else { "\n" };
+        // If standard error is gone, there is nobody left to tell.
+        let _ = complain(format_args!("{ERASE_LINE}{text}{end}"));
+    }
+}
