@@ -1,0 +1,213 @@
+//! What is known of the keys of a definition, and of those that nobody declared.
+
+use super::{Count, or_nothing};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// A definition, and the keys that it has.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Definition {
+    /// The keyspace's name
+    pub schema: String,
+    /// The definition's name
+    pub name: String,
+    /// Its whole pattern, prefix included
+    pub pattern: String,
+    /// Its group
+    pub group: Option<String>,
+    /// Who answers for it
+    pub owner: Option<String>,
+    /// `protected`, `retained`, `session`, `cache` or `temporary`
+    pub lifecycle: String,
+    /// What kind of value it declares
+    pub declared_type: Option<String>,
+    /// Keys under its own pattern, and what they are
+    #[serde(flatten)]
+    pub facts: Facts,
+    /// The distinct values of each parameter, about
+    pub params: Vec<Param>,
+    /// Keys that still have a former name
+    #[serde(default)]
+    pub old_names: Vec<OldName>,
+    /// Keys that a role or a strategy added beside the definition's own
+    pub derived: Count,
+}
+
+/// What is known of some keys.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Facts {
+    /// Keys, without expired ones
+    pub keys: u64,
+    /// Their bytes
+    #[serde(default, deserialize_with = "or_nothing")]
+    pub bytes: u64,
+    /// The share of all bytes, from 0 to 1
+    #[serde(default, deserialize_with = "or_nothing")]
+    pub share: f64,
+    /// How many keys of each type, as TYPE answers
+    pub types: BTreeMap<String, u64>,
+    /// How many keys of each encoding, as OBJECT ENCODING answers
+    pub encodings: BTreeMap<String, u64>,
+    /// How long they will live
+    pub ttl: Ttl,
+    /// Bytes of key and value
+    #[serde(default, deserialize_with = "or_nothing")]
+    pub sizes: Distribution,
+    /// Bytes of a string, elements of a collection, entries of a stream
+    pub lengths: Distribution,
+    /// Seconds for which they had not been used, where the server's policy is LRU
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub idle: Option<Distribution>,
+    /// How often they had been used, on the server's logarithmic scale, where its policy is LFU
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub freq: Option<Distribution>,
+    /// The biggest, at most as many as were asked for
+    pub biggest: Vec<Big>,
+}
+
+/// How long keys will live.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Ttl {
+    /// What the schema says: `7d`, `1m..5m`, `none`
+    pub declared: Option<String>,
+    /// Keys without a TTL
+    pub none: u64,
+    /// Keys with a TTL that has not ended
+    pub expiring: u64,
+    /// Keys whose TTL had ended; they are in no other number
+    pub expired: u64,
+    /// Keys that live longer than declared
+    pub too_long: u64,
+    /// Keys with a TTL, by what is left of it; the same bounds in every report
+    pub buckets: Vec<TtlBucket>,
+    /// What is left, in seconds
+    pub remaining: Distribution,
+}
+
+/// Keys whose TTL ends within a bound, and not within the bound before.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TtlBucket {
+    /// The bound in seconds; `null` for everything beyond
+    pub up_to: Option<u64>,
+    /// Keys
+    pub keys: u64,
+}
+
+/// How some number is distributed.
+///
+/// Quantiles are at most an eighth too high: they are the upper ends of the bars they fall into.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Distribution {
+    /// Half are at most this
+    pub p50: u64,
+    /// 90 % are at most this
+    pub p90: u64,
+    /// 99 % are at most this
+    pub p99: u64,
+    /// The greatest, exactly
+    pub max: u64,
+    /// The bars that are not empty, in order
+    pub histogram: Vec<Bar>,
+}
+
+/// How many numbers lie in a range. The ranges are the same in every report.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Bar {
+    /// The least
+    pub from: u64,
+    /// The greatest
+    pub to: u64,
+    /// How many
+    pub count: u64,
+}
+
+/// A big key.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Big {
+    /// Its name, masked
+    pub key: String,
+    /// Its bytes
+    #[serde(default, deserialize_with = "or_nothing")]
+    pub bytes: u64,
+    /// Its length
+    pub length: Option<u64>,
+    /// The database it is in
+    pub db: u64,
+    /// A hash of its name, which tells keys of the same size apart
+    pub hash: String,
+}
+
+/// A parameter, and how many values it has.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Param {
+    /// Its name
+    pub name: String,
+    /// Its type, as it is declared
+    #[serde(rename = "type")]
+    pub ty: String,
+    /// Distinct values, estimated
+    pub distinct: u64,
+    /// By what share of it the estimate may be off (one standard error)
+    pub error: f64,
+    /// The sketch behind the estimate: a `HyperLogLog`, in base64
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub sketch: String,
+}
+
+/// A former name.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OldName {
+    /// The migration
+    pub migration: String,
+    /// The old pattern
+    pub pattern: String,
+    /// Keys that still have it
+    pub keys: u64,
+    /// Their bytes
+    #[serde(default, deserialize_with = "or_nothing")]
+    pub bytes: u64,
+}
+
+/// Keys that look alike.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Group {
+    /// What they look like: `sess:<uuid>:data`
+    pub pattern: String,
+    /// What they are
+    #[serde(flatten)]
+    pub facts: Facts,
+    /// Some of them, masked
+    pub examples: Vec<String>,
+    /// The definition that was perhaps meant
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub nearest: Option<Nearest>,
+}
+
+/// The definition that was perhaps meant.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Nearest {
+    /// The keyspace's name
+    pub schema: String,
+    /// The definition
+    pub definition: String,
+    /// Its whole pattern
+    pub pattern: String,
+    /// Where they part: segment 2 is `foldr`, not `folder`
+    pub why: String,
+}
+
+/// Keys of other software.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Foreign {
+    /// The keyspace's name
+    pub schema: String,
+    /// Its id in the schema
+    pub name: String,
+    /// The glob that finds them
+    pub glob: String,
+    /// Keys
+    pub keys: u64,
+    /// Bytes
+    #[serde(default, deserialize_with = "or_nothing")]
+    pub bytes: u64,
+}

@@ -1,0 +1,115 @@
+//! What is wrong, and what has changed since a baseline.
+
+use super::or_nothing;
+use serde::{Deserialize, Serialize};
+
+/// How serious a finding is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Severity {
+    /// It must be mended
+    Error,
+    /// It should be looked at
+    Warning,
+}
+
+impl Severity {
+    /// The word in the document.
+    pub fn name(self) -> &'static str {
+        match self {
+            Severity::Error => "error",
+            Severity::Warning => "warning",
+        }
+    }
+}
+
+/// Something that is wrong with some keys, or with the server.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Finding {
+    /// The rule; `keyward explain RULE` explains it
+    pub rule: String,
+    /// How serious it is
+    pub severity: Severity,
+    /// The keyspace's name; `null` for a finding about all of them
+    pub schema: Option<String>,
+    /// The definition; `null` for unknown keys and settings
+    pub definition: Option<String>,
+    /// What in the definition it is about: a field, a parameter, a former name; what in the keyspace: an
+    /// unknown pattern, a setting
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub subject: Option<String>,
+    /// How many keys
+    pub count: u64,
+    /// Of how many
+    pub of: u64,
+    /// `count` / `of`, from 0 to 1
+    pub share: f64,
+    /// The bytes of those keys; 0 where only a sample was looked at
+    #[serde(default, deserialize_with = "or_nothing")]
+    pub bytes: u64,
+    /// What is wrong, in one line
+    pub message: String,
+    /// What to do next
+    #[serde(default)]
+    pub help: Vec<String>,
+    /// Some of the keys, masked
+    #[serde(default)]
+    pub examples: Vec<Example>,
+    /// Whether `count` and `of` are of a sample rather than of all keys
+    pub sampled: bool,
+    /// How it compares with the baseline
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub change: Option<Change>,
+    /// What is wrong, without the numbers: the message is this, a colon and `3 of 1,204 (0.2 %)`
+    pub what: String,
+}
+
+/// A key that shows what is wrong.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Example {
+    /// A hash of its name, by which examples are chosen
+    pub hash: String,
+    /// Its name, masked
+    pub key: String,
+    /// What it has, where that says more: `list`, `TTL 9 d 4 h`
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub detail: Option<String>,
+}
+
+/// What a report was compared with.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct BaselineInfo {
+    /// The file
+    pub name: String,
+    /// When it was written
+    pub created_at: String,
+    /// By how many percentage points a share may rise
+    pub tolerance: f64,
+    /// Findings that are new or worse
+    pub worse: u64,
+}
+
+/// How a finding compares with the baseline.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Change {
+    /// What it amounts to
+    pub verdict: ChangeVerdict,
+    /// The share there, from 0 to 1
+    pub share: f64,
+    /// The count there
+    pub count: u64,
+}
+
+/// What a comparison amounts to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ChangeVerdict {
+    /// The baseline does not have it
+    New,
+    /// The share has risen by more than the tolerance
+    Worse,
+    /// About the same
+    Same,
+    /// The share has fallen by more than the tolerance
+    Better,
+}
