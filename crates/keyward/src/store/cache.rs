@@ -6,6 +6,7 @@
 //! loader's own error is the only one.
 
 use super::core::Core;
+use super::error::Error;
 use super::handle::{Handle, written};
 use super::lua::{Lua, lua};
 use super::request::Call;
@@ -225,6 +226,12 @@ impl<K: Key, T: Whole> Handle<'_, K, T, Declared> {
                 None => Looked::Nothing,
             },
             Err(error) if error.is_unavailable() => Looked::Unknown,
+            Err(error @ Error::Refused { .. }) => {
+                tracing::warn!(
+                    target: "keyward", definition = K::NAME, %error, "a cached value cannot be read"
+                );
+                Looked::Unknown
+            }
             Err(error) => {
                 tick::<K>("keyward_cache_malformed_total");
                 tracing::warn!(

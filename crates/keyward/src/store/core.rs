@@ -78,7 +78,7 @@ impl Core {
         let began = Instant::now();
         let changes = calls.changes.take();
         if !self.missed.is_empty() {
-            Box::pin(self.settle()).await?;
+            Box::pin(self.settle_for(definition)).await?;
         }
         let simple = calls.before.is_empty()
             && calls.main.rest.is_empty()

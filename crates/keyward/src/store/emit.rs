@@ -4,7 +4,7 @@ use super::core::Core;
 use super::error::Error;
 use super::former;
 use super::lua::{Lua, lua};
-use super::missed::{Outstanding, What};
+use super::missed::{Outstanding, Sending, What};
 use super::names::Names;
 use super::request::Call;
 use super::scan;
@@ -12,9 +12,13 @@ use crate::generated::{Search, glob_of, known};
 use crate::{Event, Key, Keyspace, Prefix};
 use keyward_pattern::{Glob, derived, escape_glob, owner_of};
 use redis::Value;
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
+use std::sync::Arc;
 
 static FORGET: Lua = lua!("lua/forget.lua");
+
+/// What may stand beside a key.
+const BESIDE: [&str; 3] = ["lease", "stale", "none"];
 
 /// How many keys that could not be removed before are removed in one round trip.
 const AT_ONCE: usize = 500;
@@ -71,7 +75,7 @@ impl crate::generated::Visitor for Spelled {
 /// Removes one name of a key, all that was derived from it, and the leases of whoever is about to
 /// fill it, in one step: a fill that began before finds no lease.
 pub(super) fn forget(names: &Names, name: &str, indexes: &[String], cluster: bool) -> Call {
-    let beside = ["lease", "stale", "none"].map(|word| names.derived_of(name, word));
+    let beside = BESIDE.map(|word| names.derived_of(name, word));
     // On a cluster an index is on another node. It keeps the name until its time is over, since a
     // write that is under way may be about to make the key again.
     let indexes = if cluster { &[][..] } else { indexes };
@@ -181,6 +185,8 @@ pub(super) async fn resolve<S: Keyspace>(
     search: &Search,
     prefix: &S::Prefix,
 ) -> Result<u64, Error> {
+    let mut start = String::new();
+    prefix.write(&mut start);
     let mut removed = 0;
     if search.definition.behaviour.indexes.is_empty() {
         removed += by_scan::<S>(core, search, prefix).await?;
@@ -190,14 +196,24 @@ pub(super) async fn resolve<S: Keyspace>(
     for it in search.definition.former {
         // A program that does not know the new name yet writes only the old one, and no index.
         let Some(glob) = former::glob::<S>(it.parts, prefix, &search.values) else { continue };
-        let mut found = scan::Scan::new(core, glob);
+        let is_one = |key: &&str| former::is_one::<S>(it.parts, prefix, &search.values, key);
+        let mut found = scan::Scan::new(core, format!("*{glob}*"));
         while let Some(keys) = found.next().await? {
-            let ours = keys.iter().filter_map(|key| std::str::from_utf8(key).ok());
-            let ours =
-                ours.filter(|key| former::is_one::<S>(it.parts, prefix, &search.values, key));
-            let calls: Vec<Call> =
-                ours.map(|key| redis::cmd("UNLINK").arg(key).to_owned().into()).collect();
-            for answer in core.send_each(calls).await? {
+            let keys = keys.iter().filter_map(|key| std::str::from_utf8(key).ok());
+            let owners: BTreeSet<&str> = keys
+                .filter_map(|key| {
+                    Some(key)
+                        .filter(is_one)
+                        .or_else(|| owner_of(&start, key).map(|(owner, _)| owner).filter(is_one))
+                })
+                .collect();
+            let calls = owners.iter().map(|name| {
+                let beside = BESIDE.map(|word| derived(&start, name, word));
+                let names =
+                    std::iter::once(*name).chain(beside.iter().flatten().map(String::as_str));
+                FORGET.call(&names.collect::<Vec<_>>(), |cmd| _ = cmd.arg(0).arg(*name))
+            });
+            for answer in core.send_each(calls.collect()).await? {
                 removed += u64::from(answer? == Value::Int(1));
             }
         }
@@ -234,21 +250,17 @@ async fn by_scan<S: Keyspace>(
     let mut removed = 0;
     let mut found = scan::Scan::new(core, format!("{begin}*{rest}*"));
     while let Some(keys) = found.next().await? {
-        let (mut names, mut derived) = (Vec::new(), Vec::<Call>::new());
-        for key in &keys {
-            if let Some(key) = meant::<S>(search, prefix, key) {
-                names.push(Names::of(&key, prefix));
-            } else if let Some((owner, _)) =
-                std::str::from_utf8(key).ok().and_then(|key| owner_of(&start, key))
-                && meant::<S>(search, prefix, owner.as_bytes()).is_some()
-            {
-                derived.push(redis::cmd("UNLINK").arg(key).to_owned().into());
-            }
-        }
+        // What is derived from a key goes with it in one step: a fill finds its lease, or comes too late.
+        let owners = keys.iter().filter_map(|key| {
+            meant::<S>(search, prefix, key).or_else(|| {
+                let (owner, _) = owner_of(&start, std::str::from_utf8(key).ok()?)?;
+                meant::<S>(search, prefix, owner.as_bytes())
+            })
+        });
+        let mut names: Vec<Names> = owners.map(|key| Names::of(&key, prefix)).collect();
+        names.sort_by(|a, b| a.name.cmp(&b.name));
+        names.dedup_by(|a, b| a.name == b.name);
         removed += forget_all(core, &names).await?;
-        for answer in core.send_each(derived).await? {
-            answer?;
-        }
     }
     Ok(removed)
 }
@@ -303,44 +315,104 @@ fn outstanding<S: Keyspace>(
         .into_iter()
         .map(|names| Outstanding { id: names.own().to_owned(), what: What::Key(names) });
     let searches = searches.into_iter().map(|search| {
+        let definition = search.definition;
+        let id = format!("{}\n{}\n{:?}", search.glob, definition.name, search.values);
+        let scans = definition.behaviour.indexes.is_empty() || !definition.former.is_empty();
         let prefix = prefix.clone();
-        Outstanding {
-            id: search.glob.clone(),
-            what: What::Search(std::sync::Arc::new(move |core: &Core| {
-                let (search, prefix) = (search.clone(), prefix.clone());
-                Box::pin(async move { resolve::<S>(core, &search, &prefix).await.map(|_| ()) })
-            })),
-        }
+        let sending: Arc<Sending> = Arc::new(move |core: &Core| {
+            let (search, prefix) = (search.clone(), prefix.clone());
+            Box::pin(async move { resolve::<S>(core, &search, &prefix).await.map(|_| ()) })
+        });
+        let what = if scans { What::Scan(definition.name, sending) } else { What::Index(sending) };
+        Outstanding { id, what }
     });
     names.chain(searches).collect()
 }
 
 impl Core {
-    /// Sends what could not be sent before, so that nothing is read that is known to be old.
+    /// Sends what could not be sent before, so that nothing of this definition is read that is known to be
+    /// old.
+    ///
+    /// # Errors
+    /// If it could not be sent again; or if keys of the definition are still being looked for.
+    pub(crate) async fn settle_for(&self, definition: &'static str) -> Result<(), Error> {
+        self.settle().await?;
+        if self.missed.concerns(definition) {
+            let why = format!("an invalidation of `{definition}` is being made up for");
+            return Err(Error::Unavailable(why));
+        }
+        Ok(())
+    }
+
+    /// Sends what could not be sent before. What takes a scan is done by a task of its own, so that nobody
+    /// waits for it and nobody who stops waiting ends it.
     pub(crate) async fn settle(&self) -> Result<(), Error> {
         if self.missed.is_empty() {
             return Ok(());
         }
         let _sending = self.missed.sending.lock().await;
-        let (mut ids, mut keys) = (Vec::new(), Vec::new());
-        for outstanding in self.missed.all() {
-            match outstanding.what {
-                What::Key(names) => {
-                    ids.push(outstanding.id);
-                    keys.push(names);
+        let quick = self.missed.quick();
+        for some in quick.chunks(AT_ONCE) {
+            let keys: Vec<Names> = some
+                .iter()
+                .filter_map(|it| match &it.what {
+                    What::Key(names) => Some(names.clone()),
+                    _ => None,
+                })
+                .collect();
+            given_up(forget_all(self, &keys).await.map(|_| ()))?;
+            for it in some {
+                if let What::Index(search) = &it.what {
+                    given_up(search(self).await)?;
                 }
-                What::Search(search) => {
-                    search(self).await?;
-                    self.missed.done(&outstanding.id);
-                }
+                self.missed.done(it);
             }
         }
-        for (ids, keys) in ids.chunks(AT_ONCE).zip(keys.chunks(AT_ONCE)) {
-            forget_all(self, keys).await?;
-            for id in ids {
-                self.missed.done(id);
-            }
-        }
+        self.scan_for_missed();
         Ok(())
+    }
+
+    /// Sees to it that a task looks for the keys of what could not be sent.
+    fn scan_for_missed(&self) {
+        let Some(core) = self.me().upgrade() else { return };
+        if core.missed.scans().is_empty() || !core.missed.begin_scanning() {
+            return;
+        }
+        tokio::spawn(async move {
+            let scanning = Scanning(core);
+            let core = &scanning.0;
+            for it in core.missed.scans() {
+                if let What::Scan(_, search) = &it.what
+                    && given_up(search(core).await).is_err()
+                {
+                    // Whoever comes next begins anew.
+                    break;
+                }
+                core.missed.done(&it);
+            }
+        });
+    }
+}
+
+/// Says that nobody scans any more, however that ended.
+struct Scanning(Arc<Core>);
+
+impl Drop for Scanning {
+    fn drop(&mut self) {
+        self.0.missed.end_scanning();
+    }
+}
+
+/// A server that refuses for good would be asked for ever: that is logged, and given up.
+fn given_up(sent: Result<(), Error>) -> Result<(), Error> {
+    match sent {
+        Err(error) if !error.is_unavailable() => {
+            tracing::error!(
+                target: "keyward", %error,
+                "a postponed invalidation is refused and given up: old values live until their TTL ends"
+            );
+            Ok(())
+        }
+        sent => sent,
     }
 }

@@ -42,10 +42,27 @@ pub enum Error {
     Settings(String),
 }
 
+/// What servers answer that are there and cannot do anything for the moment.
+const NOT_READY: [&str; 8] = [
+    "LOADING",
+    "READONLY",
+    "MASTERDOWN",
+    "CLUSTERDOWN",
+    "TRYAGAIN",
+    "BUSY",
+    "MISCONF",
+    "NOREPLICAS",
+];
+
 impl Error {
-    /// Whether the server could not be asked, so that it says nothing about the data.
+    /// Whether the server could not be asked, or is not ready to do what it was asked: it loads, or is no
+    /// primary any more. Then it says nothing about the data, and later it may answer.
     pub fn is_unavailable(&self) -> bool {
-        matches!(self, Error::Unavailable(_) | Error::BreakerOpen)
+        match self {
+            Error::Unavailable(_) | Error::BreakerOpen => true,
+            Error::Refused { code, .. } => NOT_READY.contains(&code.as_str()),
+            _ => false,
+        }
     }
 
     /// From an answer of the client library; no type of it is part of ours.

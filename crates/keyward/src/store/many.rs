@@ -87,7 +87,7 @@ where
         let mut results = batch.run().await?;
         return promises.into_iter().map(|promise| results.take(promise)).collect();
     }
-    Box::pin(core.settle()).await?;
+    Box::pin(core.settle_for(K::NAME)).await?;
     let mut groups: BTreeMap<u16, Vec<usize>> = BTreeMap::new();
     for (at, handle) in handles.iter().enumerate() {
         let slot = if core.is_cluster() { slot(handle.names.name.as_bytes()) } else { 0 };

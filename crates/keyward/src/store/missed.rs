@@ -1,4 +1,4 @@
-//! Invalidations that could not be sent: nothing is read from the server until they have been.
+//! Invalidations that could not be sent: what they concern is not read from the server until they have been.
 //!
 //! Otherwise a process would read, after an outage, what it knows to be old.
 
@@ -17,7 +17,7 @@ const MOST: usize = 10_000;
 /// An invalidation that could not be sent.
 #[derive(Clone)]
 pub(crate) struct Outstanding {
-    /// The key, or the glob that finds the keys
+    /// Tells it from others
     pub(crate) id: String,
     pub(crate) what: What,
 }
@@ -25,29 +25,58 @@ pub(crate) struct Outstanding {
 #[derive(Clone)]
 pub(crate) enum What {
     Key(Names),
-    Search(Arc<Sending>),
+    /// Keys that an index knows
+    Index(Arc<Sending>),
+    /// Keys of a definition that are looked for among all keys, which may take long
+    Scan(&'static str, Arc<Sending>),
 }
 
-type Sending = dyn for<'c> Fn(&'c Core) -> Pin<Box<dyn Future<Output = Result<(), Error>> + Send + 'c>>
+pub(crate) type Sending = dyn for<'c> Fn(&'c Core) -> Pin<Box<dyn Future<Output = Result<(), Error>> + Send + 'c>>
     + Send
     + Sync;
 
 #[derive(Default)]
 pub(crate) struct Missed {
     any: AtomicBool,
-    list: Mutex<BTreeMap<String, Outstanding>>,
-    /// Held by whoever is sending them
+    list: Mutex<List>,
+    /// Held by whoever is sending keys
     pub(crate) sending: tokio::sync::Mutex<()>,
+    /// Whether a task looks for keys
+    scanning: AtomicBool,
+}
+
+#[derive(Default)]
+struct List {
+    entries: BTreeMap<String, Entry>,
+    /// The number of the next entry
+    next: u64,
+}
+
+struct Entry {
+    /// One that is added again while it is being sent is another one
+    number: u64,
+    what: What,
+}
+
+/// One that has not been sent.
+pub(crate) struct Pending {
+    id: String,
+    number: u64,
+    pub(crate) what: What,
 }
 
 impl Missed {
     /// Remembers them, if there is room for all.
     pub(crate) fn add(&self, missed: Vec<Outstanding>) -> bool {
         let mut list = self.lock();
-        let room = list.len() + missed.len() <= MOST;
+        let room = list.entries.len() + missed.len() <= MOST;
         if room {
-            list.extend(missed.into_iter().map(|it| (it.id.clone(), it)));
-            self.any.store(!list.is_empty(), Ordering::Release);
+            for Outstanding { id, what } in missed {
+                let number = list.next;
+                list.next += 1;
+                list.entries.insert(id, Entry { number, what });
+            }
+            self.any.store(!list.entries.is_empty(), Ordering::Release);
         }
         room
     }
@@ -56,18 +85,52 @@ impl Missed {
         !self.any.load(Ordering::Acquire)
     }
 
-    pub(crate) fn all(&self) -> Vec<Outstanding> {
-        self.lock().values().cloned().collect()
+    /// Those that are quickly sent.
+    pub(crate) fn quick(&self) -> Vec<Pending> {
+        self.pending(|what| !matches!(what, What::Scan(..)))
+    }
+
+    /// Those that take a scan.
+    pub(crate) fn scans(&self) -> Vec<Pending> {
+        self.pending(|what| matches!(what, What::Scan(..)))
+    }
+
+    fn pending(&self, wanted: impl Fn(&What) -> bool) -> Vec<Pending> {
+        let list = self.lock();
+        let entries = list.entries.iter().filter(|(_, entry)| wanted(&entry.what));
+        let pending = entries.map(|(id, entry)| Pending {
+            id: id.clone(),
+            number: entry.number,
+            what: entry.what.clone(),
+        });
+        pending.collect()
+    }
+
+    /// Whether keys of a definition are still being looked for.
+    pub(crate) fn concerns(&self, definition: &str) -> bool {
+        let is_about = |entry: &Entry| matches!(entry.what, What::Scan(it, _) if it == definition);
+        !self.is_empty() && self.lock().entries.values().any(is_about)
     }
 
     /// Forgets one that has been sent.
-    pub(crate) fn done(&self, id: &str) {
+    pub(crate) fn done(&self, sent: &Pending) {
         let mut list = self.lock();
-        list.remove(id);
-        self.any.store(!list.is_empty(), Ordering::Release);
+        if list.entries.get(&sent.id).is_some_and(|entry| entry.number == sent.number) {
+            list.entries.remove(&sent.id);
+        }
+        self.any.store(!list.entries.is_empty(), Ordering::Release);
     }
 
-    fn lock(&self) -> MutexGuard<'_, BTreeMap<String, Outstanding>> {
+    /// Whether the caller is the one who looks for keys now.
+    pub(crate) fn begin_scanning(&self) -> bool {
+        !self.scanning.swap(true, Ordering::AcqRel)
+    }
+
+    pub(crate) fn end_scanning(&self) {
+        self.scanning.store(false, Ordering::Release);
+    }
+
+    fn lock(&self) -> MutexGuard<'_, List> {
         self.list.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

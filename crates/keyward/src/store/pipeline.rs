@@ -22,6 +22,8 @@ pub struct Pipeline<'s> {
     requests: Requests,
     /// The names of keys that it changes and that the process may keep
     changes: Vec<String>,
+    /// What its keys belong to
+    definitions: Vec<&'static str>,
 }
 
 /// What waits to be sent.
@@ -102,7 +104,7 @@ impl<'s> Pipeline<'s> {
         static PIPELINES: AtomicU64 = AtomicU64::new(0);
         let number = PIPELINES.fetch_add(1, Ordering::Relaxed);
         let requests = Requests::Plain { calls: Vec::new(), begins: Vec::new() };
-        Pipeline { core, number, requests, changes: Vec::new() }
+        Pipeline { core, number, requests, changes: Vec::new(), definitions: Vec::new() }
     }
 
     /// Adds a request; [`run`](Pipeline::run) gives the results that its answer is taken from.
@@ -112,6 +114,9 @@ impl<'s> Pipeline<'s> {
             Ok((mut calls, read, definition)) => {
                 let request = self.len();
                 self.changes.extend(calls.changes.take());
+                if self.definitions.last() != Some(&definition) {
+                    self.definitions.push(definition);
+                }
                 self.requests.push(calls);
                 Promised::Asked { pipeline: self.number, request, definition, read }
             }
@@ -138,7 +143,9 @@ impl<'s> Pipeline<'s> {
     pub async fn run(self) -> Result<Results, Error> {
         let core = self.core;
         if !core.missed.is_empty() {
-            Box::pin(core.settle()).await?;
+            for definition in &self.definitions {
+                Box::pin(core.settle_for(definition)).await?;
+            }
         }
         let answers = match self.requests {
             Requests::Plain { calls, begins } => {

@@ -113,3 +113,29 @@ async fn an_event_finds_keys_of_programs_that_know_the_old_name_only() {
     })
     .await;
 }
+
+#[tokio::test]
+async fn while_both_are_written_an_event_that_scans_ends_loads_that_have_begun() {
+    on_all(async |_: &Server, store: Store| {
+        let group = || values::Group::new("g").unwrap();
+        let view = store.at(keys::View { group: group(), id: 1 });
+        let loaded = view
+            .get_or_load(|| async {
+                // The row that was read is old before it is put into the cache.
+                store.emit(events::ViewsChanged { group: group() }).await.unwrap();
+                Ok::<_, Infallible>("old".to_owned())
+            })
+            .await;
+        assert_eq!(loaded.unwrap(), "old", "what was read before the event");
+        assert_eq!(view.get().await.unwrap(), None, "a load from before the event was kept");
+        // That there is none is forgotten, too.
+        let none = || async { Ok::<_, Infallible>(None) };
+        assert_eq!(view.find_or_load(none).await.unwrap(), None);
+        store.emit(events::ViewsChanged { group: group() }).await.unwrap();
+        let new = || async { Ok::<_, Infallible>(Some("new".to_owned())) };
+        assert_eq!(view.find_or_load(new).await.unwrap().as_deref(), Some("new"));
+        let done = store.emit(events::ViewsChanged { group: group() }).await.unwrap();
+        assert_eq!(done.removed, 1, "one key, under two names");
+    })
+    .await;
+}

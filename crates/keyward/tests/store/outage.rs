@@ -1,6 +1,6 @@
 //! A server that goes away, stands still, is full or fails over.
 
-use super::everything::{events, keys};
+use super::everything::{events, keys, values};
 use super::{load, on_all, until};
 use futures_util::future::join_all;
 use keyward::{BreakerSettings, BreakerState, Error, Store};
@@ -111,6 +111,61 @@ async fn an_invalidation_during_an_outage_is_made_up_for_before_anything_is_read
         server.restart();
         until("the store recovers", async || {
             assert_eq!(load(&store, 1, "new").await, "new", "the old value is still at the server");
+            store.at(keys::Text { id: 1 }).get().await.is_ok_and(|it| it.as_deref() == Some("new"))
+        })
+        .await;
+    }
+}
+
+#[tokio::test]
+async fn a_search_that_is_made_up_for_holds_up_nobody_else() {
+    for server in Server::all() {
+        let store = brisk(&server.url()).await;
+        let (group, member) = (values::Group::new("a").unwrap(), values::Member::new("m").unwrap());
+        let view = store.at(keys::View { group: group.clone(), member });
+        view.set(&"old".to_owned()).await.unwrap();
+        load(&store, 1, "cached").await;
+        server.command(&["DEBUG", "POPULATE", "300000"]);
+        server.pause();
+        assert!(store.emit(events::GroupChanged { group }).await.unwrap().postponed);
+        server.resume();
+        until("the server answers", async || {
+            store.at(keys::Text { id: 1 }).get().await.is_ok_and(|it| it.is_some())
+        })
+        .await;
+        let there = server.command(&["EXISTS", view.name()]).integer();
+        assert_eq!(there, 1, "everybody waited until all keys were looked at");
+        // Meanwhile what the event concerns comes from the database.
+        let new = || async { Ok::<_, Infallible>("new".to_owned()) };
+        until("what is old is gone", async || {
+            assert_eq!(view.get_or_load(new).await.unwrap(), "new");
+            let mut batch = store.pipeline();
+            let found = batch.add(view.get());
+            let found = match batch.run().await {
+                Ok(mut results) => results.take(found),
+                Err(error) => Err(error),
+            };
+            assert_ne!(found.as_ref().ok().and_then(Option::as_deref), Some("old"));
+            found.is_ok_and(|found| found.is_some())
+        })
+        .await;
+    }
+}
+
+#[tokio::test]
+async fn a_server_that_is_no_primary_any_more_is_as_one_that_is_away() {
+    for server in Server::all() {
+        let store = brisk(&server.url()).await;
+        load(&store, 1, "old").await;
+        server.command(&["REPLICAOF", "127.0.0.1", "1"]);
+        let done = store.emit(events::TextChanged { id: 1 }).await.unwrap();
+        assert!(done.postponed, "it says READONLY");
+        let limit = store.at(keys::Fixed { id: 1 }).check().await.unwrap();
+        assert!(limit.allowed && limit.outage);
+        assert_eq!(load(&store, 1, "new").await, "new", "the old value is still at the server");
+        server.command(&["REPLICAOF", "NO", "ONE"]);
+        until("the store recovers", async || {
+            assert_eq!(load(&store, 1, "new").await, "new");
             store.at(keys::Text { id: 1 }).get().await.is_ok_and(|it| it.as_deref() == Some("new"))
         })
         .await;
