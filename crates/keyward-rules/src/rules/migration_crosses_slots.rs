@@ -15,7 +15,7 @@ rule! {
     /// own. None of them has to be in one slot. Nor has anything in the phase `cleanup`.
     ///
     /// ## Why is this bad
-    /// What is changed in place is moved when it is touched first, in one step. A Redis Cluster
+    /// What is changed in place is copied to its other name in the step that changes it. A Redis Cluster
     /// cannot do that across slots, so that changes made meanwhile would be lost.
     ///
     /// ## Example
