@@ -2,8 +2,8 @@
 -- KEYS: the key, then what ARGV[1] says, in its order.
 -- ARGV: the roles of the other keys (other, lease, stale, none, index), separated by commas; mode; TTL in ms
 --   (0: none); 1 to keep a TTL that is running; token of the lease; ms by which a stale copy outlives the key;
---   longest length (0: any); 1 to refuse what does not fit; the type; the name that indexes know; then the
---   commands, each as the number of its arguments, its name and its arguments.
+--   longest length (0: any); 1 to refuse what does not fit; the type; the name that indexes know; 1 if reads
+--   start the TTL anew; then the commands, each as the number of its arguments, its name and its arguments.
 -- Modes: whole (replaces), part (adds to it), present (only if there is one), absent (only if there is none),
 --   none (there is none, and that is remembered for the TTL).
 -- Returns {1, answers of the commands}, {0} if nothing was written, {-1} if it does not fit.
@@ -20,7 +20,22 @@ for role in string.gmatch(ARGV[1], '[^,]+') do
   at = at + 1
 end
 
-if token ~= '' and redis.call('GET', lease) ~= token then return {0} end
+if token ~= '' then
+  -- A fill: not after an invalidation, and not over what was written since the lease was taken. See `lease.lua`.
+  local held = redis.call('GET', lease)
+  if not held or held:sub(1, #token) ~= token then return {0} end
+  if redis.call('EXISTS', key) == 1 then
+    local seen = redis.call('PEXPIRETIME', key)
+    if seen == -1 or ARGV[11] == '1' then seen = redis.sha1hex(redis.call('DUMP', key)) end
+    if held ~= token .. seen then
+      redis.call('DEL', lease)
+      return {0}
+    end
+  end
+elseif lease then
+  -- Whoever is loading has read what is old by now.
+  redis.call('DEL', lease)
+end
 
 -- What changes a part of a value finds it under its new name, wherever it was.
 if mode == 'part' or mode == 'present' then
@@ -37,7 +52,7 @@ local left = redis.call('PTTL', key)
 if (mode == 'present' and left == -2) or (mode == 'absent' and left ~= -2) then return {0} end
 
 local commands = {}
-at = 11
+at = 12
 while at <= #ARGV do
   local count = tonumber(ARGV[at])
   commands[#commands + 1] = {at + 1, at + count}
