@@ -59,19 +59,24 @@ while at <= #ARGV do
   at = at + count + 1
 end
 
--- How many elements the commands would add.
+-- How many elements the commands would add to what stays, each counted once.
 local function growth()
-  local grown = 0
+  local grown, given, stays = 0, {}, mode ~= 'whole'
+  local function count(element, command)
+    if not given[element] and not (stays and redis.call(command, key, element) == 1) then grown = grown + 1 end
+    given[element] = true
+  end
   for _, range in ipairs(commands) do
     local name, from, to = ARGV[range[1]], range[1] + 1, range[2]
     if name == 'SADD' then
-      for i = from, to do grown = grown + 1 - redis.call('SISMEMBER', key, ARGV[i]) end
+      for i = from, to do count(ARGV[i], 'SISMEMBER') end
     elseif name == 'ZADD' or name == 'ZINCRBY' then
       for i = from + 1, to, 2 do
-        if not redis.call('ZSCORE', key, ARGV[i]) then grown = grown + 1 end
+        if not given[ARGV[i]] and not (stays and redis.call('ZSCORE', key, ARGV[i])) then grown = grown + 1 end
+        given[ARGV[i]] = true
       end
     elseif name == 'HSET' then
-      for i = from, to, 2 do grown = grown + 1 - redis.call('HEXISTS', key, ARGV[i]) end
+      for i = from, to, 2 do count(ARGV[i], 'HEXISTS') end
     elseif name == 'RPUSH' or name == 'LPUSH' then
       grown = grown + to - from + 1
     elseif name == 'XADD' then
@@ -81,17 +86,31 @@ local function growth()
   return grown
 end
 
-local lengths = {list = 'LLEN', set = 'SCARD', zset = 'ZCARD', hash = 'HLEN', stream = 'XLEN'}
-if max > 0 and lengths[kind] then
-  local before = 0
-  if mode ~= 'whole' and left ~= -2 then before = redis.call(lengths[kind], key) end
-  local grown = growth()
-  if ARGV[8] == '1' then
-    if grown > 0 and before + grown > max then return {-1} end
-  elseif kind == 'set' and before > 0 and before + grown > max then
-    -- A set has no order: those that go are any of those that were there.
-    redis.call('SPOP', key, math.min(before, before + grown - max))
+-- A set has no order: those that go are any of those that were not given, as far as there are such.
+local function trim_set()
+  local over = redis.call('SCARD', key) - max
+  if over <= 0 then return end
+  local given, back = {}, {}
+  for _, range in ipairs(commands) do
+    for i = range[1] + 1, range[2] do given[ARGV[i]] = true end
   end
+  while over > 0 do
+    local gone = redis.call('SPOP', key, over)
+    if #gone == 0 then break end
+    for _, member in ipairs(gone) do
+      if given[member] then back[#back + 1] = member else over = over - 1 end
+    end
+  end
+  for i = 1, math.min(#back, max - redis.call('SCARD', key)) do redis.call('SADD', key, back[i]) end
+end
+
+local lengths = {list = 'LLEN', set = 'SCARD', zset = 'ZCARD', hash = 'HLEN', stream = 'XLEN'}
+local bounded = max > 0 and lengths[kind]
+if bounded and ARGV[8] == '1' then
+  local before = 0
+  if mode ~= 'whole' and mode ~= 'none' and left ~= -2 then before = redis.call(lengths[kind], key) end
+  local grown = growth()
+  if grown > 0 and before + grown > max then return {-1} end
 end
 
 if mode == 'whole' or mode == 'none' then redis.call('DEL', key) end
@@ -109,6 +128,7 @@ for number, range in ipairs(commands) do
     answers[number] = redis.call(name, key)
   end
 end
+if bounded and kind == 'set' and ARGV[8] ~= '1' then trim_set() end
 
 if mode == 'none' then
   redis.call('SET', none, '', 'PX', ttl)
