@@ -13,9 +13,18 @@ for at = 2, #KEYS do
   if redis.call('EXISTS', KEYS[1]) == 0 then redis.call('COPY', KEYS[at], KEYS[1]) end
 end
 local before = redis.call('GET', KEYS[1])
-local after = redis.call('INCRBY', KEYS[1], ARGV[1])
-local text = redis.call('GET', KEYS[1])
 local low, high = ARGV[2], ARGV[3]
+-- A key without a TTL was written by somebody else: it would never start anew, not even if nothing is counted.
+if ARGV[4] ~= '0' and redis.call('PTTL', KEYS[1]) == -1 then redis.call('PEXPIRE', KEYS[1], ARGV[4]) end
+local after = redis.pcall('INCRBY', KEYS[1], ARGV[1])
+if type(after) == 'table' and after.err then
+  -- What does not fit in 64 bits is beyond every bound.
+  local bound = high
+  if ARGV[1]:sub(1, 1) == '-' then bound = low end
+  if bound ~= '' and after.err:find('overflow', 1, true) then return {0, before or '0'} end
+  return after
+end
+local text = redis.call('GET', KEYS[1])
 if (low ~= '' and below(text, low)) or (high ~= '' and below(high, text)) then
   if before then
     redis.call('SET', KEYS[1], before, 'KEEPTTL')
