@@ -300,6 +300,20 @@ async fn a_bound_holds_however_much_is_written_at_once() {
 }
 
 #[tokio::test]
+async fn thousands_of_members_are_added_and_removed_at_once() {
+    on_all(async |_server: &Server, store: Store| {
+        let names: Vec<String> = (0..9000).map(|number| number.to_string()).collect();
+        let board = store.at(keys::Board { id: 1 });
+        assert_eq!(board.add(names.iter().zip(0..)).await.unwrap(), 9000);
+        assert_eq!(board.len().await.unwrap(), 3);
+        assert_eq!(board.remove(&names).await.unwrap(), 3);
+        assert_eq!(board.add([]).await.unwrap(), 0);
+        assert_eq!(board.remove(&[]).await.unwrap(), 0);
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn a_sorted_set_has_ranks_and_scores() {
     on_all(async |_server: &Server, store: Store| {
         let board = store.at(keys::Board { id: 1 });
