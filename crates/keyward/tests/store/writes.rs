@@ -148,3 +148,24 @@ async fn who_has_a_good_value_does_not_wait_for_another_that_refreshes_it() {
         assert_eq!(value.unwrap(), "refreshed");
     }
 }
+
+#[tokio::test]
+async fn what_was_taken_out_does_not_come_back() {
+    on_all(async |server: &Server, store: Store| {
+        let stale = store.at(keys::Stale { id: 1 });
+        stale.set(&text("secret")).await.unwrap();
+        assert_eq!(stale.get_and_delete().await.unwrap().as_deref(), Some("secret"));
+        assert_eq!(server.command(&["DBSIZE"]).integer(), 0, "no copy of it is left");
+        assert_eq!(stale.get_and_delete().await.unwrap(), None);
+        stale.get_or_load(|| async { Err::<String, _>("gone") }).await.unwrap_err();
+        // Nor by a load that began before.
+        let taken = store.at(keys::Text { id: 1 });
+        let load = || async {
+            taken.get_and_delete().await.unwrap();
+            Ok::<_, Infallible>(text("old"))
+        };
+        taken.get_or_load(load).await.unwrap();
+        assert_eq!(taken.get().await.unwrap(), None);
+    })
+    .await;
+}
