@@ -78,11 +78,12 @@ impl<'s, K: Key, T> Handle<'s, K, T, Declared> {
         let bound = |bound: Option<i64>| bound.map(|bound| bound.to_string()).unwrap_or_default();
         let anew = K::DEFINITION.behaviour.sliding;
         let (near, _) = self.names.by_slot(self.core.is_cluster());
+        let copies = near.iter().filter(|name| self.names.is_copy(name)).count();
         let mut keys = vec![self.names.name.as_str()];
         keys.extend(near);
         let call = COUNT.call(&keys, |cmd| {
             cmd.arg(by).arg(bound(lowest)).arg(bound(highest)).arg(ttl.unwrap_or(0));
-            cmd.arg(u8::from(anew));
+            cmd.arg(u8::from(anew)).arg(copies);
         });
         Request::new(self.core, K::NAME, Calls::one(call), |answers| {
             let (counted, value): (bool, String) = understand::<_, K>(answers.first)?;

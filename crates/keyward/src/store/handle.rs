@@ -92,19 +92,30 @@ impl<'s, K: Key, T, L> Handle<'s, K, T, L> {
         self.ask(ask, |answers| understand::<R, K>(answers.first))
     }
 
-    /// The same with several commands; the first one's answer decides whether there is something.
+    /// The same with several commands.
     pub(crate) fn ask<R: Send + 's>(
         &self,
         ask: impl Fn(&str) -> (redis::Cmd, Vec<Call>),
         read: impl FnOnce(Answers) -> Result<R, Error> + Send + 's,
     ) -> Request<'s, R> {
-        let (first, rest) = ask(&self.names.name);
-        let mut calls = Calls::group(first, rest);
-        calls.otherwise.extend(self.names.others.iter().map(|name| {
-            let (first, rest) = ask(name);
-            Group { first: first.into(), rest }
-        }));
-        Request::new(self.core, K::DEFINITION.name, calls, read)
+        if self.names.fallbacks().is_empty() {
+            let (first, rest) = ask(&self.names.name);
+            return Request::new(self.core, K::DEFINITION.name, Calls::group(first, rest), read);
+        }
+        // Whether the key is there decides, not what is asked about it: a member that is not in it, or
+        // is the first in it, says nothing about other names.
+        let ask = |name: &str| {
+            let (first, mut rest) = ask(name);
+            rest.insert(0, first.into());
+            Group { first: about("EXISTS", name).into(), rest }
+        };
+        let mut calls = Calls::one(about("EXISTS", &self.names.name));
+        calls.main = ask(&self.names.name);
+        calls.otherwise = self.names.fallbacks().iter().map(|name| ask(name)).collect();
+        Request::new(self.core, K::DEFINITION.name, calls, |mut answers| {
+            let first = answers.rest.remove(0);
+            read(Answers { first, rest: answers.rest })
+        })
     }
 
     /// A read that starts a sliding TTL anew.

@@ -21,10 +21,12 @@ where
     /// too.
     pub fn get_and_delete(&self) -> Request<'s, Option<V>> {
         let others = self.names.others.iter().map(|name| self.taking(name)).collect();
+        let copies = self.names.others.len() - self.names.fallbacks().len();
         let calls = Calls::group(self.taking(&self.names.name), others);
         let calls = Calls { changes: self.changes(), ..calls };
-        Request::new(self.core, K::DEFINITION.name, calls, |answers| {
-            let mut answers = std::iter::once(answers.first).chain(answers.rest);
+        Request::new(self.core, K::DEFINITION.name, calls, move |answers| {
+            let rest = answers.rest.into_iter().skip(copies);
+            let mut answers = std::iter::once(answers.first).chain(rest);
             let found = answers.find(|answer| *answer != redis::Value::Nil);
             found.map_or(Ok(None), |answer| <Str<V, C>>::decode(K::DEFINITION, answer))
         })

@@ -75,8 +75,9 @@ impl Write<'_> {
         };
         let behaviour = &self.definition.behaviour;
         let derived = |word: &'static str| self.names.derived(word).map(|key| (word, key));
+        let role = |name: &str| if self.names.is_copy(name) { "copy" } else { "other" };
         let mut keys: Vec<(&str, String)> =
-            near.iter().map(|name| ("other", (*name).to_owned())).collect();
+            near.iter().map(|name| (role(name), (*name).to_owned())).collect();
         keys.extend(derived("lease"));
         keys.extend(behaviour.stale_ms.and_then(|_| derived("stale")));
         keys.extend(behaviour.negative_ms.and_then(|_| derived("none")));

@@ -1,5 +1,6 @@
 -- Adds to a number within bounds. KEYS: key, its other names during a migration. ARGV: by, lowest or '', highest or '', TTL in ms (0: none),
--- and whether the TTL starts anew with every write (1) or only with the first (0).
+-- whether the TTL starts anew with every write (1) or only with the first (0),
+-- and how many of the other names are only written; they come first.
 -- Returns whether it was added, and the number. Numbers are compared as integers of 64 bits: Lua's own
 -- end at 2^53.
 local function below(a, b)
@@ -9,7 +10,7 @@ local function below(a, b)
   if #a ~= #b then return #a < #b end
   return a < b
 end
-for at = 2, #KEYS do
+for at = 2 + tonumber(ARGV[6]), #KEYS do
   if redis.call('EXISTS', KEYS[1]) == 0 then redis.call('COPY', KEYS[at], KEYS[1]) end
 end
 local before = redis.call('GET', KEYS[1])

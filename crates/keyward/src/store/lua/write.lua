@@ -1,6 +1,7 @@
 -- Writes one key in one step: its value and its TTL, within its bound, under all its names.
 -- KEYS: the key, then what ARGV[1] says, in its order.
--- ARGV: the roles of the other keys (other, lease, stale, none, index), separated by commas; mode; TTL in ms
+-- ARGV: the roles of the other keys (other: another name, copy: one that is only written, lease, stale, none,
+--   index), separated by commas; mode; TTL in ms
 --   (0: none); 1 to keep a TTL that is running; token of the lease; ms by which a stale copy outlives the key;
 --   longest length (0: any); 1 to refuse what does not fit; the type; the name that indexes know; 1 if reads
 --   start the TTL anew; then the commands, each as the number of its arguments, its name and its arguments.
@@ -9,10 +10,11 @@
 -- Returns {1, answers of the commands}, {0} if nothing was written, {-1} if it does not fit.
 local key, mode, ttl, token = KEYS[1], ARGV[2], tonumber(ARGV[3]), ARGV[5]
 local max, kind = tonumber(ARGV[7]), ARGV[9]
-local others, indexes, lease, stale, none = {}, {}, nil, nil, nil
+local others, copies, indexes, lease, stale, none = {}, {}, {}, nil, nil, nil
 local at = 2
 for role in string.gmatch(ARGV[1], '[^,]+') do
   if role == 'other' then others[#others + 1] = KEYS[at]
+  elseif role == 'copy' then copies[#copies + 1] = KEYS[at]
   elseif role == 'index' then indexes[#indexes + 1] = KEYS[at]
   elseif role == 'lease' then lease = KEYS[at]
   elseif role == 'stale' then stale = KEYS[at]
@@ -142,8 +144,10 @@ end
 if none and mode ~= 'none' then redis.call('DEL', none) end
 
 local exists = redis.call('EXISTS', key) == 1
-for _, other in ipairs(others) do
-  if exists then redis.call('COPY', key, other, 'REPLACE') else redis.call('DEL', other) end
+for _, names in ipairs({others, copies}) do
+  for _, name in ipairs(names) do
+    if exists then redis.call('COPY', key, name, 'REPLACE') else redis.call('DEL', name) end
+  end
 end
 if stale then
   if exists and ttl > 0 then
