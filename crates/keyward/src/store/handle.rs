@@ -3,16 +3,19 @@
 use super::core::Core;
 use super::emit;
 use super::error::Error;
+use super::lua::{Lua, lua};
 use super::names::Names;
 use super::request::{Answers, Call, Calls, Group, Request};
 use super::ttl::{Lifespan, pick};
-use super::write::{Command, Mode, Write, about};
+use super::write::{Command, Mode, Write, about, note_in_indexes};
 use crate::kind::{ByCaller, Declared};
 use crate::{Definition, Key, Keyspace};
 use redis::{FromRedisValue, Value};
 use std::fmt;
 use std::marker::PhantomData;
 use std::time::Duration;
+
+static RENEW: Lua = lua!("lua/renew.lua");
 
 /// A key at a store: what can be done to it depends on its kind `T`, and writing on whether its
 /// lifetime `L` is known.
@@ -124,7 +127,7 @@ impl<'s, K: Key, T, L> Handle<'s, K, T, L> {
         ask: impl Fn(&str) -> redis::Cmd,
         read: impl FnOnce(Value) -> Result<R, Error> + Send + 's,
     ) -> Request<'s, R> {
-        let ask = |name: &str| (ask(name), self.renewal(name).into_iter().collect());
+        let ask = |name: &str| (ask(name), self.renewal(name));
         self.ask(ask, |answers| read(answers.first))
     }
 
@@ -134,12 +137,23 @@ impl<'s, K: Key, T, L> Handle<'s, K, T, L> {
         sliding.then(|| pick(self.key.ttl(), K::DEFINITION.behaviour.jitter)).flatten()
     }
 
-    /// The command that starts the TTL anew, behind a read.
-    pub(crate) fn renewal(&self, name: &str) -> Option<Call> {
-        let ttl = self.sliding()?;
+    /// What starts the TTL anew, behind a read, and lets indexes know how long the key may be there.
+    pub(crate) fn renewal(&self, name: &str) -> Vec<Call> {
+        let Some(ttl) = self.sliding() else { return Vec::new() };
+        let stale = K::DEFINITION.behaviour.stale_ms.unwrap_or(0);
+        if !self.indexes.is_empty() && !self.core.is_cluster() {
+            let mut keys = vec![name];
+            keys.extend(self.indexes.iter().map(String::as_str));
+            let args = |cmd: &mut redis::Cmd| _ = cmd.arg(ttl).arg(self.names.own()).arg(stale);
+            return vec![RENEW.call(&keys, args)];
+        }
+        // On a cluster an index is on another node.
+        let live = ttl.saturating_add(stale);
+        let mut calls = note_in_indexes(&self.indexes, self.names.own(), live);
         let mut cmd = about("PEXPIRE", name);
         cmd.arg(ttl);
-        Some(cmd.into())
+        calls.push(cmd.into());
+        calls
     }
 }
 
