@@ -2,7 +2,7 @@
 //!
 //! A miss takes a lease beside the key before it loads. The fill is written only if the lease still
 //! holds, and an invalidation removes the lease with the key: a fill that began before an
-//! invalidation never lands after it. Nothing that goes wrong with the cache reaches the caller; the
+//! invalidation never lands after it. Nor does it replace what was written since the lease was taken. Nothing that goes wrong with the cache reaches the caller; the
 //! loader's own error is the only one.
 
 use super::core::Core;
@@ -120,10 +120,8 @@ impl<K: Key, T: Whole> Handle<'_, K, T, Declared> {
                     return Ok((wish.some)(value));
                 }
                 tick::<K>("keyward_early_refreshes_total");
-                return match self.load(&wish, Looked::Found((), true), load).await {
-                    Err(_) => Ok((wish.some)(value)),
-                    loaded => loaded,
-                };
+                let refreshed = self.load(&wish, Looked::Found(value.clone(), true), load).await;
+                return refreshed.or_else(|_| Ok((wish.some)(value)));
             }
             Looked::NoneKnown => {
                 tick::<K>("keyward_cache_hits_total");
@@ -144,7 +142,7 @@ impl<K: Key, T: Whole> Handle<'_, K, T, Declared> {
     async fn load<R, E, F>(
         &self,
         wish: &Wish<T::Value, R>,
-        looked: Looked<()>,
+        looked: Looked<T::Value>,
         load: impl FnOnce() -> F,
     ) -> Result<R, Arc<E>>
     where
@@ -161,6 +159,10 @@ impl<K: Key, T: Whole> Handle<'_, K, T, Declared> {
                 Lease::Taken(token) => Some(token),
                 Lease::Busy | Lease::Impossible => None,
             };
+            // Who cannot refresh it early has a value that is still good.
+            if let (None, Looked::Found(value, _)) = (&token, &looked) {
+                return Ok((wish.some)(value.clone()));
+            }
             let began = self.core.clock.elapsed();
             let loaded = load().await;
             let took = self.core.clock.elapsed().saturating_sub(began);
@@ -244,14 +246,15 @@ impl<K: Key, T: Whole> Handle<'_, K, T, Declared> {
     }
 
     /// A lease to fill the key. Where the schema has a `load_lock`, waits for another process that is
-    /// loading.
-    async fn lease(&self, looked: &Looked<()>) -> Lease<T::Value> {
+    /// loading, unless there is a value that is good meanwhile.
+    async fn lease(&self, looked: &Looked<T::Value>) -> Lease<T::Value> {
         let behaviour = &K::DEFINITION.behaviour;
         if matches!(looked, Looked::Unknown) {
             return Lease::Impossible;
         }
         let replace = matches!(looked, Looked::Malformed | Looked::Found(..));
-        let deadline = behaviour.load_lock_ms.map(|ms| Instant::now() + Duration::from_millis(ms));
+        let patient = behaviour.load_lock_ms.filter(|_| !matches!(looked, Looked::Found(..)));
+        let deadline = patient.map(|ms| Instant::now() + Duration::from_millis(ms));
         let mut pause = Duration::from_millis(5);
         loop {
             let lease = self.try_lease(replace).await;
@@ -284,6 +287,7 @@ impl<K: Key, T: Whole> Handle<'_, K, T, Declared> {
         }
         let call = TAKE.call(&keys, |cmd| {
             cmd.arg(&token).arg(time).arg(u8::from(replace)).arg(self.names.own());
+            cmd.arg(u8::from(K::DEFINITION.behaviour.sliding));
         });
         match self.core.send(&call).await {
             Ok(Value::Int(1)) => Lease::Taken(Token {

@@ -3,7 +3,7 @@
 use super::handle::{Handle, malformed, understand};
 use super::lua::{Lua, lua};
 use super::request::{Calls, Request};
-use super::write::{Command, Mode};
+use super::write::{Command, Mode, note_in_indexes};
 use crate::Key;
 use crate::kind::{Counter, Declared, Quota};
 
@@ -78,13 +78,24 @@ impl<'s, K: Key, T> Handle<'s, K, T, Declared> {
         let bound = |bound: Option<i64>| bound.map(|bound| bound.to_string()).unwrap_or_default();
         let anew = K::DEFINITION.behaviour.sliding;
         let (near, _) = self.names.by_slot(self.core.is_cluster());
+        let copies = near.iter().filter(|name| self.names.is_copy(name)).count();
         let mut keys = vec![self.names.name.as_str()];
         keys.extend(near);
+        // On a cluster an index is on another node, and is told before.
+        let (before, indexes) = if self.core.is_cluster() {
+            let live = ttl.unwrap_or(0);
+            (note_in_indexes(&self.indexes, self.names.own(), live), &[][..])
+        } else {
+            (Vec::new(), self.indexes.as_slice())
+        };
+        keys.extend(indexes.iter().map(String::as_str));
         let call = COUNT.call(&keys, |cmd| {
             cmd.arg(by).arg(bound(lowest)).arg(bound(highest)).arg(ttl.unwrap_or(0));
-            cmd.arg(u8::from(anew));
+            cmd.arg(u8::from(anew)).arg(copies);
+            cmd.arg(indexes.len()).arg(self.names.own());
         });
-        Request::new(self.core, K::NAME, Calls::one(call), |answers| {
+        let calls = Calls { before, ..Calls::one(call) };
+        Request::new(self.core, K::NAME, calls, |answers| {
             let (counted, value): (bool, String) = understand::<_, K>(answers.first)?;
             let value = value.parse().map_err(|_| malformed::<K>("it holds no number"))?;
             Ok(Counted { counted, value })

@@ -3,16 +3,19 @@
 use super::core::Core;
 use super::emit;
 use super::error::Error;
+use super::lua::{Lua, lua};
 use super::names::Names;
 use super::request::{Answers, Call, Calls, Group, Request};
 use super::ttl::{Lifespan, pick};
-use super::write::{Command, Mode, Write, about};
+use super::write::{Command, Mode, Write, about, note_in_indexes};
 use crate::kind::{ByCaller, Declared};
 use crate::{Definition, Key, Keyspace};
 use redis::{FromRedisValue, Value};
 use std::fmt;
 use std::marker::PhantomData;
 use std::time::Duration;
+
+static RENEW: Lua = lua!("lua/renew.lua");
 
 /// A key at a store: what can be done to it depends on its kind `T`, and writing on whether its
 /// lifetime `L` is known.
@@ -92,19 +95,30 @@ impl<'s, K: Key, T, L> Handle<'s, K, T, L> {
         self.ask(ask, |answers| understand::<R, K>(answers.first))
     }
 
-    /// The same with several commands; the first one's answer decides whether there is something.
+    /// The same with several commands.
     pub(crate) fn ask<R: Send + 's>(
         &self,
         ask: impl Fn(&str) -> (redis::Cmd, Vec<Call>),
         read: impl FnOnce(Answers) -> Result<R, Error> + Send + 's,
     ) -> Request<'s, R> {
-        let (first, rest) = ask(&self.names.name);
-        let mut calls = Calls::group(first, rest);
-        calls.otherwise.extend(self.names.others.iter().map(|name| {
-            let (first, rest) = ask(name);
-            Group { first: first.into(), rest }
-        }));
-        Request::new(self.core, K::DEFINITION.name, calls, read)
+        if self.names.fallbacks().is_empty() {
+            let (first, rest) = ask(&self.names.name);
+            return Request::new(self.core, K::DEFINITION.name, Calls::group(first, rest), read);
+        }
+        // Whether the key is there decides, not what is asked about it: a member that is not in it, or
+        // is the first in it, says nothing about other names.
+        let ask = |name: &str| {
+            let (first, mut rest) = ask(name);
+            rest.insert(0, first.into());
+            Group { first: about("EXISTS", name).into(), rest }
+        };
+        let mut calls = Calls::one(about("EXISTS", &self.names.name));
+        calls.main = ask(&self.names.name);
+        calls.otherwise = self.names.fallbacks().iter().map(|name| ask(name)).collect();
+        Request::new(self.core, K::DEFINITION.name, calls, |mut answers| {
+            let first = answers.rest.remove(0);
+            read(Answers { first, rest: answers.rest })
+        })
     }
 
     /// A read that starts a sliding TTL anew.
@@ -113,7 +127,7 @@ impl<'s, K: Key, T, L> Handle<'s, K, T, L> {
         ask: impl Fn(&str) -> redis::Cmd,
         read: impl FnOnce(Value) -> Result<R, Error> + Send + 's,
     ) -> Request<'s, R> {
-        let ask = |name: &str| (ask(name), self.renewal(name).into_iter().collect());
+        let ask = |name: &str| (ask(name), self.renewal(name));
         self.ask(ask, |answers| read(answers.first))
     }
 
@@ -123,12 +137,23 @@ impl<'s, K: Key, T, L> Handle<'s, K, T, L> {
         sliding.then(|| pick(self.key.ttl(), K::DEFINITION.behaviour.jitter)).flatten()
     }
 
-    /// The command that starts the TTL anew, behind a read.
-    pub(crate) fn renewal(&self, name: &str) -> Option<Call> {
-        let ttl = self.sliding()?;
+    /// What starts the TTL anew, behind a read, and lets indexes know how long the key may be there.
+    pub(crate) fn renewal(&self, name: &str) -> Vec<Call> {
+        let Some(ttl) = self.sliding() else { return Vec::new() };
+        let stale = K::DEFINITION.behaviour.stale_ms.unwrap_or(0);
+        if !self.indexes.is_empty() && !self.core.is_cluster() {
+            let mut keys = vec![name];
+            keys.extend(self.indexes.iter().map(String::as_str));
+            let args = |cmd: &mut redis::Cmd| _ = cmd.arg(ttl).arg(self.names.own()).arg(stale);
+            return vec![RENEW.call(&keys, args)];
+        }
+        // On a cluster an index is on another node.
+        let live = ttl.saturating_add(stale);
+        let mut calls = note_in_indexes(&self.indexes, self.names.own(), live);
         let mut cmd = about("PEXPIRE", name);
         cmd.arg(ttl);
-        Some(cmd.into())
+        calls.push(cmd.into());
+        calls
     }
 }
 

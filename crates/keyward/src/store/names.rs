@@ -76,6 +76,17 @@ impl Names {
         std::iter::once(self.name.as_str()).chain(self.others.iter().map(String::as_str))
     }
 
+    /// Those that are asked where the one that counts has nothing. While an old name counts, the
+    /// schema's own is a copy of it: what programs that know the old name only have removed is gone.
+    pub(crate) fn fallbacks(&self) -> &[String] {
+        &self.others[usize::from(self.old)..]
+    }
+
+    /// Whether a name is only written, and never asked.
+    pub(crate) fn is_copy(&self, name: &str) -> bool {
+        self.old && self.others[0] == name
+    }
+
     /// The key beside one of the names that Keyward keeps for itself.
     pub(crate) fn derived_of(&self, name: &str, word: &str) -> Option<String> {
         derived(self.prefix(), name, word)

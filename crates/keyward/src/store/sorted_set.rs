@@ -4,6 +4,7 @@ use super::error::Error;
 use super::handle::{Handle, malformed, understand};
 use super::list::trimmed_to;
 use super::request::Request;
+use super::whole::in_turn;
 use super::write::{Command, Mode, about};
 use crate::kind::{Declared, SortedSet};
 use crate::{Codec, Definition, Key, Unix, UnixMs};
@@ -154,21 +155,14 @@ impl<'s, K: Key, M: Send + 's, C: Codec<M>, S: Score> Handle<'s, K, SortedSet<M,
     where
         M: 'm,
     {
-        let mut command = Command::new("ZADD");
+        let mut args = Vec::new();
         for (member, score) in members {
             match C::encode(member) {
-                Ok(member) => command = command.arg(score.to_score()).arg(member),
+                Ok(member) => args.extend([score.to_score().to_string().into_bytes(), member]),
                 Err(why) => return Request::known(self.core, Err(malformed::<K>(why))),
             }
         }
-        if command.0.len() == 1 {
-            return Request::known(self.core, Ok(0));
-        }
-        let commands = std::iter::once(command).chain(trim(K::DEFINITION)).collect();
-        self.write(Mode::Part, commands).map(|answers| {
-            let added = answers.and_then(|answers| answers.into_iter().next());
-            understand::<_, K>(added.unwrap_or(Value::Int(0)))
-        })
+        self.change(Mode::Part, in_turn("ZADD", &args), trim(K::DEFINITION))
     }
 
     /// Adds to the score of a member, which counts as zero where it is missing; the new score.
@@ -192,15 +186,26 @@ impl<'s, K: Key, M: Send + 's, C: Codec<M>, S: Score> Handle<'s, K, SortedSet<M,
     {
         let members: Result<Vec<Vec<u8>>, String> = members.into_iter().map(C::encode).collect();
         match members {
-            Ok(members) if members.is_empty() => Request::known(self.core, Ok(0)),
-            Ok(members) => {
-                let command = Command::new("ZREM").arg(members);
-                self.write(Mode::Present, vec![command]).map(|answers| {
-                    let removed = answers.and_then(|answers| answers.into_iter().next());
-                    understand::<_, K>(removed.unwrap_or(Value::Int(0)))
-                })
-            }
+            Ok(members) => self.change(Mode::Present, in_turn("ZREM", &members), None),
             Err(why) => Request::known(self.core, Err(malformed::<K>(why))),
         }
+    }
+
+    /// Writes, and tidies up behind that; the sum of what the writes have answered.
+    fn change(
+        &self,
+        mode: Mode,
+        mut commands: Vec<Command>,
+        behind: Option<Command>,
+    ) -> Request<'s, u64> {
+        if commands.is_empty() {
+            return Request::known(self.core, Ok(0));
+        }
+        let counted = commands.len();
+        commands.extend(behind);
+        self.write(mode, commands).map(move |answers| {
+            let counts = answers.unwrap_or_default().into_iter().take(counted);
+            counts.map(understand::<u64, K>).sum()
+        })
     }
 }

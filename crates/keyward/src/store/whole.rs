@@ -62,7 +62,7 @@ fn read_all<V, C: Codec<V>>(
 }
 
 /// One command for every thousand arguments.
-fn in_turn(name: &str, args: &[Vec<u8>]) -> Vec<Command> {
+pub(crate) fn in_turn(name: &str, args: &[Vec<u8>]) -> Vec<Command> {
     let chunks = args.chunks(ARGS);
     chunks.map(|chunk| Command::new(name).arg(chunk)).collect()
 }

@@ -75,9 +75,10 @@ impl Write<'_> {
         };
         let behaviour = &self.definition.behaviour;
         let derived = |word: &'static str| self.names.derived(word).map(|key| (word, key));
+        let role = |name: &str| if self.names.is_copy(name) { "copy" } else { "other" };
         let mut keys: Vec<(&str, String)> =
-            near.iter().map(|name| ("other", (*name).to_owned())).collect();
-        keys.extend(self.token.and_then(|_| derived("lease")));
+            near.iter().map(|name| (role(name), (*name).to_owned())).collect();
+        keys.extend(derived("lease"));
         keys.extend(behaviour.stale_ms.and_then(|_| derived("stale")));
         keys.extend(behaviour.negative_ms.and_then(|_| derived("none")));
         keys.extend(indexes.iter().map(|index| ("index", index.clone())));
@@ -108,7 +109,8 @@ impl Write<'_> {
                 .arg(behaviour.max_len.unwrap_or(0))
                 .arg(u8::from(behaviour.refuse_when_full))
                 .arg(self.definition.key_type.unwrap_or("string"))
-                .arg(self.names.own());
+                .arg(self.names.own())
+                .arg(u8::from(behaviour.sliding));
             for command in &self.commands {
                 cmd.arg(command.0.len());
                 for arg in &command.0 {

@@ -31,6 +31,36 @@ async fn a_counter_does_not_fall_below_zero_unless_declared() {
 }
 
 #[tokio::test]
+async fn a_number_that_has_no_ttl_gets_the_declared_one() {
+    on_all(async |server: &Server, store: Store| {
+        server.command(&["SET", "ev:hits:1", "5"]);
+        assert_eq!(store.at(keys::Hits { id: 1 }).add(1).await.unwrap().value, 6);
+        assert!((3590..=3600).contains(&server.command(&["TTL", "ev:hits:1"]).integer()));
+        server.command(&["EXPIRE", "ev:hits:1", "60"]);
+        store.at(keys::Hits { id: 1 }).add(1).await.unwrap();
+        assert!(server.command(&["TTL", "ev:hits:1"]).integer() <= 60, "one that runs goes on");
+        // One that is used up would stay so for ever.
+        server.command(&["SET", "ev:mails:1", "5"]);
+        assert!(!store.at(keys::Mails { id: 1 }).take(1, None).await.unwrap().counted);
+        assert!((3590..=3600).contains(&server.command(&["TTL", "ev:mails:1"]).integer()));
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn more_than_64_bits_are_more_than_a_quota_has() {
+    on_all(async |_server: &Server, store: Store| {
+        let mails = store.at(keys::Mails { id: 1 });
+        mails.take(2, None).await.unwrap();
+        let taken = mails.take(u64::MAX, None).await.unwrap();
+        assert_eq!((taken.counted, taken.value), (false, 2));
+        let refunded = mails.refund(u64::MAX).await.unwrap();
+        assert_eq!((refunded.counted, refunded.value), (false, 2));
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn counting_from_many_places_loses_nothing() {
     on_all(async |_server: &Server, store: Store| {
         let counts = (0..500).map(|_| {

@@ -116,3 +116,35 @@ async fn the_events_of_a_real_convention() {
     })
     .await;
 }
+
+#[tokio::test]
+async fn an_index_knows_what_a_read_has_renewed_and_what_was_counted() {
+    on_all(async |server: &Server, store: Store| {
+        let session = store.at(keys::Session { group: group("a"), member: member("b") });
+        session.set(&"x".to_owned()).await.unwrap();
+        // As if it had been written an hour ago: what the index knows is about to end.
+        let index = "ev:~index:{ev:session:a:*}";
+        let end = || -> i64 {
+            server.command(&["ZSCORE", index, "ev:session:a:b"]).text().parse().unwrap()
+        };
+        let written = end();
+        let early = (written - 3_540_000).to_string();
+        server.command(&["ZADD", index, &early, "ev:session:a:b"]);
+        server.command(&["PEXPIRE", index, "60000"]);
+        assert_eq!(session.get().await.unwrap().as_deref(), Some("x"));
+        assert!(end() >= written);
+        assert!(server.command(&["PTTL", index]).integer() > 3_500_000);
+        // A read of what is not there tells the index nothing.
+        let none = store.at(keys::Session { group: group("a"), member: member("c") });
+        assert_eq!(none.get().await.unwrap(), None);
+        assert_eq!(server.command(&["ZCARD", index]).integer(), 1);
+
+        let logins = store.at(keys::Logins { group: group("a"), member: member("b") });
+        logins.add(1).await.unwrap();
+        let done = store.emit(events::GroupLeft { group: group("a") }).await.unwrap();
+        assert_eq!(done.removed, 2);
+        assert_eq!(session.get().await.unwrap(), None);
+        assert_eq!(logins.get().await.unwrap(), 0);
+    })
+    .await;
+}

@@ -7,6 +7,7 @@ use fields::{Person, Visits};
 use futures_util::TryStreamExt as _;
 use keyward::{EntryId, Error, Store, Timestamp, Unix};
 use keyward_testkit::Server;
+use std::convert::Infallible;
 use std::time::Duration;
 
 fn page(title: &str) -> Page {
@@ -247,6 +248,67 @@ async fn a_set_keeps_to_its_bound() {
         let mut members = invited.get().await.unwrap().unwrap();
         members.sort_unstable();
         assert_eq!(members, [1, 2, 3]);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_bound_holds_however_much_is_written_at_once() {
+    on_all(async |server: &Server, store: Store| {
+        let invited = store.at(keys::Invited { id: 1 });
+        invited.set(&vec![1, 2, 3]).await.unwrap();
+        let full = invited.set(&vec![1, 2, 3, 4, 5, 6]).await;
+        assert!(matches!(full, Err(Error::Full { max_len: 3, .. })), "{full:?}");
+        assert_eq!(invited.len().await.unwrap(), 3, "nothing was written");
+        invited.set(&vec![4, 5, 6, 4]).await.unwrap();
+        invited.add(&[4, 4, 5]).await.unwrap();
+        let podium = store.at(keys::Podium { id: 1 });
+        let scored = |members: &[&str]| members.iter().map(|it| ((*it).to_owned(), 1)).collect();
+        podium.set(&scored(&["a", "b", "c"])).await.unwrap();
+        let full = podium.set(&scored(&["a", "b", "c", "d"])).await;
+        assert!(matches!(full, Err(Error::Full { max_len: 3, .. })), "{full:?}");
+        podium.set(&scored(&["d", "e", "f", "d"])).await.unwrap();
+
+        let tags = store.at(keys::Tags { id: 1 });
+        let texts =
+            |texts: &[&str]| -> Vec<String> { texts.iter().map(|it| (*it).to_owned()).collect() };
+        tags.add(&texts(&["a", "b", "c", "d", "e", "f", "g", "h", "i", "j"])).await.unwrap();
+        assert_eq!(tags.len().await.unwrap(), 3);
+        // What goes is random: often enough it is one that is given again.
+        for _ in 0..50 {
+            tags.set(&texts(&["a", "b", "c"])).await.unwrap();
+            tags.add(&texts(&["a", "d"])).await.unwrap();
+            assert_eq!(tags.len().await.unwrap(), 3);
+            let given = texts(&["a", "d"]);
+            assert!(tags.contains(&given[0]).await.unwrap(), "those that were given stay");
+            assert!(tags.contains(&given[1]).await.unwrap(), "those that were given stay");
+        }
+
+        // A fill replaces what is no set.
+        for name in ["ev:tags:2", "ev:invited:2"] {
+            server.command(&["SET", name, "a string"]);
+        }
+        let load = || async { Ok::<_, Infallible>(texts(&["a"])) };
+        store.at(keys::Tags { id: 2 }).get_or_load(load).await.unwrap();
+        let load = || async { Ok::<_, Infallible>(vec![1]) };
+        store.at(keys::Invited { id: 2 }).get_or_load(load).await.unwrap();
+        for name in ["ev:tags:2", "ev:invited:2"] {
+            assert_eq!(server.command(&["TYPE", name]).text(), "set", "{name}");
+        }
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn thousands_of_members_are_added_and_removed_at_once() {
+    on_all(async |_server: &Server, store: Store| {
+        let names: Vec<String> = (0..9000).map(|number| number.to_string()).collect();
+        let board = store.at(keys::Board { id: 1 });
+        assert_eq!(board.add(names.iter().zip(0..)).await.unwrap(), 9000);
+        assert_eq!(board.len().await.unwrap(), 3);
+        assert_eq!(board.remove(&names).await.unwrap(), 3);
+        assert_eq!(board.add([]).await.unwrap(), 0);
+        assert_eq!(board.remove(&[]).await.unwrap(), 0);
     })
     .await;
 }

@@ -9,6 +9,7 @@ mod guide;
 mod kinds;
 mod migration;
 mod outage;
+mod writes;
 
 use everything::keys;
 use keyward::{Clock, Store, Uuid};

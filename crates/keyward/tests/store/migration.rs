@@ -48,6 +48,59 @@ async fn parts_and_counters_stay_the_same_under_both_names() {
 }
 
 #[tokio::test]
+async fn what_an_old_program_removes_is_gone() {
+    on_all(async |server: &Server, store: Store| {
+        let profile = store.at(keys::Profile { id: 1 });
+        profile.set(&"a".to_owned()).await.unwrap();
+        server.command(&["DEL", "OLD:Profile:1"]);
+        assert_eq!(profile.get().await.unwrap(), None);
+        assert!(!profile.exists().await.unwrap());
+        assert_eq!(profile.get_and_delete().await.unwrap(), None);
+        profile.set(&"a".to_owned()).await.unwrap();
+        server.command(&["DEL", "OLD:Profile:1"]);
+        assert!(profile.set_if_absent(&"b".to_owned()).await.unwrap());
+        assert_eq!(server.command(&["GET", "new:profile:1"]).text(), "b");
+        // Nothing is made of the copy.
+        let hits = store.at(keys::Hits { id: 1 });
+        hits.add(7).await.unwrap();
+        server.command(&["DEL", "OLD:Hits:1"]);
+        assert_eq!(hits.get().await.unwrap(), 0);
+        assert_eq!(hits.add(1).await.unwrap().value, 1);
+        assert_eq!(server.command(&["GET", "new:hits:1"]).text(), "1");
+        let board = store.at(keys::Board { id: 1 });
+        board.add([(&"a".to_owned(), 1)]).await.unwrap();
+        server.command(&["DEL", "OLD:Board:1"]);
+        board.add([(&"b".to_owned(), 1)]).await.unwrap();
+        assert_eq!(board.len().await.unwrap(), 1);
+        assert_eq!(server.command(&["ZCARD", "new:board:1"]).integer(), 1);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_read_falls_back_if_the_key_is_not_there_whatever_it_asks() {
+    on_all(async |server: &Server, store: Store| {
+        let [ada, bob] = ["ada", "bob"].map(str::to_owned);
+        server.command(&["ZADD", "OLD:Board:1", "5", "ada"]);
+        assert_eq!(store.at(keys::Board { id: 1 }).rank(&ada).await.unwrap(), Some(0));
+        server.command(&["ZADD", "OLD:SettledBoard:1", "5", "ada", "6", "bob"]);
+        let board = store.at(keys::SettledBoard { id: 1 });
+        assert_eq!(board.rank(&ada).await.unwrap(), Some(0), "the first of them");
+        // The new name counts as soon as it is there.
+        server.command(&["ZADD", "new:settled-board:1", "5", "ada"]);
+        assert_eq!(board.rank(&ada).await.unwrap(), Some(0), "the first of them");
+        assert_eq!(board.rank(&bob).await.unwrap(), None);
+        assert_eq!(board.score(&bob).await.unwrap(), None);
+        let mut batch = store.pipeline();
+        let (first, none) = (batch.add(board.rank(&ada)), batch.add(board.rank(&bob)));
+        let mut results = batch.run().await.unwrap();
+        assert_eq!(results.take(first).unwrap(), Some(0));
+        assert_eq!(results.take(none).unwrap(), None);
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn limits_count_under_the_old_name_alone() {
     on_all(async |server: &Server, store: Store| {
         server.command(&["SET", "OLD:Limit:1", "1", "EX", "60"]);

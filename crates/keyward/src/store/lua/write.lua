@@ -1,18 +1,20 @@
 -- Writes one key in one step: its value and its TTL, within its bound, under all its names.
 -- KEYS: the key, then what ARGV[1] says, in its order.
--- ARGV: the roles of the other keys (other, lease, stale, none, index), separated by commas; mode; TTL in ms
+-- ARGV: the roles of the other keys (other: another name, copy: one that is only written, lease, stale, none,
+--   index), separated by commas; mode; TTL in ms
 --   (0: none); 1 to keep a TTL that is running; token of the lease; ms by which a stale copy outlives the key;
---   longest length (0: any); 1 to refuse what does not fit; the type; the name that indexes know; then the
---   commands, each as the number of its arguments, its name and its arguments.
+--   longest length (0: any); 1 to refuse what does not fit; the type; the name that indexes know; 1 if reads
+--   start the TTL anew; then the commands, each as the number of its arguments, its name and its arguments.
 -- Modes: whole (replaces), part (adds to it), present (only if there is one), absent (only if there is none),
 --   none (there is none, and that is remembered for the TTL).
 -- Returns {1, answers of the commands}, {0} if nothing was written, {-1} if it does not fit.
 local key, mode, ttl, token = KEYS[1], ARGV[2], tonumber(ARGV[3]), ARGV[5]
 local max, kind = tonumber(ARGV[7]), ARGV[9]
-local others, indexes, lease, stale, none = {}, {}, nil, nil, nil
+local others, copies, indexes, lease, stale, none = {}, {}, {}, nil, nil, nil
 local at = 2
 for role in string.gmatch(ARGV[1], '[^,]+') do
   if role == 'other' then others[#others + 1] = KEYS[at]
+  elseif role == 'copy' then copies[#copies + 1] = KEYS[at]
   elseif role == 'index' then indexes[#indexes + 1] = KEYS[at]
   elseif role == 'lease' then lease = KEYS[at]
   elseif role == 'stale' then stale = KEYS[at]
@@ -20,7 +22,22 @@ for role in string.gmatch(ARGV[1], '[^,]+') do
   at = at + 1
 end
 
-if token ~= '' and redis.call('GET', lease) ~= token then return {0} end
+if token ~= '' then
+  -- A fill: not after an invalidation, and not over what was written since the lease was taken. See `lease.lua`.
+  local held = redis.call('GET', lease)
+  if not held or held:sub(1, #token) ~= token then return {0} end
+  if redis.call('EXISTS', key) == 1 then
+    local seen = redis.call('PEXPIRETIME', key)
+    if seen == -1 or ARGV[11] == '1' then seen = redis.sha1hex(redis.call('DUMP', key)) end
+    if held ~= token .. seen then
+      redis.call('DEL', lease)
+      return {0}
+    end
+  end
+elseif lease then
+  -- Whoever is loading has read what is old by now.
+  redis.call('DEL', lease)
+end
 
 -- What changes a part of a value finds it under its new name, wherever it was.
 if mode == 'part' or mode == 'present' then
@@ -37,26 +54,31 @@ local left = redis.call('PTTL', key)
 if (mode == 'present' and left == -2) or (mode == 'absent' and left ~= -2) then return {0} end
 
 local commands = {}
-at = 11
+at = 12
 while at <= #ARGV do
   local count = tonumber(ARGV[at])
   commands[#commands + 1] = {at + 1, at + count}
   at = at + count + 1
 end
 
--- How many elements the commands would add.
+-- How many elements the commands would add to what stays, each counted once.
 local function growth()
-  local grown = 0
+  local grown, given, stays = 0, {}, mode ~= 'whole'
+  local function count(element, command)
+    if not given[element] and not (stays and redis.call(command, key, element) == 1) then grown = grown + 1 end
+    given[element] = true
+  end
   for _, range in ipairs(commands) do
     local name, from, to = ARGV[range[1]], range[1] + 1, range[2]
     if name == 'SADD' then
-      for i = from, to do grown = grown + 1 - redis.call('SISMEMBER', key, ARGV[i]) end
+      for i = from, to do count(ARGV[i], 'SISMEMBER') end
     elseif name == 'ZADD' or name == 'ZINCRBY' then
       for i = from + 1, to, 2 do
-        if not redis.call('ZSCORE', key, ARGV[i]) then grown = grown + 1 end
+        if not given[ARGV[i]] and not (stays and redis.call('ZSCORE', key, ARGV[i])) then grown = grown + 1 end
+        given[ARGV[i]] = true
       end
     elseif name == 'HSET' then
-      for i = from, to, 2 do grown = grown + 1 - redis.call('HEXISTS', key, ARGV[i]) end
+      for i = from, to, 2 do count(ARGV[i], 'HEXISTS') end
     elseif name == 'RPUSH' or name == 'LPUSH' then
       grown = grown + to - from + 1
     elseif name == 'XADD' then
@@ -66,17 +88,31 @@ local function growth()
   return grown
 end
 
-local lengths = {list = 'LLEN', set = 'SCARD', zset = 'ZCARD', hash = 'HLEN', stream = 'XLEN'}
-if max > 0 and lengths[kind] then
-  local before = 0
-  if mode ~= 'whole' and left ~= -2 then before = redis.call(lengths[kind], key) end
-  local grown = growth()
-  if ARGV[8] == '1' then
-    if grown > 0 and before + grown > max then return {-1} end
-  elseif kind == 'set' and before > 0 and before + grown > max then
-    -- A set has no order: those that go are any of those that were there.
-    redis.call('SPOP', key, math.min(before, before + grown - max))
+-- A set has no order: those that go are any of those that were not given, as far as there are such.
+local function trim_set()
+  local over = redis.call('SCARD', key) - max
+  if over <= 0 then return end
+  local given, back = {}, {}
+  for _, range in ipairs(commands) do
+    for i = range[1] + 1, range[2] do given[ARGV[i]] = true end
   end
+  while over > 0 do
+    local gone = redis.call('SPOP', key, over)
+    if #gone == 0 then break end
+    for _, member in ipairs(gone) do
+      if given[member] then back[#back + 1] = member else over = over - 1 end
+    end
+  end
+  for i = 1, math.min(#back, max - redis.call('SCARD', key)) do redis.call('SADD', key, back[i]) end
+end
+
+local lengths = {list = 'LLEN', set = 'SCARD', zset = 'ZCARD', hash = 'HLEN', stream = 'XLEN'}
+local bounded = max > 0 and lengths[kind]
+if bounded and ARGV[8] == '1' then
+  local before = 0
+  if mode ~= 'whole' and mode ~= 'none' and left ~= -2 then before = redis.call(lengths[kind], key) end
+  local grown = growth()
+  if grown > 0 and before + grown > max then return {-1} end
 end
 
 if mode == 'whole' or mode == 'none' then redis.call('DEL', key) end
@@ -94,6 +130,7 @@ for number, range in ipairs(commands) do
     answers[number] = redis.call(name, key)
   end
 end
+if bounded and kind == 'set' and ARGV[8] ~= '1' then trim_set() end
 
 if mode == 'none' then
   redis.call('SET', none, '', 'PX', ttl)
@@ -107,8 +144,10 @@ end
 if none and mode ~= 'none' then redis.call('DEL', none) end
 
 local exists = redis.call('EXISTS', key) == 1
-for _, other in ipairs(others) do
-  if exists then redis.call('COPY', key, other, 'REPLACE') else redis.call('DEL', other) end
+for _, names in ipairs({others, copies}) do
+  for _, name in ipairs(names) do
+    if exists then redis.call('COPY', key, name, 'REPLACE') else redis.call('DEL', name) end
+  end
 end
 if stale then
   if exists and ttl > 0 then
