@@ -134,16 +134,21 @@ pub(crate) fn absorb(report: &mut Report, other: Report) {
             None => report.findings.push(finding),
         }
     }
-    if report.state.salt != other.state.salt {
-        report.source.note(
-            "the reports were masked with different salts: references between shards were not compared",
-        );
-    }
-    for join in other.state.joins {
-        match report.state.joins.iter_mut().find(|known| known.is_same(&join)) {
-            Some(known) => known.absorb(&join),
-            None => report.state.joins.push(join),
+    if report.state.salt == other.state.salt {
+        for join in other.state.joins {
+            match report.state.joins.iter_mut().find(|known| known.is_same(&join)) {
+                Some(known) => known.absorb(&join),
+                None => report.state.joins.push(join),
+            }
         }
+    } else {
+        report.source.note(
+            "the reports were masked with different salts: whether what keys refer to is there, and which \
+             entities have two names, was not compared",
+        );
+        // The samples have nothing in common, and neither have any that are merged later.
+        report.state.salt.clear();
+        report.state.joins.clear();
     }
     report.state.revealed |= other.state.revealed;
     report.state.approximate |= other.state.approximate;

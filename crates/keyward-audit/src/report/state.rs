@@ -6,7 +6,8 @@ use serde::{Deserialize, Serialize};
 /// What only merging needs.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct State {
-    /// Tells salts apart: keys that were masked with the same salt have the same marks
+    /// Tells salts apart: keys that were masked with the same salt have the same marks; empty where
+    /// reports with different ones were merged
     #[serde(default)]
     pub salt: String,
     /// Whether keys are shown as they are
