@@ -10,6 +10,9 @@ pub struct State {
     /// reports with different ones were merged
     #[serde(default)]
     pub salt: String,
+    /// Tells the texts of schemas apart; empty where reports against different ones were merged
+    #[serde(default)]
+    pub schemas: String,
     /// Whether keys are shown as they are
     #[serde(default)]
     pub revealed: bool,

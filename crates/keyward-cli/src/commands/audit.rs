@@ -21,7 +21,9 @@ use crate::settings::Settings;
 use crate::verdict::Verdict;
 use keyward_audit::render::{self, Shown, summary};
 use keyward_audit::report::Finding;
-use keyward_audit::{Audit, DEFAULT_TOLERANCE, Options, Reading, Report, Salt, Subject, compare};
+use keyward_audit::{
+    Audit, DEFAULT_TOLERANCE, Options, Reading, Report, Salt, Subject, compare, fingerprint,
+};
 use keyward_rdb::Reader;
 use keyward_rules::exchange::Place;
 use keyward_schema::Schema;
@@ -113,6 +115,11 @@ impl Places {
         Ok(Places { schemas: Schemas::open(paths) })
     }
 
+    /// Tells the texts of the schemas from others.
+    fn fingerprint(&self) -> String {
+        fingerprint(self.schemas.sources.iter().map(|(_, source)| source.text.as_str()))
+    }
+
     /// Where the definition stands that a finding is about.
     fn of(&self, finding: &Finding) -> Option<Place> {
         let (schema, definition) = (finding.schema.as_ref()?, finding.definition.as_ref()?);
@@ -135,6 +142,7 @@ fn prepare(args: &Args, places: &Places, session: &Session, output: &Output) -> 
         show_keys: args.show_keys,
         top: args.top.into(),
         today: session.today,
+        schemas: places.fingerprint(),
         select: is_selective(&args.selection).then_some(&takes),
     };
     let subjects = schemas.into_iter().zip(keyspaces).zip(paths);
