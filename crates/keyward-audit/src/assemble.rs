@@ -93,6 +93,7 @@ impl Audit {
             baseline: None,
             state: State {
                 salt: self.mask.salt.fingerprint(),
+                schemas: self.fingerprint.clone(),
                 revealed: self.mask.reveal,
                 approximate: false,
                 unknown_key: self.unknown_key.filter(|_| !self.selective),

@@ -99,16 +99,20 @@ fn check(merged: &Report, report: &Report) -> Result<(), MergeError> {
     Ok(())
 }
 
-/// Whether two reports have the same definitions, so that their numbers can be added.
+/// Whether what two reports count is the same, one by one, so that their numbers can be added: definitions,
+/// their parameters and former names, and other software's keys, in the same order, which decides who has
+/// a key that several could have.
 pub(crate) fn is_of_same_schemas(one: &Report, other: &Report) -> bool {
-    let names = |report: &Report| -> Vec<String> {
-        report
-            .definitions
-            .iter()
-            .map(|it| format!("{}/{} {}", it.schema, it.name, it.pattern))
-            .collect()
+    let definitions = one.definitions.len() == other.definitions.len()
+        && one.definitions.iter().zip(&other.definitions).all(|(one, other)| one.is_same(other));
+    let foreign = |report: &Report| -> Vec<(String, String, String)> {
+        let each = report.foreign.iter();
+        each.map(|it| (it.schema.clone(), it.name.clone(), it.glob.clone())).collect()
     };
-    names(one) == names(other)
+    let schemas = |report: &Report| -> Vec<String> {
+        report.schemas.iter().map(|it| it.name.clone()).collect()
+    };
+    definitions && foreign(one) == foreign(other) && schemas(one) == schemas(other)
 }
 
 /// Adds what another report has counted. What follows from the numbers is left to [`settle`].
@@ -134,20 +138,38 @@ pub(crate) fn absorb(report: &mut Report, other: Report) {
             None => report.findings.push(finding),
         }
     }
-    if report.state.salt != other.state.salt {
-        report.source.note(
-            "the reports were masked with different salts: references between shards were not compared",
-        );
-    }
-    for join in other.state.joins {
-        match report.state.joins.iter_mut().find(|known| known.is_same(&join)) {
-            Some(known) => known.absorb(&join),
-            None => report.state.joins.push(join),
+    if report.state.salt == other.state.salt {
+        for join in other.state.joins {
+            match report.state.joins.iter_mut().find(|known| known.is_same(&join)) {
+                Some(known) => known.absorb(&join),
+                None => report.state.joins.push(join),
+            }
         }
+    } else {
+        report.source.note(
+            "the reports were masked with different salts: whether what keys refer to is there, and which \
+             entities have two names, was not compared",
+        );
+        // The samples have nothing in common, and neither have any that are merged later.
+        report.state.salt.clear();
+        report.state.joins.clear();
     }
     report.state.revealed |= other.state.revealed;
     report.state.approximate |= other.state.approximate;
-    report.state.unknown_key = report.state.unknown_key.or(other.state.unknown_key);
+    let severities = [report.state.unknown_key, other.state.unknown_key];
+    report.state.unknown_key = severities.into_iter().flatten().min();
+    if report.state.schemas != other.state.schemas {
+        report.source.note(
+            "the schemas of the reports differ, though not in what is counted: where their rules differ, \
+             keys were judged by different ones",
+        );
+        report.state.schemas.clear();
+    }
+    for (ours, theirs) in report.schemas.iter_mut().zip(other.schemas) {
+        if ours.path != theirs.path {
+            ours.path = None;
+        }
+    }
     report.state.top = top;
     report.state.leaves.extend(other.state.leaves);
     report.baseline = None;
@@ -231,6 +253,24 @@ impl Summary {
 }
 
 impl Definition {
+    /// Whether a schema says the same of it, as far as a report tells.
+    fn is_same(&self, other: &Definition) -> bool {
+        let said = |it: &Definition| {
+            [&it.group, &it.owner, &it.declared_type, &it.facts.ttl.declared].map(Clone::clone)
+        };
+        let params = |it: &Definition| -> Vec<(String, String)> {
+            it.params.iter().map(|it| (it.name.clone(), it.ty.clone())).collect()
+        };
+        let old_names = |it: &Definition| -> Vec<(String, String)> {
+            it.old_names.iter().map(|it| (it.migration.clone(), it.pattern.clone())).collect()
+        };
+        (&self.schema, &self.name, &self.pattern, &self.lifecycle)
+            == (&other.schema, &other.name, &other.pattern, &other.lifecycle)
+            && said(self) == said(other)
+            && params(self) == params(other)
+            && old_names(self) == old_names(other)
+    }
+
     fn absorb(&mut self, other: &Definition, top: usize) {
         self.facts.merge(&other.facts, top);
         for (ours, theirs) in self.params.iter_mut().zip(&other.params) {

@@ -51,6 +51,8 @@ pub struct Audit {
     pub(crate) joins: Vec<PlannedJoin>,
     pub(crate) mask: Mask,
     pub(crate) top: usize,
+    /// Tells the texts of the schemas apart
+    pub(crate) fingerprint: String,
     /// How serious an unknown key is
     pub(crate) unknown_key: Option<Severity>,
     /// Whether only some definitions are looked at
@@ -87,6 +89,9 @@ pub struct Options<'s> {
     pub top: usize,
     /// The day on which migrations are judged
     pub today: Date,
+    /// [`fingerprint`](crate::fingerprint) of the texts of all schemas, so that reports against different
+    /// ones are told apart when they are merged
+    pub schemas: String,
     /// Which definitions are looked at, if not all
     pub select: Option<&'s dyn Fn(&Definition) -> bool>,
 }
@@ -98,6 +103,7 @@ impl Default for Options<'_> {
             show_keys: false,
             top: 10,
             today: Date { year: 1970, month: 1, day: 1 },
+            schemas: String::new(),
             select: None,
         }
     }
@@ -136,6 +142,7 @@ impl Audit {
             joins: Vec::new(),
             mask: Mask { salt: options.salt, reveal: options.show_keys },
             top: options.top,
+            fingerprint: options.schemas.clone(),
             selective: options.select.is_some(),
         };
         for (number, (schema, keyspace)) in audit.schemas.iter().zip(&audit.keyspaces).enumerate() {

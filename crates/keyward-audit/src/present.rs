@@ -1,8 +1,9 @@
 //! What follows from the numbers of a report: shares, groups, findings, and their order.
 
+mod joins;
+
 use crate::leaves::show;
-use crate::report::{Count, Finding, Group, Join, Leaf, Report, Severity, State};
-use crate::sample::Sample;
+use crate::report::{Count, Finding, Group, Leaf, Report, Severity, State};
 use keyward_fact::thousands;
 use keyward_rules::{Case, word};
 use std::cmp::Reverse;
@@ -22,8 +23,8 @@ pub(crate) fn present(report: &mut Report) {
     report.findings.retain(|finding| {
         !matches!(finding.rule.as_str(), "unknown-key" | "both-names" | "dangling-reference")
     });
-    let more: Vec<Finding> = report.state.joins.iter().filter_map(joined).collect();
-    report.findings.extend(more);
+    let joined = joins::compare(report);
+    report.findings.extend(joined);
     unknown_keys(report, &shown);
     count(report);
     report.findings.sort_by(|left, right| {
@@ -142,33 +143,6 @@ fn unknown(leaf: &Leaf, severity: Severity) -> Finding {
     }
 }
 
-/// What two samples say.
-fn joined(join: &Join) -> Option<Finding> {
-    let left = Sample::from_text(&join.left)?;
-    let compared = left.compare(&Sample::from_text(&join.right)?);
-    let count = match join.rule.as_str() {
-        "both-names" => compared.shared,
-        _ => compared.looked_at - compared.shared,
-    };
-    (count > 0).then(|| Finding {
-        rule: join.rule.clone(),
-        severity: join.severity,
-        schema: Some(join.schema.clone()),
-        definition: Some(join.definition.clone()),
-        subject: Some(join.subject.clone()),
-        count,
-        of: compared.looked_at,
-        share: share(count, compared.looked_at),
-        bytes: 0,
-        message: String::new(),
-        help: join.help.clone(),
-        examples: Vec::new(),
-        sampled: compared.sampled,
-        change: None,
-        what: join.what.clone(),
-    })
-}
-
 /// Says of how many keys each finding is, and what its message is.
 fn count(report: &mut Report) {
     let mut keys: BTreeMap<(&str, &str), (u64, u64)> = BTreeMap::new();
@@ -200,7 +174,10 @@ fn count(report: &mut Report) {
     }
     for (finding, of) in report.findings.iter_mut().zip(numbers) {
         finding.of = of;
-        finding.share = share(finding.count, of);
+        // Of the server's memory, it is the share that is used.
+        if finding.rule != "memory-high" {
+            finding.share = share(finding.count, of);
+        }
         finding.message = finding.worded();
     }
 }
@@ -229,7 +206,7 @@ fn percent(share: f64) -> String {
 
 impl Leaf {
     /// Keys that are near no definition's parameters.
-    fn strangers(&self) -> Count {
+    pub(crate) fn strangers(&self) -> Count {
         Count {
             keys: self.facts.keys.saturating_sub(self.misfits.keys),
             bytes: self.facts.bytes.saturating_sub(self.misfits.bytes),

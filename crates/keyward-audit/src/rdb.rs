@@ -14,6 +14,9 @@ use std::num::NonZero;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
+/// The slots of a cluster: a file with keys in all of them is of no shard among others.
+const SLOTS: u64 = 16_384;
+
 /// How a snapshot is read.
 pub struct Reading<'p> {
     /// With how many threads, where all bytes are in memory
@@ -103,6 +106,8 @@ fn source(name: &str, summary: &Summary, size: Option<u64>) -> Source {
             keys_seen: summary.keys,
             dbsize: size,
             run_id: None,
+            // Only a cluster's node writes of slots.
+            alone: summary.slots > 0 && summary.slots < SLOTS,
         }],
         notes: Vec::new(),
     };

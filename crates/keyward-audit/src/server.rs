@@ -155,6 +155,7 @@ fn shard(shard: &live::Shard, tally: &Tally, earlier: &[Report]) -> report::Shar
         keys_seen: before.fold(tally.keys_seen(), u64::saturating_add),
         dbsize: shard.dbsize_after,
         run_id: (!shard.run_id.is_empty()).then(|| shard.run_id.clone()),
+        alone: shard.alone,
     }
 }
 

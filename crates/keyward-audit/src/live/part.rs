@@ -46,6 +46,7 @@ pub(super) fn read<O: Observer>(
         run_id: info.get("run_id").to_owned(),
         role: info.get("role").to_owned(),
         slots: part.node.as_ref().map(|(_, slots)| slots.clone()),
+        alone: part.alone,
         clock,
         resumed: resume.is_some(),
         settings,

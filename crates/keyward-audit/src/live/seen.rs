@@ -101,6 +101,8 @@ pub struct Shard {
     pub role: String,
     /// The slots it serves, where it is part of a cluster: `0-5460,5462`
     pub slots: Option<String>,
+    /// Whether it is one of a cluster's, and the others were not asked for
+    pub alone: bool,
     /// The moment from which TTLs are counted, in milliseconds since 1970
     pub clock: u64,
     /// Whether its reading went on where it had been stopped: then its observer was told of the rest

@@ -18,6 +18,8 @@ pub(super) struct Part {
     pub(super) name: String,
     /// In a cluster: the primary's name there, and its slots
     pub(super) node: Option<(String, String)>,
+    /// Whether it is one of a cluster's, and the others were not asked for
+    pub(super) alone: bool,
     pub(super) primary: Target,
     /// Servers to read, the best first
     pub(super) candidates: Vec<Target>,
@@ -71,8 +73,11 @@ fn single(target: &Target, options: &Options) -> Result<Vec<Part>, Error> {
     if is_cluster && !options.node_only {
         return cluster(&mut connection, target, options);
     }
-    let mut part =
-        Part { name, node: None, primary: target.clone(), candidates: vec![target.clone()] };
+    // Of a cluster that does not say, there may be more.
+    let alone = is_cluster
+        && cluster(&mut connection, target, options).map_or(true, |parts| parts.len() > 1);
+    let (primary, candidates) = (target.clone(), vec![target.clone()]);
+    let mut part = Part { name, node: None, alone, primary, candidates };
     if info.get("role") == "slave" {
         let port = info.number("master_port").and_then(|port| u16::try_from(port).ok());
         if let Some(port) = port {
@@ -126,7 +131,7 @@ fn watched(
         let healthy = replicas.iter().filter_map(healthy_replica);
         candidates.splice(0..0, healthy.map(|(host, port)| server.at(host, port)));
     }
-    Ok(Part { name: primary.to_string(), node: None, primary, candidates })
+    Ok(Part { name: primary.to_string(), node: None, alone: false, primary, candidates })
 }
 
 /// An address out of a host and a port.
@@ -179,7 +184,8 @@ fn cluster(
             candidates.splice(0..0, healthy.filter_map(|replica| replica.target(asked)));
         }
         let identity = (node.id.clone(), node.slots.join(","));
-        parts.push(Part { name: primary.to_string(), node: Some(identity), primary, candidates });
+        let name = primary.to_string();
+        parts.push(Part { name, node: Some(identity), alone: false, primary, candidates });
     }
     match served.iter().filter(|served| !**served).count() {
         0 => {

@@ -113,4 +113,7 @@ pub struct Shard {
     /// The server's run id
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub run_id: Option<String>,
+    /// Whether it is one of a cluster's and was read without the others
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub alone: bool,
 }

@@ -6,9 +6,13 @@ use serde::{Deserialize, Serialize};
 /// What only merging needs.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct State {
-    /// Tells salts apart: keys that were masked with the same salt have the same marks
+    /// Tells salts apart: keys that were masked with the same salt have the same marks; empty where
+    /// reports with different ones were merged
     #[serde(default)]
     pub salt: String,
+    /// Tells the texts of schemas apart; empty where reports against different ones were merged
+    #[serde(default)]
+    pub schemas: String,
     /// Whether keys are shown as they are
     #[serde(default)]
     pub revealed: bool,

@@ -24,6 +24,12 @@ impl Counts {
     ) {
         let planned = &audit.definitions[number];
         if !planned.selected {
+            // What was asked for may refer to it.
+            if planned.joins && !self.current.expired {
+                let places = std::mem::take(&mut self.places);
+                self.note_joins(audit, planned, key.name, &places);
+                self.places = places;
+            }
             return;
         }
         let bytes = observed.bytes.unwrap_or(0);

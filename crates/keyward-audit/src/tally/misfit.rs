@@ -64,7 +64,12 @@ fn wrong_param(
 fn raw_ipv6(keyspace: &Keyspace, key: &str) -> Option<(DefinitionId, usize)> {
     /// The parts of an address.
     const PARTS: usize = 8;
-    if keyspace.separator() != b':' || key.bytes().filter(|byte| *byte == b':').count() < 3 {
+    /// Nobody puts an address into a longer key, and every place where one may be costs a look at all of it.
+    const LONGEST: usize = 1024;
+    if keyspace.separator() != b':'
+        || key.len() > LONGEST
+        || key.bytes().filter(|byte| *byte == b':').count() < 3
+    {
         return None;
     }
     let starts: Vec<usize> =
@@ -76,8 +81,8 @@ fn raw_ipv6(keyspace: &Keyspace, key: &str) -> Option<(DefinitionId, usize)> {
     };
     let mut places = Vec::new();
     for first in 0..starts.len() {
-        let run = (first..starts.len()).take_while(|at| may_be(*at)).count();
-        for parts in (3..=run.min(PARTS + 1)).rev() {
+        let run = (first..starts.len()).take(PARTS + 1).take_while(|at| may_be(*at)).count();
+        for parts in (3..=run).rev() {
             let place = starts[first]..ends[first + parts - 1];
             let Ok(address) = key[place.clone()].parse::<Ipv6Addr>() else { continue };
             let digits = format!("{:032x}", address.to_bits());

@@ -203,7 +203,7 @@ pub(crate) fn told(audit: &Arc<Audit>, dump: &Dump) -> Report {
 }
 
 /// What an observer counts who is told of a snapshot's keys.
-fn observe(audit: &Arc<Audit>, bytes: &[u8]) -> Tally {
+pub(crate) fn observe(audit: &Arc<Audit>, bytes: &[u8]) -> Tally {
     let mut observing = Observing(Tally::new(audit.clone(), NOW));
     Reader::from_slice(bytes).read(&mut observing).unwrap();
     observing.0

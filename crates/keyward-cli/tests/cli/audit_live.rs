@@ -1,6 +1,7 @@
 //! Audits of servers that are running.
 
 use crate::{SHOP, shop};
+use insta::assert_snapshot;
 use keyward_testkit::{Cli, Cluster, Flavor, Server};
 use serde_json::Value;
 
@@ -50,18 +51,43 @@ fn a_server_is_audited_by_scan_and_by_snapshot() {
 }
 
 #[test]
+fn where_nothing_was_judged_it_is_said_why() {
+    let server = Flavor::Redis.start();
+    let cli = shop(SHOP);
+    let said = |args: &[&str]| {
+        let output = cli.run([&["audit", &server.url()], args].concat());
+        assert_eq!(output.code, Some(2), "{output}");
+        output.stderr.replace(&server.address(), "<server>")
+    };
+    assert_snapshot!("empty_server", said(&[]));
+    fill(|command| _ = server.command(command));
+    assert_snapshot!("sample_without_keys", said(&["--sample", "0.000001%"]));
+    assert_snapshot!("database_without_keys", said(&["--db", "7"]));
+    assert_snapshot!("database_that_is_not_there", said(&["--db", "99"]));
+}
+
+#[test]
 fn shards_that_were_audited_apart_and_merged_are_the_one_report_of_a_cluster() {
     for flavor in [Flavor::Redis, Flavor::Valkey] {
         let cluster = Cluster::start(flavor);
         fill(|command| _ = cluster.command(command));
-        let cli = shop(SHOP);
+        for user in 0..60 {
+            let (key, user) = (format!("shop:order:{user}"), user.to_string());
+            cluster.command(&["HSET", &key, "user", &user]);
+        }
+        let order = "[keys.order]\npattern = \"order:{order_id:uint}\"\ntype = \"hash\"\nttl = \"none\"\n\
+                     fields = { user = { ref = \"cart.user_id\" } }\n";
+        let cli = shop(&format!("{SHOP}\n{order}"));
         let whole = report(&cli, &[&cluster.nodes()[0].url(), "--primary"]);
-        assert_eq!(whole["summary"]["keys"], 53);
+        assert_eq!(whole["summary"]["keys"], 113);
+        assert_eq!(finding(&whole, "dangling-reference").unwrap()["count"], 10);
         assert_eq!(whole["source"]["shards"].as_array().unwrap().len(), 3);
         let mut files = Vec::new();
         for (number, primary) in cluster.primaries().into_iter().enumerate() {
             let file = format!("shard-{number}.json");
             let part = report(&cli, &[&primary.url(), "--node-only", "--primary"]);
+            // What it refers to may be in another shard.
+            assert_eq!(finding(&part, "dangling-reference"), None);
             cli.write(&file, part.to_string());
             files.push(file);
         }
@@ -70,7 +96,7 @@ fn shards_that_were_audited_apart_and_merged_are_the_one_report_of_a_cluster() {
         let merged = cli.run(args);
         let merged: Value =
             serde_json::from_str(&merged.stdout).unwrap_or_else(|_| panic!("{merged}"));
-        for part in ["summary", "unknown", "foreign"] {
+        for part in ["summary", "unknown", "foreign", "findings"] {
             assert_eq!(merged[part], whole[part], "{part}");
         }
         let counts = |report: &Value| -> Vec<(String, u64, u64)> {

@@ -12,7 +12,7 @@ use crate::today;
 use again::command;
 use file::{default_name, folder, write};
 use keyward_audit::live::{Error, shown};
-use keyward_audit::{Audit, ResumeError, ResumeFile, Salt, Stopped, Terms, fingerprint};
+use keyward_audit::{Audit, ResumeError, ResumeFile, Salt, Stopped, Terms};
 use keyward_fact::thousands;
 use keyward_schema::model::Date;
 use std::collections::BTreeMap;
@@ -208,8 +208,7 @@ fn terms(args: &Args, url: &str, places: &Places) -> Terms {
     let bound: Vec<String> =
         args.prefix.bindings.iter().map(|it| format!("{}={}", it.param, it.value)).collect();
     option("--bind", list(bound.iter().map(String::as_str).collect()));
-    let texts = places.schemas.sources.iter().map(|(_, source)| source.text.as_str());
-    Terms { source: shown(url), schemas: fingerprint(texts), options }
+    Terms { source: shown(url), schemas: places.fingerprint(), options }
 }
 
 fn read(path: &Path, terms: &Terms, output: &Output) -> Result<Option<ResumeFile>> {
