@@ -1,11 +1,15 @@
 //! A report against an earlier one: only what got worse beyond a tolerance counts.
 
+mod unknown;
+
 use crate::report::{BaselineInfo, Change, ChangeVerdict, Finding, Report, Sample, Source};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
 /// By how many percentage points a share may rise, unless told otherwise.
 pub const DEFAULT_TOLERANCE: f64 = 0.5;
+/// By how many percentage points the server's memory may fill at least: it breathes.
+const MEMORY: f64 = 5.0;
 
 /// Compares the findings of a report with those of an earlier one. Rates are compared, not counts, so
 /// that traffic alone changes nothing.
@@ -14,13 +18,8 @@ pub fn compare(report: &mut Report, baseline: &Report, name: &str, tolerance: f6
         report.source.note(&warning);
     }
     let mut worse = 0;
-    for finding in &mut report.findings {
-        let before = baseline.findings.iter().find(|known| known.is_alike(finding));
-        let change = Change {
-            verdict: verdict(before, finding, tolerance),
-            share: before.map_or(0.0, |known| known.share),
-            count: before.map_or(0, |known| known.count),
-        };
+    let changes = changes(baseline, report, tolerance);
+    for (finding, change) in report.findings.iter_mut().zip(changes) {
         worse += u64::from(change.is_worse());
         finding.change = Some(change);
     }
@@ -32,8 +31,29 @@ pub fn compare(report: &mut Report, baseline: &Report, name: &str, tolerance: f6
     });
 }
 
+/// How the findings of a report have changed, in their order.
+fn changes(before: &Report, after: &Report, tolerance: f64) -> Vec<Change> {
+    let mut unknown = unknown::changes(before, after, tolerance).into_iter();
+    let change = |finding: &Finding| {
+        let known = before.findings.iter().filter(|known| known.is_alike(finding));
+        // Of several servers, each may say how much of its memory it uses.
+        let known = known.max_by(|one, other| one.share.total_cmp(&other.share));
+        Change {
+            verdict: verdict(known, finding, tolerance),
+            share: known.map_or(0.0, |known| known.share),
+            count: known.map_or(0, |known| known.count),
+        }
+    };
+    let each = after.findings.iter().map(|finding| {
+        let unknown = finding.is_about_unknown().then(|| unknown.next()).flatten();
+        unknown.unwrap_or_else(|| change(finding))
+    });
+    each.collect()
+}
+
 fn verdict(before: Option<&Finding>, after: &Finding, tolerance: f64) -> ChangeVerdict {
     let rise = (after.share - before.map_or(0.0, |known| known.share)) * 100.0;
+    let tolerance = if after.rule == "memory-high" { tolerance.max(MEMORY) } else { tolerance };
     match before {
         None if after.is_about_server() || rise > tolerance => ChangeVerdict::New,
         Some(_) if rise > tolerance => ChangeVerdict::Worse,
@@ -194,21 +214,22 @@ fn doubts(reports: [(&str, &Report); 2]) -> Vec<String> {
 }
 
 fn finding_changes(before: &Report, after: &Report, tolerance: f64) -> Vec<FindingChange> {
-    let changed = after.findings.iter().map(|finding| {
-        let known = before.findings.iter().find(|known| known.is_alike(finding));
-        FindingChange {
-            rule: finding.rule.clone(),
-            definition: finding.definition.clone(),
-            what: finding.what.clone(),
-            verdict: Some(verdict(known, finding, tolerance)),
-            count: [known.map_or(0, |known| known.count), finding.count],
-            share: [known.map_or(0.0, |known| known.share), finding.share],
+    let changes = changes(before, after, tolerance).into_iter();
+    let changed = after.findings.iter().zip(changes).map(|(finding, change)| FindingChange {
+        rule: finding.rule.clone(),
+        definition: finding.definition.clone(),
+        what: finding.what.clone(),
+        verdict: Some(change.verdict),
+        count: [change.count, finding.count],
+        share: [change.share, finding.share],
+    });
+    let gone = before.findings.iter().filter(|known| {
+        if known.is_about_unknown() {
+            unknown::is_gone(known, before, after)
+        } else {
+            !after.findings.iter().any(|finding| known.is_alike(finding))
         }
     });
-    let gone = before
-        .findings
-        .iter()
-        .filter(|known| !after.findings.iter().any(|finding| known.is_alike(finding)));
     let gone = gone.map(|known| FindingChange {
         rule: known.rule.clone(),
         definition: known.definition.clone(),

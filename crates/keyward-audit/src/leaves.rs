@@ -218,6 +218,13 @@ fn marked(segment: &str) -> Option<(&str, &str)> {
     cut(segment).0.split_once('#')
 }
 
+/// Whether a segment as it is shown stands for any word, and another for one or for any.
+pub(crate) fn is_free(wide: &str, narrow: &str) -> bool {
+    let ((wide, separator), (narrow, end)) = (cut(wide), cut(narrow));
+    let any = |segment: &str| segment == WORD || segment == format!("<{}>", Kind::Text.word());
+    separator == end && any(wide) && (any(narrow) || is_word(narrow))
+}
+
 /// What tells a segment from others: a word's text, or its hash where that is all there is.
 fn name(segment: &str) -> &str {
     match segment.find('#') {

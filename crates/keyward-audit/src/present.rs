@@ -174,7 +174,10 @@ fn count(report: &mut Report) {
     }
     for (finding, of) in report.findings.iter_mut().zip(numbers) {
         finding.of = of;
-        finding.share = share(finding.count, of);
+        // Of the server's memory, it is the share that is used.
+        if finding.rule != "memory-high" {
+            finding.share = share(finding.count, of);
+        }
         finding.message = finding.worded();
     }
 }
@@ -203,7 +206,7 @@ fn percent(share: f64) -> String {
 
 impl Leaf {
     /// Keys that are near no definition's parameters.
-    fn strangers(&self) -> Count {
+    pub(crate) fn strangers(&self) -> Count {
         Count {
             keys: self.facts.keys.saturating_sub(self.misfits.keys),
             bytes: self.facts.bytes.saturating_sub(self.misfits.bytes),

@@ -105,7 +105,7 @@ fn memory(schema: &Schema, server: &ServerFacts, severity: Severity) -> Option<F
     let near = format!("{percent:.1} % ({used} of {maxmemory})");
     let detail = format!("{alert} %");
     let case = Case { near: Some(&near), detail: Some(&detail), ..Case::default() };
-    Some(about_server("memory-high", severity, schema, &case))
+    Some(Finding { share: percent / 100.0, ..about_server("memory-high", severity, schema, &case) })
 }
 
 fn about_server(rule: &str, severity: Severity, schema: &Schema, case: &Case<'_>) -> Finding {

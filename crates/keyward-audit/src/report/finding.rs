@@ -42,7 +42,7 @@ pub struct Finding {
     pub count: u64,
     /// Of how many
     pub of: u64,
-    /// `count` / `of`, from 0 to 1
+    /// `count` / `of`, from 0 to 1; of `memory-high`, the share of the server's memory that is used
     pub share: f64,
     /// The bytes of those keys; 0 where only a sample was looked at
     #[serde(default, deserialize_with = "or_nothing")]
