@@ -20,10 +20,11 @@ use crate::schemas::Schemas;
 use crate::settings::Settings;
 use crate::verdict::Verdict;
 use keyward_audit::render::{self, Shown, summary};
-use keyward_audit::report::Finding;
+use keyward_audit::report::{Finding, SourceKind};
 use keyward_audit::{
     Audit, DEFAULT_TOLERANCE, Options, Reading, Report, Salt, Subject, compare, fingerprint,
 };
+use keyward_fact::thousands;
 use keyward_rdb::Reader;
 use keyward_rules::exchange::Place;
 use keyward_schema::Schema;
@@ -43,7 +44,7 @@ pub(crate) fn run(args: &Args, settings: &Settings, output: &Output) -> Result<V
         _ => None,
     };
     let mut report = source::read(&audit, args, settings, &session, (list.as_ref(), output))?;
-    refuse_nothing(&report)?;
+    refuse_nothing(&report, args)?;
     if let (Some(baseline), Some(path)) = (&baseline, &args.baseline) {
         let tolerance = args.tolerance.unwrap_or(DEFAULT_TOLERANCE);
         compare(&mut report, baseline, &path.display().to_string(), tolerance);
@@ -73,11 +74,35 @@ pub(crate) fn verdict(report: &Report) -> Verdict {
 }
 
 /// Nothing is measured where there are no keys, which must not look like a pass.
-fn refuse_nothing(report: &Report) -> Result<()> {
-    if report.source.shards.iter().any(|shard| shard.keys_seen > 0) {
+fn refuse_nothing(report: &Report, args: &Args) -> Result<()> {
+    let shards = &report.source.shards;
+    if shards.iter().any(|shard| shard.keys_seen > 0) {
         return Ok(());
     }
-    Err(Failure::new(format!("nothing was judged: `{}` has no keys", report.source.name)))
+    let name = &report.source.name;
+    let place = match args.live.db.filter(|_| report.source.kind != SourceKind::Rdb) {
+        Some(db) => format!("database {db} of `{name}`"),
+        None => format!("`{name}`"),
+    };
+    let there: u64 = shards.iter().filter_map(|shard| shard.dbsize).fold(0, u64::saturating_add);
+    let failure = |why: String| Failure::new(format!("nothing was judged: {why}"));
+    Err(match &report.source.sample {
+        _ if there == 0 && args.live.db.is_some() => {
+            failure(format!("{place} has no keys")).help("without `--db`, all databases are read")
+        }
+        _ if there == 0 => failure(format!("{place} has no keys")),
+        Some(sample) => failure(format!(
+            "a sample of {} % has none of the {} in {place}",
+            sample.percent,
+            keys(there)
+        ))
+        .help("take a larger sample"),
+        None => failure(format!("none of the {} in {place} could be looked at", keys(there))),
+    })
+}
+
+fn keys(count: u64) -> String {
+    if count == 1 { "1 key".to_owned() } else { format!("{} keys", thousands(count)) }
 }
 
 /// The report of a snapshot in memory, the same in every run.

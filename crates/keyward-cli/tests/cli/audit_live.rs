@@ -1,6 +1,7 @@
 //! Audits of servers that are running.
 
 use crate::{SHOP, shop};
+use insta::assert_snapshot;
 use keyward_testkit::{Cli, Cluster, Flavor, Server};
 use serde_json::Value;
 
@@ -47,6 +48,22 @@ fn a_server_is_audited_by_scan_and_by_snapshot() {
         let listed = cli.run(["audit", &server.url(), "--format", "csv"]);
         assert_eq!(listed.stdout.lines().count(), 54, "{listed}");
     }
+}
+
+#[test]
+fn where_nothing_was_judged_it_is_said_why() {
+    let server = Flavor::Redis.start();
+    let cli = shop(SHOP);
+    let said = |args: &[&str]| {
+        let output = cli.run([&["audit", &server.url()], args].concat());
+        assert_eq!(output.code, Some(2), "{output}");
+        output.stderr.replace(&server.address(), "<server>")
+    };
+    assert_snapshot!("empty_server", said(&[]));
+    fill(|command| _ = server.command(command));
+    assert_snapshot!("sample_without_keys", said(&["--sample", "0.000001%"]));
+    assert_snapshot!("database_without_keys", said(&["--db", "7"]));
+    assert_snapshot!("database_that_is_not_there", said(&["--db", "99"]));
 }
 
 #[test]
