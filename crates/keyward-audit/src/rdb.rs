@@ -108,6 +108,7 @@ fn source(name: &str, summary: &Summary, size: Option<u64>) -> Source {
             run_id: None,
             // Only a cluster's node writes of slots.
             alone: summary.slots > 0 && summary.slots < SLOTS,
+            again: false,
         }],
         notes: Vec::new(),
     };

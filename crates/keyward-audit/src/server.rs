@@ -156,6 +156,7 @@ fn shard(shard: &live::Shard, tally: &Tally, earlier: &[Report]) -> report::Shar
         dbsize: shard.dbsize_after,
         run_id: (!shard.run_id.is_empty()).then(|| shard.run_id.clone()),
         alone: shard.alone,
+        again: shard.again,
     }
 }
 

@@ -53,8 +53,7 @@ impl Unknown {
         let mut left: Vec<u64> = self.patterns.iter().map(|(_, keys)| *keys).collect();
         let mut counts = vec![0; findings.len()];
         let segments: Vec<_> = findings.iter().map(|finding| later.segments(finding)).collect();
-        let ways: [fn(&[String], &[String]) -> bool; 3] =
-            [|was, is| was == is, |was, is| covers(is, was), covers];
+        let ways: [Way; 3] = [|was, is| was == is, |was, is| covers(is, was), covers];
         for way in ways {
             for (at, is) in segments.iter().enumerate() {
                 let Some(is) = is else { continue };
@@ -83,6 +82,9 @@ impl Unknown {
         counts
     }
 }
+
+/// Whether keys of an earlier pattern are those of a later one.
+type Way = fn(&[String], &[String]) -> bool;
 
 /// Whether a pattern says the same as another, with any word where that has one.
 fn covers(wide: &[String], narrow: &[String]) -> bool {

@@ -103,6 +103,9 @@ pub struct Shard {
     pub slots: Option<String>,
     /// Whether it is one of a cluster's, and the others were not asked for
     pub alone: bool,
+    /// Whether servers changed meanwhile and it was read from its beginning: another observer was perhaps
+    /// told of some of its keys before
+    pub again: bool,
     /// The moment from which TTLs are counted, in milliseconds since 1970
     pub clock: u64,
     /// Whether its reading went on where it had been stopped: then its observer was told of the rest

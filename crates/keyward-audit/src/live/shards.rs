@@ -41,7 +41,10 @@ pub(super) fn observe<O: Observer>(
         let mut waiting = false;
         for (part, result) in read_all(&todo, options, resume, clock, make) {
             match result {
-                Ok(reading) => kept.push((part, reading)),
+                Ok(mut reading) => {
+                    reading.shard.again = restarted.is_some();
+                    kept.push((part, reading));
+                }
                 Err(fault @ Fault::Lost(_)) if is_alone(&address, &part) => {
                     let keys = options.progress.keys.load(Ordering::Relaxed);
                     return Err(fault.into_error(&part.name, keys));

@@ -100,12 +100,10 @@ struct Headroom {
 impl Headroom {
     fn of(info: &Info) -> Option<Headroom> {
         let (used, resident) = (info.number("used_memory")?, info.number("used_memory_rss")?);
-        let total = match (info.number("total_system_memory"), info.number("maxmemory")) {
-            (Some(total @ 1..), _) => total,
-            // Who sets a bound leaves room for a fork above it.
-            (_, Some(bound @ 1..)) => bound.saturating_add(bound / 2),
-            _ => return None,
-        };
+        let known = |name: &str| info.number(name).filter(|bytes| *bytes > 0);
+        // Who sets a bound leaves room for a fork above it; a machine may have more, but for others.
+        let bound = known("maxmemory").map(|bound| bound.saturating_add(bound / 2));
+        let total = known("total_system_memory").into_iter().chain(bound).min()?;
         Some(Headroom { used, free: total.saturating_sub(resident) })
     }
 }
@@ -223,6 +221,10 @@ mod tests {
         let memory = "used_memory:600\r\nused_memory_rss:700\r\n";
         assert_eq!(of(&format!("{memory}total_system_memory:1000\r\n")), Some((600, 300)));
         assert_eq!(of(&format!("{memory}maxmemory:800\r\n")), Some((600, 500)));
+        // In a container, the machine's memory is not the server's.
+        let both = |total: u32| format!("{memory}maxmemory:800\r\ntotal_system_memory:{total}\r\n");
+        assert_eq!(of(&both(64_000)), Some((600, 500)));
+        assert_eq!(of(&both(1000)), Some((600, 300)));
         assert_eq!(of(memory), None);
         assert_eq!(of("total_system_memory:1000"), None);
     }

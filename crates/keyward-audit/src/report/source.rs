@@ -116,4 +116,8 @@ pub struct Shard {
     /// Whether it is one of a cluster's and was read without the others
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub alone: bool,
+    /// Whether servers changed meanwhile and it was read from its beginning: a list of every key may have
+    /// some of its keys twice, the report has them once
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub again: bool,
 }

@@ -23,6 +23,7 @@ fn the_replica_that_a_sentinel_names_is_read() {
         assert_eq!(told.names(), names);
         assert_eq!(shard.name, watched.primary().address());
         assert_eq!(shard.server, watched.replica().address());
+        assert!(!shard.again);
     }
 }
 
@@ -43,6 +44,8 @@ fn a_failover_makes_the_scan_begin_anew() {
     let (shard, told) = &seen.shards[0];
     assert_eq!(told.names(), names);
     assert_eq!(shard.server, watched.replica().address());
+    // Whoever was told of keys before was told twice.
+    assert!(shard.again);
 }
 
 #[test]

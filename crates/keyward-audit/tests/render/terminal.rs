@@ -39,6 +39,7 @@ fn a_sample_of_a_cluster_against_a_baseline_says_what_it_is() {
         dbsize: Some(keys_seen * 10 + 3),
         run_id: None,
         alone: false,
+        again: false,
     };
     report.source.shards = vec![shard("10.0.3.1:6379", 51_402), shard("10.0.3.2:6379", 51_377)];
     report.source.sample = Some(Sample { percent: 10.0, error: 0.34 });

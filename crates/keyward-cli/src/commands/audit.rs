@@ -52,6 +52,12 @@ pub(crate) fn run(args: &Args, settings: &Settings, output: &Output) -> Result<V
     match list {
         Some(list) => {
             list.finish()?;
+            for shard in report.source.shards.iter().filter(|shard| shard.again) {
+                output.note(format_args!(
+                    "`{}` was read from its beginning after a failover: some of its keys may be listed twice",
+                    shard.name
+                ))?;
+            }
             show::page(&report, args.form.html.as_deref())?;
             output.note(summary(&report, output.style()))?;
         }
