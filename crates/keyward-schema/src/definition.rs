@@ -399,12 +399,16 @@ fn fields(
     let entries = table.fields.take().map(|map| map.value.entries).unwrap_or_default();
     entries
         .into_iter()
-        .map(|(name, form)| Field {
-            name,
-            value: Spanned::new(form.value.value, form.span),
-            optional: form.value.optional,
-            ttl: form.value.ttl.and_then(|ttl| resolve_ttl(ttl, params, errors)),
-            doc: form.value.doc,
+        .map(|(name, form)| {
+            let ttl = form.value.ttl.and_then(|ttl| resolve_ttl(ttl, params, errors));
+            let ends = ttl.as_ref().is_some_and(|ttl| !matches!(ttl.value, Ttl::None));
+            Field {
+                name,
+                value: Spanned::new(form.value.value, form.span),
+                optional: form.value.optional || ends,
+                ttl,
+                doc: form.value.doc,
+            }
         })
         .collect()
 }

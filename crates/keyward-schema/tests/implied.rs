@@ -152,7 +152,7 @@ fn every_form_of_a_value_is_read() {
     e Ref { definition: "session", param: "session_id" }
     f? Key(["entity"])
     h Key(["chapter", "chunk"])
-    g UnixMs
+    g? UnixMs
     "#);
     assert_eq!(key.fields[7].ttl.as_ref().unwrap().longest().unwrap().to_string(), "1h");
 }

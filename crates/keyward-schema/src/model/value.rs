@@ -64,7 +64,7 @@ pub struct Field {
     pub name: Spanned<String>,
     /// What it holds
     pub value: Spanned<Value>,
-    /// Whether it may be missing: `"text?"` or `optional = true`
+    /// Whether it may be missing: `"text?"`, `optional = true`, or a TTL of its own that ends
     pub optional: bool,
     /// Its own TTL (Redis 7.4, Valkey 9)
     pub ttl: Option<Spanned<Ttl>>,

@@ -114,3 +114,23 @@ async fn a_primary_that_dies_costs_nobody_an_error() {
         assert_eq!(load(&store, 1, "a").await, "b");
     }
 }
+
+#[tokio::test]
+async fn an_index_on_another_node_knows_what_was_renewed_and_what_was_counted() {
+    for flavor in [Flavor::Redis, Flavor::Valkey] {
+        let cluster = Cluster::start(flavor);
+        let store = store(&cluster).await;
+        let member = || values::Member::new("b").unwrap();
+        let session = store.at(keys::Session { group: group("a"), member: member() });
+        session.set(&"x".to_owned()).await.unwrap();
+        // As if the index had forgotten it, because its time was over.
+        cluster.command(&["DEL", "ev:~index:{ev:session:a:*}"]);
+        assert_eq!(session.get().await.unwrap().as_deref(), Some("x"));
+        let logins = store.at(keys::Logins { group: group("a"), member: member() });
+        logins.add(1).await.unwrap();
+        let done = store.emit(events::GroupLeft { group: group("a") }).await.unwrap();
+        assert_eq!(done.removed, 2);
+        assert_eq!(session.get().await.unwrap(), None);
+        assert_eq!(logins.get().await.unwrap(), 0);
+    }
+}

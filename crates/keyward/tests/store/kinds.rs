@@ -180,7 +180,7 @@ async fn a_hash_is_a_struct_and_its_fields_have_types() {
 async fn a_field_has_its_own_ttl_where_the_server_can() {
     on_all(async |server: &Server, store: Store| {
         let handle = store.at(keys::Shortlived { id: 1 });
-        let value = fields::Shortlived { code: "42".into(), name: "Ada".into() };
+        let value = fields::Shortlived { code: Some("42".into()), name: "Ada".into() };
         handle.set(&value).await.unwrap();
         assert_eq!(
             handle.get_field(fields::Shortlived::CODE).await.unwrap().as_deref(),
@@ -193,6 +193,9 @@ async fn a_field_has_its_own_ttl_where_the_server_can() {
             assert!((55..=60).contains(&ttls[0]), "{ttls:?}");
             assert_eq!(ttls[1], -1);
         }
+        // As its end does: the rest of the hash is good.
+        server.command(&["HDEL", "ev:shortlived:1", "code"]);
+        assert_eq!(handle.get().await.unwrap(), Some(fields::Shortlived { code: None, ..value }));
     })
     .await;
 }
