@@ -2,8 +2,8 @@
 //!
 //! A miss takes a lease beside the key before it loads. The fill is written only if the lease still
 //! holds, and an invalidation removes the lease with the key: a fill that began before an
-//! invalidation never lands after it. Nor does it replace what was written since the lease was taken. Nothing that goes wrong with the cache reaches the caller; the
-//! loader's own error is the only one.
+//! invalidation never lands after it. Nor does it replace what was written since the lease was taken.
+//! Nothing that goes wrong with the cache reaches the caller; the loader's own error is the only one.
 
 use super::core::Core;
 use super::error::Error;

@@ -1,7 +1,7 @@
--- Adds to a number within bounds. KEYS: key, its other names during a migration, its indexes. ARGV: by, lowest or '', highest or '', TTL in ms (0: none),
--- whether the TTL starts anew with every write (1) or only with the first (0),
--- how many of the other names are only written (they come first), how many indexes there are, and the name that
--- they know.
+-- Adds to a number within bounds. KEYS: key, its other names during a migration, its indexes.
+-- ARGV: by, lowest or '', highest or '', TTL in ms (0: none), whether the TTL starts anew with every write (1) or
+-- only with the first (0), how many of the other names are only written (they come first), how many indexes there
+-- are, and the name that they know.
 -- Returns whether it was added, and the number. Numbers are compared as integers of 64 bits: Lua's own
 -- end at 2^53.
 local function below(a, b)
