@@ -6,11 +6,11 @@ use crate::facts::add_count;
 use crate::infer::EXAMPLES;
 use crate::leaves::unite;
 use crate::present::present;
+use crate::rare::Rare;
 use crate::report::{
     BytesKind, Definition, Example, Finding, Foreign, Join, Leaf, Report, Server, Source,
     SourceKind, Summary, VERSION,
 };
-use crate::sample::Sample;
 use crate::sketch::Sketch;
 use std::fmt;
 
@@ -346,8 +346,8 @@ impl Join {
 
     fn absorb(&mut self, other: &Join) {
         for (ours, theirs) in [(&mut self.left, &other.left), (&mut self.right, &other.right)] {
-            let mut sample = Sample::from_text(ours).unwrap_or_default();
-            sample.merge(&Sample::from_text(theirs).unwrap_or_default());
+            let mut sample = Rare::from_text(ours).unwrap_or_default();
+            sample.merge(&Rare::from_text(theirs).unwrap_or_default());
             *ours = sample.to_text();
         }
     }

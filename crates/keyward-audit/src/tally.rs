@@ -16,8 +16,8 @@ use crate::facts::stored_type;
 use crate::infer::Groups;
 use crate::observe::{Observed, Observer};
 use crate::plan::{Audit, Class, Planned, Stored, slots};
+use crate::rare::Rare;
 use crate::report::Count;
-use crate::sample::Sample;
 use current::Current;
 use keyward_rdb::{Element, Key, Show};
 use std::ops::Range;
@@ -47,7 +47,7 @@ pub(crate) struct Counts {
     pub(crate) unknown: Count,
     pub(crate) groups: Groups,
     /// For each join, both samples
-    pub(crate) joins: Vec<(Sample, Sample)>,
+    pub(crate) joins: Vec<(Rare, Rare)>,
     current: Current,
     places: Vec<Range<usize>>,
 }

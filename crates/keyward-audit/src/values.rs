@@ -95,10 +95,12 @@ impl Expected {
                     && str::from_utf8(bytes).is_ok_and(|text| text.parse::<f64>().is_ok())
             }
             Expected::Bool => bytes == b"true" || bytes == b"false",
-            Expected::Uuid => is_uuid(bytes),
+            Expected::Uuid => {
+                bytes.len() == 36 && is_shaped(bytes, b"hhhhhhhh-hhhh-hhhh-hhhh-hhhhhhhhhhhh")
+            }
             Expected::Timestamp => piece.is_whole() && is_timestamp(bytes),
             Expected::Date => bytes.len() == 10 && is_shaped(bytes, b"dddd-dd-dd"),
-            Expected::OneOf(words) => words.iter().any(|word| same(word, bytes)),
+            Expected::OneOf(words) => words.iter().any(|word| **word == *bytes),
             Expected::Json { opening } => is_json(piece, *opening),
             Expected::Zstd => bytes.starts_with(&[0x28, 0xb5, 0x2f, 0xfd]),
         }
@@ -107,18 +109,7 @@ impl Expected {
 
 #[inline]
 fn is_text(bytes: &[u8], whole: bool) -> bool {
-    is_ascii(bytes) || is_utf8(bytes, whole)
-}
-
-/// Eight bytes at a time, the last of them perhaps twice: values are short.
-#[inline]
-fn is_ascii(bytes: &[u8]) -> bool {
-    const HIGH: u64 = 0x8080_8080_8080_8080;
-    let Some(last) = bytes.last_chunk::<8>() else { return bytes.iter().all(u8::is_ascii) };
-    let (words, _) = bytes.as_chunks::<8>();
-    let all =
-        words.iter().fold(u64::from_le_bytes(*last), |all, word| all | u64::from_le_bytes(*word));
-    all & HIGH == 0
+    bytes.is_ascii() || is_utf8(bytes, whole)
 }
 
 fn is_utf8(bytes: &[u8], whole: bool) -> bool {
@@ -132,55 +123,6 @@ fn is_utf8(bytes: &[u8], whole: bool) -> bool {
 /// Digits that fit 64 bits, about.
 fn is_integer(digits: &[u8]) -> bool {
     (1..=20).contains(&digits.len()) && digits.iter().all(u8::is_ascii_digit)
-}
-
-/// Hexadecimal digits in either case, with hyphens at their four places.
-#[inline]
-fn is_uuid(bytes: &[u8]) -> bool {
-    const HEX: [bool; 256] = {
-        let mut table = [false; 256];
-        let mut at = 0;
-        while at < 22 {
-            table[b"0123456789abcdefABCDEF"[at] as usize] = true;
-            at += 1;
-        }
-        table
-    };
-    let Ok(bytes) = <&[u8; 36]>::try_from(bytes) else { return false };
-    let mut good = true;
-    let mut at = 0;
-    while at < 36 {
-        good &= match at {
-            8 | 13 | 18 | 23 => bytes[at] == b'-',
-            _ => HEX[bytes[at] as usize],
-        };
-        at += 1;
-    }
-    good
-}
-
-/// Whether two texts are the same, without a call where they are short, as names of fields are.
-#[inline]
-pub(crate) fn same(left: &[u8], right: &[u8]) -> bool {
-    if left.len() != right.len() {
-        return false;
-    }
-    let ends = |text: &[u8]| -> Option<(u64, u64)> {
-        match (text.first_chunk::<8>(), text.last_chunk::<8>()) {
-            (Some(first), Some(last)) if text.len() <= 16 => {
-                Some((u64::from_le_bytes(*first), u64::from_le_bytes(*last)))
-            }
-            (Some(_), _) => None,
-            _ => {
-                let (first, last) = (text.first_chunk::<4>()?, text.last_chunk::<4>()?);
-                Some((u32::from_le_bytes(*first).into(), u32::from_le_bytes(*last).into()))
-            }
-        }
-    };
-    match (ends(left), ends(right)) {
-        (Some(left), Some(right)) => left == right,
-        _ => left.iter().eq(right),
-    }
 }
 
 /// Whether every byte is of the class at its place: `d` a digit, `h` a hexadecimal one, else itself.

@@ -95,7 +95,7 @@ fn stranger<W: std::io::Write>(
     random: &mut Random,
 ) -> Result<()> {
     let key = match random.below(4) {
-        0 => format!("xc:foldr:{}:listing", uuid(random)),
+        0 => format!("xc:foldr:{}:listing", random.uuid()),
         1 => format!("bull:mail:{number}"),
         2 => format!("BO:User:Mapping:user_{number}"),
         _ => format!("sess:{:016x}", random.next()),
@@ -184,7 +184,7 @@ fn value(
     random: &mut Random,
 ) -> Result<String> {
     Ok(match &param.ty {
-        Type::Uuid => uuid(random),
+        Type::Uuid => random.uuid(),
         Type::Uint | Type::Int => number.to_string(),
         Type::Text | Type::Slug | Type::Word => format!("v{number}"),
         Type::Key(names) => {
@@ -225,7 +225,7 @@ fn of(value: Option<&Value>, random: &mut Random) -> Vec<u8> {
         Some(Value::Int | Value::Uint) => random.below(1_000_000).to_string().into_bytes(),
         Some(Value::Float) => format!("{}.5", random.below(1000)).into_bytes(),
         Some(Value::Bool) => b"true".to_vec(),
-        Some(Value::Uuid | Value::Ref { .. }) => uuid(random).into_bytes(),
+        Some(Value::Uuid | Value::Ref { .. }) => random.uuid().into_bytes(),
         Some(Value::Timestamp) => b"2026-11-15T12:00:00Z".to_vec(),
         Some(Value::Date) => b"2026-11-15".to_vec(),
         Some(Value::Unix) => (1_794_000_000 + random.below(700_000)).to_string().into_bytes(),
@@ -248,16 +248,4 @@ fn text(random: &mut Random) -> String {
     let words = ["lorem", "ipsum", "dolor", "sit", "amet", "consectetur", "adipiscing", "elit"];
     let count = 1 + random.below(4);
     (0..count).map(|_| words[random.below(words.len())]).collect::<Vec<_>>().join(" ")
-}
-
-fn uuid(random: &mut Random) -> String {
-    let (a, b) = (random.next(), random.next());
-    format!(
-        "{:08x}-{:04x}-{:04x}-{:04x}-{:012x}",
-        a >> 32,
-        a >> 16 & 0xffff,
-        a & 0xffff,
-        b >> 48,
-        b & 0xffff_ffff_ffff
-    )
 }

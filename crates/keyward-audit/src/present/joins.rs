@@ -1,8 +1,8 @@
 //! What two samples say of each other, where all keys were seen that could be in them.
 
 use super::share;
+use crate::rare::Rare;
 use crate::report::{Finding, Join, Report, Source};
-use crate::sample::Sample;
 
 /// Keys are chosen by their own names: what a chosen key refers to was most likely not chosen.
 const SAMPLED: &str = "only a sample of the keys was looked at: whether what they refer to is there, and \
@@ -46,8 +46,8 @@ impl Source {
 
 /// What two samples say.
 fn joined(join: &Join) -> Option<Finding> {
-    let left = Sample::from_text(&join.left)?;
-    let compared = left.compare(&Sample::from_text(&join.right)?);
+    let left = Rare::from_text(&join.left)?;
+    let compared = left.compare(&Rare::from_text(&join.right)?);
     let count = match join.rule.as_str() {
         "both-names" => compared.shared,
         _ => compared.looked_at - compared.shared,

@@ -2,7 +2,6 @@
 
 use super::Counts;
 use crate::plan::{Audit, Class, slots};
-use crate::values::same;
 use keyward_rdb::{Element, Piece};
 
 impl Counts {
@@ -46,8 +45,7 @@ impl Counts {
     ) {
         let planned = &audit.definitions[number];
         let current = &mut self.current;
-        let is =
-            |at: usize| planned.fields.get(at).is_some_and(|field| same(&field.name, name.bytes));
+        let is = |at: usize| planned.fields.get(at).is_some_and(|field| *field.name == *name.bytes);
         let at = if is(current.next_field) {
             Some(current.next_field)
         } else {

@@ -20,9 +20,6 @@ static FORGET: Lua = lua!("lua/forget.lua");
 /// What may stand beside a key.
 const BESIDE: [&str; 3] = ["lease", "stale", "none"];
 
-/// How many keys that could not be removed before are removed in one round trip.
-const AT_ONCE: usize = 500;
-
 /// What an event has removed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
@@ -160,7 +157,7 @@ async fn remove<S: Keyspace>(
 }
 
 /// Removes these keys under all their names; how many there were.
-async fn forget_all(core: &Core, names: &[Names]) -> Result<u64, Error> {
+pub(super) async fn forget_all(core: &Core, names: &[Names]) -> Result<u64, Error> {
     let cluster = core.is_cluster();
     let calls: Vec<Call> = names
         .iter()
@@ -327,92 +324,4 @@ fn outstanding<S: Keyspace>(
         Outstanding { id, what }
     });
     names.chain(searches).collect()
-}
-
-impl Core {
-    /// Sends what could not be sent before, so that nothing of this definition is read that is known to be
-    /// old.
-    ///
-    /// # Errors
-    /// If it could not be sent again; or if keys of the definition are still being looked for.
-    pub(crate) async fn settle_for(&self, definition: &'static str) -> Result<(), Error> {
-        self.settle().await?;
-        if self.missed.concerns(definition) {
-            let why = format!("an invalidation of `{definition}` is being made up for");
-            return Err(Error::Unavailable(why));
-        }
-        Ok(())
-    }
-
-    /// Sends what could not be sent before. What takes a scan is done by a task of its own, so that nobody
-    /// waits for it and nobody who stops waiting ends it.
-    pub(crate) async fn settle(&self) -> Result<(), Error> {
-        if self.missed.is_empty() {
-            return Ok(());
-        }
-        let _sending = self.missed.sending.lock().await;
-        let quick = self.missed.quick();
-        for some in quick.chunks(AT_ONCE) {
-            let keys: Vec<Names> = some
-                .iter()
-                .filter_map(|it| match &it.what {
-                    What::Key(names) => Some(names.clone()),
-                    _ => None,
-                })
-                .collect();
-            given_up(forget_all(self, &keys).await.map(|_| ()))?;
-            for it in some {
-                if let What::Index(search) = &it.what {
-                    given_up(search(self).await)?;
-                }
-                self.missed.done(it);
-            }
-        }
-        self.scan_for_missed();
-        Ok(())
-    }
-
-    /// Sees to it that a task looks for the keys of what could not be sent.
-    fn scan_for_missed(&self) {
-        let Some(core) = self.me().upgrade() else { return };
-        if core.missed.scans().is_empty() || !core.missed.begin_scanning() {
-            return;
-        }
-        tokio::spawn(async move {
-            let scanning = Scanning(core);
-            let core = &scanning.0;
-            for it in core.missed.scans() {
-                if let What::Scan(_, search) = &it.what
-                    && given_up(search(core).await).is_err()
-                {
-                    // Whoever comes next begins anew.
-                    break;
-                }
-                core.missed.done(&it);
-            }
-        });
-    }
-}
-
-/// Says that nobody scans any more, however that ended.
-struct Scanning(Arc<Core>);
-
-impl Drop for Scanning {
-    fn drop(&mut self) {
-        self.0.missed.end_scanning();
-    }
-}
-
-/// A server that refuses for good would be asked for ever: that is logged, and given up.
-fn given_up(sent: Result<(), Error>) -> Result<(), Error> {
-    match sent {
-        Err(error) if !error.is_unavailable() => {
-            tracing::error!(
-                target: "keyward", %error,
-                "a postponed invalidation is refused and given up: old values live until their TTL ends"
-            );
-            Ok(())
-        }
-        sent => sent,
-    }
 }

@@ -222,7 +222,9 @@ async fn in_rounds(
         }
     }
     let after = running.iter_mut().map(Running::after).collect();
-    send_lists(core, after).await?;
+    for (it, answers) in running.iter_mut().zip(send_lists(core, after).await?) {
+        it.failed = it.failed.take().or(answers.into_iter().find_map(Result::err));
+    }
     let answers = running.into_iter().map(|it| match (it.failed, it.answers) {
         (Some(error), _) => Err(error),
         (None, answers) => answers.unwrap_or_else(|| Err(unanswered())),

@@ -7,6 +7,7 @@ use super::write::{Command, Mode, about};
 use crate::kind::{Declared, Hash, List, Set, SortedSet, Str};
 use crate::{Codec, Definition, Fields, Key, Score};
 use redis::{Cmd, Value};
+use std::collections::HashSet;
 
 /// How many arguments one command of a script gets; Lua takes some thousands.
 const ARGS: usize = 1000;
@@ -178,8 +179,13 @@ impl<M: Clone + Send + Sync + 'static, C: Codec<M>> Whole for Set<M, C> {
     fn encode(definition: &'static Definition, value: &Vec<M>) -> Result<Vec<Command>, Error> {
         let kept = definition.behaviour.max_len.filter(|_| !definition.behaviour.refuse_when_full);
         let most = kept.and_then(|max| usize::try_from(max).ok()).unwrap_or(usize::MAX);
-        let items: Result<Vec<Vec<u8>>, String> = value.iter().take(most).map(C::encode).collect();
-        Ok(in_turn("SADD", &items.map_err(|why| malformed(definition, why))?))
+        let items: Result<Vec<Vec<u8>>, String> = value.iter().map(C::encode).collect();
+        let mut items = items.map_err(|why| malformed(definition, why))?;
+        // What comes twice takes one place.
+        let mut given = HashSet::new();
+        items.retain(|item| given.insert(item.clone()));
+        items.truncate(most);
+        Ok(in_turn("SADD", &items))
     }
 }
 

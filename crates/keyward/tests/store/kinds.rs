@@ -277,6 +277,8 @@ async fn a_bound_holds_however_much_is_written_at_once() {
             |texts: &[&str]| -> Vec<String> { texts.iter().map(|it| (*it).to_owned()).collect() };
         tags.add(&texts(&["a", "b", "c", "d", "e", "f", "g", "h", "i", "j"])).await.unwrap();
         assert_eq!(tags.len().await.unwrap(), 3);
+        tags.set(&texts(&["a", "a", "a", "b", "c"])).await.unwrap();
+        assert_eq!(tags.len().await.unwrap(), 3, "what comes twice takes one place");
         // What goes is random: often enough it is one that is given again.
         for _ in 0..50 {
             tags.set(&texts(&["a", "b", "c"])).await.unwrap();

@@ -82,8 +82,9 @@ async fn warm(store: &Store, id: u64, text: &str) {
 /// Waits until something is so, by looking again and again.
 async fn until(what: &str, mut is_so: impl AsyncFnMut() -> bool) {
     let looking = async {
+        let mut looks = tokio::time::interval(Duration::from_millis(5));
         while !is_so().await {
-            tokio::time::sleep(Duration::from_millis(5)).await;
+            looks.tick().await;
         }
     };
     let in_time = tokio::time::timeout(PATIENCE, looking).await;

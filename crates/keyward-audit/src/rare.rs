@@ -15,16 +15,16 @@ const KEPT: usize = 1024;
 /// No hash has more zeros.
 const RAREST: Rarity = 64;
 
-/// All values of some rarity, by their salted hashes.
+/// The rarest of some values, by their salted hashes.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Sample {
+pub(crate) struct Rare {
     /// The least rarity that is kept
     least: Rarity,
     /// Sorted, each once
     values: Vec<(Rarity, u64)>,
 }
 
-impl Sample {
+impl Rare {
     /// Adds a value.
     #[inline]
     pub(crate) fn add(&mut self, salt: Salt, value: &[u8]) {
@@ -53,7 +53,7 @@ impl Sample {
         self.values.drain(..gone);
     }
 
-    pub(crate) fn merge(&mut self, other: &Sample) {
+    pub(crate) fn merge(&mut self, other: &Rare) {
         self.raise(other.least);
         for value in &other.values {
             self.keep(*value);
@@ -62,7 +62,7 @@ impl Sample {
 
     /// What both samples know: those of this one, how many of them the other has too, and whether that
     /// is all there is.
-    pub(crate) fn compare(&self, other: &Sample) -> Compared {
+    pub(crate) fn compare(&self, other: &Rare) -> Compared {
         let least = self.least.max(other.least);
         let looked_at = self.values.iter().filter(|(rarity, _)| *rarity >= least);
         let shared = looked_at.clone().filter(|value| other.values.binary_search(value).is_ok());
@@ -87,7 +87,7 @@ impl Sample {
     pub(crate) fn from_text(text: &str) -> Option<Self> {
         let bytes = STANDARD_NO_PAD.decode(text).ok()?;
         let (least, values) = bytes.split_first().filter(|(least, _)| **least <= RAREST)?;
-        let mut sample = Sample { least: *least, values: Vec::new() };
+        let mut sample = Rare { least: *least, values: Vec::new() };
         for value in values.chunks(9) {
             let (rarity, hash) = value.split_first().filter(|(rarity, _)| **rarity <= RAREST)?;
             sample.keep((*rarity, u64::from_le_bytes(hash.try_into().ok()?)));
@@ -109,9 +109,9 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn of(numbers: impl Iterator<Item = u64>) -> Sample {
+    fn of(numbers: impl Iterator<Item = u64>) -> Rare {
         let salt = Salt::of("test");
-        let mut sample = Sample::default();
+        let mut sample = Rare::default();
         numbers.for_each(|number| sample.add(salt, number.to_string().as_bytes()));
         sample
     }
@@ -136,12 +136,12 @@ mod tests {
             let mut merged = of(0..middle);
             merged.merge(&of(middle..middle + end));
             prop_assert_eq!(&merged, &of(0..middle + end));
-            prop_assert_eq!(Sample::from_text(&merged.to_text()), Some(merged));
+            prop_assert_eq!(Rare::from_text(&merged.to_text()), Some(merged));
         }
 
         #[test]
         fn no_text_makes_it_panic(text in "[A-Za-z0-9+/]{0,64}|/{20000}|\\PC*") {
-            if let Some(sample) = Sample::from_text(&text) {
+            if let Some(sample) = Rare::from_text(&text) {
                 sample.compare(&of(0..10));
             }
         }
