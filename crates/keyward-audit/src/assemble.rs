@@ -105,7 +105,7 @@ impl Audit {
     }
 
     /// What one observer counted, as a report that is not settled yet.
-    fn part(&self, counts: Counts) -> Report {
+    fn part(&self, mut counts: Counts) -> Report {
         let mut part = self.empty(Source::unknown(), 0);
         part.state.approximate = counts.groups.approximate;
         part.summary = Summary {
@@ -143,7 +143,7 @@ impl Audit {
         part.state.joins = self
             .joins
             .iter()
-            .zip(&counts.joins)
+            .zip(std::mem::take(&mut counts.joins))
             .map(|(join, (left, right))| {
                 let (schema, definition) = self.declared(&self.definitions[join.definition]);
                 Join {
@@ -154,8 +154,8 @@ impl Audit {
                     subject: join.subject.clone(),
                     what: join.what.clone(),
                     help: join.help.clone(),
-                    left: left.to_text(),
-                    right: right.to_text(),
+                    left: left.into_text(),
+                    right: right.into_text(),
                 }
             })
             .collect();

@@ -92,16 +92,12 @@ impl Groups {
         }
         let key = &key[..key.len().min(LONGEST)];
         let mut node = &mut self.root;
-        let mut rest = key;
-        for depth in 0.. {
-            let Some(segment) = segments(rest).next() else { break };
+        for (depth, segment) in segments(key).take(self.deepest + 1).enumerate() {
             self.scratch.clear();
             if depth == self.deepest {
                 self.scratch.push_str(REST);
-                rest = &[];
             } else {
                 look(segment, &mut self.scratch);
-                rest = &rest[segment.len()..];
             }
             node = node.child(&self.scratch, &self.words, &mut self.leaves);
         }
@@ -164,8 +160,13 @@ impl Node {
                 self.words += 1;
             }
         }
-        let name = if is_word && self.any { joined(name) } else { name.to_owned() };
-        self.children.entry(name.into()).or_default()
+        let joined = (is_word && self.any).then(|| joined(name));
+        let name = joined.as_deref().unwrap_or(name);
+        // Most keys are of a group that is known: a name is only made for a new one.
+        if !self.children.contains_key(name) {
+            self.children.insert(name.into(), Node::default());
+        }
+        self.children.get_mut(name).expect("it was put there")
     }
 
     /// Makes a value of all words here.

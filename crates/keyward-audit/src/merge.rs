@@ -348,7 +348,7 @@ impl Join {
         for (ours, theirs) in [(&mut self.left, &other.left), (&mut self.right, &other.right)] {
             let mut sample = Rare::from_text(ours).unwrap_or_default();
             sample.merge(&Rare::from_text(theirs).unwrap_or_default());
-            *ours = sample.to_text();
+            *ours = sample.into_text();
         }
     }
 }

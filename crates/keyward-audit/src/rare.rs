@@ -20,7 +20,7 @@ const RAREST: Rarity = 64;
 pub(crate) struct Rare {
     /// The least rarity that is kept
     least: Rarity,
-    /// Sorted, each once
+    /// Up to twice as many as are kept; sorted, and each once, after [`Rare::tidy`]
     values: Vec<(Rarity, u64)>,
 }
 
@@ -39,8 +39,16 @@ impl Rare {
         if value.0 < self.least {
             return;
         }
-        let Err(at) = self.values.binary_search(&value) else { return };
-        self.values.insert(at, value);
+        self.values.push(value);
+        if self.values.len() >= 2 * KEPT {
+            self.tidy();
+        }
+    }
+
+    /// Puts values in order and leaves out what is not kept.
+    fn tidy(&mut self) {
+        self.values.sort_unstable();
+        self.values.dedup();
         while self.values.len() > KEPT {
             self.raise(self.least + 1);
         }
@@ -49,8 +57,7 @@ impl Rare {
     /// Keeps only what is so rare.
     fn raise(&mut self, least: Rarity) {
         self.least = self.least.max(least);
-        let gone = self.values.partition_point(|(rarity, _)| *rarity < self.least);
-        self.values.drain(..gone);
+        self.values.retain(|(rarity, _)| *rarity >= self.least);
     }
 
     pub(crate) fn merge(&mut self, other: &Rare) {
@@ -58,10 +65,11 @@ impl Rare {
         for value in &other.values {
             self.keep(*value);
         }
+        self.tidy();
     }
 
-    /// What both samples know: those of this one, how many of them the other has too, and whether that
-    /// is all there is.
+    /// What two samples know that are in order: those of this one, how many of them the other has too, and
+    /// whether that is all there is.
     pub(crate) fn compare(&self, other: &Rare) -> Compared {
         let least = self.least.max(other.least);
         let looked_at = self.values.iter().filter(|(rarity, _)| *rarity >= least);
@@ -74,7 +82,8 @@ impl Rare {
     }
 
     /// For a report: the least rarity, then each value's rarity and hash.
-    pub(crate) fn to_text(&self) -> String {
+    pub(crate) fn into_text(mut self) -> String {
+        self.tidy();
         let mut bytes = vec![self.least];
         for (rarity, hash) in &self.values {
             bytes.push(*rarity);
@@ -92,6 +101,7 @@ impl Rare {
             let (rarity, hash) = value.split_first().filter(|(rarity, _)| **rarity <= RAREST)?;
             sample.keep((*rarity, u64::from_le_bytes(hash.try_into().ok()?)));
         }
+        sample.tidy();
         Some(sample)
     }
 }
@@ -113,6 +123,7 @@ mod tests {
         let salt = Salt::of("test");
         let mut sample = Rare::default();
         numbers.for_each(|number| sample.add(salt, number.to_string().as_bytes()));
+        sample.tidy();
         sample
     }
 
@@ -136,7 +147,7 @@ mod tests {
             let mut merged = of(0..middle);
             merged.merge(&of(middle..middle + end));
             prop_assert_eq!(&merged, &of(0..middle + end));
-            prop_assert_eq!(Rare::from_text(&merged.to_text()), Some(merged));
+            prop_assert_eq!(Rare::from_text(&merged.clone().into_text()), Some(merged));
         }
 
         #[test]

@@ -73,7 +73,8 @@ pub(crate) fn segments(key: &[u8]) -> impl Iterator<Item = &[u8]> {
     let may_have_address = key.split(|byte| *byte == b':').nth(3).is_some();
     let mut rest = key;
     std::iter::from_fn(move || {
-        let end = match raw_address(rest).filter(|_| may_have_address) {
+        let address = if may_have_address { raw_address(rest) } else { None };
+        let end = match address {
             Some(end) => (end + 1).min(rest.len()),
             None => rest
                 .iter()

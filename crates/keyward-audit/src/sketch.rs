@@ -11,21 +11,44 @@ const BITS: u32 = 11;
 pub(crate) const ERROR: f64 = 0.023;
 
 /// Takes no memory until something is added.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Sketch {
     registers: Option<Box<[u8; REGISTERS]>>,
+    /// No register is lower: of many values nearly all change nothing, and are passed over without a look at
+    /// memory that others have driven out of the cache
+    floor: u8,
+    /// How many were not passed over since the floor was looked for
+    looked_at: u32,
+}
+
+impl PartialEq for Sketch {
+    fn eq(&self, other: &Self) -> bool {
+        self.registers == other.registers
+    }
 }
 
 impl Sketch {
     /// Adds a value by its fixed hash.
     #[inline]
     pub(crate) fn add(&mut self, hash: u64) {
-        let registers = self.registers.get_or_insert_with(|| Box::new([0; REGISTERS]));
-        let register = usize::try_from(hash >> (64 - BITS)).unwrap_or(0);
         // A one at the end bounds the count of zeros.
         let zeros = (hash << BITS | 1 << (BITS - 1)).leading_zeros();
         let rank = u8::try_from(zeros + 1).unwrap_or(u8::MAX);
+        if rank > self.floor {
+            self.note(usize::try_from(hash >> (64 - BITS)).unwrap_or(0), rank);
+        }
+    }
+
+    fn note(&mut self, register: usize, rank: u8) {
+        /// As often as there are registers, the floor may have risen.
+        const OFTEN: u32 = 1 << BITS;
+        let registers = self.registers.get_or_insert_with(|| Box::new([0; REGISTERS]));
         registers[register] = registers[register].max(rank);
+        self.looked_at += 1;
+        if self.looked_at == OFTEN {
+            self.looked_at = 0;
+            self.floor = registers.iter().copied().min().unwrap_or(0);
+        }
     }
 
     pub(crate) fn merge(&mut self, other: &Sketch) {
@@ -76,14 +99,14 @@ impl Sketch {
         }
         let bytes = STANDARD_NO_PAD.decode(text).ok()?;
         if let Ok(registers) = <[u8; REGISTERS]>::try_from(bytes.as_slice()) {
-            return Some(Sketch { registers: Some(Box::new(registers)) });
+            return Some(Sketch { registers: Some(Box::new(registers)), ..Sketch::default() });
         }
         let mut registers = Box::new([0; REGISTERS]);
         for pair in bytes.chunks(3) {
             let [low, high, rank] = pair else { return None };
             *registers.get_mut(usize::from(u16::from_le_bytes([*low, *high])))? = *rank;
         }
-        Some(Sketch { registers: Some(registers) })
+        Some(Sketch { registers: Some(registers), ..Sketch::default() })
     }
 }
 

@@ -82,6 +82,10 @@ impl Expected {
     /// Whether a value is one. Of a long one only the beginning is there.
     #[inline]
     pub(crate) fn takes(&self, piece: Piece<'_>) -> bool {
+        !self.asks() || self.is(piece)
+    }
+
+    fn is(&self, piece: Piece<'_>) -> bool {
         let bytes = piece.bytes;
         match self {
             Expected::Anything => true,

@@ -91,6 +91,7 @@ mod parallel;
 mod rax;
 mod reader;
 mod sight;
+mod skim;
 mod snapshot;
 mod stream;
 mod string;

@@ -19,6 +19,8 @@ pub(crate) fn is_plausible(packed: u64, length: u64) -> bool {
 /// So many bytes are copied at a time, even if fewer are wanted: one instruction of a few bytes is no work
 /// for a call.
 const STEP: usize = 32;
+/// The same for a back reference.
+const WIDE: usize = 16;
 
 /// Decompresses exactly `length` bytes, which the caller has found plausible. What `out` held is overwritten;
 /// it only grows.
@@ -37,33 +39,39 @@ pub(crate) fn unpack<'o>(
         let control = usize::from(control);
         if control < 32 {
             let literal = control + 1;
-            if packed.len() - at < literal {
-                return Err(CUT_OFF);
-            }
-            if length - made < literal {
-                return Err(TOO_LONG);
-            }
-            match packed[at..].first_chunk::<STEP>() {
-                Some(step) => bytes[made..made + STEP].copy_from_slice(step),
-                None => bytes[made..made + literal].copy_from_slice(&packed[at..at + literal]),
+            match (packed.get(at..at + STEP), bytes.get_mut(made..made + STEP)) {
+                (Some(step), Some(to)) if length - made >= literal => to.copy_from_slice(step),
+                _ => {
+                    let step = packed.get(at..at + literal).ok_or(CUT_OFF)?;
+                    if length - made < literal {
+                        return Err(TOO_LONG);
+                    }
+                    bytes[made..made + literal].copy_from_slice(step);
+                }
             }
             at += literal;
             made += literal;
             continue;
         }
-        let mut run = control >> 5;
-        if run == 7 {
+        let mut run = (control >> 5) + 2;
+        if run == 9 {
             run += usize::from(*packed.get(at).ok_or(CUT_OFF)?);
             at += 1;
         }
-        let run = run + 2;
         let back = ((control & 0x1f) << 8 | usize::from(*packed.get(at).ok_or(CUT_OFF)?)) + 1;
         at += 1;
         if length - made < run {
             return Err(TOO_LONG);
         }
         let from = made.checked_sub(back).ok_or(BEFORE)?;
-        copy_back(bytes, from, made, run);
+        // Most runs are short, and do not overlap what they make.
+        if run <= WIDE.min(back) {
+            let mut wide = [0; WIDE];
+            wide.copy_from_slice(&bytes[from..from + WIDE]);
+            bytes[made..made + WIDE].copy_from_slice(&wide);
+        } else {
+            copy_back(bytes, from, made, run);
+        }
         made += run;
     }
     if made == length { Ok(&bytes[..length]) } else { Err(TOO_SHORT) }
@@ -71,10 +79,7 @@ pub(crate) fn unpack<'o>(
 
 /// Copies from where something was made to where it is made now; what overlaps repeats itself. Up to `STEP`
 /// bytes behind the end are overwritten.
-#[inline]
 fn copy_back(bytes: &mut [u8], from: usize, to: usize, run: usize) {
-    /// Bytes that do not overlap are copied so many at a time.
-    const WIDE: usize = 16;
     const NARROW: usize = 8;
     let back = to - from;
     if back >= WIDE {

@@ -9,6 +9,7 @@ use crate::memory::Memory;
 use crate::module;
 use crate::reader::Options;
 use crate::sight::Sight;
+use crate::skim;
 use crate::string::{Form, length};
 use crate::summary::{Checksum, Summary};
 use crate::value::Values;
@@ -26,7 +27,7 @@ pub(crate) struct Snapshot<'o> {
     name: Vec<u8>,
     scratch: [Vec<u8>; 3],
     module: Option<(u64, KeyType)>,
-    /// Whether packed collections are passed over.
+    /// Whether it looks no further into values than to find their ends.
     skim: bool,
 }
 
@@ -189,6 +190,10 @@ impl<'o> Snapshot<'o> {
         offset: u64,
     ) -> Result<(), Error> {
         let before = std::mem::take(&mut self.before);
+        if self.skim && skim::pass(written, input)? {
+            self.count(before.expires_at);
+            return Ok(());
+        }
         let offset = before.offset.unwrap_or(offset);
         let [name_scratch, value_scratch, unpacked] = &mut self.scratch;
 
@@ -239,9 +244,14 @@ impl<'o> Snapshot<'o> {
             stream: found.stream,
         };
         visitor.value(&key, &value);
-        self.summary.keys += 1;
-        self.summary.expiring += u64::from(key.expires_at.is_some());
+        self.count(before.expires_at);
         Ok(())
+    }
+
+    #[inline]
+    fn count(&mut self, expires_at: Option<u64>) {
+        self.summary.keys += 1;
+        self.summary.expiring += u64::from(expires_at.is_some());
     }
 
     /// Reads what is not a key.

@@ -162,14 +162,23 @@ impl Form {
         match self {
             Form::Int(_) => Err(Error::corrupt(start, "a number stands where a packed value must")),
             Form::Plain(length) => match input.fits(length) {
-                Some(count) => reader.read(&mut Slice::part(input.take(count)?, start), length),
+                Some(count) => {
+                    let bytes = input.take(count)?;
+                    match reader.read_whole(bytes) {
+                        Some(out) => Ok(out),
+                        None => reader.read(&mut Slice::part(bytes, start), length),
+                    }
+                }
                 None => reader.read(&mut Part::new(input, length), length),
             },
             Form::Packed { packed, length } => {
                 if let (Some(small), Some(packed)) = (small(length), input.fits(packed)) {
                     let bytes = lzf::unpack(input.take(packed)?, small, scratch)
                         .map_err(|why| Error::corrupt(start, why))?;
-                    return reader.read(&mut Slice::unpacked(bytes, start), length);
+                    return match reader.read_whole(bytes) {
+                        Some(out) => Ok(out),
+                        None => reader.read(&mut Slice::unpacked(bytes, start), length),
+                    };
                 }
                 let mut unpacked = Unpacked::new(input, packed, length, std::mem::take(scratch));
                 let out = reader.read(&mut unpacked, length)?;
@@ -186,6 +195,10 @@ pub(crate) trait Within {
 
     /// Reads exactly `length` bytes.
     fn read<I: Input>(&mut self, input: &mut I, length: u64) -> Result<Self::Out, Error>;
+
+    /// The same, quicker, where all bytes are in memory. `None` where it is not known how, and where
+    /// something is wrong: then `read` is asked, which says what.
+    fn read_whole(&mut self, bytes: &[u8]) -> Option<Self::Out>;
 }
 
 /// What is unpacked at once rather than through a window.

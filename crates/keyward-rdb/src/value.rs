@@ -39,7 +39,7 @@ pub(crate) struct Values<'r, 'v, V> {
     /// Where compressed collections are unpacked.
     pub(crate) unpacked: &'r mut Vec<u8>,
     pub(crate) name_len: u64,
-    /// Whether packed collections are passed over rather than walked; then they have no length.
+    /// Whether a stream's entries are passed over rather than walked; then it has no length.
     pub(crate) skim: bool,
 }
 
@@ -247,12 +247,7 @@ impl<V: Visitor> Values<'_, '_, V> {
     ) -> Result<Found, Error> {
         let form = Form::read(input)?;
         let mut walk = Walk::<V, P>::new(&mut self.sight, shape);
-        let count = if self.skim {
-            form.skip(input)?;
-            0
-        } else {
-            form.within(input, self.unpacked, &mut walk)?
-        };
+        let count = form.within(input, self.unpacked, &mut walk)?;
         let field_ttls = walk.ttls.get();
         let memory = self.memory.packed(form.length());
         Ok(Found { field_ttls, ..Found::new(encoding, count, memory) })
@@ -278,7 +273,6 @@ impl<V: Visitor> Values<'_, '_, V> {
                     packed_length = None;
                     self.show(input, form, item)?;
                 }
-                PACKED if self.skim => form.skip(input)?,
                 PACKED => {
                     let mut walk = Walk::<V, P>::new(&mut self.sight, Shape::Items);
                     count += form.within(input, self.unpacked, &mut walk)?;

@@ -63,35 +63,42 @@ impl Counts {
         if planned.joins {
             self.note_joins(audit, planned, key.name, &places);
         }
-        let clean = self.note_broken(audit, number, planned, key, observed, &places);
+        let clean = self.current.broken.is_empty()
+            || self.note_broken(audit, number, planned, key, observed, &places);
         self.places = places;
         self.defined.add(bytes);
         self.judge(clean);
     }
 
-    pub(super) fn check_lifetime(&mut self, planned: &Planned, key: &Key<'_>) {
-        let bound = match (&planned.limit, self.current.remaining) {
-            (Limit::Unsaid, _) | (Limit::Never, None) | (Limit::Sometime, Some(_)) => return,
-            (Limit::Never, Some(_)) => return self.current.breaks(slots::TTL_UNEXPECTED),
-            (_, None) => return self.current.breaks(slots::TTL_MISSING),
-            (Limit::Within(bound), _) => *bound,
-            (Limit::By { param, words, longest }, _) => {
+    #[inline]
+    fn check_lifetime(&mut self, planned: &Planned, key: &Key<'_>) {
+        let Some(remaining) = self.current.remaining else {
+            if !matches!(planned.limit, Limit::Unsaid | Limit::Never) {
+                self.current.breaks(slots::TTL_MISSING);
+            }
+            return;
+        };
+        let bound = match &planned.limit {
+            Limit::Within(bound) => *bound,
+            Limit::Unsaid | Limit::Sometime => return,
+            Limit::Never => return self.current.breaks(slots::TTL_UNEXPECTED),
+            Limit::By { param, words, longest } => {
                 let word =
                     self.places.get(*param).map_or(&[][..], |place| &key.name[place.clone()]);
                 let known = words.iter().find(|(known, _)| **known == *word);
                 known.map_or(*longest, |(_, bound)| *bound)
             }
         };
-        if self
-            .current
-            .remaining
-            .is_some_and(|remaining| remaining > bound.saturating_add(FORGIVEN))
-        {
+        if remaining > bound.saturating_add(FORGIVEN) {
             self.current.breaks(slots::TTL_TOO_LONG);
         }
     }
 
-    pub(super) fn check_size(&mut self, planned: &Planned, key: &Key<'_>, observed: &Observed) {
+    #[inline]
+    fn check_size(&mut self, planned: &Planned, key: &Key<'_>, observed: &Observed) {
+        if planned.max_len.is_none() && planned.max_bytes.is_none() {
+            return;
+        }
         let is_string = stored_type(key.key_type) == Some(0);
         if let (Some(bound), Some(length)) = (planned.max_len, observed.length)
             && length > bound
@@ -108,7 +115,7 @@ impl Counts {
     }
 
     /// Counts what is wrong with a key; whether nothing of it is an error.
-    pub(super) fn note_broken(
+    fn note_broken(
         &mut self,
         audit: &Audit,
         number: usize,

@@ -1,7 +1,7 @@
 //! What is inside a key: fields, members, values.
 
 use super::Counts;
-use crate::plan::{Audit, Class, slots};
+use crate::plan::{Audit, Class, Planned, slots};
 use keyward_rdb::{Element, Piece};
 
 impl Counts {
@@ -9,41 +9,29 @@ impl Counts {
     pub(super) fn element(&mut self, audit: &Audit, element: &Element<'_>) {
         let Class::Defined(number) = self.current.class else { return };
         let planned = &audit.definitions[number];
-        match element {
-            Element::Field { name, value, .. } => self.field(audit, number, *name, *value),
-            Element::Text(value) | Element::Item(value) => {
-                if !planned.value.takes(*value) {
-                    self.current.breaks(slots::VALUE);
-                }
-                if let Some(join) = planned.refers {
-                    self.refer(audit, join, *value);
-                }
+        let (value, expected, slot) = match element {
+            Element::Field { name, value, .. } => {
+                return self.field(audit, planned, *name, *value);
             }
-            Element::Member(value) | Element::Scored { member: value, .. } => {
-                if let Element::Scored { score, .. } = element
-                    && planned.score.is_some_and(|expected| !expected.takes(*score))
-                {
+            Element::Text(value) | Element::Item(value) => (*value, &planned.value, slots::VALUE),
+            Element::Member(value) => (*value, &planned.member, slots::MEMBER),
+            Element::Scored { member, score } => {
+                if planned.score.is_some_and(|expected| !expected.takes(*score)) {
                     self.current.breaks(slots::SCORE);
                 }
-                if !planned.member.takes(*value) {
-                    self.current.breaks(slots::MEMBER);
-                }
-                if let Some(join) = planned.refers {
-                    self.refer(audit, join, *value);
-                }
+                (*member, &planned.member, slots::MEMBER)
             }
-            _ => {}
+            _ => return,
+        };
+        if !expected.takes(value) {
+            self.current.breaks(slot);
+        }
+        if let Some(join) = planned.refers {
+            self.refer(audit, join, value);
         }
     }
 
-    pub(super) fn field(
-        &mut self,
-        audit: &Audit,
-        number: usize,
-        name: Piece<'_>,
-        value: Piece<'_>,
-    ) {
-        let planned = &audit.definitions[number];
+    fn field(&mut self, audit: &Audit, planned: &Planned, name: Piece<'_>, value: Piece<'_>) {
         let current = &mut self.current;
         let is = |at: usize| planned.fields.get(at).is_some_and(|field| *field.name == *name.bytes);
         let at = if is(current.next_field) {

@@ -27,6 +27,42 @@ pub(crate) trait Packed: Sized {
 
     /// Reads what stands behind an element's bytes.
     fn behind<I: Input>(&mut self, input: &mut I) -> Result<(), Error>;
+
+    /// The elements of a string that is whole in memory. `None` in formats that are seldom met, and where
+    /// the string is not as it must be.
+    fn whole(bytes: &[u8]) -> Option<impl Iterator<Item = Option<Whole<'_>>>> {
+        let _ = bytes;
+        None::<std::iter::Empty<_>>
+    }
+}
+
+/// An element of a string that is whole in memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Whole<'b> {
+    Int(i64),
+    Bytes(&'b [u8]),
+}
+
+impl<'b> Whole<'b> {
+    #[inline]
+    fn piece<'p>(self, limit: usize, scratch: &'p mut Vec<u8>) -> Piece<'p>
+    where
+        'b: 'p,
+    {
+        match self {
+            Whole::Int(value) => Piece::up_to(limit, number::write(value, scratch)),
+            Whole::Bytes(bytes) => Piece::up_to(limit, bytes),
+        }
+    }
+
+    #[inline]
+    fn score(self) -> Option<f64> {
+        match self {
+            #[expect(clippy::cast_precision_loss, reason = "the server does the same")]
+            Whole::Int(score) => Some(score as f64),
+            Whole::Bytes(text) => parse_score(text),
+        }
+    }
 }
 
 /// An element: a number, or so many bytes that follow.
@@ -59,6 +95,9 @@ impl Atom {
     }
 }
 
+/// No score is written with more bytes.
+const LONGEST_SCORE: usize = 64;
+
 /// What the elements are to the value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Shape {
@@ -88,6 +127,58 @@ impl<'w, 'v, V, P> Walk<'w, 'v, V, P> {
 impl<V: Visitor, P: Packed> Within for Walk<'_, '_, V, P> {
     /// How many items, members, fields there are.
     type Out = u64;
+
+    /// A third of the time of `read`, which most of an audit's time went into.
+    fn read_whole(&mut self, bytes: &[u8]) -> Option<u64> {
+        let Sight { visitor, limit, name: store, value: scratch } = &mut *self.sight;
+        let mut elements = P::whole(bytes)?;
+        let mut count = 0;
+        match (self.shape, *limit) {
+            (Shape::FieldsWithTtls, _) => return None,
+            (Shape::Opaque | Shape::Items | Shape::Members, None) | (Shape::Opaque, _) => {
+                for element in elements {
+                    element?;
+                    count += 1;
+                }
+            }
+            (Shape::Items, Some(limit)) => {
+                for element in elements {
+                    visitor.element(&Element::Item(element?.piece(limit, scratch)));
+                    count += 1;
+                }
+            }
+            (Shape::Members, Some(limit)) => {
+                for element in elements {
+                    visitor.element(&Element::Member(element?.piece(limit, scratch)));
+                    count += 1;
+                }
+            }
+            (Shape::Fields | Shape::Scored, None) => {
+                while let Some(element) = elements.next() {
+                    element?;
+                    elements.next()??;
+                    count += 1;
+                }
+            }
+            (Shape::Fields, Some(limit)) => {
+                while let Some(name) = elements.next() {
+                    let name = name?.piece(limit, store);
+                    let value = elements.next()??.piece(limit, scratch);
+                    visitor.element(&Element::Field { name, value, expires_at: None });
+                    count += 1;
+                }
+            }
+            (Shape::Scored, Some(limit)) => {
+                while let Some(member) = elements.next() {
+                    let member = member?.piece(limit, store);
+                    let score = elements.next()??.score()?;
+                    visitor.element(&Element::Scored { member, score });
+                    count += 1;
+                }
+            }
+        }
+        Some(count)
+    }
 
     fn read<I: Input>(&mut self, input: &mut I, length: u64) -> Result<u64, Error> {
         let mut packed = P::open(input, length)?;
@@ -198,18 +289,25 @@ fn ttl<P: Packed, I: Input>(
 }
 
 fn score<I: Input>(atom: Atom, input: &mut I, scratch: &mut Vec<u8>) -> Result<f64, Error> {
-    const LONGEST: usize = 64;
     let at = input.offset();
     match atom {
         #[expect(clippy::cast_precision_loss, reason = "the server does the same")]
         Atom::Int(score) => Ok(score as f64),
         Atom::Bytes(_) => {
-            let text = atom.piece(input, LONGEST, scratch)?;
-            let score = std::str::from_utf8(text.bytes).ok().and_then(|text| text.parse().ok());
-            match score {
-                Some(score) if text.is_whole() && !f64::is_nan(score) => Ok(score),
-                _ => Err(Error::corrupt(at, "a score is no number")),
-            }
+            let text = atom.piece(input, LONGEST_SCORE, scratch)?;
+            let score = parse_score(text.bytes).filter(|_| text.is_whole());
+            score.ok_or_else(|| Error::corrupt(at, "a score is no number"))
         }
     }
 }
+
+fn parse_score(text: &[u8]) -> Option<f64> {
+    if text.len() > LONGEST_SCORE {
+        return None;
+    }
+    let score: f64 = std::str::from_utf8(text).ok()?.parse().ok()?;
+    (!score.is_nan()).then_some(score)
+}
+
+#[cfg(test)]
+mod tests;
