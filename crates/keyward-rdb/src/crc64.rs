@@ -14,6 +14,36 @@ pub(crate) fn update(crc: u64, bytes: &[u8]) -> u64 {
     by_table(crc, bytes)
 }
 
+/// The checksum of some bytes and `length` more behind them, from the checksums of both.
+pub(crate) fn combine(first: u64, second: u64, length: u64) -> u64 {
+    times(first, times_x_to(length.saturating_mul(8))) ^ second
+}
+
+/// x to a power, modulo the polynomial.
+fn times_x_to(mut power: u64) -> u64 {
+    let (mut product, mut square) = (1 << 63, 1 << 62);
+    while power > 0 {
+        if power & 1 == 1 {
+            product = times(product, square);
+        }
+        square = times(square, square);
+        power >>= 1;
+    }
+    product
+}
+
+/// A product modulo the polynomial.
+fn times(left: u64, right: u64) -> u64 {
+    let (mut product, mut left) = (0, left);
+    for bit in (0..64).rev() {
+        if right >> bit & 1 == 1 {
+            product ^= left;
+        }
+        left = times_x(left);
+    }
+    product
+}
+
 /// The polynomial, reflected: bit 63 is x⁰.
 const POLYNOMIAL: u64 = 0x95ac_9329_ac4b_c9b5;
 
@@ -180,6 +210,7 @@ mod tests {
             prop_assert_eq!(by_table(0, &bytes), expected);
             let (first, second) = bytes.split_at(cut.index(bytes.len() + 1));
             prop_assert_eq!(update(update(0, first), second), expected);
+            prop_assert_eq!(combine(update(0, first), update(0, second), second.len() as u64), expected);
         }
     }
 }

@@ -91,9 +91,9 @@ impl<'a> Slice<'a> {
         Slice { bytes, at: 0, place: Place::File, checked: 0, crc: 0 }
     }
 
-    /// The file from one place to another.
-    pub(crate) fn range(bytes: &'a [u8], range: std::ops::Range<usize>) -> Self {
-        Slice { at: range.start, ..Slice::file(&bytes[..range.end]) }
+    /// The file from a place on; the checksum too begins there.
+    pub(crate) fn file_from(bytes: &'a [u8], at: usize) -> Self {
+        Slice { at, checked: at, ..Slice::file(bytes) }
     }
 
     pub(crate) fn part(bytes: &'a [u8], start: u64) -> Self {

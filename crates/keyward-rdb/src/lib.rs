@@ -91,7 +91,6 @@ mod parallel;
 mod rax;
 mod reader;
 mod sight;
-mod skim;
 mod snapshot;
 mod stream;
 mod string;

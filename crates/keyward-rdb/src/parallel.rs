@@ -1,23 +1,30 @@
 //! Reads a snapshot in memory with several threads.
 //!
-//! Where a record ends is known only by reading it. So one thread runs ahead, looking no further into
-//! values than it must, and cuts the file between records; all threads, itself last, read the parts.
+//! Where a record begins is known only to who has read all before it. So every thread but the first begins
+//! at a guess: a place from which a row of records can be read. What it reads counts if the thread before it
+//! ends at that very place, and in the same database; what does not count is read again, by all threads. A
+//! wrong guess costs time and nothing else.
 
-use std::ops::Range;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, PoisonError, mpsc};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
 
+use crate::crc64;
 use crate::entry::Visitor;
 use crate::error::{Error, ErrorKind};
-use crate::input::{Checked, Input, Slice};
+use crate::input::{Checked, Slice};
 use crate::reader::Options;
-use crate::snapshot::Snapshot;
+use crate::snapshot::{self, PROGRESS, Snapshot};
 use crate::summary::Summary;
 use crate::version::Version;
 
 /// The least size of a part.
-pub(crate) const CHUNK: usize = 512 * 1024;
+pub(crate) const CHUNK: usize = 1024 * 1024;
+/// So many records are read before a guess is taken.
+const ROW: usize = 32;
+/// So long a record is on average at least: zeros are records too, of three bytes.
+const RECORD: usize = 8;
+/// So many bytes are tried for a guess.
+const REACH: usize = 1024 * 1024;
 
 pub(crate) fn read<V: Visitor + Send>(
     bytes: &[u8],
@@ -26,125 +33,180 @@ pub(crate) fn read<V: Visitor + Send>(
     chunk: usize,
     visitor: &(impl Fn() -> V + Sync),
 ) -> Result<(Summary, Vec<V>), Error> {
-    let (sender, receiver) = mpsc::channel();
-    let work =
-        Work { bytes, options, parts: Mutex::new(receiver), stopped: AtomicBool::new(false) };
-    thread::scope(|scope| {
-        let others: Vec<_> =
-            (1..threads).map(|_| scope.spawn(|| work.read_parts(visitor()))).collect();
-        let scouted = scout(bytes, options, chunk, &sender);
-        drop(sender);
-        let mut results = vec![work.read_parts(visitor())];
-        for other in others {
-            match other.join() {
-                Ok(result) => results.push(result),
-                Err(panic) => std::panic::resume_unwind(panic),
-            }
-        }
-        // The error that one thread would have met first.
-        let first =
-            |left: Error, right: Error| if right.offset() < left.offset() { right } else { left };
-        let (mut visitors, mut error) = (Vec::new(), None);
-        for result in results {
-            match result {
-                Ok(visitor) => visitors.push(visitor),
-                Err(other) => {
-                    error = Some(match error {
-                        Some(error) => first(error, other),
-                        None => other,
-                    });
-                }
-            }
-        }
-        match (scouted, error) {
-            (Ok(summary), None) => Ok((summary, visitors)),
-            (Ok(_), Some(error)) | (Err(error), None) => Err(error),
-            (Err(scouted), Some(error)) => Err(first(error, scouted)),
-        }
-    })
-}
-
-/// Whole records.
-struct Part {
-    range: Range<usize>,
-    version: Version,
-    db: u64,
-}
-
-/// Finds where records end.
-fn scout(
-    bytes: &[u8],
-    options: &Options,
-    chunk: usize,
-    parts: &mpsc::Sender<Part>,
-) -> Result<Summary, Error> {
     let mut input = Slice::file(bytes);
-    let mut snapshot = Snapshot::skimming(options);
+    let mut snapshot = Snapshot::new(options);
     snapshot.begin(&mut input)?;
-    let version = snapshot.version();
-    let (mut start, mut db) = (input.at(), snapshot.db());
+    let work = Work {
+        bytes,
+        options,
+        version: snapshot.version(),
+        seen: AtomicU64::new(0),
+        stopped: AtomicBool::new(false),
+    };
+    let (mut at, mut db, mut crc) = (input.at(), snapshot.db(), input.checksum());
+    let mut summary = snapshot.into_summary();
+    let mut visitors = Vec::new();
     loop {
-        let end = input.at();
-        let read = snapshot.record(&mut input, &mut ());
-        let cut = match read {
-            Ok(true) => {
-                let at = input.at();
-                (at - start >= chunk && snapshot.is_between_keys()).then_some(at)
+        let parts = work.cut(at, db, threads, chunk);
+        let first = visitors.pop().unwrap_or_else(visitor);
+        for (part, read) in parts.iter().zip(work.read_all(&parts, first, visitor)) {
+            if (part.start, part.db) != (at, db) {
+                work.forget(part);
+                continue;
             }
-            Ok(false) => Some(end),
-            // Whoever looks further into values may find an error before this one.
-            Err(_) => Some(bytes.len()),
-        };
-        if let Some(end) = cut {
-            let range = start..end;
-            // Nobody receives where everybody has stopped.
-            let _ = parts.send(Part { range, version, db });
-            (start, db) = (input.at(), snapshot.db());
+            let read = read?;
+            summary.absorb(read.summary);
+            visitors.push(read.visitor);
+            crc = crc64::combine(crc, read.crc, (read.end - at) as u64);
+            (at, db) = (read.end, read.db);
+            if read.is_last {
+                let summary = snapshot::finish(summary, &mut Slice::file_from(bytes, at), crc)?;
+                return Ok((summary, visitors));
+            }
         }
-        if !read? {
-            return snapshot.finish(&mut input);
-        }
-        input.settle();
     }
+}
+
+/// Where a thread begins, and from where on the next one reads.
+struct Part {
+    start: usize,
+    stop: usize,
+    /// The database at the start, by a guess
+    db: u64,
+    /// How many bytes of it were read
+    seen: AtomicU64,
+}
+
+impl Part {
+    fn new(start: usize, stop: usize, db: u64) -> Self {
+        Part { start, stop, db, seen: AtomicU64::new(0) }
+    }
+}
+
+/// What a thread has read.
+struct Read<V> {
+    visitor: V,
+    summary: Summary,
+    end: usize,
+    /// The database at the end
+    db: u64,
+    /// The checksum of these bytes alone
+    crc: u64,
+    /// Whether the snapshot ends there
+    is_last: bool,
 }
 
 struct Work<'w> {
     bytes: &'w [u8],
     options: &'w Options,
-    parts: Mutex<mpsc::Receiver<Part>>,
+    version: Version,
+    /// How many bytes were read
+    seen: AtomicU64,
     stopped: AtomicBool,
 }
 
 impl Work<'_> {
-    /// Reads parts until there are no more, or until something is wrong anywhere.
-    fn read_parts<V: Visitor>(&self, mut visitor: V) -> Result<V, Error> {
-        while let Some(part) = self.next() {
-            let end = part.range.end as u64;
-            if let Err(error) = self.read_part(part, &mut visitor) {
-                self.stopped.store(true, Ordering::Relaxed);
-                return Err(error);
-            }
-            if visitor.progress(end).is_break() {
-                self.stopped.store(true, Ordering::Relaxed);
-                return Err(Error::new(end, ErrorKind::Stopped));
+    /// Cuts what follows a place into a part for each thread.
+    fn cut(&self, at: usize, db: u64, threads: usize, chunk: usize) -> Vec<Part> {
+        let end = self.bytes.len();
+        let rest = end.saturating_sub(at);
+        let count = threads.min(rest / chunk.max(1));
+        let mut parts = vec![Part::new(at, end, db)];
+        for number in 1..count {
+            let from = at + rest / count * number;
+            let guess = self.guess(from, db);
+            if let Some((start, db)) = guess
+                && let Some(last) = parts.last_mut().filter(|last| last.start < start)
+            {
+                last.stop = start;
+                parts.push(Part::new(start, end, db));
             }
         }
-        Ok(visitor)
+        parts
     }
 
-    fn next(&self) -> Option<Part> {
+    /// A place behind another that seems to be between two keys, and the database there.
+    fn guess(&self, from: usize, db: u64) -> Option<(usize, u64)> {
+        let mut snapshot = Snapshot::resume(self.options, self.version, db);
+        (from..self.bytes.len()).take(REACH).find_map(|start| {
+            snapshot.begin_anew(db);
+            let mut input = Slice::file_from(self.bytes, start);
+            for _ in 0..ROW {
+                snapshot.record(&mut input, &mut ()).ok().filter(|more| *more)?;
+            }
+            while !snapshot.is_between_keys() {
+                snapshot.record(&mut input, &mut ()).ok()?;
+            }
+            (input.at() - start >= ROW * RECORD).then_some((input.at(), snapshot.db()))
+        })
+    }
+
+    /// Reads the parts, each with a thread of its own.
+    fn read_all<V: Visitor + Send>(
+        &self,
+        parts: &[Part],
+        first: V,
+        visitor: &(impl Fn() -> V + Sync),
+    ) -> Vec<Result<Read<V>, Error>> {
+        thread::scope(|scope| {
+            let others: Vec<_> =
+                parts[1..].iter().map(|part| scope.spawn(|| self.read(part, visitor()))).collect();
+            let mut all = vec![self.read(&parts[0], first)];
+            if all[0].is_err() {
+                // Nothing behind it counts.
+                self.stopped.store(true, Ordering::Relaxed);
+            }
+            for other in others {
+                match other.join() {
+                    Ok(read) => all.push(read),
+                    Err(panic) => std::panic::resume_unwind(panic),
+                }
+            }
+            all
+        })
+    }
+
+    fn read<V: Visitor>(&self, part: &Part, mut visitor: V) -> Result<Read<V>, Error> {
+        let mut input = Slice::file_from(self.bytes, part.start);
+        let mut snapshot = Snapshot::resume(self.options, self.version, part.db);
+        let (mut records, mut told, mut is_last) = (0u64, part.start, false);
+        while !is_last && (input.at() < part.stop || !snapshot.is_between_keys()) {
+            is_last = !snapshot.record(&mut input, &mut visitor)?;
+            input.settle();
+            records += 1;
+            if records.is_multiple_of(PROGRESS) {
+                self.tell(part, &mut visitor, input.at() - told)?;
+                told = input.at();
+            }
+        }
+        self.tell(part, &mut visitor, input.at() - told)?;
+        Ok(Read {
+            visitor,
+            end: input.at(),
+            db: snapshot.db(),
+            crc: input.checksum(),
+            summary: snapshot.into_summary(),
+            is_last,
+        })
+    }
+
+    /// Tells of progress, and stops where anybody wants to.
+    fn tell<V: Visitor>(&self, part: &Part, visitor: &mut V, more: usize) -> Result<(), Error> {
+        let more = more as u64;
+        part.seen.fetch_add(more, Ordering::Relaxed);
+        let seen = self.seen.fetch_add(more, Ordering::Relaxed) + more;
+        if visitor.progress(seen).is_break() {
+            self.stopped.store(true, Ordering::Relaxed);
+        }
         if self.stopped.load(Ordering::Relaxed) {
-            return None;
+            return Err(Error::new(seen, ErrorKind::Stopped));
         }
-        self.parts.lock().unwrap_or_else(PoisonError::into_inner).recv().ok()
+        Ok(())
     }
 
-    fn read_part<V: Visitor>(&self, part: Part, visitor: &mut V) -> Result<(), Error> {
-        let end = part.range.end as u64;
-        let mut input = Slice::range(self.bytes, part.range);
-        let mut snapshot = Snapshot::resume(self.options, part.version, part.db);
-        while input.offset() < end && snapshot.record(&mut input, visitor)? {}
-        Ok(())
+    /// Takes back what was read from a wrong guess.
+    fn forget(&self, part: &Part) {
+        self.seen.fetch_sub(part.seen.load(Ordering::Relaxed), Ordering::Relaxed);
     }
 }
 
@@ -153,6 +215,7 @@ mod tests {
     use super::*;
     use crate::entry::{Element, Extra, Key, Show, Value};
     use crate::reader::Reader;
+    use crate::writer::{Attributes, Content, Writer};
     use proptest::prelude::*;
     use std::collections::BTreeSet;
     use std::ops::ControlFlow;
@@ -214,6 +277,42 @@ mod tests {
             for (threads, chunk) in [(2, 1), (3, 1000), (4, 50_000), (2, CHUNK)] {
                 assert_eq!(together(bytes, threads, chunk), alone(bytes));
             }
+        }
+    }
+
+    /// A snapshot of keys in two databases, with a value between them.
+    fn in_two_databases(value: &[u8]) -> Vec<u8> {
+        let mut writer = Writer::new(Vec::new(), Version::redis(10)).unwrap();
+        let expiring = Attributes { expires_at: Some(4_102_444_800_000), ..Attributes::default() };
+        for db in 0..2 {
+            writer.select(db).unwrap();
+            for number in 0..3_000 {
+                let name = format!("user:{number}");
+                writer.key(name.as_bytes(), &expiring, &Content::String(b"some text")).unwrap();
+            }
+            let none = Attributes::default();
+            writer.key(b"value", &none, &Content::String(value)).unwrap();
+        }
+        writer.finish().unwrap()
+    }
+
+    #[test]
+    fn every_thread_reads_its_part() {
+        let bytes = in_two_databases(b"");
+        let (_, visitors) = read(&bytes, &Options::default(), 4, 1000, &Told::default).unwrap();
+        // Those in the second database began in the first, and were read again.
+        assert!(visitors.len() >= 4);
+        assert!(visitors.iter().all(|told| told.lines.len() > 500));
+    }
+
+    #[test]
+    fn a_wrong_guess_changes_nothing() {
+        let (zeros, fives) = (vec![0; 200_000], vec![5; 200_000]);
+        let snapshot = in_two_databases(b"");
+        for value in [&zeros, &fives, &snapshot] {
+            let bytes = in_two_databases(value);
+            assert_eq!(together(&bytes, 2, 1000), alone(&bytes));
+            assert_eq!(together(&bytes, 5, 1000), alone(&bytes));
         }
     }
 

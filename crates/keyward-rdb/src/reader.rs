@@ -94,8 +94,9 @@ impl<'a> Reader<'a> {
     /// Reads it with several threads where all its bytes are in memory, as those of a mapped file are.
     ///
     /// Each thread has a visitor of its own, which sees whole records in the order of the file, but
-    /// not all of them: what they gather is merged by the caller. One thread also runs ahead to find
-    /// where records end, so that two threads are about one and a half times as fast as one.
+    /// not all of them: what they gather is merged by the caller. There may be more visitors than
+    /// threads. Every thread but the first begins where it guesses that a record begins; what it has
+    /// read from a wrong guess is dropped, visitor and all, and read again.
     ///
     /// ```
     /// use std::num::NonZero;

@@ -9,7 +9,6 @@ use crate::memory::Memory;
 use crate::module;
 use crate::reader::Options;
 use crate::sight::Sight;
-use crate::skim;
 use crate::string::{Form, length};
 use crate::summary::{Checksum, Summary};
 use crate::value::Values;
@@ -27,8 +26,6 @@ pub(crate) struct Snapshot<'o> {
     name: Vec<u8>,
     scratch: [Vec<u8>; 3],
     module: Option<(u64, KeyType)>,
-    /// Whether it looks no further into values than to find their ends.
-    skim: bool,
 }
 
 #[derive(Default)]
@@ -41,7 +38,7 @@ struct Before {
 }
 
 /// How many records pass between two signs of progress.
-const PROGRESS: u64 = 4096;
+pub(crate) const PROGRESS: u64 = 4096;
 
 impl<'o> Snapshot<'o> {
     pub(crate) fn new(options: &'o Options) -> Self {
@@ -54,7 +51,6 @@ impl<'o> Snapshot<'o> {
             name: Vec::new(),
             scratch: Default::default(),
             module: None,
-            skim: false,
         }
     }
 
@@ -92,7 +88,7 @@ impl<'o> Snapshot<'o> {
         self.summary.created_at
     }
 
-    /// The same as another, before it has read a record, to read from where the other is.
+    /// The same as another that has come to a place between two keys, to read on from there.
     pub(crate) fn resume(options: &'o Options, version: Version, db: u64) -> Self {
         let mut snapshot = Snapshot::new(options);
         snapshot.summary.version = version;
@@ -100,9 +96,10 @@ impl<'o> Snapshot<'o> {
         snapshot
     }
 
-    /// The same, but it looks only as far into values as it must to find their ends.
-    pub(crate) fn skimming(options: &'o Options) -> Self {
-        Snapshot { skim: true, ..Snapshot::new(options) }
+    /// Forgets what was said of a key that follows.
+    pub(crate) fn begin_anew(&mut self, db: u64) {
+        self.before = Before::default();
+        self.db = db;
     }
 
     pub(crate) fn version(&self) -> Version {
@@ -124,12 +121,15 @@ impl<'o> Snapshot<'o> {
         Ok(())
     }
 
+    /// What was read so far.
+    pub(crate) fn into_summary(self) -> Summary {
+        self.summary
+    }
+
     /// Reads what stands behind the last record.
-    pub(crate) fn finish<I: Checked>(mut self, input: &mut I) -> Result<Summary, Error> {
-        self.summary.checksum = checksum(input, self.summary.version)?;
-        self.summary.bytes = input.offset();
-        self.summary.trailing = input.rest()?;
-        Ok(self.summary)
+    fn finish<I: Checked>(self, input: &mut I) -> Result<Summary, Error> {
+        let computed = input.checksum();
+        finish(self.summary, input, computed)
     }
 
     /// Reads a key, or something else; `false` at the end.
@@ -190,10 +190,6 @@ impl<'o> Snapshot<'o> {
         offset: u64,
     ) -> Result<(), Error> {
         let before = std::mem::take(&mut self.before);
-        if self.skim && skim::pass(written, input)? {
-            self.count(before.expires_at);
-            return Ok(());
-        }
         let offset = before.offset.unwrap_or(offset);
         let [name_scratch, value_scratch, unpacked] = &mut self.scratch;
 
@@ -207,7 +203,7 @@ impl<'o> Snapshot<'o> {
             }
             match &self.module {
                 Some((_, key_type)) => {
-                    self.summary.modules.count(key_type.name());
+                    self.summary.modules.count(key_type.name(), 1);
                     key_type
                 }
                 None => written.key_type(),
@@ -232,7 +228,6 @@ impl<'o> Snapshot<'o> {
             sight: Sight { visitor, limit, name: name_scratch, value: value_scratch },
             unpacked,
             name_len: name.len,
-            skim: self.skim,
         };
         let found = values.read(written, input)?;
         let value = Value {
@@ -244,14 +239,9 @@ impl<'o> Snapshot<'o> {
             stream: found.stream,
         };
         visitor.value(&key, &value);
-        self.count(before.expires_at);
-        Ok(())
-    }
-
-    #[inline]
-    fn count(&mut self, expires_at: Option<u64>) {
         self.summary.keys += 1;
-        self.summary.expiring += u64::from(expires_at.is_some());
+        self.summary.expiring += u64::from(before.expires_at.is_some());
+        Ok(())
     }
 
     /// Reads what is not a key.
@@ -363,11 +353,22 @@ fn header<I: Input>(input: &mut I) -> Result<Version, Error> {
     Version::parse(&begins).map_err(|kind| Error::new(0, kind))
 }
 
-fn checksum<I: Checked>(input: &mut I, version: Version) -> Result<Checksum, Error> {
+/// Reads what stands behind the last record, up to which the checksum is `computed`.
+pub(crate) fn finish<I: Checked>(
+    mut summary: Summary,
+    input: &mut I,
+    computed: u64,
+) -> Result<Summary, Error> {
+    summary.checksum = checksum(input, summary.version, computed)?;
+    summary.bytes = input.offset();
+    summary.trailing = input.rest()?;
+    Ok(summary)
+}
+
+fn checksum<I: Input>(input: &mut I, version: Version, computed: u64) -> Result<Checksum, Error> {
     if version.number < Version::CHECKSUM {
         return Ok(Checksum::Absent);
     }
-    let computed = input.checksum();
     let at = input.offset();
     match u64::from_le_bytes(input.array()?) {
         0 => Ok(Checksum::Disabled),

@@ -26,9 +26,7 @@ pub(crate) fn read<V: Visitor, I: Input>(
         let form = Form::read(input)?;
         let mut walk = Walk::<V, Listpack>::new(&mut values.sight, Shape::Opaque);
         let at = input.offset();
-        if values.skim {
-            form.skip(input)?;
-        } else if form.within(input, values.unpacked, &mut walk)? == 0 {
+        if form.within(input, values.unpacked, &mut walk)? == 0 {
             return Err(Error::corrupt(at, "a node of a stream is empty"));
         }
         let last = node + 1 == info.nodes;

@@ -119,7 +119,7 @@ impl Form {
             Form::Plain(length) => plain(input, length, limit, scratch),
             Form::Packed { packed, length } => {
                 let start = input.offset();
-                if let (Some(small), Some(packed)) = (small(length), input.fits(packed)) {
+                if let (Some(small), Some(packed)) = (small(length), small(packed)) {
                     let bytes = lzf::unpack(input.take(packed)?, small, scratch)
                         .map_err(|why| Error::corrupt(start, why))?;
                     return Ok(Piece { bytes: &bytes[..limit.min(small)], len: length });
@@ -172,7 +172,7 @@ impl Form {
                 None => reader.read(&mut Part::new(input, length), length),
             },
             Form::Packed { packed, length } => {
-                if let (Some(small), Some(packed)) = (small(length), input.fits(packed)) {
+                if let (Some(small), Some(packed)) = (small(length), small(packed)) {
                     let bytes = lzf::unpack(input.take(packed)?, small, scratch)
                         .map_err(|why| Error::corrupt(start, why))?;
                     return match reader.read_whole(bytes) {

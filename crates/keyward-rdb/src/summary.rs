@@ -76,6 +76,25 @@ impl Summary {
     }
 }
 
+impl Summary {
+    /// Adds what was read of a part behind this one.
+    pub(crate) fn absorb(&mut self, other: Summary) {
+        self.server = other.server.or(self.server.take());
+        self.created_at = other.created_at.or(self.created_at);
+        self.used_memory = other.used_memory.or(self.used_memory);
+        self.aof_base |= other.aof_base;
+        self.keys += other.keys;
+        self.expiring += other.expiring;
+        for (name, count) in other.modules.iter() {
+            self.modules.count(name, count);
+        }
+        self.modules.others += other.modules.others;
+        self.module_aux += other.module_aux;
+        self.functions += other.functions;
+        self.slots += other.slots;
+    }
+}
+
 impl Default for Summary {
     fn default() -> Self {
         Summary {
@@ -115,15 +134,15 @@ impl Modules {
         self.others
     }
 
-    pub(crate) fn count(&mut self, name: &str) {
+    pub(crate) fn count(&mut self, name: &str, keys: u64) {
         /// No server loads as many modules, but a forged file may name them.
         const MOST: usize = 256;
-        if let Some(count) = self.names.get_mut(name) {
-            *count += 1;
+        if let Some(known) = self.names.get_mut(name) {
+            *known += keys;
         } else if self.names.len() < MOST {
-            self.names.insert(name.to_owned(), 1);
+            self.names.insert(name.to_owned(), keys);
         } else {
-            self.others += 1;
+            self.others += keys;
         }
     }
 }

@@ -39,8 +39,6 @@ pub(crate) struct Values<'r, 'v, V> {
     /// Where compressed collections are unpacked.
     pub(crate) unpacked: &'r mut Vec<u8>,
     pub(crate) name_len: u64,
-    /// Whether a stream's entries are passed over rather than walked; then it has no length.
-    pub(crate) skim: bool,
 }
 
 impl<V: Visitor> Values<'_, '_, V> {
