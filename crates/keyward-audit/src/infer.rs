@@ -150,23 +150,22 @@ impl Here {
 impl Node {
     /// The child for a segment; words become a value where they are too many.
     fn child(&mut self, name: &str, words: &Words, leaves: &mut usize) -> &mut Node {
-        let is_word = words.has(name);
-        if is_word && !self.any && !self.children.contains_key(name) {
-            if self.words >= words.most {
-                let before = self.count();
-                self.join(words);
-                *leaves = leaves.saturating_sub(before.saturating_sub(self.count()));
-            } else {
-                self.words += 1;
-            }
-        }
-        let joined = (is_word && self.any).then(|| joined(name));
-        let name = joined.as_deref().unwrap_or(name);
-        // Most keys are of a group that is known: a name is only made for a new one.
+        // Most keys are of a group that is known: whether a name is a word is only asked of a new one.
         if !self.children.contains_key(name) {
-            self.children.insert(name.into(), Node::default());
+            let is_word = words.has(name);
+            if is_word && !self.any {
+                if self.words >= words.most {
+                    let before = self.count();
+                    self.join(words);
+                    *leaves = leaves.saturating_sub(before.saturating_sub(self.count()));
+                } else {
+                    self.words += 1;
+                }
+            }
+            let name = if is_word && self.any { joined(name) } else { name.to_owned() };
+            return self.children.entry(name.into()).or_default();
         }
-        self.children.get_mut(name).expect("it was put there")
+        self.children.get_mut(name).expect("it is there")
     }
 
     /// Makes a value of all words here.

@@ -115,6 +115,18 @@ impl<'o> Snapshot<'o> {
         self.before.offset.is_none()
     }
 
+    /// Whether at least so many records follow each other here, up to a place between two keys.
+    pub(crate) fn is_row<I: Input>(&mut self, input: &mut I, records: usize) -> bool {
+        let mut seen = 0;
+        while seen < records || !self.is_between_keys() {
+            if !self.record(input, &mut ()).is_ok_and(|more| more) {
+                return false;
+            }
+            seen += 1;
+        }
+        true
+    }
+
     /// Reads the header.
     pub(crate) fn begin<I: Input>(&mut self, input: &mut I) -> Result<(), Error> {
         self.summary.version = header(input)?;

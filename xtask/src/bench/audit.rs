@@ -1,4 +1,5 @@
-//! `keyward audit` of a snapshot, against `rdb` 0.4's own program that only parses it.
+//! `keyward audit` of a snapshot, against `rdb` 0.4's own program that only parses it, and against the
+//! memory by prefix of HDT3213/rdb, a program in Go, where `KEYWARD_BENCH_HDT3213` says where it is.
 //!
 //! The snapshot is one that a server has written (`KEYWARD_BENCH_KEYS` keys, two million unless told
 //! otherwise). Both programs read the same file, in turn, and the best of their runs counts. Memory is the
@@ -57,11 +58,27 @@ pub(super) fn run(table: &mut Table) -> Result<()> {
     match peer {
         Some(_) => table.row(
             &what,
-            measured,
+            measured.clone(),
             format!("rdb 0.4 -f nil: {:.3} s", theirs.as_secs_f64()),
             at_least(theirs.as_secs_f64() / ours.as_secs_f64(), 5.0),
         ),
-        None => table.row(&what, measured, "rdb 0.4 is not there".to_owned(), String::new()),
+        None => {
+            table.row(&what, measured.clone(), "rdb 0.4 is not there".to_owned(), String::new())
+        }
+    }
+    if let Some(program) = std::env::var_os("KEYWARD_BENCH_HDT3213") {
+        let mut least = Duration::MAX;
+        for _ in 0..2 {
+            let mut prefixes = Command::new(&program);
+            prefixes.args(["-c", "prefix", "-n", "10", "-o", "/dev/null"]).arg(&dump);
+            least = least.min(timed(&mut prefixes, &[0])?.0);
+        }
+        table.row(
+            "audit, as memory by prefix",
+            measured,
+            format!("HDT3213/rdb -c prefix: {:.3} s", least.as_secs_f64()),
+            at_least(least.as_secs_f64() / ours.as_secs_f64(), 12.0),
+        );
     }
     table.row(
         "audit, memory",
