@@ -6,12 +6,13 @@ mod space;
 
 pub(crate) use definition::{Limit, Planned, Slot, Stored, slots};
 pub(crate) use joins::{Joins, PlannedJoin, Side};
+use space::Beginning;
 pub(crate) use space::{Class, Space};
 
 use crate::hash::Salt;
 use crate::mask::Mask;
 use crate::report::{SchemaInfo, Severity};
-use keyward_pattern::{Keyspace, Part, Split, Template};
+use keyward_pattern::{Keyspace, Part, Template};
 use keyward_rules::Live;
 use keyward_schema::model::{Date, Definition, Schema, Severity as RuleSeverity};
 use std::collections::HashSet;
@@ -168,14 +169,13 @@ impl Audit {
     /// What a key is; where its parameters lie goes to `places`.
     #[inline]
     pub(crate) fn classify(&self, key: &[u8], places: &mut Vec<Range<usize>>) -> Class {
-        let Some(first) = self.spaces.first() else { return Class::Unknown };
-        let mut split = Split::new(first.keyspace.separator(), key);
+        if self.spaces.is_empty() {
+            return Class::Unknown;
+        }
+        let begins = Beginning::new(key);
         for space in &self.spaces {
-            if space.keyspace.separator() != split.separator() {
-                split = Split::new(space.keyspace.separator(), key);
-            }
-            if space.may_begin(key)
-                && let Some(id) = space.keyspace.locate_split(key, &split, places)
+            if space.may_begin_with(begins)
+                && let Some(id) = space.keyspace.locate(key, places)
             {
                 return Class::Defined(space.first + id.index());
             }

@@ -4,8 +4,8 @@
 use crate::automaton::{Nfa, TooLarge};
 use crate::builder::{Builder, SeparatorError, unbindable};
 use crate::definition::{Compiled, Definition, KeySlot, Slot};
+use crate::ends::Ends;
 use crate::path::Path;
-use crate::split::Split;
 use crate::trie::Trie;
 use crate::{BuildError, Template};
 use std::borrow::Cow;
@@ -92,7 +92,7 @@ impl Keyspace {
     /// The definition that the key belongs to: the only one whose `parse` succeeds.
     #[inline]
     pub fn classify(&self, key: &[u8]) -> Option<DefinitionId> {
-        self.find_path(key, &Split::new(self.0.separator, key)).map(|(_, id)| id)
+        self.find_path(key, &mut Ends::new()).map(|(_, id)| id)
     }
 
     /// The definition that the key belongs to, and the values of its parameters.
@@ -109,8 +109,8 @@ impl Keyspace {
         values: &mut Vec<Cow<'k, str>>,
     ) -> Option<DefinitionId> {
         values.clear();
-        let split = Split::new(self.0.separator, key);
-        let (path, id) = self.find_path(key, &split)?;
+        let mut ends = Ends::new();
+        let (path, id) = self.find_path(key, &mut ends)?;
         let compiled = &self.0.definitions[id.index()];
         let mut inline = [const { 0..0 }; INLINE];
         let mut spilled;
@@ -120,7 +120,7 @@ impl Keyspace {
             spilled = vec![0..0; compiled.params.len()];
             &mut spilled
         };
-        self.0.paths[path as usize].capture(key, &split, ranges)?;
+        self.0.paths[path as usize].capture(key, self.0.separator, &ends, ranges)?;
         for (slot, range) in compiled.slots.iter().zip(ranges) {
             let spelling = std::str::from_utf8(&key[range.clone()]).ok()?;
             values.push(match slot {
@@ -146,39 +146,28 @@ impl Keyspace {
     /// ```
     #[inline]
     pub fn locate(&self, key: &[u8], places: &mut Vec<Range<usize>>) -> Option<DefinitionId> {
-        self.locate_split(key, &Split::new(self.0.separator, key), places)
-    }
-
-    /// The same for a key that was split already, by this keyspace's separator.
-    #[inline]
-    pub fn locate_split(
-        &self,
-        key: &[u8],
-        split: &Split,
-        places: &mut Vec<Range<usize>>,
-    ) -> Option<DefinitionId> {
-        let (path, id) = self.find_path(key, split)?;
-        places.clear();
-        places.resize(self.0.definitions[id.index()].params.len(), 0..0);
-        self.0.paths[path as usize].capture(key, split, places)?;
+        let mut ends = Ends::new();
+        let (path, id) = self.find_path(key, &mut ends)?;
+        self.0.paths[path as usize].locate(key, self.0.separator, &ends, places)?;
         Some(id)
     }
 
     #[inline]
-    fn find_path(&self, key: &[u8], split: &Split) -> Option<(u32, DefinitionId)> {
-        let path = self.0.trie.find(key, split)?;
+    fn find_path(&self, key: &[u8], ends: &mut Ends) -> Option<(u32, DefinitionId)> {
+        let path = self.0.trie.find(key, ends)?;
         let owner = self.0.owners[path as usize];
-        if owner.holds_shadowed && !self.holds_own_keys(path, owner.id, key, split) {
+        if owner.holds_shadowed && !self.holds_own_keys(path, owner.id, key, ends) {
             return None;
         }
         Some((path, owner.id))
     }
 
     /// Whether the keys inside a key are keys of the definitions they stand for.
-    fn holds_own_keys(&self, path: u32, id: DefinitionId, key: &[u8], split: &Split) -> bool {
+    fn holds_own_keys(&self, path: u32, id: DefinitionId, key: &[u8], ends: &Ends) -> bool {
         let compiled = &self.0.definitions[id.index()];
         let mut places = vec![0..0; compiled.params.len()];
-        let captured = self.0.paths[path as usize].capture(key, split, &mut places);
+        let path = &self.0.paths[path as usize];
+        let captured = path.capture(key, self.0.separator, ends, &mut places);
         captured.is_some()
             && compiled.slots.iter().zip(places).all(|(slot, place)| match slot {
                 Slot::Key(slot) => self.owns(slot, &key[place]),
@@ -190,10 +179,7 @@ impl Keyspace {
     /// a narrower definition.
     pub(crate) fn owns(&self, slot: &KeySlot, key: &[u8]) -> bool {
         let Some(bare) = self.0.bare.as_ref().filter(|_| slot.shadowed) else { return true };
-        let owner = bare
-            .trie
-            .find(key, &Split::new(self.0.separator, key))
-            .map(|path| bare.owners[path as usize]);
+        let owner = bare.trie.find(key, &mut Ends::new()).map(|path| bare.owners[path as usize]);
         owner.is_some_and(|owner| slot.targets.contains(&owner))
     }
 

@@ -194,7 +194,7 @@ impl Language {
     #[inline]
     pub(crate) fn matches(&self, segment: &[u8]) -> bool {
         match &self.shortcut {
-            Shortcut::Uuid => is_uuid(segment),
+            Shortcut::Uuid => segment.try_into().is_ok_and(is_uuid),
             Shortcut::Text if is_plain_ascii(segment) => true,
             Shortcut::Run { set, lengths } => {
                 lengths.contains(&segment.len())
@@ -211,6 +211,11 @@ impl Language {
             },
             _ => self.spelling.matches(segment),
         }
+    }
+
+    /// Whether it is that of uuids, see [`is_uuid`].
+    pub(crate) fn is_uuid(&self) -> bool {
+        self.shortcut == Shortcut::Uuid
     }
 
     /// Whether a value is spelled as it is.
@@ -296,29 +301,33 @@ impl Shortcut {
     }
 }
 
-/// Lower-case hex digits with hyphens at their four places. Measured at a third of the automaton's time.
-#[inline]
-fn is_uuid(segment: &[u8]) -> bool {
-    const HEX: [bool; 256] = {
-        let mut table = [false; 256];
-        let mut at = 0;
-        while at < 16 {
-            table[b"0123456789abcdef"[at] as usize] = true;
-            at += 1;
-        }
-        table
+/// Lower-case hex digits with hyphens at their four places, eight bytes at a time: three quarters of
+/// the instructions that a look at a table for each byte takes.
+pub(crate) fn is_uuid(segment: &[u8; 36]) -> bool {
+    const ONES: u64 = 0x0101_0101_0101_0101;
+    const HIGH: u64 = 0x8080_8080_8080_8080;
+    // The hyphens of the second and the third word, all bits of their places, and what makes each
+    // a zero, so that the whole word is digits.
+    const HYPHENS: [u64; 2] = [0x0000_2d00_0000_002d, 0x2d00_0000_002d_0000];
+    const PLACES: [u64; 2] = [0x0000_ff00_0000_00ff, 0xff00_0000_00ff_0000];
+    const TO_ZEROS: [u64; 2] = [0x0000_1d00_0000_001d, 0x1d00_0000_001d_0000];
+    // Each byte's high bit says whether it is a digit: the sums' bits tell `0` and above, past `9`,
+    // `a` and above, past `f`. Only exact where all are below 0x80, which the last term makes sure of.
+    let digits = |word: u64| {
+        let from = |byte: u64| word.wrapping_add(ONES * (0x80 - byte));
+        (from(0x30) ^ from(0x3a) ^ from(0x61) ^ from(0x67)) & !word
     };
-    let Ok(segment) = <&[u8; 36]>::try_from(segment) else { return false };
-    let mut good = true;
-    let mut at = 0;
-    while at < 36 {
-        good &= match at {
-            8 | 13 | 18 | 23 => segment[at] == b'-',
-            _ => HEX[segment[at] as usize],
-        };
-        at += 1;
+    let word = |at: usize| segment[at..].first_chunk().map_or(0, |word| u64::from_le_bytes(*word));
+    let (second, third) = (word(8), word(16));
+    if second & PLACES[0] != HYPHENS[0] || third & PLACES[1] != HYPHENS[1] {
+        return false;
     }
-    good
+    let all = digits(word(0))
+        & digits(second ^ TO_ZEROS[0])
+        & digits(third ^ TO_ZEROS[1])
+        & digits(word(24))
+        & digits(word(28));
+    all & HIGH == HIGH
 }
 
 /// Not empty, printable ASCII, no braces: text without looking further, eight bytes at a time.

@@ -4,8 +4,8 @@
 //! definitions. In a path nothing is left to resolve: every piece is a literal or a language.
 
 use crate::automaton::{Dfa, Nfa, TooLarge};
+use crate::ends::{self, Ends};
 use crate::language::Language;
-use crate::split::{self, Split};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -41,8 +41,9 @@ pub(crate) struct Path {
     pub(crate) segments: Vec<Segment>,
     pub(crate) rest: bool,
     captures: Vec<Capture>,
-    /// Whether every parameter is a whole segment, so that where segments end is where values do
-    simple: bool,
+    /// The segment of each parameter, if every parameter is a whole one: where segments end is
+    /// then where values do
+    wholes: Option<Box<[u8]>>,
 }
 
 /// What stands between two separators.
@@ -158,26 +159,48 @@ impl Path {
                 && first.piece == last.piece
                 && pieces.all(|(number, piece)| number == first.piece || is_nothing(piece))
         };
-        let simple = segments.len() <= split::MOST && captures.iter().all(is_whole);
-        Path { segments, rest, captures, simple }
+        let simple = segments.len() <= ends::MOST
+            && captures.iter().enumerate().all(|(at, it)| it.param == at && is_whole(it));
+        let whole = |capture: &Capture| u8::try_from(capture.first.segment).unwrap_or(u8::MAX);
+        let wholes = simple.then(|| captures.iter().map(whole).collect());
+        Path { segments, rest, captures, wholes }
     }
 
-    /// Where each parameter's spelling lies in a key that is known to belong to this path.
-    /// `None` if it does not after all.
+    /// The same as [`Path::capture`] into a vector that is used again.
+    #[inline]
+    pub(crate) fn locate(
+        &self,
+        key: &[u8],
+        separator: u8,
+        ends: &Ends,
+        places: &mut Vec<Range<usize>>,
+    ) -> Option<()> {
+        places.clear();
+        if let Some(wholes) = &self.wholes {
+            self.ends_with(key, ends)?;
+            // One by one: most keys have one parameter, and `extend` is a call of fifty instructions.
+            for segment in wholes {
+                places.push(ends.segment((*segment).into()));
+            }
+            return Some(());
+        }
+        places.resize(self.captures.len(), 0..0);
+        self.capture(key, separator, ends, places)
+    }
+
+    /// Where each parameter's spelling lies in a key that was found to belong to this path, with
+    /// the ends that were noted on the way. `None` if it does not after all.
     pub(crate) fn capture(
         &self,
         key: &[u8],
-        split: &Split,
+        separator: u8,
+        ends: &Ends,
         out: &mut [Range<usize>],
     ) -> Option<()> {
-        if self.simple {
-            if split.count() < self.segments.len() {
-                return None;
-            }
-            for capture in &self.captures {
-                let segment = split.segment(capture.first.segment);
-                let last = self.rest && capture.first.segment + 1 == self.segments.len();
-                out[capture.param] = segment.start..if last { key.len() } else { segment.end };
+        if let Some(wholes) = &self.wholes {
+            self.ends_with(key, ends)?;
+            for (place, segment) in out.iter_mut().zip(wholes) {
+                *place = ends.segment((*segment).into());
             }
             return Some(());
         }
@@ -187,7 +210,11 @@ impl Path {
         let last = self.segments.len() - 1;
         let mut open = 0;
         for (number, segment) in self.segments.iter().enumerate() {
-            let end = if number == last { key.len() } else { split.end(number, key, start) };
+            let end = match ends.end(number) {
+                _ if number == last => key.len(),
+                Some(end) => end,
+                None => start + find(separator, key.get(start..)?),
+            };
             // Captures are in order and do not overlap: at each segment only the next one counts.
             while let Some(current) = capture {
                 if current.first.segment == number {
@@ -206,6 +233,12 @@ impl Path {
             start = end + 1;
         }
         (start == key.len() + 1).then_some(())
+    }
+
+    /// Whether the last segment was seen to end where the key does.
+    #[inline]
+    fn ends_with(&self, key: &[u8], ends: &Ends) -> Option<()> {
+        (ends.end(self.segments.len() - 1) == Some(key.len())).then_some(())
     }
 
     /// How many parameters it has.
@@ -247,6 +280,21 @@ impl Path {
         let mut captures = self.captures.iter();
         let found = captures.find(|c| (c.first.segment..=c.last.segment).contains(&segment))?;
         Some(found.param)
+    }
+
+    /// Where the key's segments end, if it belongs to this path.
+    #[cfg(feature = "prove")]
+    pub(crate) fn ends(&self, key: &[u8], separator: u8) -> Option<Ends> {
+        let mut ends = Ends::new();
+        let last = self.segments.len() - 1;
+        let mut start = 0;
+        for number in 0..last {
+            let end = start + find(separator, key.get(start..)?);
+            ends.note(number, end);
+            start = end + 1;
+        }
+        ends.note(last, key.len());
+        self.matches(key, separator).then_some(ends)
     }
 
     /// Whether the whole key belongs to this path.

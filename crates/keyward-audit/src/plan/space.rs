@@ -36,9 +36,30 @@ pub(crate) struct Space {
     pub(crate) first: usize,
     /// What every key begins with, as far as that is fixed
     begins: Vec<u8>,
+    beginning: Beginning,
     old: Option<Keyspace>,
     pub(crate) renames: Vec<OldPlan>,
     pub(crate) foreign: Vec<ForeignPlan>,
+}
+
+/// The first eight bytes of a text: enough to pass over keys with another prefix, without a call
+/// for each schema that compares the whole of it.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Beginning {
+    word: u64,
+    /// The bits that are of the text, which may be shorter
+    mask: u64,
+}
+
+impl Beginning {
+    #[inline]
+    pub(super) fn new(text: &[u8]) -> Self {
+        if let Some(word) = text.first_chunk() {
+            return Beginning { word: u64::from_le_bytes(*word), mask: u64::MAX };
+        }
+        let word = |byte: fn(&u8) -> u64| text.iter().rev().fold(0, |all, it| all << 8 | byte(it));
+        Beginning { word: word(|it| u64::from(*it)), mask: word(|_| 0xff) }
+    }
 }
 
 /// A former name.
@@ -95,11 +116,18 @@ impl Space {
             loose: keyspace.loosened(),
             owners: Owners::new(keyspace),
             first,
+            beginning: Beginning::new(&begins),
             begins,
             renames: renames.collect(),
             old: old.as_ref().map(|old| old.keyspace.clone()),
             foreign: foreign.collect(),
         }
+    }
+
+    /// Whether a key of this keyspace can have this beginning.
+    #[inline]
+    pub(super) fn may_begin_with(&self, key: Beginning) -> bool {
+        (key.word ^ self.beginning.word) & self.beginning.mask == 0
     }
 
     /// Whether a key of this keyspace can begin so.

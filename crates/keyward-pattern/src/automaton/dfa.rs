@@ -317,8 +317,8 @@ impl Dfa {
 ///
 /// Hopcroft's refinement: of two halves only the smaller one splits others again.
 fn merge_equal_states(next: &[Vec<u32>], accepting: &[bool]) -> Vec<u32> {
-    let alive = can_accept(next, accepting);
     let before = Predecessors::new(next);
+    let alive = can_accept(&before, accepting);
     let first = |state: usize| usize::from(alive[state]) + usize::from(accepting[state]);
     let mut groups = Groups::new(&(0..next.len()).map(first).collect::<Vec<_>>());
     let mut open: Vec<usize> = (0..groups.ranges.len()).collect();
@@ -468,19 +468,14 @@ impl Predecessors {
 }
 
 /// Which states lead to acceptance.
-fn can_accept(next: &[Vec<u32>], accepting: &[bool]) -> Vec<bool> {
-    let mut before: Vec<Vec<u32>> = vec![Vec::new(); next.len()];
-    for (state, row) in (0u32..).zip(next) {
-        for &to in row {
-            before[to as usize].push(state);
-        }
-    }
+fn can_accept(before: &Predecessors, accepting: &[bool]) -> Vec<bool> {
     let mut alive = accepting.to_vec();
-    let mut queue: Vec<usize> = (0..next.len()).filter(|&state| accepting[state]).collect();
+    let mut queue: Vec<u32> =
+        (0u32..).zip(accepting).filter(|(_, accepts)| **accepts).map(|(state, _)| state).collect();
     while let Some(state) = queue.pop() {
-        for &from in &before[state] {
+        for &from in (0..before.classes).flat_map(|class| before.of(class, state)) {
             if !std::mem::replace(&mut alive[from as usize], true) {
-                queue.push(from as usize);
+                queue.push(from);
             }
         }
     }

@@ -2,6 +2,7 @@
 
 use super::{Dfa, TooLarge};
 use std::collections::HashMap;
+use std::rc::Rc;
 
 /// More states than any sensible type needs; a regular expression that wants more is refused.
 const MAX_STATES: usize = 60_000;
@@ -19,8 +20,11 @@ pub(crate) struct Nfa {
 /// The sets of states that make up the deterministic automaton's.
 struct Sets<'n> {
     nfa: &'n Nfa,
-    numbers: HashMap<Vec<u32>, u32>,
-    open: Vec<Vec<u32>>,
+    numbers: HashMap<Rc<[u32]>, u32>,
+    known: Vec<Rc<[u32]>>,
+    /// The set that is being looked for, and what of it is still to be followed
+    set: Vec<u32>,
+    open: Vec<u32>,
     /// In which round each state was last met
     mark: Vec<u32>,
     round: u32,
@@ -28,26 +32,29 @@ struct Sets<'n> {
 
 impl Sets<'_> {
     /// The number of a set, with everything that is reached from it without reading.
-    fn number(&mut self, from: Vec<u32>) -> u32 {
+    fn number(&mut self, from: &[u32]) -> u32 {
         // Most bytes lead nowhere, and nowhere is the first of all sets.
-        if from.is_empty() && !self.open.is_empty() {
+        if from.is_empty() && !self.known.is_empty() {
             return 0;
         }
         self.round += 1;
-        let mut set = Vec::with_capacity(from.len());
-        let mut open = from;
-        while let Some(state) = open.pop() {
+        self.set.clear();
+        self.open.extend(from);
+        while let Some(state) = self.open.pop() {
             if std::mem::replace(&mut self.mark[state as usize], self.round) != self.round {
-                open.extend(&self.nfa.states[state as usize].free);
-                set.push(state);
+                self.open.extend(&self.nfa.states[state as usize].free);
+                self.set.push(state);
             }
         }
-        set.sort_unstable();
-        let fresh = u32::try_from(self.open.len()).unwrap_or(u32::MAX);
-        *self.numbers.entry(set).or_insert_with_key(|set| {
-            self.open.push(set.clone());
-            fresh
-        })
+        self.set.sort_unstable();
+        if let Some(&known) = self.numbers.get(self.set.as_slice()) {
+            return known;
+        }
+        let fresh = u32::try_from(self.known.len()).unwrap_or(u32::MAX);
+        let set = Rc::<[u32]>::from(self.set.as_slice());
+        self.known.push(set.clone());
+        self.numbers.insert(set, fresh);
+        fresh
     }
 }
 
@@ -214,21 +221,24 @@ impl Nfa {
         let mut sets = Sets {
             nfa: self,
             numbers: HashMap::new(),
+            known: Vec::new(),
+            set: Vec::new(),
             open: Vec::new(),
             mark: vec![0; self.states.len()],
             round: 0,
         };
-        let dead = sets.number(Vec::new());
-        let start = sets.number(vec![self.start]);
+        let dead = sets.number(&[]);
+        let start = sets.number(&[self.start]);
         let mut next: Vec<Vec<u32>> = vec![vec![dead; samples.len()]];
         let mut accepting = vec![false];
         let mut work = 0;
+        let mut targets: Vec<Vec<u32>> = vec![Vec::new(); samples.len()];
         let mut at = 1;
-        while at < sets.open.len() {
-            let set = sets.open[at].clone();
+        while at < sets.known.len() {
+            let set = sets.known[at].clone();
             at += 1;
             accepting.push(set.binary_search(&self.end).is_ok());
-            let mut targets: Vec<Vec<u32>> = vec![Vec::new(); samples.len()];
+            targets.iter_mut().for_each(Vec::clear);
             for &(first, last, to) in
                 set.iter().flat_map(|&state| &self.states[state as usize].ranges)
             {
@@ -237,9 +247,17 @@ impl Nfa {
                 targets[classes].iter_mut().for_each(|targets| targets.push(to));
             }
             work += targets.iter().map(Vec::len).sum::<usize>();
-            next.push(targets.into_iter().map(|targets| sets.number(targets)).collect());
+            let mut row: Vec<u32> = Vec::with_capacity(samples.len());
+            for (class, to) in targets.iter().enumerate() {
+                // Neighbours mostly lead to the same states.
+                row.push(match class.checked_sub(1) {
+                    Some(before) if targets[before] == *to => row[before],
+                    _ => sets.number(to),
+                });
+            }
+            next.push(row);
             // Twice the bound: what is merged afterwards does not count.
-            if sets.open.len() > 2 * max_states || work > MAX_WORK {
+            if sets.known.len() > 2 * max_states || work > MAX_WORK {
                 return Err(TooLarge);
             }
         }

@@ -6,7 +6,6 @@
 use crate::automaton::{Dfa, Meeting, TooLarge, preference, search};
 use crate::path::{Path, Piece, Segment};
 use crate::prove::search::Search;
-use crate::split::Split;
 use crate::{DefinitionId, Keyspace};
 
 /// A key with two readings.
@@ -63,8 +62,9 @@ fn between(keyspace: &Keyspace, definition: DefinitionId, paths: &[Path]) -> Opt
     let params = keyspace.definition(definition).params().len();
     let read = |path: u32, key: &str| {
         let mut places = vec![0..0; params];
-        let split = Split::new(keyspace.separator(), key.as_bytes());
-        paths[path as usize].capture(key.as_bytes(), &split, &mut places)?;
+        let (path, separator) = (&paths[path as usize], keyspace.separator());
+        let ends = path.ends(key.as_bytes(), separator)?;
+        path.capture(key.as_bytes(), separator, &ends, &mut places)?;
         Some(places.into_iter().map(|place| key[place].to_owned()).collect::<Vec<_>>())
     };
     let mut search = Search::new(paths.iter(), keyspace.separator());

@@ -4,9 +4,9 @@ use super::VERSION;
 use super::block::Reader;
 use crate::automaton::Dfa;
 use crate::codec::Codec;
+use crate::ends::Ends;
 use crate::language::Language;
 use crate::path::{Path, Piece, Segment};
-use crate::split::Split;
 use crate::trie::{Growing, GrowingNode, Trie};
 use crate::{DefinitionId, lower};
 use std::borrow::Cow;
@@ -145,8 +145,8 @@ impl Tables {
 
 impl Paths {
     fn find<'k>(&self, key: &'k [u8], separator: u8) -> Option<Found<'k>> {
-        let split = Split::new(separator, key);
-        let number = self.trie.find(key, &split)?;
+        let mut ends = Ends::new();
+        let number = self.trie.find(key, &mut ends)?;
         let (definition, path) = &self.paths[number as usize];
         let key = std::str::from_utf8(key).ok()?;
         let mut found = Found {
@@ -162,7 +162,7 @@ impl Paths {
             found.spilled.resize(params, 0..0);
             &mut found.spilled
         };
-        path.capture(key.as_bytes(), &split, places)?;
+        path.capture(key.as_bytes(), separator, &ends, places)?;
         Some(found)
     }
 }

@@ -1,6 +1,6 @@
 //! The tree while it grows: what a [`Trie`] is laid out from, and what the prover walks.
 
-use super::{Branch, Edge, LiteralTable, Matcher, NONE, Node, Target, Trie, Word};
+use super::{Branch, Edge, Literal, LiteralTable, Matcher, NONE, Node, Target, Trie};
 #[cfg(feature = "prove")]
 use crate::automaton::Nfa;
 use crate::automaton::{Dfa, Meeting, TooLarge, meet, meet_dfa, subset};
@@ -254,12 +254,17 @@ impl Growing {
             if target.0 & Target::PATH != 0 {
                 continue;
             }
-            let laid_out = if let Some((word, child)) = node.only_literal() {
-                Node::Literal(word, targets[child as usize])
+            let laid_out = if let Some((literal, child)) = node.only_literal() {
+                Node::Literal(literal, targets[child as usize])
             } else if let Some((matcher, child)) = node.only_edge() {
                 Node::Edge(Edge { matcher, to: targets[child as usize] })
             } else {
-                trie.branch_out(node, *target, &targets)
+                trie.add_literals(node, *target, &targets);
+                if node.has_only_literals() {
+                    Node::Literals
+                } else {
+                    trie.branch_out(node, &targets)
+                }
             };
             trie.nodes.push(laid_out);
         }
@@ -286,14 +291,18 @@ impl GrowingNode {
         self.literals.is_empty() && self.edges.is_empty() && self.rests.is_empty()
     }
 
-    fn only_literal(&self) -> Option<(Word, u32)> {
+    fn has_only_literals(&self) -> bool {
+        self.edges.is_empty() && self.rests.is_empty() && self.ends.is_empty()
+    }
+
+    fn only_literal(&self) -> Option<(Literal, u32)> {
         let mut literals = self.literals.iter();
         let (text, &child) = literals.next()?;
-        let only = literals.next().is_none()
-            && self.edges.is_empty()
-            && self.rests.is_empty()
-            && self.ends.is_empty();
-        if only { Word::short(text).map(|word| (word, child)) } else { None }
+        if literals.next().is_none() && self.has_only_literals() {
+            Literal::short(text).map(|literal| (literal, child))
+        } else {
+            None
+        }
     }
 
     fn only_edge(&self) -> Option<(u32, u32)> {
@@ -307,10 +316,13 @@ impl GrowingNode {
 }
 
 impl Trie {
-    fn branch_out(&mut self, node: &GrowingNode, own: Target, targets: &[Target]) -> Node {
+    fn add_literals(&mut self, node: &GrowingNode, own: Target, targets: &[Target]) {
         for (text, &child) in &node.literals {
             self.literals.insert(own.0, text, targets[child as usize]);
         }
+    }
+
+    fn branch_out(&mut self, node: &GrowingNode, targets: &[Target]) -> Node {
         let first = |paths: &[u32]| paths.first().copied().unwrap_or(NONE);
         let edges = node.edges.iter();
         let edges = edges.map(|&(matcher, to)| Edge { matcher, to: targets[to as usize] });
@@ -319,8 +331,7 @@ impl Trie {
         let rests =
             rests.map(|(matcher, to)| Edge { matcher: *matcher, to: Target::path(first(to)) });
         let rests = append(&mut self.edges, rests);
-        let literals = !node.literals.is_empty();
-        self.branches.push(Branch { literals, edges, rests, end: first(&node.ends) });
+        self.branches.push(Branch { edges, rests, end: first(&node.ends) });
         Node::Branch(u32::try_from(self.branches.len() - 1).unwrap_or(NONE))
     }
 }

@@ -10,10 +10,10 @@ mod literals;
 pub(crate) use growing::{Growing, GrowingNode};
 
 use crate::automaton::{Dfa, TooLarge};
-use crate::language::Language;
-use crate::path::Segment;
-use crate::split::Split;
-use literals::{LiteralTable, Word};
+use crate::ends::Ends;
+use crate::language::{Language, is_uuid};
+use crate::path::{Segment, find};
+use literals::{Literal, LiteralTable};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -36,18 +36,19 @@ pub(crate) struct Trie {
 #[derive(Debug)]
 enum Node {
     /// One literal leads on, nothing else
-    Literal(Word, Target),
+    Literal(Literal, Target),
+    /// Several literals, which the table knows, and nothing else
+    Literals,
     /// One type leads on, nothing else
     Edge(Edge),
     /// Everything else
     Branch(u32),
 }
 
-/// A place with several ways on, or where a path ends although others go on.
+/// A place with several ways on, or where a path ends although others go on. The table knows its
+/// literals.
 #[derive(Debug)]
 struct Branch {
-    /// Whether literals lead on, which the table knows
-    literals: bool,
     /// Types that lead on, the narrower ones first
     edges: Range<u32>,
     /// Types that take the rest of the key, likewise
@@ -68,6 +69,8 @@ struct Target(u32);
 
 impl Target {
     const PATH: u32 = 1 << 31;
+    /// Where no step leads
+    const NOWHERE: Self = Target(NONE);
 
     fn path(number: u32) -> Self {
         Target(number | Target::PATH)
@@ -85,6 +88,8 @@ struct Place {
 /// What a segment with at least one parameter may be.
 #[derive(Debug)]
 pub(crate) enum Matcher {
+    Uuid,
+    Whole(Arc<Language>),
     Single {
         before: Box<[u8]>,
         language: Arc<Language>,
@@ -97,38 +102,45 @@ pub(crate) enum Matcher {
 
 impl Trie {
     /// The path that the key belongs to; where several do, the one that is narrower at the first
-    /// place where they differ.
+    /// place where they differ. Where its segments end is noted on the way.
     #[inline]
-    pub(crate) fn find(&self, key: &[u8], split: &Split) -> Option<u32> {
-        debug_assert_eq!(split.separator(), self.separator);
-        self.walk(Target(0), key, split, Place { start: 0, segment: 0 })
+    pub(crate) fn find(&self, key: &[u8], ends: &mut Ends) -> Option<u32> {
+        self.walk(Target(0), key, ends, Place { start: 0, segment: 0 })
     }
 
-    fn walk(&self, mut at: Target, key: &[u8], split: &Split, place: Place) -> Option<u32> {
+    fn walk(&self, mut at: Target, key: &[u8], ends: &mut Ends, place: Place) -> Option<u32> {
         let Place { mut start, segment: mut nth } = place;
         loop {
+            // The number of a path is no node's: there the key should have ended.
             let node = self.nodes.get(at.0 as usize)?;
-            let end = split.end(nth, key, start);
-            let segment = &key[start..end];
-            let to = match node {
-                Node::Literal(word, to) => word.is(segment).then_some(*to)?,
-                Node::Edge(edge) => self.matches(*edge, segment).then_some(edge.to)?,
+            let (len, to) = match node {
+                Node::Literal(literal, to) => {
+                    (literal.is_at(key, start).then_some(literal.len())?, *to)
+                }
+                Node::Literals => {
+                    let (len, to) = self.literals.step(at.0, key, start, self.separator);
+                    if to == Target::NOWHERE {
+                        return None;
+                    }
+                    (len, to)
+                }
+                Node::Edge(edge) => {
+                    let matcher = &self.matchers[edge.matcher as usize];
+                    (matcher.len_in(&key[start..], self.separator)?, edge.to)
+                }
                 Node::Branch(number) => {
                     let branch = &self.branches[*number as usize];
-                    let literal =
-                        branch.literals.then(|| self.literals.get(at.0, segment)).flatten();
-                    match literal {
-                        // With a single way on there is nothing to come back to.
-                        Some(to) if branch.edges.is_empty() && branch.rests.is_empty() => to,
-                        _ => {
-                            let next = Place { start: end + 1, segment: nth + 1 };
-                            return self.branch(branch, literal, key, split, start..end, next);
-                        }
-                    }
+                    return self.branch(branch, at, key, ends, Place { start, segment: nth });
                 }
             };
+            let end = start + len;
+            ends.note(nth, end);
             if end == key.len() {
                 return self.end(to);
+            }
+            // What was stepped over without looking for its end may go on.
+            if key.get(end) != Some(&self.separator) {
+                return None;
             }
             at = to;
             start = end + 1;
@@ -138,19 +150,26 @@ impl Trie {
 
     /// Tries each way on in turn. A node is reached at one place of the key only, so that no node
     /// is entered twice for one key.
+    #[inline(never)]
     fn branch(
         &self,
         branch: &Branch,
-        literal: Option<Target>,
+        at: Target,
         key: &[u8],
-        split: &Split,
-        segment: Range<usize>,
-        next: Place,
+        ends: &mut Ends,
+        place: Place,
     ) -> Option<u32> {
-        let go_on = |to: Target| {
-            if segment.end == key.len() { self.end(to) } else { self.walk(to, key, split, next) }
+        let Place { start, segment: nth } = place;
+        let (len, literal) = self.literals.step(at.0, key, start, self.separator);
+        let segment = start..start + len;
+        ends.note(nth, segment.end);
+        let next = Place { start: segment.end + 1, segment: nth + 1 };
+        let mut go_on = |to: Target| {
+            if segment.end == key.len() { self.end(to) } else { self.walk(to, key, ends, next) }
         };
-        if let Some(found) = literal.and_then(go_on) {
+        if literal != Target::NOWHERE
+            && let Some(found) = go_on(literal)
+        {
             return Some(found);
         }
         for edge in self.edges(&branch.edges) {
@@ -162,6 +181,7 @@ impl Trie {
         }
         let mut rests = self.edges(&branch.rests).iter();
         let rest = rests.find(|edge| self.matches(**edge, &key[segment.start..]))?;
+        ends.note(nth, key.len());
         self.end(rest.to)
     }
 
@@ -185,7 +205,7 @@ impl Trie {
                 let path = self.branches[number as usize].end;
                 (path != NONE).then_some(path)
             }
-            Node::Literal(..) | Node::Edge(_) => None,
+            Node::Literal(..) | Node::Literals | Node::Edge(_) => None,
         }
     }
 }
@@ -193,6 +213,10 @@ impl Trie {
 impl Matcher {
     fn new(segment: &Segment) -> Self {
         if let Some((before, language, after)) = segment.single() {
+            if before.is_empty() && after.is_empty() {
+                let language = language.clone();
+                return if language.is_uuid() { Matcher::Uuid } else { Matcher::Whole(language) };
+            }
             return Matcher::Single {
                 before: before.into_bytes().into(),
                 language: language.clone(),
@@ -205,18 +229,31 @@ impl Matcher {
         }
     }
 
+    /// How long the segment is that a text begins with, if it matches. A uuid may go on behind its
+    /// end, which is for the caller to see.
+    #[inline]
+    fn len_in(&self, text: &[u8], separator: u8) -> Option<usize> {
+        if let Matcher::Uuid = self {
+            return is_uuid(text.first_chunk()?).then_some(36);
+        }
+        self.len_by_separator(text, separator)
+    }
+
+    #[inline(never)]
+    fn len_by_separator(&self, text: &[u8], separator: u8) -> Option<usize> {
+        let len = find(separator, text);
+        self.matches(&text[..len]).then_some(len)
+    }
+
     #[inline]
     fn matches(&self, segment: &[u8]) -> bool {
         match self {
-            Matcher::Single { before, language, after } => {
-                if before.is_empty() && after.is_empty() {
-                    return language.matches(segment);
-                }
-                segment
-                    .strip_prefix(&**before)
-                    .and_then(|rest| rest.strip_suffix(&**after))
-                    .is_some_and(|inside| language.matches(inside))
-            }
+            Matcher::Uuid => segment.try_into().is_ok_and(is_uuid),
+            Matcher::Whole(language) => language.matches(segment),
+            Matcher::Single { before, language, after } => segment
+                .strip_prefix(&**before)
+                .and_then(|rest| rest.strip_suffix(&**after))
+                .is_some_and(|inside| language.matches(inside)),
             Matcher::Several(dfa) => dfa.matches(segment),
             Matcher::Many(pieces) => pieces.matches(segment),
         }
