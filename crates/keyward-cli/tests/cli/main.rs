@@ -2,6 +2,7 @@
 
 mod audit;
 mod audit_live;
+mod audit_lost;
 mod audit_resume;
 mod audit_truth;
 mod check;
