@@ -16,6 +16,7 @@ mod help;
 mod hostile;
 mod init;
 mod key;
+mod sarif;
 mod stream;
 
 use keyward_testkit::Cli;
