@@ -64,7 +64,7 @@ impl<O> Kept<O> {
         each.map(|(_, reading)| reading.shard.counts.scanned).fold(0, u64::saturating_add)
     }
 
-    /// The caller stopped it.
+    /// What there is to go on from.
     pub(super) fn stopped(self, error: Option<Error>, clock: u64) -> Ended<O> {
         let mut kept = self.read;
         kept.extend(self.lost);
