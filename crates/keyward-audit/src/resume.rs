@@ -17,13 +17,15 @@ use std::fmt;
 /// The version of the document.
 const VERSION: u32 = 1;
 
-/// How an audit of servers ended that did not fail.
+/// How an audit of servers ended that saw something.
 #[derive(Debug)]
 pub enum Outcome {
     /// Everything was seen
     Whole(Box<Report>),
     /// The caller stopped it
     Stopped(Box<Stopped>),
+    /// A server failed for good after something was counted
+    Lost(live::Error, Box<Stopped>),
 }
 
 /// What was seen before a stop. It is no result.

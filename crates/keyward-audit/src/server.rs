@@ -25,11 +25,13 @@ impl Audit {
         match self.observe_on(url, options, None, listener, now)? {
             Outcome::Whole(report) => Ok(*report),
             Outcome::Stopped(_) => Err(live::Error::Stopped),
+            Outcome::Lost(error, _) => Err(error),
         }
     }
 
     /// The same for a scan that may be stopped, by [`live::Options::stop`], and go on later, from what an
-    /// earlier one left; [`Audit::can_go_on`] says whether it can. A listener is told of the rest only.
+    /// earlier one left; [`Audit::can_go_on`] says whether it can. A listener is told of the rest only. Where
+    /// a server fails for good, what was counted is given back with the error, to go on later.
     pub fn observe_on(
         self: &Arc<Self>,
         url: &str,
@@ -40,6 +42,7 @@ impl Audit {
     ) -> Result<Outcome, live::Error> {
         let mut options = options.clone();
         options.resume = earlier.map(|earlier| earlier.resume.clone());
+        options.salt = self.mask.salt;
         let ended = live::observe(url, &options, |shard| {
             let tally = Tally::new(self.clone(), shard.clock);
             match listener() {
@@ -62,7 +65,7 @@ impl Audit {
                 let report = self.report_with(source, tallies, earlier, &server, now);
                 Outcome::Whole(Box::new(report))
             }
-            Ended::Stopped { resume, bytes, shards } => {
+            Ended::Stopped { error, resume, bytes, shards } => {
                 let partial = |(shard, tally): (live::Shard, Tally)| {
                     let earlier: Vec<Report> = counted(&shard).cloned().into_iter().collect();
                     let source = partial(&shard, &tally, bytes, &earlier);
@@ -73,7 +76,11 @@ impl Audit {
                     report
                 };
                 let counted = shards.into_iter().map(partial).collect();
-                Outcome::Stopped(Box::new(Stopped { resume, counted }))
+                let stopped = Box::new(Stopped { resume, counted });
+                match error {
+                    None => Outcome::Stopped(stopped),
+                    Some(error) => Outcome::Lost(error, stopped),
+                }
             }
         })
     }
@@ -149,11 +156,15 @@ fn server(shard: &live::Shard) -> Server {
 
 fn shard(shard: &live::Shard, tally: &Tally, earlier: &[Report]) -> report::Shard {
     let before = earlier.iter().flat_map(|report| &report.source.shards);
-    let before = before.filter(|it| it.name == shard.name).map(|it| it.keys_seen);
+    let before: Vec<_> = before.filter(|it| it.name == shard.name).collect();
+    // Who was lost does not say how many keys there are.
+    let dbsize = shard.dbsize_after.or(shard.dbsize_before);
+    let dbsize = dbsize.or_else(|| before.iter().find_map(|it| it.dbsize));
+    let seen = before.iter().map(|it| it.keys_seen);
     report::Shard {
         name: shard.name.clone(),
-        keys_seen: before.fold(tally.keys_seen(), u64::saturating_add),
-        dbsize: shard.dbsize_after,
+        keys_seen: seen.fold(tally.keys_seen(), u64::saturating_add),
+        dbsize,
         run_id: (!shard.run_id.is_empty()).then(|| shard.run_id.clone()),
         alone: shard.alone,
         again: shard.again,

@@ -13,6 +13,12 @@ pub(super) struct Batch {
     ends: Vec<usize>,
     /// How many the observer was told of
     pub(super) done: usize,
+    /// The cursor that it was asked for with
+    pub(super) from: u64,
+    /// What SCAN said
+    pub(super) scanned: Scanned,
+    /// Keys that it has, but that were told before a stop, by their hashes
+    pub(super) before: Vec<u64>,
 }
 
 /// Longer names are counted, but not looked up.
@@ -23,7 +29,7 @@ const MOST_KEYS: u64 = 1_000_000;
 const MOST_BYTES: usize = 256 * 1024 * 1024;
 
 /// What a reply to SCAN says beside the names.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Scanned {
     pub(super) cursor: u64,
     pub(super) keys: u64,
@@ -31,11 +37,15 @@ pub(super) struct Scanned {
 }
 
 impl Batch {
+    pub(super) fn asked_with(cursor: u64) -> Self {
+        Batch { from: cursor, ..Batch::default() }
+    }
+
     /// Reads a reply to SCAN, and keeps the names that are to be looked up.
     pub(super) fn receive(
         &mut self,
         connection: &mut Connection,
-        chosen: impl Fn(&[u8]) -> bool,
+        mut chosen: impl FnMut(&[u8]) -> bool,
     ) -> Result<Scanned, Fault> {
         let garbage = |connection: &Connection| {
             let got = connection.text().escape_ascii().to_string();

@@ -43,11 +43,15 @@
 //! - SCAN may tell a key twice, when the server's table shrinks meanwhile. Keeping all names to find
 //!   these would take memory without bound, so counts stand beside DBSIZE instead.
 //! - A broken connection is made again, and the scan goes on from its cursor if the server is the same
-//!   process still.
+//!   process still. Where it cannot be made again, what was seen is given back with the error, as
+//!   [`Ended::Stopped`], to go on later.
+//! - What was stopped goes on where it was if the server is the same process still: to another one, a
+//!   cursor means nothing, so that shard begins anew while the others go on.
 //! - No message holds a credential.
 
 mod address;
 mod connection;
+mod ended;
 mod error;
 mod lines;
 mod lookup;

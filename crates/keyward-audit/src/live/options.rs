@@ -8,6 +8,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use super::address::Secret;
+use crate::hash::Salt;
 
 /// How a server is to be read. The default bounds how much it is burdened, and leaves no trace in what it
 /// evicts.
@@ -57,6 +58,8 @@ pub struct Options {
     pub progress: Arc<Progress>,
     /// Where to go on, from a reading that was stopped
     pub resume: Option<Resume>,
+    /// By which names are hashed that [`Resume`] needs to know again; the same for both halves
+    pub salt: Salt,
 }
 
 impl Default for Options {
@@ -82,6 +85,7 @@ impl Default for Options {
             stop: Arc::default(),
             progress: Arc::default(),
             resume: None,
+            salt: Salt::of(""),
         }
     }
 }
@@ -165,6 +169,10 @@ pub struct ResumeShard {
     pub slots: Option<String>,
     /// The database, and the cursor in it; `None` where all was seen
     pub at: Option<(u64, u64)>,
+    /// Keys behind that cursor that were seen already, by their salted hashes: where a server was lost, the
+    /// cursor may stand before some
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub told: Vec<u64>,
     /// What was counted so far
     pub counts: super::seen::Counts,
     /// What could not be seen so far

@@ -8,7 +8,7 @@ use super::address::Target;
 use super::connection::Connection;
 use super::error::{Error, Fault};
 use super::options::{Options, ResumeShard, Via};
-use super::reading::{Reading, Task};
+use super::reading::{Broken, Reading, Task};
 use super::seen::Shard;
 use super::server::{self, Info};
 use super::topology::{self, Chosen, Node, Part};
@@ -22,11 +22,43 @@ pub(super) fn read<O: Observer>(
     clock: u64,
     cancel: &AtomicBool,
     make: &impl Fn(&Shard) -> O,
-) -> Result<Reading<O>, Fault> {
-    let chosen = match resume {
-        Some(resume) => again(part, resume, options)?,
-        None => topology::choose(part, options)?,
+) -> Result<Reading<O>, Broken<O>> {
+    let mut resume = resume;
+    let read = match resume.map(|resume| again(part, resume, options)) {
+        None => topology::choose(part, options).map_err(Fault::from),
+        Some(Ok(Again::Same(chosen))) => Ok(*chosen),
+        Some(Ok(Again::Other(why))) => {
+            resume = None;
+            topology::choose(part, options).map_err(Fault::from).map(|mut chosen| {
+                chosen
+                    .notes
+                    .push(format!("keys were read from the beginning again, because {why}"));
+                chosen
+            })
+        }
+        Some(Err(fault)) => Err(fault),
     };
+    let read = read
+        .map_err(Broken::from)
+        .and_then(|chosen| read_chosen(chosen, part, options, resume, clock, cancel, make));
+    read.map_err(|mut broken| {
+        let before = resume.filter(|_| broken.seen.is_none());
+        if let Some(resume) = before {
+            broken.seen = Some(Box::new(Reading::of(resume, clock, make)));
+        }
+        broken
+    })
+}
+
+fn read_chosen<O: Observer>(
+    chosen: Chosen,
+    part: &Part,
+    options: &Options,
+    resume: Option<&ResumeShard>,
+    clock: u64,
+    cancel: &AtomicBool,
+    make: &impl Fn(&Shard) -> O,
+) -> Result<Reading<O>, Broken<O>> {
     let Chosen { target, mut connection, info, mut notes } = chosen;
     expect_still_slots(part, options)?;
     let settings = settings(part, &target, &mut connection, &info, options, &mut notes)?;
@@ -54,43 +86,61 @@ pub(super) fn read<O: Observer>(
         ..Shard::default()
     };
     let task = Task { options, part, target: &target, info: &info, clock, resume, cancel };
-    let mut reading = match options.via {
+    let (reading, mut connection) = match options.via {
         Via::Scan => scan::read(&task, shard, make)?,
         Via::Snapshot => snapshot::read(&task, shard, make)?,
     };
-    if reading.stopped.is_none() {
-        if info.is_known() {
-            task.expect_same(&Info::ask(&mut reading.connection)?)?;
-        }
-        expect_still_slots(part, options)?;
+    if reading.stopped.is_some() {
+        return Ok(reading);
     }
-    Ok(reading)
+    match expect_same(&task, &mut connection) {
+        Ok(()) => Ok(reading),
+        Err(fault) => Err(Broken::new(fault, reading)),
+    }
 }
 
-/// The server that was read before a stop.
-fn again(part: &Part, resume: &ResumeShard, options: &Options) -> Result<Chosen, Fault> {
-    let gone = |why: &str| {
-        let (address, why) = (resume.server.clone(), why.to_owned());
-        Fault::Fatal(Error::NotResumable { address, why })
-    };
+/// Fails where the server is not what it was before it was read.
+fn expect_same(task: &Task<'_>, connection: &mut Connection) -> Result<(), Fault> {
+    if task.info.is_known() {
+        task.expect_same(&Info::ask(connection)?)?;
+    }
+    expect_still_slots(task.part, task.options)
+}
+
+/// What has become of the server that was read before a stop.
+enum Again {
+    /// It is the same process still
+    Same(Box<Chosen>),
+    /// It is not, and why: a cursor means nothing to another one, which hashes keys in its own way
+    Other(&'static str),
+}
+
+fn again(part: &Part, resume: &ResumeShard, options: &Options) -> Result<Again, Fault> {
+    const FAILED_OVER: Again =
+        Again::Other("the server was failed over since the scan was stopped");
+    if part.name != resume.name {
+        return Ok(FAILED_OVER);
+    }
     let same = |target: &&Target| target.to_string() == resume.server;
     let candidates = part.candidates.iter().chain([&part.primary]);
-    let target =
-        { candidates }.find(same).ok_or_else(|| gone("the server that was read is gone"))?;
+    let Some(target) = { candidates }.find(same) else {
+        return Ok(Again::Other("the replica that was read is gone"));
+    };
     let mut connection = server::open(target, options)?;
     let info = Info::ask(&mut connection)?;
     if resume.run_id.is_empty() || !info.is_known() {
-        return Err(gone("whether it is the same server is not known, because it denies INFO"));
+        let why = "whether it is the same server is not known, because it denies INFO".to_owned();
+        return Err(Error::NotResumable { address: resume.server.clone(), why }.into());
     }
     if info.get("run_id") != resume.run_id {
-        return Err(gone("the server was restarted since"));
+        return Ok(Again::Other("the server was restarted since the scan was stopped"));
     }
     if info.get("role") != resume.role {
-        return Err(gone("the server was failed over since"));
+        return Ok(FAILED_OVER);
     }
     let mut notes = resume.notes.clone();
     notes.push("the scan was stopped and resumed".to_owned());
-    Ok(Chosen { target: target.clone(), connection, info, notes })
+    Ok(Again::Same(Box::new(Chosen { target: target.clone(), connection, info, notes })))
 }
 
 /// Fails where a cluster's primary moves slots: keys would be seen twice, or not at all.

@@ -3,8 +3,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::address::Target;
-use super::connection::Connection;
-use super::error::Fault;
+use super::error::{Error, Fault};
 use super::options::{Options, ResumeShard};
 use super::seen::{Bytes, Shard};
 use super::server::Info;
@@ -51,8 +50,68 @@ impl Task<'_> {
 pub(super) struct Reading<O> {
     pub(super) shard: Shard,
     pub(super) observer: O,
-    pub(super) bytes: Bytes,
+    /// `None` where nothing was read
+    pub(super) bytes: Option<Bytes>,
     /// The database and cursor where it was stopped
     pub(super) stopped: Option<(u64, u64)>,
-    pub(super) connection: Connection,
+    /// Keys behind that cursor that the observer was told of, by their hashes
+    pub(super) told: Vec<u64>,
+}
+
+impl<O> Reading<O> {
+    /// What was seen before a stop, of a server that could not be read on.
+    pub(super) fn of(resume: &ResumeShard, clock: u64, make: impl FnOnce(&Shard) -> O) -> Self {
+        let shard = Shard {
+            name: resume.name.clone(),
+            server: resume.server.clone(),
+            run_id: resume.run_id.clone(),
+            role: resume.role.clone(),
+            slots: resume.slots.clone(),
+            clock,
+            resumed: true,
+            counts: resume.counts,
+            notes: resume.notes.clone(),
+            ..Shard::default()
+        };
+        let (stopped, told) = (resume.at, resume.told.clone());
+        Reading { observer: make(&shard), shard, bytes: None, stopped, told }
+    }
+
+    /// Where to go on.
+    pub(super) fn resume(&self) -> ResumeShard {
+        let Shard { name, run_id, server, role, slots, counts, notes, .. } = self.shard.clone();
+        let (at, told) = (self.stopped, self.told.clone());
+        ResumeShard { name, run_id, server, role, slots, at, told, counts, notes }
+    }
+
+    /// Whether more was seen than before it was resumed.
+    pub(super) fn is_further_than(&self, resume: Option<&ResumeShard>) -> bool {
+        let before = resume.map_or(0, |resume| resume.counts.scanned);
+        self.shard.counts.scanned > before
+    }
+}
+
+/// A server that could not be read to its end.
+pub(super) struct Broken<O> {
+    pub(super) fault: Fault,
+    /// What was seen of it until then
+    pub(super) seen: Option<Box<Reading<O>>>,
+}
+
+impl<O> Broken<O> {
+    pub(super) fn new(fault: Fault, seen: Reading<O>) -> Self {
+        Broken { fault, seen: Some(Box::new(seen)) }
+    }
+}
+
+impl<O> From<Fault> for Broken<O> {
+    fn from(fault: Fault) -> Self {
+        Broken { fault, seen: None }
+    }
+}
+
+impl<O> From<Error> for Broken<O> {
+    fn from(error: Error) -> Self {
+        Fault::from(error).into()
+    }
 }

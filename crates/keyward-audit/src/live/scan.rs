@@ -3,29 +3,30 @@
 //! One connection scans ahead while the other's lookups are under way, so that the server never waits
 //! for this side; a third reads values, and measures what others wait for.
 
-use std::collections::VecDeque;
+use std::collections::{HashSet, VecDeque};
 use std::sync::atomic::Ordering;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::connection::write_command;
+use super::connection::{Connection, write_command};
 use super::error::{Error, Fault};
 use super::lines::Lines;
-use super::lookup::{Batch, Questions, Row, State};
+use super::lookup::{Batch, Questions, Row, Scanned, State};
+use super::options::Options;
 use super::pace::Pace;
-use super::reading::{Reading, Task};
+use super::reading::{Broken, Reading, Task};
 use super::sample::is_sampled;
 use super::seen::{Bytes, Counts, Shard};
 use super::server::Info;
 use super::values::{self, READ, Wish};
 use crate::observe::Observer;
 
-/// Reads one server to its end, or until it is stopped.
+/// Reads one server to its end, or until it is stopped or lost.
 pub(super) fn read<O: Observer>(
     task: &Task<'_>,
     mut shard: Shard,
     observer: impl FnOnce(&Shard) -> O,
-) -> Result<Reading<O>, Fault> {
+) -> Result<(Reading<O>, Connection), Broken<O>> {
     let options = task.options;
     let mut lines = Lines::open(task)?;
     let questions = lines.questions(task, &mut shard.notes)?;
@@ -48,34 +49,46 @@ pub(super) fn read<O: Observer>(
         values,
         pace: Pace::new(options.bound, idle),
         counts,
+        told: task.resume.map(|resume| resume.told.iter().copied().collect()).unwrap_or_default(),
         db: 0,
         refused: None,
         out: Vec::new(),
     };
-    let mut stopped = None;
+    let (mut stopped, mut fault) = (None, None);
     if let Some((first, cursor)) = from {
         for (&db, _) in databases.range(first..) {
-            let cursor = if db == first { cursor } else { 0 };
-            stopped = scan.database(db, cursor)?.map(|cursor| (db, cursor));
+            let (at, lost) = scan.database(db, if db == first { cursor } else { 0 });
+            (stopped, fault) = (at.map(|cursor| (db, cursor)), lost);
             if stopped.is_some() {
                 break;
             }
         }
     }
-    shard.dbsize_after = scan.lines.databases(task, &mut Vec::new())?.values().copied().sum();
+    if fault.is_none() {
+        match scan.lines.databases(task, &mut Vec::new()) {
+            Ok(databases) => shard.dbsize_after = databases.values().copied().sum(),
+            Err(_) if stopped.is_some() => {}
+            Err(lost) => fault = Some(lost),
+        }
+    }
     shard.counts = scan.counts;
     shard.latency = scan.pace.latency();
     shard.notes.extend(scan.refused.map(|reply| {
         format!("some lengths or elements are not known, because the server says: {reply}")
     }));
-    if stopped.is_none() {
+    if stopped.is_none() && fault.is_none() {
         note_counts(&mut shard);
     }
     let bytes = match questions.memory {
         Some(samples) => Bytes::MemoryUsage { samples },
         None => Bytes::Unknown,
     };
-    Ok(Reading { shard, observer: scan.observer, bytes, stopped, connection: scan.lines.control })
+    let (bytes, told) = (Some(bytes), scan.told.into_iter().collect());
+    let reading = Reading { shard, observer: scan.observer, bytes, stopped, told };
+    match fault {
+        None => Ok((reading, scan.lines.control)),
+        Some(fault) => Err(Broken::new(fault, reading)),
+    }
 }
 
 /// Says what the numbers do not say by themselves.
@@ -112,6 +125,8 @@ struct Scan<'a, O> {
     values: bool,
     pace: Pace,
     counts: Counts,
+    /// Keys behind the cursor that were told before a stop, by their hashes
+    told: HashSet<u64>,
     db: u64,
     /// What a server said that denies commands for values
     refused: Option<String>,
@@ -132,23 +147,37 @@ struct Flow {
 }
 
 impl<O: Observer> Scan<'_, O> {
-    /// Reads a database. Where it was stopped, gives the cursor to go on from.
-    fn database(&mut self, db: u64, cursor: u64) -> Result<Option<u64>, Fault> {
-        /// Breaks of the connection without a batch between them.
-        const TRIES: u32 = 5;
+    /// Reads a database. Where it was stopped or lost, gives the cursor to go on from.
+    fn database(&mut self, db: u64, cursor: u64) -> (Option<u64>, Option<Fault>) {
         self.db = db;
         let mut flow = Flow { asked: Some(cursor), ..Flow::default() };
+        let read = self.read_on(&mut flow);
+        if let Ok(false) = read {
+            self.told.clear();
+            return (None, None);
+        }
+        let cursor = self.roll_back(&flow);
+        // Whoever stops it does not wait for a server that is gone.
+        let fault =
+            read.err().filter(|fault| !(matches!(fault, Fault::Lost(_)) && self.task.must_stop()));
+        (Some(cursor), fault)
+    }
+
+    /// Reads a database. `true` where it was stopped.
+    fn read_on(&mut self, flow: &mut Flow) -> Result<bool, Fault> {
+        /// Breaks of the connection without a batch between them.
+        const TRIES: u32 = 5;
         let mut tries = 0;
-        let mut selected = self.lines.select(db);
+        let mut selected = self.lines.select(self.db);
         loop {
             let stop = self.task.must_stop();
             let step = match std::mem::replace(&mut selected, Ok(())) {
-                Ok(()) if stop => return self.stop(flow),
-                Ok(()) => self.step(&mut flow),
+                Ok(()) if stop => return self.stop(flow).map(|()| true),
+                Ok(()) => self.step(flow),
                 Err(fault) => Err(fault),
             };
             match step {
-                Ok(false) => return Ok(None),
+                Ok(false) => return Ok(false),
                 Ok(true) => tries = 0,
                 Err(Fault::Lost(why)) => {
                     tries += 1;
@@ -156,7 +185,7 @@ impl<O: Observer> Scan<'_, O> {
                         return Err(Fault::Lost(why));
                     }
                     self.reconnect(why)?;
-                    selected = self.lines.select(db);
+                    selected = self.lines.select(self.db);
                     (flow.sent, flow.looked) = (false, 0);
                 }
                 Err(fault) => return Err(fault),
@@ -165,12 +194,29 @@ impl<O: Observer> Scan<'_, O> {
     }
 
     /// Lets what is under way come to its end.
-    fn stop(&mut self, mut flow: Flow) -> Result<Option<u64>, Fault> {
+    fn stop(&mut self, flow: &mut Flow) -> Result<(), Fault> {
         // The reply to a SCAN that was sent ahead is not waited for.
-        let cursor = flow.asked.take();
-        while self.step(&mut flow)? {}
+        let asked = flow.asked.take();
+        let mut more = Ok(true);
+        while let Ok(true) = more {
+            more = self.step(flow);
+        }
+        flow.asked = asked;
+        more.map(drop)
+    }
+
+    /// Forgets what was scanned and not told, and gives the cursor from which it is told later.
+    fn roll_back(&mut self, flow: &Flow) -> u64 {
+        let salt = self.task.options.salt;
+        for batch in &flow.batches {
+            let Scanned { keys, long_names, .. } = batch.scanned;
+            self.counts.scanned -= keys - batch.done as u64;
+            self.counts.long_names -= long_names;
+            self.told.extend(&batch.before);
+            self.told.extend((0..batch.done).map(|at| salt.hash(batch.name(at))));
+        }
         // A database that was at its end goes on with the next; its own cursor cannot come again.
-        Ok(Some(cursor.unwrap_or(END)))
+        flow.batches.front().map_or(flow.asked.unwrap_or(END), |oldest| oldest.from)
     }
 
     /// Receives a batch, sends for the next, and tells of one. `false` at the end.
@@ -243,10 +289,23 @@ impl<O: Observer> Scan<'_, O> {
 
     /// Reads a reply to SCAN.
     fn receive(&mut self, flow: &mut Flow) -> Result<Batch, Fault> {
-        let mut batch = Batch::default();
-        let sample = self.task.options.sample;
-        let chosen = |name: &[u8]| sample.is_none_or(|percent| is_sampled(name, percent));
-        let scanned = batch.receive(&mut self.lines.scan, chosen)?;
+        let mut batch = Batch::asked_with(flow.asked.unwrap_or(END));
+        let Options { sample, salt, .. } = *self.task.options;
+        let (told, mut before) = (&mut self.told, Vec::new());
+        let received = batch.receive(&mut self.lines.scan, |name| {
+            let hash = (!told.is_empty()).then(|| salt.hash(name));
+            if let Some(hash) = hash.filter(|hash| told.remove(hash)) {
+                before.push(hash);
+                return false;
+            }
+            sample.is_none_or(|percent| is_sampled(name, percent))
+        });
+        let Ok(mut scanned) = received else {
+            self.told.extend(before);
+            return received.map(|_| batch);
+        };
+        scanned.keys -= before.len() as u64;
+        (batch.scanned, batch.before) = (scanned, before);
         self.counts.scanned += scanned.keys;
         self.counts.long_names += scanned.long_names;
         self.task.options.progress.keys.fetch_add(scanned.keys, Ordering::Relaxed);

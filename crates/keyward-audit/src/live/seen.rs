@@ -13,8 +13,10 @@ use super::options::Resume;
 pub enum Ended<O> {
     /// Everything was seen
     Whole(Seen<O>),
-    /// The caller stopped it
+    /// The caller stopped it, or a server failed for good after some of its keys were seen
     Stopped {
+        /// Why it ended, unless the caller stopped it
+        error: Option<Error>,
         /// Where to go on
         resume: Resume,
         /// What a number of bytes means
@@ -26,11 +28,11 @@ pub enum Ended<O> {
 }
 
 impl<O> Ended<O> {
-    /// What was seen, or [`Error::Stopped`].
+    /// What was seen, or why that is not all.
     pub fn whole(self) -> Result<Seen<O>, Error> {
         match self {
             Ended::Whole(seen) => Ok(seen),
-            Ended::Stopped { .. } => Err(Error::Stopped),
+            Ended::Stopped { error, .. } => Err(error.unwrap_or(Error::Stopped)),
         }
     }
 }

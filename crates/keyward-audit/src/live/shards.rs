@@ -5,11 +5,12 @@ use std::thread;
 use std::time::{Duration, Instant, SystemTime};
 
 use super::address::Address;
+use super::ended::{Kept, whole};
 use super::error::{Error, Fault};
-use super::options::{Options, Resume, ResumeShard, Via};
+use super::options::{Options, Resume, ResumeShard};
 use super::part;
-use super::reading::Reading;
-use super::seen::{Bytes, Ended, Sample, Seen, Shard};
+use super::reading::{Broken, Reading};
+use super::seen::{Ended, Shard};
 use super::topology::{self, Part};
 use crate::observe::Observer;
 
@@ -30,38 +31,48 @@ pub(super) fn observe<O: Observer>(
     if let Some(resume) = &options.resume {
         expect_same(resume, &parts)?;
     }
-    let mut kept: Vec<(Part, Reading<O>)> = Vec::new();
+    let mut kept = Kept::new();
     let mut restarted: Option<Instant> = None;
     loop {
         let is_failing_over = || restarted.is_some_and(|since| since.elapsed() < FAILOVER);
-        let todo = parts.iter().filter(|part| !kept.iter().any(|(done, _)| done.is(part)));
-        let todo: Vec<Part> = todo.cloned().collect();
+        let todo: Vec<Part> = parts.iter().filter(|part| !kept.has(part)).cloned().collect();
         let resume = options.resume.as_ref().filter(|_| restarted.is_none());
-        let mut changed = None;
+        let (mut changed, mut failed) = (None, None);
         let mut waiting = false;
         for (part, result) in read_all(&todo, options, resume, clock, make) {
-            match result {
+            let (fault, seen) = match result {
                 Ok(mut reading) => {
                     reading.shard.again = restarted.is_some();
-                    kept.push((part, reading));
+                    kept.read(part, reading);
+                    continue;
                 }
-                Err(fault @ Fault::Lost(_)) if is_alone(&address, &part) => {
-                    let keys = options.progress.keys.load(Ordering::Relaxed);
-                    return Err(fault.into_error(&part.name, keys));
+                Err(Broken { fault, seen }) => (fault, seen.map(|seen| *seen)),
+            };
+            kept.lost(&part, &fault, seen);
+            match fault {
+                fault @ Fault::Lost(_) if is_alone(&address, &part) => {
+                    failed = Some(fault.into_error(&part.name, kept.keys()));
                 }
-                Err(Fault::Lost(why) | Fault::Changed(why)) => changed = Some((part.name, why)),
+                Fault::Lost(why) | Fault::Changed(why) => changed = Some((part.name, why)),
                 // Until it has happened, the old primary is still named.
-                Err(Fault::Fatal(Error::Unreachable { .. })) if is_failing_over() => waiting = true,
-                Err(Fault::Fatal(error)) => return Err(error),
+                Fault::Fatal(Error::Unreachable { .. }) if is_failing_over() => waiting = true,
+                Fault::Fatal(error) => failed = failed.or(Some(error)),
             }
         }
-        if kept.iter().any(|(_, reading)| reading.stopped.is_some()) {
-            return Ok(stopped(kept, clock));
+        if let Some(error) = failed {
+            return kept.failed(error, options, clock);
         }
-        parts = find_again(&address, &parts, options, changed.is_some() || restarted.is_some())?;
-        kept.retain(|(done, _)| parts.iter().any(|part| part.is(done)));
-        if kept.len() == parts.len() {
-            return Ok(Ended::Whole(whole(url, options, clock, kept)));
+        if kept.is_stopped() {
+            return Ok(kept.stopped(None, clock));
+        }
+        let in_trouble = changed.is_some() || restarted.is_some();
+        parts = match find_again(&address, &parts, options, in_trouble) {
+            Ok(parts) => parts,
+            Err(error) => return kept.failed(error, options, clock),
+        };
+        kept.retain(&parts);
+        if kept.read.len() == parts.len() {
+            return Ok(Ended::Whole(whole(url, options, clock, kept.read)));
         }
         if waiting && changed.is_none() {
             thread::sleep(PAUSE);
@@ -71,7 +82,7 @@ pub(super) fn observe<O: Observer>(
             let (address, why) = changed.unwrap_or_else(|| {
                 (Address::shown(url), "its shards were not the same before and after".to_owned())
             });
-            return Err(Error::Incomplete { address, why });
+            return kept.failed(Error::Incomplete { address, why }, options, clock);
         }
         restarted = Some(Instant::now());
     }
@@ -87,22 +98,29 @@ fn check(options: &Options) -> Result<(), Error> {
     Ok(())
 }
 
-/// Fails where a shard that was read is no more, or has other slots: keys that moved meanwhile would be
-/// counted twice, or not at all.
+/// Fails where a shard that was read has other slots: keys that moved meanwhile would be counted twice, or
+/// not at all.
 fn expect_same(resume: &Resume, parts: &[Part]) -> Result<(), Error> {
     for shard in &resume.shards {
-        let changed = |why: String| Error::NotResumable { address: shard.name.clone(), why };
-        let Some(part) = parts.iter().find(|part| part.name == shard.name) else {
-            return Err(changed("it is no primary there any more".to_owned()));
-        };
-        let slots = part.node.as_ref().map(|(_, slots)| slots);
-        if slots != shard.slots.as_ref() {
-            let or_none = |slots: Option<&String>| slots.map_or("none".to_owned(), String::clone);
-            let (was, is) = (or_none(shard.slots.as_ref()), or_none(slots));
-            return Err(changed(format!("its slots were {was}, and are {is}")));
+        if parts.iter().any(|part| is_of(shard, part)) {
+            continue;
         }
+        let slots = |slots: Option<&String>| slots.map_or("none".to_owned(), String::clone);
+        let why = match parts.iter().find(|part| part.name == shard.name) {
+            None => "it is no primary there any more".to_owned(),
+            Some(part) => {
+                let is = part.node.as_ref().map(|(_, slots)| slots);
+                format!("its slots were {}, and are {}", slots(shard.slots.as_ref()), slots(is))
+            }
+        };
+        return Err(Error::NotResumable { address: shard.name.clone(), why });
     }
     Ok(())
+}
+
+/// Whether a shard that was stopped is a part: its slots are no other's, whoever serves them by now.
+fn is_of(shard: &ResumeShard, part: &Part) -> bool {
+    part.node.as_ref().map(|(_, slots)| slots) == shard.slots.as_ref()
 }
 
 fn now() -> u64 {
@@ -115,7 +133,7 @@ fn is_alone(address: &Address, part: &Part) -> bool {
     matches!(address, Address::Single(_)) && part.node.is_none()
 }
 
-type Read<O> = (Part, Result<Reading<O>, Fault>);
+type Read<O> = (Part, Result<Reading<O>, Broken<O>>);
 
 /// Reads parts at once, each in a thread of its own.
 fn read_all<O: Observer>(
@@ -128,9 +146,9 @@ fn read_all<O: Observer>(
     let cancel = &AtomicBool::new(false);
     let read = |part: &Part| {
         let resume =
-            resume.and_then(|resume| resume.shards.iter().find(|shard| shard.name == part.name));
+            resume.and_then(|resume| resume.shards.iter().find(|shard| is_of(shard, part)));
         let result = part::read(part, options, resume, clock, cancel, make);
-        if matches!(result, Err(Fault::Fatal(_))) {
+        if matches!(result, Err(Broken { fault: Fault::Fatal(_), .. })) {
             cancel.store(true, Ordering::Relaxed);
         }
         result
@@ -169,60 +187,4 @@ fn find_again(
         }
         thread::sleep(PAUSE);
     }
-}
-
-fn stopped<O>(kept: Vec<(Part, Reading<O>)>, clock: u64) -> Ended<O> {
-    let mut resume = Resume { clock, shards: Vec::new() };
-    let bytes = bytes(&kept);
-    let mut shards = Vec::new();
-    for (_, reading) in kept {
-        let at = reading.stopped;
-        let Shard { name, run_id, server, role, slots, counts, notes, .. } = reading.shard.clone();
-        resume.shards.push(ResumeShard { name, run_id, server, role, slots, at, counts, notes });
-        shards.push((reading.shard, reading.observer));
-    }
-    Ended::Stopped { resume, bytes, shards }
-}
-
-/// The least that is true of all.
-fn bytes<O>(kept: &[(Part, Reading<O>)]) -> Bytes {
-    let each = kept.iter().map(|(_, reading)| reading.bytes);
-    let least = |one, other| match (one, other) {
-        (Bytes::Estimated { checked }, Bytes::Estimated { checked: other }) => {
-            Bytes::Estimated { checked: checked && other }
-        }
-        (one, other) if one == other => one,
-        _ => Bytes::Unknown,
-    };
-    each.reduce(least).unwrap_or(Bytes::Unknown)
-}
-
-fn whole<O>(url: &str, options: &Options, clock: u64, kept: Vec<(Part, Reading<O>)>) -> Seen<O> {
-    let bytes = bytes(&kept);
-    let each = kept.into_iter().map(|(_, reading)| (reading.shard, reading.observer));
-    let mut shards: Vec<(Shard, O)> = each.collect();
-    shards.sort_by(|(one, _), (other, _)| one.name.cmp(&other.name));
-    let sample = options.sample.filter(|_| options.via == Via::Scan).map(|percent| Sample {
-        percent,
-        scanned: shards.iter().map(|(shard, _)| shard.counts.scanned).sum(),
-        chosen: shards
-            .iter()
-            .map(|(shard, _)| shard.counts.keys + shard.counts.gone + shard.counts.denied)
-            .sum(),
-    });
-    let mut notes = Vec::new();
-    if options.via == Via::Scan {
-        notes.push("the lookups of this audit count as keyspace hits".to_owned());
-    }
-    let several = shards.len() > 1;
-    for (shard, _) in &shards {
-        for note in &shard.notes {
-            let note = if several { format!("{}: {note}", shard.name) } else { note.clone() };
-            // A shard that was stopped says again what it said before.
-            if !notes.contains(&note) {
-                notes.push(note);
-            }
-        }
-    }
-    Seen { name: Address::shown(url), clock, bytes, sample, shards, notes }
 }

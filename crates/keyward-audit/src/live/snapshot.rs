@@ -26,7 +26,7 @@ pub(super) fn read<O: Observer>(
     task: &Task<'_>,
     mut shard: Shard,
     observer: impl FnOnce(&Shard) -> O,
-) -> Result<Reading<O>, Fault> {
+) -> Result<(Reading<O>, Connection), Fault> {
     check_headroom(task, &mut shard)?;
     if task.options.sample.is_some() {
         shard.notes.push("all keys were read: a snapshot is not sampled".to_owned());
@@ -72,7 +72,8 @@ pub(super) fn read<O: Observer>(
         shard.notes.push(format!("{} is newer than what is known of the format", summary.version));
     }
     let bytes = Bytes::Estimated { checked: summary.memory_checked() };
-    Ok(Reading { shard, observer: watch.observer, bytes, stopped: None, connection: control })
+    let (bytes, told) = (Some(bytes), Vec::new());
+    Ok((Reading { shard, observer: watch.observer, bytes, stopped: None, told }, control))
 }
 
 /// Refuses where memory is short for a fork, unless it is forced.

@@ -3,6 +3,7 @@
 mod broken;
 mod cluster;
 mod disturb;
+mod lost;
 mod proxy;
 mod refused;
 mod sentinel;

@@ -40,6 +40,12 @@ impl Everything {
         Everything { at: Some((count, Arc::clone(hook))), ..Everything::default() }
     }
 
+    /// Calls somebody else when it was told of so many more keys.
+    pub(crate) fn then_calling(mut self, more: usize, hook: &Arc<dyn Fn() + Send + Sync>) -> Self {
+        self.at = Some((self.count + more, Arc::clone(hook)));
+        self
+    }
+
     pub(crate) fn names(&self) -> Vec<&str> {
         self.keys.keys().map(|(_, name)| name.as_str()).collect()
     }

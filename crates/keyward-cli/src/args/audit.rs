@@ -21,7 +21,7 @@ Examples:
   keyward audit dump.rdb --format jsonl               every key, for DuckDB and friends
   keyward audit redis://127.0.0.1:6379                a server that is running, gently
   keyward audit redis://10.0.0.7:7000                 any node of a cluster: every shard at once
-  keyward audit redis://127.0.0.1 --resume scan       goes on where Ctrl-C stopped it
+  keyward audit redis://127.0.0.1 --resume scan       goes on where it was stopped
 
 Exit codes: 0 clean, 1 findings, 2 wrong usage or nothing to judge, 3 a source that cannot be read to \
 its end, or a scan that was stopped")]

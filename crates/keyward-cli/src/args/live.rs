@@ -38,7 +38,7 @@ pub(crate) struct Live {
     /// Ask for a snapshot also where memory looks short
     #[arg(long)]
     pub(crate) force: bool,
-    /// Where a scan that is stopped by Ctrl-C keeps what it has seen, and goes on from if that is there
+    /// Where a scan that is stopped keeps what it has seen, and goes on from if that is there
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) resume: Option<PathBuf>,
     /// The user, where the URL names none

@@ -11,7 +11,7 @@ const MINUTE: u64 = 60;
 const DAY: u64 = 86_400;
 
 /// A snapshot of a shop in which some things are wrong.
-struct Dump(Writer<Vec<u8>>);
+pub(crate) struct Dump(Writer<Vec<u8>>);
 
 impl Dump {
     fn new() -> Self {
@@ -33,12 +33,12 @@ impl Dump {
         self.key(name, ttl, &Content::String(text.as_bytes()))
     }
 
-    fn finish(self) -> Vec<u8> {
+    pub(crate) fn finish(self) -> Vec<u8> {
         self.0.finish().unwrap()
     }
 }
 
-fn sound() -> Dump {
+pub(crate) fn sound() -> Dump {
     let mut dump = Dump::new();
     for user in 1..=20 {
         let cart = Content::Hash(&[(b"mug", b"2")]);
@@ -52,7 +52,7 @@ fn sound() -> Dump {
 
 /// Prices without a TTL, a cart that is a string, a search that lives too long, a raw IPv6 address, a
 /// misspelt name, a session that nobody declared, and a key that has expired.
-fn leaky() -> Dump {
+pub(crate) fn leaky() -> Dump {
     let mut dump = sound()
         .text("shop:price:lid", None, "350")
         .text("shop:price:cup", None, "cheap")
@@ -68,14 +68,14 @@ fn leaky() -> Dump {
     dump
 }
 
-fn beside(schema: &str, dump: Dump) -> Cli {
+pub(crate) fn beside(schema: &str, dump: Dump) -> Cli {
     let cli = shop(schema);
     cli.write("dump.rdb", dump.finish());
     cli
 }
 
 /// The arguments of an audit that is the same every time.
-fn audit<'a>(more: &[&'a str]) -> Vec<&'a str> {
+pub(crate) fn audit<'a>(more: &[&'a str]) -> Vec<&'a str> {
     [&["audit", "dump.rdb", "--salt", "test"], more].concat()
 }
 

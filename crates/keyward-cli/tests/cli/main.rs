@@ -2,6 +2,7 @@
 
 mod audit;
 mod audit_live;
+mod audit_lost;
 mod audit_resume;
 mod audit_truth;
 mod check;
@@ -15,6 +16,7 @@ mod help;
 mod hostile;
 mod init;
 mod key;
+mod sarif;
 mod stream;
 
 use keyward_testkit::Cli;

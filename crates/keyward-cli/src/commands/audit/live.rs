@@ -39,6 +39,10 @@ pub(super) fn read(
     match read {
         Ok(Outcome::Whole(report)) => Ok(*report),
         Ok(Outcome::Stopped(stopped)) => Err(session.keep(*stopped, url)),
+        Ok(Outcome::Lost(error, stopped)) if is_resumable(args) => {
+            Err(session.keep_lost(refused(&error), *stopped, url))
+        }
+        Ok(Outcome::Lost(error, _)) => Err(refused(&error)),
         Err(error) => Err(session.cannot_go_on(&error).unwrap_or_else(|| refused(&error))),
     }
 }

@@ -1,4 +1,4 @@
-//! A scan that is stopped by Ctrl-C, and goes on later.
+//! A scan that is stopped, by Ctrl-C or by a server that is lost, and goes on later.
 
 mod again;
 mod file;
@@ -107,34 +107,43 @@ impl Session {
         let of =
             if expected > keys { format!(" of {}", thousands(expected)) } else { String::new() };
         let how_far = format!("stopped after {}{of} keys", thousands(keys));
+        match self.write(stopped, url) {
+            Ok(path) => {
+                let failure = Failure::incomplete(format!("{how_far}: there is no report yet"));
+                to_go_on(failure, url, &path)
+            }
+            Err(Unkept::Unknown) => {
+                Failure::incomplete(format!("{how_far}: there is no report")).help(Unkept::UNKNOWN)
+            }
+            Err(Unkept::Unwritten(why)) => {
+                Failure::incomplete(format!("{how_far}, which are lost: {why}"))
+                    .help(Unkept::UNWRITTEN)
+            }
+        }
+    }
+
+    /// The same for a scan that a server ended.
+    pub(super) fn keep_lost(&self, failure: Failure, stopped: Stopped, url: &str) -> Failure {
+        match self.write(stopped, url) {
+            Ok(path) => to_go_on(failure, url, &path),
+            Err(Unkept::Unknown) => failure.help(Unkept::UNKNOWN),
+            Err(Unkept::Unwritten(why)) => {
+                failure.help(format!("what was seen is lost: {why}; {}", Unkept::UNWRITTEN))
+            }
+        }
+    }
+
+    fn write(&self, stopped: Stopped, url: &str) -> std::result::Result<PathBuf, Unkept> {
         if stopped.resume.shards.iter().any(|shard| shard.run_id.is_empty()) {
-            return Failure::incomplete(format!("{how_far}: there is no report")).help(
-                "audit again: the scan cannot go on later, because the server denies INFO, by which it \
-                 would be known again",
-            );
+            return Err(Unkept::Unknown);
         }
         let today = format!("{:04}-{:02}-{:02}", self.today.year, self.today.month, self.today.day);
         let file = ResumeFile::new(self.terms.clone(), today, self.secret.clone(), stopped, now());
         let path = self.path.clone().unwrap_or_else(|| PathBuf::from(default_name(url)));
-        match write(&path, self.earlier.is_some(), &file.text()) {
-            Ok(path) => {
-                let failure = Failure::incomplete(format!("{how_far}: there is no report yet"));
-                let (command, hidden) = command(url, &path);
-                let failure = failure.help(format!("to go on: {command}"));
-                if !hidden {
-                    return failure;
-                }
-                failure.help("`…` stands for the password or the salt, which are not kept")
-            }
-            Err(error) => {
-                let why = crate::failure::why(&error);
-                let path = path.display();
-                Failure::incomplete(format!(
-                    "{how_far}, which are lost: cannot write `{path}`: {why}"
-                ))
-                .help("name another file by `--resume FILE`")
-            }
-        }
+        write(&path, self.earlier.is_some(), &file.text()).map_err(|error| {
+            let why = crate::failure::why(&error);
+            Unkept::Unwritten(format!("cannot write `{}`: {why}", path.display()))
+        })
     }
 
     /// Why servers cannot be read on, where that is so.
@@ -160,6 +169,31 @@ impl Session {
 
     fn refused(&self, error: &ResumeError) -> Failure {
         refused(self.path.as_deref().unwrap_or(Path::new("")), error)
+    }
+}
+
+/// Why what was seen could not be kept.
+enum Unkept {
+    /// The server would not be known again
+    Unknown,
+    /// The file cannot be written
+    Unwritten(String),
+}
+
+impl Unkept {
+    const UNKNOWN: &str = "audit again: the scan cannot go on later, because the server denies INFO, by which \
+                           it would be known again";
+    const UNWRITTEN: &str = "name another file by `--resume FILE`";
+}
+
+/// Says by which command the scan goes on.
+fn to_go_on(failure: Failure, url: &str, path: &Path) -> Failure {
+    let (command, hidden) = command(url, path);
+    let failure = failure.help(format!("to go on: {command}"));
+    if hidden {
+        failure.help("`…` stands for the password or the salt, which are not kept")
+    } else {
+        failure
     }
 }
 
