@@ -13,15 +13,29 @@ const TIMEOUT: Duration = Duration::from_secs(30);
 /// client tracking, or many commands in one round trip.
 pub struct Connection(BufReader<Box<dyn Stream>>);
 
-trait Stream: Read + Write + Send {}
-impl<S: Read + Write + Send> Stream for S {}
+trait Stream: Read + Write + Send {
+    fn wait_up_to(&self, time: Duration) -> io::Result<()>;
+}
+
+impl Stream for UnixStream {
+    fn wait_up_to(&self, time: Duration) -> io::Result<()> {
+        self.set_read_timeout(Some(time))?;
+        self.set_write_timeout(Some(time))
+    }
+}
+
+impl Stream for TcpStream {
+    fn wait_up_to(&self, time: Duration) -> io::Result<()> {
+        self.set_read_timeout(Some(time))?;
+        self.set_write_timeout(Some(time))
+    }
+}
 
 impl Connection {
     /// Connects through a Unix socket.
     pub fn unix(path: &Path) -> io::Result<Self> {
         let stream = UnixStream::connect(path)?;
-        stream.set_read_timeout(Some(TIMEOUT))?;
-        stream.set_write_timeout(Some(TIMEOUT))?;
+        stream.wait_up_to(TIMEOUT)?;
         Ok(Self(BufReader::new(Box::new(stream))))
     }
 
@@ -29,9 +43,13 @@ impl Connection {
     pub fn tcp(address: &str) -> io::Result<Self> {
         let stream = TcpStream::connect(address)?;
         stream.set_nodelay(true)?;
-        stream.set_read_timeout(Some(TIMEOUT))?;
-        stream.set_write_timeout(Some(TIMEOUT))?;
+        stream.wait_up_to(TIMEOUT)?;
         Ok(Self(BufReader::new(Box::new(stream))))
+    }
+
+    /// Waits no longer than this for a reply, instead of half a minute.
+    pub fn wait_up_to(&mut self, time: Duration) -> io::Result<()> {
+        self.0.get_ref().wait_up_to(time)
     }
 
     /// Sends one command and waits for its reply, which may be an error reply.

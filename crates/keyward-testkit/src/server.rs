@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
+use std::time::Duration;
 
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process, waitid};
 use tempfile::TempDir;
@@ -25,6 +26,13 @@ pub struct Server {
     certificates: Option<Certificates>,
     process: Mutex<Process>,
     folder: TempDir,
+}
+
+/// What a server that was started says.
+enum Answer {
+    Ready,
+    Loading,
+    Dead,
 }
 
 struct Process {
@@ -83,19 +91,26 @@ impl Server {
     }
 
     fn wait_until_ready(&self) -> Result<(), LaunchError> {
-        let ready = wait_for(|| {
-            if !self.is_running() {
-                return Some(false);
+        loop {
+            let answer = wait_for(|| {
+                if !self.is_running() {
+                    return Some(Answer::Dead);
+                }
+                match self.connect_unauthenticated().and_then(|mut c| c.command(&["PING"])) {
+                    Ok(Reply::Error(message)) if message.starts_with("LOADING") => {
+                        Some(Answer::Loading)
+                    }
+                    // It answers; that it wants a password is an answer too.
+                    Ok(_) => Some(Answer::Ready),
+                    Err(_) => None,
+                }
+            });
+            match answer {
+                Some(Answer::Ready) => return Ok(()),
+                // However long that takes: twenty million keys take minutes.
+                Some(Answer::Loading) => thread::sleep(Duration::from_millis(2)),
+                Some(Answer::Dead) | None => break,
             }
-            match self.connect_unauthenticated().and_then(|mut c| c.command(&["PING"])) {
-                Ok(Reply::Error(message)) if message.starts_with("LOADING") => None,
-                // It answers; that it wants a password is an answer too.
-                Ok(_) => Some(true),
-                Err(_) => None,
-            }
-        });
-        if ready == Some(true) {
-            return Ok(());
         }
         Err(LaunchError { flavor: self.options.flavor, log: self.log() })
     }
@@ -222,10 +237,22 @@ impl Server {
     }
 
     /// Writes a snapshot and gives its path, which lasts as long as the server's folder.
+    ///
+    /// # Panics
+    ///
+    /// When it cannot.
     #[track_caller]
     pub fn save(&self) -> PathBuf {
-        self.command(&["SAVE"]);
-        self.folder.path().join("dump.rdb")
+        /// Many millions of keys take minutes.
+        const LONGEST: Duration = Duration::from_secs(600);
+        let saved = self.try_connect().and_then(|mut connection| {
+            connection.wait_up_to(LONGEST)?;
+            connection.command(&["SAVE"])
+        });
+        match saved {
+            Ok(Reply::Status(_)) => self.folder.path().join("dump.rdb"),
+            other => panic!("SAVE on {self}: {other:?}"),
+        }
     }
 
     /// Freezes the process, as a machine that hangs would: connections stay open, nothing answers.
