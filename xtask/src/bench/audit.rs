@@ -63,7 +63,7 @@ pub(super) fn run(table: &mut Table) -> Result<()> {
             at_least(theirs.as_secs_f64() / ours.as_secs_f64(), 5.0),
         ),
         None => {
-            table.row(&what, measured.clone(), "rdb 0.4 is not there".to_owned(), String::new())
+            table.row(&what, measured.clone(), "rdb 0.4 is not there".to_owned(), String::new());
         }
     }
     if let Some(program) = std::env::var_os("KEYWARD_BENCH_HDT3213") {
