@@ -109,10 +109,11 @@ impl<'w> Work<'w> {
 
     /// Cuts what follows a place into a part for each thread.
     fn cut(&self, at: usize, db: u64, threads: usize, chunk: usize) -> Vec<Part> {
-        let end = self.bytes.len();
-        let rest = end.saturating_sub(at);
+        /// The last part is read until the snapshot says that it ends.
+        const NEVER: usize = usize::MAX;
+        let rest = self.bytes.len().saturating_sub(at);
         let count = threads.min(rest / chunk.max(1));
-        let mut parts = vec![Part::new(at, end, db)];
+        let mut parts = vec![Part::new(at, NEVER, db)];
         // Most snapshots have one database, whose number stands before the first key.
         let mut ahead = Snapshot::resume(self.options, self.version, db);
         ahead.is_row(&mut Slice::file_from(self.bytes, at), ROW);
@@ -122,7 +123,7 @@ impl<'w> Work<'w> {
                 && let Some(last) = parts.last_mut().filter(|last| last.start < start)
             {
                 last.stop = start;
-                parts.push(Part::new(start, end, db));
+                parts.push(Part::new(start, NEVER, db));
             }
         }
         parts
@@ -334,6 +335,18 @@ mod tests {
         let options = Options::default();
         assert_eq!(Work::new(&bytes, &options, Version::redis(10)).guess(from, 0), None);
         assert_eq!(together(&bytes, 2, 1000), alone(&bytes));
+    }
+
+    #[test]
+    fn a_file_that_is_cut_off_anywhere_is_refused() {
+        let bytes = in_two_databases(b"some text");
+        let last = bytes.len() - 1;
+        // Before the last nine bytes, the cut is between two records.
+        for end in (0..last).step_by(10_007).chain(last - 20..=last) {
+            let cut = &bytes[..end];
+            assert!(alone(cut).is_err());
+            assert_eq!(together(cut, 3, 1000), alone(cut), "{end} bytes");
+        }
     }
 
     /// A list whose first node is wrong inside, and whose second node is no node at all.
