@@ -25,7 +25,7 @@ const ROW: usize = 32;
 const RECORD: usize = 8;
 /// So many bytes are looked at for a guess, and a try counts as some itself: a forged file must not make one
 /// cost more than reading it.
-const PATIENCE: usize = 16 * 1024 * 1024;
+const PATIENCE: usize = 4 * 1024 * 1024;
 const TRY: usize = 16;
 
 pub(crate) fn read<V: Visitor + Send>(

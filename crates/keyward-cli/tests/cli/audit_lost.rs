@@ -135,7 +135,15 @@ fn a_cluster_that_lost_a_shard_goes_on_with_the_others() {
     cluster.wait_until_ok();
     let scanned = scans(&cluster.nodes()[0]);
     let resumed = go_on(&cli, &lost);
-    assert_eq!(report(&resumed), report(&whole));
+    // A server that was restarted may keep a key in other memory than before.
+    let counted = |report: &serde_json::Value| {
+        let keys: Vec<serde_json::Value> =
+            report["definitions"].as_array().unwrap().iter().map(|it| it["keys"].clone()).collect();
+        let found: Vec<serde_json::Value> =
+            report["findings"].as_array().unwrap().iter().map(|it| it["message"].clone()).collect();
+        (report["summary"]["keys"].clone(), keys, found)
+    };
+    assert_eq!(counted(&report(&resumed)), counted(&report(&whole)));
     assert_eq!(report(&whole)["summary"]["keys"], CARTS);
     let again = format!(
         "{name}: keys were read from the beginning again, because the server was restarted"

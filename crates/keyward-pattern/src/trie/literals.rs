@@ -10,6 +10,7 @@ use crate::path::find;
 
 /// The most bytes that a [`Word`] holds.
 const WORD: usize = 16;
+
 #[derive(Debug)]
 pub(super) struct LiteralTable {
     slots: Vec<Slot>,
@@ -29,7 +30,7 @@ struct Slot {
 
 /// A segment of a node: its first eight bytes, its last eight if there are more, its length.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Word {
+struct Word {
     first: u64,
     last: u64,
     node_and_len: u64,
