@@ -2,7 +2,7 @@
 
 use crate::{CASES, Workspace};
 use keyward_codegen::model::Module;
-use keyward_codegen::{Language, Settings};
+use keyward_languages::{Language, Settings};
 use std::fmt::Write;
 use std::fs;
 use std::path::Path;

@@ -21,8 +21,8 @@
 
 mod candidates;
 
-use crate::Files;
 use candidates::{Candidates, Text};
+use keyward_codegen::Files;
 use keyward_pattern::{BuildErrorKind, Definition, Type, slot};
 use keyward_schema::Schema;
 use keyward_schema::model::{BindingSource, Event, Invalidation};
@@ -33,7 +33,7 @@ const DAMAGED: usize = 4;
 
 /// The vectors of a schema, as a file for each keyspace.
 pub fn vectors(schema: &Schema) -> Files {
-    let name = crate::model::Name::new(&schema.keyspace.name).kebab;
+    let name = keyward_codegen::model::Name::new(&schema.keyspace.name).kebab;
     let mut files = Files::new(&format!("vectors/{name}"));
     files.add(format!("{name}.vectors.json"), lines(&document(schema)));
     files

@@ -3,18 +3,18 @@
 
 use super::scope::{Scope, Thing};
 use super::{Context, Template, quote};
-use crate::model::{Module, Name};
+use keyward_codegen::model::{Module, Name};
 
 pub(super) const TEMPLATES: &[Template] = &[
     Template {
         name: "python/__init__.py",
-        text: include_str!("../../templates/python/keyspace.py.j2"),
+        text: include_str!("../templates/python/keyspace.py.j2"),
         path: |context| format!("{}/__init__.py", package(context)),
         wanted: |_| true,
     },
     Template {
         name: "python/_engine.py",
-        text: include_str!("../../templates/python/_engine.py.j2"),
+        text: include_str!("../templates/python/_engine.py.j2"),
         path: |context| format!("{}/_engine.py", package(context)),
         wanted: |_| true,
     },

@@ -1,4 +1,5 @@
-//! The languages, and the files that each gets.
+//! Typed keys in every language, and golden vectors to test them with.
+#![deny(missing_docs)]
 
 mod go;
 mod java;
@@ -7,11 +8,12 @@ mod quote;
 mod rust;
 mod scope;
 mod typescript;
+pub mod vectors;
 
 pub use rust::rust_module;
 
-use crate::model::{Key, Module, Name};
-use crate::{Files, TemplateError, Templates};
+use keyward_codegen::model::{Key, Module, Name};
+use keyward_codegen::{Files, TemplateError, Templates};
 use serde::Serialize;
 use std::path::Path;
 

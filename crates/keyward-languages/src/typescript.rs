@@ -3,18 +3,18 @@
 
 use super::Template;
 use super::scope::{Scope, Thing};
-use crate::model::{Module, Name};
+use keyward_codegen::model::{Module, Name};
 
 pub(super) const TEMPLATES: &[Template] = &[
     Template {
         name: "typescript/keyward.ts",
-        text: include_str!("../../templates/typescript/keyward.ts.j2"),
+        text: include_str!("../templates/typescript/keyward.ts.j2"),
         path: |_| "keyward.ts".to_owned(),
         wanted: |_| true,
     },
     Template {
         name: "typescript/keyspace.ts",
-        text: include_str!("../../templates/typescript/keyspace.ts.j2"),
+        text: include_str!("../templates/typescript/keyspace.ts.j2"),
         path: |context| match context.module.name.kebab.as_str() {
             // The name of the other file
             "keyward" => "keyward-keyspace.ts".to_owned(),

@@ -13,7 +13,8 @@ mod rust;
 mod typescript;
 
 use keyward_codegen::model::Module;
-use keyward_codegen::{Files, Language, Plan, Settings, vectors};
+use keyward_codegen::{Files, Plan};
+use keyward_languages::{Language, Settings, vectors};
 use keyward_schema::{Schema, read};
 use serde_json::Value;
 use std::path::{Path, PathBuf};

@@ -1,7 +1,7 @@
 //! Generated Python, checked by `mypy --strict` and run by the interpreter.
 
 use super::{CASES, Workspace, example, tenants, tool};
-use keyward_codegen::Language;
+use keyward_languages::Language;
 use serde_json::Value;
 use std::path::Path;
 

@@ -2,7 +2,7 @@
 
 use super::scope::{Scope, Thing};
 use super::{Context, Template, quote};
-use crate::model::{Key, Module, Name};
+use keyward_codegen::model::{Key, Module, Name};
 
 /// The template of the class for Spring, which is only filled when it is asked for.
 pub(super) const SPRING: &str = "java/Caches.java";
@@ -10,19 +10,19 @@ pub(super) const SPRING: &str = "java/Caches.java";
 pub(super) const TEMPLATES: &[Template] = &[
     Template {
         name: "java/Keys.java",
-        text: include_str!("../../templates/java/Keys.java.j2"),
+        text: include_str!("../templates/java/Keys.java.j2"),
         path: |context| path(context, &context.module.name.pascal),
         wanted: |_| true,
     },
     Template {
         name: "java/KeywardTables.java",
-        text: include_str!("../../templates/java/KeywardTables.java.j2"),
+        text: include_str!("../templates/java/KeywardTables.java.j2"),
         path: |context| path(context, "KeywardTables"),
         wanted: |_| true,
     },
     Template {
         name: SPRING,
-        text: include_str!("../../templates/java/Caches.java.j2"),
+        text: include_str!("../templates/java/Caches.java.j2"),
         path: |context| path(context, &format!("{}Caches", context.module.name.pascal)),
         wanted: |module| module.keys.iter().any(is_cache),
     },

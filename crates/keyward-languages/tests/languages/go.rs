@@ -1,7 +1,7 @@
 //! Go: everything is formatted, vetted and built, and agrees with the vectors.
 
 use super::{CASES, Case, Workspace, hostile};
-use keyward_codegen::{Language, Settings};
+use keyward_languages::{Language, Settings};
 use std::path::Path;
 
 const RUNNER: &str = include_str!("go/runner.go");

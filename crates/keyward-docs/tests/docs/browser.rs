@@ -1,7 +1,7 @@
 //! The HTML page in a browser: search, places, dark, narrow; and nothing that a schema says is run.
 
 use crate::{EVERYTHING, HOSTILE, examples, html_of, schema};
-use keyward_codegen::docs::{Locale, Options};
+use keyward_docs::{Locale, Options};
 use keyward_testkit::browser::{Browser, WATCH};
 use serde_json::{Value, json};
 

@@ -5,7 +5,7 @@
 //! can use is public and documented here.
 //!
 //! ```
-//! use keyward_codegen::docs::{Format, Locale, Options, generate};
+//! use keyward_docs::{Format, Locale, Options, generate};
 //!
 //! let loaded = keyward_schema::read("version = 1\n\
 //!     [keyspace]\nname = \"shop\"\nprefix = \"shop:\"\n\
@@ -34,6 +34,7 @@
 //!
 //! Each escapes for the format at hand: HTML where the template's name ends in `.html`, Markdown that
 //! also fits into a table elsewhere. `{{ debug() }}` shows everything there is.
+#![deny(missing_docs)]
 
 mod anchors;
 mod context;
@@ -60,17 +61,17 @@ pub use page::Page;
 pub use prose::{Prose, Span, Target};
 pub use words::{Locale, Words};
 
-use crate::{Files, TemplateError, Templates};
 use context::Context;
+use keyward_codegen::{Files, TemplateError, Templates};
 use keyward_schema::Schema;
 use std::path::Path;
 
 /// Our templates, by name.
 pub const TEMPLATES: [(&str, &str); 4] = [
-    ("index.html", include_str!("../../templates/docs/index.html.j2")),
-    ("keyspace.md", include_str!("../../templates/docs/keyspace.md.j2")),
-    ("script.js", include_str!("../../templates/docs/script.js.j2")),
-    ("style.css", include_str!("../../templates/docs/style.css.j2")),
+    ("index.html", include_str!("../templates/index.html.j2")),
+    ("keyspace.md", include_str!("../templates/keyspace.md.j2")),
+    ("script.js", include_str!("../templates/script.js.j2")),
+    ("style.css", include_str!("../templates/style.css.j2")),
 ];
 
 /// A form of the documentation.

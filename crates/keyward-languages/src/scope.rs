@@ -3,7 +3,7 @@
 //! In the model, names differ only from their like: a key, a type and an event may all be called
 //! `user`. Here the second of them gets a word behind it that says what it is.
 
-use crate::model::{Module, Name, Param, ParamType, Value, Word};
+use keyward_codegen::model::{Module, Name, Param, ParamType, Value, Word};
 use std::collections::{HashMap, HashSet};
 
 /// How a language writes names.

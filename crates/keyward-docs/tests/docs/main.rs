@@ -8,7 +8,7 @@ mod markdown;
 mod templates;
 
 use keyward_codegen::Files;
-use keyward_codegen::docs::{Options, generate};
+use keyward_docs::{Options, generate};
 use keyward_schema::Schema;
 use std::path::{Path, PathBuf};
 

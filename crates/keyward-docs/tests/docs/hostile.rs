@@ -1,6 +1,6 @@
 use crate::markdown::{assert_sound, read};
 use crate::{HOSTILE, html_of, markdown_of, schema};
-use keyward_codegen::docs::{Locale, Options};
+use keyward_docs::{Locale, Options};
 
 #[test]
 fn no_text_of_a_schema_becomes_markup() {

@@ -1,6 +1,6 @@
 use crate::{EVERYTHING, html_of, markdown_of, schema};
 use insta::assert_snapshot;
-use keyward_codegen::docs::{Format, Locale, Options};
+use keyward_docs::{Format, Locale, Options};
 
 #[test]
 fn everything_that_a_schema_says_is_on_the_page() {

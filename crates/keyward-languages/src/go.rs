@@ -2,18 +2,18 @@
 
 use super::scope::{Scope, Thing};
 use super::{Context, Template, quote};
-use crate::model::{Module, Name};
+use keyward_codegen::model::{Module, Name};
 
 pub(super) const TEMPLATES: &[Template] = &[
     Template {
         name: "go/keys.go",
-        text: include_str!("../../templates/go/keys.go.j2"),
+        text: include_str!("../templates/go/keys.go.j2"),
         path: |context| path(context, "keys.go"),
         wanted: |_| true,
     },
     Template {
         name: "go/engine.go",
-        text: include_str!("../../templates/go/engine.go.j2"),
+        text: include_str!("../templates/go/engine.go.j2"),
         path: |context| path(context, "engine.go"),
         wanted: |_| true,
     },

@@ -1,5 +1,5 @@
 use crate::{EVERYTHING, schema};
-use keyward_codegen::docs::{Options, generate};
+use keyward_docs::{Options, generate};
 use std::fs;
 
 #[test]

@@ -1,6 +1,6 @@
 use crate::markdown::assert_sound;
 use crate::{EVERYTHING, HOSTILE, examples, files, schema};
-use keyward_codegen::docs::{Locale, Options};
+use keyward_docs::{Locale, Options};
 use std::collections::BTreeSet;
 
 #[test]

@@ -6,7 +6,7 @@
 
 use super::{CASES, Workspace, files_below, hostile};
 use keyward_codegen::model::Module;
-use keyward_codegen::{Language, Settings};
+use keyward_languages::{Language, Settings};
 use std::path::Path;
 
 /// Spring 4.3, from Debian.

@@ -1,7 +1,7 @@
 //! Generated TypeScript, compiled by `tsc` with every strict setting and run by Node.
 
 use super::{Workspace, example, tenants, tool};
-use keyward_codegen::Language;
+use keyward_languages::Language;
 use serde_json::Value;
 use std::path::Path;
 

@@ -2,11 +2,12 @@
 //! contents, which the macro puts into a `mod` and a file holds as they are.
 
 use super::{Template, quote};
-use crate::{Language, Settings, TemplateError, model::Module};
+use crate::{Language, Settings};
+use keyward_codegen::{TemplateError, model::Module};
 
 pub(super) const TEMPLATES: &[Template] = &[Template {
     name: NAME,
-    text: include_str!("../../templates/rust/keyspace.rs.j2"),
+    text: include_str!("../templates/rust/keyspace.rs.j2"),
     path: |context| format!("{}.rs", module_name(context.module)),
     wanted: |_| true,
 }];
