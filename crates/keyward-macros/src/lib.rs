@@ -8,7 +8,7 @@ mod arguments;
 
 use arguments::Arguments;
 use keyward_codegen::model::Module;
-use keyward_codegen::{Settings, rust_module};
+use keyward_languages::{Settings, rust_module};
 use keyward_schema::{Diagnostic, Sources, Style, load, render};
 use proc_macro::{Delimiter, Group, Ident, Literal, Punct, Spacing, Span, TokenStream, TokenTree};
 use std::path::{Path, PathBuf};

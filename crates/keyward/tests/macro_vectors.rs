@@ -2,10 +2,10 @@
 //! generate` writes, and a strict crate has nothing to say about it.
 #![deny(warnings, missing_docs, unreachable_pub, clippy::all, clippy::pedantic)]
 
-#[path = "../../keyward-codegen/tests/languages/runner.rs"]
+#[path = "../../keyward-languages/tests/languages/runner.rs"]
 mod runner;
 
-use keyward_codegen::vectors::vectors;
+use keyward_languages::vectors::vectors;
 use std::path::Path;
 
 keyward::keyspace!("../../examples/binary-options/keyward.toml");
