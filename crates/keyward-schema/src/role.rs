@@ -112,12 +112,12 @@ table! {
 }
 
 table! {
-    /// `lock`: one holder at a time.
+    /// `lock`: one holder at a time, which the application takes care of.
     LockTable {}
 }
 
 table! {
-    /// `queue`: jobs, delivered at least once.
+    /// `queue`: jobs that wait for a worker.
     QueueTable {
         /// The definition that takes failed jobs.
         optional dead_letter: DefinitionName,

@@ -2,13 +2,13 @@
 
 use super::contents;
 use crate::model::Module;
-use proc_macro2::LexError;
 use std::fmt;
 
 /// A keyspace as a file: its name, and its text laid out nearly as `rustfmt` does. `values` is the path
 /// of the module that holds the application's types.
 pub fn file(module: &Module, values: Option<&str>) -> Result<(String, String), RustError> {
-    let values = values.map(str::parse).transpose().map_err(RustError::Values)?;
+    let tokens = |path: &str| path.parse().map_err(|_| RustError::Values(path.to_owned()));
+    let values = values.map(tokens).transpose()?;
     let file = syn::parse2(contents(module, values)).map_err(RustError::Code)?;
     let mut text = format!("// @generated\n// {}\n", crate::HEADER);
     let unparsed = prettyplease::unparse(&file);
@@ -29,8 +29,8 @@ pub fn file(module: &Module, values: Option<&str>) -> Result<(String, String), R
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum RustError {
-    /// The path of the application's types is not one
-    Values(LexError),
+    /// The path of the application's types cannot be read
+    Values(String),
     /// The code cannot be read: a mistake of Keyward's
     Code(syn::Error),
 }
@@ -38,7 +38,7 @@ pub enum RustError {
 impl fmt::Display for RustError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            RustError::Values(error) => write!(f, "the module of `json` types: {error}"),
+            RustError::Values(path) => write!(f, "`{path}` is not the path of a module"),
             RustError::Code(error) => write!(f, "the generated Rust cannot be read: {error}"),
         }
     }

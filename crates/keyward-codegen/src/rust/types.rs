@@ -131,10 +131,14 @@ impl Rust<'_> {
             if key.fields.is_empty() { quote!(::keyward::AnyFields) } else { quote!(fields::#name) }
         };
         let (value, member) = (key.value.as_ref(), key.member.as_ref());
+        let bound = || match key.behaviour.limit {
+            None => quote!(::keyward::kind::ByCaller),
+            Some(_) => quote!(::keyward::kind::Declared),
+        };
         let (name, of) = match (key.role, key.ty.as_deref()) {
             (Some("counter"), _) => return quote!(::keyward::kind::Counter),
-            (Some("quota"), _) => return quote!(::keyward::kind::Quota),
-            (Some("rate_limit"), _) => return quote!(::keyward::kind::Limit),
+            (Some("quota"), _) => (quote!(Quota), bound()),
+            (Some("rate_limit"), _) => (quote!(Limit), bound()),
             (Some("lock"), _) => return quote!(::keyward::kind::Lock),
             (_, Some("hash")) => (quote!(Hash), fields()),
             (_, Some("stream")) => (quote!(Stream), fields()),

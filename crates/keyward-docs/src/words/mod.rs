@@ -313,9 +313,6 @@ pub struct Words {
     pub derived_index: &'static str,
     pub stale_copy: &'static str,
     pub nothing_mark: &'static str,
-    pub fence: &'static str,
-    pub leases: &'static str,
-    pub delays: &'static str,
 
     // Migrations
     pub dual_write: &'static str,
