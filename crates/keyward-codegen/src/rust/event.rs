@@ -218,12 +218,10 @@ impl Rust<'_> {
         }
         let (path, at) = (self.key_type(key, &TokenStream::new()), number(at));
         let ty = self.param_type(ty, &TokenStream::new());
-        match &from.word {
-            Some(word) => {
-                let text = &word.text;
-                quote!(generated::word::<#path, #ty>(#text, #at)?)
-            }
-            None => quote!(generated::converted::<#path, #ty>(&self.#source, #at)?),
+        if let Some(word) = &from.word {
+            let text = &word.text;
+            return quote!(generated::word::<#path, #ty>(#text, #at)?);
         }
+        quote!(generated::converted::<#path, #ty>(&self.#source, #at)?)
     }
 }

@@ -131,10 +131,8 @@ impl Rust<'_> {
             if key.fields.is_empty() { quote!(::keyward::AnyFields) } else { quote!(fields::#name) }
         };
         let (value, member) = (key.value.as_ref(), key.member.as_ref());
-        let bound = || match key.behaviour.limit {
-            None => quote!(::keyward::kind::ByCaller),
-            Some(_) => quote!(::keyward::kind::Declared),
-        };
+        let bound = ident(if key.behaviour.limit.is_none() { "ByCaller" } else { "Declared" });
+        let bound = || quote!(::keyward::kind::#bound);
         let (name, of) = match (key.role, key.ty.as_deref()) {
             (Some("counter"), _) => return quote!(::keyward::kind::Counter),
             (Some("quota"), _) => (quote!(Quota), bound()),
