@@ -130,7 +130,7 @@ fn what_audit_finds(
     put("dump.rdb", &snapshot)?;
     let schema = read(&schema).schema.map_err(|_| Failure::new("the sample's schema is broken"))?;
     let report = audit::sample(schema, &snapshot, settings)?;
-    put("audit.json", audit::json(&report).as_bytes())?;
+    put("audit.json", audit::json(&report)?.as_bytes())?;
     put("audit.html", keyward_audit::render::html(&report).as_bytes())?;
     tour.command("What a server holds is measured", "keyward audit dump.rdb");
     tour.text(audit::text(&report, output).trim_end());

@@ -34,7 +34,7 @@ fn html(files: &ReportFiles, output: &Output) -> Result<Verdict> {
 
 fn merged(files: &ReportFiles, output: &Output) -> Result<Verdict> {
     let report = one(&files.reports)?;
-    put(files.out.as_deref(), &audit::json(&report), output)?;
+    put(files.out.as_deref(), &audit::json(&report)?, output)?;
     if report.source.complete {
         return Ok(Verdict::Clean);
     }
@@ -48,7 +48,9 @@ fn diff(args: &ReportDiff, output: &Output) -> Result<Verdict> {
     match args.format {
         ListFormat::Full => output.print(render::difference(&found, output.style(), Shown::Top))?,
         ListFormat::Json => {
-            let document = serde_json::to_string_pretty(&found).unwrap_or_default();
+            let document = serde_json::to_string_pretty(&found).map_err(|error| {
+                Failure::incomplete(format!("the differences cannot be written as JSON: {error}"))
+            })?;
             output.print(format_args!("{document}\n"))?;
         }
     }
@@ -97,8 +99,9 @@ pub(super) fn read(path: &Path) -> Result<Report> {
         Some(version) if version == u64::from(VERSION) => {}
         Some(version) => {
             return Err(Failure::new(format!(
-                "`{shown}` is a report of version {version}, this program reads {VERSION}"
-            )));
+                "`{shown}` is a report of version {version}, this program reads version {VERSION}"
+            ))
+            .help("audit the source again with this program"));
         }
         None => return Err(no_report("it has no `version`".to_owned())),
     }
