@@ -315,7 +315,8 @@ mod tests {
         let misfit = mask(false).misfit(key, places, &[param("uuid", true, &[])]);
         assert_eq!(misfit.as_str(), "xc:folder:<uuid#36ec>:listing");
         let word = |value: &[u8]| {
-            let places = std::slice::from_ref(&(0..value.len()));
+            let whole = 0..value.len();
+            let places = std::slice::from_ref(&whole);
             mask(false).defined(value, places, &[param("css", false, &["css", "js"])])
         };
         assert_eq!(word(b"js").as_str(), "js");

@@ -48,9 +48,8 @@ fn diff(args: &ReportDiff, output: &Output) -> Result<Verdict> {
     match args.format {
         ListFormat::Full => output.print(render::difference(&found, output.style(), Shown::Top))?,
         ListFormat::Json => {
-            let document = serde_json::to_string_pretty(&found).map_err(|error| {
-                Failure::incomplete(format!("the differences cannot be written as JSON: {error}"))
-            })?;
+            let document = serde_json::to_string_pretty(&found)
+                .map_err(|error| Failure::new(format!("cannot write JSON: {error}")))?;
             output.print(format_args!("{document}\n"))?;
         }
     }

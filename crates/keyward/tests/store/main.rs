@@ -4,11 +4,14 @@ mod cache;
 mod cluster;
 mod codecs;
 mod counts;
+mod empty;
 mod events;
 mod guide;
 mod kinds;
+mod lost;
 mod migration;
 mod outage;
+mod proxy;
 mod writes;
 
 use everything::keys;
@@ -29,6 +32,12 @@ mod model {
     #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
     pub struct FolderListing {
         pub files: Vec<String>,
+    }
+
+    /// JSON has no map whose keys are pairs: writing one fails.
+    #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+    pub struct Grid {
+        pub cells: std::collections::BTreeMap<(u8, u8), u8>,
     }
 
     #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

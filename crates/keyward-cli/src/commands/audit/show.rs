@@ -64,7 +64,6 @@ fn rendered(report: &Report, form: &AuditForm, places: &Places, output: &Output)
 /// The document that `report` reads.
 pub(crate) fn json(report: &Report) -> Result<String> {
     let document = report.to_json();
-    document.map(|document| document + "\n").map_err(|error| {
-        Failure::incomplete(format!("the report cannot be written as JSON: {error}"))
-    })
+    let document = document.map_err(|error| Failure::new(format!("cannot write JSON: {error}")))?;
+    Ok(document + "\n")
 }
