@@ -5,13 +5,15 @@ use crate::report::{Finding, Setting, Severity};
 use keyward_fact::Size;
 use keyward_rules::{Case, Live, word};
 use keyward_schema::model::Schema;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// What a source could see of the server.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ServerFacts {
     /// Settings by their names in `redis.conf`, as far as they could be seen: `maxmemory` in bytes
     pub settings: BTreeMap<String, String>,
+    /// Settings that could not be seen, and why
+    pub unseen: BTreeMap<String, &'static str>,
     /// The memory that the server uses
     pub used_memory: Option<u64>,
 }
@@ -37,7 +39,11 @@ pub(crate) fn judge(audit: &Audit, server: &ServerFacts) -> (Vec<Setting>, Vec<F
                 };
                 findings.push(about_server("server-setting", severity, schema, &case));
             }
-            let why = if got.is_some() { why } else { "this source does not show it" };
+            let unseen = || server.unseen.get(name).copied();
+            let why = match got {
+                Some(_) => why,
+                None => unseen().unwrap_or("this source does not show it"),
+            };
             settings.push(Setting {
                 schema: schema.keyspace.name.value.clone(),
                 name: name.to_owned(),
@@ -52,6 +58,15 @@ pub(crate) fn judge(audit: &Audit, server: &ServerFacts) -> (Vec<Setting>, Vec<F
         }
     }
     (settings, findings)
+}
+
+impl Audit {
+    /// The settings that the schemas ask for, to be asked of a server.
+    pub(crate) fn declared_settings(&self) -> Vec<String> {
+        let each = self.schemas.iter().flat_map(|schema| wanted(schema));
+        let names: BTreeSet<String> = each.map(|(name, ..)| name.to_owned()).collect();
+        names.into_iter().collect()
+    }
 }
 
 /// The settings that a schema asks for, and why they matter.
