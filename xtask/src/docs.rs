@@ -52,8 +52,9 @@ fn pages(root: &Path) -> Result<BTreeMap<PathBuf, String>> {
     let folder = root.join(PAGES);
     let contents = root.join(CONTENTS);
     let text = fs::read_to_string(&contents).with_context(|| contents.display().to_string())?;
-    let mut pages: BTreeMap<_, _> = keyward_rules::all()
-        .map(|rule| (folder.join(rule.name).with_extension("md"), page(rule)))
+    let mut pages: BTreeMap<_, _> = Rule::ALL
+        .iter()
+        .map(|&rule| (folder.join(rule.name()).with_extension("md"), page(rule)))
         .collect();
     pages.insert(folder.join("index.md"), index());
     pages.insert(contents, contents_with_rules(&text)?);
@@ -61,20 +62,20 @@ fn pages(root: &Path) -> Result<BTreeMap<PathBuf, String>> {
     Ok(pages)
 }
 
-fn page(rule: &Rule) -> String {
+fn page(rule: Rule) -> String {
     let live = if rule.is_live() { LIVE } else { "" };
     let mut text = format!(
         "<!-- Written by `cargo xtask docs` from the rule's file. -->\n\n# {}\n\n\
          | category | severity | rule set |\n|---|---|---|\n| {} | {} | {} |\n\n{live}{}",
-        rule.name,
-        rule.category.name(),
-        rule.severity.name(),
-        rule.set.name(),
+        rule.name(),
+        rule.category().name(),
+        rule.severity().name(),
+        rule.set().name(),
         rule.documentation()
     );
-    if !rule.options.is_empty() {
+    if !rule.options().is_empty() {
         text.push_str("\n## Options\n");
-        for option in rule.options {
+        for option in rule.options() {
             let _ = writeln!(text, "- `{}`: {}", option.name(), meaning(*option));
         }
     }
@@ -88,15 +89,15 @@ fn index() -> String {
     let mut text = String::from(INTRODUCTION);
     for category in Category::ALL {
         let title = capitalised(category.name());
-        let of_category = |rule: &&Rule| rule.category == category && !rule.is_live();
-        table(&mut text, &title, "", keyward_rules::all().filter(of_category));
+        let of_category = |rule: &Rule| rule.category() == category && !rule.is_live();
+        table(&mut text, &title, "", Rule::ALL.iter().copied().filter(of_category));
     }
-    let live = keyward_rules::all().filter(|rule| rule.is_live());
+    let live = Rule::ALL.iter().copied().filter(|rule| rule.is_live());
     table(&mut text, "On keys", "`keyward audit` judges keys by these rules.\n\n", live);
     text
 }
 
-fn table(text: &mut String, title: &str, about: &str, rules: impl Iterator<Item = &'static Rule>) {
+fn table(text: &mut String, title: &str, about: &str, rules: impl Iterator<Item = Rule>) {
     let _ = write!(
         text,
         "\n## {title}\n\n{about}| rule | severity | rule set | what it does |\n|---|---|---|---|\n",
@@ -105,9 +106,9 @@ fn table(text: &mut String, title: &str, about: &str, rules: impl Iterator<Item 
         let _ = writeln!(
             text,
             "| [`{0}`]({0}.md) | {1} | {2} | {3} |",
-            rule.name,
-            rule.severity.name(),
-            rule.set.name(),
+            rule.name(),
+            rule.severity().name(),
+            rule.set().name(),
             rule.summary()
         );
     }
@@ -121,8 +122,8 @@ fn contents_with_rules(contents: &str) -> Result<String> {
     let rest = lines[at + 1..].iter().skip_while(|line| line.starts_with("  "));
     let mut text: Vec<String> = lines[..at].iter().map(|&line| line.to_owned()).collect();
     text.push("- [Rules](reference/rules/index.md)".to_owned());
-    for rule in keyward_rules::all() {
-        text.push(format!("  - [{0}](reference/rules/{0}.md)", rule.name));
+    for rule in Rule::ALL {
+        text.push(format!("  - [{0}](reference/rules/{0}.md)", rule.name()));
     }
     text.extend(rest.map(|&line| line.to_owned()));
     Ok(text.join("\n") + "\n")

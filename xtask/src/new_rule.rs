@@ -84,22 +84,39 @@ fn is_kebab_case(name: &str) -> bool {
     name.split('-').all(word)
 }
 
-/// The registry with the module's two lines, each where the order of names puts it.
+/// The registry with the rule's two lines, each where the order of names puts it.
 fn registered(registry: &str, module: &str) -> Result<String> {
     let mut lines: Vec<String> = registry.lines().map(str::to_owned).collect();
-    for (line, ends) in
-        [(format!("mod {module};"), ";"), (format!("    {module}::RULE,"), "::RULE,")]
-    {
-        let start = line.len() - line.trim_start().len();
-        let like = |other: &String| {
-            let same_indent = other.len() - other.trim_start().len() == start;
-            same_indent && other.ends_with(ends) && (ends == "::RULE," || other.starts_with("mod "))
-        };
-        let Some(last) = lines.iter().rposition(like) else { bail!("the registry has no rules") };
-        let after = lines.iter().position(|other| like(other) && *other > line);
-        lines.insert(after.unwrap_or(last + 1), line);
-    }
+    let declared = |line: &str| line.strip_prefix("mod ")?.strip_suffix(';').map(str::to_owned);
+    insert(&mut lines, module, format!("mod {module};"), declared)?;
+    let variant: String = module.split('_').map(capitalised).collect();
+    let listed = |line: &str| {
+        let (_, file) = line.strip_prefix("    ")?.strip_suffix(',')?.split_once(": ")?;
+        is_kebab_case(&file.replace('_', "-")).then(|| file.to_owned())
+    };
+    insert(&mut lines, module, format!("    {variant}: {module},"), listed)?;
     Ok(lines.join("\n") + "\n")
+}
+
+/// Inserts a line before the first line of a later module; `module_of` reads the module of a line.
+fn insert(
+    lines: &mut Vec<String>,
+    module: &str,
+    line: String,
+    module_of: impl Fn(&str) -> Option<String>,
+) -> Result<()> {
+    let modules: Vec<_> = lines.iter().map(|line| module_of(line)).collect();
+    let Some(last) = modules.iter().rposition(Option::is_some) else {
+        bail!("the registry has no rules")
+    };
+    let later = modules.iter().position(|it| it.as_deref().is_some_and(|it| it > module));
+    lines.insert(later.unwrap_or(last + 1), line);
+    Ok(())
+}
+
+fn capitalised(word: &str) -> String {
+    let mut chars = word.chars();
+    chars.next().map_or_else(String::new, |first| first.to_uppercase().chain(chars).collect())
 }
 
 #[cfg(test)]
@@ -108,15 +125,14 @@ mod tests {
 
     #[test]
     fn a_rule_is_registered_in_the_order_of_names() {
-        let registry =
-            "mod a;\nmod c;\n\nstatic ALL: &[Rule] = &[\n    a::RULE,\n    c::RULE,\n];\n";
+        let registry = "mod a;\nmod c_d;\n\nregistry! {\n    A: a,\n    CD: c_d,\n}\n";
         assert_eq!(
             registered(registry, "b").unwrap(),
-            "mod a;\nmod b;\nmod c;\n\nstatic ALL: &[Rule] = &[\n    a::RULE,\n    b::RULE,\n    c::RULE,\n];\n"
+            "mod a;\nmod b;\nmod c_d;\n\nregistry! {\n    A: a,\n    B: b,\n    CD: c_d,\n}\n"
         );
         assert_eq!(
-            registered(registry, "d").unwrap(),
-            "mod a;\nmod c;\nmod d;\n\nstatic ALL: &[Rule] = &[\n    a::RULE,\n    c::RULE,\n    d::RULE,\n];\n"
+            registered(registry, "e_f").unwrap(),
+            "mod a;\nmod c_d;\nmod e_f;\n\nregistry! {\n    A: a,\n    CD: c_d,\n    EF: e_f,\n}\n"
         );
     }
 
@@ -124,8 +140,9 @@ mod tests {
     fn the_registry_of_today_takes_a_rule() {
         let root = crate::root().unwrap();
         let registry = fs::read_to_string(root.join(RULES).join("mod.rs")).unwrap();
-        let registered = registered(&registry, "zzz").unwrap();
-        assert!(registered.contains("\nmod zzz;\n") && registered.contains("\n    zzz::RULE,\n];"));
+        let registered = registered(&registry, "zzz_yyy").unwrap();
+        assert!(registered.contains("\nmod zzz_yyy;\n"));
+        assert!(registered.contains("\n    ZzzYyy: zzz_yyy,\n}"));
     }
 
     #[test]

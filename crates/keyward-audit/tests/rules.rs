@@ -6,7 +6,7 @@ use keyward_rules::Rule;
 use support::{Dump, audit, schema, told};
 
 /// The blocks of one language below a heading of a rule's documentation.
-fn block(rule: &Rule, heading: &str, language: &str) -> Option<String> {
+fn block(rule: Rule, heading: &str, language: &str) -> Option<String> {
     let documentation = rule.documentation();
     let (_, section) = documentation.split_once(&format!("## {heading}\n"))?;
     let section = section.split("\n## ").next()?;
@@ -14,7 +14,7 @@ fn block(rule: &Rule, heading: &str, language: &str) -> Option<String> {
     Some(block.split_once("```")?.0.to_owned())
 }
 
-fn rules_found(rule: &Rule, heading: &str) -> Vec<String> {
+fn rules_found(rule: Rule, heading: &str) -> Vec<String> {
     let written = block(rule, heading, "toml").or_else(|| block(rule, "Example", "toml"));
     let audit = audit(vec![schema(&written.expect("the example has a schema"))]);
     let dump = Dump::of(&block(rule, heading, "redis").expect("the section has commands"));
@@ -23,12 +23,12 @@ fn rules_found(rule: &Rule, heading: &str) -> Vec<String> {
 
 #[test]
 fn every_example_is_reported_and_what_to_use_instead_is_not() {
-    let live: Vec<&Rule> = keyward_rules::all().filter(|rule| rule.is_live()).collect();
+    let live: Vec<Rule> = Rule::ALL.iter().copied().filter(|rule| rule.is_live()).collect();
     assert_eq!(live.len(), 16);
     for rule in live {
         let found = rules_found(rule, "Example");
-        assert!(found.iter().any(|name| name == rule.name), "{} finds {found:?}", rule.name);
+        assert!(found.iter().any(|name| name == rule.name()), "{rule} finds {found:?}");
         let found = rules_found(rule, "Use instead");
-        assert!(found.is_empty(), "{}: {found:?}", rule.name);
+        assert!(found.is_empty(), "{rule}: {found:?}");
     }
 }

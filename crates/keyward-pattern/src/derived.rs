@@ -1,4 +1,4 @@
-//! Keys that a role or a strategy adds beside its owner's: a lease, a fence, an index.
+//! Keys that the store writes beside their owner's: a lease, an index.
 //!
 //! They have one reserved form that keeps the owner's slot and cannot meet a definition:
 //! `<prefix>~word:{<key>}`, or the key and `~{word}` where the key has a hash tag of its own. Both

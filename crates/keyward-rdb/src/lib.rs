@@ -1,5 +1,5 @@
-//! Reads RDB snapshots of Redis and Valkey: every version, every type and encoding, in constant
-//! memory.
+//! Reads RDB snapshots of Redis up to version 14 and of Valkey up to version 80: every type and
+//! encoding, in constant memory.
 //!
 //! A [`Visitor`] is told what a snapshot contains: every key with its type, expiry and use, then as
 //! much of its value as it asks for, then the value's encoding, length and memory. Nothing is copied

@@ -1,7 +1,7 @@
 //! Accepted findings: `allow = [{ rule = "…", reason = "…" }]`.
 
 use crate::finding::Finding;
-use crate::rule::Rule;
+use crate::rules::Rule;
 use crate::settings;
 use keyward_schema::diagnostic::Diagnostic;
 use keyward_schema::model::{Allow, Schema};
@@ -20,15 +20,15 @@ impl<'a> Allowing<'a> {
     /// Reads them; a rule that does not exist is refused.
     pub(crate) fn read(schema: &'a Schema, refused: &mut Vec<Diagnostic>) -> Self {
         let allows = lists(schema).flatten();
-        let unknown = allows.filter(|allow| crate::find(&allow.rule).is_none());
+        let unknown = allows.filter(|allow| Rule::parse(&allow.rule).is_none());
         refused.extend(unknown.map(|allow| settings::unknown(&allow.rule)));
         Allowing { everywhere: &schema.allow, used: RefCell::default() }
     }
 
     /// Whether a finding is accepted; the nearest `allow` that accepts it counts as used.
-    pub(crate) fn accepts(&self, rule: &Rule, finding: &Finding<'a>) -> bool {
+    pub(crate) fn accepts(&self, rule: Rule, finding: &Finding<'a>) -> bool {
         let lists = finding.lists().iter().copied().chain([self.everywhere]);
-        let accepting = lists.flatten().find(|allow| *allow.rule == rule.name);
+        let accepting = lists.flatten().find(|allow| *allow.rule == rule.name());
         if let Some(allow) = accepting {
             self.used.borrow_mut().insert(&allow.span);
         }
@@ -42,8 +42,8 @@ impl<'a> Allowing<'a> {
 }
 
 /// Whether a list accepts what a rule finds.
-pub(crate) fn accepted(rule: &Rule, list: &[Allow]) -> bool {
-    list.iter().any(|allow| *allow.rule == rule.name)
+pub(crate) fn accepted(rule: Rule, list: &[Allow]) -> bool {
+    list.iter().any(|allow| *allow.rule == rule.name())
 }
 
 /// Every list of accepted findings in a schema.

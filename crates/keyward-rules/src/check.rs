@@ -1,17 +1,13 @@
 //! Runs the rules over a schema.
 
-use crate::all;
 use crate::context::Context;
 use crate::finding::Findings;
-use crate::rule::{Judges, Rule};
-use crate::rules;
+use crate::rule::Judges;
+use crate::rules::{self, Rule};
 use keyward_fact::thousands;
 use keyward_schema::diagnostic::Diagnostic;
 use keyward_schema::model::{Date, RuleSet, Schema, Severity};
 use keyward_schema::span::{FileId, Span};
-
-/// The name under which a schema is refused, in place of a rule's.
-pub const SCHEMA: &str = "schema";
 
 /// How many findings of one rule are reported; the last says how many more there were.
 pub const MAX_FINDINGS: usize = 200;
@@ -28,8 +24,8 @@ pub struct Options {
 pub fn check(schema: &Schema, options: &Options) -> Vec<Diagnostic> {
     let mut refused = Vec::new();
     let context = Context::new(schema, options.today, &mut refused);
-    let (last, first): (Vec<_>, Vec<_>) = all().partition(|rule| rule.name == rules::LAST);
-    let found = first.into_iter().chain(last).flat_map(|rule| run(rule, &context));
+    let first = Rule::ALL.iter().copied().filter(|rule| *rule != rules::LAST);
+    let found = first.chain([rules::LAST]).flat_map(|rule| run(rule, &context));
     let mut diagnostics: Vec<_> = refused.into_iter().chain(found).collect();
     diagnostics.sort_by_key(place);
     diagnostics.iter_mut().for_each(printable);
@@ -40,15 +36,15 @@ pub fn check(schema: &Schema, options: &Options) -> Vec<Diagnostic> {
 pub fn unsound(schema: &Schema) -> Vec<Diagnostic> {
     // None of these rules looks at the day.
     let today = Date { year: 1970, month: 1, day: 1 };
-    let minimal = |name: &str| all().any(|rule| rule.name == name && rule.set == RuleSet::Minimal);
+    let minimal = |name: &str| Rule::parse(name).is_some_and(|rule| rule.set() == RuleSet::Minimal);
     let mut found = check(schema, &Options { today });
     found.retain(|finding| finding.severity == Severity::Error && minimal(finding.rule));
     found
 }
 
-fn run(rule: &'static Rule, context: &Context<'_>) -> Vec<Diagnostic> {
+fn run(rule: Rule, context: &Context<'_>) -> Vec<Diagnostic> {
     let severity = context.settings.severity(rule);
-    let Judges::Schema(check) = rule.judges else { return Vec::new() };
+    let Judges::Schema(check) = rule.declaration().judges else { return Vec::new() };
     if severity == Severity::Off {
         return Vec::new();
     }
@@ -58,26 +54,25 @@ fn run(rule: &'static Rule, context: &Context<'_>) -> Vec<Diagnostic> {
     let mut diagnostics: Vec<_> = findings
         .into_iter()
         .filter(|finding| !context.allowing.accepts(rule, finding))
-        .map(|finding| finding.into_diagnostic(rule.name, severity))
+        .map(|finding| finding.into_diagnostic(rule, severity))
         .collect();
     cut(&mut diagnostics, rule, stopped);
     diagnostics
 }
 
 /// Cuts a rule's findings, and says with the last one that there are more.
-fn cut(diagnostics: &mut Vec<Diagnostic>, rule: &Rule, stopped: bool) {
+fn cut(diagnostics: &mut Vec<Diagnostic>, rule: Rule, stopped: bool) {
     let more = diagnostics.len().saturating_sub(MAX_FINDINGS);
     if more == 0 && !stopped {
         return;
     }
     diagnostics.sort_by_key(place);
     diagnostics.truncate(MAX_FINDINGS);
-    let name = rule.name;
     let count = thousands(more as u64);
     let note = match (more, stopped) {
-        (0, _) => format!("and perhaps more of `{name}`: the search stopped"),
-        (_, true) => format!("and {count} more findings of `{name}`, at least: the search stopped"),
-        (_, false) => format!("and {count} more findings of `{name}`"),
+        (0, _) => format!("and perhaps more of `{rule}`: the search stopped"),
+        (_, true) => format!("and {count} more findings of `{rule}`, at least: the search stopped"),
+        (_, false) => format!("and {count} more findings of `{rule}`"),
     };
     if let Some(last) = diagnostics.last_mut() {
         last.notes.push(note);
@@ -108,6 +103,7 @@ fn escaped(char: char) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::SCHEMA;
     use crate::harness::{TODAY, checked};
     use keyward_schema::{Style, read, render};
     use std::fmt::Write as _;

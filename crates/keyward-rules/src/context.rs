@@ -2,7 +2,7 @@
 
 use crate::allowing::Allowing;
 use crate::loss::{Use, uses};
-use crate::rule::Rule;
+use crate::rules::Rule;
 use crate::settings::Settings;
 use keyward_pattern::prove::{self, Overlaps};
 use keyward_pattern::{Param, nearest};
@@ -56,7 +56,7 @@ impl<'a> Context<'a> {
     }
 
     /// What `[rules]` says about the rule.
-    pub(crate) fn setting(&self, rule: &Rule) -> Option<&'a RuleSetting> {
+    pub(crate) fn setting(&self, rule: Rule) -> Option<&'a RuleSetting> {
         self.settings.of(rule)
     }
 

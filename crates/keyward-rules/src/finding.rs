@@ -1,5 +1,6 @@
 //! What a rule reports.
 
+use crate::rules::Rule;
 use keyward_schema::diagnostic::{Diagnostic, Label};
 use keyward_schema::model::{Allow, Definition, Event, Migration, Severity};
 use keyward_schema::span::Span;
@@ -85,11 +86,11 @@ impl<'a> Finding<'a> {
     }
 
     /// As what is shown to people.
-    pub(crate) fn into_diagnostic(self, rule: &'static str, severity: Severity) -> Diagnostic {
+    pub(crate) fn into_diagnostic(self, rule: Rule, severity: Severity) -> Diagnostic {
         debug_assert!(!self.labels.is_empty(), "a finding of `{rule}` has no place");
         let severity = if self.only_warns { Severity::Warn } else { severity };
         Diagnostic {
-            rule,
+            rule: rule.name(),
             severity,
             message: self.message,
             definition: self.definition.map(str::to_owned),

@@ -1,6 +1,7 @@
 //! What a rule's test sees: a piece of a schema in, messages out.
 
-use crate::{Options, Rule, check};
+use crate::rule::Declaration;
+use crate::{Options, check};
 use keyward_schema::model::Date;
 use keyward_schema::{Diagnostic, Sources, Style, read, render};
 
@@ -8,25 +9,25 @@ use keyward_schema::{Diagnostic, Sources, Style, read, render};
 pub(crate) const TODAY: Date = Date { year: 2026, month: 11, day: 15 };
 
 /// What a person sees of one rule's findings in a piece of a schema.
-pub(crate) fn findings(rule: &Rule, piece: &str) -> String {
+pub(crate) fn findings(rule: &Declaration, piece: &str) -> String {
     let (sources, diagnostics) = checked(piece);
     let of_rule: Vec<_> = diagnostics.into_iter().filter(|it| it.rule == rule.name).collect();
     render(&sources, &of_rule, &Style::default())
 }
 
 /// The messages of one rule's findings in a piece of a schema.
-pub(crate) fn messages(rule: &Rule, piece: &str) -> Vec<String> {
+pub(crate) fn messages(rule: &Declaration, piece: &str) -> Vec<String> {
     let (_, diagnostics) = checked(piece);
     diagnostics.into_iter().filter(|it| it.rule == rule.name).map(|it| it.message).collect()
 }
 
 /// What a person sees of the example in a rule's documentation.
-pub(crate) fn example(rule: &Rule) -> String {
+pub(crate) fn example(rule: &Declaration) -> String {
     findings(rule, &block(rule, "Example"))
 }
 
 /// The schema below a heading of a rule's documentation.
-pub(crate) fn block(rule: &Rule, heading: &str) -> String {
+pub(crate) fn block(rule: &Declaration, heading: &str) -> String {
     let documentation = rule.documentation();
     let (_, section) = documentation
         .split_once(&format!("## {heading}\n"))

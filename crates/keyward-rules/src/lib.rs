@@ -1,7 +1,8 @@
 //! The rules that judge a Redis keyspace.
 //!
 //! A rule is one file under `src/rules/`: its documentation, its severity and what it looks for.
-//! The file's name is the rule's name, and it is written nowhere else.
+//! The file's name is the rule's name, and it is written nowhere else: in code a rule is a variant of
+//! [`Rule`].
 //!
 //! ```no_run
 //! # fn example(schema: &keyward_schema::model::Schema, today: keyward_schema::model::Date) {
@@ -36,6 +37,7 @@
 mod allowing;
 mod check;
 mod context;
+#[cfg(feature = "exchange")]
 pub mod exchange;
 mod finding;
 mod fit;
@@ -51,21 +53,8 @@ mod words;
 #[cfg(test)]
 mod harness;
 
-pub use check::{MAX_FINDINGS, Options, SCHEMA, check, unsound};
+pub use check::{MAX_FINDINGS, Options, check, unsound};
+pub use keyward_schema::diagnostic::SCHEMA;
 pub use live::{Case, Live, RAW_IPV6, Wording, word};
-pub use rule::{Category, Rule, RuleOption};
-
-/// Every rule, by name.
-pub fn all() -> impl Iterator<Item = &'static Rule> {
-    rules::ALL.iter()
-}
-
-/// The rule of that name.
-pub fn find(name: &str) -> Option<&'static Rule> {
-    all().find(|rule| rule.name == name)
-}
-
-/// The rule whose name is nearest to a name that no rule has.
-pub fn nearest(name: &str) -> Option<&'static str> {
-    keyward_pattern::nearest(name, all().map(|rule| rule.name))
-}
+pub use rule::{Category, RuleOption, UnknownRule};
+pub use rules::Rule;

@@ -4,10 +4,11 @@
 //! rule, how serious that is and how it is said stands in the rule's file.
 
 use crate::allowing::accepted;
-use crate::rule::{Judges, Rule};
+use crate::rule::Judges;
+use crate::rules::Rule;
 use crate::settings::Settings;
 use keyward_schema::Diagnostic;
-use keyward_schema::model::{Definition, Migration, Schema, Severity};
+use keyward_schema::model::{Allow, Definition, Migration, Schema, Severity};
 
 /// What [`Case::detail`] says of a parameter that holds an IPv6 address with its colons.
 pub const RAW_IPV6: &str = "raw IPv6";
@@ -55,7 +56,7 @@ impl Wording {
 /// Which live rules apply to one schema.
 ///
 /// ```
-/// use keyward_rules::Live;
+/// use keyward_rules::{Live, Rule};
 /// use keyward_schema::{model::Severity, read};
 ///
 /// let schema = read(r#"
@@ -72,8 +73,8 @@ impl Wording {
 ///
 /// let live = Live::new(&schema);
 /// let cart = &schema.keys[0];
-/// assert_eq!(live.severity("ttl-missing", Some(cart)), Severity::Warn);
-/// assert_eq!(live.severity("wrong-type", Some(cart)), Severity::Off);
+/// assert_eq!(live.severity(Rule::TtlMissing, Some(cart)), Severity::Warn);
+/// assert_eq!(live.severity(Rule::WrongType, Some(cart)), Severity::Off);
 /// ```
 #[derive(Debug)]
 pub struct Live<'s> {
@@ -90,51 +91,46 @@ impl<'s> Live<'s> {
 
     /// How serious a rule's findings about a definition are; off if the rule does not apply, or where
     /// an `allow` accepts them.
-    pub fn severity(&self, rule: &str, definition: Option<&Definition>) -> Severity {
-        self.weighed(rule, definition.map_or(&[], |definition| &definition.allow))
+    pub fn severity(&self, rule: impl Into<Rule>, definition: Option<&Definition>) -> Severity {
+        self.weighed(rule.into(), definition.map_or(&[], |definition| &definition.allow))
     }
 
     /// The same for a definition's former name, which its migration may accept too.
     pub fn severity_of_old(
         &self,
-        rule: &str,
+        rule: impl Into<Rule>,
         definition: Option<&Definition>,
         migration: &Migration,
     ) -> Severity {
+        let rule = rule.into();
         match self.weighed(rule, &migration.allow) {
             Severity::Off => Severity::Off,
             _ => self.severity(rule, definition),
         }
     }
 
-    fn weighed(&self, rule: &str, list: &[keyward_schema::model::Allow]) -> Severity {
-        match crate::find(rule) {
-            Some(rule)
-                if rule.is_live()
-                    && !accepted(rule, list)
-                    && !accepted(rule, &self.schema.allow) =>
-            {
-                self.settings.severity(rule)
-            }
-            _ => Severity::Off,
-        }
+    fn weighed(&self, rule: Rule, list: &[Allow]) -> Severity {
+        let allowed = accepted(rule, list) || accepted(rule, &self.schema.allow);
+        if allowed || !rule.is_live() { Severity::Off } else { self.settings.severity(rule) }
     }
 }
 
 /// What a live rule says about a case.
 ///
 /// # Panics
-/// If there is no live rule of that name: it is written in the program, not given by a person.
-pub fn word(rule: &str, case: &Case<'_>) -> Wording {
-    match crate::find(rule).map(|rule| rule.judges) {
-        Some(Judges::Keys(word)) => word(case),
-        _ => panic!("`{rule}` is no live rule"),
+/// If the rule judges schemas, not keys.
+pub fn word(rule: impl Into<Rule>, case: &Case<'_>) -> Wording {
+    let rule = rule.into();
+    match rule.declaration().judges {
+        Judges::Keys(word) => word(case),
+        Judges::Schema(_) => panic!("`{rule}` is not a live rule"),
     }
 }
 
-impl Rule {
-    /// Whether it looks at keys: `audit` judges by it, `check` does not.
-    pub fn is_live(&self) -> bool {
-        matches!(self.judges, Judges::Keys(_))
+/// For callers that still write names; it goes when they name variants.
+#[doc(hidden)]
+impl From<&str> for Rule {
+    fn from(name: &str) -> Self {
+        Rule::parse(name).expect("a rule's name that is written in the program")
     }
 }

@@ -3,21 +3,58 @@
 use crate::context::Context;
 use crate::finding::Findings;
 use crate::live::{Case, Wording};
+use crate::rules::Rule;
 use keyward_schema::model::{RuleSet, Severity};
+#[cfg(feature = "exchange")]
+use serde::de::Error as _;
+#[cfg(feature = "exchange")]
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use std::fmt;
+use std::str::FromStr;
 
-/// One check, with its documentation.
+/// Makes [`Rule`] out of the registry: a line for each rule, with its variant and its file.
+macro_rules! registry {
+    ($($variant:ident: $file:ident,)+) => {
+        /// A rule: one check, identified by its variant and named after its file.
+        ///
+        /// ```
+        /// use keyward_rules::Rule;
+        ///
+        /// assert_eq!(Rule::UnknownKey.name(), "unknown-key");
+        /// assert_eq!(Rule::parse("unknown-key"), Some(Rule::UnknownKey));
+        /// assert_eq!(Rule::parse("unknown-kye"), None);
+        /// ```
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        #[non_exhaustive]
+        pub enum Rule {
+            $(
+                #[doc = concat!("Declared in `rules/", stringify!($file), ".rs`")]
+                $variant,
+            )+
+        }
+
+        impl Rule {
+            /// Every rule, by name.
+            pub const ALL: &'static [Rule] = &[$(Rule::$variant),+];
+
+            pub(crate) const fn declaration(self) -> &'static $crate::rule::Declaration {
+                match self {
+                    $(Rule::$variant => &$file::RULE,)+
+                }
+            }
+        }
+    };
+}
+pub(crate) use registry;
+
+/// What a rule's file declares.
 #[derive(Debug)]
-pub struct Rule {
-    /// Its name in kebab case, which is the name of its file
-    pub name: &'static str,
-    /// What it is about
-    pub category: Category,
-    /// How serious its findings are, unless `[rules]` says otherwise
-    pub severity: Severity,
-    /// The smallest rule set it belongs to
-    pub set: RuleSet,
-    /// What `[rules]` may say about it beyond the severity
-    pub options: &'static [RuleOption],
+pub(crate) struct Declaration {
+    pub(crate) name: &'static str,
+    pub(crate) category: Category,
+    pub(crate) severity: Severity,
+    pub(crate) set: RuleSet,
+    pub(crate) options: &'static [RuleOption],
     pub(crate) comment: &'static str,
     pub(crate) judges: Judges,
 }
@@ -32,17 +69,55 @@ pub(crate) enum Judges {
 }
 
 impl Rule {
+    /// The rule of that name.
+    pub fn parse(name: &str) -> Option<Rule> {
+        Rule::ALL.iter().copied().find(|rule| rule.name() == name)
+    }
+
+    /// The rule whose name is nearest to a name that no rule has.
+    pub fn nearest(name: &str) -> Option<Rule> {
+        keyward_pattern::nearest(name, Rule::ALL.iter().map(|rule| rule.name()))
+            .and_then(Rule::parse)
+    }
+
+    /// Its name in kebab case, which is the name of its file.
+    pub const fn name(self) -> &'static str {
+        self.declaration().name
+    }
+
+    /// What it is about.
+    pub fn category(self) -> Category {
+        self.declaration().category
+    }
+
+    /// How serious its findings are, unless `[rules]` says otherwise.
+    pub fn severity(self) -> Severity {
+        self.declaration().severity
+    }
+
+    /// The smallest rule set it belongs to.
+    pub fn set(self) -> RuleSet {
+        self.declaration().set
+    }
+
+    /// What `[rules]` may say about it beyond the severity.
+    pub fn options(self) -> &'static [RuleOption] {
+        self.declaration().options
+    }
+
+    /// Whether it looks at keys: `audit` judges by it, `check` does not.
+    pub fn is_live(self) -> bool {
+        matches!(self.declaration().judges, Judges::Keys(_))
+    }
+
     /// Its documentation in Markdown: what it does, why that is bad, an example, what to use
     /// instead.
-    pub fn documentation(&self) -> String {
-        let lines = self.comment.lines().map(|line| line.strip_prefix(' ').unwrap_or(line));
-        let mut text = lines.collect::<Vec<_>>().join("\n");
-        text.push('\n');
-        text
+    pub fn documentation(self) -> String {
+        self.declaration().documentation()
     }
 
     /// What it does, in one sentence.
-    pub fn summary(&self) -> String {
+    pub fn summary(self) -> String {
         let documentation = self.documentation();
         let paragraph = documentation
             .lines()
@@ -53,6 +128,57 @@ impl Rule {
             Some((sentence, _)) => format!("{sentence}."),
             None => paragraph,
         }
+    }
+}
+
+impl fmt::Display for Rule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+impl FromStr for Rule {
+    type Err = UnknownRule;
+
+    fn from_str(name: &str) -> Result<Self, UnknownRule> {
+        Rule::parse(name).ok_or_else(|| UnknownRule(name.to_owned()))
+    }
+}
+
+/// Written as its name.
+#[cfg(feature = "exchange")]
+impl Serialize for Rule {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.name())
+    }
+}
+
+#[cfg(feature = "exchange")]
+impl<'de> Deserialize<'de> for Rule {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let name = std::borrow::Cow::<'de, str>::deserialize(deserializer)?;
+        name.parse().map_err(D::Error::custom)
+    }
+}
+
+/// A name that no rule has.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UnknownRule(String);
+
+impl fmt::Display for UnknownRule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "there is no rule `{}`", self.0)
+    }
+}
+
+impl std::error::Error for UnknownRule {}
+
+impl Declaration {
+    pub(crate) fn documentation(&self) -> String {
+        let lines = self.comment.lines().map(|line| line.strip_prefix(' ').unwrap_or(line));
+        let mut text = lines.collect::<Vec<_>>().join("\n");
+        text.push('\n');
+        text
     }
 }
 
@@ -137,7 +263,7 @@ macro_rules! rule {
         $category:ident, $severity:ident, $set:ident, [$($option:ident),*], $judges:ident($by:ident)
     ) => {
         $(#[doc = $line])+
-        pub(crate) const RULE: $crate::rule::Rule = $crate::rule::Rule {
+        pub(crate) const RULE: $crate::rule::Declaration = $crate::rule::Declaration {
             name: {
                 const PATH: &str = module_path!();
                 const NAME: [u8; $crate::rule::name_len(PATH)] = $crate::rule::kebab_case(PATH);

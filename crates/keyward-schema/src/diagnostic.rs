@@ -3,10 +3,13 @@
 use crate::model::Severity;
 use crate::span::Span;
 
+/// What stands in a rule's place where the reader refuses a schema.
+pub const SCHEMA: &str = "schema";
+
 /// A message with its places: an error of the reader, or a rule's finding.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Diagnostic {
-    /// The rule's name, or `schema` for what the reader cannot accept
+    /// The rule's name, or [`SCHEMA`] for what the reader cannot accept
     pub rule: &'static str,
     /// How serious it is
     pub severity: Severity,
@@ -34,8 +37,11 @@ pub struct Label {
 impl Diagnostic {
     /// A message of the schema reader: the file cannot be used as it is.
     pub fn schema(message: impl Into<String>, span: Span, label: impl Into<String>) -> Self {
-        Diagnostic::new("schema", Severity::Error, message).at(span, label)
+        Diagnostic::new(SCHEMA, Severity::Error, message).at(span, label)
     }
+
+    /// What stands in a rule's place where the reader refuses a schema.
+    pub const SCHEMA: &str = "schema";
 
     /// A message without a place yet.
     pub fn new(rule: &'static str, severity: Severity, message: impl Into<String>) -> Self {

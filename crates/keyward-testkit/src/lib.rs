@@ -20,8 +20,8 @@
 //! [`Cluster`], [`Sentinel`] and [`MariaDb`] start what their names say. [`Proxy`] puts a bad network before a
 //! server, and [`Peer`] answers as no server would. [`Cli`] runs the program in a temporary
 //! folder and gives back all that a person sees, ready for a snapshot. [`transcript`] runs the
-//! commands that the documentation shows, and [`book`] finds broken links in it. [`browser`] looks at
-//! pages.
+//! commands that the documentation shows, [`snippet`] compares the code that it shows with its source, and
+//! [`book`] finds broken links in it. [`browser`] looks at pages.
 //!
 //! # Where the servers come from
 //!
@@ -46,6 +46,7 @@ mod proxy;
 mod resp;
 mod sentinel;
 mod server;
+pub mod snippet;
 mod tls;
 pub mod transcript;
 mod wait;

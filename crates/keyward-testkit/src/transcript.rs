@@ -21,8 +21,8 @@ use crate::cli::{Cli, filtered_times, run_to_end};
 use crate::markdown::{Block, blocks};
 use crate::repository;
 
-/// Set to `1`, it makes [`check`] write what the commands print into the page instead of failing.
-const UPDATE: &str = "KEYWARD_UPDATE_DOCS";
+/// Set to `1`, it makes a check write into the page what it should show instead of failing.
+pub(crate) const UPDATE: &str = "KEYWARD_UPDATE_DOCS";
 
 /// Runs all commands of a page of this repository, given by its path from the root.
 ///
@@ -119,10 +119,18 @@ fn run_steps(
 }
 
 fn updated(text: &str, differences: &[Difference]) -> String {
-    let mut lines: Vec<&str> = text.lines().collect();
+    let printed =
+        |it: &Difference| it.printed.lines().map(|line| line.trim_end().to_owned()).collect();
+    splice(text, differences.iter().map(|it| (it.line, it.expected.len(), printed(it))).collect())
+}
+
+/// Replaces lines of a text: for each place, in order, its first line counted from zero, how many there
+/// are, and what stands there instead.
+pub(crate) fn splice(text: &str, places: Vec<(usize, usize, Vec<String>)>) -> String {
+    let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
     // From the last to the first, so that the line numbers stay true.
-    for Difference { line, expected, printed, .. } in differences.iter().rev() {
-        lines.splice(*line..line + expected.len(), printed.lines().map(str::trim_end));
+    for (first, count, instead) in places.into_iter().rev() {
+        lines.splice(first..first + count, instead);
     }
     lines.join("\n") + "\n"
 }

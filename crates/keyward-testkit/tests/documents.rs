@@ -1,6 +1,8 @@
 //! The documents of this repository hold together.
 
 use keyward_testkit::book::{broken_links, pages, unlisted_pages};
+use keyward_testkit::{repository, snippet};
+use std::fs;
 
 #[test]
 fn every_link_leads_somewhere() {
@@ -11,4 +13,22 @@ fn every_link_leads_somewhere() {
 #[test]
 fn every_page_of_the_book_is_in_its_table_of_contents() {
     assert_eq!(unlisted_pages(), Vec::<std::path::PathBuf>::new());
+}
+
+#[test]
+fn code_on_a_page_is_what_its_file_holds() {
+    let (shown, failed): (Vec<_>, Vec<_>) =
+        pages().iter().map(|page| snippet::check(page)).partition(Result::is_ok);
+    let failures: Vec<_> = failed.into_iter().filter_map(Result::err).collect();
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
+    assert!(shown.into_iter().flatten().sum::<usize>() > 0, "no page shows the code of a file");
+}
+
+/// A forge shows pages as they are: what only mdBook fills in would be missing there.
+#[test]
+fn no_page_needs_mdbook_to_be_read() {
+    for page in pages() {
+        let text = fs::read_to_string(repository().join(&page)).expect("the page is readable");
+        assert!(!text.contains("{{#"), "`{}` has a directive of mdBook", page.display());
+    }
 }

@@ -145,6 +145,8 @@ pub enum FieldErrorKind {
     Malformed,
     /// The definition has no such field
     Unknown,
+    /// Its value cannot be written, and why: JSON has no map whose keys are not text
+    Unwritable(String),
 }
 
 impl fmt::Display for FieldError {
@@ -157,6 +159,9 @@ impl fmt::Display for FieldError {
             }
             FieldErrorKind::Unknown => {
                 write!(f, "`{definition}` has a field `{field}`, which the schema does not know")
+            }
+            FieldErrorKind::Unwritable(why) => {
+                write!(f, "the field `{field}` of `{definition}` cannot be written: {why}")
             }
         }
     }

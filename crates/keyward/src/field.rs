@@ -147,10 +147,19 @@ pub trait Fields: Sized {
     fn write(&self, hash: &mut Pairs);
 
     /// The fields that are set, each with its bytes.
-    fn to_pairs(&self) -> Vec<(Vec<u8>, Vec<u8>)> {
-        let mut pairs = Pairs(Vec::with_capacity(Self::FIELDS.len()));
+    ///
+    /// # Errors
+    /// If a field cannot be written: JSON has no map whose keys are not text.
+    fn to_pairs(&self) -> Result<Vec<Pair>, FieldError> {
+        let mut pairs = Pairs { pairs: Vec::with_capacity(Self::FIELDS.len()), wrong: None };
         self.write(&mut pairs);
-        pairs.0
+        match pairs.wrong {
+            None => Ok(pairs.pairs),
+            Some((field, why)) => {
+                let kind = FieldErrorKind::Unwritable(why);
+                Err(FieldError { definition: Self::DEFINITION, field, kind })
+            }
+        }
     }
 
     /// The fields from a hash as it was read.
@@ -190,6 +199,9 @@ pub trait Fields: Sized {
         }
     }
 }
+
+/// The name of a field and its bytes.
+type Pair = (Vec<u8>, Vec<u8>);
 
 /// Says what something is about, and holds nothing of it.
 type Of<T> = PhantomData<fn() -> T>;
@@ -338,15 +350,18 @@ impl Hash {
     }
 }
 
-/// A struct on its way into a hash.
+/// A struct on its way into a hash. Remembers the first field that cannot be written.
 #[doc(hidden)]
 #[derive(Debug)]
-pub struct Pairs(Vec<(Vec<u8>, Vec<u8>)>);
+pub struct Pairs {
+    pairs: Vec<Pair>,
+    wrong: Option<(String, String)>,
+}
 
 #[doc(hidden)]
 impl Pairs {
     pub fn required(&mut self, name: &str, value: &impl FieldValue) {
-        self.0.push((name.as_bytes().to_vec(), value.to_bytes()));
+        self.pairs.push((name.as_bytes().to_vec(), value.to_bytes()));
     }
 
     pub fn optional(&mut self, name: &str, value: &Option<impl FieldValue>) {
@@ -355,12 +370,12 @@ impl Pairs {
         }
     }
 
-    /// Where serde fails, as it does for a map whose keys are no texts, nothing that could be read
-    /// back.
     #[cfg(feature = "json")]
     pub fn required_json(&mut self, name: &str, value: &impl serde::Serialize) {
-        let bytes = serde_json::to_vec(value).unwrap_or_default();
-        self.0.push((name.as_bytes().to_vec(), bytes));
+        match serde_json::to_vec(value) {
+            Ok(bytes) => self.pairs.push((name.as_bytes().to_vec(), bytes)),
+            Err(error) => _ = self.wrong.get_or_insert((name.to_owned(), error.to_string())),
+        }
     }
 
     #[cfg(feature = "json")]
@@ -371,6 +386,6 @@ impl Pairs {
     }
 
     pub fn others(&mut self, others: &[(Vec<u8>, Vec<u8>)]) {
-        self.0.extend_from_slice(others);
+        self.pairs.extend_from_slice(others);
     }
 }

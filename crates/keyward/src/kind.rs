@@ -28,18 +28,18 @@ kinds! {
     Stream<F>;
     /// A number that is counted up and down
     Counter;
-    /// A number that is counted up to a bound
-    Quota;
-    /// How often something may happen
-    Limit;
+    /// A number that is counted up to a bound, which `B` says: `Declared` or `ByCaller`
+    Quota<B>;
+    /// How often something may happen; who gives the number is `B`: `Declared` or `ByCaller`
+    Limit<B>;
     /// A lock
     Lock;
     /// Something that the schema does not say
     Untyped;
 
-    /// The schema says how long a key lives
+    /// The schema says how long a key lives, or how much is allowed
     Declared;
-    /// Whoever writes says how long a key lives
+    /// The caller says how long a key lives, or how much is allowed
     ByCaller;
     /// Nobody says how long a key lives, so that nothing can be written
     Undeclared;
@@ -50,4 +50,19 @@ kinds! {
     Json;
     /// Spelled by `C`, and compressed
     Zstd<C>;
+}
+
+/// A limit whose number is known: the schema's, or the caller's behind `limited_to`.
+#[diagnostic::on_unimplemented(
+    message = "the schema leaves this limit to the caller",
+    label = "the limit is not known",
+    note = "give it first: `.limited_to(100)`"
+)]
+pub trait Known: sealed::Sealed {}
+
+impl sealed::Sealed for Declared {}
+impl Known for Declared {}
+
+mod sealed {
+    pub trait Sealed {}
 }

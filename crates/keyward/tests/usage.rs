@@ -52,7 +52,7 @@ fn a_text_is_checked_where_it_comes_in() {
     let error = values::Symbol::new("BTC:USDT").unwrap_err();
     assert_eq!(
         error.to_string(),
-        "`BTC:USDT` is not a value for `symbol` (regex [A-Za-z0-9]{2,20})"
+        "`BTC:USDT` is not a value for `symbol` (regex [A-Za-z0-9/._-]{1,32})"
     );
     // ANCHOR_END: values
     let limit = keys::RiskLimit {
@@ -119,7 +119,7 @@ fn a_hash_is_a_struct() {
         mime: "image/jpeg".to_owned(),
         owner: id(3),
     };
-    let pairs = meta.to_pairs();
+    let pairs = meta.to_pairs().unwrap();
     assert_eq!(pairs[1], (b"size".to_vec(), b"4096".to_vec()));
     assert_eq!(FileMeta::from_pairs(pairs.clone()), Ok(meta));
 
@@ -161,7 +161,7 @@ fn a_field_of_every_kind_comes_back() {
         related: fields::video::Related::User(keys::User::new("bob".parse().unwrap()).unwrap()),
         others: vec![(b"more".to_vec(), vec![1])],
     };
-    let pairs = everything.to_pairs();
+    let pairs = everything.to_pairs().unwrap();
     let first = pairs.iter().find(|(name, _)| name == b"first").unwrap();
     assert_eq!(first.1, b"video:9");
     let again = fields::Video::from_pairs(pairs).unwrap();

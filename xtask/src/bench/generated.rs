@@ -7,8 +7,9 @@
 
 use super::{Table, at_most};
 use anyhow::{Context, Result, ensure};
+use keyward_codegen::Plan;
 use keyward_codegen::model::Module;
-use keyward_codegen::{Language, Plan, Settings};
+use keyward_languages::{Language, Settings};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -18,7 +19,7 @@ const BOUND: f64 = 1.5;
 pub(super) fn typescript(table: &mut Table) -> Result<()> {
     let folder = generate(Language::TypeScript)?;
     let root = crate::root()?;
-    let tests = root.join("crates/keyward-codegen/tests/languages/typescript");
+    let tests = root.join("crates/keyward-languages/tests/languages/typescript");
     for name in ["package.json", "tsconfig.json"] {
         std::fs::copy(tests.join(name), folder.join(name))?;
     }

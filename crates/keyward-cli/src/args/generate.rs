@@ -1,7 +1,7 @@
 //! `generate`
 
 use clap::{Args as ClapArgs, ValueHint};
-use keyward_codegen::Language;
+use keyward_languages::Language;
 use std::path::PathBuf;
 
 /// Generate typed keys for every language, and vectors to test them with

@@ -12,6 +12,7 @@ use crate::report::{Report, counted};
 use crate::schemas::Schemas;
 use crate::settings::{SCHEMA_FILE, Settings};
 use crate::verdict::Verdict;
+use keyward_rules::Rule;
 use keyward_schema::{Schema, concise, read, render};
 use std::fmt::Write as _;
 use std::fs;
@@ -23,7 +24,7 @@ const SAMPLE: &str = include_str!("../../../../examples/xeuz-cloud/as-written.to
 /// The definition that the tour follows.
 const DEFINITION: &str = "quota_used";
 /// The finding that is shown whole.
-const FINDING: &str = "evictable-persistent";
+const FINDING: &str = Rule::EvictablePersistent.name();
 const USER: &str = "7c9e6679-7425-40de-944b-e07fc1f90ae7";
 const FOLDER: &str = "550e8400-e29b-41d4-a716-446655440000";
 
@@ -129,7 +130,7 @@ fn what_audit_finds(
     put("dump.rdb", &snapshot)?;
     let schema = read(&schema).schema.map_err(|_| Failure::new("the sample's schema is broken"))?;
     let report = audit::sample(schema, &snapshot, settings)?;
-    put("audit.json", audit::json(&report).as_bytes())?;
+    put("audit.json", audit::json(&report)?.as_bytes())?;
     put("audit.html", keyward_audit::render::html(&report).as_bytes())?;
     tour.command("What a server holds is measured", "keyward audit dump.rdb");
     tour.text(audit::text(&report, output).trim_end());

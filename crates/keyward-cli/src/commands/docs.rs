@@ -9,7 +9,7 @@ use crate::schemas::Schemas;
 use crate::settings::{SCHEMA_FILE, Settings};
 use crate::verdict::Verdict;
 use keyward_codegen::Files;
-use keyward_codegen::docs::{Format, Locale, Options, TEMPLATES, generate};
+use keyward_docs::{Format, Locale, Options, TEMPLATES, generate};
 use keyward_schema::Schema;
 use std::path::{Component, Path, PathBuf};
 

@@ -16,8 +16,8 @@ pub(crate) fn run(args: &Explain, output: &Output) -> Result<Verdict> {
         ))?;
         return Ok(Verdict::Clean);
     }
-    let Some(rule) = keyward_rules::find(&args.rule) else {
-        let nearest = keyward_rules::nearest(&args.rule.to_lowercase());
+    let Some(rule) = Rule::parse(&args.rule) else {
+        let nearest = Rule::nearest(&args.rule.to_lowercase()).map(Rule::name);
         return Err(Failure::new(format!("there is no rule `{}`", args.rule))
             .did_you_mean(nearest, "`keyward rules` lists them"));
     };
@@ -41,18 +41,18 @@ reference: ",
     "/tree/main/docs/src/reference/schema\n"
 );
 
-fn page(rule: &Rule) -> String {
+fn page(rule: Rule) -> String {
     let about = format!(
         "{}, {} in the set `{}`",
-        rule.category.name(),
-        rule.severity.name(),
-        rule.set.name()
+        rule.category().name(),
+        rule.severity().name(),
+        rule.set().name()
     );
-    let mut text = format!("{}  {}\n\n", BOLD.on(rule.name), DIM.on(about));
+    let mut text = format!("{}  {}\n\n", BOLD.on(rule), DIM.on(about));
     text.push_str(&terminal(&rule.documentation()));
-    if !rule.options.is_empty() {
+    if !rule.options().is_empty() {
         text.push_str(&format!("\n{}\n", BOLD.on("Options")));
-        for option in rule.options {
+        for option in rule.options() {
             text.push_str(&format!(
                 "{}\n",
                 line(&format!("`{}`: {}", option.name(), meaning(*option)))

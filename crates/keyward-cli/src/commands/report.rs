@@ -35,7 +35,7 @@ fn html(files: &ReportFiles, output: &Output) -> Result<Verdict> {
 
 fn merged(files: &ReportFiles, output: &Output) -> Result<Verdict> {
     let report = one(&files.reports)?;
-    put(files.out.as_deref(), &audit::json(&report), output)?;
+    put(files.out.as_deref(), &audit::json(&report)?, output)?;
     if report.source.complete {
         return Ok(Verdict::Clean);
     }
@@ -49,7 +49,8 @@ fn diff(args: &ReportDiff, output: &Output) -> Result<Verdict> {
     match args.format {
         ListFormat::Full => output.print(render::difference(&found, output.style(), Shown::Top))?,
         ListFormat::Json => {
-            let document = serde_json::to_string_pretty(&found).unwrap_or_default();
+            let document = serde_json::to_string_pretty(&found)
+                .map_err(|error| Failure::new(format!("cannot write JSON: {error}")))?;
             output.print(format_args!("{document}\n"))?;
         }
     }

@@ -4,7 +4,7 @@ use crate::args::{ListFormat, Rules};
 use crate::failure::Result;
 use crate::output::{BOLD, DIM, ERROR, Output, WARNING};
 use crate::verdict::Verdict;
-use keyward_rules::{Rule, all};
+use keyward_rules::Rule;
 use keyward_schema::model::{RuleSet, Severity};
 use serde_json::{Value, json};
 
@@ -14,10 +14,10 @@ const SUMMARY: usize = 40;
 
 pub(crate) fn run(args: &Rules, output: &Output) -> Result<Verdict> {
     let set = args.set.map_or(RuleSet::Strict, RuleSet::from);
-    let mut rules: Vec<&Rule> = all().filter(|rule| rule.set <= set).collect();
+    let mut rules: Vec<Rule> = Rule::ALL.iter().copied().filter(|rule| rule.set() <= set).collect();
     match args.format {
         ListFormat::Full => {
-            rules.sort_by_key(|rule| (rule.category, rule.name));
+            rules.sort_by_key(|rule| (rule.category(), *rule));
             output.print(table(&rules, output.terminal()))?;
         }
         ListFormat::Json => {
@@ -29,13 +29,14 @@ pub(crate) fn run(args: &Rules, output: &Output) -> Result<Verdict> {
 }
 
 /// Rules in columns, one a line. What is not for a terminal is not cut.
-fn table(rules: &[&Rule], terminal: Option<usize>) -> String {
-    let width =
-        |cell: fn(&Rule) -> &str| rules.iter().map(|rule| cell(rule).len()).max().unwrap_or(0);
-    let name = width(|rule| rule.name);
-    let category = width(|rule| rule.category.name());
-    let set = width(|rule| rule.set.name());
-    let severity = width(|rule| rule.severity.name());
+fn table(rules: &[Rule], terminal: Option<usize>) -> String {
+    let width = |cell: fn(Rule) -> &'static str| {
+        rules.iter().map(|rule| cell(*rule).len()).max().unwrap_or(0)
+    };
+    let name = width(Rule::name);
+    let category = width(|rule| rule.category().name());
+    let set = width(|rule| rule.set().name());
+    let severity = width(|rule| rule.severity().name());
     let room = |columns: &[usize]| {
         let taken: usize = columns.iter().map(|column| column + 2).sum();
         terminal.map_or(usize::MAX, |terminal| terminal.saturating_sub(taken))
@@ -49,15 +50,15 @@ fn table(rules: &[&Rule], terminal: Option<usize>) -> String {
     };
     let mut text = String::new();
     for rule in rules {
-        let look = if rule.severity == Severity::Error { ERROR } else { WARNING };
-        let mut cells = vec![BOLD.on(format_args!("{:<name$}", rule.name))];
+        let look = if rule.severity() == Severity::Error { ERROR } else { WARNING };
+        let mut cells = vec![BOLD.on(format_args!("{:<name$}", rule.name()))];
         if has_category {
-            cells.push(DIM.on(format_args!("{:<category$}", rule.category.name())));
+            cells.push(DIM.on(format_args!("{:<category$}", rule.category().name())));
         }
         if has_set {
-            cells.push(format!("{:<set$}", rule.set.name()));
+            cells.push(format!("{:<set$}", rule.set().name()));
         }
-        cells.push(look.on(format_args!("{:<severity$}", rule.severity.name())));
+        cells.push(look.on(format_args!("{:<severity$}", rule.severity().name())));
         cells.push(cut(&rule.summary(), room));
         text.push_str(cells.join("  ").trim_end());
         text.push('\n');
@@ -74,15 +75,15 @@ fn cut(text: &str, room: usize) -> String {
     format!("{}…", start.trim_end())
 }
 
-fn object(rule: &Rule) -> Value {
+fn object(rule: Rule) -> Value {
     json!({
-        "name": rule.name,
-        "category": rule.category.name(),
-        "set": rule.set.name(),
-        "severity": rule.severity.name(),
+        "name": rule.name(),
+        "category": rule.category().name(),
+        "set": rule.set().name(),
+        "severity": rule.severity().name(),
         "judges": if rule.is_live() { "keys" } else { "schema" },
         "summary": rule.summary(),
-        "options": rule.options.iter().map(|option| option.name()).collect::<Vec<_>>(),
+        "options": rule.options().iter().map(|option| option.name()).collect::<Vec<_>>(),
     })
 }
 
@@ -92,8 +93,8 @@ mod tests {
 
     #[test]
     fn the_list_fits_the_terminal() {
-        let rules: Vec<&Rule> = all().collect();
-        let plain = |terminal| anstream::adapter::strip_str(&table(&rules, terminal)).to_string();
+        let rules = Rule::ALL;
+        let plain = |terminal| anstream::adapter::strip_str(&table(rules, terminal)).to_string();
         for terminal in [80, 100, 120, 200] {
             let table = plain(Some(terminal));
             assert_eq!(table.lines().count(), rules.len());

@@ -37,7 +37,7 @@ pub fn sarif(findings: &[Reported], successful: bool) -> String {
 
 /// What there is to know about a rule.
 fn descriptor(name: &str) -> Value {
-    let Some(rule) = crate::find(name) else {
+    let Some(rule) = Rule::parse(name) else {
         // A report may name a rule of another version.
         if name != SCHEMA {
             return json!({ "id": name });
@@ -49,16 +49,15 @@ fn descriptor(name: &str) -> Value {
             "defaultConfiguration": { "level": "error" },
         });
     };
-    let Rule { category, severity, set, .. } = rule;
     json!({
-        "id": rule.name,
+        "id": rule,
         "shortDescription": { "text": rule.summary() },
         "help": {
             "text": format!("keyward explain {name}"),
             "markdown": rule.documentation(),
         },
-        "defaultConfiguration": { "level": level(*severity) },
-        "properties": { "category": category.name(), "set": format!("{set:?}").to_lowercase() },
+        "defaultConfiguration": { "level": level(rule.severity()) },
+        "properties": { "category": rule.category().name(), "set": rule.set().name() },
     })
 }
 

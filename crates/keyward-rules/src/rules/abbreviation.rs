@@ -1,6 +1,7 @@
 use crate::context::Context;
 use crate::finding::{Finding, Findings};
 use crate::rule::rule;
+use crate::rules::Rule;
 use crate::segment::{literals, within};
 use keyward_schema::model::{Layout, Words};
 use std::collections::{HashMap, HashSet};
@@ -126,7 +127,7 @@ fn abbreviations<'a>(cx: &Context<'a>) -> HashMap<&'a str, Option<&'a str>> {
     for word in cx.schema.layout.iter().flat_map(vocabulary) {
         list.remove(word);
     }
-    if let Some(setting) = cx.setting(&RULE) {
+    if let Some(setting) = cx.setting(Rule::Abbreviation) {
         list.extend(setting.words.iter().map(|entry| match entry.split_once('=') {
             Some((word, meaning)) => (word.trim(), Some(meaning.trim())),
             None => (entry.trim(), None),

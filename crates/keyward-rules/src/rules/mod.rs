@@ -1,6 +1,7 @@
-//! The rules, one file each. `cargo xtask new-rule` makes a file and its two lines here.
+//! The rules, one file each. `cargo xtask new-rule` makes a file and its two lines here: the module,
+//! which rustfmt would not find in a macro, and the variant of [`Rule`].
 
-use crate::rule::Rule;
+use crate::rule::registry;
 
 mod abbreviation;
 mod ambiguous_pattern;
@@ -64,73 +65,72 @@ mod uppercase_literal;
 mod window_ttl_mismatch;
 mod wrong_type;
 
-/// Every rule, by name.
-pub(crate) static ALL: &[Rule] = &[
-    abbreviation::RULE,
-    ambiguous_pattern::RULE,
-    both_names::RULE,
-    dangling_reference::RULE,
-    event_cannot_bind::RULE,
-    event_unknown::RULE,
-    evictable_persistent::RULE,
-    evictable_retained::RULE,
-    example_mismatch::RULE,
-    expiring_queue::RULE,
-    foreign_notation::RULE,
-    hash_without_fields::RULE,
-    index_outlived::RULE,
-    invalid_param::RULE,
-    invalid_value::RULE,
-    key_too_long::RULE,
-    layout_mismatch::RULE,
-    lifecycle_ttl_mismatch::RULE,
-    lock_without_ttl::RULE,
-    lossy_encoding::RULE,
-    memory_high::RULE,
-    migration_cannot_map::RULE,
-    migration_crosses_slots::RULE,
-    migration_overdue::RULE,
-    migration_overlaps::RULE,
-    missing_field::RULE,
-    missing_owner::RULE,
-    missing_ttl::RULE,
-    missing_type::RULE,
-    not_persisted::RULE,
-    old_name::RULE,
-    ordered_in_set::RULE,
-    overlapping_patterns::RULE,
-    oversized_collection::RULE,
-    oversized_value::RULE,
-    reserved_word::RULE,
-    revocation_shorter_than_session::RULE,
-    role_crosses_slots::RULE,
-    role_mismatch::RULE,
-    server_setting::RULE,
-    session_evictable::RULE,
-    stale_cache::RULE,
-    status_expires_before_job::RULE,
-    trimmed_queue::RULE,
-    ttl_missing::RULE,
-    ttl_too_long::RULE,
-    ttl_unexpected::RULE,
-    unbounded_caller_ttl::RULE,
-    unbounded_collection::RULE,
-    unbounded_key_length::RULE,
-    unbounded_memory::RULE,
-    undocumented::RULE,
-    unknown_field::RULE,
-    unknown_key::RULE,
-    unknown_reference::RULE,
-    unknown_word::RULE,
-    unused_allow::RULE,
-    unused_declaration::RULE,
-    uppercase_literal::RULE,
-    window_ttl_mismatch::RULE,
-    wrong_type::RULE,
-];
+registry! {
+    Abbreviation: abbreviation,
+    AmbiguousPattern: ambiguous_pattern,
+    BothNames: both_names,
+    DanglingReference: dangling_reference,
+    EventCannotBind: event_cannot_bind,
+    EventUnknown: event_unknown,
+    EvictablePersistent: evictable_persistent,
+    EvictableRetained: evictable_retained,
+    ExampleMismatch: example_mismatch,
+    ExpiringQueue: expiring_queue,
+    ForeignNotation: foreign_notation,
+    HashWithoutFields: hash_without_fields,
+    IndexOutlived: index_outlived,
+    InvalidParam: invalid_param,
+    InvalidValue: invalid_value,
+    KeyTooLong: key_too_long,
+    LayoutMismatch: layout_mismatch,
+    LifecycleTtlMismatch: lifecycle_ttl_mismatch,
+    LockWithoutTtl: lock_without_ttl,
+    LossyEncoding: lossy_encoding,
+    MemoryHigh: memory_high,
+    MigrationCannotMap: migration_cannot_map,
+    MigrationCrossesSlots: migration_crosses_slots,
+    MigrationOverdue: migration_overdue,
+    MigrationOverlaps: migration_overlaps,
+    MissingField: missing_field,
+    MissingOwner: missing_owner,
+    MissingTtl: missing_ttl,
+    MissingType: missing_type,
+    NotPersisted: not_persisted,
+    OldName: old_name,
+    OrderedInSet: ordered_in_set,
+    OverlappingPatterns: overlapping_patterns,
+    OversizedCollection: oversized_collection,
+    OversizedValue: oversized_value,
+    ReservedWord: reserved_word,
+    RevocationShorterThanSession: revocation_shorter_than_session,
+    RoleCrossesSlots: role_crosses_slots,
+    RoleMismatch: role_mismatch,
+    ServerSetting: server_setting,
+    SessionEvictable: session_evictable,
+    StaleCache: stale_cache,
+    StatusExpiresBeforeJob: status_expires_before_job,
+    TrimmedQueue: trimmed_queue,
+    TtlMissing: ttl_missing,
+    TtlTooLong: ttl_too_long,
+    TtlUnexpected: ttl_unexpected,
+    UnboundedCallerTtl: unbounded_caller_ttl,
+    UnboundedCollection: unbounded_collection,
+    UnboundedKeyLength: unbounded_key_length,
+    UnboundedMemory: unbounded_memory,
+    Undocumented: undocumented,
+    UnknownField: unknown_field,
+    UnknownKey: unknown_key,
+    UnknownReference: unknown_reference,
+    UnknownWord: unknown_word,
+    UnusedAllow: unused_allow,
+    UnusedDeclaration: unused_declaration,
+    UppercaseLiteral: uppercase_literal,
+    WindowTtlMismatch: window_ttl_mismatch,
+    WrongType: wrong_type,
+}
 
 /// The rule that judges what the others left unused, and therefore runs after them.
-pub(crate) const LAST: &str = unused_allow::RULE.name;
+pub(crate) const LAST: Rule = Rule::UnusedAllow;
 
 #[cfg(test)]
 mod tests {
@@ -139,21 +139,22 @@ mod tests {
 
     #[test]
     fn every_example_is_reported_and_what_to_use_instead_is_not() {
-        for rule in ALL.iter().filter(|rule| !rule.is_live()) {
-            assert_ne!(messages(rule, &block(rule, "Example")), [""; 0], "{}", rule.name);
-            assert_eq!(messages(rule, &block(rule, "Use instead")), [""; 0], "{}", rule.name);
+        for rule in Rule::ALL.iter().filter(|rule| !rule.is_live()) {
+            let declared = rule.declaration();
+            assert_ne!(messages(declared, &block(declared, "Example")), [""; 0], "{rule}");
+            assert_eq!(messages(declared, &block(declared, "Use instead")), [""; 0], "{rule}");
         }
     }
 
     #[test]
     fn every_documentation_has_the_four_headings() {
-        for rule in ALL {
+        for rule in Rule::ALL {
             let documentation = rule.documentation();
             let headings: Vec<_> =
                 documentation.lines().filter_map(|line| line.strip_prefix("## ")).collect();
             let expected = ["What it does", "Why is this bad", "Example", "Use instead"];
-            assert_eq!(headings, expected, "{}", rule.name);
-            assert!(rule.summary().ends_with('.'), "{}", rule.name);
+            assert_eq!(headings, expected, "{rule}");
+            assert!(rule.summary().ends_with('.'), "{rule}");
         }
     }
 
@@ -166,7 +167,22 @@ mod tests {
             .filter(|name| name != "mod")
             .collect();
         files.sort();
-        let names: Vec<_> = ALL.iter().map(|rule| rule.name).collect();
+        let names: Vec<_> = Rule::ALL.iter().map(|rule| rule.name()).collect();
         assert_eq!(names, files);
+        let variant = |rule: &Rule| format!("{rule:?}").to_lowercase();
+        for rule in Rule::ALL {
+            assert_eq!(variant(rule), rule.name().replace('-', ""), "the variant of its file");
+        }
+    }
+
+    #[test]
+    fn a_rule_is_written_and_read_by_its_name() {
+        for &rule in Rule::ALL {
+            assert_eq!(serde_json::to_value(rule).unwrap(), rule.name());
+            assert_eq!(serde_json::from_value::<Rule>(rule.name().into()).unwrap(), rule);
+        }
+        let unknown = serde_json::from_str::<Rule>("\"no-such\"").unwrap_err().to_string();
+        assert!(unknown.starts_with("there is no rule `no-such`"), "{unknown}");
+        assert_eq!(Rule::nearest("missing-tll"), Some(Rule::MissingTtl));
     }
 }

@@ -1,6 +1,7 @@
 use crate::context::Context;
 use crate::finding::{Finding, Findings};
 use crate::rule::rule;
+use crate::rules::Rule;
 use keyward_fact::Duration;
 use keyward_schema::model::{Definition, Lifecycle};
 use std::collections::HashSet;
@@ -41,7 +42,7 @@ rule! {
 }
 
 fn check<'a>(cx: &Context<'a>, out: &mut Findings<'a>) {
-    let configured = cx.setting(&RULE).and_then(|setting| setting.max.as_ref());
+    let configured = cx.setting(Rule::StaleCache).and_then(|setting| setting.max.as_ref());
     let bound = configured.map_or(BOUND, |max| max.value);
     let invalidations = cx.schema.events.iter().flat_map(|event| &event.invalidates);
     let invalidated: HashSet<_> = invalidations.map(|it| it.definition.as_str()).collect();

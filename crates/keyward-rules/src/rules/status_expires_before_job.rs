@@ -1,6 +1,7 @@
 use crate::context::Context;
 use crate::finding::{Finding, Findings};
 use crate::rule::rule;
+use crate::rules::Rule;
 use keyward_fact::Duration;
 use keyward_schema::model::{Role, Ttl};
 
@@ -54,7 +55,8 @@ rule! {
 }
 
 fn check<'a>(cx: &Context<'a>, out: &mut Findings<'a>) {
-    let configured = cx.setting(&RULE).and_then(|setting| setting.max.as_ref());
+    let configured =
+        cx.setting(Rule::StatusExpiresBeforeJob).and_then(|setting| setting.max.as_ref());
     let wait = configured.map_or(WAIT, |max| max.value);
     for queue in &cx.schema.keys {
         let Some(Role::Queue(role)) = queue.role.as_deref() else { continue };

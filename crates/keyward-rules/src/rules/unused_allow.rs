@@ -2,6 +2,7 @@ use crate::allowing::lists;
 use crate::context::Context;
 use crate::finding::{Finding, Findings};
 use crate::rule::rule;
+use crate::rules::{self, Rule};
 use keyward_schema::model::Severity;
 
 rule! {
@@ -35,8 +36,8 @@ rule! {
 fn check<'a>(cx: &Context<'a>, out: &mut Findings<'a>) {
     for list in lists(cx.schema) {
         for allow in list.iter().filter(|allow| !cx.allowing.is_used(allow)) {
-            let judged = crate::find(&allow.rule).is_some_and(|rule| {
-                rule.name != RULE.name
+            let judged = Rule::parse(&allow.rule).is_some_and(|rule| {
+                rule != rules::LAST
                     && !rule.is_live()
                     && cx.settings.severity(rule) != Severity::Off
             });

@@ -1,8 +1,8 @@
-//! The keys that Keyward adds beside a definition's own.
+//! The keys that Keyward's store writes beside a definition's own.
 
 use super::{Definition, Invalidate, Lifecycle, Role};
 
-/// A key that a role or a strategy adds beside its owner's.
+/// A key that the store writes beside its owner's, for a cache or its invalidation.
 ///
 /// `keyward_pattern::derived` builds it from the owner's key and [`Derived::word`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -15,12 +15,6 @@ pub enum Derived {
     Stale,
     /// That there is no value
     Nothing,
-    /// A lock's fencing number
-    Fence,
-    /// Which worker has which job of a queue, and until when
-    Leases,
-    /// The jobs of a queue that wait for their time
-    Delays,
 }
 
 impl Derived {
@@ -31,9 +25,6 @@ impl Derived {
             Derived::Index => "index",
             Derived::Stale => "stale",
             Derived::Nothing => "none",
-            Derived::Fence => "fence",
-            Derived::Leases => "leases",
-            Derived::Delays => "delays",
         }
     }
 }
@@ -42,20 +33,13 @@ impl Definition {
     /// The derived keys that this definition may have: the one answer for documentation, audit and
     /// ACLs.
     ///
-    /// A lock has its fence, a queue its leases and delays, `invalidate = "index"` its index. A cache
-    /// entry that is loaded, and not counted or locked, has the lease of whoever loads it, a copy that
-    /// outlives it with `stale_if_error`, and a mark with `negative_ttl`.
+    /// `invalidate = "index"` has its index. A cache entry that is loaded has the lease of whoever loads
+    /// it, a copy that outlives it with `stale_if_error`, and a mark with `negative_ttl`.
     pub fn derived(&self) -> Vec<Derived> {
         let mut derived = Vec::new();
-        match self.role.as_ref().map(|role| &role.value) {
-            Some(Role::Lock(_)) => derived.push(Derived::Fence),
-            Some(Role::Queue(_)) => derived.extend([Derived::Leases, Derived::Delays]),
-            None | Some(Role::Flag | Role::Ranking) if self.lifecycle == Lifecycle::Cache => {
-                derived.push(Derived::Lease);
-            }
-            _ => {}
-        }
-        if derived.contains(&Derived::Lease) {
+        let is_stored = matches!(self.role.as_deref(), None | Some(Role::Flag | Role::Ranking));
+        if is_stored && self.lifecycle == Lifecycle::Cache {
+            derived.push(Derived::Lease);
             derived.extend(self.cache.stale_if_error.as_ref().map(|_| Derived::Stale));
             derived.extend(self.cache.negative_ttl.as_ref().map(|_| Derived::Nothing));
         }
@@ -71,7 +55,7 @@ mod tests {
     use crate::read;
 
     #[test]
-    fn roles_and_strategies_have_their_derived_keys() {
+    fn only_what_the_store_writes_has_derived_keys() {
         let schema = read(
             r#"
 version = 1
@@ -106,8 +90,8 @@ rate_limit = { limit = 10, window = "1m" }
             definition.derived().into_iter().map(super::Derived::word).collect::<Vec<_>>()
         };
         assert_eq!(words("price"), ["lease", "index"]);
-        assert_eq!(words("import"), ["fence"]);
-        assert_eq!(words("mail"), ["leases", "delays"]);
-        assert!(words("stock").is_empty() && words("login").is_empty());
+        for name in ["stock", "import", "mail", "login"] {
+            assert!(words(name).is_empty(), "{name}");
+        }
     }
 }

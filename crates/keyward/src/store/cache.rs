@@ -289,13 +289,12 @@ impl<K: Key, T: Whole> Handle<'_, K, T, Declared> {
             cmd.arg(&token).arg(time).arg(u8::from(replace)).arg(self.names.own());
             cmd.arg(u8::from(K::DEFINITION.behaviour.sliding));
         });
-        match self.core.send(&call).await {
-            Ok(Value::Int(1)) => Lease::Taken(Token {
-                core: self.core.me().clone(),
-                lease,
-                secret: token,
-                spent: false,
-            }),
+        let answer = self.core.send(&call).await;
+        // A lease whose answer was lost may have been taken: dropped unspent, it is given back.
+        let spent = !matches!(answer, Ok(Value::Int(1)) | Err(Error::Unknown { .. }));
+        let token = Token { core: self.core.me().clone(), lease, secret: token, spent };
+        match answer {
+            Ok(Value::Int(1)) => Lease::Taken(token),
             Ok(Value::Int(2)) => match self.look(false).await {
                 Ok(seen) => seen.value.map_or(Lease::Busy, Lease::Filled),
                 Err(_) => Lease::Impossible,
@@ -348,7 +347,7 @@ impl<K: Key, T: Whole> Handle<'_, K, T, Declared> {
     async fn stale(&self) -> Option<T::Value> {
         K::DEFINITION.behaviour.stale_ms?;
         let name = self.names.derived("stale")?;
-        let call = Call::from(T::asking(&name));
+        let call = Call::reading(T::asking(&name));
         let answer = self.core.send(&call).await.ok()?;
         let value = T::decode(K::DEFINITION, answer).ok()??;
         tick::<K>("keyward_stale_served_total");
@@ -376,7 +375,7 @@ impl Drop for Token {
     fn drop(&mut self) {
         let (Some(core), false) = (self.core.upgrade(), self.spent) else { return };
         let Ok(runtime) = tokio::runtime::Handle::try_current() else { return };
-        let call = GIVE_BACK.call(&[&self.lease], |cmd| _ = cmd.arg(&self.secret));
+        let call = GIVE_BACK.call(&[&self.lease], |cmd| _ = cmd.arg(&self.secret)).repeatable();
         runtime.spawn(async move {
             // If it cannot be given back, it runs out.
             _ = core.send(&call).await;

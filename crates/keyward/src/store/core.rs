@@ -113,8 +113,8 @@ impl Core {
             answers = self.send_group(group).await?;
         }
         if has_written(&answers.first) {
-            for answer in self.send_each(after).await? {
-                answer?;
+            for answer in self.send_each(after).await.map_err(Error::after_a_change)? {
+                answer.map_err(Error::after_a_change)?;
             }
         }
         Ok(answers)
@@ -122,25 +122,37 @@ impl Core {
 
     /// Sends a group in one round trip, all of which must succeed.
     async fn send_group(&self, group: Group) -> Result<Answers, Error> {
+        let changing = !group.first.repeatable;
         let mut calls = vec![group.first];
         calls.extend(group.rest);
-        let mut answers = self.send_each(calls).await?.into_iter();
+        let answers = self.send_each(calls).await?;
+        // Where one name of a key was changed and another could not be, half of it has happened.
+        let halfway = changing && answers.iter().any(Result::is_ok);
+        let mut answers = answers.into_iter().map(|answer| {
+            answer.map_err(|error| if halfway { error.after_a_change() } else { error })
+        });
         let first = answers.next().unwrap_or(Ok(Value::Nil))?;
         Ok(Answers { first, rest: answers.collect::<Result<_, _>>()? })
     }
 
-    /// Sends one command.
+    /// Sends one command that only reads.
     pub(crate) async fn ask(&self, cmd: &Cmd) -> Result<Value, Error> {
+        self.query(cmd, true).await
+    }
+
+    async fn query(&self, cmd: &Cmd, repeatable: bool) -> Result<Value, Error> {
         let permit = self.breaker.permit().ok_or(Error::BreakerOpen)?;
-        let answer = self.link.query(cmd).await;
+        let answer = self.link.query(cmd, repeatable).await;
         tell(permit, answer.as_ref().err());
         answer
     }
 
     /// Sends one call.
     pub(crate) async fn send(&self, call: &Call) -> Result<Value, Error> {
-        match (self.ask(&call.cmd).await, call.lua) {
-            (Err(error), Some(lua)) if is_unknown(&error) => self.ask(&lua.whole(&call.cmd)).await,
+        match (self.query(&call.cmd, call.repeatable).await, call.lua) {
+            (Err(error), Some(lua)) if is_unknown(&error) => {
+                self.query(&lua.whole(&call.cmd), call.repeatable).await
+            }
             (answer, _) => answer,
         }
     }
@@ -158,6 +170,7 @@ impl Core {
             // connection to their node.
             return Ok(join_all(calls.iter().map(|call| self.send(call))).await);
         }
+        let repeatable = calls.iter().all(|call| call.repeatable);
         let mut pipeline = redis::Pipeline::with_capacity(calls.len());
         let mut known: Vec<&Lua> = Vec::new();
         for call in calls {
@@ -172,7 +185,7 @@ impl Core {
             }
         }
         let permit = self.breaker.permit().ok_or(Error::BreakerOpen)?;
-        let answers = self.link.pipeline(&pipeline).await;
+        let answers = self.link.pipeline(&pipeline, repeatable).await;
         tell(permit, answers.as_ref().err());
         let each = answers?
             .into_iter()
@@ -196,7 +209,7 @@ impl Core {
 
 /// Tells the breaker how a command ended, and the log what the breaker makes of it.
 fn tell(permit: Permit<'_>, error: Option<&Error>) {
-    let lost = matches!(error, Some(Error::Unavailable(_)));
+    let lost = matches!(error, Some(Error::Unavailable(_) | Error::Unknown { .. }));
     let turn = if lost { permit.bad() } else { permit.good() };
     match turn {
         Some(Turn::Opened) => {

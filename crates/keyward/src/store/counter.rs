@@ -5,7 +5,7 @@ use super::lua::{Lua, lua};
 use super::request::{Calls, Request};
 use super::write::{Command, Mode, note_in_indexes};
 use crate::Key;
-use crate::kind::{Counter, Declared, Quota};
+use crate::kind::{ByCaller, Counter, Declared, Known, Quota};
 
 static COUNT: Lua = lua!("lua/count.lua");
 
@@ -36,17 +36,25 @@ impl<'s, K: Key> Handle<'s, K, Counter, Declared> {
     }
 }
 
-impl<'s, K: Key> Handle<'s, K, Quota, Declared> {
+impl<'s, K: Key, L> Handle<'s, K, Quota<ByCaller>, L> {
+    /// The same quota with a bound: the schema leaves it to the caller.
+    pub fn limited_to(self, limit: u64) -> Handle<'s, K, Quota<Declared>, L> {
+        self.bounded(limit)
+    }
+}
+
+impl<'s, K: Key, B> Handle<'s, K, Quota<B>, Declared> {
     /// What has been used; zero if nothing has.
     pub fn used(&self) -> Request<'s, i64> {
         self.number()
     }
 
-    /// Uses some of the quota, if there is enough of it: `limit` where the schema leaves it to the
-    /// caller, otherwise the schema's.
-    pub fn take(&self, amount: u64, limit: Option<u64>) -> Request<'s, Counted> {
-        let limit = K::DEFINITION.behaviour.limit.or(limit).unwrap_or(0);
-        let highest = i64::try_from(limit).unwrap_or(i64::MAX);
+    /// Uses some of the quota, if there is enough of it.
+    pub fn take(&self, amount: u64) -> Request<'s, Counted>
+    where
+        B: Known,
+    {
+        let highest = i64::try_from(self.limit()).unwrap_or(i64::MAX);
         let amount = i64::try_from(amount).unwrap_or(i64::MAX);
         self.count(amount, Some(0), Some(highest), self.window())
     }

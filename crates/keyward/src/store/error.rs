@@ -6,8 +6,15 @@ use std::fmt;
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub enum Error {
-    /// The server cannot be reached, or does not answer in time
+    /// The server cannot be reached, or does not answer in time. Nothing was changed
     Unavailable(String),
+    /// The answer to a call that changes something was lost: it may or may not have happened. It is not
+    /// sent again, since a count or a push would then happen twice. Read the value to learn more, or
+    /// repeat the call if doing it twice does no harm
+    Unknown {
+        /// How the answer was lost
+        why: String,
+    },
     /// The server has not answered lately, and is not asked for a while
     BreakerOpen,
     /// The server refused
@@ -55,11 +62,12 @@ const NOT_READY: [&str; 8] = [
 ];
 
 impl Error {
-    /// Whether the server could not be asked, or is not ready to do what it was asked: it loads, or is no
-    /// primary any more. Then it says nothing about the data, and later it may answer.
+    /// Whether there is no answer, or the server is not ready to do what it was asked: it loads, or is no
+    /// primary any more. Then it says nothing about the data, and later it may answer. An
+    /// [`Unknown`](Error::Unknown) change may have happened all the same.
     pub fn is_unavailable(&self) -> bool {
         match self {
-            Error::Unavailable(_) | Error::BreakerOpen => true,
+            Error::Unavailable(_) | Error::Unknown { .. } | Error::BreakerOpen => true,
             Error::Refused { code, .. } => NOT_READY.contains(&code.as_str()),
             _ => false,
         }
@@ -80,6 +88,15 @@ impl Error {
         }
     }
 
+    /// The same error after something was changed, or may have been.
+    pub(crate) fn after_a_change(self) -> Self {
+        match self {
+            Error::Unavailable(why) => Error::Unknown { why },
+            Error::BreakerOpen => Error::Unknown { why: self.to_string() },
+            other => other,
+        }
+    }
+
     /// The same error about a definition, where the server names a wrong type.
     pub(crate) fn about(self, definition: &'static str) -> Self {
         match self {
@@ -93,6 +110,9 @@ impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Error::Unavailable(why) => write!(f, "the server does not answer: {why}"),
+            Error::Unknown { why } => {
+                write!(f, "the answer was lost, and the change may or may not have happened: {why}")
+            }
             Error::BreakerOpen => {
                 f.write_str("the server has not answered lately and is given a rest")
             }

@@ -29,6 +29,7 @@ pub struct Handle<'s, K, T, L> {
     pub(crate) indexes: Vec<String>,
     /// What the caller said, where the schema leaves it to the caller
     living: Option<Duration>,
+    limit: Option<u64>,
     kind: PhantomData<fn() -> (T, L)>,
 }
 
@@ -36,7 +37,23 @@ impl<'s, K: Key, T, L> Handle<'s, K, T, L> {
     pub(crate) fn new(core: &'s Core, key: K, prefix: &<K::Keyspace as Keyspace>::Prefix) -> Self {
         let names = Names::new(&key, prefix);
         let indexes = emit::indexes_of(&key, prefix, &names);
-        Handle { core, key, names, indexes, living: None, kind: PhantomData }
+        Handle { core, key, names, indexes, living: None, limit: None, kind: PhantomData }
+    }
+
+    /// The same key, as one that can do something else.
+    fn retyped<T2, L2>(self) -> Handle<'s, K, T2, L2> {
+        let Handle { core, key, names, indexes, living, limit, .. } = self;
+        Handle { core, key, names, indexes, living, limit, kind: PhantomData }
+    }
+
+    /// The same key with the caller's limit.
+    pub(crate) fn bounded<T2>(self, limit: u64) -> Handle<'s, K, T2, L> {
+        Handle { limit: Some(limit), ..self.retyped() }
+    }
+
+    /// The limit: the caller's where the schema leaves it to the caller, otherwise the schema's.
+    pub(crate) fn limit(&self) -> u64 {
+        self.limit.or(K::DEFINITION.behaviour.limit).unwrap_or(0)
     }
 
     /// What the schema says about the key.
@@ -103,17 +120,18 @@ impl<'s, K: Key, T, L> Handle<'s, K, T, L> {
     ) -> Request<'s, R> {
         if self.names.fallbacks().is_empty() {
             let (first, rest) = ask(&self.names.name);
-            return Request::new(self.core, K::DEFINITION.name, Calls::group(first, rest), read);
+            let calls = Calls::group(Call::reading(first), rest);
+            return Request::new(self.core, K::DEFINITION.name, calls, read);
         }
         // Whether the key is there decides, not what is asked about it: a member that is not in it, or
         // is the first in it, says nothing about other names.
         let ask = |name: &str| {
             let (first, mut rest) = ask(name);
-            rest.insert(0, first.into());
-            Group { first: about("EXISTS", name).into(), rest }
+            rest.insert(0, Call::reading(first));
+            Group { first: Call::reading(about("EXISTS", name)), rest }
         };
-        let mut calls = Calls::one(about("EXISTS", &self.names.name));
-        calls.main = ask(&self.names.name);
+        let Group { first, rest } = ask(&self.names.name);
+        let mut calls = Calls::group(first, rest);
         calls.otherwise = self.names.fallbacks().iter().map(|name| ask(name)).collect();
         Request::new(self.core, K::DEFINITION.name, calls, |mut answers| {
             let first = answers.rest.remove(0);
@@ -145,14 +163,14 @@ impl<'s, K: Key, T, L> Handle<'s, K, T, L> {
             let mut keys = vec![name];
             keys.extend(self.indexes.iter().map(String::as_str));
             let args = |cmd: &mut redis::Cmd| _ = cmd.arg(ttl).arg(self.names.own()).arg(stale);
-            return vec![RENEW.call(&keys, args)];
+            return vec![RENEW.call(&keys, args).repeatable()];
         }
         // On a cluster an index is on another node.
         let live = ttl.saturating_add(stale);
         let mut calls = note_in_indexes(&self.indexes, self.names.own(), live);
         let mut cmd = about("PEXPIRE", name);
         cmd.arg(ttl);
-        calls.push(cmd.into());
+        calls.push(Call::changing(cmd).repeatable());
         calls
     }
 }
@@ -194,8 +212,7 @@ impl<'s, K: Key, T> Handle<'s, K, T, ByCaller> {
     /// If it is zero, or longer than the schema allows.
     pub fn living(self, ttl: Duration) -> Result<Handle<'s, K, T, Declared>, Lifespan> {
         Lifespan::check(K::DEFINITION, ttl)?;
-        let Handle { core, key, names, indexes, .. } = self;
-        Ok(Handle { core, key, names, indexes, living: Some(ttl), kind: PhantomData })
+        Ok(Handle { living: Some(ttl), ..self.retyped() })
     }
 }
 

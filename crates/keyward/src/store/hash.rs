@@ -65,8 +65,7 @@ impl<'s, K: Key, F: Fields> Handle<'s, K, Hash<F>, Declared> {
                 }
                 Ok(None) => removed = removed.arg(name),
                 Err(why) => {
-                    let field = Some(name.to_owned());
-                    let error = Error::Malformed { definition: K::NAME, field, why };
+                    let error = field_error::<K>(name, FieldErrorKind::Unwritable(why));
                     return Request::known(self.core, Err(error));
                 }
             }
@@ -124,11 +123,11 @@ pub(crate) fn field_ttls<'n, F: Fields>(
 impl From<FieldError> for Error {
     fn from(error: FieldError) -> Self {
         let why = match error.kind {
-            FieldErrorKind::Missing => "it is missing",
-            FieldErrorKind::Unknown => "the schema does not know it",
-            FieldErrorKind::Malformed => "its bytes are no value of its type",
+            FieldErrorKind::Missing => "it is missing".to_owned(),
+            FieldErrorKind::Unknown => "the schema does not know it".to_owned(),
+            FieldErrorKind::Malformed => "its bytes are not a value of its type".to_owned(),
+            FieldErrorKind::Unwritable(why) => format!("it cannot be written: {why}"),
         };
-        let (definition, field) = (error.definition, Some(error.field));
-        Error::Malformed { definition, field, why: why.to_owned() }
+        Error::Malformed { definition: error.definition, field: Some(error.field), why }
     }
 }

@@ -5,7 +5,7 @@ use super::handle::{Handle, understand};
 use super::lua::{Lua, lua};
 use crate::Key;
 use crate::definition::Algorithm;
-use crate::kind::{Declared, Limit};
+use crate::kind::{ByCaller, Declared, Known, Limit};
 use std::time::Duration;
 
 static FIXED: Lua = lua!("lua/limit_fixed.lua");
@@ -23,28 +23,41 @@ pub struct Allowance {
     pub retry_after: Duration,
     /// After which time nothing of what was counted counts any more
     pub reset: Duration,
-    /// Whether the server could not be asked, and `on_outage` answered in its place
+    /// Whether the server could not be asked, or its answer was lost, and `on_outage` answered in its
+    /// place. A request whose answer was lost may have been counted, once
     pub outage: bool,
 }
 
-impl<K: Key> Handle<'_, K, Limit, Declared> {
-    /// Asks for one request, by the schema's limit.
+impl<'s, K: Key, L> Handle<'s, K, Limit<ByCaller>, L> {
+    /// The same limit with a number: the schema leaves it to the caller.
+    pub fn limited_to(self, limit: u64) -> Handle<'s, K, Limit<Declared>, L> {
+        self.bounded(limit)
+    }
+}
+
+impl<K: Key, B> Handle<'_, K, Limit<B>, Declared> {
+    /// Asks for one request.
     ///
     /// # Errors
-    /// If something else stands under the key. While the server is away, the schema's `on_outage`
-    /// answers: that is no error.
-    pub async fn check(&self) -> Result<Allowance, Error> {
-        self.check_with(1, None).await
+    /// If something else stands under the key. While the server is away, or when its answer is lost, the
+    /// schema's `on_outage` answers: that is no error.
+    pub async fn check(&self) -> Result<Allowance, Error>
+    where
+        B: Known,
+    {
+        self.check_cost(1).await
     }
 
-    /// Asks for a request that counts as several, and by a limit of the caller's where the schema
-    /// leaves it to the caller.
+    /// Asks for a request that counts as several.
     ///
     /// # Errors
     /// See [`check`](Handle::check).
-    pub async fn check_with(&self, cost: u64, limit: Option<u64>) -> Result<Allowance, Error> {
+    pub async fn check_cost(&self, cost: u64) -> Result<Allowance, Error>
+    where
+        B: Known,
+    {
         let behaviour = &K::DEFINITION.behaviour;
-        let limit = behaviour.limit.or(limit).unwrap_or(0);
+        let limit = self.limit();
         let window = behaviour.window_ms.unwrap_or(1).max(1);
         let script = match behaviour.algorithm {
             Algorithm::FixedWindow => &FIXED,

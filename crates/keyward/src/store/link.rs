@@ -2,16 +2,19 @@
 
 use super::address::Address;
 use super::error::Error;
-use redis::aio::{ConnectionLike as _, MultiplexedConnection};
+use super::resend::{Redirect, Resending};
+use redis::aio::{ConnectionLike as _, MultiplexedConnection, SendError};
 use redis::cluster::{ClusterClient, ClusterClientBuilder};
 use redis::cluster_async::ClusterConnection;
 use redis::cluster_routing::{RoutingInfo, SingleNodeRoutingInfo};
 use redis::sentinel::{SentinelClient, SentinelNodeConnectionInfo, SentinelServerType};
 use redis::{
     AsyncConnectionConfig, Client, Cmd, ConnectionAddr, ConnectionInfo, Pipeline, PushInfo,
-    RedisError, RetryMethod, TlsCertificates, Value,
+    PushKind, RedisError, RetryMethod, TlsCertificates, Value,
 };
-use std::sync::{PoisonError, RwLock};
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 use tokio::sync::Mutex;
 use tokio::sync::mpsc::UnboundedSender;
@@ -33,6 +36,8 @@ pub(crate) struct Link {
     live: RwLock<Option<Live>>,
     /// Held while connecting, so that one caller connects for all
     connecting: Mutex<()>,
+    /// Connections to nodes of a cluster that others have named
+    side: Mutex<HashMap<(String, u16), MultiplexedConnection>>,
 }
 
 enum Target {
@@ -46,6 +51,8 @@ enum Target {
 struct Live {
     number: u64,
     connection: Connection,
+    /// Whether the server has closed it
+    gone: Arc<AtomicBool>,
 }
 
 #[derive(Clone)]
@@ -87,8 +94,8 @@ impl Link {
                     .tcp_settings(redis::io::tcp::TcpSettings::default().set_nodelay(true))
                     .connection_timeout(timeouts.connect)
                     .response_timeout(timeouts.response)
-                    // The breaker decides about trying again, not a loop underneath it.
-                    .retries(2);
+                    // See `resend.rs`.
+                    .retries(0);
                 Target::Cluster(builder.build().map_err(settings)?)
             }
             Address::Sentinel { sentinels, service, server } => {
@@ -121,6 +128,7 @@ impl Link {
             root_certificate,
             live: RwLock::new(None),
             connecting: Mutex::new(()),
+            side: Mutex::default(),
         })
     }
 
@@ -129,40 +137,112 @@ impl Link {
     }
 
     /// Sends one command.
-    pub(crate) async fn query(&self, cmd: &Cmd) -> Result<Value, Error> {
-        let mut live = self.live().await?;
-        let answer = match &mut live.connection {
-            Connection::Single(connection) => connection.req_packed_command(cmd).await,
-            Connection::Cluster(connection) => connection.req_packed_command(cmd).await,
-        };
-        answer.and_then(Value::extract_error).map_err(|error| self.failed(live.number, &error))
+    pub(crate) async fn query(&self, cmd: &Cmd, repeatable: bool) -> Result<Value, Error> {
+        let mut resending = Resending::new(repeatable);
+        let mut redirect = None;
+        loop {
+            let mut live = self.live().await?;
+            let answer = match (&mut live.connection, redirect.take()) {
+                (Connection::Single(connection), _) => connection.req_packed_command(cmd).await,
+                (Connection::Cluster(connection), None) => connection.req_packed_command(cmd).await,
+                (Connection::Cluster(_), Some(to)) => Box::pin(self.follow(&to, cmd)).await,
+            };
+            match answer.and_then(Value::extract_error) {
+                Ok(answer) => return Ok(answer),
+                Err(error) => {
+                    self.failed(live.number, &error);
+                    redirect = Box::pin(resending.after(&error)).await?;
+                }
+            }
+        }
     }
 
-    /// Sends several commands in one round trip; an error of one is in its place.
-    pub(crate) async fn pipeline(&self, pipeline: &Pipeline) -> Result<Vec<Value>, Error> {
-        let mut live = self.live().await?;
+    /// Sends several commands in one round trip; an error of one is in its place. Not for a cluster, whose
+    /// nodes each have some of the keys.
+    pub(crate) async fn pipeline(
+        &self,
+        pipeline: &Pipeline,
+        repeatable: bool,
+    ) -> Result<Vec<Value>, Error> {
+        let mut resending = Resending::new(repeatable);
         let count = pipeline.len();
-        let answer = match &mut live.connection {
-            Connection::Single(connection) => {
-                connection.req_packed_commands(pipeline, 0, count).await
+        loop {
+            let mut live = self.live().await?;
+            let answers = match &mut live.connection {
+                Connection::Single(connection) => {
+                    connection.req_packed_commands(pipeline, 0, count).await
+                }
+                Connection::Cluster(connection) => {
+                    connection.req_packed_commands(pipeline, 0, count).await
+                }
+            };
+            match answers {
+                Ok(answers) => return Ok(answers),
+                Err(error) => {
+                    self.failed(live.number, &error);
+                    Box::pin(resending.after(&error)).await?;
+                }
             }
-            Connection::Cluster(connection) => {
-                connection.req_packed_commands(pipeline, 0, count).await
-            }
-        };
-        answer.map_err(|error| self.failed(live.number, &error))
+        }
     }
 
-    /// Sends a command to one of the servers of a cluster.
+    /// Sends a command that only reads to one of the servers of a cluster.
     pub(crate) async fn query_at(&self, primary: &Primary, cmd: &Cmd) -> Result<Value, Error> {
-        let (Primary::At(host, port), Live { number, connection: Connection::Cluster(connection) }) =
-            (primary, &mut self.live().await?)
-        else {
-            return self.query(cmd).await;
+        let Primary::At(host, port) = primary else { return self.query(cmd, true).await };
+        let mut resending = Resending::new(true);
+        loop {
+            let Live { number, connection, .. } = self.live().await?;
+            let Connection::Cluster(mut connection) = connection else {
+                return self.query(cmd, true).await;
+            };
+            let address = SingleNodeRoutingInfo::ByAddress { host: host.clone(), port: *port };
+            let answer =
+                connection.route_command(cmd.clone(), RoutingInfo::SingleNode(address)).await;
+            match answer.and_then(Value::extract_error) {
+                Ok(answer) => return Ok(answer),
+                Err(error) => {
+                    self.failed(number, &error);
+                    Box::pin(resending.after(&error)).await?;
+                }
+            }
+        }
+    }
+
+    /// Sends a command to the node that another one has named.
+    async fn follow(&self, to: &Redirect, cmd: &Cmd) -> Result<Value, RedisError> {
+        let at = (to.host.clone(), to.port);
+        let mut connection = self.side_connection(&at).await.map_err(|error| {
+            let why = error.to_string();
+            RedisError::from((redis::ErrorKind::ClusterConnectionNotFound, "no connection", why))
+        })?;
+        let answer = if to.asking {
+            // Both in one write: the permission is good for the next command on the connection.
+            let mut both = Pipeline::with_capacity(2);
+            both.cmd("ASKING").add_command(cmd.clone());
+            let answers = connection.req_packed_commands(&both, 1, 1).await;
+            answers.map(|mut answers| answers.pop().unwrap_or(Value::Nil))
+        } else {
+            connection.req_packed_command(cmd).await
         };
-        let address = SingleNodeRoutingInfo::ByAddress { host: host.clone(), port: *port };
-        let answer = connection.route_command(cmd.clone(), RoutingInfo::SingleNode(address)).await;
-        answer.and_then(Value::extract_error).map_err(|error| self.failed(*number, &error))
+        if answer.as_ref().is_err_and(RedisError::is_unrecoverable_error) {
+            self.side.lock().await.remove(&at);
+        }
+        answer
+    }
+
+    /// A connection to a node that the cluster's slots may not name yet.
+    async fn side_connection(
+        &self,
+        at: &(String, u16),
+    ) -> Result<MultiplexedConnection, RedisError> {
+        let mut side = self.side.lock().await;
+        if let Some(connection) = side.get(at) {
+            return Ok(connection.clone());
+        }
+        let (client, config) = (self.node(&at.0, at.1)?, self.config());
+        let connection = client.get_multiplexed_async_connection_with_config(&config).await?;
+        side.insert(at.clone(), connection.clone());
+        Ok(connection)
     }
 
     /// A connection of its own to a primary, which passes on what the server tells unasked.
@@ -223,13 +303,13 @@ impl Link {
         }
         let mut slots = redis::cmd("CLUSTER");
         slots.arg("SLOTS");
-        let answer = self.query(&slots).await?;
+        let answer = self.query(&slots, true).await?;
         in_slots(answer)
             .ok_or_else(|| Error::Unavailable("CLUSTER SLOTS cannot be understood".to_owned()))
     }
 
     /// Drops a connection that is of no use any more.
-    fn failed(&self, number: u64, error: &RedisError) -> Error {
+    fn failed(&self, number: u64, error: &RedisError) {
         let useless = match error.retry_method() {
             RetryMethod::Reconnect | RetryMethod::ReconnectFromInitialConnections => true,
             // A primary that a sentinel has put aside answers so.
@@ -241,11 +321,16 @@ impl Link {
                 *live = None;
             }
         }
-        Error::from_redis(error)
+    }
+
+    /// Whether there is a connection that can be used.
+    pub(crate) fn is_connected(&self) -> bool {
+        self.current().is_some()
     }
 
     fn current(&self) -> Option<Live> {
-        self.live.read().unwrap_or_else(PoisonError::into_inner).clone()
+        let live = self.live.read().unwrap_or_else(PoisonError::into_inner);
+        live.as_ref().filter(|live| !live.gone.load(Ordering::Acquire)).cloned()
     }
 
     async fn live(&self) -> Result<Live, Error> {
@@ -262,18 +347,26 @@ impl Link {
             return Ok(live);
         }
         // Connecting to a cluster can hang in the library, and so can a sentinel that is asked.
-        let connecting = tokio::time::timeout(self.timeouts.connect, self.connect());
+        let gone = Arc::new(AtomicBool::new(false));
+        let connecting = tokio::time::timeout(self.timeouts.connect, self.connect(gone.clone()));
         let connection = match connecting.await {
             Ok(connected) => connected.map_err(|error| Error::from_redis(&error))?,
             Err(_) => return Err(Error::Unavailable("connecting took too long".to_owned())),
         };
         let mut live = self.live.write().unwrap_or_else(PoisonError::into_inner);
-        let number = NEXT.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
-        Ok(live.insert(Live { number, connection }).clone())
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        Ok(live.insert(Live { number, connection, gone }).clone())
     }
 
-    async fn connect(&self) -> Result<Connection, RedisError> {
-        let config = self.config();
+    /// A connection, which says when it is gone: what is sent on one that is known to be gone would be
+    /// lost, and nobody could say whether it had arrived.
+    async fn connect(&self, gone: Arc<AtomicBool>) -> Result<Connection, RedisError> {
+        let config = self.config().set_push_sender(move |push: PushInfo| {
+            if push.kind == PushKind::Disconnection {
+                gone.store(true, Ordering::Release);
+            }
+            Ok::<_, SendError>(())
+        });
         Ok(match &self.target {
             Target::Single(client) => Connection::Single(
                 client.get_multiplexed_async_connection_with_config(&config).await?,
@@ -309,7 +402,7 @@ fn certificates(root: &[u8]) -> TlsCertificates {
     TlsCertificates { client_tls: None, root_cert: Some(root.to_vec()) }
 }
 
-static NEXT: std::sync::atomic::AtomicU64 = std::sync::atomic::AtomicU64::new(0);
+static NEXT: AtomicU64 = AtomicU64::new(0);
 
 /// The primaries in an answer to `CLUSTER SLOTS`, which is a list of ranges: first slot, last slot, the
 /// primary as host and port, its replicas.

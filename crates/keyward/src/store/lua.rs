@@ -16,7 +16,7 @@ impl Lua {
         Lua { script: LazyLock::new(script), text }
     }
 
-    /// The command that runs it by its hash.
+    /// The command that runs it by its hash. It changes something, unless the caller knows better.
     pub(crate) fn call(&'static self, keys: &[&str], args: impl FnOnce(&mut Cmd)) -> Call {
         let mut cmd = redis::cmd("EVALSHA");
         cmd.arg(self.script.get_hash()).arg(keys.len());
@@ -24,7 +24,7 @@ impl Lua {
             cmd.arg(*key);
         }
         args(&mut cmd);
-        Call { cmd, lua: Some(self) }
+        Call { cmd, lua: Some(self), repeatable: false }
     }
 
     /// The same command with the script in it.

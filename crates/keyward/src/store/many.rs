@@ -3,6 +3,7 @@
 use super::core::Core;
 use super::error::Error;
 use super::pipeline::Pipeline;
+use super::request::Call;
 use super::scan::Scan;
 use super::whole::Whole;
 use super::{Behind, Handle, Store};
@@ -100,7 +101,7 @@ where
             for at in group {
                 cmd.arg(&handles[*at].names.name);
             }
-            cmd.into()
+            Call::reading(cmd)
         })
         .collect();
     let mut values: Vec<Option<T::Value>> = handles.iter().map(|_| None).collect();

@@ -23,6 +23,7 @@ mod names;
 mod pace;
 mod pipeline;
 mod request;
+mod resend;
 mod scan;
 mod set;
 mod sorted_set;
@@ -135,6 +136,11 @@ impl Store {
     /// Requests that are sent in one round trip.
     pub fn pipeline(&self) -> Pipeline<'_> {
         Pipeline::new(&self.core)
+    }
+
+    /// Whether there is a connection now. The next command makes one where there is none.
+    pub fn is_connected(&self) -> bool {
+        self.core.link.is_connected()
     }
 
     /// What the breaker is doing.

@@ -12,11 +12,25 @@ use std::pin::Pin;
 pub(crate) struct Call {
     pub(crate) cmd: Cmd,
     pub(crate) lua: Option<&'static Lua>,
+    /// Whether it may be sent again when its answer was lost: it only reads, or doing it twice is
+    /// doing it once
+    pub(crate) repeatable: bool,
 }
 
-impl From<Cmd> for Call {
-    fn from(cmd: Cmd) -> Self {
-        Call { cmd, lua: None }
+impl Call {
+    /// A command that only reads.
+    pub(crate) fn reading(cmd: Cmd) -> Self {
+        Call { cmd, lua: None, repeatable: true }
+    }
+
+    /// A command that changes something.
+    pub(crate) fn changing(cmd: Cmd) -> Self {
+        Call { cmd, lua: None, repeatable: false }
+    }
+
+    /// The same call, which may be made twice.
+    pub(crate) fn repeatable(self) -> Self {
+        Call { repeatable: true, ..self }
     }
 }
 
@@ -48,12 +62,12 @@ pub(crate) struct Calls {
 }
 
 impl Calls {
-    pub(crate) fn one(call: impl Into<Call>) -> Self {
+    pub(crate) fn one(call: Call) -> Self {
         Calls::group(call, Vec::new())
     }
 
-    pub(crate) fn group(first: impl Into<Call>, rest: Vec<Call>) -> Self {
-        let main = Group { first: first.into(), rest };
+    pub(crate) fn group(first: Call, rest: Vec<Call>) -> Self {
+        let main = Group { first, rest };
         let (before, otherwise, after) = (Vec::new(), Vec::new(), Vec::new());
         Calls { before, main, otherwise, after, changes: None }
     }

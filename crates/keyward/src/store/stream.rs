@@ -90,7 +90,11 @@ impl<'s, K: Key, F: Fields + Send + 's> Handle<'s, K, Stream<F>, Declared> {
             command = command.arg("MAXLEN").arg(max);
         }
         command = command.arg("*");
-        for (name, value) in entry.to_pairs() {
+        let pairs = match entry.to_pairs() {
+            Ok(pairs) => pairs,
+            Err(error) => return Request::known(self.core, Err(error.into())),
+        };
+        for (name, value) in pairs {
             command = command.arg(name).arg(value);
         }
         self.write(Mode::Part, vec![command]).map(|answers| {

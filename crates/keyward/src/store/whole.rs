@@ -2,7 +2,7 @@
 
 use super::error::Error;
 use super::handle::{Handle, understand};
-use super::request::{Calls, Request};
+use super::request::{Call, Calls, Request};
 use super::write::{Command, Mode, about};
 use crate::kind::{Declared, Hash, List, Set, SortedSet, Str};
 use crate::{Codec, Definition, Fields, Key, Score};
@@ -129,7 +129,7 @@ impl<F: Fields + Clone + Send + Sync + 'static> Whole for Hash<F> {
     }
 
     fn encode(_: &'static Definition, value: &F) -> Result<Vec<Command>, Error> {
-        let pairs = value.to_pairs();
+        let pairs = value.to_pairs()?;
         let mut commands = Vec::new();
         for chunk in pairs.chunks(ARGS / 2) {
             let mut command = Command::new("HSET");
@@ -160,7 +160,9 @@ impl<V: Clone + Send + Sync + 'static, C: Codec<V>> Whole for List<V, C> {
     fn encode(definition: &'static Definition, value: &Vec<V>) -> Result<Vec<Command>, Error> {
         let items: Result<Vec<Vec<u8>>, String> = value.iter().map(C::encode).collect();
         let mut commands = in_turn("RPUSH", &items.map_err(|why| malformed(definition, why))?);
-        commands.extend(super::list::trim_front(definition));
+        if !commands.is_empty() {
+            commands.extend(super::list::trim_front(definition));
+        }
         Ok(commands)
     }
 }
@@ -213,7 +215,9 @@ impl<M: Clone + Send + Sync + 'static, C: Codec<M>, S: Score> Whole for SortedSe
             args.push(C::encode(member).map_err(|why| malformed(definition, why))?);
         }
         let mut commands = in_turn("ZADD", &args);
-        commands.extend(super::sorted_set::trim(definition));
+        if !commands.is_empty() {
+            commands.extend(super::sorted_set::trim(definition));
+        }
         Ok(commands)
     }
 }
@@ -241,7 +245,7 @@ impl<'s, K: Key, T: Whole, L> Handle<'s, K, T, L> {
     /// The value, and how long it will live if that is wanted.
     pub(crate) fn look(&self, with_ttl: bool) -> Request<'s, Seen<T::Value>> {
         let ask = |name: &str| {
-            let left = with_ttl.then(|| about("PTTL", name).into());
+            let left = with_ttl.then(|| Call::reading(about("PTTL", name)));
             (T::asking(name), left.into_iter().chain(self.renewal(name)).collect())
         };
         self.ask(ask, move |mut answers| {
@@ -263,7 +267,7 @@ pub(crate) struct Seen<V> {
 impl<'s, K: Key, T: Whole> Handle<'s, K, T, Declared> {
     /// Writes the value with its TTL, in one step, in place of what was there.
     ///
-    /// An empty collection cannot be stored: the key is gone then.
+    /// A server cannot store an empty collection: writing one removes the key.
     pub fn set(&self, value: &T::Value) -> Request<'s, ()> {
         let commands = match T::encode(K::DEFINITION, value) {
             Ok(commands) => commands,
@@ -275,16 +279,21 @@ impl<'s, K: Key, T: Whole> Handle<'s, K, T, Declared> {
             && !behaviour.keep_ttl
             && behaviour.stale_ms.is_none()
             && behaviour.negative_ms.is_none();
-        if plain && let Some(cmd) = T::at_once(&self.names.name, self.ttl(), &commands[0]) {
-            let calls = Calls { changes: self.changes(), ..Calls::one(cmd) };
+        if plain
+            && let [command] = commands.as_slice()
+            && let Some(cmd) = T::at_once(&self.names.name, self.ttl(), command)
+        {
+            let calls = Calls { changes: self.changes(), ..Calls::one(Call::changing(cmd)) };
             return Request::new(self.core, K::DEFINITION.name, calls, |_| Ok(()));
         }
         self.write(Mode::Whole, commands).map(|_| Ok(()))
     }
 
-    /// The same, unless there is a value already; whether it was written.
+    /// The same, unless there is a value already; whether it was written. An empty collection is never
+    /// written: the answer is `false`.
     pub fn set_if_absent(&self, value: &T::Value) -> Request<'s, bool> {
         match T::encode(K::DEFINITION, value) {
+            Ok(commands) if commands.is_empty() => Request::known(self.core, Ok(false)),
             Ok(commands) => self.write(Mode::Absent, commands).map(|answers| Ok(answers.is_some())),
             Err(error) => Request::known(self.core, Err(error)),
         }

@@ -123,7 +123,7 @@ impl Write<'_> {
 
 /// Tells indexes that a key may exist for so many milliseconds; 0 is for ever.
 pub(crate) fn note_in_indexes(indexes: &[String], own: &str, live: u64) -> Vec<Call> {
-    let note = |index: &String| INDEX.call(&[index], |cmd| _ = cmd.arg(own).arg(live));
+    let note = |index: &String| INDEX.call(&[index], |cmd| _ = cmd.arg(own).arg(live)).repeatable();
     indexes.iter().map(note).collect()
 }
 

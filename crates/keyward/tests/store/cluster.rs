@@ -110,7 +110,10 @@ async fn a_primary_that_dies_costs_nobody_an_error() {
             store.at(keys::Text { id: 1 }).get().await.is_ok_and(|value| value.is_some())
         })
         .await;
-        store.at(keys::Text { id: 1 }).set(&"b".to_owned()).await.unwrap();
+        until("all nodes know that it has", async || {
+            store.at(keys::Text { id: 1 }).set(&"b".to_owned()).await.is_ok()
+        })
+        .await;
         assert_eq!(load(&store, 1, "a").await, "b");
     }
 }

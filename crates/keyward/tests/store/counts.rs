@@ -41,7 +41,7 @@ async fn a_number_that_has_no_ttl_gets_the_declared_one() {
         assert!(server.command(&["TTL", "ev:hits:1"]).integer() <= 60, "one that runs goes on");
         // One that is used up would stay so for ever.
         server.command(&["SET", "ev:mails:1", "5"]);
-        assert!(!store.at(keys::Mails { id: 1 }).take(1, None).await.unwrap().counted);
+        assert!(!store.at(keys::Mails { id: 1 }).take(1).await.unwrap().counted);
         assert!((3590..=3600).contains(&server.command(&["TTL", "ev:mails:1"]).integer()));
     })
     .await;
@@ -51,8 +51,8 @@ async fn a_number_that_has_no_ttl_gets_the_declared_one() {
 async fn more_than_64_bits_are_more_than_a_quota_has() {
     on_all(async |_server: &Server, store: Store| {
         let mails = store.at(keys::Mails { id: 1 });
-        mails.take(2, None).await.unwrap();
-        let taken = mails.take(u64::MAX, None).await.unwrap();
+        mails.take(2).await.unwrap();
+        let taken = mails.take(u64::MAX).await.unwrap();
         assert_eq!((taken.counted, taken.value), (false, 2));
         let refunded = mails.refund(u64::MAX).await.unwrap();
         assert_eq!((refunded.counted, refunded.value), (false, 2));
@@ -80,9 +80,7 @@ async fn a_quota_is_checked_and_counted_in_one_step() {
     on_all(async |_server: &Server, store: Store| {
         let takes = (0..20).map(|_| {
             let store = store.clone();
-            tokio::spawn(
-                async move { store.at(keys::Mails { id: 1 }).take(1, None).await.unwrap() },
-            )
+            tokio::spawn(async move { store.at(keys::Mails { id: 1 }).take(1).await.unwrap() })
         });
         let mut taken = 0;
         for take in takes.collect::<Vec<_>>() {
@@ -92,8 +90,8 @@ async fn a_quota_is_checked_and_counted_in_one_step() {
         let mails = store.at(keys::Mails { id: 1 });
         assert_eq!(mails.used().await.unwrap(), 5);
         assert_eq!(mails.refund(2).await.unwrap().value, 3);
-        assert!(!mails.take(3, None).await.unwrap().counted, "all or nothing");
-        assert!(mails.take(2, None).await.unwrap().counted);
+        assert!(!mails.take(3).await.unwrap().counted, "all or nothing");
+        assert!(mails.take(2).await.unwrap().counted);
         assert!(!mails.refund(6).await.unwrap().counted, "not below zero");
         let left = mails.remaining().await.unwrap().unwrap();
         assert!(left <= Duration::from_secs(3600), "a window that begins with its first use");
@@ -119,8 +117,8 @@ async fn a_fixed_window_starts_anew_when_its_time_is_over() {
         server.command(&["DEL", "ev:fixed:1"]);
         assert!(limit.check().await.unwrap().allowed);
         // A request that counts as several, and one that never fits.
-        assert!(limit.check_with(2, None).await.unwrap().allowed);
-        assert!(!limit.check_with(4, None).await.unwrap().allowed);
+        assert!(limit.check_cost(2).await.unwrap().allowed);
+        assert!(!limit.check_cost(4).await.unwrap().allowed);
         // Somebody wrote the key without a TTL: it would never start anew.
         server.command(&["SET", "ev:fixed:2", "3"]);
         assert!(store.at(keys::Fixed { id: 2 }).check().await.unwrap().allowed);
@@ -143,6 +141,25 @@ async fn a_sliding_window_and_a_spread_one_allow_as_many() {
         assert!(!even.allowed, "{even:?}");
         let each = Duration::from_secs(20);
         assert!(even.retry_after <= each && even.retry_after > each / 2, "{even:?}");
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_limit_of_the_callers_is_given_before_anything_is_counted() {
+    on_all(async |_server: &Server, store: Store| {
+        let seats = || store.at(keys::Seats { id: 1 });
+        assert!(seats().limited_to(3).take(3).await.unwrap().counted);
+        assert!(!seats().limited_to(3).take(1).await.unwrap().counted);
+        assert!(seats().limited_to(4).take(1).await.unwrap().counted, "another plan");
+        assert_eq!(seats().used().await.unwrap(), 4);
+        assert_eq!(seats().refund(1).await.unwrap().value, 3);
+        assert!(!seats().limited_to(0).take(1).await.unwrap().counted);
+        let plan = || store.at(keys::Plan { id: 1 });
+        assert!(plan().limited_to(2).check_cost(2).await.unwrap().allowed);
+        assert!(!plan().limited_to(2).check().await.unwrap().allowed);
+        assert!(plan().limited_to(3).check().await.unwrap().allowed);
+        assert!(!plan().limited_to(0).check().await.unwrap().allowed);
     })
     .await;
 }

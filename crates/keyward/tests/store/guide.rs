@@ -124,8 +124,8 @@ async fn counting(shop: &Behind<Prefix>) -> Done {
     assert!(!views.add(-2).await?.counted); // it would be below zero: nothing has changed
 
     let exports = shop.at(keys::Exports { customer: 1 });
-    assert!(exports.take(60, None).await?.counted);
-    assert!(!exports.take(60, None).await?.counted); // all or nothing
+    assert!(exports.take(60).await?.counted);
+    assert!(!exports.take(60).await?.counted); // all or nothing
     exports.refund(60).await?;
     assert_eq!(exports.used().await?, 0);
 

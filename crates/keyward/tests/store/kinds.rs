@@ -164,7 +164,7 @@ async fn a_hash_is_a_struct_and_its_fields_have_types() {
 
         server.command(&["HSET", "ev:person:1", "age", "old"]);
         let error = person.get().await.unwrap_err();
-        assert_eq!(error.to_string(), "the field `age` of `person` is not what was declared: its bytes are no value of its type");
+        assert_eq!(error.to_string(), "the field `age` of `person` is not what was declared: its bytes are not a value of its type");
         server.command(&["HDEL", "ev:person:1", "age"]);
         let error = person.get().await.unwrap_err();
         assert_eq!(error.to_string(), "the field `age` of `person` is not what was declared: it is missing");

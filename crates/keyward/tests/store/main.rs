@@ -3,12 +3,16 @@
 mod cache;
 mod cluster;
 mod codecs;
+mod conventions;
 mod counts;
+mod empty;
 mod events;
 mod guide;
 mod kinds;
+mod lost;
 mod migration;
 mod outage;
+mod proxy;
 mod writes;
 
 use everything::keys;
@@ -19,6 +23,7 @@ use std::convert::Infallible;
 use std::time::Duration;
 
 keyward::keyspace!("../../examples/xeuz-cloud/keyward.toml", values = crate::model);
+keyward::keyspace!("../../examples/media-gateway/keyward.toml");
 keyward::keyspace!("tests/store/everything.toml", values = crate::model);
 keyward::keyspace!("tests/store/moving.toml");
 keyward::keyspace!("tests/store/shop.toml");
@@ -29,6 +34,12 @@ mod model {
     #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
     pub struct FolderListing {
         pub files: Vec<String>,
+    }
+
+    /// JSON has no map whose keys are pairs: writing one fails.
+    #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+    pub struct Grid {
+        pub cells: std::collections::BTreeMap<(u8, u8), u8>,
     }
 
     #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

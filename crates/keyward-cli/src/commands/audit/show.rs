@@ -50,7 +50,7 @@ fn rendered(report: &Report, form: &AuditForm, places: &Places, output: &Output)
     Ok(match form.format {
         AuditFormat::Full => render::terminal(report, output.style(), shown) + "\n",
         AuditFormat::Concise => render::concise(report),
-        AuditFormat::Json => json(report),
+        AuditFormat::Json => json(report)?,
         AuditFormat::Html => render::html(report),
         AuditFormat::Github => render::github(report, &place),
         AuditFormat::Sarif => render::sarif(report, &place),
@@ -62,7 +62,8 @@ fn rendered(report: &Report, form: &AuditForm, places: &Places, output: &Output)
 }
 
 /// The document that `report` reads.
-pub(crate) fn json(report: &Report) -> String {
+pub(crate) fn json(report: &Report) -> Result<String> {
     let document = report.to_json().and_then(|document| serde_json::to_string_pretty(&document));
-    format!("{}\n", document.unwrap_or_default())
+    let document = document.map_err(|error| Failure::new(format!("cannot write JSON: {error}")))?;
+    Ok(document + "\n")
 }

@@ -4,14 +4,14 @@
 use crate::schemas::{Opened, Schemas};
 use keyward_fact::thousands;
 use keyward_pattern::prove::{Claim, Overlap, overlaps_between};
-use keyward_rules::MAX_FINDINGS;
+use keyward_rules::{MAX_FINDINGS, Rule};
 use keyward_schema::Diagnostic;
 use keyward_schema::model::{Allow, Definition, Schema, Severity};
 
 /// The rule that speaks about it.
-const RULE: &str = "overlapping-patterns";
+const RULE: &str = Rule::OverlappingPatterns.name();
 /// The rule that must not complain about what is used here.
-const UNUSED: &str = "unused-allow";
+const UNUSED: &str = Rule::UnusedAllow.name();
 
 /// Adds a finding for each pair of definitions, of two schemas, that have a key in common.
 pub(super) fn add(schemas: &Schemas, findings: &mut Vec<Diagnostic>) {
@@ -68,7 +68,7 @@ impl<'a> Side<'a> {
     /// How serious the schema takes it.
     fn severity(&self) -> Severity {
         let setting = self.schema.rules.rules.iter().find(|(name, _)| name.value == RULE);
-        let default = keyward_rules::find(RULE).map_or(Severity::Error, |rule| rule.severity);
+        let default = Rule::OverlappingPatterns.severity();
         setting.and_then(|(_, setting)| setting.severity).unwrap_or(default)
     }
 

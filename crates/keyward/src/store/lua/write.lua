@@ -173,6 +173,8 @@ if #indexes > 0 then
     elseif exists then
       redis.call('ZADD', index, '+inf', ARGV[10])
       redis.call('PERSIST', index)
+    else
+      redis.call('ZREM', index, ARGV[10])
     end
   end
 end

@@ -1,0 +1,49 @@
+use crate::{EVERYTHING, html_of, markdown_of, schema};
+use insta::assert_snapshot;
+use keyward_docs::{Format, Locale, Options};
+
+#[test]
+fn everything_that_a_schema_says_is_on_the_page() {
+    assert_snapshot!(markdown_of(&schema(EVERYTHING), &Options::default()));
+}
+
+#[test]
+fn a_page_says_the_same_in_german() {
+    let options = Options { locale: Locale::De, ..Options::default() };
+    assert_snapshot!(markdown_of(&schema(EVERYTHING), &options));
+}
+
+#[test]
+fn the_same_schema_gives_the_same_bytes() {
+    let schema = schema(EVERYTHING);
+    let options = Options::default();
+    assert_eq!(html_of(&schema, &options), html_of(&schema, &options));
+    assert_eq!(markdown_of(&schema, &options), markdown_of(&schema, &options));
+}
+
+#[test]
+fn a_selection_is_a_page_of_its_own() {
+    let schema = schema(EVERYTHING);
+    let price = schema.keys.iter().position(|key| *key.name == "price").unwrap();
+    let options = Options {
+        formats: &[Format::Markdown],
+        selected: Some(&[price]),
+        selection: Some("--owner checkout"),
+        ..Options::default()
+    };
+    let page = markdown_of(&schema, &options);
+    assert!(page.contains("This page shows a part of the keyspace: `--owner checkout`."));
+    assert!(page.contains("### price") && page.contains("`price_changed`"));
+    for other in ["### cart", "### stock", "`platform`", "## Former names"] {
+        assert!(!page.contains(other), "{other} is not part of it");
+    }
+}
+
+#[test]
+fn a_bound_prefix_is_shown_as_it_is() {
+    let schema = schema(EVERYTHING);
+    let bound = schema.compiled.bind(&[("tenant", "acme")]).unwrap();
+    let page = markdown_of(&schema, &Options { bound: Some(&bound), ..Options::default() });
+    assert!(page.contains("`acme:shop:buy:stock:*`"), "{page}");
+    assert!(!page.contains("{tenant}") && !page.contains("`tenant`"), "{page}");
+}
