@@ -215,7 +215,8 @@ impl Maker<'_> {
         let setting = |it: &crate::counts::Got| {
             let schema = &self.outline().schemas[it.schema];
             let wanted = &schema.settings[it.setting];
-            let why = if it.value.is_some() { &wanted.why } else { "this source does not show it" };
+            let unseen = || it.unseen.as_deref().unwrap_or("this source does not show it");
+            let why = if it.value.is_some() { &wanted.why } else { unseen() };
             Setting {
                 schema: schema.name.clone(),
                 name: wanted.name.clone(),
