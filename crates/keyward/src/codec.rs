@@ -52,10 +52,10 @@ impl<V: serde::Serialize + serde::de::DeserializeOwned> Codec<V> for crate::kind
 }
 
 /// The most that a compressed value may grow to, whatever it claims.
-#[cfg(feature = "store")]
+#[cfg(feature = "zstd")]
 const MAX_DECOMPRESSED: usize = 64 << 20;
 
-#[cfg(feature = "store")]
+#[cfg(feature = "zstd")]
 impl<V, C: Codec<V>> Codec<V> for crate::kind::Zstd<C> {
     fn encode(value: &V) -> Result<Vec<u8>, String> {
         zstd::bulk::compress(&C::encode(value)?, 0).map_err(|error| error.to_string())

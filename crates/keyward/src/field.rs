@@ -136,6 +136,10 @@ pub trait Fields: Sized {
     #[doc(hidden)]
     const TTLS: &'static [(&'static str, u64)];
 
+    /// Those whose write leaves a TTL of the key that is running.
+    #[doc(hidden)]
+    const KEEPS_TTL: &'static [&'static str];
+
     /// Whether others are admitted.
     #[doc(hidden)]
     const OPEN: bool;
@@ -292,6 +296,7 @@ impl Fields for AnyFields {
     const FIELDS: &'static [&'static str] = &[];
     const REQUIRED: &'static [&'static str] = &[];
     const TTLS: &'static [(&'static str, u64)] = &[];
+    const KEEPS_TTL: &'static [&'static str] = &[];
     const OPEN: bool = true;
 
     fn read(hash: &mut Hash) -> Option<Self> {
@@ -339,6 +344,16 @@ impl Hash {
         value.map(Some).or_else(|| self.wrong(at, FieldErrorKind::Malformed))
     }
 
+    #[cfg(not(feature = "json"))]
+    pub fn required_json<T>(&mut self, at: usize) -> Option<T> {
+        self.wrong(at, FieldErrorKind::Malformed)
+    }
+
+    #[cfg(not(feature = "json"))]
+    pub fn optional_json<T>(&mut self, at: usize) -> Option<Option<T>> {
+        self.wrong(at, FieldErrorKind::Malformed)
+    }
+
     /// The fields that the schema does not name.
     pub fn others(&mut self) -> Vec<(Vec<u8>, Vec<u8>)> {
         std::mem::take(&mut self.others)
@@ -349,6 +364,11 @@ impl Hash {
         None
     }
 }
+
+/// Generated code calls these methods all the same, so that its one error is the one that names the
+/// feature: see `__needs_json`.
+#[cfg(not(feature = "json"))]
+const NO_JSON: &str = "enable the feature `json` of keyward";
 
 /// A struct on its way into a hash. Remembers the first field that cannot be written.
 #[doc(hidden)]
@@ -383,6 +403,16 @@ impl Pairs {
         if let Some(value) = value {
             self.required_json(name, value);
         }
+    }
+
+    #[cfg(not(feature = "json"))]
+    pub fn required_json<T>(&mut self, name: &str, _: &T) {
+        self.wrong.get_or_insert((name.to_owned(), NO_JSON.to_owned()));
+    }
+
+    #[cfg(not(feature = "json"))]
+    pub fn optional_json<T>(&mut self, name: &str, _: &Option<T>) {
+        self.wrong.get_or_insert((name.to_owned(), NO_JSON.to_owned()));
     }
 
     pub fn others(&mut self, others: &[(Vec<u8>, Vec<u8>)]) {

@@ -9,6 +9,7 @@ use super::core::Core;
 use super::error::Error;
 use super::handle::{Handle, written};
 use super::lua::{Lua, lua};
+use super::measure;
 use super::request::Call;
 use super::whole::Whole;
 use super::write::{Mode, Write, about};
@@ -167,7 +168,7 @@ impl<K: Key, T: Whole> Handle<'_, K, T, Declared> {
             let loaded = load().await;
             let took = self.core.clock.elapsed().saturating_sub(began);
             self.core.pace.note(K::NAME, took);
-            metrics::histogram!("keyward_load_seconds", "definition" => K::NAME).record(took);
+            measure::time("keyward_load_seconds", took, K::NAME);
             match loaded {
                 Ok(loaded) => {
                     if let Some(token) = token {
@@ -228,18 +229,9 @@ impl<K: Key, T: Whole> Handle<'_, K, T, Declared> {
                 None => Looked::Nothing,
             },
             Err(error) if error.is_unavailable() => Looked::Unknown,
-            Err(error @ Error::Refused { .. }) => {
-                tracing::warn!(
-                    target: "keyward", definition = K::NAME, %error, "a cached value cannot be read"
-                );
-                Looked::Unknown
-            }
-            Err(error) => {
+            Err(Error::Refused { .. } | Error::Settings(_)) => Looked::Unknown,
+            Err(_) => {
                 tick::<K>("keyward_cache_malformed_total");
-                tracing::warn!(
-                    target: "keyward", definition = K::NAME, %error,
-                    "a cached value is not what was declared"
-                );
                 Looked::Malformed
             }
         }
@@ -290,6 +282,9 @@ impl<K: Key, T: Whole> Handle<'_, K, T, Declared> {
             cmd.arg(u8::from(K::DEFINITION.behaviour.sliding));
         });
         let answer = self.core.send(&call).await;
+        if let Err(error) = &answer {
+            self.core.failures.note(K::NAME, error);
+        }
         // A lease whose answer was lost may have been taken: dropped unspent, it is given back.
         let spent = !matches!(answer, Ok(Value::Int(1)) | Err(Error::Unknown { .. }));
         let token = Token { core: self.core.me().clone(), lease, secret: token, spent };
@@ -308,12 +303,7 @@ impl<K: Key, T: Whole> Handle<'_, K, T, Declared> {
         let negative = K::DEFINITION.behaviour.negative_ms;
         let commands = match value.map(|value| T::encode(K::DEFINITION, value)).transpose() {
             Ok(commands) => commands.unwrap_or_default(),
-            Err(error) => {
-                tracing::warn!(
-                    target: "keyward", definition = K::NAME, %error, "a value cannot be cached"
-                );
-                return;
-            }
+            Err(error) => return self.core.failures.note(K::NAME, &error),
         };
         let (mode, ttl) = match (commands.is_empty(), negative) {
             (false, _) => (Mode::Whole, self.ttl()),
@@ -328,6 +318,8 @@ impl<K: Key, T: Whole> Handle<'_, K, T, Declared> {
             commands,
             ttl,
             token: Some(&token.secret),
+            keep_ttl: K::DEFINITION.behaviour.keep_ttl,
+            refuse: K::DEFINITION.behaviour.refuse_when_full,
         };
         let calls = write.calls(self.core);
         let filled = self.core.do_calls(calls, K::NAME).await;
@@ -335,11 +327,7 @@ impl<K: Key, T: Whole> Handle<'_, K, T, Declared> {
         match filled.and_then(|answers| written::<K>(answers.first)) {
             Ok(Some(_)) => {}
             Ok(None) => tick::<K>("keyward_fills_dropped_total"),
-            Err(error) => {
-                tracing::debug!(
-                    target: "keyward", definition = K::NAME, %error, "a value could not be cached"
-                );
-            }
+            Err(error) => self.core.failures.note(K::NAME, &error),
         }
     }
 
@@ -348,8 +336,9 @@ impl<K: Key, T: Whole> Handle<'_, K, T, Declared> {
         K::DEFINITION.behaviour.stale_ms?;
         let name = self.names.derived("stale")?;
         let call = Call::reading(T::asking(&name));
-        let answer = self.core.send(&call).await.ok()?;
-        let value = T::decode(K::DEFINITION, answer).ok()??;
+        let answer = self.core.send(&call).await;
+        let value = answer.and_then(|answer| T::decode(K::DEFINITION, answer));
+        let value = value.inspect_err(|error| self.core.failures.note(K::NAME, error)).ok()??;
         tick::<K>("keyward_stale_served_total");
         tracing::warn!(
             target: "keyward", definition = K::NAME,
@@ -360,7 +349,7 @@ impl<K: Key, T: Whole> Handle<'_, K, T, Declared> {
 }
 
 fn tick<K: Key>(what: &'static str) {
-    metrics::counter!(what, "definition" => K::NAME).increment(1);
+    measure::count(what, 1, &[("definition", K::NAME)]);
 }
 
 /// A lease that was taken. Given back when it is dropped unspent, as a cancelled caller does.

@@ -73,6 +73,20 @@ impl Error {
         }
     }
 
+    /// What went wrong in one word, as metrics have it.
+    pub(crate) fn kind(&self) -> &'static str {
+        match self {
+            Error::Unavailable(_) => "unavailable",
+            Error::Unknown { .. } => "unknown",
+            Error::BreakerOpen => "breaker_open",
+            Error::Refused { .. } => "refused",
+            Error::WrongType { .. } => "wrong_type",
+            Error::Malformed { .. } => "malformed",
+            Error::Full { .. } => "full",
+            Error::Settings(_) => "settings",
+        }
+    }
+
     /// From an answer of the client library; no type of it is part of ours.
     pub(crate) fn from_redis(error: &redis::RedisError) -> Self {
         let lost = error.is_io_error()

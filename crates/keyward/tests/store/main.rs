@@ -22,6 +22,7 @@ use std::convert::Infallible;
 use std::time::Duration;
 
 keyward::keyspace!("../../examples/xeuz-cloud/keyward.toml", values = crate::model);
+keyward::keyspace!("tests/store/clustered.toml", values = crate::model);
 keyward::keyspace!("tests/store/everything.toml", values = crate::model);
 keyward::keyspace!("tests/store/moving.toml");
 keyward::keyspace!("tests/store/shop.toml");
