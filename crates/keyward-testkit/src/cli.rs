@@ -2,7 +2,7 @@ use std::borrow::Cow;
 use std::ffi::{OsStr, OsString};
 use std::fmt;
 use std::fs;
-use std::io::{Read, Write};
+use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::LazyLock;
@@ -32,11 +32,13 @@ pub struct Cli {
 impl Cli {
     /// Takes `env!("CARGO_BIN_EXE_keyward")`, which only the tests of the program's crate know.
     pub fn new(binary: impl Into<PathBuf>) -> Self {
-        let folder = tempfile::Builder::new()
-            .prefix("keyward-")
-            .tempdir()
-            .expect("the temporary folder is writable");
-        Self { binary: binary.into(), folder }
+        let candidates = [std::env::temp_dir(), repository().join("target/tmp")];
+        let above = without_schema_above(&candidates);
+        let folder = above.and_then(|above| {
+            fs::create_dir_all(above)?;
+            tempfile::Builder::new().prefix("keyward-").tempdir_in(above)
+        });
+        Self { binary: binary.into(), folder: folder.expect("a folder for the program") }
     }
 
     /// The folder where the program runs.
@@ -94,6 +96,16 @@ impl Cli {
             at: self.folder().to_owned(),
         }
     }
+}
+
+/// The first folder where the program finds no schema on its way up: a test that gives it none would
+/// otherwise be judged by whatever lies there.
+fn without_schema_above(candidates: &[PathBuf]) -> io::Result<&PathBuf> {
+    let is_free =
+        |folder: &&PathBuf| !folder.ancestors().any(|it| it.join("keyward.toml").exists());
+    candidates.iter().find(is_free).ok_or_else(|| {
+        io::Error::other(format!("a `keyward.toml` lies above each of {candidates:?}: set TMPDIR"))
+    })
 }
 
 /// One run of the program that has not begun.
@@ -330,5 +342,19 @@ impl fmt::Display for Output {
             }
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_schema_above_the_temporary_folder_is_kept_out() {
+        let [taken, free] = [(); 2].map(|()| Cli::new("/bin/true"));
+        taken.write("keyward.toml", "version = 1\n");
+        let candidates = [taken.folder().join("a/b"), free.folder().join("a")];
+        assert_eq!(without_schema_above(&candidates).unwrap(), &candidates[1]);
+        assert!(without_schema_above(&candidates[..1]).is_err());
     }
 }

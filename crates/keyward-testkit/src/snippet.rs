@@ -63,16 +63,15 @@ fn read(source: &str) -> Result<Vec<String>, String> {
 /// The lines of a place, without their common indentation and without other anchors.
 fn lines(text: &str, place: &str) -> Option<Vec<String>> {
     let all: Vec<&str> = text.lines().collect();
-    let range = match place.split_once('-').map(|(first, last)| (first.parse(), last.parse())) {
-        Some((Ok(first), Ok(last))) => usize::checked_sub(first, 1)?..last,
-        _ => {
-            let find = |word: &str| {
-                let is_marked =
-                    |line: &str| line.split_once(word).map(|it| it.1.trim()) == Some(place);
-                all.iter().position(|line| is_marked(line))
-            };
-            find("ANCHOR: ")? + 1..find("ANCHOR_END: ")?
-        }
+    let numbers = place.split_once('-').map(|(first, last)| (first.parse(), last.parse()));
+    let range = if let Some((Ok(first), Ok(last))) = numbers {
+        usize::checked_sub(first, 1)?..last
+    } else {
+        let find = |word: &str| {
+            let is_marked = |line: &str| line.split_once(word).map(|it| it.1.trim()) == Some(place);
+            all.iter().position(|line| is_marked(line))
+        };
+        find("ANCHOR: ")? + 1..find("ANCHOR_END: ")?
     };
     let is_code = |line: &&&str| !line.contains("ANCHOR: ") && !line.contains("ANCHOR_END: ");
     let kept: Vec<&str> = all.get(range)?.iter().filter(is_code).copied().collect();
