@@ -3,8 +3,16 @@
 use crate::FieldValue;
 use crate::kind::Plain;
 
-/// Spells values of type `V` as bytes.
-pub trait Codec<V> {
+mod sealed {
+    pub trait Sealed {}
+
+    impl Sealed for crate::kind::Plain {}
+    impl Sealed for crate::kind::Json {}
+    impl<C> Sealed for crate::kind::Zstd<C> {}
+}
+
+/// Spells values of type `V` as bytes: the spellings in [`kind`](crate::kind), and no others.
+pub trait Codec<V>: sealed::Sealed {
     /// The bytes of a value.
     ///
     /// # Errors

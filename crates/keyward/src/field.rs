@@ -268,8 +268,8 @@ impl<F> fmt::Debug for Change<F> {
     }
 }
 
-/// What a field can be added up in.
-pub trait Number {
+/// What a field can be added up in: `i64`, `u64` and `f64`.
+pub trait Number: sealed::Sealed {
     /// The server's command.
     #[doc(hidden)]
     const INCREMENT: &'static str;
@@ -285,6 +285,14 @@ impl Number for u64 {
 
 impl Number for f64 {
     const INCREMENT: &'static str = "HINCRBYFLOAT";
+}
+
+mod sealed {
+    pub trait Sealed {}
+
+    impl Sealed for i64 {}
+    impl Sealed for u64 {}
+    impl Sealed for f64 {}
 }
 
 /// The fields of a hash of which the schema names none.

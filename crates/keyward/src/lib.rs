@@ -151,9 +151,9 @@ pub use keyward_pattern::slot;
 pub use param::ParamValue;
 #[cfg(feature = "store")]
 pub use store::{
-    Allowance, BreakerSettings, BreakerState, Builder, Clock, Counted, EntryId, EntryIdError,
-    Error, Handle, Invalidated, Lifespan, Pipeline, Prefixed, Promise, Request, Results, Score,
-    Store, Whole,
+    Allowance, BreakerSettings, BreakerState, Builder, Cause, Clock, Counted, EntryId, EntryIdError, Error,
+    Handle, Invalidated, Lifespan, LoadError, Pipeline, Prefixed, Promise, Request, Results, Score, Store,
+    Whole,
 };
 pub use timestamp::Timestamp;
 pub use unix::{Unix, UnixMs};

@@ -8,6 +8,7 @@
 use super::core::Core;
 use super::error::Error;
 use super::handle::{Handle, written};
+use super::load_error::LoadError;
 use super::lua::{Lua, lua};
 use super::measure;
 use super::request::Call;
@@ -17,7 +18,7 @@ use crate::Key;
 use crate::kind::Declared;
 use redis::Value;
 use std::future::Future;
-use std::sync::{Arc, Weak};
+use std::sync::Weak;
 use std::time::{Duration, Instant};
 
 static TAKE: Lua = lua!("lua/lease.lua");
@@ -73,7 +74,7 @@ impl<K: Key, T: Whole> Handle<'_, K, T, Declared> {
     ///
     /// # Errors
     /// The loader's own error, which all who waited for this load share. Never one of the cache.
-    pub async fn get_or_load<E, F>(&self, load: impl FnOnce() -> F) -> Result<T::Value, Arc<E>>
+    pub async fn get_or_load<E, F>(&self, load: impl FnOnce() -> F) -> Result<T::Value, LoadError<E>>
     where
         E: Send + Sync + 'static,
         F: Future<Output = Result<T::Value, E>>,
@@ -90,7 +91,7 @@ impl<K: Key, T: Whole> Handle<'_, K, T, Declared> {
     pub async fn find_or_load<E, F>(
         &self,
         load: impl FnOnce() -> F,
-    ) -> Result<Option<T::Value>, Arc<E>>
+    ) -> Result<Option<T::Value>, LoadError<E>>
     where
         E: Send + Sync + 'static,
         F: Future<Output = Result<Option<T::Value>, E>>,
@@ -103,7 +104,7 @@ impl<K: Key, T: Whole> Handle<'_, K, T, Declared> {
         &self,
         wish: Wish<T::Value, R>,
         load: impl FnOnce() -> F,
-    ) -> Result<R, Arc<E>>
+    ) -> Result<R, LoadError<E>>
     where
         R: Clone + Send + Sync + 'static,
         E: Send + Sync + 'static,
@@ -145,13 +146,13 @@ impl<K: Key, T: Whole> Handle<'_, K, T, Declared> {
         wish: &Wish<T::Value, R>,
         looked: Looked<T::Value>,
         load: impl FnOnce() -> F,
-    ) -> Result<R, Arc<E>>
+    ) -> Result<R, LoadError<E>>
     where
         R: Clone + Send + Sync + 'static,
         E: Send + Sync + 'static,
         F: Future<Output = Result<R, E>>,
     {
-        let join = self.core.flights.join::<Result<R, Arc<E>>, _>(&self.names.name, || async {
+        let join = self.core.flights.join::<Result<R, LoadError<E>>, _>(&self.names.name, || async {
             // A database that has lost its cache must not get everything at once.
             let away = matches!(looked, Looked::Unknown);
             let _turn = if away { self.core.fallback.acquire().await.ok() } else { None };
@@ -181,7 +182,7 @@ impl<K: Key, T: Whole> Handle<'_, K, T, Declared> {
                     // Whoever waits for this load in another process may try.
                     drop(token);
                     let stale = if away { None } else { self.stale().await };
-                    stale.map(wish.some).ok_or_else(|| Arc::new(error))
+                    stale.map(wish.some).ok_or_else(|| LoadError::new(error))
                 }
             }
         });
@@ -263,7 +264,7 @@ impl<K: Key, T: Whole> Handle<'_, K, T, Declared> {
 
     async fn try_lease(&self, replace: bool) -> Lease<T::Value> {
         let Some(lease) = self.names.derived("lease") else { return Lease::Impossible };
-        let token = format!("{:016x}{:016x}", fastrand::u64(..), fastrand::u64(..));
+        let Ok(token) = secret() else { return Lease::Impossible };
         let time = K::DEFINITION.behaviour.load_lock_ms.unwrap_or(LEASE_MS).max(1);
         let cluster = self.core.is_cluster();
         if cluster && !self.indexes.is_empty() {
@@ -286,7 +287,7 @@ impl<K: Key, T: Whole> Handle<'_, K, T, Declared> {
             self.core.failures.note(K::NAME, error);
         }
         // A lease whose answer was lost may have been taken: dropped unspent, it is given back.
-        let spent = !matches!(answer, Ok(Value::Int(1)) | Err(Error::Unknown { .. }));
+        let spent = !matches!(answer, Ok(Value::Int(1)) | Err(Error::Unknown(_)));
         let token = Token { core: self.core.me().clone(), lease, secret: token, spent };
         match answer {
             Ok(Value::Int(1)) => Lease::Taken(token),
@@ -346,6 +347,13 @@ impl<K: Key, T: Whole> Handle<'_, K, T, Declared> {
         );
         Some(value)
     }
+}
+
+/// What tells one lease from every other, of any process: two that were equal would let an old fill land.
+fn secret() -> Result<String, getrandom::Error> {
+    let mut bytes = [0; 16];
+    getrandom::fill(&mut bytes)?;
+    Ok(format!("{:032x}", u128::from_ne_bytes(bytes)))
 }
 
 fn tick<K: Key>(what: &'static str) {

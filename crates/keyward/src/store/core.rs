@@ -234,7 +234,7 @@ impl Core {
 
 /// Tells the breaker how a command ended, and the log what the breaker makes of it.
 fn tell(permit: Permit<'_>, error: Option<&Error>) {
-    let lost = matches!(error, Some(Error::Unavailable(_) | Error::Unknown { .. }));
+    let lost = matches!(error, Some(Error::Unavailable(_) | Error::Unknown(_)));
     let turn = if lost { permit.bad() } else { permit.good() };
     match turn {
         Some(Turn::Opened) => {

@@ -127,7 +127,7 @@ impl Link {
         let connecting = self.target.connect_to(primary, &config);
         match tokio::time::timeout(self.timeouts.connect, connecting).await {
             Ok(connected) => connected.map_err(|error| Error::from_redis(&error)),
-            Err(_) => Err(Error::Unavailable("connecting took too long".to_owned())),
+            Err(_) => Err(Error::Unavailable("connecting took too long".into())),
         }
     }
 
@@ -146,7 +146,7 @@ impl Link {
         slots.arg("SLOTS");
         let answer = self.query(&slots, true).await?;
         in_slots(answer)
-            .ok_or_else(|| Error::Unavailable("CLUSTER SLOTS cannot be understood".to_owned()))
+            .ok_or_else(|| Error::Unavailable("CLUSTER SLOTS cannot be understood".into()))
     }
 
     /// Drops a connection that is of no use any more.
@@ -192,7 +192,7 @@ impl Link {
         let connecting = tokio::time::timeout(self.timeouts.connect, self.connect(gone.clone()));
         let connection = match connecting.await {
             Ok(connected) => connected?,
-            Err(_) => return Err(Error::Unavailable("connecting took too long".to_owned())),
+            Err(_) => return Err(Error::Unavailable("connecting took too long".into())),
         };
         let mut live = self.live.write().unwrap_or_else(PoisonError::into_inner);
         let number = NEXT.fetch_add(1, Ordering::Relaxed);

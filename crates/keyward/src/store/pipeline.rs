@@ -108,7 +108,7 @@ fn take_group(answers: &mut [Result<Value, Error>]) -> Result<Answers, Error> {
 }
 
 fn unanswered() -> Error {
-    Error::Unavailable("this pipeline has no answer to the request".to_owned())
+    Error::Unavailable("this pipeline has no answer to the request".into())
 }
 
 impl<'s> Pipeline<'s> {

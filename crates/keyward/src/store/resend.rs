@@ -63,7 +63,7 @@ impl Resending {
     fn given_up(&self, error: &RedisError, never_sent: bool) -> Error {
         let sent = !never_sent && !error.is_connection_refusal();
         match Error::from_redis(error) {
-            Error::Unavailable(why) if sent && !self.repeatable => Error::Unknown { why },
+            Error::Unavailable(cause) if sent && !self.repeatable => Error::Unknown(cause),
             error => error,
         }
     }

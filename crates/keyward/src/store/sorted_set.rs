@@ -12,13 +12,25 @@ use crate::{Codec, Definition, Key, Unix, UnixMs};
 use redis::{Cmd, Value};
 use std::ops::{Bound, RangeBounds};
 
-/// What a sorted set can be ordered by.
-pub trait Score: Clone + Send + Sync + 'static {
+/// What a sorted set can be ordered by: `f64`, `i64`, `u64`, [`Unix`] and [`UnixMs`].
+pub trait Score: sealed::Sealed + Clone + Send + Sync + 'static {
     /// As the server keeps it.
     fn to_score(&self) -> f64;
 
     /// From what the server keeps; `None` if it is none of these.
     fn from_score(score: f64) -> Option<Self>;
+}
+
+mod sealed {
+    use crate::{Unix, UnixMs};
+
+    pub trait Sealed {}
+
+    impl Sealed for f64 {}
+    impl Sealed for i64 {}
+    impl Sealed for u64 {}
+    impl Sealed for Unix {}
+    impl Sealed for UnixMs {}
 }
 
 impl Score for f64 {

@@ -3,7 +3,7 @@
 use super::handle::Handle;
 use super::lua::{Lua, lua};
 use super::request::{Call, Calls, Request};
-use super::whole::Whole;
+use super::whole::sealed::Stored as _;
 use crate::kind::Str;
 use crate::{Codec, Key};
 

@@ -8,36 +8,47 @@ use crate::definition::Keep;
 use crate::kind::{Declared, Hash, List, Set, SortedSet, Str};
 use crate::{Codec, Definition, Fields, Key, Score};
 use redis::{Cmd, Value};
+use sealed::Stored;
 
 /// How many arguments one command of a script gets; Lua takes some thousands.
 const ARGS: usize = 1000;
 
-/// A kind of key whose value can be read and written whole.
-pub trait Whole {
-    /// The value.
-    type Value: Clone + Send + Sync + 'static;
+/// A kind of key whose value can be read and written whole: `T::Value` is its type. Only the kinds of this
+/// crate are.
+pub trait Whole: sealed::Stored {}
 
-    /// Whether one command reads several keys, as MGET does for strings.
-    #[doc(hidden)]
-    const AT_ONCE: bool = false;
+impl<T: sealed::Stored> Whole for T {}
 
-    /// The command that reads it.
-    #[doc(hidden)]
-    fn asking(name: &str) -> Cmd;
+pub(crate) mod sealed {
+    use super::{Cmd, Command, Definition, Error, Value};
 
-    /// The value in an answer; `None` if there is none.
-    #[doc(hidden)]
-    fn decode(definition: &'static Definition, answer: Value)
-    -> Result<Option<Self::Value>, Error>;
+    /// How a value is read and written.
+    pub trait Stored {
+        /// The value.
+        type Value: Clone + Send + Sync + 'static;
 
-    /// The commands that write it; none if there is nothing to write, as for an empty list.
-    #[doc(hidden)]
-    fn encode(definition: &'static Definition, value: &Self::Value) -> Result<Vec<Command>, Error>;
+        /// Whether one command reads several keys, as MGET does for strings.
+        const AT_ONCE: bool = false;
 
-    /// The command that writes it, TTL and all, where one can; only a string has it.
-    #[doc(hidden)]
-    fn at_once(_: &str, _: Option<u64>, _: &Command) -> Option<Cmd> {
-        None
+        /// The command that reads it.
+        fn asking(name: &str) -> Cmd;
+
+        /// The value in an answer; `None` if there is none.
+        fn decode(
+            definition: &'static Definition,
+            answer: Value,
+        ) -> Result<Option<Self::Value>, Error>;
+
+        /// The commands that write it; none if there is nothing to write, as for an empty list.
+        fn encode(
+            definition: &'static Definition,
+            value: &Self::Value,
+        ) -> Result<Vec<Command>, Error>;
+
+        /// The command that writes it, TTL and all, where one can; only a string has it.
+        fn at_once(_: &str, _: Option<u64>, _: &Command) -> Option<Cmd> {
+            None
+        }
     }
 }
 
@@ -68,7 +79,7 @@ pub(crate) fn in_turn(name: &str, args: &[Vec<u8>]) -> Vec<Command> {
     chunks.map(|chunk| Command::new(name).arg(chunk)).collect()
 }
 
-impl<V: Clone + Send + Sync + 'static, C: Codec<V>> Whole for Str<V, C> {
+impl<V: Clone + Send + Sync + 'static, C: Codec<V>> Stored for Str<V, C> {
     type Value = V;
 
     const AT_ONCE: bool = true;
@@ -113,7 +124,7 @@ impl<V: Clone + Send + Sync + 'static, C: Codec<V>> Whole for Str<V, C> {
     }
 }
 
-impl<F: Fields + Clone + Send + Sync + 'static> Whole for Hash<F> {
+impl<F: Fields + Clone + Send + Sync + 'static> Stored for Hash<F> {
     type Value = F;
 
     fn asking(name: &str) -> Cmd {
@@ -144,7 +155,7 @@ impl<F: Fields + Clone + Send + Sync + 'static> Whole for Hash<F> {
     }
 }
 
-impl<V: Clone + Send + Sync + 'static, C: Codec<V>> Whole for List<V, C> {
+impl<V: Clone + Send + Sync + 'static, C: Codec<V>> Stored for List<V, C> {
     type Value = Vec<V>;
 
     fn asking(name: &str) -> Cmd {
@@ -169,7 +180,7 @@ impl<V: Clone + Send + Sync + 'static, C: Codec<V>> Whole for List<V, C> {
     }
 }
 
-impl<M: Clone + Send + Sync + 'static, C: Codec<M>> Whole for Set<M, C> {
+impl<M: Clone + Send + Sync + 'static, C: Codec<M>> Stored for Set<M, C> {
     type Value = Vec<M>;
 
     fn asking(name: &str) -> Cmd {
@@ -186,7 +197,7 @@ impl<M: Clone + Send + Sync + 'static, C: Codec<M>> Whole for Set<M, C> {
     }
 }
 
-impl<M: Clone + Send + Sync + 'static, C: Codec<M>, S: Score> Whole for SortedSet<M, C, S> {
+impl<M: Clone + Send + Sync + 'static, C: Codec<M>, S: Score> Stored for SortedSet<M, C, S> {
     type Value = Vec<(M, S)>;
 
     fn asking(name: &str) -> Cmd {
