@@ -197,12 +197,17 @@ fn rows(convention: &str) -> Vec<Row> {
             panic!("{convention}/keys.tsv: a line has five columns: {line}");
         };
         let written = if written == "=" { ruled } else { written };
-        for (schema, key) in [("keyward.toml", ruled), ("as-written.toml", written)] {
+        // The one prefix with a parameter; the document's own is fixed.
+        let prefix = if convention == "reed-cms" { "site=reed" } else { "-" };
+        for (schema, prefix, key) in
+            [("keyward.toml", prefix, ruled), ("as-written.toml", "-", written)]
+        {
             if key != "-" {
+                let params = [prefix].into_iter().chain(params.split(' '));
                 rows.push(Row {
                     schema,
                     definition: (definition != "-").then(|| definition.to_owned()),
-                    params: params.split(' ').filter(|it| *it != "-").map(Into::into).collect(),
+                    params: params.filter(|it| *it != "-").map(Into::into).collect(),
                     key: key.to_owned(),
                 });
             }

@@ -4,7 +4,8 @@ use super::context::Context;
 use super::prose::Prose;
 use keyward_fact::{Duration, KeyType};
 use keyward_schema::model::{
-    Algorithm, Definition, Keep, Limit, OnFull, OnOutage, Queue, Quota, RateLimit, Role, SessionRole,
+    Algorithm, Definition, Keep, Limit, OnFull, OnOutage, Queue, Quota, RateLimit, Role,
+    SessionRole,
 };
 
 impl Context<'_> {

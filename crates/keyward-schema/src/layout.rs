@@ -1,14 +1,14 @@
 //! `[layout]`: the shape that every pattern follows, and the words allowed in its slots.
 
 use crate::Diagnostic;
-use crate::form::{Form, Schemas, table};
+use crate::form::{Form, table};
+#[cfg(feature = "tools")]
+use crate::json_schema::{Json, Schemas, json};
 use crate::model::{Layout, Slot, Words};
 use crate::reading::{Reading, inside};
 use crate::span::{Sources, Spanned};
 use crate::syntax::{Item, Kind};
-use crate::value::words_schema;
 use keyward_pattern::nearest;
-use serde_json::{Value as Json, json};
 use std::ops::Range;
 
 table! {
@@ -54,8 +54,9 @@ impl Form for SlotWords {
         }
     }
 
+    #[cfg(feature = "tools")]
     fn schema(schemas: &mut Schemas) -> Json {
-        json!({ "anyOf": [words_schema(), WordsBy::schema(schemas)] })
+        json!({ "anyOf": [crate::value::words_schema(), WordsBy::schema(schemas)] })
     }
 }
 

@@ -1,6 +1,8 @@
 //! The tables of a schema. Each is declared once: fields, forms and the words of the reference.
 
-use crate::form::{AnyName, Form, Id, Map, OneOrMany, ParamName, Schemas, table};
+use crate::form::{AnyName, Form, Id, Map, OneOrMany, ParamName, table};
+#[cfg(feature = "tools")]
+use crate::json_schema::{Json, Schemas, json};
 use crate::layout::LayoutTable;
 use crate::model::{
     Case, Date, Invalidate, Invalidation, Keep, Lifecycle, OnFull, OnWrite, Phase, RuleSet,
@@ -20,7 +22,6 @@ use crate::ttl::TtlForm;
 use crate::value::{FieldForm, GroupName};
 use keyward_fact::{Duration, KeyType, Size};
 use keyward_pattern::Template;
-use serde_json::{Value as Json, json};
 
 table! {
     /// A key convention for Redis or Valkey.
@@ -93,6 +94,7 @@ impl Form for Version {
         Some("1".to_owned())
     }
 
+    #[cfg(feature = "tools")]
     fn schema(_: &mut Schemas) -> Json {
         json!({ "const": 1 })
     }
@@ -111,6 +113,7 @@ impl Form for Reserved {
         reading.table::<Self>(item).map(|_| Reserved)
     }
 
+    #[cfg(feature = "tools")]
     fn schema(_: &mut Schemas) -> Json {
         json!({ "type": "object" })
     }
@@ -206,6 +209,7 @@ impl Form for RuleForm {
         }
     }
 
+    #[cfg(feature = "tools")]
     fn schema(schemas: &mut Schemas) -> Json {
         json!({ "anyOf": [Severity::schema(schemas), RuleTable::schema(schemas)] })
     }

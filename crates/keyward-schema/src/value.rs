@@ -1,7 +1,9 @@
 //! What stands under a key: `value`, `fields`, `member`, `score`, and the key's type.
 
 use crate::Diagnostic;
-use crate::form::{Form, Id, Name, OneOrMany, Schemas, Table, table, unknown_word, words};
+use crate::form::{Form, Id, Name, OneOrMany, table, unknown_word, words};
+#[cfg(feature = "tools")]
+use crate::json_schema::{Json, Schemas, json};
 use crate::model::{JsonType, OnWrite, Value};
 use crate::reading::Reading;
 use crate::scalar::NonEmpty;
@@ -9,7 +11,6 @@ use crate::span::{Span, Spanned};
 use crate::syntax::{Item, Kind};
 use crate::ttl::TtlForm;
 use keyward_fact::KeyType;
-use serde_json::{Value as Json, json};
 
 /// The values that have a name.
 pub(crate) const NAMED: [(&str, Value); 12] = [
@@ -132,6 +133,7 @@ impl Form for Value {
         Contents { simple, json, reference, key, compress }.value(item, reading)
     }
 
+    #[cfg(feature = "tools")]
     fn schema(schemas: &mut Schemas) -> Json {
         schemas.shared("value", |schemas| {
             json!({ "anyOf": [SimpleValue::schema(schemas), contents_schema::<ValueTable>(schemas)] })
@@ -140,7 +142,8 @@ impl Form for Value {
 }
 
 /// A table that must hold exactly one of the fields that say what the value is.
-fn contents_schema<T: Table>(schemas: &mut Schemas) -> Json {
+#[cfg(feature = "tools")]
+fn contents_schema<T: crate::form::Table>(schemas: &mut Schemas) -> Json {
     let mut schema = T::object(schemas);
     schema["oneOf"] =
         json!(["type", "json", "ref", "key"].map(|field| json!({ "required": [field] })));
@@ -166,6 +169,7 @@ impl Form for SimpleValue {
         }
     }
 
+    #[cfg(feature = "tools")]
     fn schema(_: &mut Schemas) -> Json {
         json!({ "anyOf": [{ "enum": NAMED.map(|(name, _)| name) }, words_schema()] })
     }
@@ -218,6 +222,7 @@ pub(crate) fn enum_words(
     complete.then(|| words.collect())
 }
 
+#[cfg(feature = "tools")]
 pub(crate) fn words_schema() -> Json {
     json!({
         "type": "array",
@@ -246,6 +251,7 @@ impl Form for JsonType {
         }
     }
 
+    #[cfg(feature = "tools")]
     fn schema(schemas: &mut Schemas) -> Json {
         json!({ "anyOf": [
             NonEmpty::schema(schemas),
@@ -283,6 +289,7 @@ impl Form for Reference {
         }
     }
 
+    #[cfg(feature = "tools")]
     fn schema(_: &mut Schemas) -> Json {
         json!({ "type": "string", "pattern": "^[a-z][a-z0-9_]*\\.[A-Za-z_][A-Za-z0-9_]*$" })
     }
@@ -308,6 +315,7 @@ impl Form for DefinitionName {
         }
     }
 
+    #[cfg(feature = "tools")]
     fn schema(_: &mut Schemas) -> Json {
         json!({ "type": "string", "pattern": Id::PATTERN })
     }
@@ -333,6 +341,7 @@ impl Form for GroupName {
         }
     }
 
+    #[cfg(feature = "tools")]
     fn schema(schemas: &mut Schemas) -> Json {
         DefinitionName::schema(schemas)
     }
@@ -396,6 +405,7 @@ impl Form for FieldForm {
         }
     }
 
+    #[cfg(feature = "tools")]
     fn schema(schemas: &mut Schemas) -> Json {
         schemas.shared("field", |schemas| {
             let names = NAMED.map(|(name, _)| name);
@@ -438,6 +448,7 @@ impl Form for KeyType {
         }
     }
 
+    #[cfg(feature = "tools")]
     fn schema(schemas: &mut Schemas) -> Json {
         let known = KeyType::BUILT_IN;
         let known: Vec<&str> = known.iter().map(KeyType::name).collect();

@@ -1,9 +1,7 @@
 //! The fields of a hash: from bytes and to bytes.
 
 use crate::kind::Plain;
-use crate::{
-    Codec, Date, FieldError, FieldErrorKind, Key, ParamValue, Timestamp, Unix, UnixMs, Uuid,
-};
+use crate::{Date, FieldError, FieldErrorKind, Key, ParamValue, Timestamp, Unix, UnixMs, Uuid};
 use std::fmt;
 use std::marker::PhantomData;
 
@@ -228,14 +226,16 @@ impl<F, V, C> Field<F, V, C> {
     }
 
     /// The change that sets it.
+    #[cfg(feature = "store")]
     pub fn to(self, value: &V) -> Change<F>
     where
-        C: Codec<V>,
+        C: crate::Codec<V>,
     {
         Change { name: self.name, value: C::encode(value).map(Some), of: PhantomData }
     }
 
     /// The change that removes it. A field that must be there cannot be removed: the update fails.
+    #[cfg(feature = "store")]
     pub fn removed(self) -> Change<F> {
         Change { name: self.name, value: Ok(None), of: PhantomData }
     }
@@ -256,12 +256,14 @@ impl<F, V, C> fmt::Debug for Field<F, V, C> {
 }
 
 /// What becomes of a field.
+#[cfg(feature = "store")]
 pub struct Change<F> {
     pub(crate) name: &'static str,
     pub(crate) value: Result<Option<Vec<u8>>, String>,
     of: PhantomData<fn() -> F>,
 }
 
+#[cfg(feature = "store")]
 impl<F> fmt::Debug for Change<F> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Change({})", self.name)

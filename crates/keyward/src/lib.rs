@@ -143,7 +143,9 @@ pub use codec::Codec;
 pub use date::Date;
 pub use definition::{Algorithm, Behaviour, Definition, Keep, Lifecycle, Param, Ttl};
 pub use error::{BuildError, FieldError, FieldErrorKind, Reserved, ValueError};
-pub use field::{AnyFields, Change, Field, FieldValue, Fields, Number};
+#[cfg(feature = "store")]
+pub use field::Change;
+pub use field::{AnyFields, Field, FieldValue, Fields, Number};
 pub use key::{Event, Fixed, Key, Keyspace, Prefix};
 #[cfg(feature = "macros")]
 pub use keyward_macros::keyspace;
@@ -151,9 +153,9 @@ pub use keyward_pattern::slot;
 pub use param::ParamValue;
 #[cfg(feature = "store")]
 pub use store::{
-    Allowance, BreakerSettings, BreakerState, Builder, Cause, Clock, Counted, EntryId, EntryIdError, Error,
-    Handle, Invalidated, Lifespan, LoadError, Pipeline, Prefixed, Promise, Request, Results, Score, Store,
-    Whole,
+    Allowance, BreakerSettings, BreakerState, Builder, Cause, Clock, Counted, EntryId,
+    EntryIdError, Error, Handle, Invalidated, Lifespan, LoadError, Pipeline, Prefixed, Promise,
+    Request, Results, Score, Store, Whole,
 };
 pub use timestamp::Timestamp;
 pub use unix::{Unix, UnixMs};

@@ -52,7 +52,7 @@ fn a_text_is_checked_where_it_comes_in() {
     let error = values::Symbol::new("BTC:USDT").unwrap_err();
     assert_eq!(
         error.to_string(),
-        "`BTC:USDT` is not a value for `symbol` (regex [A-Za-z0-9]{2,20})"
+        "`BTC:USDT` is not a value for `symbol` (regex [A-Za-z0-9/._-]{1,32})"
     );
     // ANCHOR_END: values
     let limit = keys::RiskLimit {

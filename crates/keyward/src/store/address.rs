@@ -12,8 +12,13 @@ use redis::{ConnectionInfo, IntoConnectionInfo as _, ProtocolVersion};
 #[derive(Debug, Clone)]
 pub(crate) enum Address {
     Single(ConnectionInfo),
+    #[cfg_attr(not(feature = "cluster"), expect(dead_code, reason = "its nodes are not asked"))]
     Cluster(Vec<ConnectionInfo>),
-    Sentinel { sentinels: Vec<ConnectionInfo>, service: String, server: ConnectionInfo },
+    Sentinel {
+        sentinels: Vec<ConnectionInfo>,
+        service: String,
+        server: ConnectionInfo,
+    },
 }
 
 impl Address {

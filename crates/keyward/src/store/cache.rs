@@ -74,7 +74,10 @@ impl<K: Key, T: Whole> Handle<'_, K, T, Declared> {
     ///
     /// # Errors
     /// The loader's own error, which all who waited for this load share. Never one of the cache.
-    pub async fn get_or_load<E, F>(&self, load: impl FnOnce() -> F) -> Result<T::Value, LoadError<E>>
+    pub async fn get_or_load<E, F>(
+        &self,
+        load: impl FnOnce() -> F,
+    ) -> Result<T::Value, LoadError<E>>
     where
         E: Send + Sync + 'static,
         F: Future<Output = Result<T::Value, E>>,
@@ -152,40 +155,41 @@ impl<K: Key, T: Whole> Handle<'_, K, T, Declared> {
         E: Send + Sync + 'static,
         F: Future<Output = Result<R, E>>,
     {
-        let join = self.core.flights.join::<Result<R, LoadError<E>>, _>(&self.names.name, || async {
-            // A database that has lost its cache must not get everything at once.
-            let away = matches!(looked, Looked::Unknown);
-            let _turn = if away { self.core.fallback.acquire().await.ok() } else { None };
-            let token = match self.lease(&looked).await {
-                Lease::Filled(value) => return Ok((wish.some)(value)),
-                Lease::Taken(token) => Some(token),
-                Lease::Busy | Lease::Impossible => None,
-            };
-            // Who cannot refresh it early has a value that is still good.
-            if let (None, Looked::Found(value, _)) = (&token, &looked) {
-                return Ok((wish.some)(value.clone()));
-            }
-            let began = self.core.clock.elapsed();
-            let loaded = load().await;
-            let took = self.core.clock.elapsed().saturating_sub(began);
-            self.core.pace.note(K::NAME, took);
-            measure::time("keyward_load_seconds", took, K::NAME);
-            match loaded {
-                Ok(loaded) => {
-                    if let Some(token) = token {
-                        self.fill((wish.value)(&loaded), token).await;
+        let join =
+            self.core.flights.join::<Result<R, LoadError<E>>, _>(&self.names.name, || async {
+                // A database that has lost its cache must not get everything at once.
+                let away = matches!(looked, Looked::Unknown);
+                let _turn = if away { self.core.fallback.acquire().await.ok() } else { None };
+                let token = match self.lease(&looked).await {
+                    Lease::Filled(value) => return Ok((wish.some)(value)),
+                    Lease::Taken(token) => Some(token),
+                    Lease::Busy | Lease::Impossible => None,
+                };
+                // Who cannot refresh it early has a value that is still good.
+                if let (None, Looked::Found(value, _)) = (&token, &looked) {
+                    return Ok((wish.some)(value.clone()));
+                }
+                let began = self.core.clock.elapsed();
+                let loaded = load().await;
+                let took = self.core.clock.elapsed().saturating_sub(began);
+                self.core.pace.note(K::NAME, took);
+                measure::time("keyward_load_seconds", took, K::NAME);
+                match loaded {
+                    Ok(loaded) => {
+                        if let Some(token) = token {
+                            self.fill((wish.value)(&loaded), token).await;
+                        }
+                        Ok(loaded)
                     }
-                    Ok(loaded)
+                    Err(error) => {
+                        tick::<K>("keyward_load_errors_total");
+                        // Whoever waits for this load in another process may try.
+                        drop(token);
+                        let stale = if away { None } else { self.stale().await };
+                        stale.map(wish.some).ok_or_else(|| LoadError::new(error))
+                    }
                 }
-                Err(error) => {
-                    tick::<K>("keyward_load_errors_total");
-                    // Whoever waits for this load in another process may try.
-                    drop(token);
-                    let stale = if away { None } else { self.stale().await };
-                    stale.map(wish.some).ok_or_else(|| LoadError::new(error))
-                }
-            }
-        });
+            });
         join.await.0
     }
 

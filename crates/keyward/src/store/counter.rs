@@ -25,6 +25,12 @@ impl<'s, K: Key> Handle<'s, K, Counter, Declared> {
         self.number()
     }
 
+    /// The number, or `None` if there is none: where a database knows better, a counter that was lost is
+    /// not zero.
+    pub fn find(&self) -> Request<'s, Option<i64>> {
+        self.read("GET", |_| {})
+    }
+
     /// Adds to the number, or takes from it. Unless the schema allows it, it does not fall below zero.
     pub fn add(&self, by: i64) -> Request<'s, Counted> {
         let lowest = (!K::DEFINITION.behaviour.negative).then_some(0);

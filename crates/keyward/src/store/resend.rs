@@ -21,6 +21,7 @@ pub(crate) struct Resending {
 }
 
 /// The node of a cluster that a call belongs to.
+#[cfg_attr(not(feature = "cluster"), expect(dead_code, reason = "a cluster redirects"))]
 pub(crate) struct Redirect {
     pub(crate) host: String,
     pub(crate) port: u16,

@@ -121,6 +121,7 @@ impl Target {
     }
 
     /// Sends a command to the node of a cluster that another one has named.
+    #[cfg_attr(not(feature = "cluster"), expect(unused_variables, reason = "a cluster redirects"))]
     pub(super) async fn follow(
         &self,
         to: &Redirect,
