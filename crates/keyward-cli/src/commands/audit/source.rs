@@ -41,9 +41,18 @@ pub(super) fn read(
     } else {
         let path = Path::new(&args.source);
         let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy();
+        if !path.exists() && is_like_url(&name) {
+            return Err(Failure::new("the source is neither a file nor a URL that can be used")
+                .help("write a URL as `redis://USER:PASSWORD@HOST:PORT`"));
+        }
         let _guard = interrupt::end_with(stopped(&name, list))?;
         snapshot(audit, &name, Reader::open(path), args, settings, list)
     }
+}
+
+/// Whether a name may be what is left of a URL, credentials included: `redis:/:secret@host`.
+fn is_like_url(name: &str) -> bool {
+    name.contains('@') && name.contains(':')
 }
 
 fn snapshot(
