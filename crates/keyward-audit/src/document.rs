@@ -215,7 +215,11 @@ impl Maker<'_> {
         let setting = |it: &crate::counts::Got| {
             let schema = &self.outline().schemas[it.schema];
             let wanted = &schema.settings[it.setting];
-            let why = if it.value.is_some() { &wanted.why } else { "this source does not show it" };
+            let why = match (&it.value, &it.unseen) {
+                (Some(_), _) => &wanted.why,
+                (None, Some(why)) => why,
+                (None, None) => "this source does not show it",
+            };
             Setting {
                 schema: schema.name.clone(),
                 name: wanted.name.clone(),

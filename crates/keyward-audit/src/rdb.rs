@@ -74,6 +74,7 @@ impl Audit {
         } else {
             reader.read_parallel(threads, || visit(None))?
         };
+        summary.expect_end()?;
         let size: u64 = visits.iter().map(|visit| visit.size).sum();
         let tallies: Vec<Tally> = visits.into_iter().map(|visit| visit.tally).collect();
         let mut source = source(name, &summary, (size > 0).then_some(size));

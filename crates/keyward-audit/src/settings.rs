@@ -5,15 +5,26 @@ use crate::outline::OutlinedSetting;
 use crate::plan::Audit;
 use keyward_fact::Size;
 use keyward_schema::model::Schema;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// What a source could see of the server.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ServerFacts {
     /// Settings by their names in `redis.conf`, as far as they could be seen: `maxmemory` in bytes
     pub settings: BTreeMap<String, String>,
+    /// Settings that could not be seen, and why
+    pub unseen: BTreeMap<String, &'static str>,
     /// The memory that the server uses
     pub used_memory: Option<u64>,
+}
+
+impl Audit {
+    /// The settings that the schemas ask for, to be asked of a server.
+    pub(crate) fn declared_settings(&self) -> Vec<String> {
+        let each = self.outline.schemas.iter().flat_map(|schema| &schema.settings);
+        let names: BTreeSet<String> = each.map(|setting| setting.name.clone()).collect();
+        names.into_iter().collect()
+    }
 }
 
 /// The settings that a schema asks for, and why they matter.
@@ -55,6 +66,7 @@ pub(crate) fn shown(audit: &Audit, server: &ServerFacts) -> ServerCounts {
             schema: number,
             setting,
             value: server.settings.get(&wanted.name).cloned(),
+            unseen: server.unseen.get(wanted.name.as_str()).map(|why| (*why).to_owned()),
         }));
         if let (Some(used), Some(maxmemory)) = (server.used_memory, maxmemory(schema, server)) {
             counts.memory.insert(Memory { schema: number, used, maxmemory });

@@ -20,6 +20,8 @@ pub(crate) struct Got {
     pub(crate) setting: usize,
     /// `None` where it could not be seen
     pub(crate) value: Option<String>,
+    /// Why it could not be seen, where that is known
+    pub(crate) unseen: Option<String>,
 }
 
 /// How much memory a server uses whose schema has a bound for it.

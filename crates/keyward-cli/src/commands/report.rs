@@ -3,6 +3,7 @@
 use super::audit::{self, Places};
 use crate::args::{ListFormat, ReportCommand, ReportDiff, ReportFiles, ReportShow, Reports};
 use crate::failure::{Failure, Result};
+use crate::files;
 use crate::output::Output;
 use crate::verdict::Verdict;
 use keyward_audit::render::{self, Shown};
@@ -63,9 +64,9 @@ fn diff(args: &ReportDiff, output: &Output) -> Result<Verdict> {
 
 fn put(path: Option<&Path>, content: &str, output: &Output) -> Result<()> {
     match path {
-        None => output.print(content)?,
+        None => output.deliver(content)?,
         Some(path) => {
-            fs::write(path, content).map_err(|error| Failure::file("write", path, &error))?;
+            files::put(path, content)?;
             output.note(format_args!("wrote {}", path.display()))?;
         }
     }
