@@ -215,8 +215,11 @@ impl Maker<'_> {
         let setting = |it: &crate::counts::Got| {
             let schema = &self.outline().schemas[it.schema];
             let wanted = &schema.settings[it.setting];
-            let unseen = || it.unseen.as_deref().unwrap_or("this source does not show it");
-            let why = if it.value.is_some() { &wanted.why } else { unseen() };
+            let why = match (&it.value, &it.unseen) {
+                (Some(_), _) => &wanted.why,
+                (None, Some(why)) => why,
+                (None, None) => "this source does not show it",
+            };
             Setting {
                 schema: schema.name.clone(),
                 name: wanted.name.clone(),

@@ -156,7 +156,9 @@ impl Planned {
             number: compiled.id().index(),
             selected,
             params: params.collect(),
-            masked: names().map(|name| MaskedParam::new(&definition.params, name)).collect(),
+            masked: (compiled.params().iter())
+                .map(|(name, param)| MaskedParam::new(&definition.params, name, &param.ty))
+                .collect(),
             stored: key_type.map(|it| match stored_type(it) {
                 Some(number) => Stored::BuiltIn(number),
                 None => Stored::Module(it.name().to_owned()),
