@@ -24,11 +24,16 @@ pub fn compare(report: &mut Report, baseline: &Report, name: &str, tolerance: f6
         worse += u64::from(change.is_worse());
         finding.change = Some(change);
     }
+    // Patterns of a baseline that reveals keys are not for a report that masks them.
+    let hidden = baseline.counts.outline.revealed && !report.counts.outline.revealed;
+    let gone = gone(baseline, report).filter(|known| !(hidden && known.is_about_unknown()));
+    let gone = gone.map(|known| Finding { examples: Vec::new(), change: None, ..known.clone() });
     report.baseline = Some(BaselineInfo {
         name: name.to_owned(),
         created_at: baseline.created_at.clone(),
         tolerance,
         worse,
+        gone: gone.collect(),
     });
 }
 
@@ -225,14 +230,7 @@ fn finding_changes(before: &Report, after: &Report, tolerance: f64) -> Vec<Findi
         count: [change.count, finding.count],
         share: [change.share, finding.share],
     });
-    let gone = before.findings.iter().filter(|known| {
-        if known.is_about_unknown() {
-            unknown::is_gone(known, before, after)
-        } else {
-            !after.findings.iter().any(|finding| known.is_alike(finding))
-        }
-    });
-    let gone = gone.map(|known| FindingChange {
+    let gone = gone(before, after).map(|known| FindingChange {
         rule: known.rule,
         definition: known.definition.clone(),
         what: known.what.clone(),
@@ -241,6 +239,17 @@ fn finding_changes(before: &Report, after: &Report, tolerance: f64) -> Vec<Findi
         share: [known.share, 0.0],
     });
     changed.chain(gone).collect()
+}
+
+/// The findings of a report that a later one does not have.
+fn gone<'r>(before: &'r Report, after: &Report) -> impl Iterator<Item = &'r Finding> {
+    before.findings.iter().filter(move |known| {
+        if known.is_about_unknown() {
+            unknown::is_gone(known, before, after)
+        } else {
+            !after.findings.iter().any(|finding| known.is_alike(finding))
+        }
+    })
 }
 
 impl Difference {

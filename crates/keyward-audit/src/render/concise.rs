@@ -1,22 +1,25 @@
 //! One line a finding, for logs.
 
 use super::ink::visible;
+use super::words;
 use crate::report::{Finding, Report};
 use std::fmt::Write as _;
 
-/// One line a finding: `source: schema/definition: severity[rule]: message`.
+/// One line a finding: `source: schema/definition: severity[rule]: message`. What is no worse than in the
+/// baseline is a `note`.
 pub fn concise(report: &Report) -> String {
     let mut text = String::new();
     for finding in &report.findings {
         let _ = writeln!(
             text,
-            "{}: {}{}[{}]: {}{}",
+            "{}: {}{}[{}]: {}{}{}",
             visible(&report.source.name),
             place(finding),
-            finding.severity.name(),
+            if finding.is_known() { "note" } else { finding.severity.name() },
             finding.rule,
             visible(&finding.message),
             if finding.sampled { " of a sample" } else { "" },
+            words::change(finding),
         );
     }
     text

@@ -2,8 +2,9 @@
 
 use super::ink::visible;
 use super::subject::examples;
-use crate::report::{Finding, Report, Severity};
-use keyward_rules::exchange::{self, Place, Reported};
+use super::words;
+use crate::report::{ChangeVerdict, Finding, Report, Severity};
+use keyward_rules::exchange::{self, BaselineState, Place, Reported};
 use keyward_schema::model;
 use serde_json::{Map, Value};
 
@@ -23,20 +24,38 @@ pub fn sarif(report: &Report, place: &dyn Fn(&Finding) -> Option<Place>) -> Stri
     exchange::sarif(&reported(report, place), report.source.complete)
 }
 
+/// The findings, and then what of the baseline is gone.
 fn reported(report: &Report, place: &dyn Fn(&Finding) -> Option<Place>) -> Vec<Reported> {
     let one = |finding: &Finding| Reported {
         rule: finding.rule.name().to_owned(),
         severity: match finding.severity {
+            _ if finding.is_known() => model::Severity::Off,
             Severity::Error => model::Severity::Error,
             Severity::Warning => model::Severity::Warn,
         },
-        message: visible(&finding.message),
+        baseline: finding.change.as_ref().map(|change| state(change.verdict)),
+        message: format!("{}{}", visible(&finding.message), words::change(finding)),
         help: finding.help.iter().map(|help| visible(help)).collect(),
         notes: notes(report, finding),
         places: place(finding).or_else(|| file(report, finding)).into_iter().collect(),
         properties: properties(report, finding),
     };
-    report.findings.iter().map(one).collect()
+    let gone = |finding: &Finding| Reported {
+        severity: model::Severity::Off,
+        baseline: Some(BaselineState::Absent),
+        message: format!("{}; gone since the baseline", visible(&finding.what)),
+        ..one(finding)
+    };
+    let absent = report.baseline.iter().flat_map(|baseline| &baseline.gone);
+    report.findings.iter().map(one).chain(absent.map(gone)).collect()
+}
+
+fn state(verdict: ChangeVerdict) -> BaselineState {
+    match verdict {
+        ChangeVerdict::New => BaselineState::New,
+        ChangeVerdict::Worse | ChangeVerdict::Better => BaselineState::Updated,
+        ChangeVerdict::Same => BaselineState::Unchanged,
+    }
 }
 
 fn notes(report: &Report, finding: &Finding) -> Vec<String> {

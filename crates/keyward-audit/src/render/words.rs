@@ -1,6 +1,6 @@
 //! Numbers and labels as every form of a report says them.
 
-use crate::report::{BytesKind, Report, SourceKind, TtlBucket};
+use crate::report::{BytesKind, ChangeVerdict, Finding, Report, SourceKind, TtlBucket};
 use keyward_fact::{Duration, Size, thousands};
 
 pub(super) use crate::share::{percent, share};
@@ -93,6 +93,17 @@ pub(super) fn sampled(report: &Report) -> Option<String> {
         "a sample of {} % of the keys: counts are of the sample, shares may be off by ± {:.1} points",
         sample.percent, sample.error
     ))
+}
+
+/// How a finding compares with the baseline, to be put after its message.
+pub(super) fn change(finding: &Finding) -> String {
+    let Some(change) = &finding.change else { return String::new() };
+    match change.verdict {
+        ChangeVerdict::New => "; new since the baseline".to_owned(),
+        ChangeVerdict::Worse => format!("; worse: it was {}", percent(change.share)),
+        ChangeVerdict::Same => "; as in the baseline".to_owned(),
+        ChangeVerdict::Better => format!("; better: it was {}", percent(change.share)),
+    }
 }
 
 #[cfg(test)]

@@ -69,6 +69,11 @@ impl Finding {
     pub(crate) fn is_about_server(&self) -> bool {
         matches!(self.rule, Rule::ServerSetting | Rule::MemoryHigh)
     }
+
+    /// Whether a baseline has it already, and no less of it: then it fails nothing.
+    pub(crate) fn is_known(&self) -> bool {
+        self.change.as_ref().is_some_and(|change| !change.is_worse())
+    }
 }
 
 /// A key that shows what is wrong.
@@ -92,6 +97,9 @@ pub struct BaselineInfo {
     pub tolerance: f64,
     /// Findings that are new or worse
     pub worse: u64,
+    /// Findings of the baseline that are no more, without their examples
+    #[serde(default)]
+    pub gone: Vec<Finding>,
 }
 
 /// How a finding compares with the baseline.

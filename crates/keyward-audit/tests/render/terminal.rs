@@ -52,6 +52,7 @@ fn a_sample_of_a_cluster_against_a_baseline_says_what_it_is() {
         created_at: "2026-11-01T08:00:00Z".to_owned(),
         tolerance: 0.5,
         worse: 2,
+        gone: Vec::new(),
     });
     let verdicts = [ChangeVerdict::Worse, ChangeVerdict::New, ChangeVerdict::Better];
     for (finding, verdict) in report.findings.iter_mut().zip(verdicts) {
@@ -145,6 +146,7 @@ fn the_last_line_sums_up() {
         created_at: "2026-11-01T08:00:00Z".to_owned(),
         tolerance: 0.5,
         worse: 0,
+        gone: Vec::new(),
     });
     let compared = summary(&report, &style);
     report.baseline = None;

@@ -113,6 +113,7 @@ impl<'a> Report<'a> {
     /// The findings as other programs read them.
     fn reported(&self) -> Vec<Reported> {
         let reported = |finding: &Diagnostic| Reported {
+            baseline: None,
             rule: finding.rule.to_owned(),
             severity: finding.severity,
             message: finding.message.clone(),

@@ -8,7 +8,7 @@ use serde_json::Value;
 /// When the snapshots of these tests were taken: 2026-11-15T00:00:00Z.
 const TAKEN: u64 = 1_794_700_800;
 const MINUTE: u64 = 60;
-const DAY: u64 = 86_400;
+pub(crate) const DAY: u64 = 86_400;
 
 /// A snapshot of a shop in which some things are wrong.
 pub(crate) struct Dump(Writer<Vec<u8>>);
@@ -29,7 +29,7 @@ impl Dump {
         self
     }
 
-    fn text(self, name: &str, ttl: Option<u64>, text: &str) -> Self {
+    pub(crate) fn text(self, name: &str, ttl: Option<u64>, text: &str) -> Self {
         self.key(name, ttl, &Content::String(text.as_bytes()))
     }
 
@@ -152,7 +152,12 @@ fn only_what_got_worse_fails_against_a_baseline() {
     for number in 0..10 {
         worse = worse.text(&format!("shop:price:no-{number}"), None, "1");
     }
+    let known = run(&cli, &audit(&["--baseline", "report.json", "--format", "github"]));
+    assert_eq!(known.stdout.lines().count(), known.stdout.matches("::notice ").count(), "{known}");
     cli.write("dump.rdb", worse.finish());
+    let github = run(&cli, &audit(&["--baseline", "report.json", "--format", "github"]));
+    let errors = github.stdout.lines().filter(|line| line.starts_with("::error ")).count();
+    assert_eq!(errors, 1, "{github}");
     assert_snapshot!("worse", run(&cli, &audit(&["--baseline", "report.json"])));
 }
 

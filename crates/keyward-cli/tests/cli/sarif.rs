@@ -1,6 +1,6 @@
 //! SARIF, held against the JSON schema that its committee published.
 
-use crate::audit::{audit, beside, leaky, sound};
+use crate::audit::{DAY, audit, beside, leaky, sound};
 use crate::check::LEAKY;
 use crate::{SHOP, cli, shop};
 use keyward_testkit::{Cli, Output};
@@ -85,6 +85,34 @@ fn a_report_that_is_shown_is_valid() {
     let cli = beside(SHOP, leaky());
     cli.run(audit(&["--format", "json", "--out", "report.json"]));
     valid(&cli.run(["report", "show", "report.json", "--format", "sarif"]), 5);
+}
+
+#[test]
+fn a_baseline_says_what_is_new_and_what_is_gone() {
+    let cli = beside(SHOP, leaky());
+    cli.run(audit(&["--format", "json", "--out", "report.json"]));
+    let states = |document: &Value, state: &str| -> Vec<(String, String)> {
+        let results = document["runs"][0]["results"].as_array().unwrap().iter();
+        let text = |value: &Value| value.as_str().unwrap().to_owned();
+        let of = results.filter(|result| result["baselineState"] == state);
+        of.map(|result| (text(&result["ruleId"]), text(&result["level"]))).collect()
+    };
+
+    let same = valid(&audited(&cli, &["--baseline", "report.json"]), 5);
+    let unchanged = states(&same, "unchanged");
+    assert_eq!(unchanged.len(), same["runs"][0]["results"].as_array().unwrap().len());
+    assert!(unchanged.iter().all(|(_, level)| level == "note"), "{unchanged:?}");
+
+    let mut other = sound().text("shop:search:tea", Some(2 * DAY), "[]");
+    for number in 0..10 {
+        other = other.text(&format!("shop:price:no-{number}"), None, "1");
+    }
+    cli.write("dump.rdb", other.finish());
+    let other = valid(&audited(&cli, &["--baseline", "report.json"]), 5);
+    let of = |rule: &str, level: &str| vec![(rule.to_owned(), level.to_owned())];
+    assert_eq!(states(&other, "updated"), of("ttl-missing", "error"));
+    assert_eq!(states(&other, "unchanged"), of("ttl-too-long", "note"));
+    assert!(states(&other, "absent").contains(&of("wrong-type", "none")[0]), "{other:#}");
 }
 
 #[test]

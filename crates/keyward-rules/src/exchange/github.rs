@@ -1,13 +1,14 @@
 //! `github`: workflow commands, which GitHub Actions shows as annotations on the changed lines.
 
-use super::Reported;
+use super::{BaselineState, Reported};
 use keyward_schema::model::Severity;
 use std::fmt::Write as _;
 
-/// A workflow command for each finding.
+/// A workflow command for each finding that is still there.
 pub fn annotations<'a>(findings: impl IntoIterator<Item = &'a Reported>) -> String {
     let mut text = String::new();
-    for finding in findings {
+    let is_there = |it: &&Reported| it.baseline != Some(BaselineState::Absent);
+    for finding in findings.into_iter().filter(is_there) {
         let properties: Vec<String> = properties(finding)
             .iter()
             .map(|(name, value)| format!("{name}={}", escape_property(value)))

@@ -1,6 +1,6 @@
 //! `sarif`: SARIF 2.1.0, which code scanning reads.
 
-use super::{Place, Reported};
+use super::{BaselineState, Place, Reported};
 use crate::{Rule, SCHEMA};
 use keyward_schema::model::Severity;
 use serde_json::{Value, json};
@@ -69,9 +69,20 @@ fn result(finding: &Reported, rule_index: Option<usize>) -> Value {
     let mut result = json!({
         "ruleId": finding.rule,
         "ruleIndex": rule_index,
-        "level": level(finding.severity),
+        "level": match finding.severity {
+            Severity::Off => "note",
+            severity => level(severity),
+        },
         "message": { "text": message },
     });
+    if let Some(state) = finding.baseline {
+        result["baselineState"] = state.name().into();
+        // GitHub reads no `baselineState`, and would open an alert for what is gone.
+        if state == BaselineState::Absent {
+            result["kind"] = "pass".into();
+            result["level"] = "none".into();
+        }
+    }
     if let Some((first, others)) = finding.places.split_first() {
         result["locations"] = json!([location(first)]);
         if !others.is_empty() {
@@ -82,6 +93,17 @@ fn result(finding: &Reported, rule_index: Option<usize>) -> Value {
         result["properties"] = Value::Object(finding.properties.clone());
     }
     result
+}
+
+impl BaselineState {
+    fn name(self) -> &'static str {
+        match self {
+            BaselineState::New => "new",
+            BaselineState::Unchanged => "unchanged",
+            BaselineState::Updated => "updated",
+            BaselineState::Absent => "absent",
+        }
+    }
 }
 
 fn location(place: &Place) -> Value {

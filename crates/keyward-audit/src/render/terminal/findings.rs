@@ -4,7 +4,7 @@ use super::Sheet;
 use crate::render::ink::{Look, visible, wrap};
 use crate::render::subject::{count, examples};
 use crate::render::words;
-use crate::report::{ChangeVerdict, Finding, Report, Severity};
+use crate::report::{Finding, Report, Severity};
 
 /// How many findings a person reads.
 const TOP: usize = 15;
@@ -44,7 +44,7 @@ fn write_one(finding: &Finding, sheet: &mut Sheet) {
     let ink = sheet.ink;
     let head = format!("{}[{}]:", finding.severity.name(), finding.rule);
     let sampled = if finding.sampled { " of a sample" } else { "" };
-    let whole = format!("{head} {}{sampled}{}", visible(&finding.message), change(finding));
+    let whole = format!("{head} {}{sampled}{}", visible(&finding.message), words::change(finding));
     for (number, line) in wrap(&whole, sheet.columns.saturating_sub(2)).iter().enumerate() {
         match line.strip_prefix(&head) {
             Some(rest) if number == 0 => {
@@ -98,15 +98,5 @@ fn hanging(sheet: &mut Sheet, first: &str, others: &str, text: &str) {
     for (number, line) in wrap(&visible(text), columns).iter().enumerate() {
         let before = if number == 0 { first } else { others };
         sheet.line(&format!("{before}{line}"));
-    }
-}
-
-fn change(finding: &Finding) -> String {
-    let Some(change) = &finding.change else { return String::new() };
-    match change.verdict {
-        ChangeVerdict::New => "; new since the baseline".to_owned(),
-        ChangeVerdict::Worse => format!("; worse: it was {}", words::percent(change.share)),
-        ChangeVerdict::Same => "; as in the baseline".to_owned(),
-        ChangeVerdict::Better => format!("; better: it was {}", words::percent(change.share)),
     }
 }
