@@ -58,7 +58,19 @@ impl Audit {
             let (schema, definition) = self.declared(&self.definitions[*number]);
             std::ptr::eq(schema, neighbour.schema) && std::ptr::eq(definition, neighbour.definition)
         };
-        let parting = match &neighbour.parting {
+        let definition = (0..self.definitions.len()).find(is_it)?;
+        Some(Near {
+            definition,
+            segment: neighbour.segment,
+            parting: Parting::without_key(&neighbour.parting),
+            also: neighbour.also.iter().map(|(at, it)| (*at, Parting::without_key(it))).collect(),
+        })
+    }
+}
+
+impl Parting {
+    fn without_key(parting: &Parts) -> Self {
+        match parting {
             Parts::Word { found, expected } if found.eq_ignore_ascii_case(expected) => {
                 Parting::Capitals(expected.clone())
             }
@@ -73,8 +85,6 @@ impl Audit {
             Parts::Short { expected } => Parting::Short(expected.clone()),
             Parts::Long { .. } => Parting::Long,
             _ => Parting::Together,
-        };
-        let definition = (0..self.definitions.len()).find(is_it)?;
-        Some(Near { definition, segment: neighbour.segment, parting })
+        }
     }
 }

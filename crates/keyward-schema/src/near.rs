@@ -41,6 +41,8 @@ pub struct Neighbour<'a> {
     pub segment: usize,
     /// How they part
     pub parting: Parting,
+    /// The segments after it that do not fit either, and how; only where there are as many as there should be
+    pub also: Vec<(usize, Parting)>,
 }
 
 /// How a key parts from a definition's pattern.
@@ -111,10 +113,23 @@ struct Candidate<'a> {
     separator: u8,
 }
 
+/// How a segment of a key fits that of a pattern; the later the better.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Fit {
+    No,
+    /// It looks like a slip of the pen
+    Slip,
+    /// In other capitals
+    Capitals,
+    Yes,
+}
+
 /// How near a definition is; the greater the nearer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Score {
-    /// How many segments fit from the start
+    /// Whether the key has a word of the definition's own: without one, nothing is near
+    related: bool,
+    /// How many segments fit from the start, in whatever capitals
     leading: usize,
     /// Whether the first that does not fit looks like a slip of the pen
     slip: bool,
@@ -143,13 +158,11 @@ impl<'a> Neighbours<'a> {
             }
         }
         let Some((score, candidate)) = best else { return Err(NothingNear::Empty) };
-        if score.slip || score.leading > candidate.prefix || score.fitting > score.leading {
-            return Ok(Neighbour {
-                schema: candidate.schema,
-                definition: candidate.declared,
-                segment: score.leading + 1,
-                parting: candidate.parting(key, score.leading),
-            });
+        if score.related {
+            let mut partings = candidate.partings(key, &mut self.fitting);
+            let (segment, parting) = partings.remove(0);
+            let (schema, definition) = (candidate.schema, candidate.declared);
+            return Ok(Neighbour { schema, definition, segment, parting, also: partings });
         }
         Err(self.nothing(key, score, candidate))
     }
@@ -190,24 +203,64 @@ impl<'a> Candidate<'a> {
 
     fn score(&self, key: &[u8], fitting: &mut Fitting) -> Score {
         let words = self.split(key);
-        let pairs = self.segments.iter().zip(&words);
-        let fits: Vec<bool> =
-            pairs.map(|(segment, word)| fitting.fits(segment, self.separator, word)).collect();
-        let leading = fits.iter().take_while(|fits| **fits).count();
-        let expected = self.segments.get(leading).and_then(Segment::literal);
-        let slip = match (expected, words.get(leading).map(|word| str::from_utf8(word))) {
-            (Some(expected), Some(Ok(word))) => nearest(word, [expected.as_str()]).is_some(),
-            _ => false,
-        };
+        let fits = self.fits(&words, fitting);
+        let leading = fits.iter().take_while(|fit| **fit >= Fit::Capitals).count();
+        let own = || self.segments.iter().zip(&fits).skip(self.prefix);
+        let mut own_words = own().filter(|(segment, _)| segment.literal().is_some()).peekable();
+        // Where a definition has no words of its own, the prefix is all that it can share.
+        let nameless = own_words.peek().is_none()
+            && self.prefix > 0
+            && leading >= self.prefix
+            && words.len() == self.segments.len();
         Score {
+            related: nameless || own_words.any(|(_, fit)| *fit != Fit::No),
             leading,
-            slip,
-            fitting: fits.iter().filter(|fits| **fits).count(),
+            slip: fits.get(leading) == Some(&Fit::Slip),
+            fitting: fits.iter().filter(|fit| **fit >= Fit::Capitals).count(),
             same_length: words.len() == self.segments.len(),
         }
     }
 
-    /// What is wrong at the first segment that does not fit.
+    fn fits(&self, words: &[&[u8]], fitting: &mut Fitting) -> Vec<Fit> {
+        /// Shorter words are near to too many others.
+        const LEAST: usize = 3;
+        let fit = |(segment, word): (&Segment<'_>, &&[u8])| {
+            if fitting.fits(segment, self.separator, word) {
+                return Fit::Yes;
+            }
+            match (segment.literal(), str::from_utf8(word)) {
+                (Some(expected), _) if expected.as_bytes().eq_ignore_ascii_case(word) => {
+                    Fit::Capitals
+                }
+                (Some(expected), Ok(word))
+                    if expected.len() >= LEAST && nearest(word, [expected.as_str()]).is_some() =>
+                {
+                    Fit::Slip
+                }
+                (Some(_), _) => Fit::No,
+                (None, _) if fitting.fits(segment, self.separator, &word.to_ascii_lowercase()) => {
+                    Fit::Capitals
+                }
+                (None, _) => Fit::No,
+            }
+        };
+        self.segments.iter().zip(words).map(fit).collect()
+    }
+
+    /// The segments that do not fit, counted from 1, and what is wrong with them: at least one.
+    fn partings(&self, key: &[u8], fitting: &mut Fitting) -> Vec<(usize, Parting)> {
+        let words = self.split(key);
+        let fits = self.fits(&words, fitting);
+        let first = fits.iter().take_while(|fit| **fit == Fit::Yes).count();
+        let mut all = vec![(first + 1, self.parting(key, first))];
+        if words.len() == self.segments.len() {
+            let others = (first + 1..fits.len()).filter(|at| fits[*at] != Fit::Yes);
+            all.extend(others.map(|at| (at + 1, self.parting(key, at))));
+        }
+        all
+    }
+
+    /// What is wrong at a segment that does not fit.
     fn parting(&self, key: &[u8], at: usize) -> Parting {
         let words = self.split(key);
         let (segment, word) = match (self.segments.get(at), words.get(at)) {
@@ -248,4 +301,52 @@ fn raw_address(words: &[&[u8]]) -> Option<Ipv6Addr> {
 
 fn lossy(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SHOP: &str = r#"
+version = 1
+[keyspace]
+name = "shop"
+prefix = "shop:"
+[keys.note]
+pattern = "{owner:text}:{id:uint}"
+[keys.cart]
+pattern = "cart:{user_id:uint}:items"
+[keys.price]
+pattern = "price:{sku:slug}"
+"#;
+
+    /// The definition, and the segments that do not fit.
+    fn near(key: &str) -> Option<(String, Vec<usize>)> {
+        let schema = crate::read(SHOP).schema.expect("a schema without errors");
+        let (schemas, keyspaces) = ([schema.clone()], [schema.compiled]);
+        let near = Neighbours::new(&schemas, &keyspaces).nearest(key.as_bytes()).ok()?;
+        let others = near.also.iter().map(|(at, _)| *at);
+        let segments = std::iter::once(near.segment).chain(others).collect();
+        Some((near.definition.name.value.clone(), segments))
+    }
+
+    #[test]
+    fn a_definition_without_a_word_in_common_is_not_near() {
+        assert_eq!(near("other:thing:7"), None);
+        assert_eq!(near("shop:invoice:7:lines"), None);
+        assert_eq!(near("shop:invoice:x"), Some(("note".to_owned(), vec![3])));
+    }
+
+    #[test]
+    fn wrong_capitals_alone_find_the_right_one() {
+        let cart = || Some(("cart".to_owned(), vec![1, 2, 4]));
+        assert_eq!(near("SHOP:CART:7:ITEMS"), cart());
+        assert_eq!(near("shop:Cart:7:items"), Some(("cart".to_owned(), vec![2])));
+    }
+
+    #[test]
+    fn every_segment_that_differs_is_named() {
+        assert_eq!(near("shop:crat:7:itmes"), Some(("cart".to_owned(), vec![2, 4])));
+        assert_eq!(near("shop:cart:x:itmes"), Some(("cart".to_owned(), vec![3, 4])));
+    }
 }

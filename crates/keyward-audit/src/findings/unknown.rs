@@ -75,14 +75,21 @@ pub(crate) fn nearest(outline: &Outline, group: &Group) -> Option<Nearest> {
 }
 
 /// Where the keys of a group part from the definition. What they have there is said only if it is shown.
-fn why(Near { segment: at, parting, .. }: &Near, group: &Group, separator: char) -> String {
+fn why(near: &Near, group: &Group, separator: char) -> String {
+    let others = near.also.iter().map(|(at, parting)| (*at, parting));
+    let all = std::iter::once((near.segment, &near.parting)).chain(others);
+    let all: Vec<String> = all.map(|(at, it)| why_at(at, it, group, separator)).collect();
+    all.join(", and ")
+}
+
+fn why_at(at: usize, parting: &Parting, group: &Group, separator: char) -> String {
     match parting {
-        Parting::Word(expected) => match word_at(group, *at, separator) {
+        Parting::Word(expected) => match word_at(group, at, separator) {
             Some(found) => format!("segment {at} is `{found}`, not `{expected}`"),
             None => format!("segment {at} is not `{expected}`"),
         },
         Parting::Capitals(expected) => format!("segment {at} is `{expected}` in other capitals"),
-        Parting::Misspelt(expected) => match word_at(group, *at, separator) {
+        Parting::Misspelt(expected) => match word_at(group, at, separator) {
             Some(found) => format!("segment {at} is `{found}`, not `{expected}`"),
             None => format!("segment {at} looks like `{expected}`, misspelt"),
         },

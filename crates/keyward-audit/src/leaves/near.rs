@@ -15,6 +15,9 @@ pub(crate) struct Near {
     /// The segment where they part, counted from 1
     pub(crate) segment: usize,
     pub(crate) parting: Parting,
+    /// What else does not fit
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) also: Vec<(usize, Parting)>,
 }
 
 /// How a key parts from a pattern.

@@ -46,10 +46,16 @@ fn pattern_of(near: &Neighbour<'_>) -> String {
     pattern(near.definition, near.schema)
 }
 
-/// What is wrong at the first segment that does not fit.
+/// What is wrong at each segment that does not fit.
 fn reason(near: &Neighbour<'_>) -> String {
-    let at = near.segment;
-    match &near.parting {
+    let others = near.also.iter().map(|(at, parting)| reason_at(*at, parting));
+    let all: Vec<String> =
+        std::iter::once(reason_at(near.segment, &near.parting)).chain(others).collect();
+    all.join(", and ")
+}
+
+fn reason_at(at: usize, parting: &Parting) -> String {
+    match parting {
         Parting::Word { found, expected } => {
             format!("segment {at} is `{}`, not `{expected}`", shown(found.as_bytes()))
         }
