@@ -9,7 +9,7 @@ use keyward_fact::{Duration, thousands};
 use keyward_pattern::Definition as Compiled;
 use keyward_rdb::Show;
 use keyward_rules::{Live, RAW_IPV6, Rule};
-use keyward_schema::model::{Definition, Ttl, Value};
+use keyward_schema::model::{Definition, Role, Ttl, Value};
 
 /// A definition, ready to be asked about every key.
 #[derive(Debug)]
@@ -133,6 +133,17 @@ pub(crate) mod slots {
     }
 }
 
+/// Whether a number is implied by a role that never falls below zero.
+fn counts_from_zero(definition: &Definition) -> bool {
+    let (Some(role), Some(value)) = (&definition.role, &definition.value) else { return false };
+    let below = match &role.value {
+        Role::Counter(counter) => counter.negative,
+        Role::Quota(_) | Role::RateLimit(_) => false,
+        _ => true,
+    };
+    !below && value.span == role.span
+}
+
 impl Planned {
     pub(super) fn new(
         schema: usize,
@@ -169,7 +180,10 @@ impl Planned {
             // The fields of a stream's entries are not shown.
             fields: if is_hash { fields.collect() } else { Vec::new() },
             closed: is_hash && !definition.open && !definition.fields.is_empty(),
-            value: expected(definition.value.as_deref()),
+            value: match expected(definition.value.as_deref()) {
+                Expected::Int if counts_from_zero(definition) => Expected::Uint,
+                expected => expected,
+            },
             member: expected(definition.member.as_deref()),
             score: definition.score.as_ref().and_then(|score| match score.value {
                 Value::Int => Some(Score::Whole),
