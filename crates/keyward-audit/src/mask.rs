@@ -13,6 +13,7 @@ pub(crate) mod shared;
 
 use crate::hash::Salt;
 use crate::segment::{self, Kind, SEPARATORS};
+use keyward_fact::is_unseen;
 use keyward_pattern::Type;
 use keyward_schema::model::{ParamDeclaration, Schema, Value};
 use serde::{Deserialize, Serialize};
@@ -131,6 +132,11 @@ impl Mask {
     /// Whether a schema declares a word.
     pub(crate) fn declares(&self, word: &str) -> bool {
         self.declared.contains(word)
+    }
+
+    /// The bytes of a key, where keys are shown as they are.
+    pub(crate) fn exact<'k>(&self, key: &'k [u8]) -> Option<&'k [u8]> {
+        self.reveal.then_some(key)
     }
 
     /// A key of a definition, whose parameters lie at these places.
@@ -268,14 +274,14 @@ fn readable(bytes: &[u8]) -> Masked {
     Masked(text.into())
 }
 
-/// Bytes as text: what is not printable is escaped, what is too long is cut.
+/// Bytes as text: what is not printable and backslashes are escaped, what is too long is cut.
 fn push_readable(bytes: &[u8], text: &mut String) {
     for chunk in bytes[..bytes.len().min(SHOWN)].utf8_chunks() {
         for char in chunk.valid().chars() {
-            if char.is_control() {
-                text.extend(char.escape_debug());
-            } else {
-                text.push(char);
+            match char {
+                '\\' => text.push_str("\\\\"),
+                char if is_unseen(char) => text.extend(char.escape_unicode()),
+                char => text.push(char),
             }
         }
         for byte in chunk.invalid() {

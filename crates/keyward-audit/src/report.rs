@@ -16,6 +16,7 @@ pub use finding::{BaselineInfo, Change, ChangeVerdict, Example, Finding, Severit
 pub use source::{BytesKind, Sample, Server, Shard, Source, SourceKind};
 
 use crate::counts::Counted;
+use keyward_fact::visible_json;
 use serde::{Deserialize, Serialize};
 
 /// The version of the document.
@@ -29,7 +30,7 @@ impl Report {
 
     /// The document, as it stands in a file.
     pub fn to_json(&self) -> serde_json::Result<String> {
-        serde_json::to_string_pretty(self)
+        serde_json::to_string_pretty(self).map(visible_json)
     }
 }
 

@@ -135,11 +135,7 @@ pub(crate) fn unless_closed(written: io::Result<()>) -> io::Result<()> {
     }
 }
 
-/// Text from a schema or a key, with control characters made visible: a terminal obeys them.
+/// Text from a schema or a key, with characters spelt out that a terminal obeys or nobody sees.
 pub(crate) fn printable(text: &str) -> String {
-    let shown = |char: char| match char {
-        char if char.is_control() => char.escape_debug().to_string(),
-        char => char.to_string(),
-    };
-    text.chars().map(shown).collect()
+    keyward_fact::visible(text).into_owned()
 }

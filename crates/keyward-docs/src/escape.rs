@@ -2,6 +2,7 @@
 //! else. A schema's texts are hostile: a pipe must not part a table's cell, a tag must not be one.
 
 use super::prose::Span;
+use keyward_fact::is_unseen;
 use std::fmt::Write as _;
 
 /// A part of a line in Markdown; fits into a table.
@@ -46,7 +47,8 @@ pub(super) fn markdown_text(text: &str, first: bool) -> String {
                 out.push(char);
             }
             char if char.is_whitespace() => out.push(' '),
-            char if char.is_control() => out.push('\u{fffd}'),
+            // A reader of Markdown shows a backslash before a letter as it is.
+            char if is_unseen(char) => out.extend(char.escape_unicode()),
             char => out.push(char),
         }
         in_number = in_number && char.is_ascii_digit();
@@ -120,16 +122,16 @@ pub(super) fn html_text(text: &str) -> String {
             '>' => out.push_str("&gt;"),
             '"' => out.push_str("&quot;"),
             '\'' => out.push_str("&#39;"),
-            char if char.is_control() && char != '\n' => out.push('\u{fffd}'),
+            char if is_unseen(char) && char != '\n' => out.extend(char.escape_unicode()),
             char => out.push(char),
         }
     }
     out
 }
 
-/// Without control characters, which no reader sees.
+/// With escapes for characters that no reader sees.
 pub(super) fn visible(text: &str) -> String {
-    text.chars().map(|char| if char.is_control() { '\u{fffd}' } else { char }).collect()
+    keyward_fact::visible(text).into_owned()
 }
 
 #[cfg(test)]

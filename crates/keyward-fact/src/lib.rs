@@ -25,9 +25,11 @@ mod encoding;
 mod key_type;
 mod number;
 mod size;
+mod visible;
 
 pub use duration::{Duration, DurationError};
 pub use encoding::{Encoding, UnknownEncoding};
 pub use key_type::{KeyType, UnknownKeyType};
 pub use number::thousands;
 pub use size::{Size, SizeError};
+pub use visible::{is_unseen, visible, visible_json};

@@ -4,10 +4,11 @@ use crate::context::Context;
 use crate::finding::Findings;
 use crate::rule::Judges;
 use crate::rules::{self, Rule};
-use keyward_fact::thousands;
+use keyward_fact::{thousands, visible};
 use keyward_schema::diagnostic::Diagnostic;
 use keyward_schema::model::{Date, RuleSet, Schema, Severity};
 use keyward_schema::span::{FileId, Span};
+use std::borrow::Cow;
 
 /// How many findings of one rule are reported; the last says how many more there were.
 pub const MAX_FINDINGS: usize = 200;
@@ -90,14 +91,10 @@ fn printable(diagnostic: &mut Diagnostic) {
     let labels = diagnostic.labels.iter_mut().map(|label| &mut label.text);
     let rest = diagnostic.help.iter_mut().chain(&mut diagnostic.notes);
     for text in labels.chain(rest).chain([&mut diagnostic.message]) {
-        if text.chars().any(char::is_control) {
-            *text = text.chars().map(escaped).collect();
+        if let Cow::Owned(shown) = visible(text) {
+            *text = shown;
         }
     }
-}
-
-fn escaped(char: char) -> String {
-    if char.is_control() { char.escape_debug().to_string() } else { char.to_string() }
 }
 
 #[cfg(test)]

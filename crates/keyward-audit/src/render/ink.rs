@@ -54,27 +54,9 @@ pub(super) fn width(text: &str) -> usize {
     UnicodeWidthStr::width(text)
 }
 
-/// A text of a report as it can be shown: what a terminal obeys or a reader does not see is spelt out.
+/// A text of a report as it can be shown.
 pub(in crate::render) fn visible(text: &str) -> String {
-    if !text.contains(is_unseen) {
-        return text.to_owned();
-    }
-    let shown = |char: char| match char {
-        '\t' | '\n' | '\r' => char.escape_default().to_string(),
-        char if is_unseen(char) => char.escape_unicode().to_string(),
-        char => char.to_string(),
-    };
-    text.chars().map(shown).collect()
-}
-
-/// Control characters, and those that turn the direction of writing, part lines or have no width.
-fn is_unseen(char: char) -> bool {
-    char.is_control()
-        || matches!(
-            char,
-            '\u{61c}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{2069}'
-                | '\u{feff}'
-        )
+    keyward_fact::visible(text).into_owned()
 }
 
 /// As much of a text as fits into so many columns, with an ellipsis if that is not all.

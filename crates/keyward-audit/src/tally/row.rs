@@ -18,6 +18,8 @@ pub struct Row<'a> {
     pub db: u64,
     /// The name
     pub key: &'a Masked,
+    /// Its bytes, where keys are shown as they are
+    pub exact: Option<&'a [u8]>,
     /// The keyspace's name
     pub schema: Option<&'a str>,
     /// The definition, or the foreign software
@@ -86,6 +88,7 @@ impl Pass {
         listener(&Row {
             db: key.db,
             key: &masked,
+            exact: audit.mask.exact(key.name),
             schema,
             definition,
             class,

@@ -1,6 +1,7 @@
 //! `json`: one document, versioned. `jsonl`: its findings, one a line.
 
 use super::{Report, severity_name};
+use keyward_fact::visible_json;
 use keyward_rules::exchange::{Place, Region};
 use keyward_schema::Diagnostic;
 use keyward_schema::model::Severity;
@@ -26,13 +27,13 @@ pub(super) fn document(report: &Report<'_>) -> String {
             "warnings": report.count(Severity::Warn),
         },
     });
-    format!("{document:#}\n")
+    visible_json(format!("{document:#}\n"))
 }
 
 pub(super) fn lines(report: &Report<'_>) -> String {
     let mut text = String::new();
     for finding in &report.findings {
-        let _ = writeln!(text, "{}", object(report, finding));
+        let _ = writeln!(text, "{}", visible_json(object(report, finding).to_string()));
     }
     text
 }

@@ -19,6 +19,7 @@ mod key;
 mod sarif;
 mod secrets;
 mod stream;
+mod unseen;
 
 use keyward_testkit::Cli;
 

@@ -2,6 +2,7 @@
 
 use super::{BaselineState, Place, Reported};
 use crate::{Rule, SCHEMA};
+use keyward_fact::visible_json;
 use keyward_schema::model::Severity;
 use serde_json::{Value, json};
 use std::fmt::Write as _;
@@ -32,7 +33,7 @@ pub fn sarif(findings: &[Reported], successful: bool) -> String {
             "results": results,
         }],
     });
-    format!("{document:#}\n")
+    visible_json(format!("{document:#}\n"))
 }
 
 /// What there is to know about a rule.

@@ -2,6 +2,7 @@
 
 use crate::failure::{Failure, Result};
 use keyward_audit::{Listener, Row};
+use keyward_fact::{visible, visible_json};
 use serde_json::json;
 use std::fmt::Write as _;
 use std::fs::File;
@@ -13,8 +14,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 pub(super) struct List {
     shared: Arc<Mutex<Sink>>,
     path: Option<PathBuf>,
-    line: fn(&Row<'_>, &mut String),
+    line: Line,
 }
+
+/// Writes one key.
+type Line = fn(&Row<'_>, &mut Vec<u8>) -> io::Result<()>;
 
 struct Sink {
     out: BufWriter<Box<dyn Write + Send>>,
@@ -23,7 +27,7 @@ struct Sink {
 }
 
 const COLUMNS: &str =
-    "db,key,schema,definition,class,type,encoding,ttl_ms,expired,length,bytes,findings\n";
+    "db,key,key_hex,schema,definition,class,type,encoding,ttl_ms,expired,length,bytes,findings\n";
 
 impl List {
     /// One object a line.
@@ -36,7 +40,7 @@ impl List {
         List::open(path, row, COLUMNS)
     }
 
-    fn open(path: Option<&Path>, line: fn(&Row<'_>, &mut String), head: &str) -> Result<Self> {
+    fn open(path: Option<&Path>, line: Line, head: &str) -> Result<Self> {
         let out: Box<dyn Write + Send> = match path {
             None => Box::new(io::stdout()),
             Some(path) => {
@@ -44,18 +48,20 @@ impl List {
             }
         };
         let mut sink = Sink { out: BufWriter::new(out), failed: None };
-        sink.write(head);
+        sink.write(head.as_bytes());
         Ok(List { shared: Arc::new(Mutex::new(sink)), path: path.map(Path::to_owned), line })
     }
 
     /// Writes a line for every key that it is told of.
     pub(super) fn listener(&self) -> Listener {
         let (shared, line) = (self.shared.clone(), self.line);
-        let mut text = String::new();
+        let mut text = Vec::new();
         Box::new(move |row| {
             text.clear();
-            line(row, &mut text);
-            lock(&shared).write(&text);
+            match line(row, &mut text) {
+                Ok(()) => lock(&shared).write(&text),
+                Err(error) => lock(&shared).fail(error),
+            }
         })
     }
 
@@ -74,10 +80,14 @@ impl List {
 }
 
 impl Sink {
-    fn write(&mut self, text: &str) {
+    fn write(&mut self, text: &[u8]) {
         if self.failed.is_none() {
-            self.failed = self.out.write_all(text.as_bytes()).err();
+            self.failed = self.out.write_all(text).err();
         }
+    }
+
+    fn fail(&mut self, error: io::Error) {
+        self.failed.get_or_insert(error);
     }
 }
 
@@ -85,10 +95,12 @@ fn lock(shared: &Mutex<Sink>) -> MutexGuard<'_, Sink> {
     shared.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn object(row: &Row<'_>, out: &mut String) {
-    let object = json!({
+/// The key as it is where that is asked for, and its bytes where they are not UTF-8.
+fn object(row: &Row<'_>, out: &mut Vec<u8>) -> io::Result<()> {
+    let exact = row.exact.and_then(|key| str::from_utf8(key).ok());
+    let mut object = json!({
         "db": row.db,
-        "key": row.key,
+        "key": exact.unwrap_or(row.key.as_str()),
         "schema": row.schema,
         "definition": row.definition,
         "class": row.class,
@@ -100,18 +112,24 @@ fn object(row: &Row<'_>, out: &mut String) {
         "bytes": row.observed.bytes,
         "findings": row.findings,
     });
-    let _ = writeln!(out, "{object}");
+    if let Some(hex) = hex(row) {
+        object["key_hex"] = hex.into();
+    }
+    writeln!(out, "{}", visible_json(object.to_string()))
 }
 
-fn row(row: &Row<'_>, out: &mut String) {
+fn row(row: &Row<'_>, out: &mut Vec<u8>) -> io::Result<()> {
     let number = |number: Option<u64>| number.map_or_else(String::new, |number| number.to_string());
+    let exact = row.exact.and_then(|key| str::from_utf8(key).ok());
+    let key = exact.map(|key| visible(&key.replace('\\', "\\\\")).into_owned());
     let cells = [
         row.db.to_string(),
-        quoted(row.key.as_str()),
-        quoted(row.schema.unwrap_or_default()),
-        quoted(row.definition.unwrap_or_default()),
+        defused(key.as_deref().unwrap_or(row.key.as_str())),
+        hex(row).unwrap_or_default(),
+        defused(row.schema.unwrap_or_default()),
+        defused(row.definition.unwrap_or_default()),
         row.class.to_owned(),
-        quoted(row.key_type),
+        defused(row.key_type),
         row.observed.encoding.map_or_else(String::new, |it| it.name().to_owned()),
         number(row.ttl),
         row.expired.to_string(),
@@ -119,14 +137,26 @@ fn row(row: &Row<'_>, out: &mut String) {
         number(row.observed.bytes),
         row.findings.iter().map(|rule| rule.name()).collect::<Vec<_>>().join(" "),
     ];
-    let _ = writeln!(out, "{}", cells.join(","));
+    let mut writer = csv::WriterBuilder::new().buffer_capacity(256).from_writer(out);
+    writer.write_record(&cells)?;
+    writer.flush()
 }
 
-/// A cell of CSV, in quotes where it must be.
-fn quoted(text: &str) -> String {
-    if text.contains([',', '"', '\n', '\r']) {
-        format!("\"{}\"", text.replace('"', "\"\""))
-    } else {
-        text.to_owned()
+/// The bytes of a key that is shown and is not UTF-8.
+fn hex(row: &Row<'_>) -> Option<String> {
+    let bytes = row.exact.filter(|key| str::from_utf8(key).is_err())?;
+    Some(bytes.iter().fold(String::new(), |mut hex, byte| {
+        let _ = write!(hex, "{byte:02x}");
+        hex
+    }))
+}
+
+/// A cell that a spreadsheet does not take for a formula: what begins one is escaped, as control characters are.
+fn defused(text: &str) -> String {
+    match text.chars().next() {
+        Some(first @ ('=' | '+' | '-' | '@')) => {
+            format!("\\x{:02x}{}", first as u32, &text[first.len_utf8()..])
+        }
+        Some(_) | None => visible(text).into_owned(),
     }
 }

@@ -3,10 +3,11 @@
 //! Everything that does not depend on the key is put together before the first one comes.
 
 use super::elsewhere::{Elsewhere, Place};
+use keyward_fact::{visible, visible_json};
 use keyward_pattern::{DefinitionId, Keyspace, Owners, slot};
 use keyward_schema::Schema;
 use memchr::memchr;
-use serde_json::json;
+use serde_json::{Value, json};
 use std::borrow::Cow;
 
 /// Answers for the keys of one or several keyspaces.
@@ -284,42 +285,21 @@ impl Words {
     }
 }
 
-/// Writes a value so that it stays in its column: control characters and backslashes escaped.
+/// Writes a value so that it stays in its column: backslashes and what cannot be seen are escaped.
 fn escape_text(value: &str, out: &mut Vec<u8>) {
-    let is_plain = |byte: u8| byte >= b' ' && byte != b'\\' && byte != 0x7f;
-    if all(value, is_plain) {
+    if all(value, |byte| matches!(byte, b' '..=b'~') && byte != b'\\') {
         return out.extend_from_slice(value.as_bytes());
     }
-    for byte in value.bytes() {
-        match byte {
-            b'\\' => out.extend_from_slice(b"\\\\"),
-            b'\t' => out.extend_from_slice(b"\\t"),
-            b'\n' => out.extend_from_slice(b"\\n"),
-            b'\r' => out.extend_from_slice(b"\\r"),
-            byte if is_plain(byte) => out.push(byte),
-            byte => out.extend_from_slice(&[b'\\', b'x', hex(byte >> 4), hex(byte & 15)]),
-        }
-    }
+    out.extend_from_slice(visible(&value.replace('\\', "\\\\")).as_bytes());
 }
 
 /// Writes the inside of a JSON string.
 fn escape_json(value: &str, out: &mut Vec<u8>) {
-    let is_plain = |byte: u8| byte >= b' ' && byte != b'\\' && byte != b'"';
-    if all(value, is_plain) {
+    if all(value, |byte| matches!(byte, b' '..=b'~') && byte != b'\\' && byte != b'"') {
         return out.extend_from_slice(value.as_bytes());
     }
-    for byte in value.bytes() {
-        match byte {
-            b'\\' | b'"' => out.extend_from_slice(&[b'\\', byte]),
-            b'\t' => out.extend_from_slice(b"\\t"),
-            b'\n' => out.extend_from_slice(b"\\n"),
-            b'\r' => out.extend_from_slice(b"\\r"),
-            byte if is_plain(byte) => out.push(byte),
-            byte => {
-                out.extend_from_slice(&[b'\\', b'u', b'0', b'0', hex(byte >> 4), hex(byte & 15)]);
-            }
-        }
-    }
+    let quoted = visible_json(Value::from(value).to_string());
+    out.extend_from_slice(&quoted.as_bytes()[1..quoted.len() - 1]);
 }
 
 /// Like `Iterator::all`, but looks at every byte, many at a time.

@@ -8,7 +8,7 @@ use crate::args::{KeyFormat, KeyParse};
 use crate::failure::{Failure, Result, why};
 use crate::output::{self, Output};
 use crate::verdict::Verdict;
-use keyward_fact::{Size, thousands};
+use keyward_fact::{Size, thousands, visible_json};
 use keyward_pattern::Keyspace;
 use keyward_schema::Schema;
 use serde_json::{Value, json};
@@ -53,7 +53,7 @@ pub(super) fn run(
                 if known.is_none() {
                     object["nearest"] = near::object(key, schemas, keyspaces);
                 }
-                output.print(format_args!("{object:#}\n"))?;
+                output.print(visible_json(format!("{object:#}\n")))?;
             }
             _ => {
                 let mut line = Vec::new();
