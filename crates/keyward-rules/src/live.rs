@@ -123,7 +123,7 @@ pub fn word(rule: impl Into<Rule>, case: &Case<'_>) -> Wording {
     let rule = rule.into();
     match rule.declaration().judges {
         Judges::Keys(word) => word(case),
-        Judges::Schema(_) => panic!("`{rule}` is not a live rule"),
+        Judges::Schema(_) | Judges::Schemas(..) => panic!("`{rule}` is not a live rule"),
     }
 }
 

@@ -51,14 +51,10 @@ table! {
         optional groups: Map<Id, GroupTable>,
         /// Who answers for definitions.
         optional owners: Map<AnyName, OwnerTable>,
-        /// Who uses which keys; reserved: accepted and not read yet.
-        optional services: Reserved,
         /// Keys of other software on the same server: counted, never judged.
         optional foreign: Map<Id, ForeignTable>,
         /// Renames of keys that are under way.
         optional migrations: Map<Id, MigrationTable>,
-        /// How human text becomes an identifier; reserved: accepted and not read yet.
-        optional text: Reserved,
         /// Findings that are accepted for the whole keyspace.
         optional allow: Vec<Spanned<AllowTable>>,
     }
@@ -98,24 +94,6 @@ impl Form for Version {
     }
 }
 
-/// A table that is kept for later: anything may stand in it.
-#[derive(Debug)]
-pub(crate) struct Reserved;
-
-impl Form for Reserved {
-    fn what() -> String {
-        "a table".to_owned()
-    }
-
-    fn read(item: &Item, reading: &mut Reading<'_>) -> Option<Self> {
-        reading.table::<Self>(item).map(|_| Reserved)
-    }
-
-    fn schema(_: &mut Schemas) -> Json {
-        json!({ "type": "object" })
-    }
-}
-
 table! {
     /// `[keyspace]`: what all keys have in common.
     KeyspaceTable {
@@ -133,7 +111,7 @@ table! {
         optional db: Integer<0, 1_000_000>,
         /// Whether the keyspace must work on a Redis Cluster; `false` unless given.
         optional cluster: bool,
-        /// The longest key that is allowed, in bytes.
+        /// The longest key that is allowed, in bytes; builders refuse longer ones and parsers do not read them.
         optional max_key_len: Integer<1, 536_870_912>,
     }
 }

@@ -55,10 +55,14 @@ fn a_text_is_checked_where_it_comes_in() {
         "`BTC:USDT` is not a value for `symbol` (regex [A-Za-z0-9]{2,20})"
     );
     // ANCHOR_END: values
-    let limit = keys::RiskLimit {
-        api: values::Api::new("/api/order").unwrap(),
-        identifier: values::Identifier::new("192.168.1.1").unwrap(),
+    // Its values may be of any length, and `max_key_len` bounds the key: the constructor can fail.
+    let limit = |api: &str| {
+        let identifier = values::Identifier::new("192.168.1.1").unwrap();
+        keys::RiskLimit::new(values::Api::new(api).unwrap(), identifier)
     };
+    let too_long = limit(&"a".repeat(640)).unwrap_err();
+    assert!(too_long.to_string().ends_with("it is longer than `max_key_len` allows"), "{too_long}");
+    let limit = limit("/api/order").unwrap();
     assert_eq!(limit.key(), "bo:risk:limit:cache:%2Fapi%2Forder:192.168.1.1");
     assert_eq!(keys::RiskLimit::parse(limit.key()), Some(limit));
 }

@@ -198,7 +198,6 @@ pub(super) static WORDS: Words = Words {
     param_tag: "Hash-Tag: Keys mit demselben Wert liegen im selben Cluster-Slot",
     param_lower: "wird kleingeschrieben",
     param_encode: "{0} wird als {1} geschrieben",
-    param_from: "entsteht aus Text durch die Umwandlung {0}",
     param_prefix: "Teil des Präfixes",
 
     counter: "Zählt auf und ab, nie unter null",

@@ -198,7 +198,6 @@ pub(super) static WORDS: Words = Words {
     param_tag: "hash tag: keys with the same value are on the same cluster slot",
     param_lower: "turned into lower case",
     param_encode: "{0} is written as {1}",
-    param_from: "made from text by the pipeline {0}",
     param_prefix: "part of the prefix",
 
     counter: "Counts up and down, never below zero",

@@ -198,7 +198,6 @@ pub(super) static WORDS: Words = Words {
     param_tag: "hash tag: key dengan nilai yang sama berada di slot cluster yang sama",
     param_lower: "diubah menjadi huruf kecil",
     param_encode: "{0} ditulis sebagai {1}",
-    param_from: "dibuat dari teks melalui {0}",
     param_prefix: "bagian dari prefix",
 
     counter: "Penghitung naik dan turun, tidak pernah di bawah nol",

@@ -257,7 +257,6 @@ pub struct Words {
     pub param_tag: &'static str,
     pub param_lower: &'static str,
     pub param_encode: &'static str,
-    pub param_from: &'static str,
     pub param_prefix: &'static str,
 
     // Roles

@@ -198,7 +198,6 @@ pub(super) static WORDS: Words = Words {
     param_tag: "哈希标签：值相同的 Key 位于同一集群槽",
     param_lower: "统一转为小写",
     param_encode: "{0} 写作 {1}",
-    param_from: "由文本经 {0} 转换而来",
     param_prefix: "属于前缀",
 
     counter: "计数器，可增可减，不低于零",

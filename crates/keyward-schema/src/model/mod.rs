@@ -20,7 +20,7 @@ pub use definition::{
 };
 pub use derived::Derived;
 pub use event::{Binding, BindingSource, Event, Invalidation};
-pub use layout::{Layout, Slot, Words};
+pub use layout::{Layout, Meaning, Slot, Words};
 pub use migration::{Migration, Phase, Rename};
 pub use role::{
     Algorithm, Counter, Index, Limit, Lock, OnOutage, Queue, Quota, RateLimit, Role, SessionRole,

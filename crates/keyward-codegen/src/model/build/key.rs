@@ -46,7 +46,7 @@ impl Building<'_> {
             literal_len: literal_len.sum::<usize>() + prefix_len,
             parts,
             glob: compiled.and_then(|it| it.glob_named(&[]).ok()).unwrap_or_default(),
-            shadowed: compiled.is_some_and(|it| it.is_shadowed()),
+            shadowed: compiled.is_some_and(|it| it.is_partial()),
             tagged: compiled.is_some_and(|it| it.has_tag()),
             examples: definition.examples.iter().map(|example| whole(example)).collect(),
             ty: definition.key_type.as_ref().map(|ty| ty.name().to_owned()),
