@@ -122,6 +122,19 @@ fn every_key_of_the_documents_is_parsed_back_into_its_parameters() {
 }
 
 #[test]
+fn a_page_that_the_documents_builder_cached_has_an_old_name() {
+    let cli = cli("reed-cms");
+    for key in
+        ["reed:page:cache:_about:de_DE:corporate.berlin", "reed:page:cache:_:de_DE:corporate"]
+    {
+        let parsed = cli.run(["key", "parse", "--format", "jsonl", key]);
+        let answer: Value = serde_json::from_str(&parsed.stdout).expect("the answer is JSON");
+        let old = json!({ "definition": "page_cache", "migration": "page_paths" });
+        assert_eq!(answer["old"], old, "{parsed}");
+    }
+}
+
+#[test]
 fn every_definition_has_a_key_in_the_list() {
     for convention in CONVENTIONS {
         let rows = rows(convention);
@@ -197,12 +210,17 @@ fn rows(convention: &str) -> Vec<Row> {
             panic!("{convention}/keys.tsv: a line has five columns: {line}");
         };
         let written = if written == "=" { ruled } else { written };
-        for (schema, key) in [("keyward.toml", ruled), ("as-written.toml", written)] {
+        // The one prefix with a parameter; the document's own is fixed.
+        let prefix = if convention == "reed-cms" { "site=reed" } else { "-" };
+        for (schema, prefix, key) in
+            [("keyward.toml", prefix, ruled), ("as-written.toml", "-", written)]
+        {
             if key != "-" {
+                let params = [prefix].into_iter().chain(params.split(' '));
                 rows.push(Row {
                     schema,
                     definition: (definition != "-").then(|| definition.to_owned()),
-                    params: params.split(' ').filter(|it| *it != "-").map(Into::into).collect(),
+                    params: params.filter(|it| *it != "-").map(Into::into).collect(),
                     key: key.to_owned(),
                 });
             }

@@ -1,6 +1,7 @@
 //! Texts and names as each language writes them. Everything that comes out of a schema passes here:
 //! its texts are hostile, and its names may be a language's keywords.
 
+use keyward_codegen::model::one_line;
 use minijinja::Environment;
 
 /// Adds the filters `literal`, `comment` and `ident`, each with the language as its argument, and
@@ -27,7 +28,6 @@ pub(super) fn literal(text: &str, language: &str) -> String {
             (' '..='~', _) => quoted.push(char),
             // Java turns `\u000d` into a line's end before it looks for strings.
             ('\0'..='\x1f', "java") => quoted.push_str(&format!("\\{scalar:03o}")),
-            (_, "rust") => quoted.push_str(&format!("\\u{{{scalar:x}}}")),
             (_, "python" | "go") if scalar > 0xffff => quoted.push_str(&format!("\\U{scalar:08x}")),
             _ => {
                 for unit in char.encode_utf16(&mut [0; 2]) {
@@ -42,12 +42,7 @@ pub(super) fn literal(text: &str, language: &str) -> String {
 
 /// Text for the inside of a comment, one line: it cannot end the comment, nor begin another line.
 pub(super) fn comment(text: &str, language: &str) -> String {
-    let mut line: String = text
-        .chars()
-        .map(|char| if char.is_control() || is_break(char) { ' ' } else { char })
-        .collect();
-    // Read from right to left or hidden, a comment could show other code than there is.
-    line.retain(|char| !matches!(char, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}'));
+    let mut line = one_line(text);
     if matches!(language, "java" | "typescript") {
         line = line.replace("*/", "*\u{2215}");
     }
@@ -63,13 +58,8 @@ pub(super) fn comment(text: &str, language: &str) -> String {
         "typescript" => line.replace('@', "\\@"),
         // gofmt does this to the comments that document something.
         "go" => line.replace("``", "\u{201c}").replace("''", "\u{201d}"),
-        "rust" => line.replace('[', "\\[").replace('<', "\\<"),
         _ => line,
     }
-}
-
-fn is_break(char: char) -> bool {
-    matches!(char, '\u{85}' | '\u{2028}' | '\u{2029}')
 }
 
 /// A name that is no keyword.
@@ -85,14 +75,6 @@ fn chunks(text: &str, len: usize) -> Vec<String> {
 /// Words that cannot name a thing, and names that every file of the language has already.
 fn keywords(language: &str) -> &'static [&'static str] {
     match language {
-        "rust" => &[
-            "abstract", "as", "async", "await", "become", "box", "break", "const", "continue",
-            "crate", "do", "dyn", "else", "enum", "extern", "false", "final", "fn", "for", "gen",
-            "if", "impl", "in", "let", "loop", "macro", "match", "mod", "move", "mut", "override",
-            "priv", "pub", "ref", "return", "self", "Self", "static", "struct", "super", "trait",
-            "true", "try", "type", "typeof", "unsafe", "unsized", "use", "virtual", "where",
-            "while", "yield",
-        ],
         "typescript" => &[
             "abstract",
             "any",
@@ -324,7 +306,6 @@ mod tests {
         assert_eq!(literal("é𝄞\u{7}", "java"), r#""\u00e9\ud834\udd1e\007""#);
         assert_eq!(literal("\r1", "java"), r#""\0151""#);
         assert_eq!(literal("é𝄞", "go"), r#""\u00e9\U0001d11e""#);
-        assert_eq!(literal("é𝄞", "rust"), r#""\u{e9}\u{1d11e}""#);
     }
 
     #[test]

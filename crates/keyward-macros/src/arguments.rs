@@ -12,7 +12,7 @@ pub(crate) struct Arguments {
     /// Where the path stands
     pub(crate) span: Span,
     /// The module of the application's types
-    pub(crate) values: Option<String>,
+    pub(crate) values: Option<TokenStream>,
 }
 
 /// A message and its place.
@@ -70,18 +70,22 @@ fn path(token: &TokenTree) -> Result<String, String> {
 
 /// A path of modules. The generated module stands somewhere else than the macro, so that only a path
 /// from the top means the same in both.
-fn module(name: &TokenTree, tokens: impl Iterator<Item = TokenTree>) -> Result<String, Refusal> {
-    let mut text = String::new();
+fn module(
+    name: &TokenTree,
+    tokens: impl Iterator<Item = TokenTree>,
+) -> Result<TokenStream, Refusal> {
+    let mut path = Vec::new();
     for token in tokens {
         match token {
-            TokenTree::Ident(ident) => text.push_str(&ident.to_string()),
-            _ if is(&token, ':') => text.push(':'),
             _ if is(&token, ',') => break,
+            TokenTree::Ident(_) => path.push(token),
+            _ if is(&token, ':') => path.push(token),
             other => return Err(unexpected(&other)),
         }
     }
-    if text == "crate" || text.starts_with("crate::") || text.starts_with("::") {
-        return Ok(text);
+    let absolute = path.first().is_some_and(|first| is(first, ':') || first.to_string() == "crate");
+    if absolute && matches!(path.last(), Some(TokenTree::Ident(_))) {
+        return Ok(path.into_iter().collect());
     }
     let help = "write the path from the crate's top: `values = crate::model`";
     Err((name.span(), format!("`values` names no module\n\nhelp: {help}")))

@@ -8,7 +8,7 @@ mod arguments;
 
 use arguments::Arguments;
 use keyward_codegen::model::Module;
-use keyward_languages::{Settings, rust_module};
+use keyward_codegen::rust;
 use keyward_schema::{Diagnostic, Sources, Style, load, render};
 use proc_macro::{Delimiter, Group, Ident, Literal, Punct, Spacing, Span, TokenStream, TokenTree};
 use std::path::{Path, PathBuf};
@@ -36,10 +36,7 @@ pub fn keyspace(input: TokenStream) -> TokenStream {
     };
     let expanded = expand(&folder, &arguments);
     let mut tokens = match expanded.code {
-        Ok(code) => code.parse().unwrap_or_else(|error| {
-            let message = format!("the generated code cannot be read: {error}");
-            errors(arguments.span, &[message])
-        }),
+        Ok(code) => code,
         Err(messages) => errors(arguments.span, &messages),
     };
     tokens.extend(expanded.files.iter().filter_map(|path| included(path)));
@@ -48,7 +45,7 @@ pub fn keyspace(input: TokenStream) -> TokenStream {
 
 struct Expanded {
     /// The module, or what is wrong
-    code: Result<String, Vec<String>>,
+    code: Result<TokenStream, Vec<String>>,
     /// The files that it comes from
     files: Vec<PathBuf>,
 }
@@ -70,9 +67,8 @@ fn expand(folder: &Path, arguments: &Arguments) -> Expanded {
             let help = "declare the first: `[keys.NAME]` with a `pattern`";
             return Err(vec![format!("{message}\n\nhelp: {help}")]);
         }
-        let settings = Settings { rust_values: arguments.values.clone(), ..Settings::default() };
         let module = Module::new(&schema).map_err(|error| vec![error.to_string()])?;
-        rust_module(&module, &settings).map_err(|error| vec![error.to_string()])
+        Ok(rust::module(&module, arguments.values.clone().map(Into::into)).into())
     });
     Expanded { code, files }
 }

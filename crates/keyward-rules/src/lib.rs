@@ -37,6 +37,7 @@
 mod allowing;
 mod check;
 mod context;
+#[cfg(feature = "exchange")]
 pub mod exchange;
 mod finding;
 mod fit;

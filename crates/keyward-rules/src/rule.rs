@@ -5,7 +5,9 @@ use crate::finding::Findings;
 use crate::live::{Case, Wording};
 use crate::rules::Rule;
 use keyward_schema::model::{RuleSet, Severity};
+#[cfg(feature = "exchange")]
 use serde::de::Error as _;
+#[cfg(feature = "exchange")]
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::fmt;
 use std::str::FromStr;
@@ -162,12 +164,14 @@ impl FromStr for Rule {
 }
 
 /// Written as its name.
+#[cfg(feature = "exchange")]
 impl Serialize for Rule {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_str(self.name())
     }
 }
 
+#[cfg(feature = "exchange")]
 impl<'de> Deserialize<'de> for Rule {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let name = std::borrow::Cow::<'de, str>::deserialize(deserializer)?;

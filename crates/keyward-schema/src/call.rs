@@ -1,11 +1,12 @@
 //! What an event invalidates: `permission(folder_id = id, user_id = *)`.
 
 use crate::Diagnostic;
-use crate::form::{Form, Id, Name, ParamName, Schemas};
+use crate::form::{Form, Id, Name, ParamName};
+#[cfg(feature = "tools")]
+use crate::json_schema::{Json, Schemas, json};
 use crate::model::{Binding, BindingSource, Invalidation};
 use crate::reading::Reading;
 use crate::syntax::{Item, Kind};
-use serde_json::{Value as Json, json};
 use std::ops::Range;
 
 impl Form for Invalidation {
@@ -30,6 +31,7 @@ impl Form for Invalidation {
         }
     }
 
+    #[cfg(feature = "tools")]
     fn schema(_: &mut Schemas) -> Json {
         json!({ "type": "string", "pattern": "^\\s*[a-z][a-z0-9_]*\\s*(\\(.*\\))?\\s*$" })
     }

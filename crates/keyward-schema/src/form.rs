@@ -1,10 +1,11 @@
 //! How a thing may be written: one declaration that reads it, describes it in messages, and
 //! describes it in the JSON Schema and the reference.
 
+#[cfg(feature = "tools")]
+use crate::json_schema::{Json, Schemas, described, json};
 use crate::reading::Reading;
 use crate::span::Spanned;
 use crate::syntax::{Item, Kind};
-use serde_json::{Map as JsonMap, Value as Json, json};
 use std::marker::PhantomData;
 
 /// Something that can be written in a schema.
@@ -21,6 +22,7 @@ pub(crate) trait Form: Sized {
     }
 
     /// Describes it in JSON Schema.
+    #[cfg(feature = "tools")]
     fn schema(schemas: &mut Schemas) -> Json;
 
     /// Reads it and keeps its place.
@@ -38,8 +40,9 @@ pub(crate) trait Table: Form {
     fn fields() -> Vec<FieldSpec>;
 
     /// The table as JSON Schema.
+    #[cfg(feature = "tools")]
     fn object(schemas: &mut Schemas) -> Json {
-        let mut properties = JsonMap::new();
+        let mut properties = serde_json::Map::new();
         let mut required = Vec::new();
         let mut others = json!(false);
         for field in Self::fields() {
@@ -73,6 +76,7 @@ pub(crate) struct FieldSpec {
     pub(crate) presence: Presence,
     pub(crate) what: String,
     pub(crate) doc: &'static str,
+    #[cfg(feature = "tools")]
     pub(crate) schema: fn(&mut Schemas) -> Json,
 }
 
@@ -92,38 +96,6 @@ pub(crate) enum Presence {
     Optional,
     /// Stands for every entry that is no other field
     Rest,
-}
-
-/// Puts a field's own text over its form's. A `$ref` must stand alone in draft 7.
-fn described(schema: Json, doc: &str) -> Json {
-    match schema {
-        Json::Object(mut object) if !object.contains_key("$ref") => {
-            object.shift_remove("description");
-            let mut described = JsonMap::new();
-            described.insert("description".to_owned(), json!(doc.trim()));
-            described.append(&mut object);
-            Json::Object(described)
-        }
-        other => json!({ "description": doc.trim(), "allOf": [other] }),
-    }
-}
-
-/// The shared parts of the JSON Schema.
-#[derive(Default)]
-pub(crate) struct Schemas {
-    pub(crate) definitions: JsonMap<String, Json>,
-}
-
-impl Schemas {
-    /// Describes a form once, under a name, and refers to it.
-    pub(crate) fn shared(&mut self, name: &str, describe: fn(&mut Self) -> Json) -> Json {
-        if !self.definitions.contains_key(name) {
-            self.definitions.insert(name.to_owned(), Json::Null);
-            let schema = describe(self);
-            self.definitions.insert(name.to_owned(), schema);
-        }
-        json!({ "$ref": format!("#/definitions/{name}") })
-    }
 }
 
 /// Declares a table: its struct, how it is read, and how it is described.
@@ -169,7 +141,8 @@ macro_rules! table {
                 $crate::form::table_for::<Self>(item)
             }
 
-            fn schema(schemas: &mut $crate::form::Schemas) -> ::serde_json::Value {
+            #[cfg(feature = "tools")]
+            fn schema(schemas: &mut $crate::json_schema::Schemas) -> $crate::json_schema::Json {
                 <Self as $crate::form::Table>::object(schemas)
             }
         }
@@ -183,6 +156,7 @@ macro_rules! table {
                     presence: table!(@presence $presence),
                     what: <$form as $crate::form::Form>::what(),
                     doc: concat!($($field_doc),+),
+                    #[cfg(feature = "tools")]
                     schema: <$form as $crate::form::Form>::schema,
                 } ),*]
             }
@@ -232,9 +206,10 @@ macro_rules! words {
                 $crate::form::one_of(item, &words, reading)
             }
 
-            fn schema(_: &mut $crate::form::Schemas) -> ::serde_json::Value {
+            #[cfg(feature = "tools")]
+            fn schema(_: &mut $crate::json_schema::Schemas) -> $crate::json_schema::Json {
                 let words = $words.map(|(word, _): (&str, $name)| word);
-                ::serde_json::json!({ "enum": words })
+                $crate::json_schema::json!({ "enum": words })
             }
         }
     };
@@ -402,6 +377,7 @@ impl<N: Name, T: Form> Form for Map<N, T> {
         Some(Map { entries, broken, name: PhantomData })
     }
 
+    #[cfg(feature = "tools")]
     fn schema(schemas: &mut Schemas) -> Json {
         json!({
             "type": "object",
@@ -430,6 +406,7 @@ impl<T: Form> Form for Vec<Spanned<T>> {
         }
     }
 
+    #[cfg(feature = "tools")]
     fn schema(schemas: &mut Schemas) -> Json {
         json!({ "type": "array", "items": T::schema(schemas) })
     }
@@ -455,6 +432,7 @@ impl<T: Form> Form for OneOrMany<T> {
         }
     }
 
+    #[cfg(feature = "tools")]
     fn schema(schemas: &mut Schemas) -> Json {
         let one = T::schema(schemas);
         json!({ "anyOf": [one, { "type": "array", "items": one, "minItems": 1 }] })

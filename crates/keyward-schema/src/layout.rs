@@ -1,15 +1,15 @@
 //! `[layout]`: the shape that every pattern follows, and the words allowed in its slots.
 
 use crate::Diagnostic;
-use crate::form::{AnyName, Form, Map, Schemas, one_of, table};
+use crate::form::{AnyName, Form, Map, one_of, table};
+#[cfg(feature = "tools")]
+use crate::json_schema::{Json, Schemas, json};
 use crate::model::{Layout, Lifecycle, Meaning, Role, Slot, Words};
 use crate::reading::{Reading, inside};
 use crate::span::{Sources, Spanned};
 use crate::syntax::{Item, Kind};
-use crate::value::words_schema;
 use keyward_fact::KeyType;
 use keyward_pattern::nearest;
-use serde_json::{Value as Json, json};
 use std::ops::Range;
 
 table! {
@@ -57,8 +57,9 @@ impl Form for SlotWords {
         }
     }
 
+    #[cfg(feature = "tools")]
     fn schema(schemas: &mut Schemas) -> Json {
-        json!({ "anyOf": [words_schema(), WordsBy::schema(schemas)] })
+        json!({ "anyOf": [crate::value::words_schema(), WordsBy::schema(schemas)] })
     }
 }
 
@@ -142,6 +143,7 @@ impl Form for Meaning {
         one_of(item, &meanings(), reading)
     }
 
+    #[cfg(feature = "tools")]
     fn schema(_: &mut Schemas) -> Json {
         json!({ "enum": meanings().iter().map(|(word, _)| *word).collect::<Vec<_>>() })
     }

@@ -30,21 +30,30 @@
 //!
 //! 1. `syntax`: TOML → a tree with spans, all syntax errors at once.
 //! 2. `tables`: each table is declared once; that declaration reads it, says what was expected,
-//!    and describes it in [`json_schema`] and the reference.
+//!    and describes it in `json_schema` and the reference.
 //! 3. `lower`: files put together, parameters resolved, what is implied filled in, and all patterns
 //!    compiled into one [`keyward_pattern::Keyspace`].
 //!
 //! A schema is hostile input: its files are bounded in size and number, nesting is bounded by the
 //! TOML parser, and every automaton by the compiler. No text makes [`read`] panic.
+//!
+//! The feature `tools` adds what only a program for people needs: `format`, `json_schema`, `reference` and
+//! `starter`.
 #![deny(missing_docs)]
+#![cfg_attr(
+    not(feature = "tools"),
+    allow(dead_code, reason = "declarations also describe themselves")
+)]
 
 mod call;
 mod compile;
 mod definition;
 pub mod diagnostic;
 mod file;
+#[cfg(feature = "tools")]
 mod fmt;
 mod form;
+#[cfg(feature = "tools")]
 mod json_schema;
 mod layout;
 mod load;
@@ -54,6 +63,7 @@ mod near;
 mod old_names;
 mod param;
 mod reading;
+#[cfg(feature = "tools")]
 pub mod reference;
 mod render;
 mod role;
@@ -63,6 +73,7 @@ mod server;
 mod settings;
 pub mod span;
 mod spelling;
+#[cfg(feature = "tools")]
 mod starter;
 mod syntax;
 mod tables;
@@ -71,7 +82,9 @@ mod value;
 
 pub use diagnostic::{Diagnostic, Label};
 pub use file::MAX_BYTES;
+#[cfg(feature = "tools")]
 pub use fmt::format;
+#[cfg(feature = "tools")]
 pub use json_schema::json_schema;
 pub use load::{Loaded, load, load_after, read};
 pub use model::Schema;
@@ -79,4 +92,5 @@ pub use near::{Neighbour, Neighbours, NothingNear, Parting};
 pub use old_names::OldNames;
 pub use render::{Style, concise, render};
 pub use span::{FileId, Source, Sources, Span, Spanned};
+#[cfg(feature = "tools")]
 pub use starter::starter;

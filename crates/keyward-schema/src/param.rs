@@ -1,15 +1,16 @@
 //! A parameter's type, as written in `[params]`, in a definition's own `params`, or for an event.
 
 use crate::Diagnostic;
-use crate::form::{Form, OneOrMany, Schemas, Table, table, words};
+use crate::form::{Form, OneOrMany, table, words};
+#[cfg(feature = "tools")]
+use crate::json_schema::{Json, Schemas, json};
 use crate::model::ParamDeclaration;
 use crate::reading::Reading;
 use crate::scalar::NonEmpty;
 use crate::span::{Span, Spanned};
 use crate::syntax::{Item, Kind};
-use crate::value::{DefinitionName, enum_words, words_schema};
+use crate::value::{DefinitionName, enum_words};
 use keyward_pattern::{Normalize, Param, Type};
-use serde_json::{Value as Json, json};
 
 /// A parameter as written.
 #[derive(Debug, Clone)]
@@ -103,9 +104,10 @@ impl Form for ParamForm {
         })
     }
 
+    #[cfg(feature = "tools")]
     fn schema(schemas: &mut Schemas) -> Json {
         schemas.shared("param", |schemas| {
-            let mut table = ParamTable::object(schemas);
+            let mut table = <ParamTable as crate::form::Table>::object(schemas);
             let kinds = ["type", "regex", "any", "key"];
             let pairs: Vec<Json> = kinds
                 .iter()
@@ -157,13 +159,14 @@ impl Form for SimpleType {
         }
     }
 
+    #[cfg(feature = "tools")]
     fn schema(_: &mut Schemas) -> Json {
         let plain: Vec<&str> =
             Type::NAMES.iter().copied().filter(|name| !name.ends_with(')')).collect();
         json!({ "anyOf": [
             { "enum": plain },
             { "type": "string", "pattern": "^(digits|hex)\\([1-9][0-9]{0,3}\\)$" },
-            words_schema(),
+            crate::value::words_schema(),
         ] })
     }
 }
@@ -193,6 +196,7 @@ impl Form for InnerType {
         SimpleType::read(item, reading).map(|ty| InnerType(ty.0))
     }
 
+    #[cfg(feature = "tools")]
     fn schema(schemas: &mut Schemas) -> Json {
         json!({ "anyOf": [SimpleType::schema(schemas), RegexTable::schema(schemas)] })
     }
@@ -238,6 +242,7 @@ impl Form for Encode {
         Some(Encode(encode))
     }
 
+    #[cfg(feature = "tools")]
     fn schema(_: &mut Schemas) -> Json {
         json!({
             "type": "object",

@@ -1,7 +1,9 @@
 //! What a definition is for beyond storage: the roles' tables, and the one that a definition has.
 
 use crate::Diagnostic;
-use crate::form::{Form, Schemas, table};
+use crate::form::{Form, table};
+#[cfg(feature = "tools")]
+use crate::json_schema::{Json, Schemas, json};
 use crate::model::{
     Algorithm, Counter, Index, Limit, Lock, OnOutage, Queue, Quota, RateLimit, Role, SessionRole,
 };
@@ -12,7 +14,6 @@ use crate::syntax::{Item, Kind};
 use crate::tables::KeyTable;
 use crate::value::DefinitionName;
 use keyward_fact::Duration;
-use serde_json::{Value as Json, json};
 
 /// The role; a second one is an error.
 pub(crate) fn take(table: &mut KeyTable, errors: &mut Vec<Diagnostic>) -> Option<Spanned<Role>> {
@@ -177,6 +178,7 @@ impl Form for Limit {
         Count::fix(item)
     }
 
+    #[cfg(feature = "tools")]
     fn schema(schemas: &mut Schemas) -> Json {
         json!({ "anyOf": [Count::schema(schemas), { "const": "caller" }] })
     }

@@ -1,9 +1,11 @@
 //! Single values: text, numbers, durations, sizes, shares, days, patterns, and words.
 
 use crate::Diagnostic;
-use crate::form::{Form, Schemas, words};
+use crate::form::{Form, words};
+#[cfg(feature = "tools")]
+use crate::json_schema::{Json, Schemas, json};
 use crate::model::{
-    Algorithm, Case, Date, Invalidate, Lifecycle, OnFull, OnOutage, OnWrite, Phase, Policy,
+    Algorithm, Case, Date, Invalidate, Keep, Lifecycle, OnFull, OnOutage, OnWrite, Phase, Policy,
     RuleSet, Severity,
 };
 use crate::reading::Reading;
@@ -11,7 +13,6 @@ use crate::spelling;
 use crate::syntax::{Item, Kind};
 use keyward_fact::{Duration, Size};
 use keyward_pattern::Template;
-use serde_json::{Value as Json, json};
 
 /// The longest duration in a schema: ten years.
 pub(crate) const LONGEST: Duration = Duration::from_days(3_653);
@@ -39,6 +40,7 @@ impl Form for String {
         }
     }
 
+    #[cfg(feature = "tools")]
     fn schema(_: &mut Schemas) -> Json {
         json!({ "type": "string" })
     }
@@ -68,6 +70,7 @@ impl Form for NonEmpty {
         String::fix(item)
     }
 
+    #[cfg(feature = "tools")]
     fn schema(_: &mut Schemas) -> Json {
         json!({ "type": "string", "pattern": "\\S" })
     }
@@ -99,6 +102,7 @@ impl Form for bool {
         Some(value.to_string())
     }
 
+    #[cfg(feature = "tools")]
     fn schema(_: &mut Schemas) -> Json {
         json!({ "type": "boolean" })
     }
@@ -137,6 +141,7 @@ impl<const MIN: u64, const MAX: u64> Form for Integer<MIN, MAX> {
         (MIN..=MAX).contains(&number).then(|| number.to_string())
     }
 
+    #[cfg(feature = "tools")]
     fn schema(_: &mut Schemas) -> Json {
         let mut schema = json!({ "type": "integer", "minimum": MIN });
         if MAX < i64::MAX as u64 {
@@ -163,6 +168,7 @@ impl Form for Duration {
         }
     }
 
+    #[cfg(feature = "tools")]
     fn schema(_: &mut Schemas) -> Json {
         json!({ "type": "string", "pattern": format!("^{DURATION_PATTERN}$") })
     }
@@ -245,6 +251,7 @@ impl Form for Size {
         }
     }
 
+    #[cfg(feature = "tools")]
     fn schema(_: &mut Schemas) -> Json {
         json!({ "anyOf": [
             { "type": "string", "pattern": "^[0-9]+([kKmMgG]?[bB]?)$" },
@@ -281,6 +288,7 @@ impl Form for Percent {
         }
     }
 
+    #[cfg(feature = "tools")]
     fn schema(_: &mut Schemas) -> Json {
         json!({ "type": "string", "pattern": "^[0-9]+(\\.[0-9]+)?%$" })
     }
@@ -319,6 +327,7 @@ impl Form for Jitter {
         Percent::fix(item)
     }
 
+    #[cfg(feature = "tools")]
     fn schema(schemas: &mut Schemas) -> Json {
         Percent::schema(schemas)
     }
@@ -343,10 +352,12 @@ impl Form for Date {
     fn fix(item: &Item) -> Option<String> {
         let Kind::String(text) = &item.kind else { return None };
         let day = text.trim();
-        let date: toml_edit::Datetime = day.parse().ok()?;
+        let parsed = toml::de::DeValue::parse(day).ok()?;
+        let toml::de::DeValue::Datetime(date) = parsed.get_ref() else { return None };
         (date.time.is_none() && date.offset.is_none()).then(|| day.to_owned())
     }
 
+    #[cfg(feature = "tools")]
     fn schema(_: &mut Schemas) -> Json {
         // How a TOML date reaches a JSON Schema validator differs: taplo hands over a string.
         json!({ "type": "string", "format": "date", "pattern": "^[0-9]{4}-[0-9]{2}-[0-9]{2}$" })
@@ -373,6 +384,7 @@ impl Form for Template {
         }
     }
 
+    #[cfg(feature = "tools")]
     fn schema(_: &mut Schemas) -> Json {
         json!({ "type": "string", "minLength": 1 })
     }
@@ -399,6 +411,7 @@ impl Form for Separator {
         }
     }
 
+    #[cfg(feature = "tools")]
     fn schema(_: &mut Schemas) -> Json {
         json!({ "type": "string", "pattern": "^[!-/:-@\\[-`{-~]$" })
     }
@@ -415,6 +428,7 @@ words!(Lifecycle: "a lifecycle such as `\"cache\"`",
     Lifecycle::ALL.map(|lifecycle| (lifecycle.name(), lifecycle)));
 words!(OnWrite: "`\"set\"` or `\"keep\"`", [("set", OnWrite::Set), ("keep", OnWrite::Keep)]);
 words!(OnFull: "`\"trim\"` or `\"refuse\"`", [("trim", OnFull::Trim), ("refuse", OnFull::Refuse)]);
+words!(Keep: "`\"first\"` or `\"last\"`", [("first", Keep::First), ("last", Keep::Last)]);
 words!(Invalidate: "`\"index\"` or `\"scan\"`",
     [("index", Invalidate::Index), ("scan", Invalidate::Scan)]);
 words!(Algorithm: "`\"fixed-window\"`, `\"sliding-window\"` or `\"gcra\"`", [

@@ -1,7 +1,9 @@
 //! `[server]`: what the server must be set to.
 
 use crate::Diagnostic;
-use crate::form::{Form, Schemas, table, unknown_word};
+use crate::form::{Form, table, unknown_word};
+#[cfg(feature = "tools")]
+use crate::json_schema::{Json, Schemas, json};
 use crate::model::{Policy, Server};
 use crate::reading::Reading;
 use crate::settings;
@@ -9,7 +11,6 @@ use crate::span::Spanned;
 use crate::syntax::{Item, Kind};
 use keyward_fact::Size;
 use keyward_pattern::nearest;
-use serde_json::{Value as Json, json};
 
 table! {
     /// `[server]`: what the server must be set to.
@@ -56,6 +57,7 @@ impl Form for Save {
         reading.error(&item.span, message, "not pairs of seconds and changes")
     }
 
+    #[cfg(feature = "tools")]
     fn schema(_: &mut Schemas) -> Json {
         let text = json!({ "type": "string", "pattern": "^\\s*([0-9]+\\s+[0-9]+(\\s+|$))*$" });
         json!({ "anyOf": [text, { "type": "array", "items": text }] })
@@ -83,6 +85,7 @@ impl Form for YesNo {
         }
     }
 
+    #[cfg(feature = "tools")]
     fn schema(_: &mut Schemas) -> Json {
         json!({ "enum": [true, false, "yes", "no"] })
     }
@@ -107,6 +110,7 @@ impl Form for Setting {
         Some(Setting(text))
     }
 
+    #[cfg(feature = "tools")]
     fn schema(_: &mut Schemas) -> Json {
         json!({ "type": ["string", "integer", "boolean"] })
     }

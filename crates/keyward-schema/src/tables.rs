@@ -1,10 +1,12 @@
 //! The tables of a schema. Each is declared once: fields, forms and the words of the reference.
 
-use crate::form::{AnyName, Form, Id, Map, OneOrMany, ParamName, Schemas, table};
+use crate::form::{AnyName, Form, Id, Map, OneOrMany, ParamName, table};
+#[cfg(feature = "tools")]
+use crate::json_schema::{Json, Schemas, json};
 use crate::layout::LayoutTable;
 use crate::model::{
-    Case, Date, Invalidate, Invalidation, Lifecycle, OnFull, OnWrite, Phase, RuleSet, Severity,
-    Value,
+    Case, Date, Invalidate, Invalidation, Keep, Lifecycle, OnFull, OnWrite, Phase, RuleSet,
+    Severity, Value,
 };
 use crate::param::ParamForm;
 use crate::reading::Reading;
@@ -20,7 +22,6 @@ use crate::ttl::TtlForm;
 use crate::value::{FieldForm, GroupName};
 use keyward_fact::{Duration, KeyType, Size};
 use keyward_pattern::Template;
-use serde_json::{Value as Json, json};
 
 table! {
     /// A key convention for Redis or Valkey.
@@ -89,6 +90,7 @@ impl Form for Version {
         Some("1".to_owned())
     }
 
+    #[cfg(feature = "tools")]
     fn schema(_: &mut Schemas) -> Json {
         json!({ "const": 1 })
     }
@@ -184,6 +186,7 @@ impl Form for RuleForm {
         }
     }
 
+    #[cfg(feature = "tools")]
     fn schema(schemas: &mut Schemas) -> Json {
         json!({ "anyOf": [Severity::schema(schemas), RuleTable::schema(schemas)] })
     }
@@ -228,8 +231,10 @@ table! {
         optional max_len: Count,
         /// The bound on a value's size.
         optional max_bytes: Size,
-        /// What happens when `max_len` is reached; `"trim"` unless given.
+        /// What happens when `max_len` is reached: `"trim"` unless given, and for a set or a hash, which have no order, always `"refuse"`.
         optional on_full: OnFull,
+        /// Which end of a list or sorted set stays when it is trimmed.
+        optional keep: Keep,
         /// How a parameter that an event leaves free is resolved.
         optional invalidate: Invalidate,
         /// Keys of this definition, written like the pattern: without the prefix.

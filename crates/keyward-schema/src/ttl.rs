@@ -1,15 +1,16 @@
 //! How long a key lives, as it is written; which parameter decides is resolved with the definition.
 
 use crate::Diagnostic;
-use crate::form::{AnyName, Form, Map, Schemas, table};
+use crate::form::{AnyName, Form, Map, table};
+#[cfg(feature = "tools")]
+use crate::json_schema::{Json, Schemas, json};
 use crate::model::Ttl;
 use crate::reading::Reading;
-use crate::scalar::{DURATION_PATTERN, duration};
+use crate::scalar::duration;
 use crate::span::Spanned;
 use crate::spelling;
 use crate::syntax::{Item, Kind};
 use keyward_fact::Duration;
-use serde_json::{Value as Json, json};
 
 /// A TTL as written.
 #[derive(Debug)]
@@ -75,8 +76,10 @@ impl Form for TtlForm {
         }
     }
 
+    #[cfg(feature = "tools")]
     fn schema(schemas: &mut Schemas) -> Json {
         schemas.shared("ttl", |schemas| {
+            use crate::scalar::DURATION_PATTERN;
             let pattern = format!("^(none|{DURATION_PATTERN}(\\.\\.{DURATION_PATTERN})?)$");
             json!({ "anyOf": [
                 { "type": "string", "pattern": pattern },

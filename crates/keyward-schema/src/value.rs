@@ -1,15 +1,16 @@
 //! What stands under a key: `value`, `fields`, `member`, `score`, and the key's type.
 
 use crate::Diagnostic;
-use crate::form::{Form, Id, Name, OneOrMany, Schemas, Table, table, unknown_word, words};
-use crate::model::{JsonType, Value};
+use crate::form::{Form, Id, Name, OneOrMany, table, unknown_word, words};
+#[cfg(feature = "tools")]
+use crate::json_schema::{Json, Schemas, json};
+use crate::model::{JsonType, OnWrite, Value};
 use crate::reading::Reading;
 use crate::scalar::NonEmpty;
 use crate::span::{Span, Spanned};
 use crate::syntax::{Item, Kind};
 use crate::ttl::TtlForm;
 use keyward_fact::KeyType;
-use serde_json::{Value as Json, json};
 
 /// The values that have a name.
 pub(crate) const NAMED: [(&str, Value); 12] = [
@@ -62,6 +63,8 @@ table! {
         optional optional: bool,
         /// The field's own TTL (Redis 7.4, Valkey 9).
         optional ttl: TtlForm,
+        /// What writing this field alone does to a TTL of the key that is running; the key's `on_write` unless given.
+        optional on_write: OnWrite,
         /// What the field means.
         optional doc: String,
     }
@@ -130,6 +133,7 @@ impl Form for Value {
         Contents { simple, json, reference, key, compress }.value(item, reading)
     }
 
+    #[cfg(feature = "tools")]
     fn schema(schemas: &mut Schemas) -> Json {
         schemas.shared("value", |schemas| {
             json!({ "anyOf": [SimpleValue::schema(schemas), contents_schema::<ValueTable>(schemas)] })
@@ -138,7 +142,8 @@ impl Form for Value {
 }
 
 /// A table that must hold exactly one of the fields that say what the value is.
-fn contents_schema<T: Table>(schemas: &mut Schemas) -> Json {
+#[cfg(feature = "tools")]
+fn contents_schema<T: crate::form::Table>(schemas: &mut Schemas) -> Json {
     let mut schema = T::object(schemas);
     schema["oneOf"] =
         json!(["type", "json", "ref", "key"].map(|field| json!({ "required": [field] })));
@@ -164,6 +169,7 @@ impl Form for SimpleValue {
         }
     }
 
+    #[cfg(feature = "tools")]
     fn schema(_: &mut Schemas) -> Json {
         json!({ "anyOf": [{ "enum": NAMED.map(|(name, _)| name) }, words_schema()] })
     }
@@ -216,6 +222,7 @@ pub(crate) fn enum_words(
     complete.then(|| words.collect())
 }
 
+#[cfg(feature = "tools")]
 pub(crate) fn words_schema() -> Json {
     json!({
         "type": "array",
@@ -244,6 +251,7 @@ impl Form for JsonType {
         }
     }
 
+    #[cfg(feature = "tools")]
     fn schema(schemas: &mut Schemas) -> Json {
         json!({ "anyOf": [
             NonEmpty::schema(schemas),
@@ -281,6 +289,7 @@ impl Form for Reference {
         }
     }
 
+    #[cfg(feature = "tools")]
     fn schema(_: &mut Schemas) -> Json {
         json!({ "type": "string", "pattern": "^[a-z][a-z0-9_]*\\.[A-Za-z_][A-Za-z0-9_]*$" })
     }
@@ -306,6 +315,7 @@ impl Form for DefinitionName {
         }
     }
 
+    #[cfg(feature = "tools")]
     fn schema(_: &mut Schemas) -> Json {
         json!({ "type": "string", "pattern": Id::PATTERN })
     }
@@ -331,6 +341,7 @@ impl Form for GroupName {
         }
     }
 
+    #[cfg(feature = "tools")]
     fn schema(schemas: &mut Schemas) -> Json {
         DefinitionName::schema(schemas)
     }
@@ -350,6 +361,7 @@ pub(crate) struct FieldForm {
     pub(crate) value: Value,
     pub(crate) optional: bool,
     pub(crate) ttl: Option<Spanned<TtlForm>>,
+    pub(crate) on_write: Option<Spanned<OnWrite>>,
     pub(crate) doc: Option<Spanned<String>>,
 }
 
@@ -360,7 +372,8 @@ impl Form for FieldForm {
     }
 
     fn read(item: &Item, reading: &mut Reading<'_>) -> Option<Self> {
-        let plain = |value, optional| FieldForm { value, optional, ttl: None, doc: None };
+        let plain =
+            |value, optional| FieldForm { value, optional, ttl: None, on_write: None, doc: None };
         match &item.kind {
             Kind::String(name) => {
                 let (name, optional) = match name.strip_suffix('?') {
@@ -372,17 +385,27 @@ impl Form for FieldForm {
             Kind::Array(_) => Value::read(item, reading).map(|value| plain(value, false)),
             Kind::Table(_) => {
                 let table = FieldTable::read(item, reading)?;
-                let FieldTable { simple, json, reference, key, compress, optional, ttl, doc } =
-                    table;
+                let FieldTable {
+                    simple,
+                    json,
+                    reference,
+                    key,
+                    compress,
+                    optional,
+                    ttl,
+                    on_write,
+                    doc,
+                } = table;
                 let contents = Contents { simple, json, reference, key, compress };
                 let value = contents.value(item, reading)?;
                 let optional = optional.is_some_and(|optional| optional.value);
-                Some(FieldForm { value, optional, ttl, doc })
+                Some(FieldForm { value, optional, ttl, on_write, doc })
             }
             _ => reading.mismatch(item),
         }
     }
 
+    #[cfg(feature = "tools")]
     fn schema(schemas: &mut Schemas) -> Json {
         schemas.shared("field", |schemas| {
             let names = NAMED.map(|(name, _)| name);
@@ -425,6 +448,7 @@ impl Form for KeyType {
         }
     }
 
+    #[cfg(feature = "tools")]
     fn schema(schemas: &mut Schemas) -> Json {
         let known = KeyType::BUILT_IN;
         let known: Vec<&str> = known.iter().map(KeyType::name).collect();

@@ -67,17 +67,17 @@ fn lines(text: &str, place: &str) -> Option<Vec<String>> {
     let range = if let Some((Ok(first), Ok(last))) = numbers {
         usize::checked_sub(first, 1)?..last
     } else {
-        let find = |word: &str| {
-            let is_marked = |line: &str| line.split_once(word).map(|it| it.1.trim()) == Some(place);
-            all.iter().position(|line| is_marked(line))
-        };
-        find("ANCHOR: ")? + 1..find("ANCHOR_END: ")?
+        marked(&all, "ANCHOR: ", place)? + 1..marked(&all, "ANCHOR_END: ", place)?
     };
     let is_code = |line: &&&str| !line.contains("ANCHOR: ") && !line.contains("ANCHOR_END: ");
     let kept: Vec<&str> = all.get(range)?.iter().filter(is_code).copied().collect();
     let indent = |line: &&str| line.len() - line.trim_start().len();
     let common = kept.iter().filter(|line| !line.trim().is_empty()).map(indent).min()?;
     Some(kept.iter().map(|line| line.get(common..).unwrap_or_default().to_owned()).collect())
+}
+
+fn marked(lines: &[&str], word: &str, place: &str) -> Option<usize> {
+    lines.iter().position(|line| line.split_once(word).map(|it| it.1.trim()) == Some(place))
 }
 
 #[cfg(test)]

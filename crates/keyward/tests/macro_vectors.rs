@@ -20,7 +20,7 @@ fn what_the_macro_makes_agrees_with_every_vector_of_the_examples() {
         ("binary-options", runner::fixed!(binary_options, events)),
         ("document-library", runner::fixed!(document_library, none)),
         ("media-gateway", runner::fixed!(media_gateway, events)),
-        ("reed-cms", runner::fixed!(reed_cms, events)),
+        ("reed-cms", runner::bound!(reed_cms, events)),
         ("xeuz-cloud", runner::fixed!(xeuz_cloud, events)),
     ] {
         let path = Path::new("../../examples").join(example).join("keyward.toml");

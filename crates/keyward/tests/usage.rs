@@ -52,7 +52,7 @@ fn a_text_is_checked_where_it_comes_in() {
     let error = values::Symbol::new("BTC:USDT").unwrap_err();
     assert_eq!(
         error.to_string(),
-        "`BTC:USDT` is not a value for `symbol` (regex [A-Za-z0-9]{2,20})"
+        "`BTC:USDT` is not a value for `symbol` (regex [A-Za-z0-9/._-]{1,32})"
     );
     // ANCHOR_END: values
     // Its values may be of any length, and `max_key_len` bounds the key: the constructor can fail.
@@ -209,8 +209,8 @@ fn a_prefix_with_parameters_is_bound_once() {
     assert_eq!(keys::Cart::glob(&acme, None), "acme:cart:*");
     assert_eq!(Key::parse("acme:cart:7"), Some((acme.clone(), Key::Cart(cart.clone()))));
     // ANCHOR_END: prefix
-    assert_eq!(cart.slot_behind(&acme), keyward::slot(b"acme:cart:7"));
-    assert_eq!(keys::Cart::parse_behind("acme:cart:7"), Some((acme, cart)));
+    assert_eq!(cart.slot_with_prefix(&acme), keyward::slot(b"acme:cart:7"));
+    assert_eq!(keys::Cart::parse_with_prefix("acme:cart:7"), Some((acme, cart)));
 }
 
 #[test]

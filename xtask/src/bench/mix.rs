@@ -186,6 +186,8 @@ fn value(
     Ok(match &param.ty {
         Type::Uuid => random.uuid(),
         Type::Uint | Type::Int => number.to_string(),
+        // One installation of Reed CMS.
+        _ if index < definition.prefix_params() => "reed".to_owned(),
         Type::Text | Type::Slug | Type::Word => format!("v{number}"),
         Type::Key(names) => {
             let target = schema.keys.iter().position(|key| *key.name == names[0]);

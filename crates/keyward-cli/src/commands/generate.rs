@@ -9,7 +9,7 @@ use crate::settings::Settings;
 use crate::verdict::Verdict;
 use keyward_codegen::Files;
 use keyward_codegen::model::Module;
-use keyward_languages::{Language, vectors};
+use keyward_languages::{GenerateError, Language, vectors};
 use keyward_schema::model::Schema;
 use keyward_schema::render;
 
@@ -33,7 +33,10 @@ pub(crate) fn run(args: &Generate, settings: &Settings, output: &Output) -> Resu
         let module = Module::new(schema).map_err(|error| Failure::new(error.to_string()))?;
         for language in &languages {
             let files = language.generate(&module, &templates, &options);
-            let files = files.map_err(|error| unusable(&error))?;
+            let files = files.map_err(|error| match error {
+                GenerateError::Template(error) => unusable(&error),
+                error => Failure::new(error.to_string()),
+            })?;
             let apart = languages.len() > 1;
             generated.push(if apart { files.below(language.name()) } else { files });
         }

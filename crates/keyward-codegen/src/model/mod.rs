@@ -10,10 +10,22 @@ mod name;
 
 pub use name::Name;
 
+#[cfg(feature = "files")]
 use serde::Serialize;
 
+/// A text of the schema on one line, for a comment. Read from right to left or hidden, a comment could
+/// show other code than there is, so that marks of direction are left out.
+pub fn one_line(text: &str) -> String {
+    let is_break =
+        |char: char| char.is_control() || matches!(char, '\u{85}' | '\u{2028}' | '\u{2029}');
+    let is_direction = |char: &char| matches!(char, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    let chars = text.chars().filter(|char| !is_direction(char));
+    chars.map(|char| if is_break(char) { ' ' } else { char }).collect()
+}
+
 /// One keyspace.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone)]
+#[cfg_attr(feature = "files", derive(Serialize))]
 pub struct Module {
     /// The keyspace's name
     pub name: Name,
@@ -39,10 +51,17 @@ pub struct Module {
     pub owners: Vec<Selection>,
     /// The application's types that hold JSON values
     pub json_types: Vec<String>,
+    /// Whether the keyspace works on a cluster
+    pub cluster: bool,
+    /// Whether a value or a field is JSON that code reads and writes
+    pub needs_json: bool,
+    /// Whether a value is compressed
+    pub needs_zstd: bool,
 }
 
 /// What every key begins with.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone)]
+#[cfg_attr(feature = "files", derive(Serialize))]
 pub struct Prefix {
     /// The pattern, empty if there is none
     pub pattern: String,
@@ -55,7 +74,8 @@ pub struct Prefix {
 }
 
 /// A piece of a pattern: a literal or a parameter.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone)]
+#[cfg_attr(feature = "files", derive(Serialize))]
 pub struct Part {
     /// The literal
     pub literal: Option<String>,
@@ -66,14 +86,15 @@ pub struct Part {
 }
 
 /// A parameter of a pattern, a prefix or an event.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone)]
+#[cfg_attr(feature = "files", derive(Serialize))]
 pub struct Param {
     /// Its name
     pub name: Name,
     /// What it means
     pub doc: Option<String>,
     /// Its type
-    #[serde(rename = "type")]
+    #[cfg_attr(feature = "files", serde(rename = "type"))]
     pub ty: ParamType,
     /// Whether it takes the rest of the key
     pub rest: bool,
@@ -82,7 +103,8 @@ pub struct Param {
 }
 
 /// The type of a parameter.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "files", derive(Serialize))]
 pub struct ParamType {
     /// `uuid`, `int`, `uint`, `date`, `unix`, `unix_ms` and `ip` are the language's own types;
     /// `enum`, `text` and `key` are types of the schema with a name
@@ -106,7 +128,8 @@ pub struct ParamType {
 }
 
 /// A word of an enum.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "files", derive(Serialize))]
 pub struct Word {
     /// A name for it
     pub name: Name,
@@ -117,7 +140,8 @@ pub struct Word {
 }
 
 /// A key definition.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone)]
+#[cfg_attr(feature = "files", derive(Serialize))]
 pub struct Key {
     /// Its index
     pub number: usize,
@@ -141,7 +165,7 @@ pub struct Key {
     pub parts: Vec<Part>,
     /// The glob with everything free, prefix included
     pub glob: String,
-    /// Whether values that are each of their type can still be refused, because the key would belong
+    /// Whether values that are each of their type can still be refused, because the key would be too long or belong
     /// to a more specific definition
     pub shadowed: bool,
     /// Whether its keys have a hash tag
@@ -151,7 +175,7 @@ pub struct Key {
     /// Example keys, prefix included where it has no parameters
     pub examples: Vec<String>,
     /// The type of the key: `string`, `hash`, …
-    #[serde(rename = "type")]
+    #[cfg_attr(feature = "files", serde(rename = "type"))]
     pub ty: Option<String>,
     /// What a string holds, or each entry of a list or stream
     pub value: Option<Value>,
@@ -176,7 +200,8 @@ pub struct Key {
 }
 
 /// An old name of a key.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "files", derive(Serialize))]
 pub struct Former {
     /// `dual-write` or `read-fallback`
     pub phase: &'static str,
@@ -185,7 +210,8 @@ pub struct Former {
 }
 
 /// A literal or a parameter of an old name.
-#[derive(Debug, Clone, PartialEq, Default, Serialize)]
+#[derive(Debug, Clone, PartialEq, Default)]
+#[cfg_attr(feature = "files", derive(Serialize))]
 pub struct FormerPart {
     /// The literal
     pub literal: Option<String>,
@@ -198,7 +224,8 @@ pub struct FormerPart {
 }
 
 /// What a store does beyond reading and writing a key.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "files", derive(Serialize))]
 #[allow(clippy::struct_excessive_bools, reason = "each is a switch of the schema, on or off")]
 pub struct Behaviour {
     /// By how many per cent a TTL may be shortened
@@ -227,6 +254,8 @@ pub struct Behaviour {
     pub limit: Option<u64>,
     /// The time in which a limit counts, or after which a quota starts anew, in milliseconds
     pub window_ms: Option<u64>,
+    /// Which end stays when it is trimmed, `first` or `last`; none where the schema does not say
+    pub keep: Option<&'static str>,
     /// How a rate limit counts: `fixed-window`, `sliding-window` or `gcra`
     pub algorithm: Option<&'static str>,
     /// Whether a limit refuses while the server is away
@@ -236,7 +265,8 @@ pub struct Behaviour {
 }
 
 /// What a key, a field, a member or a score holds.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "files", derive(Serialize))]
 pub struct Value {
     /// `text`, `int`, `uint`, `float`, `bool`, `uuid`, `timestamp`, `date`, `unix`, `unix_ms`,
     /// `bytes`, `enum`, `json`, `ref` or `key`
@@ -256,7 +286,8 @@ pub struct Value {
 }
 
 /// A field of a hash.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone)]
+#[cfg_attr(feature = "files", derive(Serialize))]
 pub struct Field {
     /// Its name; `id` is how it stands in the hash
     pub name: Name,
@@ -268,10 +299,13 @@ pub struct Field {
     pub optional: bool,
     /// Its own TTL
     pub ttl: Option<Ttl>,
+    /// Whether writing it alone leaves a TTL of the key that is running
+    pub keeps_ttl: bool,
 }
 
 /// How long a key lives.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "files", derive(Serialize))]
 pub struct Ttl {
     /// `none`, `fixed`, `range`, `by` or `caller`
     pub kind: &'static str,
@@ -288,7 +322,8 @@ pub struct Ttl {
 }
 
 /// An event.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone)]
+#[cfg_attr(feature = "files", derive(Serialize))]
 pub struct Event {
     /// Its name
     pub name: Name,
@@ -301,7 +336,8 @@ pub struct Event {
 }
 
 /// Keys that an event invalidates.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone)]
+#[cfg_attr(feature = "files", derive(Serialize))]
 pub struct Invalidation {
     /// The definition: an index of `keys`
     pub key: usize,
@@ -314,7 +350,8 @@ pub struct Invalidation {
 }
 
 /// Where a parameter's value comes from.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone)]
+#[cfg_attr(feature = "files", derive(Serialize))]
 pub struct Binding {
     /// The event's parameter: an index of its `params`
     pub param: Option<usize>,
@@ -327,7 +364,8 @@ pub struct Binding {
 }
 
 /// Definitions with something in common.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone)]
+#[cfg_attr(feature = "files", derive(Serialize))]
 pub struct Selection {
     /// What they have in common
     pub name: Name,

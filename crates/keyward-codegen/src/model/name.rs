@@ -1,11 +1,13 @@
 //! A name in the ways that languages write names.
 
+#[cfg(feature = "files")]
 use serde::Serialize;
 use std::collections::HashSet;
 
 /// A name in every case. All but `id` are ASCII letters, digits and `_`, begin with a letter and
 /// differ from the other names beside it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[cfg_attr(feature = "files", derive(Serialize))]
 pub struct Name {
     /// As the schema has it
     pub id: String,

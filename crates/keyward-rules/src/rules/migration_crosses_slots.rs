@@ -11,8 +11,9 @@ rule! {
     /// With `cluster = true`, reports the migration of something that is changed in place, as a
     /// counter, a hash, a list or a set is, whose old and new name need not be in one slot.
     ///
-    /// Strings are written whole and to both names; locks, limits and queues have a way of their
-    /// own. None of them has to be in one slot. Nor has anything in the phase `cleanup`.
+    /// Strings are written whole to both names, limits count under one name, and the store has no
+    /// operations for locks and queues yet. None of them has to be in one slot. Nor has anything in
+    /// the phase `cleanup`.
     ///
     /// ## Why is this bad
     /// What is changed in place is copied to its other name in the step that changes it. A Redis Cluster

@@ -3,6 +3,7 @@
 mod cache;
 mod cluster;
 mod codecs;
+mod conventions;
 mod counts;
 mod empty;
 mod events;
@@ -22,6 +23,8 @@ use std::convert::Infallible;
 use std::time::Duration;
 
 keyward::keyspace!("../../examples/xeuz-cloud/keyward.toml", values = crate::model);
+keyward::keyspace!("../../examples/media-gateway/keyward.toml");
+keyward::keyspace!("tests/store/clustered.toml", values = crate::model);
 keyward::keyspace!("tests/store/everything.toml", values = crate::model);
 keyward::keyspace!("tests/store/moving.toml");
 keyward::keyspace!("tests/store/shop.toml");

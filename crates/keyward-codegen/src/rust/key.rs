@@ -1,0 +1,397 @@
+//! Definitions: a type for each, what it says about itself, and how its keys are built and read.
+
+use super::Rust;
+use super::text::{code, doc, ident, number, option, pascal, prose, screaming, snake};
+use super::types::names;
+use crate::model::{Behaviour, Former, Key, Param, ParamType, Part, Ttl};
+use proc_macro2::{Ident, TokenStream};
+use quote::quote;
+
+/// Methods that every key has.
+const METHODS: [&str; 3] = ["key", "glob", "new"];
+
+impl Rust<'_> {
+    /// The module `keys`.
+    pub(super) fn key_types(&self) -> TokenStream {
+        let types = self.keys.iter().map(|key| {
+            let (docs, name) = (key_doc(key), pascal(&key.name));
+            // What a more specific definition takes cannot be written as a literal.
+            let visible = if key.shadowed { quote!(pub(super)) } else { quote!(pub) };
+            let body = self.members(&key.params, &visible, &quote!(super::));
+            quote! {
+                #docs
+                #[derive(Debug, Clone, PartialEq, Eq, Hash)]
+                pub struct #name #body
+            }
+        });
+        quote! {
+            /// Keys, one type for each definition.
+            pub mod keys { #(#types)* }
+        }
+    }
+
+    /// The members of a struct with these parameters.
+    pub(super) fn members(
+        &self,
+        params: &[Param],
+        visible: &TokenStream,
+        up: &TokenStream,
+    ) -> TokenStream {
+        if params.is_empty() {
+            return quote!(;);
+        }
+        let members = params.iter().map(|param| {
+            let docs = doc(&param_doc(param));
+            let (name, ty) = (snake(&param.name), self.param_type(&param.ty, up));
+            quote!(#docs #visible #name: #ty)
+        });
+        quote!({ #(#members,)* })
+    }
+
+    /// What a definition's keys can do.
+    pub(super) fn key(&self, key: &Key) -> TokenStream {
+        let name = pascal(&key.name);
+        let path = quote!(keys::#name);
+        let methods = self.methods(key, &path);
+        let (kind, definition) = (self.kind(key), definition(key, self.module.cluster));
+        let lifetime = match &key.ttl {
+            None => quote!(Undeclared),
+            Some(ttl) if ttl.kind == "caller" => quote!(ByCaller),
+            Some(_) => quote!(Declared),
+        };
+        let visit = Self::visit(&key.parts, &key.params);
+        let make = Self::make(&path, &names(&key.params));
+        let display = self.fixed().then(|| {
+            quote! {
+                impl fmt::Display for #path {
+                    #[inline]
+                    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                        generated::show(self, f)
+                    }
+                }
+            }
+        });
+        quote! {
+            impl #path { #methods }
+
+            impl ::keyward::Key for #path {
+                type Keyspace = Key;
+                type Kind = #kind;
+                type Lifetime = ::keyward::kind::#lifetime;
+
+                const DEFINITION: &'static Definition = #definition;
+
+                #visit
+                #make
+            }
+
+            #display
+
+            impl From<#path> for Key {
+                #[inline]
+                fn from(key: #path) -> Self {
+                    Key::#name(key)
+                }
+            }
+        }
+    }
+
+    fn methods(&self, key: &Key, path: &TokenStream) -> TokenStream {
+        let here = TokenStream::new();
+        let names = names(&key.params);
+        let types: Vec<TokenStream> =
+            key.params.iter().map(|param| self.param_type(&param.ty, &here)).collect();
+        let constructor = key.shadowed.then(|| {
+            let docs = key.params.iter().map(|param| doc(&param_doc(param)));
+            let getters = key.params.iter().map(|param| {
+                let taken = METHODS.contains(&param.name.snake.as_str());
+                if taken { ident(&format!("{}_", param.name.snake)) } else { snake(&param.name) }
+            });
+            quote! {
+                /// The key, unless it is too long or belongs to a more specific definition.
+                pub fn new(#(#names: #types,)*) -> Result<Self, Reserved> {
+                    generated::unreserved(#path { #(#names,)* })
+                }
+
+                #(
+                    #docs
+                    pub fn #getters(&self) -> &#types {
+                        &self.#names
+                    }
+                )*
+            }
+        });
+        let (held, prefix) = (self.held(), self.the_prefix());
+        // A parameter may be called `prefix` too.
+        let taken = key.params.iter().any(|param| param.name.snake == "prefix");
+        let given = ident(if taken { "prefix_" } else { "prefix" });
+        let (given_first, given) = if self.fixed() {
+            (None, quote!(&Prefix))
+        } else {
+            (Some(quote!(#given: &Prefix,)), quote!(#given))
+        };
+        quote! {
+            #constructor
+
+            /// The key. One allocation.
+            #[inline]
+            pub fn key(&self, #held) -> String {
+                ::keyward::Key::key_with_prefix(self, #prefix)
+            }
+
+            /// A glob that finds the keys with these values; `None` is any value.
+            #[inline]
+            pub fn glob(#given_first #(#names: Option<#types>,)*) -> String {
+                generated::glob::<Self>(#given, &[#(generated::bound(#names),)*])
+            }
+        }
+    }
+
+    /// How the pieces of a key are written, in order.
+    pub(super) fn visit(parts: &[Part], params: &[Param]) -> TokenStream {
+        let steps = parts.iter().map(|part| match (&part.literal, part.param) {
+            (None, Some(at)) => {
+                let name = snake(&params[at].name);
+                quote!(to.param(&self.#name);)
+            }
+            (literal, _) => quote!(to.literal(#literal);),
+        });
+        quote! {
+            #[inline]
+            fn visit(&self, to: &mut impl Visitor) { #(#steps)* }
+        }
+    }
+
+    /// How values are made into a key, a prefix or an event.
+    pub(super) fn make(path: &TokenStream, names: &[Ident]) -> TokenStream {
+        let at = (0..names.len()).map(number);
+        let body = if names.is_empty() {
+            quote!(Some(#path))
+        } else {
+            quote! {
+                let (#(Some(#names),)*) = (#(from.param(#at),)*) else { return None };
+                Some(#path { #(#names,)* })
+            }
+        };
+        quote! {
+            #[inline]
+            fn make(from: &mut Source<'_>) -> Option<Self> { #body }
+        }
+    }
+
+    /// What a parameter says about itself.
+    pub(super) fn param_static(param: &Param) -> TokenStream {
+        let (id, description, language) =
+            (&param.name.id, &param.ty.description, language(&param.ty));
+        quote!(Param::new(#id, #description, #language))
+    }
+
+    /// What a type says about itself, as if it were a parameter.
+    pub(super) fn type_static(ty: &ParamType) -> TokenStream {
+        let (id, description, language) = (&ty.name.id, &ty.description, language(ty));
+        quote!(Param::new(#id, #description, #language))
+    }
+
+    /// The module `ttl`.
+    pub(super) fn ttls(&self) -> TokenStream {
+        let constants = self.keys.iter().map(|key| {
+            let text = key.ttl.as_ref().map_or("not declared".to_owned(), |ttl| code(&ttl.text));
+            let docs = doc(&format!("{}: {text}", code(&key.name.id)));
+            let (name, ttl) = (screaming(&key.name), ttl(key.ttl.as_ref()));
+            quote!(#docs pub const #name: Ttl = #ttl;)
+        });
+        quote! {
+            /// How long keys live, by the names of their definitions.
+            pub mod ttl {
+                use ::keyward::Ttl;
+                use ::std::time::Duration;
+
+                #(#constants)*
+            }
+        }
+    }
+}
+
+fn key_doc(key: &Key) -> TokenStream {
+    let mut lines = Vec::new();
+    if let Some(text) = prose(key.doc.as_ref()) {
+        lines.extend([text, String::new()]);
+    }
+    lines.push(format!("- pattern: {}", code(&key.pattern)));
+    let ttl = key.ttl.as_ref().map_or("not declared".to_owned(), |ttl| code(&ttl.text));
+    let mut line = format!("- TTL: {ttl}, lifecycle: {}", key.lifecycle);
+    if let Some(ty) = &key.ty {
+        line.push_str(&format!(", type: {ty}"));
+    }
+    if let Some(role) = key.role {
+        line.push_str(&format!(", role: {role}"));
+    }
+    lines.push(line);
+    let named =
+        |what: &str, text: &Option<String>| Some(format!("{what}: {}", prose(text.as_ref())?));
+    let whose: Vec<String> =
+        [named("owner", &key.owner), named("group", &key.group)].into_iter().flatten().collect();
+    if !whose.is_empty() {
+        lines.push(format!("- {}", whose.join(", ")));
+    }
+    lines.extend(key.examples.iter().map(|example| format!("- example: {}", code(example))));
+    lines.iter().map(|line| doc(line)).collect()
+}
+
+pub(super) fn param_doc(param: &Param) -> String {
+    prose(param.doc.as_ref()).or_else(|| prose(param.ty.doc.as_ref())).unwrap_or_else(|| {
+        format!("The parameter {}: {}", code(&param.name.id), code(&param.ty.description))
+    })
+}
+
+fn language(ty: &ParamType) -> TokenStream {
+    match ty.language {
+        Some(language) if ty.kind != "key" => {
+            let language = number(language);
+            quote!(Language::Of(#language))
+        }
+        _ => keys_language(&ty.keys),
+    }
+}
+
+fn keys_language(keys: &[usize]) -> TokenStream {
+    let keys = keys.iter().map(|&at| number(at));
+    quote!(Language::Keys(&[#(#keys,)*]))
+}
+
+fn definition(key: &Key, cluster: bool) -> TokenStream {
+    let at = number(key.number);
+    let (id, pattern, glob, shadowed) = (&key.name.id, &key.pattern, &key.glob, key.shadowed);
+    let params = key.params.iter().map(Rust::param_static);
+    let parts = key.parts.iter().map(|part| match (&part.glob, part.param) {
+        (None, Some(at)) => {
+            let at = number(at);
+            quote!(Part::Param(#at))
+        }
+        (glob, _) => quote!(Part::Literal(#glob)),
+    });
+    let ty = option(key.ty.as_ref());
+    let mut lifecycle = key.lifecycle.to_owned();
+    lifecycle[..1].make_ascii_uppercase();
+    let (lifecycle, ttl) = (ident(&lifecycle), screaming(&key.name));
+    let behaviour = behaviour(key, &key.behaviour);
+    let former = (!key.former.is_empty()).then(|| {
+        let former = key.former.iter().map(former);
+        quote!(.formerly(&[#(#former,)*]))
+    });
+    let cluster = cluster.then(|| quote!(.clustered()));
+    quote! {
+        &Definition::new(#at, [#id, #pattern, #glob], &[#(#params,)*], &[#(#parts,)*], #shadowed,)
+            .with(#ty, Lifecycle::#lifecycle, ttl::#ttl)
+            .behaving(#behaviour)
+            #cluster
+            #former
+    }
+}
+
+fn former(former: &Former) -> TokenStream {
+    let phase = ident(if former.phase == "dual-write" { "DualWrite" } else { "ReadFallback" });
+    let parts = former.parts.iter().map(|part| {
+        let Some(at) = part.param.filter(|_| part.literal.is_none()).map(number) else {
+            let literal = &part.literal;
+            return quote!(FormerPart::Literal(#literal));
+        };
+        let language = match part.language.map(number) {
+            _ if !part.keys.is_empty() => keys_language(&part.keys),
+            None => quote!(Language::Own),
+            Some(language) => quote!(Language::Of(#language)),
+        };
+        quote!(FormerPart::Value(#at, #language))
+    });
+    quote!(Former { phase: Phase::#phase, parts: &[#(#parts,)*] })
+}
+
+/// What differs from a key without any behaviour, each by its method: a struct literal would break when the
+/// library adds an option.
+fn behaviour(key: &Key, it: &Behaviour) -> TokenStream {
+    let mut made = quote!(::keyward::Behaviour::NONE);
+    if it.jitter > 0.0 {
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "0 to 1000")]
+        let jitter = number((it.jitter * 10.0).round() as u64);
+        made.extend(quote!(.jitter(#jitter)));
+    }
+    let switches = [
+        ("keep_ttl", it.keep_ttl),
+        ("sliding", it.sliding),
+        ("refuse_when_full", it.refuse_when_full),
+        ("early_refresh", it.early_refresh),
+        ("closed_on_outage", it.closed_on_outage),
+        ("negative", it.negative),
+    ];
+    for (name, _) in switches.into_iter().filter(|(_, on)| *on) {
+        let name = ident(name);
+        made.extend(quote!(.#name()));
+    }
+    let numbers = [
+        ("l1_ms", it.l1_ms),
+        ("stale_ms", it.stale_ms),
+        ("negative_ms", it.negative_ms),
+        ("load_lock_ms", it.load_lock_ms),
+        ("limit", it.limit),
+        ("window_ms", it.window_ms),
+        ("max_bytes", key.max_bytes),
+        ("max_len", key.max_len),
+    ];
+    for (name, value) in numbers {
+        if let Some(value) = value.map(number) {
+            let name = ident(name);
+            made.extend(quote!(.#name(#value)));
+        }
+    }
+    if !it.indexes.is_empty() {
+        let indexes = it.indexes.iter().map(|bound| {
+            let bound = bound.iter().map(|&at| number(at));
+            quote!(&[#(#bound,)*])
+        });
+        made.extend(quote!(.indexes(&[#(#indexes,)*])));
+    }
+    let words = [
+        ("keep", it.keep, [("first", quote!(Keep::First)), ("last", quote!(Keep::Last))]),
+        (
+            "algorithm",
+            it.algorithm,
+            [
+                ("sliding-window", quote!(Algorithm::SlidingWindow)),
+                ("gcra", quote!(Algorithm::Gcra)),
+            ],
+        ),
+    ];
+    for (name, word, known) in words {
+        if let Some((_, value)) = known.into_iter().find(|(known, _)| Some(*known) == word) {
+            let name = ident(name);
+            made.extend(quote!(.#name(::keyward::#value)));
+        }
+    }
+    made
+}
+
+fn ttl(ttl: Option<&Ttl>) -> TokenStream {
+    let duration = |ms: u64| {
+        let ms = number(ms);
+        quote!(Duration::from_millis(#ms))
+    };
+    let Some(ttl) = ttl else { return quote!(Ttl::Undeclared) };
+    let (min, max) = (ttl.min_ms.map(duration), ttl.max_ms.map(duration));
+    match ttl.kind {
+        "none" => quote!(Ttl::None),
+        "fixed" => quote!(Ttl::Fixed(#max)),
+        "range" => quote!(Ttl::Range { min: #min, max: #max }),
+        "by" => {
+            let param = ttl.by.as_ref().map(|by| &by.id);
+            let words = ttl.words.iter().map(|(word, ms)| {
+                let ttl = duration(*ms);
+                quote!((#word, #ttl))
+            });
+            quote!(Ttl::By { param: #param, words: &[#(#words,)*] })
+        }
+        _ => {
+            let max = option(max);
+            quote!(Ttl::Caller { max: #max })
+        }
+    }
+}
