@@ -193,6 +193,7 @@ impl Source {
             checked: true,
             clock: String::new(),
             complete: true,
+            values_unread: false,
             sample: None,
             shards: Vec::new(),
             notes: Vec::new(),
@@ -223,6 +224,7 @@ impl Source {
         }
         self.checked &= other.checked;
         self.complete &= other.complete;
+        self.values_unread |= other.values_unread;
         self.sample = match (self.sample, other.sample) {
             (Some(ours), Some(theirs)) if ours.error < theirs.error => Some(theirs),
             (ours, theirs) => ours.or(theirs),

@@ -58,6 +58,7 @@ pub(super) fn read<O: Observer>(
     if task.info.get("mem_allocator").starts_with("libc") {
         options.allocator = Allocator::Libc;
     }
+    options.links_slots = task.info.links_slots();
     let summary = Reader::from_read(payload)
         .and_then(|reader| reader.with(options).read(&mut watch))
         .map_err(|error| match error.kind() {
