@@ -5,8 +5,8 @@ use crate::form::{AnyName, Form, Id, Map, OneOrMany, ParamName, table};
 use crate::json_schema::{Json, Schemas, json};
 use crate::layout::LayoutTable;
 use crate::model::{
-    Case, Date, Invalidate, Invalidation, Lifecycle, OnFull, OnWrite, Phase, RuleSet, Severity,
-    Value,
+    Case, Date, Invalidate, Invalidation, Keep, Lifecycle, OnFull, OnWrite, Phase, RuleSet,
+    Severity, Value,
 };
 use crate::param::ParamForm;
 use crate::reading::Reading;
@@ -254,8 +254,10 @@ table! {
         optional max_len: Count,
         /// The bound on a value's size.
         optional max_bytes: Size,
-        /// What happens when `max_len` is reached; `"trim"` unless given.
+        /// What happens when `max_len` is reached: `"trim"` unless given, and for a set or a hash, which have no order, always `"refuse"`.
         optional on_full: OnFull,
+        /// Which end of a list or sorted set stays when it is trimmed.
+        optional keep: Keep,
         /// How a parameter that an event leaves free is resolved.
         optional invalidate: Invalidate,
         /// Keys of this definition, written like the pattern: without the prefix.

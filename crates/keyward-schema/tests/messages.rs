@@ -152,6 +152,24 @@ shows!(
     errors("[keys.a]\npattern = \"a\"\nttl = \"none\"\nl1 = \"10s\"\n")
 );
 shows!(
+    a_trim_that_would_lose_anything_or_that_nothing_asks_for,
+    errors(
+        "[keys.a]\npattern = \"a\"\ntype = \"set\"\nmember = \"text\"\nmax_len = 9\non_full = \"trim\"\n\
+         [keys.b]\npattern = \"b\"\ntype = \"hash\"\nmax_len = 9\non_full = \"trim\"\nkeep = \"first\"\n\
+         [keys.c]\npattern = \"c\"\ntype = \"list\"\nvalue = \"text\"\nkeep = \"first\"\n\
+         [keys.d]\npattern = \"d\"\nvalue = \"text\"\non_full = \"refuse\"\n\
+         [keys.e]\npattern = \"e\"\ntype = \"list\"\nvalue = \"text\"\nmax_len = 9\non_full = \"refuse\"\nkeep = \"last\"\n\
+         [keys.f]\npattern = \"f\"\ntype = \"stream\"\nvalue = \"text\"\nmax_len = 9\nkeep = \"first\"\n"
+    )
+);
+shows!(
+    a_type_for_fields_of_any_name_and_a_write_that_never_happens,
+    errors(
+        "[keys.a]\npattern = \"a\"\nfields = { \"*\" = \"uint\" }\n\
+         [keys.b]\npattern = \"b\"\ntype = \"stream\"\n[keys.b.fields]\nat = { type = \"uint\", on_write = \"keep\" }\n"
+    )
+);
+shows!(
     a_layout_with_an_unknown_slot_and_a_bad_shape,
     format!(
         "{}\n{}",

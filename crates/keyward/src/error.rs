@@ -114,7 +114,14 @@ impl fmt::Display for BuildError {
     }
 }
 
-impl std::error::Error for BuildError {}
+impl std::error::Error for BuildError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            BuildError::Value { error, .. } => Some(error),
+            _ => None,
+        }
+    }
+}
 
 /// A hash that is not as its definition says.
 #[derive(Debug, Clone, PartialEq, Eq)]

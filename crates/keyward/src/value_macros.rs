@@ -212,3 +212,33 @@ macro_rules! __key_value {
         }
     };
 }
+
+/// Names the feature that generated code needs.
+macro_rules! needs {
+    ($name:ident, $feature:literal, $what:literal) => {
+        #[cfg(feature = $feature)]
+        #[doc(hidden)]
+        #[macro_export]
+        macro_rules! $name {
+            () => {};
+        }
+
+        #[cfg(not(feature = $feature))]
+        #[doc(hidden)]
+        #[macro_export]
+        macro_rules! $name {
+            () => {
+                ::core::compile_error!(concat!(
+                    "this schema has ",
+                    $what,
+                    ": enable the feature `",
+                    $feature,
+                    "` of keyward"
+                ));
+            };
+        }
+    };
+}
+
+needs!(__needs_json, "json", "JSON values");
+needs!(__needs_zstd, "zstd", "compressed values");

@@ -205,8 +205,8 @@ fn a_prefix_with_parameters_is_bound_once() {
     assert_eq!(keys::Cart::glob(&acme, None), "acme:cart:*");
     assert_eq!(Key::parse("acme:cart:7"), Some((acme.clone(), Key::Cart(cart.clone()))));
     // ANCHOR_END: prefix
-    assert_eq!(cart.slot_behind(&acme), keyward::slot(b"acme:cart:7"));
-    assert_eq!(keys::Cart::parse_behind("acme:cart:7"), Some((acme, cart)));
+    assert_eq!(cart.slot_with_prefix(&acme), keyward::slot(b"acme:cart:7"));
+    assert_eq!(keys::Cart::parse_with_prefix("acme:cart:7"), Some((acme, cart)));
 }
 
 #[test]

@@ -40,8 +40,10 @@ impl Quotas {
         if let Some(missed) = missed {
             return self.recount(user_id, missed).await;
         }
-        match self.store.at(keys::QuotaUsed { user_id }).get().await {
-            Ok(used) => Ok(used),
+        match self.store.at(keys::QuotaUsed { user_id }).find().await {
+            Ok(Some(used)) => Ok(used),
+            // Lost, or never written: zero would give away the whole storage again.
+            Ok(None) => self.recount(user_id, 0).await,
             Err(_) => self.database.used(user_id).await,
         }
     }

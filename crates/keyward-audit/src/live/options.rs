@@ -1,5 +1,6 @@
 //! How a server is to be read.
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64};
@@ -35,7 +36,7 @@ pub struct Options {
     /// Reads only keys that match this glob, as SCAN understands it
     pub matching: Option<String>,
     /// Settings to ask for, by their names in `redis.conf`, beside those that are always told
-    pub settings: Vec<String>,
+    pub settings: BTreeSet<String>,
     /// Looks up only so many per cent of the keys, chosen by their hash
     pub sample: Option<f64>,
     /// How many elements of a collection, or nodes of a list, MEMORY USAGE looks at; from these the
@@ -78,12 +79,12 @@ impl Default for Options {
             encodings: true,
             bound: Some(Bound::default()),
             matching: None,
-            settings: Vec::new(),
+            settings: BTreeSet::new(),
             sample: None,
             memory_samples: 256,
             elements: 1_000,
             timeout: Duration::from_secs(10),
-            patience: Duration::from_secs(60),
+            patience: Duration::from_mins(1),
             force: false,
             tls: Tls::default(),
             user: None,

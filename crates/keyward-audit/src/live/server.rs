@@ -1,6 +1,6 @@
 //! What a server says of itself, and what it lets this user do.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::Ordering;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -230,7 +230,7 @@ fn numbered(word: &str, name: &str) -> Option<u64> {
 /// Adds what INFO does not tell, and what a schema declares, and says why something cannot be known.
 pub(super) fn complete_settings(
     connection: &mut Connection,
-    declared: &[String],
+    declared: &BTreeSet<String>,
     settings: &mut BTreeMap<String, String>,
     notes: &mut Vec<String>,
 ) -> Result<BTreeMap<String, &'static str>, Fault> {

@@ -20,7 +20,7 @@ use super::server::{self, Info, Setting};
 use crate::observe::{Observed, Observer};
 
 /// How long a primary may be silent: it sends a newline every ten seconds while it prepares.
-const SILENCE: Duration = Duration::from_secs(60);
+const SILENCE: Duration = Duration::from_mins(1);
 
 /// Reads one server to its end.
 pub(super) fn read<O: Observer>(

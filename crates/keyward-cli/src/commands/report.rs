@@ -99,8 +99,9 @@ pub(super) fn read(path: &Path) -> Result<Report> {
         Some(version) if version == u64::from(VERSION) => {}
         Some(version) => {
             return Err(Failure::new(format!(
-                "`{shown}` is a report of version {version}, this program reads {VERSION}"
-            )));
+                "`{shown}` is a report of version {version}, this program reads version {VERSION}"
+            ))
+            .help("audit the source again with this program"));
         }
         None => return Err(no_report("it has no `version`".to_owned())),
     }

@@ -295,6 +295,8 @@ pub struct Words {
 
     // Bounds and caches
     pub max_len_trim: &'static str,
+    pub max_len_keep_first: &'static str,
+    pub max_len_keep_last: &'static str,
     pub max_len_refuse: &'static str,
     pub max_bytes: &'static str,
     pub l1: &'static str,

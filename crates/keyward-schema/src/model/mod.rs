@@ -16,7 +16,7 @@ mod ttl;
 mod value;
 
 pub use definition::{
-    CacheOptions, Definition, Invalidate, Lifecycle, OnFull, OnWrite, ParamDeclaration,
+    CacheOptions, Definition, Invalidate, Keep, Lifecycle, OnFull, OnWrite, ParamDeclaration,
 };
 pub use derived::Derived;
 pub use event::{Binding, BindingSource, Event, Invalidation};

@@ -142,7 +142,8 @@ impl Session {
         let today = format!("{:04}-{:02}-{:02}", self.today.year, self.today.month, self.today.day);
         let file = ResumeFile::new(self.terms.clone(), today, self.secret.clone(), stopped, now());
         let path = self.path.clone().unwrap_or_else(|| PathBuf::from(default_name(url)));
-        write(&path, self.earlier.is_some(), &file.text()).map_err(|error| {
+        let text = file.text().map_err(|error| Unkept::Unwritten(error.to_string()))?;
+        write(&path, self.earlier.is_some(), &text).map_err(|error| {
             let why = crate::failure::why(&error);
             Unkept::Unwritten(format!("cannot write `{}`: {why}", path.display()))
         })

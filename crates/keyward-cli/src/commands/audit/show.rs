@@ -63,7 +63,7 @@ fn rendered(report: &Report, form: &AuditForm, places: &Places, output: &Output)
 
 /// The document that `report` reads.
 pub(crate) fn json(report: &Report) -> Result<String> {
-    let document = report.to_json().and_then(|document| serde_json::to_string_pretty(&document));
+    let document = report.to_json();
     let document = document.map_err(|error| Failure::new(format!("cannot write JSON: {error}")))?;
     Ok(document + "\n")
 }
