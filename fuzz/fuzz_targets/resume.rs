@@ -4,9 +4,7 @@
 
 use keyward_audit::live::{Counts, Resume, ResumeShard};
 use keyward_audit::render::{self, Shown};
-use keyward_audit::{
-    Audit, Options, Reading, Report, ResumeFile, Salt, Stopped, Subject, Terms, merge,
-};
+use keyward_audit::{Audit, Options, Reading, Report, ResumeFile, Salt, Subject, Terms, merge};
 use keyward_rdb::Reader;
 use keyward_schema::Style;
 use libfuzzer_sys::fuzz_target;
@@ -40,13 +38,9 @@ static SEED: LazyLock<Seed> = LazyLock::new(|| {
     let schema = keyward_schema::read(SCHEMA).schema.expect("the schema is sound");
     let options = Options { salt: Salt::of("s"), ..Options::default() };
     let audit = Arc::new(Audit::new(vec![Subject::new(schema)], &options));
-    let mut report = audit
+    let report = audit
         .read(Reader::from_slice(&snapshot()), "10.0.0.7:6379", Reading::default())
         .expect("the snapshot is sound");
-    let mut shard = report.source.shards[0].clone();
-    shard.name = "10.0.0.7:6379".to_owned();
-    report.source.shards = vec![shard];
-    report.source.complete = false;
     let shard = ResumeShard {
         name: "10.0.0.7:6379".to_owned(),
         run_id: "a".repeat(40),
@@ -59,7 +53,14 @@ static SEED: LazyLock<Seed> = LazyLock::new(|| {
         notes: vec!["note".to_owned()],
     };
     let resume = Resume { clock: 1_800_000_000_000, shards: vec![shard] };
-    let stopped = Stopped { resume, counted: vec![report.clone()] };
+    // What a scan leaves is what a report carries.
+    let counts = serde_json::to_value(&report.counts).expect("counts are JSON");
+    let stopped = serde_json::json!({
+        "resume": resume,
+        "outline": counts["outline"],
+        "counted": [counts["numbers"]],
+    });
+    let stopped = serde_json::from_value(stopped).expect("a scan that was stopped");
     let terms = Terms {
         source: "redis://10.0.0.7:6379".to_owned(),
         schemas: "0".to_owned(),
@@ -67,10 +68,11 @@ static SEED: LazyLock<Seed> = LazyLock::new(|| {
     };
     let file = ResumeFile::new(terms, "2026-11-15".to_owned(), Some("s".to_owned()), stopped, 0);
     // Otherwise nothing would be tried.
-    assert_eq!(ResumeFile::parse(file.text().as_bytes()).as_ref(), Ok(&file));
+    let text = file.text().expect("a file is JSON");
+    assert_eq!(ResumeFile::parse(text.as_bytes()).as_ref(), Ok(&file));
     assert_eq!(audit.can_go_on(&file.stopped), Ok(()));
     assert!(merge(vec![report.clone(), report.clone()]).is_ok());
-    let file = serde_json::from_str(&file.text()).expect("a file is JSON");
+    let file = serde_json::from_str(&text).expect("a file is JSON");
     Seed { audit, report, file }
 });
 
@@ -158,14 +160,21 @@ fn nth<'v>(node: &'v mut Value, left: &mut usize) -> Option<&'v mut Value> {
 fn go_on(text: &[u8]) {
     let Ok(file) = ResumeFile::parse(text) else { return };
     assert_eq!(file.check(&file.terms), Ok(()));
-    let again = ResumeFile::parse(file.text().as_bytes());
-    assert_eq!(again.as_ref().map(ResumeFile::text), Ok(file.text()));
+    let text = file.text().expect("a file is JSON");
+    let again = ResumeFile::parse(text.as_bytes());
+    assert_eq!(again.as_ref(), Ok(&file));
     let (_, _) = (file.stopped.keys(), file.stopped.expected());
     if SEED.audit.can_go_on(&file.stopped).is_err() {
         return;
     }
-    let halves = [vec![SEED.report.clone()], file.stopped.counted].concat();
-    if let Ok(merged) = merge(halves) {
+    let Ok(document) = serde_json::from_str::<Value>(&text) else { return };
+    let mut report = serde_json::to_value(&SEED.report).expect("a report is JSON");
+    report["counts"] = serde_json::json!({
+        "outline": document["stopped"]["outline"],
+        "numbers": document["stopped"]["counted"][0],
+    });
+    let Ok(half) = serde_json::from_value::<Report>(report) else { return };
+    if let Ok(merged) = merge(vec![SEED.report.clone(), half]) {
         render::terminal(&merged, &Style::default(), Shown::All);
         render::concise(&merged);
     }

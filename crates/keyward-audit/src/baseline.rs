@@ -3,6 +3,7 @@
 mod unknown;
 
 use crate::report::{BaselineInfo, Change, ChangeVerdict, Finding, Report, Sample, Source};
+use keyward_rules::Rule;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -53,7 +54,7 @@ fn changes(before: &Report, after: &Report, tolerance: f64) -> Vec<Change> {
 
 fn verdict(before: Option<&Finding>, after: &Finding, tolerance: f64) -> ChangeVerdict {
     let rise = (after.share - before.map_or(0.0, |known| known.share)) * 100.0;
-    let tolerance = if after.rule == "memory-high" { tolerance.max(MEMORY) } else { tolerance };
+    let tolerance = if after.rule == Rule::MemoryHigh { tolerance.max(MEMORY) } else { tolerance };
     match before {
         None if after.is_about_server() || rise > tolerance => ChangeVerdict::New,
         Some(_) if rise > tolerance => ChangeVerdict::Worse,
@@ -114,7 +115,7 @@ pub struct PartChange {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct FindingChange {
     /// The rule
-    pub rule: String,
+    pub rule: Rule,
     /// The definition
     pub definition: Option<String>,
     /// What is wrong
@@ -130,30 +131,31 @@ pub struct FindingChange {
 /// What changed from one report to another.
 pub fn difference(before: &Report, after: &Report, tolerance: f64) -> Difference {
     type Name = (Option<String>, String);
-    let known = [before, after].map(|report| report.source.bytes.is_known());
-    let bytes = |side: usize, bytes: u64| known[side].then_some(bytes);
-    let mut parts: BTreeMap<Name, [(u64, u64); 2]> = BTreeMap::new();
+    let known = [before, after].map(|report| report.source.bytes);
+    let mut parts: BTreeMap<Name, [(u64, Option<u64>); 2]> = BTreeMap::new();
+    let none = || known.map(|known| (0, known.of(0)));
     for (side, report) in [before, after].into_iter().enumerate() {
         let defined = report.definitions.iter().map(|definition| {
             let name = (Some(definition.schema.clone()), definition.name.clone());
             (name, &definition.facts)
         });
         let groups = report.unknown.iter().chain(&report.groups);
-        let undeclared = groups.map(|group| ((None, group.pattern.clone()), &group.facts));
+        let undeclared = groups.map(|group| ((None, group.pattern.to_string()), &group.facts));
         for (name, facts) in defined.chain(undeclared) {
-            parts.entry(name).or_default()[side] = (facts.keys, facts.bytes);
+            parts.entry(name).or_insert_with(none)[side] = (facts.keys, facts.bytes);
         }
     }
     let mut parts: Vec<PartChange> = parts
         .into_iter()
         .filter(|(_, [before, after])| {
-            before.0 != after.0 || (before.1 != after.1 && known == [true; 2])
+            before.0 != after.0
+                || before.1.zip(after.1).is_some_and(|(before, after)| before != after)
         })
         .map(|((schema, name), [before, after])| PartChange {
             schema,
             name,
             keys: [before.0, after.0],
-            bytes: [bytes(0, before.1), bytes(1, after.1)],
+            bytes: [before.1, after.1],
         })
         .collect();
     parts.sort_by_key(|part| {
@@ -164,7 +166,7 @@ pub fn difference(before: &Report, after: &Report, tolerance: f64) -> Difference
         warnings: doubts([("the first report", before), ("the second report", after)]),
         created_at: [before.created_at.clone(), after.created_at.clone()],
         keys: [before.summary.keys, after.summary.keys],
-        bytes: [bytes(0, before.summary.bytes), bytes(1, after.summary.bytes)],
+        bytes: [before.summary.bytes, after.summary.bytes],
         compliance: [before.summary.compliance, after.summary.compliance],
         parts,
         findings: finding_changes(before, after, tolerance),
@@ -216,7 +218,7 @@ fn doubts(reports: [(&str, &Report); 2]) -> Vec<String> {
 fn finding_changes(before: &Report, after: &Report, tolerance: f64) -> Vec<FindingChange> {
     let changes = changes(before, after, tolerance).into_iter();
     let changed = after.findings.iter().zip(changes).map(|(finding, change)| FindingChange {
-        rule: finding.rule.clone(),
+        rule: finding.rule,
         definition: finding.definition.clone(),
         what: finding.what.clone(),
         verdict: Some(change.verdict),
@@ -231,7 +233,7 @@ fn finding_changes(before: &Report, after: &Report, tolerance: f64) -> Vec<Findi
         }
     });
     let gone = gone.map(|known| FindingChange {
-        rule: known.rule.clone(),
+        rule: known.rule,
         definition: known.definition.clone(),
         what: known.what.clone(),
         verdict: None,

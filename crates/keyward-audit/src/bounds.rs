@@ -4,14 +4,15 @@
 //! together fit, no sum can overflow; and where they do not, a sum that stops at its greatest would be a
 //! wrong number that looks like a right one.
 
+use crate::counts::Counts;
 use crate::report::{Count, Distribution, Facts, Report};
 
 /// What all numbers of all reports may come to: 16 PiB, if they were bytes.
 const MOST: u128 = 1 << 54;
 
-/// Whether these reports can be added up.
-pub(crate) fn can_be_added<'r>(reports: impl IntoIterator<Item = &'r Report>) -> bool {
-    reports.into_iter().map(report).sum::<u128>() <= MOST
+/// Whether these counts can be added up.
+pub(crate) fn can_be_added<'c>(counts: impl IntoIterator<Item = &'c Counts>) -> bool {
+    sum(counts.into_iter().flat_map(Counts::numbers)) <= MOST
 }
 
 /// Whether a number alone is no more than there can be.
@@ -19,46 +20,51 @@ pub(crate) fn can_be(number: u64) -> bool {
     u128::from(number) <= MOST
 }
 
-fn report(report: &Report) -> u128 {
+/// Whether a report's own numbers can be added up, and those that it carries.
+pub(crate) fn is_sound(report: &Report) -> bool {
     let summary = &report.summary;
-    let numbers = [summary.keys, summary.bytes, summary.judged, summary.compliant, summary.expired];
     let counts = [summary.foreign, summary.unknown, summary.defined];
-    let shards = report.source.shards.iter();
-    let definitions = report.definitions.iter().map(|it| {
-        let old: u128 = it.old_names.iter().map(|old| sum(&[old.keys, old.bytes])).sum();
-        facts(&it.facts) + count(it.derived) + old
+    let definitions = report.definitions.iter().flat_map(|it| {
+        let old = it.old_names.iter().flat_map(|old| [old.keys, old.bytes.unwrap_or(0)]);
+        facts(&it.facts).chain(count(it.derived)).chain(old)
     });
-    let groups = report.unknown.iter().chain(&report.groups).map(|it| facts(&it.facts));
-    let leaves = report.state.leaves.iter().map(|it| facts(&it.facts) + count(it.misfits));
-    sum(&numbers)
-        + counts.into_iter().map(count).sum::<u128>()
-        + shards.map(|it| sum(&[it.keys_seen, it.dbsize.unwrap_or(0)])).sum::<u128>()
-        + definitions.sum::<u128>()
-        + groups.sum::<u128>()
-        + leaves.sum::<u128>()
-        + report.foreign.iter().map(|it| sum(&[it.keys, it.bytes])).sum::<u128>()
-        + report.findings.iter().map(|it| sum(&[it.count, it.of, it.bytes])).sum::<u128>()
+    let groups = report.unknown.iter().chain(&report.groups).flat_map(|it| facts(&it.facts));
+    let shards = report.source.shards.iter().flat_map(|it| [it.keys_seen, it.dbsize.unwrap_or(0)]);
+    let foreign = report.foreign.iter().flat_map(|it| [it.keys, it.bytes.unwrap_or(0)]);
+    let findings = report.findings.iter().flat_map(|it| [it.count, it.of, it.bytes.unwrap_or(0)]);
+    let singles = [summary.keys, summary.judged, summary.compliant, summary.expired];
+    let own = (singles.into_iter())
+        .chain(summary.bytes)
+        .chain(counts.into_iter().flat_map(count))
+        .chain(definitions)
+        .chain(groups)
+        .chain(shards)
+        .chain(foreign)
+        .chain(findings);
+    sum(own) <= MOST && can_be_added([&report.counts.counts])
 }
 
-fn facts(facts: &Facts) -> u128 {
+fn facts(facts: &Facts) -> impl Iterator<Item = u64> {
     let ttl = &facts.ttl;
-    let more = [&facts.sizes, &facts.lengths, &ttl.remaining];
-    let more = more.into_iter().chain(&facts.idle).chain(&facts.freq);
-    let named = facts.types.values().chain(facts.encodings.values());
-    sum(&[facts.keys, facts.bytes, ttl.none, ttl.expiring, ttl.expired, ttl.too_long])
-        + ttl.buckets.iter().map(|it| u128::from(it.keys)).sum::<u128>()
-        + named.map(|number| u128::from(*number)).sum::<u128>()
-        + more.map(distribution).sum::<u128>()
+    let distributions = [Some(&facts.lengths), Some(&ttl.remaining), facts.sizes.as_ref()];
+    let distributions = distributions.into_iter().chain([facts.idle.as_ref(), facts.freq.as_ref()]);
+    [facts.keys, ttl.none, ttl.expiring, ttl.expired, ttl.too_long]
+        .into_iter()
+        .chain(facts.bytes)
+        .chain(ttl.buckets.iter().map(|it| it.keys))
+        .chain(facts.types.values().copied())
+        .chain(facts.encodings.values().copied())
+        .chain(distributions.flatten().flat_map(distribution))
 }
 
-fn distribution(of: &Distribution) -> u128 {
-    of.histogram.iter().map(|bar| u128::from(bar.count)).sum()
+fn distribution(of: &Distribution) -> impl Iterator<Item = u64> {
+    of.histogram.iter().map(|bar| bar.count)
 }
 
-fn count(count: Count) -> u128 {
-    sum(&[count.keys, count.bytes])
+fn count(count: Count) -> impl Iterator<Item = u64> {
+    [count.keys, count.bytes.unwrap_or(0)].into_iter()
 }
 
-fn sum(numbers: &[u64]) -> u128 {
-    numbers.iter().map(|number| u128::from(*number)).sum()
+fn sum(numbers: impl Iterator<Item = u64>) -> u128 {
+    numbers.map(u128::from).sum()
 }

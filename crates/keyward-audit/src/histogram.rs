@@ -1,9 +1,11 @@
 //! How numbers are distributed: log-linear bars, eight for each power of two, the same everywhere.
 
 use crate::report::{Bar, Distribution};
+use serde::{Deserialize, Serialize};
 
 /// Counts numbers by their size. Only the bars between the least and the greatest take memory.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "Stored", into = "Stored")]
 pub(crate) struct Histogram {
     first: usize,
     counts: Vec<u64>,
@@ -38,15 +40,28 @@ impl Histogram {
         self.counts[at] += 1;
     }
 
-    pub(crate) fn absorb(&mut self, other: &Histogram) {
-        for (bar, count) in (other.first..).zip(&other.counts).filter(|(_, count)| **count > 0) {
-            if self.counts.get(bar.wrapping_sub(self.first)).is_none() {
-                self.add_outside(bar);
-                self.counts[bar - self.first] -= 1;
-            }
-            self.counts[bar - self.first] += count;
-        }
+    pub(crate) fn merge(&mut self, other: &Histogram) {
+        other.bars().for_each(|(bar, count)| self.add_many(bar, count));
         self.max = self.max.max(other.max);
+    }
+
+    fn add_many(&mut self, bar: usize, count: u64) {
+        if self.counts.get(bar.wrapping_sub(self.first)).is_none() {
+            self.add_outside(bar);
+            self.counts[bar - self.first] -= 1;
+        }
+        self.counts[bar - self.first] += count;
+    }
+
+    /// The bars that are not empty.
+    fn bars(&self) -> impl Iterator<Item = (usize, u64)> {
+        let bars = (self.first..).zip(self.counts.iter().copied());
+        bars.filter(|(_, count)| *count > 0)
+    }
+
+    /// Every number that is added when histograms are merged.
+    pub(crate) fn numbers(&self) -> impl Iterator<Item = u64> {
+        self.counts.iter().copied()
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -54,27 +69,46 @@ impl Histogram {
     }
 
     pub(crate) fn distribution(&self) -> Distribution {
-        let bars = (self.first..).zip(&self.counts).filter(|(_, count)| **count > 0);
         let histogram =
-            bars.map(|(bar, count)| Bar { from: least(bar), to: greatest(bar), count: *count });
+            self.bars().map(|(bar, count)| Bar { from: least(bar), to: greatest(bar), count });
         Distribution { max: self.max, histogram: histogram.collect(), ..Distribution::default() }
             .with_quantiles()
     }
 }
 
-impl Distribution {
-    /// Adds what another distribution has counted.
-    pub(crate) fn merge(&mut self, other: &Distribution) {
-        for bar in &other.histogram {
-            match self.histogram.binary_search_by_key(&bar.from, |known| known.from) {
-                Ok(at) => self.histogram[at].count += bar.count,
-                Err(at) => self.histogram.insert(at, *bar),
-            }
-        }
-        self.max = self.max.max(other.max);
-        *self = std::mem::take(self).with_quantiles();
-    }
+/// In a file: the bars that are not empty, by number.
+#[derive(Serialize, Deserialize)]
+struct Stored {
+    max: u64,
+    bars: Vec<(usize, u64)>,
+}
 
+impl From<Histogram> for Stored {
+    fn from(histogram: Histogram) -> Self {
+        Stored { max: histogram.max, bars: histogram.bars().collect() }
+    }
+}
+
+impl TryFrom<Stored> for Histogram {
+    type Error = &'static str;
+
+    fn try_from(stored: Stored) -> Result<Self, Self::Error> {
+        let mut histogram = Histogram { max: stored.max, ..Histogram::default() };
+        for (bar, count) in stored.bars {
+            if bar > bar_of(u64::MAX) || count == 0 {
+                return Err("a histogram has a bar that there cannot be");
+            }
+            // Whether sums can overflow is asked of all numbers together, later.
+            if histogram.counts.get(bar.wrapping_sub(histogram.first)).is_some_and(|it| *it > 0) {
+                return Err("a histogram has a bar twice");
+            }
+            histogram.add_many(bar, count);
+        }
+        Ok(histogram)
+    }
+}
+
+impl Distribution {
     fn with_quantiles(mut self) -> Self {
         self.p50 = self.quantile(50);
         self.p90 = self.quantile(90);
@@ -126,19 +160,19 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn of(numbers: &[u64]) -> Distribution {
+    fn of(numbers: &[u64]) -> Histogram {
         let mut histogram = Histogram::default();
         for number in numbers {
             histogram.add(*number);
         }
-        histogram.distribution()
+        histogram
     }
 
     #[test]
     fn small_numbers_have_bars_of_their_own() {
-        let ones = of(&[1, 2, 2, 3]);
+        let ones = of(&[1, 2, 2, 3]).distribution();
         assert_eq!((ones.p50, ones.p90, ones.max), (2, 3, 3));
-        assert_eq!(of(&[]), Distribution::default());
+        assert_eq!(of(&[]).distribution(), Distribution::default());
     }
 
     proptest! {
@@ -151,7 +185,7 @@ mod tests {
 
         #[test]
         fn a_quantile_is_at_most_an_eighth_too_high(mut numbers in proptest::collection::vec(0u64..1 << 40, 1..200)) {
-            let found = of(&numbers).p90;
+            let found = of(&numbers).distribution().p90;
             numbers.sort_unstable();
             let exact = numbers[(numbers.len() * 9).div_ceil(10) - 1];
             prop_assert!(found >= exact && found - exact <= exact / 8);
@@ -161,7 +195,9 @@ mod tests {
         fn two_halves_are_the_whole(left: Vec<u64>, right: Vec<u64>) {
             let mut merged = of(&left);
             merged.merge(&of(&right));
-            prop_assert_eq!(merged, of(&[left, right].concat()));
+            prop_assert_eq!(&merged, &of(&[left, right].concat()));
+            let stored = serde_json::to_string(&merged).unwrap();
+            prop_assert_eq!(serde_json::from_str::<Histogram>(&stored).unwrap(), merged);
         }
     }
 }

@@ -1,234 +1,396 @@
-//! Groups of undeclared keys from several observers, put together and made fit to be shown.
+//! Keys that nobody declared, grouped by what they look like.
 //!
-//! In a report, a word of a group is written `user#9f2c41d07b3e8a55:`, with a salted hash behind it. A word
-//! that is perhaps the name of a person has lost its text, and only the hash tells it from others:
-//! `#9f2c41d07b3e8a55:`.
+//! A tree of segments. Where a place has more words than [`MOST_WORDS`], they are values rather than words, and
+//! become one: `user:alice:cart`, `user:bob:cart` and so on become `user:<word>:cart`. Which places these are
+//! depends on the set of keys alone, not on their order: whatever was joined early would have been joined late.
+//! Only where there are more leaves than fit does the order matter, and the report says so.
+//!
+//! Nothing outside knows of the tree: keys go in by [`Leaves::add`], trees of shards become one by
+//! [`Leaves::merge`], and what is shown comes out of [`Leaves::groups`]. Before a tree leaves the process,
+//! [`Leaves::hide`] takes the words out that must not be shown. A hidden word is known by its salted hash, so
+//! that it is the same word in every shard, and gets its name back from a shard that may show it.
 
+mod file;
+mod groups;
+mod near;
+
+pub(crate) use groups::Group;
+pub(crate) use near::{Near, Parting};
+
+use crate::counts::{Amount, Example, Examples, KeyCounts};
 use crate::hash::Salt;
-use crate::infer::{MOST_WORDS, WORD, is_word, joined};
-use crate::report::Leaf;
-use crate::segment::Kind;
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use crate::mask::Mask;
+use crate::segment::{self, REST, any_word, is_word, look, segments};
+use serde::{Deserialize, Serialize};
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 
-const SEPARATORS: [char; 3] = [':', '/', '|'];
+/// More words than these at one place are values.
+const MOST_WORDS: usize = 24;
+/// The most leaves that are kept apart.
+const MOST_LEAVES: usize = 4096;
+/// The most segments that are looked at; what follows is taken as one.
+const DEEPEST: usize = 16;
+/// The longest key that is looked at to its end.
+const LONGEST: usize = 1024;
+
+/// The tree.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(crate) struct Leaves {
+    root: Node,
+    /// How many leaves there are
+    size: usize,
+    bounds: Bounds,
+    /// Empty between calls: memory for names
+    scratch: String,
+}
+
+/// How finely keys are told apart; coarser where there are too many leaves.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+struct Bounds {
+    words: usize,
+    depth: usize,
+}
+
+impl Default for Bounds {
+    fn default() -> Self {
+        Bounds { words: MOST_WORDS, depth: DEEPEST }
+    }
+}
+
+/// A place in the tree.
+#[derive(Debug, Clone, Default, PartialEq)]
+struct Node {
+    kind: NodeKind,
+    /// By what they look like, with the separator; a hidden word by its hash
+    children: HashMap<Box<str>, Node>,
+    /// How many children are words
+    words: usize,
+    /// Whether words are values here
+    any: bool,
+    leaf: Option<Box<Leaf>>,
+}
+
+/// What stands at a node.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+enum NodeKind {
+    /// A value of some kind, or whatever stands for many words
+    #[default]
+    Value,
+    /// A word that a schema has, which is never taken for a value
+    Declared,
+    /// Any other word, by its salted hash; `None` where hashes of several salts were merged
+    Word(Option<u64>),
+}
+
+/// The keys that end at a node.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Leaf {
+    pub(crate) keys: KeyCounts,
+    /// Keys that would belong to a definition if a parameter had a value of its type
+    pub(crate) misfits: Amount,
+    pub(crate) examples: Examples,
+    /// The key that comes first in the salted order, as it is: until its neighbour was looked for
+    #[serde(skip)]
+    first: Option<(u64, Box<[u8]>)>,
+    /// The neighbour of that key, with its place in the order
+    near: Option<(u64, Option<Near>)>,
+}
+
+impl Leaves {
+    /// The leaf of a key, to be told of it; so many of the biggest keys are wanted.
+    pub(crate) fn add(&mut self, key: &[u8], mask: &Mask, top: usize) -> &mut Leaf {
+        if self.size > MOST_LEAVES {
+            self.tighten();
+        }
+        let key = &key[..key.len().min(LONGEST)];
+        let mut name = std::mem::take(&mut self.scratch);
+        let mut node = &mut self.root;
+        for (depth, segment) in segments(key).take(self.bounds.depth + 1).enumerate() {
+            name.clear();
+            if depth == self.bounds.depth {
+                name.push_str(REST);
+            } else {
+                look(segment, &mut name);
+            }
+            node = node.child(&name, mask, self.bounds, &mut self.size);
+        }
+        name.clear();
+        self.scratch = name;
+        if node.leaf.is_none() {
+            self.size += 1;
+        }
+        node.leaf
+            .get_or_insert_with(|| Box::new(Leaf { keys: KeyCounts::new(top), ..Leaf::default() }))
+    }
+
+    /// Adds the keys of another tree. The coarser of the two decides how finely keys are told apart.
+    pub(crate) fn merge(&mut self, mut other: Leaves) {
+        let bounds = Bounds {
+            words: self.bounds.words.min(other.bounds.words),
+            depth: self.bounds.depth.min(other.bounds.depth),
+        };
+        for tree in [&mut *self, &mut other] {
+            if tree.bounds != bounds {
+                tree.bounds = bounds;
+                tree.root.tighten(bounds.words, bounds.depth);
+            }
+        }
+        self.root.merge(other.root, bounds.words);
+        self.size = self.root.count();
+        if self.size > MOST_LEAVES {
+            self.tighten();
+        }
+    }
+
+    /// Makes room: fewer words at a place, then fewer places.
+    #[cold]
+    fn tighten(&mut self) {
+        while self.size > MOST_LEAVES / 2 {
+            if self.bounds.words > 1 {
+                self.bounds.words /= 2;
+            } else if self.bounds.depth > 1 {
+                self.bounds.depth /= 2;
+            } else {
+                return;
+            }
+            self.root.tighten(self.bounds.words, self.bounds.depth);
+            self.size = self.root.count();
+        }
+    }
+
+    /// Whether there were too many leaves, so that the groups depend on the order of the keys.
+    pub(crate) fn is_approximate(&self) -> bool {
+        self.bounds != Bounds::default()
+    }
+
+    /// All keys.
+    pub(crate) fn amount(&self) -> Amount {
+        let mut all = Amount::default();
+        self.root.each(&mut |leaf| all.merge(leaf.keys.amount));
+        all
+    }
+
+    /// Forgets hashes, where those of several salts meet: words are known by their names only.
+    pub(crate) fn forget_salt(&mut self) {
+        self.root.forget_salt(self.bounds.words);
+    }
+
+    /// Every number that is added when trees are merged.
+    pub(crate) fn numbers(&self) -> impl Iterator<Item = u64> {
+        let mut numbers = Vec::new();
+        self.root.each(&mut |leaf| {
+            numbers.extend(leaf.keys.numbers());
+            numbers.extend([leaf.misfits.keys, leaf.misfits.bytes]);
+        });
+        numbers.into_iter()
+    }
+}
 
 impl Leaf {
-    /// Gives every word its hash, but those that a schema has.
-    pub(crate) fn mark(&mut self, salt: Salt, known: &HashSet<String>) {
-        for segment in self.segments.iter_mut().filter(|segment| is_word(segment)) {
-            let (word, separator) = cut(segment);
-            if known.contains(word) {
-                continue;
+    /// Keeps a key as an example, if it is one.
+    pub(crate) fn exemplify(&mut self, key: &[u8], order: u64, mask: &Mask) {
+        if self.examples.want(order) {
+            self.examples.add(Example { order, key: mask.unknown(key), detail: None });
+            if self.first.as_ref().is_none_or(|(known, _)| order < *known) {
+                self.first = Some((order, key[..key.len().min(LONGEST)].into()));
             }
-            *segment = format!("{word}#{:016x}{separator}", salt.hash(word.as_bytes()));
         }
     }
 
-    /// The pattern, if these are its segments as they are shown.
-    pub(crate) fn pattern(&self) -> String {
-        if self.segments.is_empty() { "(an empty key)".to_owned() } else { self.segments.concat() }
+    /// Keys that are near no definition's parameters.
+    pub(crate) fn strangers(&self) -> Amount {
+        let Amount { keys, bytes } = self.keys.amount;
+        Amount {
+            keys: keys.saturating_sub(self.misfits.keys),
+            bytes: bytes.saturating_sub(self.misfits.bytes),
+        }
     }
 
-    /// Hides what stands for a value in these segments.
-    fn hide(&mut self, shown: &[String]) {
-        let hidden = |key: &str| {
-            let mut text = String::new();
-            for (at, segment) in key.split_inclusive(SEPARATORS).enumerate() {
-                match shown.get(at).or(shown.last()) {
-                    Some(pattern) if pattern.starts_with('<') && !segment.contains('#') => {
-                        text.push_str(pattern);
-                    }
-                    _ => text.push_str(segment),
+    fn merge(&mut self, other: Leaf) {
+        fn least<T>(ours: Option<(u64, T)>, theirs: Option<(u64, T)>) -> Option<(u64, T)> {
+            ours.into_iter().chain(theirs).min_by_key(|(order, _)| *order)
+        }
+        self.keys.merge(other.keys);
+        self.misfits.merge(other.misfits);
+        self.examples.merge(other.examples);
+        self.first = least(self.first.take(), other.first);
+        self.near = least(self.near.take(), other.near);
+    }
+}
+
+impl Node {
+    /// The child for a segment; words become a value where they are too many.
+    fn child(&mut self, name: &str, mask: &Mask, bounds: Bounds, size: &mut usize) -> &mut Node {
+        // Most keys are of a leaf that is known: whether a name is a word is only asked of a new one.
+        if self.children.contains_key(name) {
+            return self.children.get_mut(name).expect("it is there");
+        }
+        let kind = NodeKind::of(name, mask);
+        if !matches!(kind, NodeKind::Word(_)) {
+            return self.children.entry(name.into()).or_insert(Node { kind, ..Node::default() });
+        }
+        if !self.any && self.words >= bounds.words {
+            let before = self.count();
+            self.join(bounds.words);
+            *size = size.saturating_sub(before.saturating_sub(self.count()));
+        }
+        if self.any {
+            return self.children.entry(any_word(name).into()).or_default();
+        }
+        self.words += 1;
+        self.children.entry(name.into()).or_insert(Node { kind, ..Node::default() })
+    }
+
+    /// Makes a value of all words here.
+    fn join(&mut self, most: usize) {
+        self.any = true;
+        self.words = 0;
+        for (name, mut node) in std::mem::take(&mut self.children) {
+            let is_word = matches!(node.kind, NodeKind::Word(_));
+            let name = if is_word { any_word(&name).into() } else { name };
+            if is_word {
+                node.kind = NodeKind::Value;
+            }
+            self.put(name, node, most);
+        }
+    }
+
+    /// Puts a node below a name, to what is there already.
+    fn put(&mut self, name: Box<str>, node: Node, most: usize) {
+        match self.children.entry(name) {
+            Entry::Occupied(known) => known.into_mut().merge(node, most),
+            Entry::Vacant(free) => drop(free.insert(node)),
+        }
+    }
+
+    /// Takes over what another node has.
+    fn merge(&mut self, other: Node, most: usize) {
+        match (&mut self.leaf, other.leaf) {
+            (Some(ours), Some(theirs)) => ours.merge(*theirs),
+            (ours, Some(theirs)) => *ours = Some(theirs),
+            (_, None) => {}
+        }
+        if other.any && !self.any {
+            self.join(most);
+        }
+        for (name, mut node) in other.children {
+            match node.kind {
+                NodeKind::Word(_) if self.any => {
+                    node.kind = NodeKind::Value;
+                    self.put(any_word(&name).into(), node, most);
+                }
+                NodeKind::Word(hash) => self.put_word(name, hash, node, most),
+                _ => self.put(name, node, most),
+            }
+        }
+    }
+
+    fn put_word(&mut self, name: Box<str>, hash: Option<u64>, node: Node, most: usize) {
+        match self.same_word(&name, hash) {
+            Some(ours) if is_hidden(&ours) && !is_hidden(&name) => {
+                let hidden = self.children.remove(&ours).unwrap_or_default();
+                self.put(name.clone(), hidden, most);
+                self.put(name, node, most);
+            }
+            Some(ours) => self.put(ours, node, most),
+            None => {
+                self.words += 1;
+                self.put(name, node, most);
+                if self.words > most {
+                    self.join(most);
                 }
             }
-            text
+        }
+    }
+
+    /// The name under which a word is known here: its own, or that of the same hash.
+    fn same_word(&self, name: &str, hash: Option<u64>) -> Option<Box<str>> {
+        if self.children.contains_key(name) {
+            return Some(name.into());
+        }
+        let end = segment::cut(name).1;
+        let is_same = |known: &str, node: &Node| {
+            hash.is_some() && node.kind == NodeKind::Word(hash) && segment::cut(known).1 == end
         };
-        self.examples.iter_mut().for_each(|example| example.key = hidden(&example.key));
-        self.facts.biggest.iter_mut().for_each(|big| big.key = hidden(&big.key));
+        let same = self.children.iter().find(|(known, node)| is_same(known, node));
+        same.map(|(known, _)| known.clone())
     }
-}
 
-/// Puts together what several observers saw: the same groups, and words that are too many.
-pub(crate) fn unite(mut leaves: Vec<Leaf>, top: usize) -> Vec<Leaf> {
-    let mut texts: HashMap<String, String> = HashMap::new();
-    for segment in leaves.iter().flat_map(|leaf| &leaf.segments) {
-        if let Some((word, hash)) = marked(segment).filter(|(word, _)| !word.is_empty()) {
-            texts.insert(hash.to_owned(), word.to_owned());
+    fn tighten(&mut self, most: usize, depth: usize) {
+        if depth == 0 {
+            let mut rest = Node::default();
+            for (_, node) in std::mem::take(&mut self.children) {
+                node.into_each(&mut |leaf| {
+                    rest.merge(Node { leaf: Some(leaf), ..Node::default() }, most);
+                });
+            }
+            (self.words, self.any) = (0, false);
+            if rest.leaf.is_some() {
+                self.children.insert(REST.into(), rest);
+            }
+            return;
         }
-    }
-    for segment in leaves.iter_mut().flat_map(|leaf| &mut leaf.segments) {
-        if let Some(("", hash)) = marked(segment)
-            && let Some(word) = texts.get(hash)
-        {
-            *segment = format!("{word}{segment}");
+        if !self.any && self.words > most {
+            self.join(most);
         }
+        self.children.values_mut().for_each(|node| node.tighten(most, depth - 1));
     }
-    let deepest = leaves.iter().map(|leaf| leaf.segments.len()).max().unwrap_or(0);
-    for depth in 0..deepest {
-        for places in places(&leaves, depth, |leaf| {
-            leaf.segments[..depth].iter().map(|it| name(it)).collect()
-        }) {
-            let names: BTreeSet<&str> = places
-                .iter()
-                .map(|at| leaves[*at].segments[depth].as_str())
-                .filter(|segment| marked(segment).is_some())
-                .map(name)
-                .collect();
-            let any = places.iter().any(|at| leaves[*at].segments[depth].starts_with(WORD));
-            if any || names.len() > MOST_WORDS {
-                for at in places {
-                    let segment = &mut leaves[at].segments[depth];
-                    if marked(segment).is_some() {
-                        *segment = joined(segment);
-                    }
+
+    fn forget_salt(&mut self, most: usize) {
+        for (name, mut node) in std::mem::take(&mut self.children) {
+            node.forget_salt(most);
+            match node.kind {
+                NodeKind::Word(_) if is_hidden(&name) => {
+                    node.kind = NodeKind::Value;
+                    self.words -= 1;
+                    self.put(segment::hidden_word(&name).into(), node, most);
                 }
+                NodeKind::Word(_) => {
+                    node.kind = NodeKind::Word(None);
+                    self.put(name, node, most);
+                }
+                _ => self.put(name, node, most),
             }
         }
     }
-    gather(leaves, top)
-}
 
-/// The groups as they are shown. Words that only few keys have each are put together: they are values, and
-/// perhaps names of people.
-pub(crate) fn show(leaves: &[Leaf], top: usize, revealed: bool) -> Vec<Leaf> {
-    let paths = shown(leaves);
-    let shown = leaves.iter().zip(paths).map(|(leaf, path)| {
-        let mut leaf = leaf.clone();
-        if !revealed {
-            leaf.hide(&path);
-        }
-        leaf.segments = path;
-        leaf
-    });
-    gather(shown.collect(), top)
-}
+    fn count(&self) -> usize {
+        usize::from(self.leaf.is_some()) + self.children.values().map(Node::count).sum::<usize>()
+    }
 
-/// Takes the text from words that are not shown.
-pub(crate) fn redact(leaves: &mut [Leaf]) {
-    let paths = shown(leaves);
-    for (leaf, path) in leaves.iter_mut().zip(paths) {
-        leaf.hide(&path);
-        for (segment, shown) in leaf.segments.iter_mut().zip(&path) {
-            if shown.starts_with('<')
-                && let Some(at) = segment.find('#')
-            {
-                segment.replace_range(..at, "");
-            }
-        }
+    fn each<'n>(&'n self, visit: &mut dyn FnMut(&'n Leaf)) {
+        self.leaf.iter().for_each(|leaf| visit(leaf));
+        self.children.values().for_each(|node| node.each(visit));
+    }
+
+    fn each_mut<'n>(&'n mut self, visit: &mut dyn FnMut(&'n mut Leaf)) {
+        self.leaf.iter_mut().for_each(|leaf| visit(leaf));
+        self.children.values_mut().for_each(|node| node.each_mut(visit));
+    }
+
+    fn into_each(self, visit: &mut dyn FnMut(Box<Leaf>)) {
+        self.leaf.into_iter().for_each(&mut *visit);
+        self.children.into_values().for_each(|node| node.into_each(visit));
     }
 }
 
-/// The segments of each leaf as they are shown.
-fn shown(leaves: &[Leaf]) -> Vec<Vec<String>> {
-    let mut paths: Vec<Vec<String>> = vec![Vec::new(); leaves.len()];
-    let deepest = leaves.iter().map(|leaf| leaf.segments.len()).max().unwrap_or(0);
-    for depth in 0..deepest {
-        let mut together: BTreeMap<Vec<String>, Vec<usize>> = BTreeMap::new();
-        for (at, leaf) in leaves.iter().enumerate().filter(|(_, leaf)| leaf.segments.len() > depth)
-        {
-            let _ = leaf;
-            together.entry(paths[at].clone()).or_default().push(at);
-        }
-        for places in together.into_values() {
-            let hidden = few(leaves, &places, depth);
-            for at in places {
-                let segment = leaves[at].segments[depth].as_str();
-                let text = match marked(segment) {
-                    None => segment.to_owned(),
-                    Some((word, _)) if !word.is_empty() && !hidden.contains(name(segment)) => {
-                        format!("{word}{}", cut(segment).1)
-                    }
-                    Some(_) => format!("<{}>{}", Kind::Text.word(), cut(segment).1),
-                };
-                paths[at].push(text);
-            }
+impl NodeKind {
+    fn of(name: &str, mask: &Mask) -> Self {
+        let (inside, _) = segment::cut(name);
+        match is_word(name) {
+            false => NodeKind::Value,
+            true if mask.declares(inside) => NodeKind::Declared,
+            true => NodeKind::Word(Some(hash(mask.salt, inside))),
         }
     }
-    paths
 }
 
-/// The words at one place that only few keys have.
-fn few<'l>(leaves: &'l [Leaf], places: &[usize], depth: usize) -> BTreeSet<&'l str> {
-    /// With fewer keys than this a word says little.
-    const FEW: u64 = 3;
-    /// With fewer keys than this and the same below them, many words are a value.
-    const SOME: u64 = 16;
-    const MANY: usize = 4;
-    let mut words: BTreeMap<&str, (u64, BTreeSet<Vec<&str>>)> = BTreeMap::new();
-    for at in places {
-        let leaf = &leaves[*at];
-        let segment = leaf.segments[depth].as_str();
-        if marked(segment).is_some() {
-            let (keys, below) = words.entry(name(segment)).or_default();
-            *keys += leaf.facts.keys;
-            below.insert(leaf.segments[depth + 1..].iter().map(|it| name(it)).collect());
-        }
-    }
-    let mut hidden: BTreeSet<&str> =
-        words.iter().filter(|(_, (keys, _))| *keys < FEW).map(|(name, _)| *name).collect();
-    if hidden.len() < 2 {
-        hidden.clear();
-    }
-    let mut alike: BTreeMap<&BTreeSet<Vec<&str>>, Vec<&'l str>> = BTreeMap::new();
-    for (name, (_, below)) in words.iter().filter(|(_, (keys, _))| *keys < SOME) {
-        alike.entry(below).or_default().push(name);
-    }
-    hidden.extend(alike.into_values().filter(|names| names.len() >= MANY).flatten());
-    hidden
+fn hash(salt: Salt, word: &str) -> u64 {
+    salt.hash(word.as_bytes())
 }
 
-/// The leaves that share what stands before a depth.
-fn places<'l>(
-    leaves: &'l [Leaf],
-    depth: usize,
-    before: impl Fn(&'l Leaf) -> Vec<&'l str>,
-) -> Vec<Vec<usize>> {
-    let mut together: BTreeMap<Vec<&str>, Vec<usize>> = BTreeMap::new();
-    for (at, leaf) in leaves.iter().enumerate().filter(|(_, leaf)| leaf.segments.len() > depth) {
-        together.entry(before(leaf)).or_default().push(at);
-    }
-    together.into_values().collect()
-}
-
-/// Merges leaves with the same segments, and sorts them.
-fn gather(leaves: Vec<Leaf>, top: usize) -> Vec<Leaf> {
-    let mut all: BTreeMap<Vec<String>, Leaf> = BTreeMap::new();
-    for leaf in leaves {
-        let path = leaf.segments.iter().map(|segment| name(segment).to_owned()).collect();
-        match all.entry(path) {
-            std::collections::btree_map::Entry::Occupied(known) => {
-                known.into_mut().merge(&leaf, top);
-            }
-            std::collections::btree_map::Entry::Vacant(free) => {
-                free.insert(leaf);
-            }
-        }
-    }
-    all.into_values().collect()
-}
-
-/// A segment without the separator at its end, and the separator.
-fn cut(segment: &str) -> (&str, &str) {
-    let inside = segment.trim_end_matches(SEPARATORS);
-    segment.split_at(inside.len())
-}
-
-/// The text and the hash of a word; `None` for a value.
-fn marked(segment: &str) -> Option<(&str, &str)> {
-    cut(segment).0.split_once('#')
-}
-
-/// Whether a segment as it is shown stands for any word, and another for one or for any.
-pub(crate) fn is_free(wide: &str, narrow: &str) -> bool {
-    let ((wide, separator), (narrow, end)) = (cut(wide), cut(narrow));
-    let any = |segment: &str| segment == WORD || segment == format!("<{}>", Kind::Text.word());
-    separator == end && any(wide) && (any(narrow) || is_word(narrow))
-}
-
-/// What tells a segment from others: a word's text, or its hash where that is all there is.
-fn name(segment: &str) -> &str {
-    match segment.find('#') {
-        Some(0) | None => segment,
-        Some(at) => &segment[..at],
-    }
+/// Whether a name is only the hash of a word. No look has a `#`, which is no character of a word.
+fn is_hidden(name: &str) -> bool {
+    name.starts_with('#')
 }

@@ -4,20 +4,20 @@ mod definition;
 mod joins;
 mod space;
 
-pub(crate) use definition::{Limit, Planned, Slot, Stored, slots};
+pub(crate) use definition::{Limit, Planned, Stored, slots};
 pub(crate) use joins::{Joins, PlannedJoin, Side};
 use space::Beginning;
 pub(crate) use space::{Class, Space};
 
 use crate::hash::Salt;
 use crate::mask::Mask;
-use crate::report::{SchemaInfo, Severity};
-use keyward_pattern::{Keyspace, Part, Template};
-use keyward_rules::Live;
+use crate::outline::{Outline, OutlinedDefinition, OutlinedForeign, OutlinedParam, OutlinedSchema};
+use crate::report::Severity;
+use crate::settings;
+use keyward_pattern::Keyspace;
+use keyward_rules::{Live, Rule};
 use keyward_schema::model::{Date, Definition, Schema, Severity as RuleSeverity};
-use std::collections::HashSet;
 use std::ops::Range;
-use std::sync::Arc;
 
 /// What an audit looks for, shared by all who observe.
 ///
@@ -45,21 +45,16 @@ use std::sync::Arc;
 pub struct Audit {
     pub(crate) schemas: Vec<Schema>,
     pub(crate) keyspaces: Vec<Keyspace>,
-    pub(crate) infos: Vec<SchemaInfo>,
+    /// What is counted
+    pub(crate) outline: Outline,
     pub(crate) spaces: Vec<Space>,
     /// The definitions of all schemas, one schema after the other
     pub(crate) definitions: Vec<Planned>,
     pub(crate) joins: Vec<PlannedJoin>,
     pub(crate) mask: Mask,
     pub(crate) top: usize,
-    /// Tells the texts of the schemas apart
-    pub(crate) fingerprint: String,
-    /// How serious an unknown key is
-    pub(crate) unknown_key: Option<Severity>,
     /// Whether only some definitions are looked at
     pub(crate) selective: bool,
-    /// The words of all patterns
-    pub(crate) vocabulary: Arc<HashSet<String>>,
 }
 
 /// A schema to hold keys against.
@@ -120,50 +115,85 @@ impl Audit {
     /// Prepares to hold keys against these schemas; without one, keys are grouped by what they look
     /// like.
     pub fn new(subjects: Vec<Subject>, options: &Options<'_>) -> Self {
-        let (mut schemas, mut keyspaces, mut infos) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut schemas, mut keyspaces, mut paths) = (Vec::new(), Vec::new(), Vec::new());
         for Subject { schema, keyspace, path } in subjects {
-            infos.push(SchemaInfo {
-                name: schema.keyspace.name.value.clone(),
-                path,
-                definitions: schema.keys.len() as u64,
-            });
             schemas.push(schema);
             keyspaces.push(keyspace);
+            paths.push(path);
         }
+        let selective = options.select.is_some();
+        let unknown_key =
+            schemas.iter().map(|schema| Live::new(schema).severity(Rule::UnknownKey, None));
         let mut audit = Audit {
-            vocabulary: Arc::new(schemas.iter().flat_map(words).collect()),
-            unknown_key: strictest(
-                schemas.iter().map(|schema| Live::new(schema).severity("unknown-key", None)),
-            ),
+            outline: Outline {
+                salt: Some(options.salt.fingerprint()),
+                texts: Some(options.schemas.clone()),
+                revealed: options.show_keys,
+                selective,
+                unknown_key: strictest(unknown_key).filter(|_| !selective),
+                ..Outline::default()
+            },
+            mask: Mask::new(options.salt, options.show_keys, &schemas),
             schemas,
             keyspaces,
-            infos,
             spaces: Vec::new(),
             definitions: Vec::new(),
             joins: Vec::new(),
-            mask: Mask { salt: options.salt, reveal: options.show_keys },
             top: options.top,
-            fingerprint: options.schemas.clone(),
-            selective: options.select.is_some(),
+            selective,
         };
-        for (number, (schema, keyspace)) in audit.schemas.iter().zip(&audit.keyspaces).enumerate() {
-            let live = Live::new(schema);
-            let first = audit.definitions.len();
-            audit.spaces.push(Space::new(schema, keyspace, &live, first, options.today));
-            for (definition, compiled) in schema.keys.iter().zip(keyspace.definitions()) {
-                let selected = options.select.is_none_or(|takes| takes(definition));
-                audit
-                    .definitions
-                    .push(Planned::new(number, definition, &compiled, &live, selected));
-            }
+        for (number, path) in paths.into_iter().enumerate() {
+            audit.add_schema(number, path, options);
         }
         Joins::plan(&mut audit);
         audit
     }
 
-    /// Whether keys are held against a schema at all.
-    pub(crate) fn has_schema(&self) -> bool {
-        !self.schemas.is_empty()
+    fn add_schema(&mut self, number: usize, path: Option<String>, options: &Options<'_>) {
+        let (schema, keyspace) = (&self.schemas[number], &self.keyspaces[number]);
+        let live = Live::new(schema);
+        let first = self.definitions.len();
+        let (space, old_names) = Space::new(schema, keyspace, &live, first, options.today);
+        let foreign = schema.foreign.iter().map(|foreign| OutlinedForeign {
+            name: foreign.name.value.clone(),
+            glob: foreign.glob.value.clone(),
+        });
+        self.outline.schemas.push(OutlinedSchema {
+            name: schema.keyspace.name.value.clone(),
+            path,
+            separator: *schema.keyspace.separator,
+            old_names,
+            foreign: if self.selective { Vec::new() } else { foreign.collect() },
+            settings: if self.selective { Vec::new() } else { settings::wanted(schema) },
+            server_setting: weight(live.severity(Rule::ServerSetting, None)),
+            memory: schema.alerts.memory.as_ref().map(|alert| alert.value),
+            memory_high: weight(live.severity(Rule::MemoryHigh, None)),
+        });
+        let prefix = schema.keyspace.prefix.as_ref().map_or("", |prefix| prefix.as_str());
+        for (definition, compiled) in schema.keys.iter().zip(keyspace.definitions()) {
+            let selected = options.select.is_none_or(|takes| takes(definition));
+            let planned = Planned::new(number, definition, &compiled, selected);
+            let params = compiled.params().iter().map(|(name, param)| OutlinedParam {
+                name: name.clone(),
+                ty: param.ty.to_string(),
+            });
+            let params: Vec<_> = params.collect();
+            self.outline.definitions.push(OutlinedDefinition {
+                schema: number,
+                selected,
+                name: definition.name.value.clone(),
+                pattern: format!("{prefix}{}", definition.pattern.as_str()),
+                group: definition.group.as_ref().map(|group| group.value.clone()),
+                owner: definition.owner.as_ref().map(|owner| owner.value.clone()),
+                lifecycle: definition.lifecycle.name().to_owned(),
+                key_type: definition.key_type.as_ref().map(|it| it.name().to_owned()),
+                ttl: definition.ttl.as_ref().map(|ttl| ttl.to_string()),
+                slots: planned.slots(definition, &params, &live),
+                params,
+            });
+            self.definitions.push(planned);
+        }
+        self.spaces.push(space);
     }
 
     /// What a key is; where its parameters lie goes to `places`.
@@ -217,23 +247,6 @@ impl Audit {
         let schema = &self.schemas[planned.schema];
         (schema, &schema.keys[planned.number])
     }
-}
-
-/// The words of a schema's patterns, former ones included.
-fn words(schema: &Schema) -> Vec<String> {
-    let prefix = schema.keyspace.prefix.iter().map(|prefix| &prefix.value);
-    let own = schema.keys.iter().map(|definition| &definition.pattern.value);
-    let old = schema.migrations.iter().flat_map(|it| &it.renames).map(|rename| &rename.from.value);
-    let parts = prefix.chain(own).chain(old).flat_map(Template::parts);
-    let texts = parts.filter_map(|part| match part {
-        Part::Literal(text) => Some(text),
-        Part::Hole(_) => None,
-    });
-    texts
-        .flat_map(|text| text.split(*schema.keyspace.separator))
-        .filter(|word| !word.is_empty())
-        .map(str::to_owned)
-        .collect()
 }
 
 /// A rule's severity in a report; `None` where it is off.

@@ -9,6 +9,8 @@
 use crate::hash::{Rarity, Salt};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD_NO_PAD;
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// How many hashes are kept.
 const KEPT: usize = 1024;
@@ -16,12 +18,18 @@ const KEPT: usize = 1024;
 const RAREST: Rarity = 64;
 
 /// The rarest of some values, by their salted hashes.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Rare {
     /// The least rarity that is kept
     least: Rarity,
     /// Up to twice as many as are kept; sorted, and each once, after [`Rare::tidy`]
     values: Vec<(Rarity, u64)>,
+}
+
+impl PartialEq for Rare {
+    fn eq(&self, other: &Self) -> bool {
+        self.clone().into_text() == other.clone().into_text()
+    }
 }
 
 impl Rare {
@@ -68,9 +76,18 @@ impl Rare {
         self.tidy();
     }
 
-    /// What two samples know that are in order: those of this one, how many of them the other has too, and
-    /// whether that is all there is.
+    /// What two samples know: those of this one, how many of them the other has too, and whether that is all
+    /// there is.
     pub(crate) fn compare(&self, other: &Rare) -> Compared {
+        let tidy = |sample: &Rare| {
+            let mut sample = sample.clone();
+            sample.tidy();
+            sample
+        };
+        tidy(self).compare_tidy(&tidy(other))
+    }
+
+    fn compare_tidy(&self, other: &Rare) -> Compared {
         let least = self.least.max(other.least);
         let looked_at = self.values.iter().filter(|(rarity, _)| *rarity >= least);
         let shared = looked_at.clone().filter(|value| other.values.binary_search(value).is_ok());
@@ -81,8 +98,8 @@ impl Rare {
         }
     }
 
-    /// For a report: the least rarity, then each value's rarity and hash.
-    pub(crate) fn into_text(mut self) -> String {
+    /// For a file: the least rarity, then each value's rarity and hash.
+    fn into_text(mut self) -> String {
         self.tidy();
         let mut bytes = vec![self.least];
         for (rarity, hash) in &self.values {
@@ -92,8 +109,8 @@ impl Rare {
         STANDARD_NO_PAD.encode(bytes)
     }
 
-    /// From a report; `None` if it is no sample.
-    pub(crate) fn from_text(text: &str) -> Option<Self> {
+    /// From a file; `None` if it is not a sample.
+    fn from_text(text: &str) -> Option<Self> {
         let bytes = STANDARD_NO_PAD.decode(text).ok()?;
         let (least, values) = bytes.split_first().filter(|(least, _)| **least <= RAREST)?;
         let mut sample = Rare { least: *least, values: Vec::new() };
@@ -103,6 +120,19 @@ impl Rare {
         }
         sample.tidy();
         Some(sample)
+    }
+}
+
+impl Serialize for Rare {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&self.clone().into_text())
+    }
+}
+
+impl<'de> Deserialize<'de> for Rare {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        Rare::from_text(&text).ok_or_else(|| D::Error::custom("a sample is damaged"))
     }
 }
 

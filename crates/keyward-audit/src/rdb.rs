@@ -74,10 +74,11 @@ impl Audit {
         } else {
             reader.read_parallel(threads, || visit(None))?
         };
+        summary.expect_end()?;
         let size: u64 = visits.iter().map(|visit| visit.size).sum();
         let tallies: Vec<Tally> = visits.into_iter().map(|visit| visit.tally).collect();
         let mut source = source(name, &summary, (size > 0).then_some(size));
-        let counted_from = tallies.first().map_or(now, |tally| tally.counts.clock);
+        let counted_from = tallies.first().map_or(now, Tally::clock);
         source.clock = rfc3339(counted_from);
         if clock.is_none() && summary.created_at.is_none() {
             source.note("the file does not say when it was written: TTLs are counted from today");
@@ -132,7 +133,7 @@ fn source(name: &str, summary: &Summary, size: Option<u64>) -> Source {
         let keys: u64 =
             modules.iter().map(|(_, keys)| keys).sum::<u64>() + summary.modules.others();
         let names: Vec<&str> = modules.iter().map(|(name, _)| *name).collect();
-        source.note(&format!(
+        source.note(format!(
             "{} keys of modules ({}) are counted by their bytes in the file",
             thousands(keys),
             names.join(", ")

@@ -1,13 +1,12 @@
 //! What an audit has to say: plain data, the same in memory and in JSON.
 //!
 //! The document is versioned: [`VERSION`] rises when something that was there changes or goes; new
-//! members may come at any time. Everything that is needed to merge two reports exactly is in it:
-//! histograms, sketches and samples stand beside the numbers that were got from them.
+//! members may come at any time. It is made once, of [`Counts`](crate::Counts), and carries them: reports are
+//! merged by merging what they carry.
 
 mod facts;
 mod finding;
 mod source;
-mod state;
 
 pub use facts::{
     Bar, Big, Definition, Distribution, Facts, Foreign, Group, Nearest, OldName, Param, Ttl,
@@ -15,83 +14,23 @@ pub use facts::{
 };
 pub use finding::{BaselineInfo, Change, ChangeVerdict, Example, Finding, Severity};
 pub use source::{BytesKind, Sample, Server, Shard, Source, SourceKind};
-pub use state::{Join, Leaf, State};
 
+use crate::counts::Counted;
 use serde::{Deserialize, Serialize};
 
 /// The version of the document.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 
 impl Report {
     /// Whether its numbers can be: a report is a file that anybody may have written.
     pub fn is_sound(&self) -> bool {
-        crate::bounds::can_be_added([self])
+        crate::bounds::is_sound(self)
     }
 
-    /// The document. Where bytes are not known, it has `null` for them, in memory they are 0.
-    pub fn to_json(&self) -> serde_json::Result<serde_json::Value> {
-        let mut document = serde_json::to_value(self)?;
-        if !self.source.bytes.is_known() {
-            nullify(&mut document);
-        }
-        Ok(document)
+    /// The document, as it stands in a file.
+    pub fn to_json(&self) -> serde_json::Result<String> {
+        serde_json::to_string_pretty(self)
     }
-
-    /// Leaves no number of bytes, where they are not known of all keys.
-    pub(crate) fn forget_bytes(&mut self) {
-        let forget = |facts: &mut Facts| {
-            (facts.bytes, facts.share) = (0, 0.0);
-            facts.sizes = Distribution::default();
-            facts.biggest.clear();
-        };
-        let summary = &mut self.summary;
-        summary.bytes = 0;
-        for count in [&mut summary.foreign, &mut summary.unknown, &mut summary.defined] {
-            count.bytes = 0;
-        }
-        for definition in &mut self.definitions {
-            forget(&mut definition.facts);
-            definition.derived.bytes = 0;
-            definition.old_names.iter_mut().for_each(|old| old.bytes = 0);
-        }
-        self.unknown.iter_mut().chain(&mut self.groups).for_each(|it| forget(&mut it.facts));
-        for leaf in &mut self.state.leaves {
-            forget(&mut leaf.facts);
-            leaf.misfits.bytes = 0;
-        }
-        self.foreign.iter_mut().for_each(|foreign| foreign.bytes = 0);
-        self.findings.iter_mut().for_each(|finding| finding.bytes = 0);
-    }
-}
-
-/// Puts `null` in the place of all that is made from bytes; the share of a finding is one of keys.
-fn nullify(value: &mut serde_json::Value) {
-    use serde_json::Value;
-    match value {
-        Value::Array(values) => values.iter_mut().for_each(nullify),
-        Value::Object(members) => {
-            let of_keys = members.contains_key("rule") || members.contains_key("verdict");
-            for (name, value) in members {
-                match name.as_str() {
-                    "bytes" if value.is_number() => *value = Value::Null,
-                    "share" if !of_keys => *value = Value::Null,
-                    "sizes" => *value = Value::Null,
-                    "biggest" => *value = Value::Array(Vec::new()),
-                    _ => nullify(value),
-                }
-            }
-        }
-        _ => {}
-    }
-}
-
-/// `null`, which stands for what is not known, is nothing in memory.
-fn or_nothing<'de, D, T>(deserializer: D) -> Result<T, D::Error>
-where
-    D: serde::Deserializer<'de>,
-    T: Default + Deserialize<'de>,
-{
-    Ok(Option::deserialize(deserializer)?.unwrap_or_default())
 }
 
 /// One audit, or several that were merged.
@@ -132,9 +71,8 @@ pub struct Report {
     /// What it was compared with, if it was
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub baseline: Option<BaselineInfo>,
-    /// What only merging needs
-    #[serde(default)]
-    pub state: State,
+    /// What it was made of, by which it is merged
+    pub counts: Counted,
 }
 
 /// A schema that keys were held against.
@@ -154,9 +92,8 @@ pub struct SchemaInfo {
 pub struct Summary {
     /// Keys, without expired ones
     pub keys: u64,
-    /// Their bytes
-    #[serde(default, deserialize_with = "or_nothing")]
-    pub bytes: u64,
+    /// Their bytes; `null` where they are not known
+    pub bytes: Option<u64>,
     /// The share of judged keys that are as declared, from 0 to 1: they belong to a definition and have
     /// no finding of severity error. `null` without a schema, or where nothing was judged
     pub compliance: Option<f64>,
@@ -179,9 +116,8 @@ pub struct Summary {
 pub struct Count {
     /// Keys
     pub keys: u64,
-    /// Bytes
-    #[serde(default, deserialize_with = "or_nothing")]
-    pub bytes: u64,
+    /// Bytes; `null` where they are not known
+    pub bytes: Option<u64>,
 }
 
 /// A setting of the server.

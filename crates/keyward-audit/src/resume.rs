@@ -1,21 +1,22 @@
 //! A scan that was stopped: what was counted so far, kept to go on later.
 //!
-//! What was counted is kept as a report for each shard, since reports are merged exactly; each says that it
-//! is not complete. Beside them stand the cursors, and what must be the same for the two halves to be one.
+//! What was counted is kept for each shard, since counts are merged exactly. Beside them stand the cursors, and
+//! what must be the same for the two halves to be one.
 
 use crate::bounds::{can_be, can_be_added};
 use crate::clock::rfc3339;
+use crate::counts::Counts;
 use crate::hash::Salt;
 use crate::live;
-use crate::merge::is_of_same_schemas;
+use crate::outline::Outline;
 use crate::plan::Audit;
-use crate::report::{self, Report};
+use crate::report::{Report, Shard};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt;
 
 /// The version of the document.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 
 /// How an audit of servers ended that saw something.
 #[derive(Debug)]
@@ -33,8 +34,10 @@ pub enum Outcome {
 pub struct Stopped {
     /// Where to go on
     pub resume: live::Resume,
-    /// What was counted in each shard, in the order of `resume`: reports that are not complete
-    pub counted: Vec<Report>,
+    /// What is counted
+    pub(crate) outline: Outline,
+    /// What was counted in each shard, in the order of `resume`
+    pub(crate) counted: Vec<Counts>,
 }
 
 impl Stopped {
@@ -46,12 +49,12 @@ impl Stopped {
 
     /// How many keys there are, as far as the servers said.
     pub fn expected(&self) -> u64 {
-        let shards = self.counted.iter().flat_map(|report| &report.source.shards);
+        let shards = self.counted.iter().flat_map(shards_of);
         shards.filter_map(|shard| shard.dbsize).fold(0, u64::saturating_add)
     }
 
     /// What was counted in a shard.
-    pub(crate) fn counted_in(&self, name: &str) -> Option<&Report> {
+    pub(crate) fn counted_in(&self, name: &str) -> Option<&Counts> {
         let at = self.resume.shards.iter().position(|shard| shard.name == name)?;
         self.counted.get(at)
     }
@@ -62,14 +65,18 @@ impl Stopped {
         if shards.is_empty() || shards.len() != self.counted.len() {
             return damaged("its cursors and its counts are not of the same shards");
         }
-        let one_each = shards.iter().zip(&self.counted).all(|(shard, report)| {
-            matches!(&report.source.shards[..], [only] if only.name == shard.name)
+        let one_each = shards.iter().zip(&self.counted).all(|(shard, counts)| {
+            let mut counted = shards_of(counts);
+            counted.next().is_some_and(|it| it.name == shard.name) && counted.next().is_none()
         });
         if !one_each {
             return damaged("its cursors and its counts are not of the same shards");
         }
-        if self.counted.iter().any(|report| report.version != report::VERSION) {
-            return damaged("its counts are of another version");
+        let is_shaped = |counts: &Counts| counts.check(&self.outline);
+        if let Err(why) =
+            self.outline.check().and_then(|()| self.counted.iter().try_for_each(is_shaped))
+        {
+            return damaged(why);
         }
         let counts = shards.iter().flat_map(|shard| {
             let live::Counts { scanned, keys, gone, denied, long_names, partly } = shard.counts;
@@ -80,6 +87,10 @@ impl Stopped {
         }
         Ok(())
     }
+}
+
+fn shards_of(counts: &Counts) -> impl Iterator<Item = &Shard> {
+    counts.sources.iter().flat_map(|source| &source.shards)
 }
 
 /// What must be the same for a scan to go on.
@@ -168,8 +179,8 @@ impl ResumeFile {
     }
 
     /// As it stands in a file.
-    pub fn text(&self) -> String {
-        serde_json::to_string(self).unwrap_or_default()
+    pub fn text(&self) -> serde_json::Result<String> {
+        serde_json::to_string(self)
     }
 
     /// Fails where it is of another scan than the one that is asked for.
@@ -196,13 +207,11 @@ impl ResumeFile {
 impl Audit {
     /// Fails where the two halves would not be one: other definitions, or keys that are masked otherwise.
     pub fn can_go_on(&self, stopped: &Stopped) -> Result<(), ResumeError> {
-        for counted in &stopped.counted {
-            if counted.state.salt != self.mask.salt.fingerprint() {
-                return Err(ResumeError::Salt);
-            }
-            if !is_of_same_schemas(counted, &self.empty(counted.source.clone(), 0)) {
-                return Err(ResumeError::Schemas);
-            }
+        if stopped.outline.salt != self.outline.salt {
+            return Err(ResumeError::Salt);
+        }
+        if !stopped.outline.lists_the_same(&self.outline) {
+            return Err(ResumeError::Schemas);
         }
         Ok(())
     }

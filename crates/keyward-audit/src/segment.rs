@@ -6,11 +6,16 @@
 use std::net::{Ipv4Addr, Ipv6Addr};
 
 /// What separates segments in the conventions that people use.
-const SEPARATORS: [u8; 3] = [b':', b'/', b'|'];
+pub(crate) const SEPARATORS: [u8; 3] = [b':', b'/', b'|'];
 /// What separates words inside a segment.
 const JOINTS: [u8; 3] = [b'_', b'-', b'.'];
 /// A longer word is no word but a value.
 const LONGEST_WORD: usize = 24;
+
+/// What stands for words that are too many to be words.
+pub(crate) const WORD: &str = "<word>";
+/// What stands for everything that is not looked at.
+pub(crate) const REST: &str = "<rest>";
 
 /// A part of a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -41,7 +46,7 @@ impl Kind {
     /// The word in angle brackets.
     pub(crate) fn word(self) -> &'static str {
         match self {
-            Kind::Literal => "literal",
+            Kind::Literal => "word",
             Kind::Uuid => "uuid",
             Kind::Number => "number",
             Kind::Hex => "hex",
@@ -240,6 +245,46 @@ fn is_date(text: &[u8]) -> bool {
 
 fn is_address(text: &[u8]) -> bool {
     str::from_utf8(text).is_ok_and(|text| text.parse::<Ipv4Addr>().is_ok())
+}
+
+/// A look without the separator at its end, and the separator.
+pub(crate) fn cut(look: &str) -> (&str, &str) {
+    match look.as_bytes().last() {
+        Some(last) if SEPARATORS.contains(last) => look.split_at(look.len() - 1),
+        _ => (look, ""),
+    }
+}
+
+/// Whether a look is a word, or has one: not only a value of some kind.
+pub(crate) fn is_word(look: &str) -> bool {
+    let (inside, _) = cut(look);
+    let kind = inside.strip_prefix('<').and_then(|inside| inside.strip_suffix('>'));
+    let is_kind = |kind| Kind::VALUES.iter().any(|it| it.word() == kind);
+    !inside.is_empty() && inside != WORD && inside != REST && !kind.is_some_and(is_kind)
+}
+
+/// Whether a look stands for whatever may be there.
+pub(crate) fn is_anything(look: &str) -> bool {
+    let (inside, _) = cut(look);
+    let kind = inside.strip_prefix('<').and_then(|inside| inside.strip_suffix('>'));
+    inside == WORD || inside == REST || kind == Some(Kind::Text.word())
+}
+
+/// What stands for a word that is one of too many; its separator stays.
+pub(crate) fn any_word(look: &str) -> String {
+    format!("{WORD}{}", cut(look).1)
+}
+
+/// What stands for a word that must not be shown; its separator stays.
+pub(crate) fn hidden_word(look: &str) -> String {
+    format!("<{}>{}", Kind::Text.word(), cut(look).1)
+}
+
+/// Whether a segment as it is shown stands for any word, and another for one or for any.
+pub(crate) fn is_wider(wide: &str, narrow: &str) -> bool {
+    let ((wide, separator), (narrow, end)) = (cut(wide), cut(narrow));
+    let any = |inside: &str| inside != REST && is_anything(inside);
+    separator == end && any(wide) && (any(narrow) || is_word(narrow))
 }
 
 #[cfg(test)]

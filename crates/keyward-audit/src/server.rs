@@ -1,6 +1,7 @@
 //! A live server as a source.
 
 use crate::clock::rfc3339;
+use crate::counts::{Counted, Counts, ServerCounts};
 use crate::live::{self, Bytes, Ended, Seen, Via};
 use crate::plan::Audit;
 use crate::report::{self, BytesKind, Report, Server, SourceKind};
@@ -43,6 +44,7 @@ impl Audit {
         let mut options = options.clone();
         options.resume = earlier.map(|earlier| earlier.resume.clone());
         options.salt = self.mask.salt;
+        options.settings = self.declared_settings();
         let ended = live::observe(url, &options, |shard| {
             let tally = Tally::new(self.clone(), shard.clock);
             match listener() {
@@ -57,26 +59,28 @@ impl Audit {
         };
         Ok(match ended {
             Ended::Whole(seen) => {
-                let earlier: Vec<Report> =
+                let earlier: Vec<Counts> =
                     seen.shards.iter().filter_map(|(shard, _)| counted(shard).cloned()).collect();
                 let server = facts(&seen);
                 let source = source(&seen, &earlier, options.via);
                 let tallies = seen.shards.into_iter().map(|(_, tally)| tally).collect();
-                let report = self.report_with(source, tallies, earlier, &server, now);
-                Outcome::Whole(Box::new(report))
+                let counts = self.counts(source, tallies, earlier, &server);
+                let counted = Counted { outline: self.outline.clone(), counts };
+                Outcome::Whole(Box::new(Report::new(counted, rfc3339(now))))
             }
             Ended::Stopped { error, resume, bytes, shards } => {
                 let partial = |(shard, tally): (live::Shard, Tally)| {
-                    let earlier: Vec<Report> = counted(&shard).cloned().into_iter().collect();
+                    let earlier: Vec<Counts> = counted(&shard).cloned().into_iter().collect();
                     let source = partial(&shard, &tally, bytes, &earlier);
-                    let server = ServerFacts::default();
-                    let mut report = self.report_with(source, vec![tally], earlier, &server, now);
+                    let mut counts =
+                        self.counts(source, vec![tally], earlier, &ServerFacts::default());
                     // The server is asked again.
-                    report.settings.clear();
-                    report
+                    counts.server = ServerCounts::default();
+                    counts
                 };
                 let counted = shards.into_iter().map(partial).collect();
-                let stopped = Box::new(Stopped { resume, counted });
+                let stopped = Stopped { resume, outline: self.outline.clone(), counted };
+                let stopped = Box::new(stopped);
                 match error {
                     None => Outcome::Stopped(stopped),
                     Some(error) => Outcome::Lost(error, stopped),
@@ -86,7 +90,7 @@ impl Audit {
     }
 }
 
-fn source(seen: &Seen<Tally>, earlier: &[Report], via: Via) -> report::Source {
+fn source(seen: &Seen<Tally>, earlier: &[Counts], via: Via) -> report::Source {
     let (bytes, checked) = kind(seen.bytes, earlier);
     let first = seen.shards.first().map(|(shard, _)| shard);
     let sample = seen
@@ -109,7 +113,7 @@ fn source(seen: &Seen<Tally>, earlier: &[Report], via: Via) -> report::Source {
         bytes,
         checked,
         clock: rfc3339(seen.clock),
-        complete: true,
+        complete: seen.shards.iter().all(|(shard, _)| shard.missing.is_empty()),
         sample,
         shards: seen.shards.iter().map(|(it, tally)| shard(it, tally, earlier)).collect(),
         notes,
@@ -121,7 +125,7 @@ fn partial(
     stopped: &live::Shard,
     tally: &Tally,
     bytes: Bytes,
-    earlier: &[Report],
+    earlier: &[Counts],
 ) -> report::Source {
     let (bytes, checked) = kind(bytes, earlier);
     report::Source {
@@ -139,13 +143,13 @@ fn partial(
 }
 
 /// What a number of bytes means; where it did not mean the same before a stop, nothing.
-fn kind(bytes: Bytes, earlier: &[Report]) -> (BytesKind, bool) {
+fn kind(bytes: Bytes, earlier: &[Counts]) -> (BytesKind, bool) {
     let (kind, checked) = match bytes {
         Bytes::MemoryUsage { .. } => (BytesKind::MemoryUsage, true),
         Bytes::Estimated { checked } => (BytesKind::Estimated, checked),
         Bytes::Unknown => (BytesKind::Unknown, false),
     };
-    let same = earlier.iter().all(|report| report.source.bytes == kind);
+    let same = earlier.iter().flat_map(|it| &it.sources).all(|source| source.bytes == kind);
     if same { (kind, checked) } else { (BytesKind::Unknown, false) }
 }
 
@@ -154,8 +158,8 @@ fn server(shard: &live::Shard) -> Server {
     Server { family: known(&shard.family), version: known(&shard.version) }
 }
 
-fn shard(shard: &live::Shard, tally: &Tally, earlier: &[Report]) -> report::Shard {
-    let before = earlier.iter().flat_map(|report| &report.source.shards);
+fn shard(shard: &live::Shard, tally: &Tally, earlier: &[Counts]) -> report::Shard {
+    let before = earlier.iter().flat_map(|it| &it.sources).flat_map(|source| &source.shards);
     let before: Vec<_> = before.filter(|it| it.name == shard.name).collect();
     // Who was lost does not say how many keys there are.
     let dbsize = shard.dbsize_after.or(shard.dbsize_before);
@@ -181,9 +185,10 @@ fn error_of(chosen: u64) -> f64 {
 /// Settings of the first shard, and the memory of the one that uses most.
 fn facts(seen: &Seen<Tally>) -> ServerFacts {
     let used = |shard: &live::Shard| shard.settings.get("used_memory")?.parse().ok();
-    let settings = seen.shards.first().map(|(shard, _)| shard.settings.clone());
+    let first = seen.shards.first().map(|(shard, _)| shard);
     ServerFacts {
-        settings: settings.unwrap_or_default(),
+        settings: first.map(|shard| shard.settings.clone()).unwrap_or_default(),
+        unseen: first.map(|shard| shard.unseen.clone()).unwrap_or_default(),
         used_memory: seen.shards.iter().filter_map(|(shard, _)| used(shard)).max(),
     }
 }

@@ -2,6 +2,8 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD_NO_PAD;
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// Registers: 2,048 bytes, and a standard error of 2.3 %.
 const REGISTERS: usize = 1 << BITS;
@@ -77,8 +79,8 @@ impl Sketch {
         estimate.round() as u64
     }
 
-    /// For a report: nothing, pairs of register and rank while there are few, or all registers.
-    pub(crate) fn to_text(&self) -> String {
+    /// For a file: nothing, pairs of register and rank while there are few, or all registers.
+    fn to_text(&self) -> String {
         let Some(registers) = &self.registers else { return String::new() };
         let used = registers.iter().filter(|rank| **rank > 0).count();
         if used * 3 >= REGISTERS {
@@ -92,8 +94,8 @@ impl Sketch {
         STANDARD_NO_PAD.encode(bytes)
     }
 
-    /// From a report; `None` if it is no sketch.
-    pub(crate) fn from_text(text: &str) -> Option<Self> {
+    /// From a file; `None` if it is not a sketch.
+    fn from_text(text: &str) -> Option<Self> {
         if text.is_empty() {
             return Some(Sketch::default());
         }
@@ -107,6 +109,19 @@ impl Sketch {
             *registers.get_mut(usize::from(u16::from_le_bytes([*low, *high])))? = *rank;
         }
         Some(Sketch { registers: Some(registers), ..Sketch::default() })
+    }
+}
+
+impl Serialize for Sketch {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&self.to_text())
+    }
+}
+
+impl<'de> Deserialize<'de> for Sketch {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        Sketch::from_text(&text).ok_or_else(|| D::Error::custom("a sketch is damaged"))
     }
 }
 

@@ -6,18 +6,13 @@ mod elements;
 mod joins;
 mod misfit;
 mod row;
-mod seen;
 mod strays;
 
 pub use row::{Listener, Row};
-pub(crate) use seen::{Broken, Seen};
 
-use crate::facts::stored_type;
-use crate::infer::Groups;
+use crate::counts::{Counts, DefinitionCounts, stored_type};
 use crate::observe::{Observed, Observer};
 use crate::plan::{Audit, Class, Planned, Stored, slots};
-use crate::rare::Rare;
-use crate::report::Count;
 use current::Current;
 use keyward_rdb::{Element, Key, Show};
 use std::ops::Range;
@@ -25,29 +20,17 @@ use std::sync::Arc;
 
 /// Counts what one source, or one shard of it, tells.
 pub struct Tally {
-    pub(crate) audit: Arc<Audit>,
-    pub(crate) counts: Counts,
+    audit: Arc<Audit>,
+    pass: Pass,
     listener: Option<Listener>,
 }
 
-/// All that is counted. It is told with every call what to look for, since a shared counter of who
-/// shares that would be fought over by all threads.
-pub(crate) struct Counts {
+/// One pass over keys. Callers pass the audit on each call, so that threads share no counter of who uses it.
+struct Pass {
     /// From when TTLs are counted, in milliseconds since 1970
-    pub(crate) clock: u64,
-    pub(crate) keys_seen: u64,
-    pub(crate) expired: u64,
-    pub(crate) judged: u64,
-    pub(crate) compliant: u64,
-    pub(crate) defined: Count,
-    pub(crate) definitions: Vec<Option<Box<Seen>>>,
-    /// For each schema, each former name
-    pub(crate) old: Vec<Vec<Broken>>,
-    pub(crate) foreign: Vec<Vec<Count>>,
-    pub(crate) unknown: Count,
-    pub(crate) groups: Groups,
-    /// For each join, both samples
-    pub(crate) joins: Vec<(Rare, Rare)>,
+    clock: u64,
+    keys_seen: u64,
+    counts: Counts,
     current: Current,
     places: Vec<Range<usize>>,
 }
@@ -55,24 +38,11 @@ pub(crate) struct Counts {
 impl Tally {
     /// Nothing was told yet. TTLs are counted from `clock`, in milliseconds since 1970.
     pub fn new(audit: Arc<Audit>, clock: u64) -> Self {
-        let each_old =
-            audit.spaces.iter().map(|space| vec![Broken::default(); space.renames.len()]);
-        let each_foreign =
-            audit.spaces.iter().map(|space| vec![Count::default(); space.foreign.len()]);
         let most_fields = audit.definitions.iter().map(|planned| planned.fields.len()).max();
-        let counts = Counts {
+        let pass = Pass {
             clock,
             keys_seen: 0,
-            expired: 0,
-            judged: 0,
-            compliant: 0,
-            defined: Count::default(),
-            definitions: vec![None; audit.definitions.len()],
-            old: each_old.collect(),
-            foreign: each_foreign.collect(),
-            unknown: Count::default(),
-            groups: Groups::new(audit.vocabulary.clone()),
-            joins: vec![Default::default(); audit.joins.len()],
+            counts: Counts::none(&audit.outline),
             current: Current {
                 class: Class::Unknown,
                 remaining: None,
@@ -86,7 +56,7 @@ impl Tally {
             },
             places: Vec::new(),
         };
-        Tally { audit, counts, listener: None }
+        Tally { audit, pass, listener: None }
     }
 
     /// Also tells of every key.
@@ -98,12 +68,22 @@ impl Tally {
 
     /// Counts TTLs from another moment.
     pub fn set_clock(&mut self, clock: u64) {
-        self.counts.clock = clock;
+        self.pass.clock = clock;
+    }
+
+    /// From when TTLs are counted.
+    pub(crate) fn clock(&self) -> u64 {
+        self.pass.clock
+    }
+
+    /// What was counted.
+    pub(crate) fn into_counts(self) -> Counts {
+        self.pass.counts
     }
 
     /// How many keys were told of.
     pub fn keys_seen(&self) -> u64 {
-        self.counts.keys_seen
+        self.pass.keys_seen
     }
 }
 
@@ -113,7 +93,7 @@ impl Observer for Tally {
             return Show::NOTHING;
         };
         let planned = &self.audit.definitions[number];
-        let expired = key.expires_at.is_some_and(|at| at <= self.counts.clock);
+        let expired = key.expires_at.is_some_and(|at| at <= self.pass.clock);
         if expired || !planned.selected || planned.has_wrong_type(key) {
             return Show::NOTHING;
         }
@@ -122,24 +102,24 @@ impl Observer for Tally {
 
     #[inline]
     fn begin(&mut self, key: &Key<'_>) -> Show {
-        self.counts.begin(&self.audit, key)
+        self.pass.begin(&self.audit, key)
     }
 
     #[inline]
     fn element(&mut self, element: &Element<'_>) {
-        self.counts.element(&self.audit, element);
+        self.pass.element(&self.audit, element);
     }
 
     #[inline]
     fn end(&mut self, key: &Key<'_>, observed: &Observed) {
-        self.counts.end(&self.audit, key, observed);
+        self.pass.end(&self.audit, key, observed);
         if let Some(listener) = &mut self.listener {
-            self.counts.tell(&self.audit, key, observed, listener);
+            self.pass.tell(&self.audit, key, observed, listener);
         }
     }
 }
 
-impl Counts {
+impl Pass {
     #[inline]
     fn begin(&mut self, audit: &Audit, key: &Key<'_>) -> Show {
         let class = audit.classify(key.name, &mut self.places);
@@ -177,15 +157,15 @@ impl Counts {
             _ if self.current.expired => self.end_expired(audit),
             Class::Derived(number) => {
                 if audit.definitions[number].selected {
-                    self.seen(audit, number).derived.add(bytes);
-                    self.defined.add(bytes);
+                    self.definition(audit, number).derived.add(bytes);
+                    self.counts.defined.add(bytes);
                     self.judge(true);
                 }
             }
             Class::Old { space, rename } => self.end_old(audit, space, rename, key, bytes),
             Class::Foreign { space, foreign } => {
                 if !audit.selective {
-                    self.foreign[space][foreign].add(bytes);
+                    self.counts.foreign[space][foreign].add(bytes);
                 }
             }
             Class::Unknown => {
@@ -197,15 +177,27 @@ impl Counts {
     }
 
     fn judge(&mut self, compliant: bool) {
-        self.judged += 1;
-        self.compliant += u64::from(compliant);
+        self.counts.judged += 1;
+        self.counts.compliant += u64::from(compliant);
     }
 
     #[inline]
-    fn seen(&mut self, audit: &Audit, number: usize) -> &mut Seen {
-        let planned = &audit.definitions[number];
-        self.definitions[number].get_or_insert_with(|| Box::new(Seen::new(planned)))
+    fn definition(&mut self, audit: &Audit, number: usize) -> &mut DefinitionCounts {
+        definition(&mut self.counts, audit, number)
     }
+}
+
+/// What is counted of a definition.
+#[inline]
+fn definition<'c>(
+    counts: &'c mut Counts,
+    audit: &Audit,
+    number: usize,
+) -> &'c mut DefinitionCounts {
+    counts.definitions[number].get_or_insert_with(|| {
+        let params = audit.definitions[number].params.len();
+        Box::new(DefinitionCounts::new(params, audit.top))
+    })
 }
 
 impl Planned {
@@ -219,15 +211,8 @@ impl Planned {
     }
 }
 
-impl Count {
-    pub(crate) fn add(&mut self, bytes: u64) {
-        self.keys += 1;
-        self.bytes += bytes;
-    }
-}
-
 impl std::fmt::Debug for Tally {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Tally").field("keys_seen", &self.counts.keys_seen).finish_non_exhaustive()
+        f.debug_struct("Tally").field("keys_seen", &self.pass.keys_seen).finish_non_exhaustive()
     }
 }

@@ -14,7 +14,7 @@ fn block(rule: Rule, heading: &str, language: &str) -> Option<String> {
     Some(block.split_once("```")?.0.to_owned())
 }
 
-fn rules_found(rule: Rule, heading: &str) -> Vec<String> {
+fn rules_found(rule: Rule, heading: &str) -> Vec<Rule> {
     let written = block(rule, heading, "toml").or_else(|| block(rule, "Example", "toml"));
     let audit = audit(vec![schema(&written.expect("the example has a schema"))]);
     let dump = Dump::of(&block(rule, heading, "redis").expect("the section has commands"));
@@ -27,7 +27,7 @@ fn every_example_is_reported_and_what_to_use_instead_is_not() {
     assert_eq!(live.len(), 16);
     for rule in live {
         let found = rules_found(rule, "Example");
-        assert!(found.iter().any(|name| name == rule.name()), "{rule} finds {found:?}");
+        assert!(found.contains(&rule), "{rule} finds {found:?}");
         let found = rules_found(rule, "Use instead");
         assert!(found.is_empty(), "{rule}: {found:?}");
     }

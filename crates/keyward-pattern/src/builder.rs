@@ -1,10 +1,11 @@
 //! Takes definitions, until they are compiled together.
 
+use crate::DefinitionId;
 #[cfg(feature = "prove")]
 use crate::automaton::{Nfa, TooLarge};
 use crate::compile::Compiler;
 use crate::define_error::DefineError;
-use crate::keyspace::{DefinitionId, Keyspace};
+use crate::keyspace::Keyspace;
 use crate::{BuildError, BuildErrorKind, Param, Template, Type};
 use std::fmt;
 

@@ -1,11 +1,12 @@
 //! From templates and declarations to a keyspace: references followed, languages built, paths laid out.
 
+use crate::DefinitionId;
 use crate::builder::{Builder, Entry};
 use crate::define_error::{
     DefineError, DefineErrorKind, MAX_ALL_PATHS, MAX_HOLES, MAX_PATHS, MAX_SEGMENTS,
 };
 use crate::definition::{Compiled, KeySlot, Op, Slot};
-use crate::keyspace::{BareKeys, DefinitionId, Inner, Keyspace, Owner};
+use crate::keyspace::{BareKeys, Inner, Keyspace, Owner};
 use crate::language::{Language, LanguageError};
 use crate::path::{Flat, FlatCapture, Path, Piece, Segment};
 use crate::trie::Growing;

@@ -1,9 +1,9 @@
 //! One definition of a keyspace: build, parse and glob.
 
-use crate::keyspace::{DefinitionId, Keyspace};
+use crate::keyspace::Keyspace;
 use crate::language::Language;
 use crate::path::Path;
-use crate::{Param, Type, Value, escape_glob, lower};
+use crate::{DefinitionId, Param, Type, Value, escape_glob, lower};
 use std::borrow::Cow;
 use std::fmt;
 use std::ops::Range;

@@ -7,7 +7,7 @@ use crate::definition::{Compiled, Definition, KeySlot, Slot};
 use crate::ends::Ends;
 use crate::path::Path;
 use crate::trie::Trie;
-use crate::{BuildError, Template};
+use crate::{BuildError, DefinitionId, Template};
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::ops::Range;
@@ -15,17 +15,6 @@ use std::sync::Arc;
 
 /// Up to so many parameters a key is parsed without a vector for their places.
 const INLINE: usize = 8;
-
-/// A definition's number: they count from zero in the order they were defined.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct DefinitionId(pub u32);
-
-impl DefinitionId {
-    /// The number as an index.
-    pub fn index(self) -> usize {
-        self.0 as usize
-    }
-}
 
 /// All definitions of a keyspace: finds the one a key belongs to, and builds keys of each.
 ///

@@ -5,8 +5,11 @@
 
 use crate::automaton::{Dfa, Nfa, TooLarge};
 use crate::codec::Codec;
+#[cfg(feature = "compile")]
 use crate::type_values::{small, text, values};
-use crate::{Normalize, Param, Type, Value, lower};
+#[cfg(feature = "compile")]
+use crate::{Normalize, Param, Type};
+use crate::{Value, lower};
 use std::collections::HashMap;
 use std::fmt;
 use std::sync::{Arc, LazyLock, Mutex, PoisonError, Weak};
@@ -49,6 +52,7 @@ enum Shortcut {
     },
 }
 
+#[cfg(feature = "compile")]
 impl Language {
     /// The language of a parameter, which may take the rest of the key.
     ///
@@ -162,7 +166,9 @@ impl Language {
         let (min_len, max_len) = (spelling.min_len(), spelling.max_len());
         Ok(Language { spelling, values, codec, lower, min_len, max_len, shortcut })
     }
+}
 
+impl Language {
     /// A language that was written into a block, see [`crate::Tables`].
     pub(crate) fn from_parts(
         spelling: Dfa,

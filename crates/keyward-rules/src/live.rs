@@ -16,8 +16,8 @@ pub const RAW_IPV6: &str = "raw IPv6";
 /// What a live rule is asked to put into words.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Case<'a> {
-    /// The definition that the keys belong to
-    pub definition: Option<&'a Definition>,
+    /// The name of the definition that the keys belong to
+    pub definition: Option<&'a str>,
     /// A field, a parameter, a former name, an unknown pattern, a setting
     pub subject: Option<&'a str>,
     /// What was declared, or what is wrong with it
@@ -28,7 +28,7 @@ pub struct Case<'a> {
 
 impl Case<'_> {
     pub(crate) fn name(&self) -> &str {
-        self.definition.map_or("the keyspace", |definition| definition.name.as_str())
+        self.definition.unwrap_or("the keyspace")
     }
 }
 
@@ -91,18 +91,17 @@ impl<'s> Live<'s> {
 
     /// How serious a rule's findings about a definition are; off if the rule does not apply, or where
     /// an `allow` accepts them.
-    pub fn severity(&self, rule: impl Into<Rule>, definition: Option<&Definition>) -> Severity {
-        self.weighed(rule.into(), definition.map_or(&[], |definition| &definition.allow))
+    pub fn severity(&self, rule: Rule, definition: Option<&Definition>) -> Severity {
+        self.weighed(rule, definition.map_or(&[], |definition| &definition.allow))
     }
 
     /// The same for a definition's former name, which its migration may accept too.
     pub fn severity_of_old(
         &self,
-        rule: impl Into<Rule>,
+        rule: Rule,
         definition: Option<&Definition>,
         migration: &Migration,
     ) -> Severity {
-        let rule = rule.into();
         match self.weighed(rule, &migration.allow) {
             Severity::Off => Severity::Off,
             _ => self.severity(rule, definition),
@@ -119,18 +118,9 @@ impl<'s> Live<'s> {
 ///
 /// # Panics
 /// If the rule judges schemas, not keys.
-pub fn word(rule: impl Into<Rule>, case: &Case<'_>) -> Wording {
-    let rule = rule.into();
+pub fn word(rule: Rule, case: &Case<'_>) -> Wording {
     match rule.declaration().judges {
         Judges::Keys(word) => word(case),
         Judges::Schema(_) => panic!("`{rule}` is not a live rule"),
-    }
-}
-
-/// For callers that still write names; it goes when they name variants.
-#[doc(hidden)]
-impl From<&str> for Rule {
-    fn from(name: &str) -> Self {
-        Rule::parse(name).expect("a rule's name that is written in the program")
     }
 }

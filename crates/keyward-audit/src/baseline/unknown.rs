@@ -4,11 +4,10 @@
 //! that are too many become `<word>`. So one key more may rename everything. What is compared is therefore
 //! the rate of all unknown keys together; patterns only tell which of them are to blame.
 
-use crate::leaves::{is_free, show};
-use crate::present::share;
-use crate::report::{Change, ChangeVerdict, Finding, Report, State};
-
-const RULE: &str = "unknown-key";
+use crate::report::{Change, ChangeVerdict, Finding, Report};
+use crate::segment::is_wider;
+use crate::share::share;
+use keyward_rules::Rule;
 
 /// The unknown keys of a report.
 struct Unknown {
@@ -21,14 +20,12 @@ struct Unknown {
 
 impl Unknown {
     fn of(report: &Report) -> Self {
-        let State { leaves, top, revealed, unknown_key, .. } = &report.state;
-        let shown = unknown_key.map(|_| show(leaves, *top, *revealed)).unwrap_or_default();
-        let patterns = shown.into_iter().map(|leaf| {
-            let keys = leaf.strangers().keys;
-            (leaf.segments, keys)
-        });
+        let outline = &report.counts.outline;
+        let groups = report.counts.counts.leaves.groups(outline.revealed);
+        let groups = groups.into_iter().filter(|_| outline.unknown_key.is_some());
+        let patterns = groups.map(|group| (group.segments, group.leaf.strangers().keys));
         let mut patterns: Vec<_> = patterns.filter(|(_, keys)| *keys > 0).collect();
-        // Of a report that has lost what merging needs, there is only what it names.
+        // Of a report without counts, there is only what it names.
         if patterns.is_empty() {
             let named = findings(report)
                 .filter_map(|finding| Some((vec![finding.subject.clone()?], finding.count)));
@@ -89,7 +86,7 @@ type Way = fn(&[String], &[String]) -> bool;
 /// Whether a pattern says the same as another, with any word where that has one.
 fn covers(wide: &[String], narrow: &[String]) -> bool {
     wide.len() == narrow.len()
-        && wide.iter().zip(narrow).all(|(wide, narrow)| wide == narrow || is_free(wide, narrow))
+        && wide.iter().zip(narrow).all(|(wide, narrow)| wide == narrow || is_wider(wide, narrow))
 }
 
 fn findings(report: &Report) -> impl Iterator<Item = &Finding> {
@@ -141,6 +138,6 @@ pub(super) fn is_gone(finding: &Finding, before: &Report, after: &Report) -> boo
 impl Finding {
     /// Whether it is about keys that no definition has.
     pub(super) fn is_about_unknown(&self) -> bool {
-        self.rule == RULE
+        self.rule == Rule::UnknownKey
     }
 }

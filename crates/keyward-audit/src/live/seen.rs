@@ -123,8 +123,12 @@ pub struct Shard {
     pub counts: Counts,
     /// What the scan's own small commands waited for
     pub latency: Latency,
+    /// Declared settings that could not be seen, and why
+    pub unseen: BTreeMap<String, &'static str>,
     /// What is particular to this shard
     pub notes: Vec<String>,
+    /// What this user was not allowed to see, though it was to be: the audit is incomplete
+    pub missing: Vec<String>,
 }
 
 /// What was counted in one shard.
@@ -149,7 +153,7 @@ pub struct Counts {
 pub struct Latency {
     /// How many were measured during the scan
     pub probes: u64,
-    /// The fastest before the scan began
+    /// The fastest of late
     pub idle: Duration,
     /// Half of them were faster
     pub p50: Duration,

@@ -1,15 +1,15 @@
 //! One definition: what its keys must be, and what is said where they are not.
 
 use super::weight;
-use crate::facts::stored_type;
+use crate::counts::stored_type;
 use crate::mask::MaskedParam;
-use crate::report::Severity;
+use crate::outline::{OutlinedParam, Slot};
 use crate::values::{Expected, LOOKED_AT};
 use keyward_fact::{Duration, thousands};
 use keyward_pattern::Definition as Compiled;
 use keyward_rdb::Show;
-use keyward_rules::{Case, Live, RAW_IPV6, word};
-use keyward_schema::model::{Definition, ParamDeclaration, Ttl, Value};
+use keyward_rules::{Live, RAW_IPV6, Rule};
+use keyward_schema::model::{Definition, Ttl, Value};
 
 /// A definition, ready to be asked about every key.
 #[derive(Debug)]
@@ -45,8 +45,6 @@ pub(crate) struct Planned {
     pub(crate) joins: bool,
     /// How much of a value is to be shown
     pub(crate) show: Show,
-    /// What may be wrong, by its number
-    pub(crate) slots: Vec<Slot>,
 }
 
 /// The type that keys must have.
@@ -60,7 +58,6 @@ pub(crate) enum Stored {
 #[derive(Debug)]
 pub(crate) struct PlannedParam {
     pub(crate) name: String,
-    pub(crate) ty: String,
     /// Which joins look for its values
     pub(crate) sought: Vec<usize>,
 }
@@ -103,17 +100,6 @@ pub(crate) enum Limit {
     By { param: usize, words: Vec<(Box<[u8]>, u64)>, longest: u64 },
 }
 
-/// Something that may be wrong.
-#[derive(Debug)]
-pub(crate) struct Slot {
-    pub(crate) rule: &'static str,
-    /// `None` where it is not judged
-    pub(crate) severity: Option<Severity>,
-    pub(crate) subject: Option<String>,
-    pub(crate) what: String,
-    pub(crate) help: Vec<String>,
-}
-
 /// The numbers of what may be wrong.
 pub(crate) mod slots {
     pub(crate) const WRONG_TYPE: usize = 0;
@@ -152,15 +138,10 @@ impl Planned {
         schema: usize,
         definition: &Definition,
         compiled: &Compiled<'_>,
-        live: &Live<'_>,
         selected: bool,
     ) -> Self {
         let names = || compiled.params().iter().map(|(name, _)| name.as_str());
-        let params = compiled.params().iter().map(|(name, param)| PlannedParam {
-            name: name.clone(),
-            ty: param.ty.to_string(),
-            sought: Vec::new(),
-        });
+        let params = names().map(|name| PlannedParam { name: name.to_owned(), sought: Vec::new() });
         let fields = definition.fields.iter().map(|field| PlannedField {
             name: field.name.as_bytes().into(),
             required: !field.optional,
@@ -170,12 +151,14 @@ impl Planned {
         let expected = |value: Option<&Value>| value.map_or(Expected::Anything, Expected::new);
         let key_type = definition.key_type.as_ref().map(|it| &it.value);
         let is_hash = key_type.is_some_and(|it| it.name() == "hash");
-        let mut planned = Planned {
+        Planned {
             schema,
             number: compiled.id().index(),
             selected,
             params: params.collect(),
-            masked: names().map(|name| masked(&definition.params, name)).collect(),
+            masked: (compiled.params().iter())
+                .map(|(name, param)| MaskedParam::new(&definition.params, name, &param.ty))
+                .collect(),
             stored: key_type.map(|it| match stored_type(it) {
                 Some(number) => Stored::BuiltIn(number),
                 None => Stored::Module(it.name().to_owned()),
@@ -198,17 +181,14 @@ impl Planned {
             renamed: Vec::new(),
             joins: false,
             show: Show::NOTHING,
-            slots: Vec::new(),
-        };
-        planned.slots = planned.word(definition, live);
-        planned
+        }
     }
 
     /// Says how much of a value must be shown, once it is known what is asked of it.
-    pub(super) fn decide_show(&mut self) {
+    pub(super) fn decide_show(&mut self, slots: &[Slot]) {
         let sought = self.params.iter().any(|param| !param.sought.is_empty());
         self.joins = sought || !self.sought.is_empty() || !self.renamed.is_empty();
-        let on = |slot: usize| self.slots[slot].severity.is_some();
+        let on = |slot: usize| slots[slot].severity.is_some();
         let fields = self.fields.iter().enumerate().any(|(number, field)| {
             field.refers.is_some()
                 || on(slots::missing(number)) && field.required
@@ -224,17 +204,17 @@ impl Planned {
     }
 
     /// What may be wrong, in the order of [`slots`].
-    fn word(&self, definition: &Definition, live: &Live<'_>) -> Vec<Slot> {
-        let slot = |rule: &'static str, subject: Option<&str>, detail: Option<&str>| {
-            let case = Case { definition: Some(definition), subject, detail, near: None };
-            let wording = word(rule, &case);
-            Slot {
-                rule,
-                severity: weight(live.severity(rule, Some(definition))),
-                subject: subject.map(str::to_owned),
-                what: wording.what,
-                help: wording.help,
-            }
+    pub(super) fn slots(
+        &self,
+        definition: &Definition,
+        params: &[OutlinedParam],
+        live: &Live<'_>,
+    ) -> Vec<Slot> {
+        let slot = |rule: Rule, subject: Option<&str>, detail: Option<&str>| Slot {
+            rule,
+            severity: weight(live.severity(rule, Some(definition))),
+            subject: subject.map(str::to_owned),
+            detail: detail.map(str::to_owned),
         };
         let declared_type = definition.key_type.as_ref().map(|it| it.stored().to_owned());
         let ttl = definition.ttl.as_ref().map(|ttl| match ttl.longest() {
@@ -248,26 +228,26 @@ impl Planned {
             if self.stored == Some(Stored::BuiltIn(2)) { "an item" } else { "the value" };
         let score = if self.score == Some(Score::Whole) { "whole number" } else { "time or count" };
         let mut all = vec![
-            slot("wrong-type", None, declared_type.as_deref()),
-            slot("ttl-missing", None, ttl.as_deref()),
-            slot("ttl-too-long", None, longest.as_deref()),
-            slot("ttl-unexpected", None, None),
-            slot("unknown-field", None, None),
-            slot("oversized-collection", None, max_len.as_deref()),
-            slot("oversized-value", None, max_bytes.as_deref()),
-            slot("invalid-value", Some(value_name), Some(&self.value.name())),
-            slot("invalid-value", Some("a member"), Some(&self.member.name())),
-            slot("invalid-value", Some("a score"), Some(score)),
+            slot(Rule::WrongType, None, declared_type.as_deref()),
+            slot(Rule::TtlMissing, None, ttl.as_deref()),
+            slot(Rule::TtlTooLong, None, longest.as_deref()),
+            slot(Rule::TtlUnexpected, None, None),
+            slot(Rule::UnknownField, None, None),
+            slot(Rule::OversizedCollection, None, max_len.as_deref()),
+            slot(Rule::OversizedValue, None, max_bytes.as_deref()),
+            slot(Rule::InvalidValue, Some(value_name), Some(&self.value.name())),
+            slot(Rule::InvalidValue, Some("a member"), Some(&self.member.name())),
+            slot(Rule::InvalidValue, Some("a score"), Some(score)),
         ];
         for field in &self.fields {
             let name = String::from_utf8_lossy(&field.name);
             let subject = format!("field `{name}`");
-            all.push(slot("missing-field", Some(&name), None));
-            all.push(slot("invalid-value", Some(&subject), Some(&field.value.name())));
+            all.push(slot(Rule::MissingField, Some(&name), None));
+            all.push(slot(Rule::InvalidValue, Some(&subject), Some(&field.value.name())));
         }
-        for param in &self.params {
-            all.push(slot("invalid-param", Some(&param.name), Some(&param.ty)));
-            all.push(slot("invalid-param", Some(&param.name), Some(RAW_IPV6)));
+        for param in params {
+            all.push(slot(Rule::InvalidParam, Some(&param.name), Some(&param.ty)));
+            all.push(slot(Rule::InvalidParam, Some(&param.name), Some(RAW_IPV6)));
         }
         all
     }
@@ -291,16 +271,5 @@ impl Limit {
             }
             Some(ttl) => ttl.longest().map_or(Limit::Sometime, |it| Limit::Within(it.as_millis())),
         }
-    }
-}
-
-/// How a parameter is masked.
-pub(super) fn masked(params: &[ParamDeclaration], name: &str) -> MaskedParam {
-    let declared = params.iter().find(|param| *param.name == name);
-    let ty = declared.map_or_else(String::new, |param| param.param.ty.to_string());
-    let word: String = ty.chars().take_while(char::is_ascii_alphabetic).collect();
-    MaskedParam {
-        word: if word.is_empty() { "value".to_owned() } else { word },
-        reveal: declared.is_some_and(|param| !param.pii),
     }
 }

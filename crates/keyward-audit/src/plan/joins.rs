@@ -1,20 +1,13 @@
 //! Rules that look at two definitions at once, by samples of both.
 
 use super::{Audit, weight};
-use crate::report::Severity;
-use keyward_rules::{Case, Live, word};
+use crate::outline::OutlinedJoin;
+use keyward_rules::{Live, Rule};
 use keyward_schema::model::{Definition, Value};
 
-/// What two samples are compared for.
+/// Two samples that are compared.
 #[derive(Debug)]
 pub(crate) struct PlannedJoin {
-    pub(crate) rule: &'static str,
-    pub(crate) severity: Severity,
-    /// The definition whose keys are judged
-    pub(crate) definition: usize,
-    pub(crate) subject: String,
-    pub(crate) what: String,
-    pub(crate) help: Vec<String>,
     /// What every key of the schema begins with, which a reference may leave out
     pub(crate) prefix: Vec<u8>,
 }
@@ -44,14 +37,16 @@ impl Joins {
         for space in 0..audit.spaces.len() {
             Joins::former_names(audit, space);
         }
-        audit.definitions.iter_mut().for_each(super::Planned::decide_show);
+        for (planned, outlined) in audit.definitions.iter_mut().zip(&audit.outline.definitions) {
+            planned.decide_show(&outlined.slots);
+        }
     }
 
     fn references(audit: &mut Audit, number: usize) {
         let planned = &audit.definitions[number];
         let (schema, definition) = audit.declared(planned);
         let Some(severity) =
-            weight(Live::new(schema).severity("dangling-reference", Some(definition)))
+            weight(Live::new(schema).severity(Rule::DanglingReference, Some(definition)))
         else {
             return;
         };
@@ -88,23 +83,15 @@ impl Joins {
             if targets.is_empty() {
                 continue;
             }
-            let case =
-                Case { definition: Some(definition), subject: Some(&subject), ..Case::default() };
-            let wording = word("dangling-reference", &case);
-            let join = PlannedJoin {
-                rule: "dangling-reference",
-                severity,
-                definition: number,
-                subject,
-                what: wording.what,
-                help: wording.help,
-                prefix: prefix.as_bytes().to_vec(),
-            };
-            found.push((join, place, targets));
+            let rule = Rule::DanglingReference;
+            let outlined = OutlinedJoin { rule, severity, definition: number, subject };
+            let join = PlannedJoin { prefix: prefix.as_bytes().to_vec() };
+            found.push((outlined, join, place, targets));
         }
-        for (join, place, targets) in found {
+        for (outlined, join, place, targets) in found {
             let at = audit.joins.len();
             audit.joins.push(join);
+            audit.outline.joins.push(outlined);
             for (target, param) in targets {
                 let target = &mut audit.definitions[target];
                 match param {
@@ -135,24 +122,11 @@ impl Joins {
             if !same || !planned.selected {
                 continue;
             }
-            let (_, definition) = audit.declared(planned);
-            let case = Case {
-                definition: Some(definition),
-                subject: Some(&old.pattern),
-                ..Case::default()
-            };
-            let wording = word("both-names", &case);
-            let join = PlannedJoin {
-                rule: "both-names",
-                severity,
-                definition: number,
-                subject: old.pattern.clone(),
-                what: wording.what,
-                help: wording.help,
-                prefix: Vec::new(),
-            };
+            let subject = audit.outline.schemas[space].old_names[rename].pattern.clone();
+            let rule = Rule::BothNames;
             let at = audit.joins.len();
-            audit.joins.push(join);
+            audit.joins.push(PlannedJoin { prefix: Vec::new() });
+            audit.outline.joins.push(OutlinedJoin { rule, severity, definition: number, subject });
             audit.spaces[space].renames[rename].join = Some(at);
             audit.definitions[number].renamed.push(at);
         }

@@ -2,13 +2,12 @@
 
 use super::weight;
 use crate::mask::MaskedParam;
+use crate::outline::OutlinedOldName;
 use crate::report::Severity;
-use keyward_pattern::{Glob, Keyspace, Owners, Part, Template};
-use keyward_rules::Live;
+use keyward_pattern::{Glob, Keyspace, Owners, Part, Template, Type};
+use keyward_rules::{Live, Rule};
 use keyward_schema::model::{Date, Migration, Phase, Rename, Schema};
 use std::ops::Range;
-
-use super::definition::masked;
 
 /// What a key is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -67,13 +66,9 @@ impl Beginning {
 pub(crate) struct OldPlan {
     /// The number of its definition
     pub(crate) definition: Option<usize>,
-    pub(crate) migration: String,
-    pub(crate) pattern: String,
     pub(crate) params: Vec<MaskedParam>,
     /// The parameters' names, in the order of the old pattern
     pub(crate) names: Vec<String>,
-    /// How serious it is that keys still have it
-    pub(crate) severity: Option<Severity>,
     /// How serious it is that an entity has both names
     pub(crate) both: Option<Severity>,
     /// The join that looks for entities with both names
@@ -84,7 +79,6 @@ pub(crate) struct OldPlan {
 #[derive(Debug)]
 pub(crate) struct ForeignPlan {
     pub(crate) name: String,
-    pub(crate) text: String,
     pub(crate) glob: Glob,
 }
 
@@ -95,7 +89,7 @@ impl Space {
         live: &Live<'_>,
         first: usize,
         today: Date,
-    ) -> Self {
+    ) -> (Self, Vec<OutlinedOldName>) {
         let begins = match keyspace.prefix().map_or(&[][..], Template::parts) {
             [Part::Literal(text), ..] => text.as_bytes().to_vec(),
             _ => Vec::new(),
@@ -103,25 +97,27 @@ impl Space {
         let old = schema.old_names();
         let renames = old.iter().flat_map(|old| old.renames.iter().zip(old.keyspace.definitions()));
         let renames = renames.map(|((migration, rename), compiled)| {
-            let names = compiled.params().iter().map(|(name, _)| name.clone()).collect();
-            OldPlan::new(schema, live, migration, rename, names, first, today)
+            let params = compiled.params().iter();
+            let params = params.map(|(name, param)| (name.clone(), param.ty.clone())).collect();
+            OldPlan::new(schema, live, migration, rename, params, first, today)
         });
         let foreign = schema.foreign.iter().map(|foreign| ForeignPlan {
             name: foreign.name.value.clone(),
-            text: foreign.glob.value.clone(),
             glob: Glob::new(&foreign.glob),
         });
-        Space {
+        let (renames, outlined) = renames.unzip();
+        let space = Space {
             keyspace: keyspace.clone(),
             loose: keyspace.loosened(),
             owners: Owners::new(keyspace),
             first,
             beginning: Beginning::new(&begins),
             begins,
-            renames: renames.collect(),
+            renames,
             old: old.as_ref().map(|old| old.keyspace.clone()),
             foreign: foreign.collect(),
-        }
+        };
+        (space, outlined)
     }
 
     /// Whether a key of this keyspace can have this beginning.
@@ -149,25 +145,32 @@ impl OldPlan {
         live: &Live<'_>,
         migration: &Migration,
         rename: &Rename,
-        names: Vec<String>,
+        params: Vec<(String, Type)>,
         first: usize,
         today: Date,
-    ) -> Self {
+    ) -> (Self, OutlinedOldName) {
         let at = schema.keys.iter().position(|key| *key.name == rename.definition.value);
         let definition = at.map(|at| &schema.keys[at]);
         let over = migration.phase.value == Phase::Cleanup
             || migration.remove_after.as_ref().is_some_and(|day| day.value < today);
         let severity =
             |rule| weight(live.severity_of_old(rule, definition, migration)).filter(|_| over);
-        OldPlan {
-            definition: at.map(|at| first + at),
+        let definition = at.map(|at| first + at);
+        let outlined = OutlinedOldName {
+            definition,
             migration: migration.name.value.clone(),
             pattern: rename.from.as_str().to_owned(),
-            params: names.iter().map(|name| masked(&rename.params, name)).collect(),
-            names,
-            severity: severity("old-name"),
-            both: severity("both-names"),
+            severity: severity(Rule::OldName),
+        };
+        let plan = OldPlan {
+            definition,
+            params: (params.iter())
+                .map(|(name, ty)| MaskedParam::new(&rename.params, name, ty))
+                .collect(),
+            names: params.into_iter().map(|(name, _)| name).collect(),
+            both: severity(Rule::BothNames),
             join: None,
-        }
+        };
+        (plan, outlined)
     }
 }

@@ -14,7 +14,7 @@ pub fn concise(report: &Report) -> String {
             visible(&report.source.name),
             place(finding),
             finding.severity.name(),
-            visible(&finding.rule),
+            finding.rule,
             visible(&finding.message),
             if finding.sampled { " of a sample" } else { "" },
         );

@@ -66,7 +66,7 @@ fn headline(difference: &Difference, sheet: &mut Sheet) {
     };
     let Difference { keys, bytes, compliance, .. } = difference;
     row("keys", keys.map(thousands), change(*keys, thousands));
-    row("bytes", bytes.map(size), change_of_bytes(*bytes));
+    row("bytes", bytes.map(words::size_if_known), change_of_bytes(*bytes));
     if let [Some(before), Some(after)] = *compliance {
         let points = (after - before) * 100.0;
         let rounded = format!("{:.1}", points.abs());
@@ -78,11 +78,6 @@ fn headline(difference: &Difference, sheet: &mut Sheet) {
     }
     let table = table.write(sheet.ink, sheet.columns);
     sheet.text.push_str(&table);
-}
-
-/// `1.5 MiB`, or `–`
-fn size(bytes: Option<u64>) -> String {
-    bytes.map_or_else(|| words::UNKNOWN.to_owned(), words::size)
 }
 
 /// The same as for other numbers; nothing where one of them is not known.
@@ -145,7 +140,7 @@ fn table(title: &str, more: &str, rows: &[&PartChange], several: bool, sheet: &m
         let mut cells = vec![
             Cell::new(visible(&part.name)).look(Look::Code),
             Cell::new(thousands(part.keys[side])),
-            Cell::new(size(part.bytes[side])),
+            Cell::new(words::size_if_known(part.bytes[side])),
         ];
         if both {
             let [before, after] = part.keys;

@@ -25,7 +25,7 @@ pub fn sarif(report: &Report, place: &dyn Fn(&Finding) -> Option<Place>) -> Stri
 
 fn reported(report: &Report, place: &dyn Fn(&Finding) -> Option<Place>) -> Vec<Reported> {
     let one = |finding: &Finding| Reported {
-        rule: finding.rule.clone(),
+        rule: finding.rule.name().to_owned(),
         severity: match finding.severity {
             Severity::Error => model::Severity::Error,
             Severity::Warning => model::Severity::Warn,
@@ -47,7 +47,7 @@ fn notes(report: &Report, finding: &Finding) -> Vec<String> {
     let examples: Vec<String> = examples(finding)
         .iter()
         .take(EXAMPLES)
-        .map(|example| format!("`{}`", visible(&example.key)))
+        .map(|example| format!("`{}`", visible(example.key.as_str())))
         .collect();
     if !examples.is_empty() {
         notes.push(format!("for example {}", examples.join(", ")));

@@ -28,8 +28,8 @@ impl<'a> Subject<'a> {
             findings: findings_of(&found, definition),
         });
         let groups = report.groups.iter().map(|group| Subject {
-            name: &group.pattern,
-            pattern: &group.pattern,
+            name: group.pattern.as_str(),
+            pattern: group.pattern.as_str(),
             facts: &group.facts,
             definition: None,
             group: Some(group),
@@ -49,11 +49,15 @@ impl<'a> Subject<'a> {
     }
 
     /// Their bytes.
-    pub(super) fn bytes(&self) -> u64 {
-        let below = self.definition.map_or(0, |definition| {
-            definition.derived.bytes + definition.old_names.iter().map(|old| old.bytes).sum::<u64>()
-        });
-        self.facts.bytes + below
+    pub(super) fn bytes(&self) -> Option<u64> {
+        let old = |definition: &Definition| {
+            definition.old_names.iter().map(|old| old.bytes).sum::<Option<u64>>()
+        };
+        let below = match self.definition {
+            Some(definition) => definition.derived.bytes? + old(definition)?,
+            None => 0,
+        };
+        Some(self.facts.bytes? + below)
     }
 
     pub(super) fn lifecycle(&self) -> &'a str {
@@ -79,7 +83,7 @@ pub(super) fn examples(finding: &Finding) -> Vec<&Example> {
     let mut telling: Vec<&Example> = Vec::new();
     for example in &finding.examples {
         let known = |it: &&Example| (&it.key, &it.detail) == (&example.key, &example.detail);
-        if finding.subject.as_ref() != Some(&example.key) && !telling.iter().any(known) {
+        if finding.subject.as_deref() != Some(example.key.as_str()) && !telling.iter().any(known) {
             telling.push(example);
         }
     }

@@ -3,6 +3,8 @@
 use crate::report::{BytesKind, Report, SourceKind, TtlBucket};
 use keyward_fact::{Duration, Size, thousands};
 
+pub(super) use crate::share::{percent, share};
+
 /// `1 key`, `7 keys`
 pub(super) fn counted(number: u64, what: &str) -> String {
     let plural = if number == 1 { "" } else { "s" };
@@ -17,34 +19,14 @@ pub(super) fn size(bytes: u64) -> String {
 /// What stands for a number that is not known.
 pub(super) const UNKNOWN: &str = "–";
 
-/// The same, of a report; `–` where its bytes are not known.
-pub(super) fn size_in(report: &Report, bytes: u64) -> String {
-    if report.source.bytes.is_known() { size(bytes) } else { UNKNOWN.to_owned() }
+/// The same, or `–`.
+pub(super) fn size_if_known(bytes: Option<u64>) -> String {
+    bytes.map_or_else(|| UNKNOWN.to_owned(), size)
 }
 
 /// `6 d 23 h`
 pub(super) fn seconds(seconds: u64) -> String {
     Duration::from_secs(seconds).human()
-}
-
-/// A share in per cent. Only nothing is 0 % and only everything is 100 %.
-pub(super) fn percent(share: f64) -> String {
-    let percent = share * 100.0;
-    if share <= 0.0 || share.is_nan() {
-        "0 %".to_owned()
-    } else if percent < 0.1 {
-        "< 0.1 %".to_owned()
-    } else if share >= 1.0 {
-        "100 %".to_owned()
-    } else {
-        format!("{:.1} %", percent.min(99.9))
-    }
-}
-
-/// The share that a part is of a whole.
-#[allow(clippy::cast_precision_loss, reason = "a share is shown with three digits")]
-pub(super) fn share(part: u64, whole: u64) -> f64 {
-    if whole == 0 { 0.0 } else { part as f64 / whole as f64 }
 }
 
 /// The bound of a bucket: `1 h`, or `later`.
@@ -116,21 +98,6 @@ pub(super) fn sampled(report: &Report) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn only_everything_is_a_hundred_per_cent() {
-        for (share, text) in [
-            (0.0, "0 %"),
-            (0.000_01, "< 0.1 %"),
-            (0.001, "0.1 %"),
-            (0.25, "25.0 %"),
-            (0.999_99, "99.9 %"),
-            (1.0, "100 %"),
-            (f64::NAN, "0 %"),
-        ] {
-            assert_eq!(percent(share), text);
-        }
-    }
 
     #[test]
     fn a_moment_that_is_none_stays_as_it_is() {

@@ -1,6 +1,7 @@
 //! What is known of the keys of a definition, and of those that nobody declared.
 
-use super::{Count, or_nothing};
+use super::Count;
+use crate::mask::Masked;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -38,21 +39,18 @@ pub struct Definition {
 pub struct Facts {
     /// Keys, without expired ones
     pub keys: u64,
-    /// Their bytes
-    #[serde(default, deserialize_with = "or_nothing")]
-    pub bytes: u64,
-    /// The share of all bytes, from 0 to 1
-    #[serde(default, deserialize_with = "or_nothing")]
-    pub share: f64,
+    /// Their bytes; `null` where they are not known
+    pub bytes: Option<u64>,
+    /// The share of all bytes, from 0 to 1; `null` where they are not known
+    pub share: Option<f64>,
     /// How many keys of each type, as TYPE answers
     pub types: BTreeMap<String, u64>,
     /// How many keys of each encoding, as OBJECT ENCODING answers
     pub encodings: BTreeMap<String, u64>,
     /// How long they will live
     pub ttl: Ttl,
-    /// Bytes of key and value
-    #[serde(default, deserialize_with = "or_nothing")]
-    pub sizes: Distribution,
+    /// Bytes of key and value; `null` where they are not known
+    pub sizes: Option<Distribution>,
     /// Bytes of a string, elements of a collection, entries of a stream
     pub lengths: Distribution,
     /// Seconds for which they had not been used, where the server's policy is LRU
@@ -125,16 +123,13 @@ pub struct Bar {
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Big {
     /// Its name, masked
-    pub key: String,
+    pub key: Masked,
     /// Its bytes
-    #[serde(default, deserialize_with = "or_nothing")]
     pub bytes: u64,
     /// Its length
     pub length: Option<u64>,
     /// The database it is in
     pub db: u64,
-    /// A hash of its name, which tells keys of the same size apart
-    pub hash: String,
 }
 
 /// A parameter, and how many values it has.
@@ -149,9 +144,6 @@ pub struct Param {
     pub distinct: u64,
     /// By what share of it the estimate may be off (one standard error)
     pub error: f64,
-    /// The sketch behind the estimate: a `HyperLogLog`, in base64
-    #[serde(default, skip_serializing_if = "String::is_empty")]
-    pub sketch: String,
 }
 
 /// A former name.
@@ -163,21 +155,20 @@ pub struct OldName {
     pub pattern: String,
     /// Keys that still have it
     pub keys: u64,
-    /// Their bytes
-    #[serde(default, deserialize_with = "or_nothing")]
-    pub bytes: u64,
+    /// Their bytes; `null` where they are not known
+    pub bytes: Option<u64>,
 }
 
 /// Keys that look alike.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Group {
     /// What they look like: `sess:<uuid>:data`
-    pub pattern: String,
+    pub pattern: Masked,
     /// What they are
     #[serde(flatten)]
     pub facts: Facts,
     /// Some of them, masked
-    pub examples: Vec<String>,
+    pub examples: Vec<Masked>,
     /// The definition that was perhaps meant
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub nearest: Option<Nearest>,
@@ -207,7 +198,6 @@ pub struct Foreign {
     pub glob: String,
     /// Keys
     pub keys: u64,
-    /// Bytes
-    #[serde(default, deserialize_with = "or_nothing")]
-    pub bytes: u64,
+    /// Bytes; `null` where they are not known
+    pub bytes: Option<u64>,
 }

@@ -1,6 +1,7 @@
 //! What is wrong, and what has changed since a baseline.
 
-use super::or_nothing;
+use crate::mask::Masked;
+use keyward_rules::Rule;
 use serde::{Deserialize, Serialize};
 
 /// How serious a finding is.
@@ -27,7 +28,7 @@ impl Severity {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Finding {
     /// The rule; `keyward explain RULE` explains it
-    pub rule: String,
+    pub rule: Rule,
     /// How serious it is
     pub severity: Severity,
     /// The keyspace's name; `null` for a finding about all of them
@@ -44,9 +45,8 @@ pub struct Finding {
     pub of: u64,
     /// `count` / `of`, from 0 to 1; of `memory-high`, the share of the server's memory that is used
     pub share: f64,
-    /// The bytes of those keys; 0 where only a sample was looked at
-    #[serde(default, deserialize_with = "or_nothing")]
-    pub bytes: u64,
+    /// The bytes of those keys; `null` where they are not known, or where only a sample was looked at
+    pub bytes: Option<u64>,
     /// What is wrong, in one line
     pub message: String,
     /// What to do next
@@ -64,13 +64,18 @@ pub struct Finding {
     pub what: String,
 }
 
+impl Finding {
+    /// Whether it is about the server rather than about keys.
+    pub(crate) fn is_about_server(&self) -> bool {
+        matches!(self.rule, Rule::ServerSetting | Rule::MemoryHigh)
+    }
+}
+
 /// A key that shows what is wrong.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Example {
-    /// A hash of its name, by which examples are chosen
-    pub hash: String,
     /// Its name, masked
-    pub key: String,
+    pub key: Masked,
     /// What it has, where that says more: `list`, `TTL 9 d 4 h`
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub detail: Option<String>,

@@ -29,6 +29,21 @@ pub struct Source {
     pub notes: Vec<String>,
 }
 
+impl Source {
+    /// Adds what else to know, once.
+    pub(crate) fn note(&mut self, text: impl Into<String>) {
+        let text = text.into();
+        if !self.notes.contains(&text) {
+            self.notes.push(text);
+        }
+    }
+
+    /// Says what stands first when several are listed.
+    pub(crate) fn order(&self) -> impl Ord + use<> {
+        (self.name.clone(), self.clock.clone(), self.shards.clone(), self.kind, self.notes.clone())
+    }
+}
+
 /// How keys were read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]

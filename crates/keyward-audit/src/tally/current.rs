@@ -1,9 +1,9 @@
 //! The key that is being told of.
 
-use crate::facts::stored_type;
+use crate::counts::{Detail, stored_type};
+use crate::mask::Masked;
 use crate::observe::Observed;
 use crate::plan::{Class, slots};
-use keyward_fact::{Duration, thousands};
 use keyward_rdb::Key;
 
 /// The key that is being told of.
@@ -22,8 +22,8 @@ pub(super) struct Current {
     pub(super) number: u64,
     /// The field that comes next if fields stand in the order of the schema
     pub(super) next_field: usize,
-    /// The first field that is not declared, masked
-    pub(super) stranger: Option<String>,
+    /// The first field that is not declared
+    pub(super) stranger: Option<Masked>,
 }
 
 impl Current {
@@ -35,19 +35,16 @@ impl Current {
     }
 
     /// What a key has that is wrong, where that can be said without showing a value.
-    pub(super) fn detail(&self, slot: usize, key: &Key<'_>, observed: &Observed) -> Option<String> {
+    pub(super) fn detail(&self, slot: usize, key: &Key<'_>, observed: &Observed) -> Option<Detail> {
         match slot {
-            slots::WRONG_TYPE => Some(key.key_type.name().to_owned()),
-            slots::TTL_TOO_LONG | slots::TTL_UNEXPECTED => {
-                let left = Duration::from_millis(self.remaining? / 1000 * 1000);
-                Some(format!("TTL {}", left.human()))
-            }
-            slots::UNKNOWN_FIELD => self.stranger.as_ref().map(|name| format!("field `{name}`")),
-            slots::OVERSIZED_COLLECTION => Some(format!("{} entries", thousands(observed.length?))),
+            slots::WRONG_TYPE => Some(Detail::Type(key.key_type.name().to_owned())),
+            slots::TTL_TOO_LONG | slots::TTL_UNEXPECTED => self.remaining.map(Detail::Ttl),
+            slots::UNKNOWN_FIELD => self.stranger.clone().map(Detail::Field),
+            slots::OVERSIZED_COLLECTION => observed.length.map(Detail::Entries),
             slots::OVERSIZED_VALUE => {
                 let is_string = stored_type(key.key_type) == Some(0);
                 let size = if is_string { observed.length } else { observed.bytes };
-                Some(keyward_fact::Size::from_bytes(size?).human())
+                size.map(Detail::Bytes)
             }
             _ => None,
         }

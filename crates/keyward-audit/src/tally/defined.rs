@@ -1,7 +1,7 @@
 //! A definition's own key, judged when all of it was told.
 
-use super::Counts;
-use crate::facts::stored_type;
+use super::{Pass, definition};
+use crate::counts::{Example, stored_type};
 use crate::hash::fixed;
 use crate::observe::Observed;
 use crate::plan::{Audit, Limit, Planned, slots};
@@ -13,7 +13,7 @@ use std::ops::Range;
 /// in whole seconds, and keys are still written while that is noted.
 const FORGIVEN: u64 = 2_000;
 
-impl Counts {
+impl Pass {
     #[inline]
     pub(super) fn end_defined(
         &mut self,
@@ -34,7 +34,7 @@ impl Counts {
         }
         let bytes = observed.bytes.unwrap_or(0);
         if self.current.expired {
-            self.seen(audit, number).gathered.expired += 1;
+            self.definition(audit, number).keys.expired += 1;
             return self.end_expired(audit);
         }
         self.check_lifetime(planned, key);
@@ -48,15 +48,15 @@ impl Counts {
         }
         let remaining = self.current.remaining;
         let places = std::mem::take(&mut self.places);
-        let seen = self.seen(audit, number);
-        seen.gathered.add(key, observed, remaining);
-        for (sketch, place) in seen.sketches.iter_mut().zip(&places) {
+        let counts = self.definition(audit, number);
+        counts.keys.add(key, observed, remaining);
+        for (sketch, place) in counts.params.iter_mut().zip(&places) {
             sketch.add(fixed(&key.name[place.clone()]));
         }
         let least_order = || audit.mask.salt.least_order(key.name);
-        if seen.gathered.may_rank(bytes, audit.top, least_order) {
+        if counts.keys.biggest.may_rank(bytes, least_order) {
             let order = audit.mask.salt.order(key.db, key.name);
-            seen.gathered.rank((bytes, order), audit.top, observed.length, key.db, || {
+            counts.keys.biggest.rank((bytes, order), observed.length, key.db, || {
                 audit.mask.defined(key.name, &places, &planned.masked)
             });
         }
@@ -66,7 +66,7 @@ impl Counts {
         let clean = self.current.broken.is_empty()
             || self.note_broken(audit, number, planned, key, observed, &places);
         self.places = places;
-        self.defined.add(bytes);
+        self.counts.defined.add(bytes);
         self.judge(clean);
     }
 
@@ -124,7 +124,8 @@ impl Counts {
         observed: &Observed,
         places: &[Range<usize>],
     ) -> bool {
-        self.current.broken.retain(|slot| planned.slots[*slot].severity.is_some());
+        let judged = &audit.outline.definitions[number].slots;
+        self.current.broken.retain(|slot| judged[*slot].severity.is_some());
         if self.current.broken.is_empty() {
             return true;
         }
@@ -132,22 +133,15 @@ impl Counts {
         let order = audit.mask.salt.order(key.db, key.name);
         let mut clean = true;
         for slot in &broken {
-            clean &= planned.slots[*slot].severity != Some(Severity::Error);
-            let detail = || self.current.detail(*slot, key, observed);
-            let detail = self.definitions[number]
-                .as_ref()
-                .is_some_and(|seen| seen.wants(*slot, order))
-                .then(detail)
-                .flatten();
-            self.seen(audit, number).break_slot(
-                *slot,
-                observed.bytes.unwrap_or(0),
+            clean &= judged[*slot].severity != Some(Severity::Error);
+            let counts = definition(&mut self.counts, audit, number);
+            counts.break_slot(*slot, observed.bytes.unwrap_or(0), order, || Example {
                 order,
-                detail,
-                || audit.mask.defined(key.name, places, &planned.masked),
-            );
+                key: audit.mask.defined(key.name, places, &planned.masked),
+                detail: self.current.detail(*slot, key, observed),
+            });
             if *slot == slots::TTL_TOO_LONG {
-                self.seen(audit, number).gathered.too_long += 1;
+                counts.keys.too_long += 1;
             }
         }
         self.current.broken = broken;

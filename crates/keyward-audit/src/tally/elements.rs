@@ -1,10 +1,10 @@
 //! What is inside a key: fields, members, values.
 
-use super::Counts;
+use super::Pass;
 use crate::plan::{Audit, Class, Planned, slots};
 use keyward_rdb::{Element, Piece};
 
-impl Counts {
+impl Pass {
     #[inline]
     pub(super) fn element(&mut self, audit: &Audit, element: &Element<'_>) {
         let Class::Defined(number) = self.current.class else { return };

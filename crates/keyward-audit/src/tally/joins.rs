@@ -1,11 +1,11 @@
 //! What refers to other keys, and what is referred to: both are sampled.
 
-use super::Counts;
+use super::Pass;
 use crate::plan::{Audit, Planned, PlannedJoin, Side};
 use keyward_rdb::Piece;
 use std::ops::Range;
 
-impl Counts {
+impl Pass {
     /// Notes a reference to another key; what is cut off cannot be one.
     #[inline]
     pub(super) fn refer(&mut self, audit: &Audit, join: usize, value: Piece<'_>) {
@@ -17,7 +17,7 @@ impl Counts {
 
     #[inline]
     pub(super) fn note(&mut self, audit: &Audit, join: usize, side: Side, value: &[u8]) {
-        let (left, right) = &mut self.joins[join];
+        let (left, right) = &mut self.counts.joins[join];
         let sample = match side {
             Side::Left => left,
             Side::Right => right,

@@ -2,18 +2,30 @@
 
 use crate::plan::{Audit, Planned, slots};
 use keyward_pattern::{BuildErrorKind, DefinitionId, Keyspace, Part};
+use std::cmp::Ordering;
 use std::net::Ipv6Addr;
 use std::ops::Range;
 
+/// A key that would belong to a definition.
+pub(super) struct Misfit {
+    /// The number of the definition
+    pub(super) definition: usize,
+    /// What is wrong with the key
+    pub(super) slot: usize,
+    /// Where its parameters lie
+    pub(super) places: Vec<Range<usize>>,
+}
+
 /// The definition that an unknown key would belong to, and what is wrong with it.
-pub(super) fn find(audit: &Audit, key: &[u8]) -> Option<(usize, usize)> {
+pub(super) fn find(audit: &Audit, key: &[u8]) -> Option<Misfit> {
     let text = str::from_utf8(key).ok()?;
     for space in audit.spaces.iter().filter(|space| space.may_begin(key)) {
         let planned = |id: DefinitionId| &audit.definitions[space.first + id.index()];
-        if let Some((id, param)) = raw_ipv6(&space.keyspace, text) {
+        if let Some((id, param, places)) = raw_ipv6(&space.keyspace, text) {
             let planned = planned(id);
             let slot = slots::raw_ipv6(planned.fields.len(), param);
-            return planned.selected.then_some((space.first + id.index(), slot));
+            let definition = space.first + id.index();
+            return planned.selected.then_some(Misfit { definition, slot, places });
         }
         let mut places = Vec::new();
         let Some(id) = space.loose.as_ref().and_then(|loose| loose.locate(key, &mut places)) else {
@@ -25,7 +37,7 @@ pub(super) fn find(audit: &Audit, key: &[u8]) -> Option<(usize, usize)> {
         }
         if let Some(param) = wrong_param(&space.keyspace, id, text, &places) {
             let slot = slots::param(planned.fields.len(), param);
-            return Some((space.first + id.index(), slot));
+            return Some(Misfit { definition: space.first + id.index(), slot, places });
         }
     }
     None
@@ -60,8 +72,9 @@ fn wrong_param(
     definition.params().iter().position(|(name, _)| *name == error.param)
 }
 
-/// The definition and the parameter that an IPv6 address was put into as it is, colons included.
-fn raw_ipv6(keyspace: &Keyspace, key: &str) -> Option<(DefinitionId, usize)> {
+/// The definition and the parameter that an IPv6 address was put into as it is, colons included; and where the
+/// parameters lie.
+fn raw_ipv6(keyspace: &Keyspace, key: &str) -> Option<(DefinitionId, usize, Vec<Range<usize>>)> {
     /// The parts of an address.
     const PARTS: usize = 8;
     /// Nobody puts an address into a longer key, and every place where one may be costs a look at all of it.
@@ -90,7 +103,14 @@ fn raw_ipv6(keyspace: &Keyspace, key: &str) -> Option<(DefinitionId, usize)> {
             if let Some(id) = keyspace.locate(mended.as_bytes(), &mut places)
                 && let Some(param) = places.iter().position(|it| it.start == place.start)
             {
-                return Some((id, param));
+                // What stands behind the address is as far from the end as it would be.
+                let (mended, own) = (mended.len(), key.len());
+                let in_key = |it: Range<usize>| match it.start.cmp(&place.start) {
+                    Ordering::Less => it,
+                    Ordering::Equal => place.clone(),
+                    Ordering::Greater => own - (mended - it.start)..own - (mended - it.end),
+                };
+                return Some((id, param, places.into_iter().map(in_key).collect()));
             }
         }
     }

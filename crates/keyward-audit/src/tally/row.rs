@@ -1,9 +1,11 @@
 //! One key at a time, for lists of all keys.
 
-use super::Counts;
+use super::Pass;
+use crate::mask::Masked;
 use crate::observe::Observed;
 use crate::plan::{Audit, Class};
 use keyward_rdb::Key;
+use keyward_rules::Rule;
 
 /// Is told of every key.
 pub type Listener = Box<dyn FnMut(&Row<'_>) + Send>;
@@ -14,8 +16,8 @@ pub type Listener = Box<dyn FnMut(&Row<'_>) + Send>;
 pub struct Row<'a> {
     /// The database
     pub db: u64,
-    /// The name, masked
-    pub key: &'a str,
+    /// The name
+    pub key: &'a Masked,
     /// The keyspace's name
     pub schema: Option<&'a str>,
     /// The definition, or the foreign software
@@ -31,10 +33,10 @@ pub struct Row<'a> {
     /// Whether it had expired
     pub expired: bool,
     /// The rules that it breaks
-    pub findings: &'a [&'static str],
+    pub findings: &'a [Rule],
 }
 
-impl Counts {
+impl Pass {
     /// Tells the listener of a key.
     pub(super) fn tell(
         &self,
@@ -47,19 +49,21 @@ impl Counts {
             let (schema, definition) = audit.declared(&audit.definitions[number]);
             (Some(schema.keyspace.name.as_str()), Some(definition.name.as_str()))
         };
-        let own = |space: usize| Some(audit.infos[space].name.as_str());
+        let own = |space: usize| Some(audit.outline.schemas[space].name.as_str());
         let mut findings = Vec::new();
         let (class, (schema, definition), masked) = match self.current.class {
             Class::Defined(number) => {
                 let planned = &audit.definitions[number];
-                findings.extend(self.current.broken.iter().map(|slot| planned.slots[*slot].rule));
+                let slots = &audit.outline.definitions[number].slots;
+                findings.extend(self.current.broken.iter().map(|slot| slots[*slot].rule));
                 let masked = audit.mask.defined(key.name, &self.places, &planned.masked);
                 ("defined", named(number), masked)
             }
             Class::Derived(number) => ("derived", named(number), audit.mask.unknown(key.name)),
             Class::Old { space, rename } => {
                 let old = &audit.spaces[space].renames[rename];
-                findings.extend(old.severity.map(|_| "old-name"));
+                let severity = audit.outline.schemas[space].old_names[rename].severity;
+                findings.extend(severity.map(|_| Rule::OldName));
                 let masked = audit.mask.defined(key.name, &self.places, &old.params);
                 ("old", old.definition.map_or((own(space), None), named), masked)
             }
@@ -68,9 +72,9 @@ impl Counts {
                 ("foreign", (own(space), Some(name)), audit.mask.unknown(key.name))
             }
             Class::Unknown => {
-                if audit.has_schema() && !self.current.expired {
+                if audit.outline.has_schema() && !self.current.expired {
                     let misfit = !self.current.broken.is_empty();
-                    findings.push(if misfit { "invalid-param" } else { "unknown-key" });
+                    findings.push(if misfit { Rule::InvalidParam } else { Rule::UnknownKey });
                 }
                 ("unknown", (None, None), audit.mask.unknown(key.name))
             }

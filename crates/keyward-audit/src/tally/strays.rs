@@ -1,16 +1,18 @@
 //! Keys that are no definition's own.
 
+use super::Pass;
 use super::joins::entity;
-use super::{Counts, misfit};
+use super::misfit::{self, Misfit};
+use crate::counts::Example;
 use crate::observe::Observed;
 use crate::plan::{Audit, Class, Side};
 use crate::report::Severity;
 use keyward_rdb::Key;
 
-impl Counts {
+impl Pass {
     pub(super) fn end_expired(&mut self, audit: &Audit) {
         if !audit.selective || matches!(self.current.class, Class::Defined(_)) {
-            self.expired += 1;
+            self.counts.expired += 1;
         }
     }
 
@@ -27,8 +29,12 @@ impl Counts {
             return;
         }
         let order = audit.mask.salt.order(key.db, key.name);
-        self.old[space][rename]
-            .add(bytes, order, None, || audit.mask.defined(key.name, &self.places, &old.params));
+        let severity = audit.outline.schemas[space].old_names[rename].severity;
+        self.counts.old_names[space][rename].add(bytes, order, || Example {
+            order,
+            key: audit.mask.defined(key.name, &self.places, &old.params),
+            detail: None,
+        });
         if let (Some(join), Some(number)) = (old.join, old.definition) {
             let values = audit.definitions[number].params.iter().map(|param| {
                 let at = old.names.iter().position(|name| *name == param.name);
@@ -37,38 +43,38 @@ impl Counts {
             });
             self.note(audit, join, Side::Right, &entity(values));
         }
-        self.defined.add(bytes);
-        self.judge(old.severity != Some(Severity::Error));
+        self.counts.defined.add(bytes);
+        self.judge(severity != Some(Severity::Error));
     }
 
     pub(super) fn end_unknown(&mut self, audit: &Audit, key: &Key<'_>, observed: &Observed) {
         let bytes = observed.bytes.unwrap_or(0);
         let order = audit.mask.salt.order(key.db, key.name);
         let misfit = misfit::find(audit, key.name);
-        let here = self.groups.of(key.name);
+        let leaf = self.counts.leaves.add(key.name, &audit.mask, audit.top);
         if misfit.is_some() {
-            here.misfits.add(bytes);
+            leaf.misfits.add(bytes);
         }
-        here.gathered.add(key, observed, self.current.remaining);
-        if here.gathered.may_rank(bytes, audit.top, || order) {
-            here.gathered.rank((bytes, order), audit.top, observed.length, key.db, || {
-                audit.mask.unknown(key.name)
-            });
+        leaf.keys.add(key, observed, self.current.remaining);
+        if leaf.keys.biggest.may_rank(bytes, || order) {
+            leaf.keys
+                .biggest
+                .rank((bytes, order), observed.length, key.db, || audit.mask.unknown(key.name));
         }
-        if here.wants(order) {
-            here.exemplify(order, audit.mask.unknown(key.name), key.name);
-        }
-        self.unknown.add(bytes);
-        if !audit.has_schema() {
+        leaf.exemplify(key.name, order, &audit.mask);
+        if !audit.outline.has_schema() {
             return;
         }
-        if let Some((number, slot)) = misfit {
-            let planned = &audit.definitions[number];
-            if planned.slots[slot].severity.is_some() {
-                self.current.broken.push(slot);
-                self.seen(audit, number)
-                    .break_slot(slot, bytes, order, None, || audit.mask.unknown(key.name));
-            }
+        if let Some(Misfit { definition, slot, places }) = misfit
+            && audit.outline.definitions[definition].slots[slot].severity.is_some()
+        {
+            self.current.broken.push(slot);
+            let params = &audit.definitions[definition].masked;
+            self.definition(audit, definition).break_slot(slot, bytes, order, || Example {
+                order,
+                key: audit.mask.misfit(key.name, &places, params),
+                detail: None,
+            });
         }
         self.judge(false);
     }

@@ -166,7 +166,7 @@ fn hostile(report: &Report) -> Report {
     fn spoil(value: &mut Value, name: &str) {
         match value {
             Value::String(text) => {
-                let chosen = ["kind", "bytes", "severity", "verdict"].contains(&name);
+                let chosen = ["kind", "bytes", "severity", "verdict", "rule"].contains(&name);
                 if !chosen {
                     text.push_str(EVIL);
                 }
@@ -174,7 +174,10 @@ fn hostile(report: &Report) -> Report {
             Value::Array(items) => items.iter_mut().for_each(|item| spoil(item, name)),
             Value::Object(fields) => {
                 let spoilt = std::mem::take(fields).into_iter().map(|(name, mut value)| {
-                    spoil(&mut value, &name);
+                    // Nothing is shown of the counts.
+                    if name != "counts" {
+                        spoil(&mut value, &name);
+                    }
                     (name, value)
                 });
                 *fields = spoilt.collect();

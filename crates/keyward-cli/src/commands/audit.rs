@@ -14,6 +14,7 @@ use super::key::bound;
 use super::report::read;
 use crate::args::{Audit as Args, AuditFormat, Selection};
 use crate::failure::{Failure, Result};
+use crate::files;
 use crate::output::Output;
 use crate::report::place;
 use crate::schemas::Schemas;
@@ -38,6 +39,9 @@ pub(crate) fn run(args: &Args, settings: &Settings, output: &Output) -> Result<V
     let session = Session::open(args, &places, settings, output)?;
     let audit = prepare(args, &places, &session, output)?;
     let baseline = args.baseline.as_deref().map(read).transpose()?;
+    for path in args.form.out.iter().chain(&args.form.html) {
+        files::check_writable(path)?;
+    }
     let list = match args.form.format {
         AuditFormat::Jsonl => Some(list::List::json(args.form.out.as_deref())?),
         AuditFormat::Csv => Some(list::List::csv(args.form.out.as_deref())?),

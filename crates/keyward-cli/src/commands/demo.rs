@@ -18,9 +18,9 @@ use std::fmt::Write as _;
 use std::fs;
 
 /// The same convention, ruled: what the drive's keys are measured against.
-const RULED: &str = include_str!("../../../../examples/xeuz-cloud/keyward.toml");
+const RULED: &str = include_str!("../../demo/keyward.toml");
 /// The key convention of a cloud drive, as its document says it.
-const SAMPLE: &str = include_str!("../../../../examples/xeuz-cloud/as-written.toml");
+const SAMPLE: &str = include_str!("../../demo/as-written.toml");
 /// The definition that the tour follows.
 const DEFINITION: &str = "quota_used";
 /// The finding that is shown whole.

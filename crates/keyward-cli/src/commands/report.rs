@@ -3,6 +3,7 @@
 use super::audit::{self, Places};
 use crate::args::{ListFormat, ReportCommand, ReportDiff, ReportFiles, ReportShow, Reports};
 use crate::failure::{Failure, Result};
+use crate::files;
 use crate::output::Output;
 use crate::verdict::Verdict;
 use keyward_audit::render::{self, Shown};
@@ -63,9 +64,9 @@ fn diff(args: &ReportDiff, output: &Output) -> Result<Verdict> {
 
 fn put(path: Option<&Path>, content: &str, output: &Output) -> Result<()> {
     match path {
-        None => output.print(content)?,
+        None => output.deliver(content)?,
         Some(path) => {
-            fs::write(path, content).map_err(|error| Failure::file("write", path, &error))?;
+            files::put(path, content)?;
             output.note(format_args!("wrote {}", path.display()))?;
         }
     }
@@ -98,8 +99,9 @@ pub(super) fn read(path: &Path) -> Result<Report> {
         Some(version) if version == u64::from(VERSION) => {}
         Some(version) => {
             return Err(Failure::new(format!(
-                "`{shown}` is a report of version {version}, this program reads {VERSION}"
-            )));
+                "`{shown}` is a report of version {version}, this program reads version {VERSION}"
+            ))
+            .help("audit the source again with this program"));
         }
         None => return Err(no_report("it has no `version`".to_owned())),
     }

@@ -115,7 +115,7 @@ fn concise_is_one_line_a_finding() {
 fn the_document_has_what_is_promised() {
     let mut document = json(&beside(SHOP, leaky()), &[]);
     // Sketches and samples are long, and tested where they are made.
-    document["state"] = Value::Null;
+    document["counts"] = Value::Null;
     document["definitions"].as_array_mut().unwrap().truncate(2);
     document["findings"].as_array_mut().unwrap().truncate(2);
     document["unknown"].as_array_mut().unwrap().truncate(1);
@@ -259,6 +259,14 @@ fn a_snapshot_that_is_cut_off_or_changed_is_never_reported() {
         let output = run(&cli, &audit(&["--format", "json"]));
         assert_eq!((output.code, output.stdout.as_str()), (Some(3), ""), "{length} bytes");
     }
+    // A second one behind it would not be read; standard input is no different.
+    let two = [&whole[..], &whole[..]].concat();
+    cli.write("dump.rdb", &two);
+    let output = run(&cli, &audit(&["--format", "json"]));
+    assert_eq!((output.code, output.stdout.as_str()), (Some(3), ""), "{output}");
+    assert!(output.stderr.contains("something follows the end of the snapshot"), "{output}");
+    let piped = cli.command(["audit", "-", "--format", "json"]).stdin(two).run();
+    assert_eq!((piped.code, piped.stdout.as_str()), (Some(3), ""), "{piped}");
     let mut changed = whole.clone();
     let middle = changed.len() / 2;
     changed[middle] ^= 0x10;
@@ -276,14 +284,26 @@ fn reports_that_do_not_fit_together_are_refused_or_warned_of() {
         *forged.pointer_mut(path).unwrap() = value;
         cli.write(name, forged.to_string());
     };
-    forge("huge.json", "/summary/judged", u64::MAX.into());
+    forge("huge.json", "/counts/numbers/judged", u64::MAX.into());
     forge("many.json", "/definitions/0/keys", u64::MAX.into());
-    forge("usage.json", "/source/bytes", "memory-usage".into());
-    forge("unknown.json", "/source/bytes", "unknown".into());
-    forge("partial.json", "/source/complete", false.into());
-    let mut sampled = report.clone();
-    sampled["source"]["sample"] = serde_json::json!({ "percent": 10.0, "error": 4.5 });
-    cli.write("sample.json", sampled.to_string());
+    let of_source = |name: &str, member: &str, value: Value| {
+        let mut forged = report.clone();
+        forged["source"][member] = value.clone();
+        forged["counts"]["numbers"]["sources"][0][member] = value;
+        cli.write(name, forged.to_string());
+    };
+    of_source("usage.json", "bytes", "memory-usage".into());
+    of_source("unknown.json", "bytes", "unknown".into());
+    let mut unknown: Value = serde_json::from_str(&cli.read("unknown.json")).unwrap();
+    unknown["summary"]["bytes"].take();
+    for part in ["definitions", "unknown"] {
+        for it in unknown[part].as_array_mut().unwrap() {
+            it["bytes"].take();
+        }
+    }
+    cli.write("unknown.json", unknown.to_string());
+    of_source("partial.json", "complete", false.into());
+    of_source("sample.json", "sample", serde_json::json!({ "percent": 10.0, "error": 4.5 }));
     for (name, args) in [
         ("huge", vec!["merge", "report.json", "huge.json"]),
         ("many", vec!["show", "many.json"]),

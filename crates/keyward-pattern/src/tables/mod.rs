@@ -41,9 +41,11 @@
 //! bytes. Then the captures say which bytes are each parameter's spelling.
 
 mod block;
+#[cfg(feature = "compile")]
 mod export;
 mod reader;
 
+#[cfg(feature = "compile")]
 pub use export::Export;
 pub use reader::{Found, Tables};
 

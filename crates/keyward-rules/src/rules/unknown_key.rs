@@ -34,7 +34,11 @@ rule! {
 }
 
 fn word(case: &Case<'_>) -> Wording {
-    let pattern = case.subject.unwrap_or("these keys");
+    let Some(pattern) = case.subject else {
+        let patterns = case.detail.unwrap_or("some");
+        return Wording::new(format!("no definition has {patterns} more patterns"))
+            .help("`--format json` lists them under `unknown`");
+    };
     let wording = Wording::new(format!("no definition has `{pattern}`"));
     match (case.near, case.detail) {
         (Some(near), Some(why)) => wording.help(format!("did you mean `{near}`? {why}")),

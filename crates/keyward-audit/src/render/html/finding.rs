@@ -5,7 +5,7 @@ use super::page::Anchors;
 use super::prose::{Piece, Span, pieces, prose};
 use crate::render::subject::examples;
 use crate::render::words;
-use crate::report::{ChangeVerdict, Finding, Group, Report, Setting};
+use crate::report::{ChangeVerdict, Finding, Group, Setting};
 use keyward_fact::thousands;
 use serde::Serialize;
 
@@ -29,17 +29,17 @@ pub(super) struct FindingRow {
 impl FindingRow {
     pub(super) fn new(number: usize, finding: &Finding, anchors: &Anchors) -> Self {
         let examples: Vec<_> =
-            examples(finding).iter().map(|it| (it.key.clone(), it.detail.clone())).collect();
+            examples(finding).iter().map(|it| (it.key.to_string(), it.detail.clone())).collect();
         let more = finding.count.saturating_sub(examples.len() as u64);
         FindingRow {
             number: number + 1,
-            rule: finding.rule.clone(),
+            rule: finding.rule.name().to_owned(),
             severity: finding.severity.name(),
             message: prose(&finding.message),
             help: finding.help.iter().map(|help| prose(help)).collect(),
             more: (more > 0 && !examples.is_empty()).then(|| words::counted(more, "more key")),
             examples,
-            bytes: (finding.bytes > 0).then(|| words::size(finding.bytes)),
+            bytes: finding.bytes.filter(|bytes| *bytes > 0).map(words::size),
             sampled: finding.sampled,
             change: change(finding),
             definition: anchors.find(finding.schema.as_deref(), finding.definition.as_deref()),
@@ -74,7 +74,7 @@ pub(super) struct UnknownRow {
 }
 
 impl UnknownRow {
-    pub(super) fn new(report: &Report, group: &Group, anchors: &Anchors) -> Self {
+    pub(super) fn new(group: &Group, anchors: &Anchors) -> Self {
         let facts = &group.facts;
         let nearest = group.nearest.as_ref().map(|nearest| {
             let target = anchors.find(Some(&nearest.schema), Some(&nearest.definition));
@@ -84,14 +84,14 @@ impl UnknownRow {
         let types: Vec<&str> =
             facts.types.iter().filter(|it| *it.1 > 0).map(|it| it.0.as_str()).collect();
         UnknownRow {
-            pieces: pieces(&group.pattern),
+            pieces: pieces(group.pattern.as_str()),
             keys: words::counted(facts.keys, "key"),
-            bytes: words::size_in(report, facts.bytes),
+            bytes: words::size_if_known(facts.bytes),
             types: types.join(", "),
             strip: Strip::new(&facts.ttl),
             half: (facts.ttl.expiring > 0).then(|| words::seconds(facts.ttl.remaining.p50)),
             none: thousands(facts.ttl.none),
-            examples: group.examples.clone(),
+            examples: group.examples.iter().map(ToString::to_string).collect(),
             nearest,
         }
     }

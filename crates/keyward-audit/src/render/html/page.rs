@@ -70,8 +70,8 @@ impl Page {
     pub(super) fn new(report: &Report) -> Self {
         let subjects = Subject::all(report);
         let anchors = Anchors::new(&subjects);
-        let most = subjects.iter().map(Subject::bytes).max().unwrap_or(0);
-        let with_sizes = subjects.iter().map(|it| &it.facts.sizes);
+        let most = subjects.iter().filter_map(Subject::bytes).max().unwrap_or(0);
+        let with_sizes = subjects.iter().filter_map(|it| it.facts.sizes.as_ref());
         let scale = Scale::over(with_sizes.filter(|it| !it.histogram.is_empty()));
         let row = |it: &Subject<'_>| Row::new(report, it, &anchors, most, scale);
         let (full, empty): (Vec<_>, Vec<_>) = subjects.iter().partition(|it| it.keys() > 0);
@@ -107,13 +107,11 @@ impl Page {
             errors: count(&report.findings, Severity::Error),
             warning_count: count(&report.findings, Severity::Warning),
             rules: rules(report),
-            unknown: (report.unknown.iter())
-                .map(|it| UnknownRow::new(report, it, &anchors))
-                .collect(),
-            unknown_total: counted(report, unknown),
+            unknown: (report.unknown.iter()).map(|it| UnknownRow::new(it, &anchors)).collect(),
+            unknown_total: counted(unknown),
             foreign: (report.foreign.iter())
                 .map(|it| {
-                    let (keys, bytes) = (thousands(it.keys), words::size_in(report, it.bytes));
+                    let (keys, bytes) = (thousands(it.keys), words::size_if_known(it.bytes));
                     (it.name.clone(), it.glob.clone(), keys, bytes)
                 })
                 .collect(),
@@ -125,18 +123,18 @@ impl Page {
                 })
                 .collect(),
             notes: report.source.notes.iter().map(|note| prose(note)).collect(),
-            masked: !report.state.revealed,
+            masked: !report.counts.outline.revealed,
         }
     }
 }
 
 /// `7 keys, 1.2 KiB`
-pub(super) fn counted(report: &Report, count: Count) -> String {
+pub(super) fn counted(count: Count) -> String {
     let keys = words::counted(count.keys, "key");
-    if !report.source.bytes.is_known() {
-        return keys;
+    match count.bytes {
+        Some(bytes) => format!("{keys}, {}", words::size(bytes)),
+        None => keys,
     }
-    format!("{keys}, {}", words::size(count.bytes))
 }
 
 fn warnings(report: &Report) -> Vec<String> {
@@ -149,9 +147,9 @@ fn warnings(report: &Report) -> Vec<String> {
 /// The report in a few sentences.
 fn lead(report: &Report, full: &[&Subject<'_>]) -> Vec<Vec<Span>> {
     let mut sentences = Vec::new();
-    if let Some(largest) = full.first().filter(|_| report.source.bytes.is_known()) {
-        let share = words::percent(words::share(largest.bytes(), report.summary.bytes));
-        let size = words::size(largest.bytes());
+    let largest = full.first().and_then(|largest| Some((largest, largest.bytes()?)));
+    if let (Some((largest, bytes)), Some(all)) = (largest, report.summary.bytes) {
+        let (share, size) = (words::percent(words::share(bytes, all)), words::size(bytes));
         let named = largest.name.replace('`', "'");
         sentences.push(format!("`{named}` takes the most: {size}, {share} of all bytes."));
     }
@@ -183,7 +181,7 @@ fn numbers(report: &Report, subjects: &[Subject<'_>]) -> Vec<Number> {
         number("Keys", thousands(summary.keys), expired, "#definitions"),
         number(
             "Bytes",
-            words::size_in(report, summary.bytes),
+            words::size_if_known(summary.bytes),
             words::bytes_kind(report),
             if report.source.bytes.is_known() { "#memory" } else { "#numbers" },
         ),
@@ -232,7 +230,7 @@ fn numbers(report: &Report, subjects: &[Subject<'_>]) -> Vec<Number> {
 
 /// What takes the memory: definitions, unknown keys, other software's.
 fn parts(report: &Report, subjects: &[Subject<'_>], anchors: &Anchors) -> Vec<Part> {
-    let all = report.summary.bytes;
+    let all = report.summary.bytes.unwrap_or(0);
     let part = |name: &str, href: String, class: &str, keys: u64, bytes: u64, flag: String| {
         let (size, share) = (words::size(bytes), words::percent(words::share(bytes, all)));
         let mut tip = format!("{name}: {size}, {share}, {}", words::counted(keys, "key"));
@@ -248,14 +246,15 @@ fn parts(report: &Report, subjects: &[Subject<'_>], anchors: &Anchors) -> Vec<Pa
             let flag = flag(errors, warnings);
             let href = format!("#{}", anchors.of(it));
             let class = class(it.lifecycle());
-            let part = part(it.name, href, class, it.keys(), it.bytes(), flag);
+            let part = part(it.name, href, class, it.keys(), it.bytes().unwrap_or(0), flag);
             Part { serious: errors > 0, ..part }
         })
         .collect();
     let (unknown, foreign) = (report.summary.unknown, report.summary.foreign);
     let others = [("unknown", "#unknown", unknown), ("foreign", "#foreign", foreign)];
     for (name, href, count) in others {
-        parts.push(part(name, href.to_owned(), name, count.keys, count.bytes, String::new()));
+        let bytes = count.bytes.unwrap_or(0);
+        parts.push(part(name, href.to_owned(), name, count.keys, bytes, String::new()));
     }
     parts.retain(|part| part.bytes > 0);
     parts.sort_by_key(|part| std::cmp::Reverse(part.bytes));
@@ -289,7 +288,7 @@ fn colors(parts: &[Part]) -> Vec<(String, String)> {
 fn rules(report: &Report) -> Vec<(String, usize)> {
     let mut rules: BTreeMap<&str, usize> = BTreeMap::new();
     for finding in &report.findings {
-        *rules.entry(&finding.rule).or_default() += 1;
+        *rules.entry(finding.rule.name()).or_default() += 1;
     }
     rules.into_iter().map(|(rule, count)| (rule.to_owned(), count)).collect()
 }

@@ -98,6 +98,7 @@ impl Row {
     ) -> Self {
         let facts = subject.facts;
         let (errors, warnings) = (subject.count(Severity::Error), subject.count(Severity::Warning));
+        let bytes = subject.bytes().unwrap_or(0);
         Row {
             id: anchors.of(subject),
             name: subject.name.to_owned(),
@@ -107,10 +108,10 @@ impl Row {
             badges: badges(subject),
             keys: thousands(subject.keys()),
             keys_number: subject.keys(),
-            bytes: words::size_in(report, subject.bytes()),
-            bytes_number: subject.bytes(),
-            share: words::percent(words::share(subject.bytes(), report.summary.bytes)),
-            bar: per_cent(words::share(subject.bytes(), most)),
+            bytes: words::size_if_known(subject.bytes()),
+            bytes_number: bytes,
+            share: words::percent(words::share(bytes, report.summary.bytes.unwrap_or(0))),
+            bar: per_cent(words::share(bytes, most)),
             errors,
             warnings,
             flag: flag(errors, warnings),
@@ -119,17 +120,17 @@ impl Row {
             types: parts(&facts.types),
             encodings: parts(&facts.encodings),
             quantiles: quantiles(facts),
-            sizes: (!facts.sizes.histogram.is_empty()).then(|| Sizes {
-                range: Range::new(&facts.sizes, scale),
-                p50: words::size(facts.sizes.p50),
-                p99: words::size(facts.sizes.p99),
-                max: words::size(facts.sizes.max),
+            sizes: facts.sizes.as_ref().filter(|it| !it.histogram.is_empty()).map(|sizes| Sizes {
+                range: Range::new(sizes, scale),
+                p50: words::size(sizes.p50),
+                p99: words::size(sizes.p99),
+                max: words::size(sizes.max),
             }),
             params: params(subject),
             biggest: biggest(facts),
-            old_names: old_names(report, subject),
-            derived: derived(report, subject),
-            examples: subject.group.map(|group| group.examples.clone()).unwrap_or_default(),
+            old_names: old_names(subject),
+            derived: derived(subject),
+            examples: examples(subject),
         }
     }
 }
@@ -189,7 +190,7 @@ fn parts(counts: &BTreeMap<String, u64>) -> Vec<Part> {
 fn quantiles(facts: &Facts) -> Vec<Quantiles> {
     let known = |it: &&crate::report::Distribution| !it.histogram.is_empty();
     let all = [
-        ("Bytes", Some(&facts.sizes), words::size as fn(u64) -> String),
+        ("Bytes", facts.sizes.as_ref(), words::size as fn(u64) -> String),
         ("Length", Some(&facts.lengths), thousands),
         ("TTL left", Some(&facts.ttl.remaining), words::seconds),
         ("Idle for", facts.idle.as_ref(), words::seconds),
@@ -215,7 +216,7 @@ fn params(subject: &Subject<'_>) -> Vec<RowParam> {
 
 fn biggest(facts: &Facts) -> Vec<RowBig> {
     let row = |big: &crate::report::Big| RowBig {
-        key: big.key.clone(),
+        key: big.key.to_string(),
         bytes: words::size(big.bytes),
         length: big.length.map(thousands),
         db: big.db,
@@ -223,16 +224,21 @@ fn biggest(facts: &Facts) -> Vec<RowBig> {
     facts.biggest.iter().map(row).collect()
 }
 
-fn old_names(report: &Report, subject: &Subject<'_>) -> Vec<(String, String, String, String)> {
+fn examples(subject: &Subject<'_>) -> Vec<String> {
+    let examples = subject.group.map(|group| group.examples.as_slice()).unwrap_or_default();
+    examples.iter().map(ToString::to_string).collect()
+}
+
+fn old_names(subject: &Subject<'_>) -> Vec<(String, String, String, String)> {
     let old_names = subject.definition.map(|definition| definition.old_names.as_slice());
     let row = |old: &crate::report::OldName| {
-        let (keys, bytes) = (thousands(old.keys), words::size_in(report, old.bytes));
+        let (keys, bytes) = (thousands(old.keys), words::size_if_known(old.bytes));
         (old.pattern.clone(), old.migration.clone(), keys, bytes)
     };
     old_names.unwrap_or_default().iter().map(row).collect()
 }
 
-fn derived(report: &Report, subject: &Subject<'_>) -> Option<String> {
+fn derived(subject: &Subject<'_>) -> Option<String> {
     let derived = subject.definition?.derived;
-    (derived.keys > 0).then(|| counted(report, derived))
+    (derived.keys > 0).then(|| counted(derived))
 }

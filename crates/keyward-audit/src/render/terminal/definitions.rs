@@ -53,7 +53,7 @@ pub(super) fn write(report: &Report, subjects: &[Subject<'_>], sheet: &mut Sheet
         table = table.column("findings", Side::Left);
     }
     let (rows, left_out) = sheet.top(&with, TOP);
-    let most = with.iter().map(|it| it.bytes()).max().unwrap_or(0);
+    let most = with.iter().filter_map(|it| it.bytes()).max().unwrap_or(0);
     for subject in rows {
         let mut cells = cells(report, subject, most, if wide { 8 } else { 6 }, several);
         let ttl = &subject.facts.ttl;
@@ -78,7 +78,7 @@ pub(super) fn write(report: &Report, subjects: &[Subject<'_>], sheet: &mut Sheet
     if left_out > 0 {
         let rest = &with[rows.len()..];
         let rest = if known {
-            words::size(rest.iter().map(|it| it.bytes()).sum())
+            words::size_if_known(rest.iter().map(|it| it.bytes()).sum())
         } else {
             words::counted(rest.iter().map(|it| it.keys()).sum(), "key")
         };
@@ -109,11 +109,11 @@ fn cells(
         Cell::new(thousands(subject.keys())),
     ];
     if report.source.bytes.is_known() {
-        let share = words::share(subject.bytes(), report.summary.bytes);
+        let (bytes, all) = (subject.bytes().unwrap_or(0), report.summary.bytes.unwrap_or(0));
         cells.extend([
-            Cell::new(words::size(subject.bytes())),
-            Cell::new(words::percent(share)),
-            Cell::new(spark::bar(words::share(subject.bytes(), most), bar)),
+            Cell::new(words::size_if_known(subject.bytes())),
+            Cell::new(words::percent(words::share(bytes, all))),
+            Cell::new(spark::bar(words::share(bytes, most), bar)),
         ]);
     }
     cells.push(Cell::new(spark::ttl(&subject.facts.ttl)));

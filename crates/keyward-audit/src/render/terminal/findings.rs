@@ -42,7 +42,7 @@ fn write_one(finding: &Finding, sheet: &mut Sheet) {
         Severity::Warning => Look::Warning,
     };
     let ink = sheet.ink;
-    let head = format!("{}[{}]:", finding.severity.name(), visible(&finding.rule));
+    let head = format!("{}[{}]:", finding.severity.name(), finding.rule);
     let sampled = if finding.sampled { " of a sample" } else { "" };
     let whole = format!("{head} {}{sampled}{}", visible(&finding.message), change(finding));
     for (number, line) in wrap(&whole, sheet.columns.saturating_sub(2)).iter().enumerate() {
@@ -61,7 +61,11 @@ fn write_one(finding: &Finding, sheet: &mut Sheet) {
             Some(detail) => format!("  {}", visible(detail)),
             None => String::new(),
         };
-        lines.push((String::new(), Look::Plain, format!("{}{detail}", visible(&example.key))));
+        lines.push((
+            String::new(),
+            Look::Plain,
+            format!("{}{detail}", visible(example.key.as_str())),
+        ));
     }
     if left_out > 0 && finding.count > examples.len() as u64 {
         let more = words::counted(finding.count - examples.len() as u64, "more key");

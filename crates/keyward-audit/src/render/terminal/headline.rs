@@ -21,7 +21,7 @@ pub(super) fn write(report: &Report, sheet: &mut Sheet) {
 
     row(sheet, "keys", &thousands(report.summary.keys), &apart(report));
     let how = visible(&words::bytes_kind(report));
-    row(sheet, "bytes", &words::size_in(report, report.summary.bytes), &how);
+    row(sheet, "bytes", &words::size_if_known(report.summary.bytes), &how);
     declared(report, sheet);
     if !report.schemas.is_empty() {
         let (look, text) = found(report);
@@ -146,11 +146,8 @@ fn shards(report: &Report, sheet: &mut Sheet) {
 pub fn summary(report: &Report, style: &Style) -> String {
     let ink = Ink { color: style.color };
     let keys = words::counted(report.summary.keys, "key");
-    let size = if report.source.bytes.is_known() {
-        format!(", {}", words::size(report.summary.bytes))
-    } else {
-        String::new()
-    };
+    let size = report.summary.bytes.map(|bytes| format!(", {}", words::size(bytes)));
+    let size = size.unwrap_or_default();
     let declared = match report.summary.compliance {
         Some(compliance) => format!(", {} as declared", words::percent(compliance)),
         None => String::new(),

@@ -26,7 +26,7 @@ pub(super) fn foreign(report: &Report, sheet: &mut Sheet) {
             Cell::new(visible(&foreign.glob)),
         ];
         if known {
-            cells.insert(2, Cell::new(words::size(foreign.bytes)));
+            cells.insert(2, Cell::new(words::size_if_known(foreign.bytes)));
         }
         table.row(cells);
     }

@@ -2,6 +2,7 @@
 
 use super::Sheet;
 use super::definitions::kinds;
+use crate::mask::Masked;
 use crate::render::ink::{Look, cut, visible};
 use crate::render::table::{Cell, Side, Table};
 use crate::render::{spark, words};
@@ -19,7 +20,7 @@ pub(super) fn write(report: &Report, sheet: &mut Sheet) {
     let share = words::percent(words::share(unknown.keys, report.summary.keys));
     let keys = words::counted(unknown.keys, "key");
     let known = report.source.bytes.is_known();
-    let size = if known { format!("; {}", words::size(unknown.bytes)) } else { String::new() };
+    let size = unknown.bytes.map(|bytes| format!("; {}", words::size(bytes))).unwrap_or_default();
     let more = format!("{keys} that no definition has, {share}{size}");
     sheet.heading("unknown", &more);
     let mut table = Table::default().column("pattern", Side::Left).column("keys", Side::Right);
@@ -30,13 +31,13 @@ pub(super) fn write(report: &Report, sheet: &mut Sheet) {
     let (rows, left_out) = sheet.top(&report.unknown, TOP);
     for group in rows {
         let mut cells = vec![
-            Cell::new(visible(&group.pattern)).look(Look::Code),
+            Cell::new(visible(group.pattern.as_str())).look(Look::Code),
             Cell::new(thousands(group.facts.keys)),
             Cell::new(spark::ttl(&group.facts.ttl)),
             Cell::new(kinds(&group.facts)),
         ];
         if known {
-            cells.insert(2, Cell::new(words::size(group.facts.bytes)));
+            cells.insert(2, Cell::new(words::size_if_known(group.facts.bytes)));
         }
         table.row(cells);
         for line in below(group, sheet) {
@@ -50,7 +51,7 @@ pub(super) fn write(report: &Report, sheet: &mut Sheet) {
         let patterns = words::counted(left_out as u64, "more pattern");
         sheet.line(&format!("and {patterns} with {}", words::counted(keys, "key")));
     }
-    if report.state.approximate {
+    if report.counts.counts.leaves.is_approximate() {
         let text = "there were too many different names to keep apart; these patterns are coarse";
         sheet.paragraph(("", "  "), Look::Dim, text);
     }
@@ -68,8 +69,8 @@ fn below(group: &Group, sheet: &Sheet) -> Vec<String> {
         ];
     }
     let example = group.examples.first().filter(|example| **example != group.pattern);
-    let line = |example: &String| {
-        let example = cut(&visible(example), sheet.columns.saturating_sub(8));
+    let line = |example: &Masked| {
+        let example = cut(&visible(example.as_str()), sheet.columns.saturating_sub(8));
         format!("  {}", ink.on(Look::Dim, &format!("such as {example}")))
     };
     example.map(line).into_iter().collect()

@@ -107,7 +107,7 @@ fn row(row: &Row<'_>, out: &mut String) {
     let number = |number: Option<u64>| number.map_or_else(String::new, |number| number.to_string());
     let cells = [
         row.db.to_string(),
-        quoted(row.key),
+        quoted(row.key.as_str()),
         quoted(row.schema.unwrap_or_default()),
         quoted(row.definition.unwrap_or_default()),
         row.class.to_owned(),
@@ -117,7 +117,7 @@ fn row(row: &Row<'_>, out: &mut String) {
         row.expired.to_string(),
         number(row.observed.length),
         number(row.observed.bytes),
-        row.findings.join(" "),
+        row.findings.iter().map(|rule| rule.name()).collect::<Vec<_>>().join(" "),
     ];
     let _ = writeln!(out, "{}", cells.join(","));
 }

@@ -1,8 +1,11 @@
 //! What two samples say of each other, where all keys were seen that could be in them.
 
-use super::share;
-use crate::rare::Rare;
-use crate::report::{Finding, Join, Report, Source};
+use super::finding;
+use crate::counts::Counts;
+use crate::outline::{Outline, OutlinedJoin};
+use crate::rare::{Compared, Rare};
+use crate::report::{Finding, Source};
+use keyward_rules::{Case, Rule};
 
 /// Keys are chosen by their own names: what a chosen key refers to was most likely not chosen.
 const SAMPLED: &str = "only a sample of the keys was looked at: whether what they refer to is there, and \
@@ -15,10 +18,8 @@ const TOGETHER: &str = "shards of a cluster were read one by one: what their key
                         these shards alone";
 
 /// The findings of rules that look at two definitions at once; or a note that says why there are none.
-pub(super) fn compare(report: &mut Report) -> Vec<Finding> {
-    let source = &mut report.source;
-    source.notes.retain(|note| ![SAMPLED, UNSEEN, ALONE, TOGETHER].contains(&note.as_str()));
-    if report.state.joins.is_empty() {
+pub(crate) fn joined(outline: &Outline, counts: &Counts, source: &mut Source) -> Vec<Finding> {
+    if outline.joins.is_empty() || outline.salt.is_none() {
         return Vec::new();
     }
     if let Some(why) = source.hides_joins() {
@@ -28,7 +29,8 @@ pub(super) fn compare(report: &mut Report) -> Vec<Finding> {
     if source.shards.iter().any(|shard| shard.alone) {
         source.note(TOGETHER);
     }
-    report.state.joins.iter().filter_map(joined).collect()
+    let joins = outline.joins.iter().zip(&counts.joins);
+    joins.filter_map(|(join, (left, right))| compared(outline, join, left, right)).collect()
 }
 
 impl Source {
@@ -44,29 +46,22 @@ impl Source {
     }
 }
 
-/// What two samples say.
-fn joined(join: &Join) -> Option<Finding> {
-    let left = Rare::from_text(&join.left)?;
-    let compared = left.compare(&Rare::from_text(&join.right)?);
-    let count = match join.rule.as_str() {
-        "both-names" => compared.shared,
-        _ => compared.looked_at - compared.shared,
+fn compared(outline: &Outline, join: &OutlinedJoin, left: &Rare, right: &Rare) -> Option<Finding> {
+    let Compared { looked_at, shared, sampled } = left.compare(right);
+    let count = match join.rule {
+        Rule::BothNames => shared,
+        _ => looked_at - shared,
+    };
+    let definition = &outline.definitions[join.definition];
+    let case = Case {
+        definition: Some(&definition.name),
+        subject: Some(&join.subject),
+        ..Case::default()
     };
     (count > 0).then(|| Finding {
-        rule: join.rule.clone(),
-        severity: join.severity,
-        schema: Some(join.schema.clone()),
-        definition: Some(join.definition.clone()),
-        subject: Some(join.subject.clone()),
-        count,
-        of: compared.looked_at,
-        share: share(count, compared.looked_at),
-        bytes: 0,
-        message: String::new(),
-        help: join.help.clone(),
-        examples: Vec::new(),
-        sampled: compared.sampled,
-        change: None,
-        what: join.what.clone(),
+        schema: Some(outline.schema_of(definition).to_owned()),
+        definition: Some(definition.name.clone()),
+        sampled,
+        ..finding(join.rule, join.severity, &case, count, looked_at)
     })
 }

@@ -1,0 +1,221 @@
+//! What one pass over keys adds up to: plain data that can be merged, in any order and grouping.
+//!
+//! A [`Tally`](crate::Tally) adds key after key. Counts of several threads, shards and files become one by
+//! [`Counts::merge`]; a report is made of the result once, at the end. What the numbers are about is said by
+//! the [`Outline`] beside them: a [`Counted`] is both, and is what a report file carries.
+
+mod definition;
+mod keys;
+mod ranked;
+mod server;
+
+pub(crate) use definition::{Broken, DefinitionCounts};
+pub use keys::TTL_BOUNDS;
+pub(crate) use keys::{KeyCounts, stored_type};
+pub(crate) use ranked::{Biggest, Detail, Example, Examples, Ranked};
+pub(crate) use server::{Got, Memory, ServerCounts};
+
+use crate::leaves::Leaves;
+use crate::merge::MergeError;
+use crate::outline::Outline;
+use crate::rare::Rare;
+use crate::report::Source;
+use serde::{Deserialize, Serialize};
+
+/// What one pass over keys adds up to.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Counts {
+    /// Where the keys were read, in a fixed order; a tally has none, whoever drives it adds it
+    pub(crate) sources: Vec<Source>,
+    /// What servers showed of themselves
+    pub(crate) server: ServerCounts,
+    /// Keys that had expired and were not removed yet; in no other number
+    pub(crate) expired: u64,
+    /// Keys that were judged: all but foreign and expired ones
+    pub(crate) judged: u64,
+    /// Of those, keys that are as declared
+    pub(crate) compliant: u64,
+    /// Keys that belong to a definition, derived keys and old names included
+    pub(crate) defined: Amount,
+    /// By definition; `None` where there is no key
+    pub(crate) definitions: Vec<Option<Box<DefinitionCounts>>>,
+    /// By schema and former name
+    pub(crate) old_names: Vec<Vec<Broken>>,
+    /// By schema and other software
+    pub(crate) foreign: Vec<Vec<Amount>>,
+    /// By join, both samples
+    pub(crate) joins: Vec<(Rare, Rare)>,
+    /// Keys that nobody declared
+    pub(crate) leaves: Leaves,
+}
+
+/// How many keys, and how many bytes they take.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Amount {
+    pub(crate) keys: u64,
+    /// The sum of what is known; whether that means anything is said by the source
+    pub(crate) bytes: u64,
+}
+
+impl Amount {
+    #[inline]
+    pub(crate) fn add(&mut self, bytes: u64) {
+        self.keys += 1;
+        self.bytes += bytes;
+    }
+
+    pub(crate) fn merge(&mut self, other: Amount) {
+        self.keys += other.keys;
+        self.bytes += other.bytes;
+    }
+
+    pub(crate) fn sum(amounts: impl IntoIterator<Item = Amount>) -> Amount {
+        amounts.into_iter().fold(Amount::default(), |mut all, amount| {
+            all.merge(amount);
+            all
+        })
+    }
+}
+
+impl Counts {
+    /// No keys of what an outline lists.
+    pub(crate) fn none(outline: &Outline) -> Self {
+        let schemas = || outline.schemas.iter();
+        Counts {
+            definitions: vec![None; outline.definitions.len()],
+            old_names: schemas().map(|it| vec![Broken::default(); it.old_names.len()]).collect(),
+            foreign: schemas().map(|it| vec![Amount::default(); it.foreign.len()]).collect(),
+            joins: vec![Default::default(); outline.joins.len()],
+            ..Counts::default()
+        }
+    }
+
+    /// Adds what was counted elsewhere of the same outline. Neither order nor grouping matters.
+    pub(crate) fn merge(&mut self, other: Counts) {
+        self.sources.extend(other.sources);
+        self.sources.sort_by_cached_key(Source::order);
+        self.server.merge(other.server);
+        self.expired += other.expired;
+        self.judged += other.judged;
+        self.compliant += other.compliant;
+        self.defined.merge(other.defined);
+        for (ours, theirs) in self.definitions.iter_mut().zip(other.definitions) {
+            match (ours, theirs) {
+                (Some(ours), Some(theirs)) => ours.merge(*theirs),
+                (ours, Some(theirs)) => *ours = Some(theirs),
+                (_, None) => {}
+            }
+        }
+        let old_names =
+            self.old_names.iter_mut().flatten().zip(other.old_names.into_iter().flatten());
+        old_names.for_each(|(ours, theirs)| ours.merge(theirs));
+        let foreign = self.foreign.iter_mut().flatten().zip(other.foreign.into_iter().flatten());
+        foreign.for_each(|(ours, theirs)| ours.merge(theirs));
+        for ((left, right), (other_left, other_right)) in self.joins.iter_mut().zip(other.joins) {
+            left.merge(&other_left);
+            right.merge(&other_right);
+        }
+        self.leaves.merge(other.leaves);
+    }
+
+    /// Keys of other software.
+    pub(crate) fn foreign(&self) -> Amount {
+        Amount::sum(self.foreign.iter().flatten().copied())
+    }
+
+    /// Fails where it does not have the shape of an outline: counts may come from a file.
+    pub(crate) fn check(&self, outline: &Outline) -> Result<(), &'static str> {
+        let schemas = || outline.schemas.iter();
+        let is_shaped = self.definitions.len() == outline.definitions.len()
+            && self.joins.len() == outline.joins.len()
+            && self.old_names.iter().map(Vec::len).eq(schemas().map(|it| it.old_names.len()))
+            && self.foreign.iter().map(Vec::len).eq(schemas().map(|it| it.foreign.len()))
+            && self.server.fits(&outline.schemas);
+        let mut definitions = self.definitions.iter().zip(&outline.definitions);
+        let fits = |(counts, outlined): (&Option<Box<DefinitionCounts>>, _)| {
+            counts.as_ref().is_none_or(|counts| counts.fits(outlined))
+        };
+        if !is_shaped || !definitions.all(fits) {
+            return Err("its counts are not of its definitions");
+        }
+        Ok(())
+    }
+
+    /// Every number that is added when counts are merged.
+    pub(crate) fn numbers(&self) -> impl Iterator<Item = u64> {
+        let amount = |amount: &Amount| [amount.keys, amount.bytes];
+        let shards = self.sources.iter().flat_map(|source| &source.shards);
+        let old_names = self.old_names.iter().flatten();
+        [self.expired, self.judged, self.compliant]
+            .into_iter()
+            .chain(amount(&self.defined))
+            .chain(shards.flat_map(|it| [it.keys_seen, it.dbsize.unwrap_or(0)]))
+            .chain(self.definitions.iter().flatten().flat_map(|it| it.numbers()))
+            .chain(old_names.flat_map(move |it| amount(&it.amount)))
+            .chain(self.foreign.iter().flatten().flat_map(amount))
+            .chain(self.leaves.numbers())
+    }
+}
+
+/// Counts, and what they are about: enough to make a report without the schemas.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "Unchecked")]
+pub struct Counted {
+    /// What is counted
+    pub(crate) outline: Outline,
+    /// The numbers
+    #[serde(rename = "numbers")]
+    pub(crate) counts: Counts,
+}
+
+/// The same from a file, where anything may stand.
+#[derive(Deserialize)]
+struct Unchecked {
+    outline: Outline,
+    #[serde(rename = "numbers")]
+    counts: Counts,
+}
+
+impl TryFrom<Unchecked> for Counted {
+    type Error = &'static str;
+
+    fn try_from(Unchecked { outline, counts }: Unchecked) -> Result<Self, Self::Error> {
+        outline.check()?;
+        counts.check(&outline)?;
+        Ok(Counted { outline, counts })
+    }
+}
+
+impl Counted {
+    /// Merges counts of shards; fails where they are not of the same.
+    pub(crate) fn merge(&mut self, mut other: Counted) -> Result<(), MergeError> {
+        let first = |counted: &Counted| counted.counts.sources.first().cloned();
+        if let (Some(one), Some(other)) = (first(self), first(&other)) {
+            if one.bytes != other.bytes {
+                return Err(MergeError::Bytes { one: one.bytes.name(), other: other.bytes.name() });
+            }
+            let percent = |source: Source| source.sample.map(|sample| sample.percent);
+            if percent(one) != percent(other) {
+                return Err(MergeError::Samples);
+            }
+        }
+        if !self.outline.lists_the_same(&other.outline) {
+            return Err(MergeError::Schemas);
+        }
+        if self.outline.salt != other.outline.salt {
+            for counted in [&mut *self, &mut other] {
+                counted.forget_salt();
+            }
+        }
+        self.outline.merge(other.outline);
+        self.counts.merge(other.counts);
+        Ok(())
+    }
+
+    /// Forgets all that has a meaning only among hashes of one salt.
+    fn forget_salt(&mut self) {
+        self.outline.salt = None;
+        self.counts.joins.iter_mut().for_each(|join| *join = Default::default());
+        self.counts.leaves.forget_salt();
+    }
+}

@@ -1,0 +1,152 @@
+//! What is wrong, made of counts: which rule, how many keys of how many, and what to say about it.
+
+mod joined;
+mod server;
+mod unknown;
+
+pub(crate) use joined::joined;
+pub(crate) use server::of_server;
+pub(crate) use unknown::{nearest, unknown};
+
+use crate::counts::{Amount, Broken, Counts, Detail, Example as Counted};
+use crate::outline::{Outline, OutlinedDefinition};
+use crate::report::{BytesKind, Example, Finding, Severity};
+use crate::share::{percent_of_count, share};
+use keyward_fact::{Duration, Size, thousands};
+use keyward_rules::{Case, Rule, word};
+use std::cmp::Reverse;
+
+/// What is wrong with keys of definitions, former names included.
+pub(crate) fn of_keys(outline: &Outline, counts: &Counts, known: BytesKind) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for (number, definition) in outline.definitions.iter().enumerate() {
+        if let Some(counted) = &counts.definitions[number] {
+            let own = counted.keys.amount.keys;
+            // A key with a wrong parameter is none of the definition's own.
+            let params = definition.slots.len() - 2 * definition.params.len();
+            let misfits = counted.broken.iter().skip(params).map(|it| it.amount.keys).sum::<u64>();
+            for (at, (slot, broken)) in definition.slots.iter().zip(&counted.broken).enumerate() {
+                let Some(severity) = slot.severity else { continue };
+                let case = Case {
+                    definition: Some(&definition.name),
+                    subject: slot.subject.as_deref(),
+                    detail: slot.detail.as_deref(),
+                    near: None,
+                };
+                let all = if at < params { own } else { own + misfits };
+                let finding = Of { rule: slot.rule, severity, all, known };
+                findings.extend(finding.broken(outline, definition, &case, broken));
+            }
+        }
+        findings.extend(old_names(outline, counts, number, definition, known));
+    }
+    findings
+}
+
+fn old_names(
+    outline: &Outline,
+    counts: &Counts,
+    number: usize,
+    definition: &OutlinedDefinition,
+    known: BytesKind,
+) -> Vec<Finding> {
+    let outlined = outline.schemas.iter().flat_map(|schema| &schema.old_names);
+    let all = outlined.zip(counts.old_names.iter().flatten());
+    let own: Vec<_> = all.filter(|(old, _)| old.definition == Some(number)).collect();
+    let keys = counts.definitions[number].as_ref().map_or(0, |it| it.keys.amount.keys);
+    let all = keys + own.iter().map(|(_, broken)| broken.amount.keys).sum::<u64>();
+    let finding = |(old, broken): &(&crate::outline::OutlinedOldName, &Broken)| {
+        let case = Case {
+            definition: Some(&definition.name),
+            subject: Some(&old.pattern),
+            ..Case::default()
+        };
+        let finding = Of { rule: Rule::OldName, severity: old.severity?, all, known };
+        finding.broken(outline, definition, &case, broken)
+    };
+    own.iter().filter_map(finding).collect()
+}
+
+/// What a finding is of.
+struct Of {
+    rule: Rule,
+    severity: Severity,
+    all: u64,
+    known: BytesKind,
+}
+
+impl Of {
+    fn broken(
+        &self,
+        outline: &Outline,
+        definition: &OutlinedDefinition,
+        case: &Case<'_>,
+        broken: &Broken,
+    ) -> Option<Finding> {
+        let Amount { keys, bytes } = broken.amount;
+        (keys > 0).then(|| Finding {
+            schema: Some(outline.schema_of(definition).to_owned()),
+            definition: Some(definition.name.clone()),
+            bytes: self.known.of(bytes),
+            examples: broken.examples.iter().map(example).collect(),
+            ..finding(self.rule, self.severity, case, keys, self.all)
+        })
+    }
+}
+
+/// A finding about so many keys of so many, in a rule's own words.
+fn finding(rule: Rule, severity: Severity, case: &Case<'_>, count: u64, of: u64) -> Finding {
+    let wording = word(rule, case);
+    let share = share(count, of);
+    let numbers =
+        format!("{} of {} ({})", thousands(count), thousands(of), percent_of_count(share));
+    Finding {
+        rule,
+        severity,
+        schema: None,
+        definition: None,
+        subject: case.subject.map(str::to_owned),
+        count,
+        of,
+        share,
+        bytes: None,
+        message: format!("{}: {numbers}", wording.what),
+        help: wording.help,
+        examples: Vec::new(),
+        sampled: false,
+        change: None,
+        what: wording.what,
+    }
+}
+
+fn example(counted: &Counted) -> Example {
+    Example { key: counted.key.clone(), detail: counted.detail.as_ref().map(Detail::text) }
+}
+
+impl Detail {
+    fn text(&self) -> String {
+        match self {
+            Detail::Type(name) => name.clone(),
+            Detail::Ttl(left) => {
+                format!("TTL {}", Duration::from_millis(left / 1000 * 1000).human())
+            }
+            Detail::Field(name) => format!("field `{name}`"),
+            Detail::Entries(entries) => format!("{} entries", thousands(*entries)),
+            Detail::Bytes(bytes) => Size::from_bytes(*bytes).human(),
+        }
+    }
+}
+
+/// Errors first, then what is about the server, then those with the most keys.
+pub(crate) fn sort(findings: &mut [Finding]) {
+    findings.sort_by(|left, right| {
+        let rank = |finding: &Finding| {
+            (finding.severity, !finding.is_about_server(), Reverse(finding.count))
+        };
+        let name = |finding: &Finding| {
+            let Finding { rule, schema, definition, subject, what, .. } = finding.clone();
+            (rule, schema, definition, subject, what)
+        };
+        rank(left).cmp(&rank(right)).then_with(|| name(left).cmp(&name(right)))
+    });
+}

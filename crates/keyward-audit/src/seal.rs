@@ -1,0 +1,80 @@
+//! What several tallies counted, put together and made fit to leave the process.
+
+use crate::clock::rfc3339;
+use crate::counts::{Counted, Counts};
+use crate::leaves::{Near, Parting};
+use crate::plan::Audit;
+use crate::report::{Report, Source};
+use crate::settings::{self, ServerFacts};
+use crate::tally::Tally;
+use keyward_pattern::nearest;
+use keyward_schema::{Neighbour, Neighbours, Parting as Parts};
+
+impl Audit {
+    /// The report of what several tallies counted. `now` is when it is written, in milliseconds since 1970.
+    pub fn report(
+        &self,
+        source: Source,
+        tallies: Vec<Tally>,
+        server: &ServerFacts,
+        now: u64,
+    ) -> Report {
+        let counts = self.counts(source, tallies, Vec::new(), server);
+        Report::new(Counted { outline: self.outline.clone(), counts }, rfc3339(now))
+    }
+
+    /// What several tallies counted, and what was counted earlier of the same source.
+    pub(crate) fn counts(
+        &self,
+        source: Source,
+        tallies: Vec<Tally>,
+        earlier: Vec<Counts>,
+        server: &ServerFacts,
+    ) -> Counts {
+        let mut counts = Counts::none(&self.outline);
+        for tally in tallies {
+            counts.merge(tally.into_counts());
+        }
+        for earlier in earlier {
+            counts.merge(Counts { sources: Vec::new(), ..earlier });
+        }
+        counts.sources = vec![source];
+        counts.server = settings::shown(self, server);
+        if self.outline.has_schema() {
+            let mut neighbours = Neighbours::new(&self.schemas, &self.keyspaces);
+            counts.leaves.find_neighbours(|key| self.near(&neighbours.nearest(key).ok()?));
+        } else {
+            counts.leaves.find_neighbours(|_| None);
+        }
+        if !self.outline.revealed {
+            counts.leaves.hide();
+        }
+        counts
+    }
+
+    /// A neighbour without what the key has: that may be shown only where many keys have it.
+    fn near(&self, neighbour: &Neighbour<'_>) -> Option<Near> {
+        let is_it = |number: &usize| {
+            let (schema, definition) = self.declared(&self.definitions[*number]);
+            std::ptr::eq(schema, neighbour.schema) && std::ptr::eq(definition, neighbour.definition)
+        };
+        let parting = match &neighbour.parting {
+            Parts::Word { found, expected } if found.eq_ignore_ascii_case(expected) => {
+                Parting::Capitals(expected.clone())
+            }
+            Parts::Word { found, expected } => match nearest(found, [expected.as_str()]) {
+                Some(_) => Parting::Misspelt(expected.clone()),
+                None => Parting::Word(expected.clone()),
+            },
+            Parts::RawAddress { .. } => Parting::RawAddress,
+            Parts::Braces { .. } => Parting::Braces,
+            Parts::Value { ty: Some(ty), .. } => Parting::Type(ty.clone()),
+            Parts::Value { expected, .. } => Parting::Value(expected.clone()),
+            Parts::Short { expected } => Parting::Short(expected.clone()),
+            Parts::Long { .. } => Parting::Long,
+            _ => Parting::Together,
+        };
+        let definition = (0..self.definitions.len()).find(is_it)?;
+        Some(Near { definition, segment: neighbour.segment, parting })
+    }
+}
