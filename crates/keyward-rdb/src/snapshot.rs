@@ -233,7 +233,7 @@ impl<'o> Snapshot<'o> {
             freq: before.freq,
             offset,
         };
-        let limit = visitor.key(&key).limit;
+        let limit = visitor.key(&key).limit();
         let mut values = Values {
             version: self.summary.version,
             memory: &self.memory,
