@@ -12,9 +12,9 @@ use crate::report::{
     BytesKind, Count, Definition, Foreign, Group, OldName, Param, Report, SchemaInfo, Setting,
     Source, Summary, VERSION,
 };
-use crate::settings::is_same;
 use crate::share::share;
 use crate::sketch;
+use keyward_rules::judge;
 use std::cmp::Reverse;
 
 /// The most groups that are listed.
@@ -215,12 +215,19 @@ impl Maker<'_> {
         let setting = |it: &crate::counts::Got| {
             let schema = &self.outline().schemas[it.schema];
             let wanted = &schema.settings[it.setting];
-            let why = if it.value.is_some() { &wanted.why } else { "this source does not show it" };
+            let why = match (&it.value, &it.unseen) {
+                (Some(_), _) => &wanted.why,
+                (None, Some(why)) => why,
+                (None, None) => "this source does not show it",
+            };
             Setting {
                 schema: schema.name.clone(),
                 name: wanted.name.clone(),
                 want: wanted.want.clone(),
-                ok: it.value.as_ref().map(|got| is_same(&wanted.name, &wanted.want, got)),
+                ok: it
+                    .value
+                    .as_ref()
+                    .map(|got| !judge::server_setting(&wanted.name, &wanted.want, got)),
                 got: it.value.clone(),
                 why: why.to_owned(),
             }

@@ -41,6 +41,8 @@ pub(crate) struct Leaves {
     /// How many leaves there are
     size: usize,
     bounds: Bounds,
+    /// Empty between calls: memory for names
+    scratch: String,
 }
 
 /// How finely keys are told apart; coarser where there are too many leaves.
@@ -102,7 +104,7 @@ impl Leaves {
             self.tighten();
         }
         let key = &key[..key.len().min(LONGEST)];
-        let mut name = String::new();
+        let mut name = std::mem::take(&mut self.scratch);
         let mut node = &mut self.root;
         for (depth, segment) in segments(key).take(self.bounds.depth + 1).enumerate() {
             name.clear();
@@ -113,6 +115,8 @@ impl Leaves {
             }
             node = node.child(&name, mask, self.bounds, &mut self.size);
         }
+        name.clear();
+        self.scratch = name;
         if node.leaf.is_none() {
             self.size += 1;
         }

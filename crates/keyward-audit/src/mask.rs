@@ -108,14 +108,13 @@ pub(crate) struct MaskedParam {
 }
 
 impl MaskedParam {
-    pub(crate) fn new(params: &[ParamDeclaration], name: &str) -> Self {
+    /// A parameter of this name and type; those of the prefix are not among the definition's own.
+    pub(crate) fn new(params: &[ParamDeclaration], name: &str, ty: &Type) -> Self {
         let declared = params.iter().find(|param| *param.name == name);
-        let ty = declared.map_or_else(String::new, |param| param.param.ty.to_string());
-        let kind: String = ty.chars().take_while(char::is_ascii_alphabetic).collect();
+        let kind = ty.to_string();
+        let kind: String = kind.chars().take_while(char::is_ascii_alphabetic).collect();
         let mut words = Vec::new();
-        if let Some(param) = declared {
-            words_of(&param.param.ty, &mut words);
-        }
+        words_of(ty, &mut words);
         MaskedParam {
             kind: if kind.is_empty() { "value".to_owned() } else { kind },
             reveal: declared.is_some_and(|param| !param.pii),

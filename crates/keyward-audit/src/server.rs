@@ -44,6 +44,7 @@ impl Audit {
         let mut options = options.clone();
         options.resume = earlier.map(|earlier| earlier.resume.clone());
         options.salt = self.mask.salt;
+        options.settings = self.declared_settings();
         let ended = live::observe(url, &options, |shard| {
             let tally = Tally::new(self.clone(), shard.clock);
             match listener() {
@@ -112,7 +113,8 @@ fn source(seen: &Seen<Tally>, earlier: &[Counts], via: Via) -> report::Source {
         bytes,
         checked,
         clock: rfc3339(seen.clock),
-        complete: true,
+        complete: seen.shards.iter().all(|(shard, _)| shard.missing.is_empty()),
+        values_unread: seen.shards.iter().any(|(shard, _)| shard.values_unread),
         sample,
         shards: seen.shards.iter().map(|(it, tally)| shard(it, tally, earlier)).collect(),
         notes,
@@ -135,6 +137,7 @@ fn partial(
         checked,
         clock: rfc3339(stopped.clock),
         complete: false,
+        values_unread: stopped.values_unread,
         sample: None,
         shards: vec![shard(stopped, tally, earlier)],
         notes: Vec::new(),
@@ -184,9 +187,10 @@ fn error_of(chosen: u64) -> f64 {
 /// Settings of the first shard, and the memory of the one that uses most.
 fn facts(seen: &Seen<Tally>) -> ServerFacts {
     let used = |shard: &live::Shard| shard.settings.get("used_memory")?.parse().ok();
-    let settings = seen.shards.first().map(|(shard, _)| shard.settings.clone());
+    let first = seen.shards.first().map(|(shard, _)| shard);
     ServerFacts {
-        settings: settings.unwrap_or_default(),
+        settings: first.map(|shard| shard.settings.clone()).unwrap_or_default(),
+        unseen: first.map(|shard| shard.unseen.clone()).unwrap_or_default(),
         used_memory: seen.shards.iter().filter_map(|(shard, _)| used(shard)).max(),
     }
 }

@@ -3,17 +3,25 @@
 use crate::counts::{Got, Memory, ServerCounts};
 use crate::outline::OutlinedSetting;
 use crate::plan::Audit;
-use keyward_fact::Size;
 use keyward_schema::model::Schema;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// What a source could see of the server.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ServerFacts {
     /// Settings by their names in `redis.conf`, as far as they could be seen: `maxmemory` in bytes
     pub settings: BTreeMap<String, String>,
+    /// Settings that could not be seen, and why
+    pub unseen: BTreeMap<String, &'static str>,
     /// The memory that the server uses
     pub used_memory: Option<u64>,
+}
+
+impl Audit {
+    /// The settings that the schemas ask for, to be asked of a server.
+    pub(crate) fn declared_settings(&self) -> BTreeSet<String> {
+        self.schemas.iter().flat_map(wanted).map(|setting| setting.name).collect()
+    }
 }
 
 /// The settings that a schema asks for, and why they matter.
@@ -55,6 +63,7 @@ pub(crate) fn shown(audit: &Audit, server: &ServerFacts) -> ServerCounts {
             schema: number,
             setting,
             value: server.settings.get(&wanted.name).cloned(),
+            unseen: server.unseen.get(&wanted.name).map(|why| (*why).to_owned()),
         }));
         if let (Some(used), Some(maxmemory)) = (server.used_memory, maxmemory(schema, server)) {
             counts.memory.insert(Memory { schema: number, used, maxmemory });
@@ -68,15 +77,4 @@ fn maxmemory(schema: &Schema, server: &ServerFacts) -> Option<u64> {
     let shown = server.settings.get("maxmemory").and_then(|text| text.parse::<u64>().ok());
     let declared = || schema.server.maxmemory.as_ref().map(|size| size.bytes());
     shown.filter(|bytes| *bytes > 0).or_else(declared).filter(|bytes| *bytes > 0)
-}
-
-/// Whether a setting is what is asked for.
-pub(crate) fn is_same(name: &str, want: &str, got: &str) -> bool {
-    if name == "maxmemory" {
-        let bytes = |text: &str| {
-            text.parse::<u64>().ok().or_else(|| Some(text.parse::<Size>().ok()?.bytes()))
-        };
-        return bytes(want).is_some() && bytes(want) == bytes(got);
-    }
-    want.eq_ignore_ascii_case(got.trim())
 }

@@ -2,7 +2,8 @@
 
 use crate::failure::{Failure, Result};
 use std::fs::{self, OpenOptions};
-use std::io::{self, Write as _};
+use std::io::{self, ErrorKind, Write as _};
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
 /// Puts new content in the place of a file, which keeps its permissions. A symbolic link stays one:
@@ -33,4 +34,49 @@ pub(crate) fn create(path: &Path, content: &str, force: bool) -> Result<()> {
         file.write_all(content.as_bytes()).inspect_err(|_| drop(fs::remove_file(path)))
     };
     write().map_err(|error| Failure::file("write", path, &error))
+}
+
+/// Fails where a file could not be written later: better now than when the work is done.
+pub(crate) fn check_writable(path: &Path) -> Result<()> {
+    let check = || -> io::Result<()> {
+        match fs::metadata(path) {
+            Ok(found) if found.is_dir() => return Err(ErrorKind::IsADirectory.into()),
+            Ok(_) => drop(OpenOptions::new().write(true).open(path)?),
+            Err(error) if error.kind() != ErrorKind::NotFound => return Err(error),
+            Err(_) => {}
+        }
+        if is_replaced(path) { temporary(path).map(drop) } else { Ok(()) }
+    };
+    check().map_err(|error| Failure::file("write", path, &error))
+}
+
+/// Writes a file, whether it is there or not. What is not a plain file is written to.
+pub(crate) fn put(path: &Path, content: &str) -> Result<()> {
+    if path.exists() && is_replaced(path) {
+        return replace(path, content);
+    }
+    let write = || -> io::Result<()> {
+        if !is_replaced(path) {
+            return fs::write(path, content);
+        }
+        let mut file = temporary(path)?;
+        file.write_all(content.as_bytes())?;
+        file.as_file().sync_all()?;
+        file.persist(path)?;
+        Ok(())
+    };
+    write().map_err(|error| Failure::file("write", path, &error))
+}
+
+/// Whether another file takes its place, rather than a pipe or a terminal being written to.
+fn is_replaced(path: &Path) -> bool {
+    fs::metadata(path).map_or(true, |found| found.is_file())
+}
+
+/// A file beside it, that everybody may read who may read others.
+fn temporary(path: &Path) -> io::Result<tempfile::NamedTempFile> {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    let mut builder = tempfile::Builder::new();
+    let builder = builder.prefix(".keyward-").permissions(fs::Permissions::from_mode(0o666));
+    builder.tempfile_in(folder.unwrap_or(Path::new(".")))
 }

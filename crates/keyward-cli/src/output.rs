@@ -5,6 +5,7 @@ use anstream::{AutoStream, ColorChoice};
 use anstyle::{AnsiColor, Style as Ansi};
 use keyward_schema::Style;
 use std::fmt;
+use std::fs;
 use std::io::{self, ErrorKind, IsTerminal, Write};
 
 /// The columns of an output that is not a terminal.
@@ -77,6 +78,14 @@ impl Output {
         unless_closed(write!(stdout, "{text}").and_then(|()| stdout.flush()))
     }
 
+    /// Writes a document that is all there is of a command, which must not be lost.
+    pub(crate) fn deliver(&self, text: impl fmt::Display) -> io::Result<()> {
+        if is_closed() {
+            return Err(io::Error::other("standard output is closed"));
+        }
+        self.print(text)
+    }
+
     /// Writes a closing line to standard output, unless it must be quiet.
     pub(crate) fn summary(&self, text: impl fmt::Display) -> io::Result<()> {
         if self.quiet { Ok(()) } else { self.print(format_args!("{text}\n")) }
@@ -87,10 +96,28 @@ impl Output {
         if self.quiet { Ok(()) } else { complain(format_args!("{text}\n")) }
     }
 
+    /// Whether what is good to know is written at all.
+    pub(crate) fn notes(&self) -> bool {
+        !self.quiet
+    }
+
     /// Writes what only the curious want to know to standard error.
     pub(crate) fn detail(&self, text: impl fmt::Display) -> io::Result<()> {
         if self.verbose { complain(format_args!("{text}\n")) } else { Ok(()) }
     }
+}
+
+/// Whether standard output was closed when the program began. Rust opens `/dev/null` in its place, to read
+/// and to write, where a shell's `> /dev/null` opens it to write only. Seen on Linux only.
+fn is_closed() -> bool {
+    use std::os::unix::fs::MetadataExt as _;
+    const READ_AND_WRITE: u32 = 2;
+    let device = |path: &str| fs::metadata(path).map(|found| found.rdev()).ok();
+    let flags = fs::read_to_string("/proc/self/fdinfo/1").unwrap_or_default();
+    let flags = flags.lines().find_map(|line| line.strip_prefix("flags:"));
+    let flags = flags.and_then(|flags| u32::from_str_radix(flags.trim(), 8).ok());
+    flags.is_some_and(|flags| flags & 3 == READ_AND_WRITE)
+        && device("/proc/self/fd/1").is_some_and(|found| Some(found) == device("/dev/null"))
 }
 
 /// Writes to standard error.

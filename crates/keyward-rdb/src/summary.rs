@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::entry::Piece;
+use crate::error::Error;
 use crate::version::{Family, Version};
 
 /// What a whole snapshot was.
@@ -52,6 +53,14 @@ pub enum Checksum {
 }
 
 impl Summary {
+    /// Fails where something follows the end of the snapshot: another one, or commands of an append-only file.
+    pub fn expect_end(&self) -> Result<(), Error> {
+        if self.trailing == Some(0) {
+            return Ok(());
+        }
+        Err(Error::corrupt(self.bytes, "something follows the end of the snapshot"))
+    }
+
     /// Whether estimates of memory were checked against MEMORY USAGE for this kind of server, if its
     /// allocator is the one given in the options: so far, Redis 7.0.
     pub fn memory_checked(&self) -> bool {

@@ -88,7 +88,7 @@ pub use fmt::format;
 pub use generate::{is_java_package, is_rust_path};
 #[cfg(feature = "tools")]
 pub use json_schema::json_schema;
-pub use load::{Loaded, load, read};
+pub use load::{Loaded, load, load_after, read};
 pub use model::Schema;
 pub use near::{Neighbour, Neighbours, NothingNear, Parting};
 pub use old_names::OldNames;

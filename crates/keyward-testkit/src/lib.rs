@@ -17,7 +17,8 @@
 //! assert!(full.url().starts_with("redis://:secret@127.0.0.1:"));
 //! ```
 //!
-//! [`Cluster`], [`Sentinel`] and [`MariaDb`] start what their names say. [`Cli`] runs the program in a temporary
+//! [`Cluster`], [`Sentinel`] and [`MariaDb`] start what their names say. [`Proxy`] puts a bad network before a
+//! server, and [`Peer`] answers as no server would. [`Cli`] runs the program in a temporary
 //! folder and gives back all that a person sees, ready for a snapshot. [`transcript`] runs the
 //! commands that the documentation shows, [`snippet`] compares the code that it shows with its source, and
 //! [`book`] finds broken links in it. [`browser`] looks at pages.
@@ -39,7 +40,9 @@ mod flavor;
 mod mariadb;
 mod markdown;
 mod options;
+mod peer;
 mod port;
+mod proxy;
 mod resp;
 mod sentinel;
 mod server;
@@ -53,6 +56,8 @@ pub use cluster::Cluster;
 pub use flavor::Flavor;
 pub use mariadb::MariaDb;
 pub use options::ServerOptions;
+pub use peer::Peer;
+pub use proxy::{Harm, Proxy};
 pub use resp::{Connection, Reply};
 pub use sentinel::Sentinel;
 pub use server::Server;

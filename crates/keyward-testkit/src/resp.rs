@@ -41,10 +41,18 @@ impl Connection {
 
     /// Connects to `host:port`.
     pub fn tcp(address: &str) -> io::Result<Self> {
-        let stream = TcpStream::connect(address)?;
+        Self::over(TcpStream::connect(address)?)
+    }
+
+    pub(crate) fn over(stream: TcpStream) -> io::Result<Self> {
         stream.set_nodelay(true)?;
         stream.wait_up_to(TIMEOUT)?;
         Ok(Self(BufReader::new(Box::new(stream))))
+    }
+
+    pub(crate) fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.0.get_mut().write_all(bytes)?;
+        self.flush()
     }
 
     /// Waits no longer than this for a reply, instead of half a minute.

@@ -1,12 +1,12 @@
-//! Reading a live server, against `redis-cli --bigkeys`; and what that does to the server's other
-//! clients, against `redis-benchmark` alone.
+//! Reading a live server, against `redis-cli --bigkeys`; the default pace, against no bound, near and far; and
+//! what it does to the server's other clients, against `redis-benchmark` alone.
 
 use super::{Table, at_least, at_most, key_count, mix};
 use anyhow::{Context, Result, ensure};
-use keyward_audit::live::{self, Ended, Options, Via};
-use keyward_audit::{Observed, Observer};
-use keyward_rdb::{Element, Key, Show};
-use keyward_testkit::Server;
+use keyward_audit::Observer;
+use keyward_audit::live::{self, Ended, Error, Options, Via};
+use keyward_fact::{Element, Fact, Show};
+use keyward_testkit::{Harm, Proxy, Server};
 use std::process::{Command, Stdio};
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
@@ -23,17 +23,17 @@ struct Sums {
 }
 
 impl Observer for Sums {
-    fn begin(&mut self, key: &Key<'_>) -> Show {
-        self.expiring += u64::from(key.expires_at.is_some());
+    fn begin(&mut self, fact: &Fact<'_>) -> Show {
+        self.expiring += u64::from(fact.expires_at.is_some());
         Show::NOTHING
     }
 
     fn element(&mut self, _: &Element<'_>) {}
 
-    fn end(&mut self, _: &Key<'_>, observed: &Observed) {
+    fn end(&mut self, fact: &Fact<'_>) {
         self.keys += 1;
-        self.bytes += observed.bytes.unwrap_or(0);
-        self.lengths += observed.length.unwrap_or(0);
+        self.bytes += fact.bytes.unwrap_or(0);
+        self.lengths += fact.length.unwrap_or(0);
     }
 }
 
@@ -41,7 +41,44 @@ pub(super) fn run(table: &mut Table) -> Result<()> {
     let keys = key_count()?;
     let server = mix::serve(&crate::root()?, keys)?;
     speed(&server, keys, table)?;
-    disturbance(&server, table)
+    for delay in [0, 1, 5, 20].map(Duration::from_millis) {
+        let proxy = (!delay.is_zero()).then(|| Proxy::new(&server, Harm::Delay(delay)));
+        let url = proxy.map_or_else(|| server.url(), |proxy| proxy.url());
+        let place = match delay.as_millis() {
+            0 => "on this machine".to_owned(),
+            millis => format!("{millis} ms away"),
+        };
+        pace(&url, keys, &place, table)?;
+        if delay.is_zero() || delay.as_millis() == 20 {
+            disturbance(&server, &url, &place, table)?;
+        }
+    }
+    Ok(())
+}
+
+/// A scan with default settings of a server that does nothing else, against one without a bound.
+fn pace(url: &str, keys: u64, place: &str, table: &mut Table) -> Result<()> {
+    let mut free = Options::default();
+    free.bound = None;
+    let mut best = [Duration::MAX; 2];
+    for round in 1..=ROUNDS {
+        eprintln!("  {place}, round {round} of {ROUNDS} …");
+        for (options, best) in [&free, &Options::default()].into_iter().zip(&mut best) {
+            let start = Instant::now();
+            let seen = live::observe(url, options, |_| Sums::default()).and_then(Ended::whole)?;
+            *best = (*best).min(start.elapsed());
+            let latency = seen.shards[0].0.latency;
+            eprintln!("    {:.2} s, PINGs {latency:?}", start.elapsed().as_secs_f64());
+        }
+    }
+    let [free, bound] = best.map(|best| best.as_secs_f64());
+    table.row(
+        &format!("live, {keys} keys {place}, default scan"),
+        format!("{bound:.2} s"),
+        format!("--unbounded {free:.2} s"),
+        at_most(bound / free, 2.0),
+    );
+    Ok(())
 }
 
 /// Each contestant's best of a few turns.
@@ -103,27 +140,31 @@ fn bigkeys(server: &Server) -> Result<Duration> {
 }
 
 /// What other clients wait for, alone and beside a scan with default settings, in turn.
-fn disturbance(server: &Server, table: &mut Table) -> Result<()> {
-    const ROUNDS: usize = 5;
+fn disturbance(server: &Server, url: &str, place: &str, table: &mut Table) -> Result<()> {
     let mut idle = Vec::new();
     let mut beside = Vec::new();
     for round in 1..=ROUNDS {
         eprintln!("  waiting beside a scan, round {round} of {ROUNDS} …");
         idle.push(p99(server)?);
         let options = Options::default();
-        let stop = options.stop.clone();
+        let scan = || -> Result<()> {
+            while !options.stop.load(Ordering::Relaxed) {
+                match live::observe(url, &options, |_| Sums::default()) {
+                    Ok(_) | Err(Error::Stopped) => {}
+                    Err(error) => return Err(error).context("the scan beside"),
+                }
+            }
+            Ok(())
+        };
         let measured = std::thread::scope(|scope| {
-            let scan = scope.spawn(|| live::observe(&server.url(), &options, |_| Sums::default()));
+            let scan = scope.spawn(scan);
             // What is measured is the scan at work, not its first steps.
             while options.progress.keys.load(Ordering::Relaxed) == 0 && !scan.is_finished() {
                 std::thread::sleep(Duration::from_millis(1));
             }
             let measured = p99(server);
-            let was_at_work = !scan.is_finished();
-            stop.store(true, Ordering::Relaxed);
-            let ended = scan.join().expect("a scan does not panic");
-            ensure!(was_at_work, "the scan was over before the measurement was");
-            ended.map(|_| ()).context("the scan beside")?;
+            options.stop.store(true, Ordering::Relaxed);
+            scan.join().expect("a scan does not panic")?;
             measured
         })?;
         beside.push(measured);
@@ -134,7 +175,7 @@ fn disturbance(server: &Server, table: &mut Table) -> Result<()> {
     };
     let (idle, beside) = (median(&mut idle), median(&mut beside));
     table.row(
-        "live, p99 of another client beside a default scan",
+        &format!("live, p99 of another client beside a default scan {place}"),
         format!("{beside:.3} ms"),
         format!("redis-benchmark alone {idle:.3} ms"),
         at_most(beside / idle, 2.0),

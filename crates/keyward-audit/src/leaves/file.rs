@@ -70,7 +70,7 @@ impl<'de> Deserialize<'de> for Leaves {
             node.leaf = Some(Box::new(leaf.into_owned()));
         }
         let size = root.count();
-        Ok(Leaves { root, size, bounds })
+        Ok(Leaves { root, size, bounds, scratch: String::new() })
     }
 }
 

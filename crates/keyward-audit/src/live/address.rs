@@ -5,8 +5,11 @@
 //! last two with a second `s` behind `redis` for TLS; `valkey` wherever `redis` stands. The same forms
 //! as the runtime library reads.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::path::PathBuf;
+
+use percent_encoding::percent_decode_str;
 
 use super::error::Error;
 
@@ -61,15 +64,17 @@ impl fmt::Debug for Secret {
     }
 }
 
+/// What a scheme begins with, and whether that means TLS.
+const BASES: [(&str, bool); 5] =
+    [("redis", false), ("rediss", true), ("valkey", false), ("valkeys", true), ("unix", false)];
+
 impl Address {
     pub(super) fn parse(url: &str) -> Result<Self, Error> {
         let (scheme, rest) = url.split_once("://").ok_or_else(|| unusable("it has no `://`"))?;
-        let (base, kind) = scheme.split_once('+').unwrap_or((scheme, ""));
-        let tls = match base {
-            "redis" | "valkey" | "unix" => false,
-            "rediss" | "valkeys" => true,
-            _ => return Err(unusable("its scheme is not known")),
-        };
+        let scheme = scheme.to_ascii_lowercase();
+        let (base, kind) = scheme.split_once('+').unwrap_or((&scheme, ""));
+        let tls = BASES.iter().find_map(|(known, tls)| (*known == base).then_some(*tls));
+        let tls = tls.ok_or_else(|| unusable("its scheme is not known"))?;
         let parts = Parts::split(rest)?;
         match if base == "unix" { "unix" } else { kind } {
             "" => {
@@ -108,6 +113,13 @@ impl Address {
             }
             _ => Err(unusable("its scheme is not known")),
         }
+    }
+
+    /// Whether a text is meant as a URL, though it may be a wrong one: `redis:/host`.
+    pub(super) fn is_meant(text: &str) -> bool {
+        let scheme = text.split([':', '+']).next().unwrap_or_default();
+        let is_known = BASES.iter().any(|(base, _)| scheme.eq_ignore_ascii_case(base));
+        text.contains("://") || (is_known && scheme.len() < text.len())
     }
 
     /// As it may be shown: without credentials.
@@ -178,23 +190,14 @@ fn database(text: &str) -> Result<Option<u64>, Error> {
     text.parse().map(Some).map_err(|_| unusable("the database behind its host is not a number"))
 }
 
-/// Percent-decoded.
+/// Percent-decoded. The crate leaves a `%` alone that stands for nothing; in a password, that is a mistake.
 fn decode(text: &str) -> Result<String, Error> {
-    let wrong = || unusable("it has a `%` that does not stand before two hex digits");
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text.as_bytes();
-    while let Some((&byte, behind)) = rest.split_first() {
-        rest = behind;
-        if byte == b'%' {
-            let (digits, behind) = rest.split_at_checked(2).ok_or_else(wrong)?;
-            let digits = std::str::from_utf8(digits).map_err(|_| wrong())?;
-            bytes.push(u8::from_str_radix(digits, 16).map_err(|_| wrong())?);
-            rest = behind;
-        } else {
-            bytes.push(byte);
-        }
+    let is_hex = |at: usize| text.as_bytes().get(at).is_some_and(u8::is_ascii_hexdigit);
+    if text.match_indices('%').any(|(at, _)| !is_hex(at + 1) || !is_hex(at + 2)) {
+        return Err(unusable("it has a `%` that does not stand before two hex digits"));
     }
-    String::from_utf8(bytes).map_err(|_| unusable("it is not UTF-8"))
+    let decoded = percent_decode_str(text).decode_utf8();
+    decoded.map(Cow::into_owned).map_err(|_| unusable("it is not UTF-8"))
 }
 
 /// What is wrong with it, and never the URL itself, which may hold a password.
@@ -251,6 +254,7 @@ mod tests {
             "unix://:secret@/run/redis.sock",
             "redis+cluster://:secret@a:7000,b:7001",
             "rediss+sentinel://:secret@a,b:26380/mymaster/1",
+            "REDIS://:secret@Host:6380/1",
         ]
         .iter()
         .map(|url| format!("{url}\n  {}\n  {}", Address::shown(url), show(url)))
@@ -269,10 +273,23 @@ mod tests {
             "redis://:secret@host/zero",
             "redis+sentinel://host",
             "redis://[::1",
+            "redis:/:secret@host",
+            "redis:secret@host",
         ]
         .iter()
-        .map(|url| show(url))
+        .map(|url| format!("{} {}", show(url), Address::shown(url)))
         .collect();
+        assert!(!shown.concat().contains("secret"), "{shown:?}");
         insta::assert_snapshot!(shown.join("\n"));
+    }
+
+    #[test]
+    fn a_wrong_url_is_told_from_a_file() {
+        for url in ["redis:/:secret@host", "REDISS:host", "redis+unix:/path", "http://host"] {
+            assert!(Address::is_meant(url), "{url}");
+        }
+        for file in ["dump.rdb", "redis", "redis.rdb", "./redis:1", "c:dump.rdb"] {
+            assert!(!Address::is_meant(file), "{file}");
+        }
     }
 }

@@ -7,17 +7,18 @@
 //!
 //! Nothing is allocated because a reply claims a length, and no line is longer than the buffer.
 
-use std::io::{ErrorKind, Read as _, Write as _};
-use std::time::Duration;
+use std::io::{self, ErrorKind, Read as _, Write as _};
+use std::time::{Duration, Instant};
 
 use super::address::Target;
 use super::error::{Error, Fault};
-use super::options::Tls;
+use super::options::Options;
 use super::transport::Transport;
+use super::wait::{Wait, explain, is_timeout};
 
 const BUFFER: usize = 256 * 1024;
 
-/// The most bytes and elements of a reply that is kept as a whole.
+/// The most memory that a reply may take which is kept as a whole.
 const LARGEST: u64 = 64 * 1024 * 1024;
 
 /// A connection that speaks RESP2.
@@ -25,7 +26,7 @@ const LARGEST: u64 = 64 * 1024 * 1024;
 pub(super) struct Connection {
     transport: Transport,
     address: String,
-    timeout: Duration,
+    wait: Wait,
     buffer: Vec<u8>,
     start: usize,
     end: usize,
@@ -55,13 +56,13 @@ pub(super) enum Reply {
 }
 
 impl Connection {
-    pub(super) fn open(target: &Target, tls: &Tls, timeout: Duration) -> Result<Self, Error> {
+    pub(super) fn open(target: &Target, options: &Options) -> Result<Self, Error> {
         let address = target.to_string();
-        let transport = Transport::open(target, tls, timeout).map_err(|error| {
-            Error::Unreachable { address: address.clone(), why: explain(&error, timeout) }
-        })?;
+        let mut wait = Wait::new(options.timeout, &options.stop);
+        let transport = Transport::open(target, &options.tls, &mut wait);
+        let transport = transport.map_err(|fault| fault.early(&address))?;
         let buffer = vec![0; BUFFER];
-        Ok(Connection { transport, address, timeout, buffer, start: 0, end: 0, text: (0, 0) })
+        Ok(Connection { transport, address, wait, buffer, start: 0, end: 0, text: (0, 0) })
     }
 
     pub(super) fn address(&self) -> &str {
@@ -70,21 +71,69 @@ impl Connection {
 
     /// Sends a command and waits for its reply, which may be an error.
     pub(super) fn command(&mut self, args: &[&str]) -> Result<Reply, Fault> {
+        self.command_up_to(LARGEST, args)
+    }
+
+    /// The same for a reply that may take only so much memory.
+    pub(super) fn command_up_to(&mut self, mut room: u64, args: &[&str]) -> Result<Reply, Fault> {
+        self.expect_nothing()?;
         let mut request = Vec::new();
         let args: Vec<&[u8]> = args.iter().map(|arg| arg.as_bytes()).collect();
         write_command(&mut request, &args);
         self.send(&request)?;
-        self.reply()
+        let head = self.head()?;
+        self.rest(head, &mut room, 0)
     }
 
     /// Sends commands that were written before.
     pub(super) fn send(&mut self, requests: &[u8]) -> Result<(), Fault> {
-        let sent = self.transport.write_all(requests).and_then(|()| self.transport.flush());
-        sent.map_err(|error| Fault::Lost(explain(&error, self.timeout)))
+        let start = Instant::now();
+        let mut rest = requests;
+        self.wait.begin();
+        loop {
+            let sent = if rest.is_empty() {
+                self.transport.flush().map(|()| None)
+            } else {
+                self.transport.write(rest).map(Some)
+            };
+            match sent {
+                Ok(None) => return Ok(()),
+                Ok(Some(0)) => return Err(closed()),
+                Ok(Some(sent)) => rest = &rest[sent..],
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) if is_timeout(&error) => self.wait.check(start.elapsed())?,
+                Err(error) => return Err(Fault::Lost(explain(&error))),
+            }
+        }
+    }
+
+    /// Fails where more was answered than was asked.
+    pub(super) fn expect_nothing(&self) -> Result<(), Fault> {
+        if self.start == self.end { Ok(()) } else { Err(self.garbage(self.start)) }
+    }
+
+    /// Fails where question and answer do not belong together any more, because something was answered
+    /// that nobody asked.
+    pub(super) fn expect_in_step(&mut self) -> Result<(), Fault> {
+        const MARK: &str = "keyward-audit:in-step";
+        match self.command(&["PING", MARK])? {
+            Reply::Bytes(mark) if mark == MARK.as_bytes() => Ok(()),
+            Reply::Error(reply) if reply.starts_with("NOPERM") => self.expect_nothing(),
+            other => {
+                let got = format!("{other:?}").chars().take(SHOWN).collect();
+                Err(Error::Garbage { address: self.address.clone(), got }.into())
+            }
+        }
     }
 
     /// The first line of the next reply.
     pub(super) fn head(&mut self) -> Result<Head, Fault> {
+        self.wait.begin();
+        self.inner()
+    }
+
+    /// The first line of a part of a reply.
+    pub(super) fn inner(&mut self) -> Result<Head, Fault> {
         let (start, end) = self.line()?;
         self.text = (start + 1, end);
         let text = &self.buffer[start + 1..end];
@@ -143,7 +192,9 @@ impl Connection {
     }
 
     /// Passes over newlines, by which a primary says that it is still preparing a snapshot.
-    pub(super) fn skip_newlines(&mut self) -> Result<(), Fault> {
+    pub(super) fn skip_newlines(&mut self, longest: Duration) -> Result<(), Fault> {
+        let start = Instant::now();
+        self.wait.begin();
         loop {
             if self.start == self.end {
                 self.fill()?;
@@ -151,26 +202,33 @@ impl Connection {
             if self.buffer[self.start] != b'\n' {
                 return Ok(());
             }
+            if start.elapsed() > longest {
+                let minutes = longest.as_secs() / 60;
+                let why = format!("the server was still preparing a snapshot after {minutes} min");
+                return Err(Fault::Lost(why));
+            }
+            self.wait.forgive();
             self.start += 1;
         }
     }
 
     /// The next reply, as a whole.
     pub(super) fn reply(&mut self) -> Result<Reply, Fault> {
-        let mut room = LARGEST;
-        self.nested(&mut room, 0)
+        let head = self.head()?;
+        self.rest(head, &mut { LARGEST }, 0)
     }
 
-    fn nested(&mut self, room: &mut u64, depth: u8) -> Result<Reply, Fault> {
+    /// What follows the first line of a reply.
+    fn rest(&mut self, head: Head, room: &mut u64, depth: u8) -> Result<Reply, Fault> {
         const DEEPEST: u8 = 8;
-        let head = self.head()?;
-        let (Head::Bulk(Some(cost)) | Head::Array(Some(cost))) = head else {
-            return Ok(match head {
-                Head::Status => Reply::Status(self.message()),
-                Head::Error => Reply::Error(self.message()),
-                Head::Integer(number) => Reply::Integer(number),
-                Head::Bulk(_) | Head::Array(_) => Reply::Nil,
-            });
+        const EACH: u64 = size_of::<Reply>() as u64;
+        let (length, cost) = match head {
+            Head::Status => return Ok(Reply::Status(self.message())),
+            Head::Error => return Ok(Reply::Error(self.message())),
+            Head::Integer(number) => return Ok(Reply::Integer(number)),
+            Head::Bulk(None) | Head::Array(None) => return Ok(Reply::Nil),
+            Head::Bulk(Some(length)) => (length, length),
+            Head::Array(Some(length)) => (length, length.saturating_mul(EACH)),
         };
         if cost > *room || depth > DEEPEST {
             return Err(self.garbage(self.text.0 - 1));
@@ -178,12 +236,13 @@ impl Connection {
         *room -= cost;
         if let Head::Bulk(_) = head {
             let mut bytes = Vec::new();
-            self.bulk(cost, usize::MAX, &mut bytes)?;
+            self.bulk(length, usize::MAX, &mut bytes)?;
             return Ok(Reply::Bytes(bytes));
         }
         let mut replies = Vec::new();
-        for _ in 0..cost {
-            replies.push(self.nested(room, depth + 1)?);
+        for _ in 0..length {
+            let head = self.inner()?;
+            replies.push(self.rest(head, room, depth + 1)?);
         }
         Ok(Reply::Array(replies))
     }
@@ -211,36 +270,72 @@ impl Connection {
 
     /// Reads more, behind what was not used yet.
     fn fill(&mut self) -> Result<(), Fault> {
+        if self.read_more()? { Ok(()) } else { Err(closed()) }
+    }
+
+    /// The same, with `false` at the end.
+    fn read_more(&mut self) -> Result<bool, Fault> {
         if self.start > 0 {
             self.buffer.copy_within(self.start..self.end, 0);
             self.end -= self.start;
             self.start = 0;
         }
+        let start = Instant::now();
         loop {
             match self.transport.read(&mut self.buffer[self.end..]) {
-                Ok(0) => return Err(Fault::Lost("the server closed the connection".to_owned())),
+                Ok(0) => return Ok(false),
                 Ok(read) => {
                     self.end += read;
-                    return Ok(());
+                    return self.wait.received(read, start.elapsed()).map(|()| true);
                 }
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                Err(error) => return Err(Fault::Lost(explain(&error, self.timeout))),
+                Err(error) if is_timeout(&error) => self.wait.check(start.elapsed())?,
+                Err(error) => return Err(Fault::Lost(explain(&error))),
             }
         }
     }
 
     fn garbage(&self, from: usize) -> Fault {
-        const SHOWN: usize = 40;
         let got = &self.buffer[from.min(self.end)..self.end];
         let got = got[..got.len().min(SHOWN)].escape_ascii().to_string();
         Fault::Fatal(Error::Garbage { address: self.address.clone(), got })
     }
 
     /// Gives up the protocol: what was read and not used, then what is to come.
-    pub(super) fn into_raw(self) -> impl std::io::Read {
-        let rest = self.buffer[self.start..self.end].to_vec();
-        std::io::Cursor::new(rest).chain(self.transport)
+    pub(super) fn into_raw(self) -> Raw {
+        Raw { connection: self }
     }
+}
+
+/// A connection whose bytes are no replies.
+pub(super) struct Raw {
+    connection: Connection,
+}
+
+impl io::Read for Raw {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        let it = &mut self.connection;
+        if it.start == it.end {
+            it.wait.begin();
+            match it.read_more() {
+                Ok(_) => {}
+                Err(Fault::Lost(why) | Fault::Changed(why)) => return Err(io::Error::other(why)),
+                Err(Fault::Fatal(error)) => return Err(io::Error::other(error)),
+            }
+        }
+        let ready = &it.buffer[it.start..it.end];
+        let take = ready.len().min(out.len());
+        out[..take].copy_from_slice(&ready[..take]);
+        it.start += take;
+        Ok(take)
+    }
+}
+
+/// How much is shown of what cannot be understood.
+const SHOWN: usize = 40;
+
+fn closed() -> Fault {
+    Fault::Lost("the server closed the connection".to_owned())
 }
 
 /// A command, as it is sent.
@@ -286,19 +381,5 @@ fn length(text: &[u8]) -> Option<Option<u64>> {
     match number(text)? {
         -1 => Some(None),
         length => u64::try_from(length).ok().map(Some),
-    }
-}
-
-fn explain(error: &std::io::Error, timeout: Duration) -> String {
-    match error.kind() {
-        // What a socket answers when its timeout has passed.
-        ErrorKind::WouldBlock | ErrorKind::TimedOut => {
-            format!("no answer within {} s", timeout.as_secs_f64())
-        }
-        ErrorKind::ConnectionRefused => "nothing listens there".to_owned(),
-        ErrorKind::ConnectionReset | ErrorKind::BrokenPipe | ErrorKind::UnexpectedEof => {
-            "the server closed the connection".to_owned()
-        }
-        _ => error.to_string(),
     }
 }

@@ -127,7 +127,7 @@ pub(super) fn whole<O>(
     }
     let several = shards.len() > 1;
     for (shard, _) in &shards {
-        for note in &shard.notes {
+        for note in shard.missing.iter().chain(&shard.notes) {
             let note = if several { format!("{}: {note}", shard.name) } else { note.clone() };
             // A shard that was stopped says again what it said before.
             if !notes.contains(&note) {

@@ -5,7 +5,7 @@ use std::fmt;
 use keyward_fact::{Size, thousands};
 
 /// What a user needs to be allowed to audit by scanning.
-pub(super) const NEEDED: &str = "SCAN, TYPE, PTTL; better also INFO, DBSIZE, MEMORY USAGE, OBJECT";
+pub(super) const NEEDED: &str = "SCAN, TYPE, PTTL, and SELECT where there are several databases; better also INFO, DBSIZE, MEMORY USAGE, OBJECT";
 
 /// Why a server could not be audited. No credential is ever part of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -27,6 +27,13 @@ pub enum Error {
         address: String,
         /// What the system said
         why: String,
+    },
+    /// The server has as many clients as it takes
+    Full {
+        /// Where
+        address: String,
+        /// What the server said
+        reply: String,
     },
     /// The server wants a password, or another one
     Refused {
@@ -74,6 +81,13 @@ pub enum Error {
         /// The error
         reply: String,
     },
+    /// A scan does not come to its end
+    Endless {
+        /// Where
+        address: String,
+        /// By what that shows
+        why: &'static str,
+    },
     /// The connection broke while keys were read, and could not be made again
     Died {
         /// Where
@@ -120,6 +134,13 @@ pub enum Error {
         /// Bytes that are free
         free: u64,
     },
+    /// The server would write a snapshot to its disk, and refuse writes where that fails
+    Disk {
+        /// Where
+        address: String,
+        /// Whether the server said so; otherwise it denies CONFIG GET
+        known: bool,
+    },
     /// Reading was stopped by the caller
     Stopped,
 }
@@ -142,6 +163,9 @@ impl Error {
             Error::Unreachable { .. } => {
                 "check host and port, and whether a firewall lies between; `rediss://` is for TLS"
             }
+            Error::Full { .. } => {
+                "close clients that nobody needs, or raise `maxclients`; a scan takes three"
+            }
             Error::Refused { .. } => {
                 "give user and password in the URL, `redis://user:password@host`, in the \
                  environment or in a file"
@@ -150,21 +174,30 @@ impl Error {
             Error::Missing { .. } => {
                 "audit a replica that has the command, or an exported RDB file"
             }
-            Error::Loading { .. } => "try again when it has loaded its data",
+            Error::Loading { .. } => "wait until it has loaded its data",
             Error::Garbage { .. } => {
                 "check that host and port are those of a Redis or Valkey server, and whether it \
                  wants TLS (`rediss://`)"
             }
             Error::Reply { .. } => "see the server's log",
-            Error::Died { .. } => "see whether the server is well, then audit again",
-            Error::ClusterDown { .. } => "mend the cluster first: `redis-cli --cluster check`",
-            Error::Incomplete { .. } => {
-                "audit again when nothing is resharded, restarted or failed over"
+            Error::Endless { .. } => {
+                "check what answers there: this is no behaviour of Redis or Valkey"
             }
+            Error::Died { .. } => "see whether the server is well",
+            Error::ClusterDown { .. } => "mend the cluster first: `redis-cli --cluster check`",
+            Error::Incomplete { .. } => "wait until nothing is resharded, restarted or failed over",
             Error::NotResumable { .. } => "begin anew",
             Error::NoSnapshot { .. } => "audit by scanning, or audit an exported RDB file",
             Error::Headroom { .. } => {
                 "audit by scanning, or force the snapshot if little is written meanwhile"
+            }
+            Error::Disk { known: false, .. } => {
+                "allow the user `+config|get`, audit by scanning, or force the snapshot if the disk has room \
+                 for all data"
+            }
+            Error::Disk { .. } => {
+                "audit by scanning, set `repl-diskless-sync yes`, or force the snapshot if the disk has room \
+                 for all data"
             }
             Error::Stopped => "audit again to go on",
         }
@@ -178,6 +211,9 @@ impl fmt::Display for Error {
             Error::Options { why } => f.write_str(why),
             Error::Unreachable { address, why } => {
                 write!(f, "{address} cannot be reached: {why}")
+            }
+            Error::Full { address, reply } => {
+                write!(f, "{address} takes no more clients (`maxclients`): {reply}")
             }
             Error::Refused { address, reply } => {
                 write!(f, "{address} does not let this user in: {reply}")
@@ -196,6 +232,9 @@ impl fmt::Display for Error {
             }
             Error::Reply { address, command, reply } => {
                 write!(f, "{address} answered {command} with an error: {reply}")
+            }
+            Error::Endless { address, why } => {
+                write!(f, "the scan of {address} does not end: {why}")
             }
             Error::Died { address, keys, why } => write!(
                 f,
@@ -220,6 +259,16 @@ impl fmt::Display for Error {
                  only {} are free",
                 Size::from_bytes(*used).human(),
                 Size::from_bytes(*free).human()
+            ),
+            Error::Disk { address, known: true } => write!(
+                f,
+                "{address} would write the snapshot to its disk first, and refuse all writes if the disk is \
+                 full: `repl-diskless-sync` is `no` and `stop-writes-on-bgsave-error` is `yes`"
+            ),
+            Error::Disk { address, known: false } => write!(
+                f,
+                "{address} denies CONFIG GET, so it is not known whether it writes a snapshot to its disk \
+                 first: if that disk is full, the server refuses all writes"
             ),
             Error::Stopped => f.write_str("stopped before all keys were seen"),
         }
@@ -246,6 +295,14 @@ impl From<Error> for Fault {
 }
 
 impl Fault {
+    /// As an error, before anything was read.
+    pub(super) fn early(self, address: &str) -> Error {
+        match self {
+            Fault::Lost(why) => Error::Unreachable { address: address.to_owned(), why },
+            fault => fault.into_error(address, 0),
+        }
+    }
+
     /// As an error, where there is no second try.
     pub(super) fn into_error(self, address: &str, keys: u64) -> Error {
         let address = address.to_owned();

@@ -4,34 +4,85 @@ use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use super::connection::{Connection, Reply};
-use super::error::{Error, Fault};
+use super::error::{Error, Fault, NEEDED};
 use super::lookup::{Questions, Usage};
+use super::probe::Probe;
 use super::reading::Task;
-use super::server::{self, Info};
+use super::seen::Latency;
+use super::server::{self, Info, Size};
 
-/// The connections of one scan.
+/// The connections of one scan, before it begins.
 pub(super) struct Lines {
-    pub(super) scan: Connection,
-    pub(super) look: Connection,
-    /// For all that is waited for: INFO, PING, and values
+    scan: Connection,
+    look: Connection,
+    /// For INFO and PING
     pub(super) control: Connection,
     /// Whether the server was told that looking is not using
     no_touch: bool,
 }
 
+/// The connections of one scan that is under way.
+pub(super) struct Running {
+    /// `None` while a walk has it
+    pub(super) scan: Option<Connection>,
+    pub(super) look: Connection,
+    control: Control,
+}
+
+enum Control {
+    Probing(Probe),
+    Idle(Connection),
+}
+
+impl Running {
+    /// Chooses a database, and gives the connection that is to walk through it.
+    pub(super) fn select(&mut self, db: u64) -> Result<Connection, Fault> {
+        let lost = || Fault::Lost("the walk through the keys was broken off".to_owned());
+        let mut scan = self.scan.take().ok_or_else(lost)?;
+        select(&mut scan, db)?;
+        select(&mut self.look, db)?;
+        Ok(scan)
+    }
+
+    /// What PINGs took since this was last asked, and the fastest of late.
+    pub(super) fn probed(&self) -> Result<Option<(Vec<Duration>, Duration)>, Fault> {
+        match &self.control {
+            Control::Probing(probe) => probe.round(),
+            Control::Idle(_) => Ok(None),
+        }
+    }
+
+    /// What PINGs took, and a connection for other questions.
+    pub(super) fn end(self) -> (Latency, Option<Connection>) {
+        match self.control {
+            Control::Probing(probe) => probe.end(),
+            Control::Idle(connection) => (Latency::default(), Some(connection)),
+        }
+    }
+}
+
 impl Lines {
     pub(super) fn open(task: &Task<'_>) -> Result<Self, Fault> {
         let open = || server::open(task.target, task.options);
-        let (mut scan, mut look, mut control) = (open()?, open()?, open()?);
+        let (mut scan, mut look, control) = (open()?, open()?, open()?);
         // Otherwise a replica sends every key's questions to its primary.
         if task.part.node.is_some() {
-            for connection in [&mut scan, &mut look, &mut control] {
+            for connection in [&mut scan, &mut look] {
                 connection.command(&["READONLY"])?;
             }
         }
-        let no_touch =
-            control.command(&["CLIENT", "NO-TOUCH", "ON"])? == Reply::Status("OK".into());
+        let no_touch = look.command(&["CLIENT", "NO-TOUCH", "ON"])? == Reply::Status("OK".into());
         Ok(Lines { scan, look, control, no_touch })
+    }
+
+    /// Begins, and measures what others wait for if that is of interest.
+    pub(super) fn run(self, is_measured: bool, round_trip: Duration) -> Running {
+        let control = if is_measured {
+            Control::Probing(Probe::begin(self.control, round_trip))
+        } else {
+            Control::Idle(self.control)
+        };
+        Running { scan: Some(self.scan), look: self.look, control }
     }
 
     /// Finds out what this user may ask.
@@ -100,7 +151,7 @@ impl Lines {
     }
 
     /// The fastest of a few PINGs.
-    pub(super) fn idle(&mut self) -> Result<Duration, Fault> {
+    pub(super) fn round_trip(&mut self) -> Result<Duration, Fault> {
         let mut fastest = Duration::MAX;
         for _ in 0..10 {
             let start = Instant::now();
@@ -110,43 +161,89 @@ impl Lines {
         Ok(fastest)
     }
 
-    /// The databases to read, with how many keys they have where the server tells.
+    /// The databases to read.
     pub(super) fn databases(
         &mut self,
         task: &Task<'_>,
-        notes: &mut Vec<String>,
-    ) -> Result<BTreeMap<u64, Option<u64>>, Fault> {
-        let only = task.options.db.or(task.target.db);
-        let info = Info::ask(&mut self.control)?;
-        if info.is_known() {
-            let mut databases = info.databases();
-            databases.retain(|db, _| only.is_none_or(|only| only == *db));
-            return Ok(databases.into_iter().map(|(db, keys)| (db, Some(keys))).collect());
-        }
-        let db = only.unwrap_or(0);
-        if only.is_none() {
-            notes.push("only database 0 was read, because the server denies INFO".to_owned());
-        }
-        select(&mut self.control, db)?;
-        let keys = match self.control.command(&["DBSIZE"])? {
-            Reply::Integer(keys) => u64::try_from(keys).ok(),
-            _ => None,
-        };
-        Ok(BTreeMap::from([(db, keys)]))
-    }
-
-    pub(super) fn select(&mut self, db: u64) -> Result<(), Fault> {
-        select(&mut self.scan, db)?;
-        select(&mut self.look, db)?;
-        select(&mut self.control, db)
+        missing: &mut Vec<String>,
+    ) -> Result<Databases, Fault> {
+        Databases::count(&mut self.control, task, missing)
     }
 }
+
+/// The databases to read, with how many keys they have where the server tells.
+#[derive(Debug, Default)]
+pub(super) struct Databases(pub(super) BTreeMap<u64, Size>);
+
+impl Databases {
+    pub(super) fn count(
+        control: &mut Connection,
+        task: &Task<'_>,
+        missing: &mut Vec<String>,
+    ) -> Result<Self, Fault> {
+        let only = task.options.db.or(task.target.db);
+        let mut known = Info::ask(control)?.databases();
+        known.retain(|db, _| only.is_none_or(|only| only == *db));
+        if known.is_empty() { Self::try_all(control, only, missing) } else { Ok(Databases(known)) }
+    }
+
+    /// Asks each database, where INFO names none: it may be denied, or say nothing about keys.
+    fn try_all(
+        control: &mut Connection,
+        only: Option<u64>,
+        missing: &mut Vec<String>,
+    ) -> Result<Self, Fault> {
+        /// A server has 16 unless it is told otherwise.
+        const MOST: u64 = 1_024;
+        let mut databases = BTreeMap::new();
+        for db in only.map_or(0..=MOST, |only| only..=only) {
+            match control.command(&["SELECT", &db.to_string()])? {
+                Reply::Error(reply) if db == 0 && reply.starts_with("NOPERM") && only.is_none() => {
+                    missing.push(ONLY_FIRST.to_owned());
+                }
+                // A cluster's servers may have no SELECT, and have only database 0.
+                Reply::Error(_) if db == 0 => {}
+                Reply::Error(_) => break,
+                _ => {}
+            }
+            match control.command(&["DBSIZE"])? {
+                Reply::Integer(0) => {}
+                Reply::Integer(keys) => {
+                    let keys = u64::try_from(keys).ok();
+                    databases.insert(db, Size { keys, expiring: keys });
+                }
+                _ => {
+                    databases.insert(db, Size::default());
+                }
+            }
+        }
+        Ok(Databases(databases))
+    }
+
+    /// Keys of all, where all are known.
+    pub(super) fn keys(&self) -> Option<u64> {
+        self.0.values().map(|size| size.keys).sum()
+    }
+
+    /// Keys that may have expired and still be counted.
+    pub(super) fn expiring(&self) -> u64 {
+        let each = self.0.values().map(|size| size.expiring.or(size.keys).unwrap_or(0));
+        each.fold(0, u64::saturating_add)
+    }
+}
+
+const ONLY_FIRST: &str = "only database 0 was read, because the user has no permission to run SELECT: allow \
+                          `+select`, or name the database with `--db`";
 
 fn select(connection: &mut Connection, db: u64) -> Result<(), Fault> {
     let db = db.to_string();
     match connection.command(&["SELECT", &db])? {
         // A cluster's servers may have no SELECT, and have only database 0.
         Reply::Error(_) if db == "0" => Ok(()),
+        Reply::Error(reply) if reply.starts_with("NOPERM") => {
+            let address = connection.address().to_owned();
+            Err(Error::Denied { address, command: "SELECT", needs: NEEDED }.into())
+        }
         Reply::Error(reply) => {
             let address = connection.address().to_owned();
             Err(Error::Reply { address, command: "SELECT", reply }.into())

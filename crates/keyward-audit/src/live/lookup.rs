@@ -6,19 +6,25 @@ use keyward_fact::{Encoding, KeyType};
 use super::connection::{Connection, Head, write_arg};
 use super::error::{Error, Fault};
 
-/// Keys' names, as SCAN gave them.
+/// Keys' names, as one reply to SCAN gave them.
 #[derive(Debug, Default)]
 pub(super) struct Batch {
     names: Vec<u8>,
     ends: Vec<usize>,
-    /// How many the observer was told of
-    pub(super) done: usize,
+    /// Which keys are done with: the observer was told of them, or they are not wanted
+    done: Vec<bool>,
+    /// How many are not
+    left: usize,
+    /// The first key that was not asked for
+    next: usize,
     /// The cursor that it was asked for with
     pub(super) from: u64,
-    /// What SCAN said
-    pub(super) scanned: Scanned,
-    /// Keys that it has, but that were told before a stop, by their hashes
-    pub(super) before: Vec<u64>,
+    /// The cursor of the reply
+    pub(super) cursor: u64,
+    /// Names in the reply
+    pub(super) keys: u64,
+    /// Names that are too long to be looked up
+    pub(super) long_names: u64,
 }
 
 /// Longer names are counted, but not looked up.
@@ -28,25 +34,9 @@ const LONGEST_NAME: usize = 1024 * 1024;
 const MOST_KEYS: u64 = 1_000_000;
 const MOST_BYTES: usize = 256 * 1024 * 1024;
 
-/// What a reply to SCAN says beside the names.
-#[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Scanned {
-    pub(super) cursor: u64,
-    pub(super) keys: u64,
-    pub(super) long_names: u64,
-}
-
 impl Batch {
-    pub(super) fn asked_with(cursor: u64) -> Self {
-        Batch { from: cursor, ..Batch::default() }
-    }
-
-    /// Reads a reply to SCAN, and keeps the names that are to be looked up.
-    pub(super) fn receive(
-        &mut self,
-        connection: &mut Connection,
-        mut chosen: impl FnMut(&[u8]) -> bool,
-    ) -> Result<Scanned, Fault> {
+    /// Reads a reply to SCAN.
+    pub(super) fn receive(from: u64, connection: &mut Connection) -> Result<Self, Fault> {
         let garbage = |connection: &Connection| {
             let got = connection.text().escape_ascii().to_string();
             Fault::Fatal(Error::Garbage { address: connection.address().to_owned(), got })
@@ -57,35 +47,34 @@ impl Batch {
             _ => return Err(garbage(connection)),
         }
         let mut cursor = Vec::new();
-        let Head::Bulk(Some(length)) = connection.head()? else { return Err(garbage(connection)) };
+        let Head::Bulk(Some(length)) = connection.inner()? else { return Err(garbage(connection)) };
         connection.bulk(length, 20, &mut cursor)?;
         let cursor = std::str::from_utf8(&cursor).ok().and_then(|cursor| cursor.parse().ok());
         let cursor = cursor.ok_or_else(|| garbage(connection))?;
-        let Head::Array(Some(keys)) = connection.head()? else { return Err(garbage(connection)) };
+        let Head::Array(Some(keys)) = connection.inner()? else { return Err(garbage(connection)) };
         if keys > MOST_KEYS {
             return Err(garbage(connection));
         }
-        let mut scanned = Scanned { cursor, keys, long_names: 0 };
+        let mut batch = Batch { from, cursor, keys, ..Batch::default() };
         for _ in 0..keys {
-            let Head::Bulk(Some(length)) = connection.head()? else {
+            let Head::Bulk(Some(length)) = connection.inner()? else {
                 return Err(garbage(connection));
             };
-            let start = self.names.len();
+            let start = batch.names.len();
             if start > MOST_BYTES {
                 return Err(garbage(connection));
             }
-            connection.bulk(length, LONGEST_NAME + 1, &mut self.names)?;
-            let name = &self.names[start..];
-            if name.len() > LONGEST_NAME {
-                scanned.long_names += 1;
-                self.names.truncate(start);
-            } else if chosen(name) {
-                self.ends.push(self.names.len());
+            connection.bulk(length, LONGEST_NAME + 1, &mut batch.names)?;
+            if batch.names.len() - start > LONGEST_NAME {
+                batch.long_names += 1;
+                batch.names.truncate(start);
             } else {
-                self.names.truncate(start);
+                batch.ends.push(batch.names.len());
             }
         }
-        Ok(scanned)
+        batch.left = batch.ends.len();
+        batch.done = vec![false; batch.left];
+        Ok(batch)
     }
 
     pub(super) fn len(&self) -> usize {
@@ -95,6 +84,38 @@ impl Batch {
     pub(super) fn name(&self, at: usize) -> &[u8] {
         let start = if at == 0 { 0 } else { self.ends[at - 1] };
         &self.names[start..self.ends[at]]
+    }
+
+    /// Up to so many keys that are neither done with nor asked for.
+    pub(super) fn take(&mut self, most: usize) -> Vec<usize> {
+        let mut taken = Vec::new();
+        while self.next < self.len() && taken.len() < most {
+            if !self.done[self.next] {
+                taken.push(self.next);
+            }
+            self.next += 1;
+        }
+        taken
+    }
+
+    /// Forgets what was asked for, after the connection broke.
+    pub(super) fn ask_again(&mut self) {
+        self.next = 0;
+    }
+
+    pub(super) fn finish(&mut self, at: usize) {
+        if !std::mem::replace(&mut self.done[at], true) {
+            self.left -= 1;
+        }
+    }
+
+    pub(super) fn is_finished(&self) -> bool {
+        self.left == 0
+    }
+
+    /// The keys that are done with.
+    pub(super) fn finished(&self) -> impl Iterator<Item = usize> {
+        (0..self.len()).filter(|at| self.done[*at])
     }
 }
 
@@ -126,13 +147,13 @@ impl Questions {
         2 + u64::from(self.memory.is_some()) + u64::from(self.usage.is_some())
     }
 
-    /// Writes the commands of the first round for the keys of a batch that are not done.
-    pub(super) fn write(self, batch: &Batch, out: &mut Vec<u8>) {
+    /// Writes the commands of the first round for some keys of a batch.
+    pub(super) fn write(self, batch: &Batch, keys: &[usize], out: &mut Vec<u8>) {
         let samples = self.samples();
         let mut arg = Vec::new();
-        for at in batch.done..batch.len() {
+        for at in keys {
             arg.clear();
-            write_arg(&mut arg, batch.name(at));
+            write_arg(&mut arg, batch.name(*at));
             let mut ask = |command: &[u8], rest: &[u8]| {
                 out.extend_from_slice(command);
                 out.extend_from_slice(&arg);

@@ -2,19 +2,19 @@
 //!
 //! ```no_run
 //! use keyward_audit::live::{self, Options};
-//! use keyward_audit::{Observed, Observer};
-//! use keyward_rdb::{Element, Key, Show};
+//! use keyward_audit::Observer;
+//! use keyward_fact::{Element, Fact, Show};
 //!
 //! #[derive(Default)]
 //! struct Memory(u64);
 //!
 //! impl Observer for Memory {
-//!     fn begin(&mut self, _: &Key<'_>) -> Show {
+//!     fn begin(&mut self, _: &Fact<'_>) -> Show {
 //!         Show::NOTHING
 //!     }
 //!     fn element(&mut self, _: &Element<'_>) {}
-//!     fn end(&mut self, _: &Key<'_>, observed: &Observed) {
-//!         self.0 += observed.bytes.unwrap_or(0);
+//!     fn end(&mut self, fact: &Fact<'_>) {
+//!         self.0 += fact.bytes.unwrap_or(0);
 //!     }
 //! }
 //!
@@ -29,7 +29,7 @@
 //! # What a server bears
 //!
 //! SCAN, TYPE, PTTL, MEMORY USAGE with a bounded number of samples, OBJECT, and INFO; CONFIG GET for
-//! what INFO does not tell; lengths and the first elements where that does not change what the server
+//! what INFO does not tell; DBSIZE and SELECT; PING, to measure what others wait for; lengths and the first elements where that does not change what the server
 //! evicts (CLIENT NO-TOUCH, a policy that does not look at use, or [`Options::touch`]). Never KEYS,
 //! DEBUG, MONITOR, or anything that writes. A replica is read where there is one in sync. How much of
 //! the server's time that takes is bounded by [`Bound`].
@@ -38,7 +38,8 @@
 //!
 //! - `Ok` with [`Ended::Whole`] means that every key that was there from the beginning to the end was
 //!   seen at least once, on servers that were the same processes in the same roles with the same slots
-//!   before and after. Where one changed, its reading begins anew, once; then it is
+//!   before and after, as far as this user is allowed to: what was denied is in [`Shard::missing`]. Where
+//!   one changed, its reading begins anew, once; then it is
 //!   [`Error::Incomplete`].
 //! - SCAN may tell a key twice, when the server's table shrinks meanwhile. Keeping all names to find
 //!   these would take memory without bound, so counts stand beside DBSIZE instead.
@@ -47,17 +48,20 @@
 //!   [`Ended::Stopped`], to go on later.
 //! - What was stopped goes on where it was if the server is the same process still: to another one, a
 //!   cursor means nothing, so that shard begins anew while the others go on.
+//! - Nothing is waited for without end, and whatever is waited for, [`Options::stop`] ends it.
 //! - No message holds a credential.
 
 mod address;
 mod connection;
 mod ended;
 mod error;
+mod group;
 mod lines;
 mod lookup;
 mod options;
 mod pace;
 mod part;
+mod probe;
 mod reading;
 mod sample;
 mod scan;
@@ -68,6 +72,8 @@ mod snapshot;
 mod topology;
 mod transport;
 mod values;
+mod wait;
+mod walk;
 
 pub use address::Secret;
 pub use error::Error;
@@ -80,6 +86,11 @@ use crate::observe::Observer;
 /// A URL as it may be shown and kept: without credentials.
 pub fn shown(url: &str) -> String {
     address::Address::shown(url)
+}
+
+/// Whether a text is meant as a server's URL, though it may be a wrong one.
+pub fn is_url(text: &str) -> bool {
+    address::Address::is_meant(text)
 }
 
 /// Reads all keys of the servers that a URL means, and tells them to observers: one for each shard,

@@ -1,5 +1,6 @@
 //! How a server is to be read.
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64};
@@ -32,6 +33,10 @@ pub struct Options {
     pub encodings: bool,
     /// How much the server may be burdened; `None` for as much as it can bear
     pub bound: Option<Bound>,
+    /// Reads only keys that match this glob, as SCAN understands it
+    pub matching: Option<String>,
+    /// Settings to ask for, by their names in `redis.conf`, beside those that are always told
+    pub settings: BTreeSet<String>,
     /// Looks up only so many per cent of the keys, chosen by their hash
     pub sample: Option<f64>,
     /// How many elements of a collection, or nodes of a list, MEMORY USAGE looks at; from these the
@@ -73,11 +78,13 @@ impl Default for Options {
             values: true,
             encodings: true,
             bound: Some(Bound::default()),
+            matching: None,
+            settings: BTreeSet::new(),
             sample: None,
             memory_samples: 256,
             elements: 1_000,
             timeout: Duration::from_secs(10),
-            patience: Duration::from_secs(60),
+            patience: Duration::from_mins(1),
             force: false,
             tls: Tls::default(),
             user: None,
@@ -104,21 +111,18 @@ pub enum Via {
 /// promise about what other clients see.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Bound {
-    /// What another client should wait at most. The scan sends a PING beside its own commands, at most
-    /// one in 5 ms; when a second one of up to a hundred takes longer than this, batches are halved and
-    /// pauses doubled, up to 64 times; after a hundred without, pauses are shortened by a fifth
+    /// How much longer another client may wait than on an idle server. A PING every 5 ms measures that
+    /// against the fastest of the last minute. The scan keeps half of them within a twentieth of this, first
+    /// by looking up fewer keys at once, then by pauses; when the second one of up to a hundred takes longer
+    /// than all of it, the keys at once are halved, or the pauses doubled
     pub max_latency: Duration,
-    /// The most commands a second, on average since the scan began; a batch is sent at once
+    /// The most commands a second, on average since the scan began; a group is sent at once
     pub max_ops: Option<u64>,
-    /// The part of the time during which the scan has commands under way; in the rest it pauses, for at
-    /// most a second at a time. The server's own part is that or less, as the way there and back and
-    /// other clients' commands are counted as the scan's
-    pub share: f64,
 }
 
 impl Default for Bound {
     fn default() -> Self {
-        Bound { max_latency: Duration::from_millis(5), max_ops: None, share: 0.25 }
+        Bound { max_latency: Duration::from_millis(5), max_ops: None }
     }
 }
 
@@ -178,4 +182,7 @@ pub struct ResumeShard {
     /// What could not be seen so far
     #[serde(default)]
     pub notes: Vec<String>,
+    /// What this user was not allowed to see so far
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub missing: Vec<String>,
 }

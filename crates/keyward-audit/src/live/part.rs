@@ -61,7 +61,7 @@ fn read_chosen<O: Observer>(
 ) -> Result<Reading<O>, Broken<O>> {
     let Chosen { target, mut connection, info, mut notes } = chosen;
     expect_still_slots(part, options)?;
-    let settings = settings(part, &target, &mut connection, &info, options, &mut notes)?;
+    let (settings, unseen) = settings(part, &target, &mut connection, &info, options, &mut notes)?;
     if !info.is_known() {
         notes.push(
             "whether the server was restarted meanwhile, and what else belongs to it, is not known, \
@@ -82,27 +82,31 @@ fn read_chosen<O: Observer>(
         clock,
         resumed: resume.is_some(),
         settings,
+        unseen,
+        missing: resume.map(|resume| resume.missing.clone()).unwrap_or_default(),
         notes,
         ..Shard::default()
     };
     let task = Task { options, part, target: &target, info: &info, clock, resume, cancel };
-    let (reading, mut connection) = match options.via {
+    let (reading, connection) = match options.via {
         Via::Scan => scan::read(&task, shard, make)?,
         Via::Snapshot => snapshot::read(&task, shard, make)?,
     };
     if reading.stopped.is_some() {
         return Ok(reading);
     }
-    match expect_same(&task, &mut connection) {
+    match expect_same(&task, connection) {
         Ok(()) => Ok(reading),
         Err(fault) => Err(Broken::new(fault, reading)),
     }
 }
 
 /// Fails where the server is not what it was before it was read.
-fn expect_same(task: &Task<'_>, connection: &mut Connection) -> Result<(), Fault> {
+fn expect_same(task: &Task<'_>, connection: Option<Connection>) -> Result<(), Fault> {
     if task.info.is_known() {
-        task.expect_same(&Info::ask(connection)?)?;
+        let again = || server::open(task.target, task.options);
+        let mut connection = connection.map_or_else(again, Ok)?;
+        task.expect_same(&Info::ask(&mut connection)?)?;
     }
     expect_still_slots(task.part, task.options)
 }
@@ -155,6 +159,9 @@ fn expect_still_slots(part: &Part, options: &Options) -> Result<(), Fault> {
     Ok(())
 }
 
+/// What is known of settings, and why others are not.
+type Settings = (BTreeMap<String, String>, BTreeMap<String, &'static str>);
+
 /// What the primary says of its settings; of a replica's own, only where its primary does not answer.
 fn settings(
     part: &Part,
@@ -163,11 +170,15 @@ fn settings(
     info: &Info,
     options: &Options,
     notes: &mut Vec<String>,
-) -> Result<BTreeMap<String, String>, Fault> {
-    let mut settings = info.settings();
+) -> Result<Settings, Fault> {
+    let mut ask = |connection: &mut Connection, info: &Info| {
+        let mut settings = info.settings();
+        let declared = &options.settings;
+        let unseen = server::complete_settings(connection, declared, &mut settings, notes)?;
+        Ok((settings, unseen))
+    };
     if target.place == part.primary.place {
-        server::complete_settings(connection, &mut settings, notes)?;
-        return Ok(settings);
+        return ask(connection, info);
     }
     let hasty = Options {
         timeout: options.timeout.min(Duration::from_secs(2)),
@@ -176,16 +187,12 @@ fn settings(
     };
     let primary = server::open(&part.primary, &hasty).ok().and_then(|mut primary| {
         let info = Info::ask(&mut primary).ok().filter(Info::is_known)?;
-        Some((primary, info))
+        ask(&mut primary, &info).ok()
     });
-    if let Some((mut primary, info)) = primary {
-        settings = info.settings();
-        // A primary that dies now is found out soon enough.
-        let _ = server::complete_settings(&mut primary, &mut settings, notes);
-    } else {
-        notes
-            .push(format!("settings are those of {target}, because {} does not answer", part.name));
-        server::complete_settings(connection, &mut settings, notes)?;
+    if let Some(settings) = primary {
+        return Ok(settings);
     }
+    let settings = ask(connection, info)?;
+    notes.push(format!("settings are those of {target}, because {} does not answer", part.name));
     Ok(settings)
 }

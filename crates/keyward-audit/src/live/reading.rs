@@ -71,6 +71,7 @@ impl<O> Reading<O> {
             resumed: true,
             counts: resume.counts,
             notes: resume.notes.clone(),
+            missing: resume.missing.clone(),
             ..Shard::default()
         };
         let (stopped, told) = (resume.at, resume.told.clone());
@@ -79,9 +80,10 @@ impl<O> Reading<O> {
 
     /// Where to go on.
     pub(super) fn resume(&self) -> ResumeShard {
-        let Shard { name, run_id, server, role, slots, counts, notes, .. } = self.shard.clone();
+        let Shard { name, run_id, server, role, slots, counts, notes, missing, .. } =
+            self.shard.clone();
         let (at, told) = (self.stopped, self.told.clone());
-        ResumeShard { name, run_id, server, role, slots, at, told, counts, notes }
+        ResumeShard { name, run_id, server, role, slots, at, told, counts, notes, missing }
     }
 
     /// Whether more was seen than before it was resumed.

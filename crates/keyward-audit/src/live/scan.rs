@@ -1,24 +1,28 @@
 //! Reads one server by SCAN.
 //!
-//! One connection scans ahead while the other's lookups are under way, so that the server never waits
-//! for this side; a third reads values, and measures what others wait for.
+//! One connection walks through the keys, a second one looks them up, and a third measures what others wait
+//! for. As many keys are looked up at once as the server's distance asks for and its load allows, which
+//! [`Pace`] decides.
 
-use std::collections::{HashSet, VecDeque};
+use std::collections::HashSet;
 use std::sync::atomic::Ordering;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::connection::{Connection, write_command};
+use keyward_pattern::Glob;
+
+use super::connection::Connection;
 use super::error::{Error, Fault};
-use super::lines::Lines;
-use super::lookup::{Batch, Questions, Row, Scanned, State};
-use super::options::Options;
+use super::group::{Flow, Group, Stage};
+use super::lines::{Databases, Lines, Running};
+use super::lookup::{Batch, Questions, Row, State};
 use super::pace::Pace;
 use super::reading::{Broken, Reading, Task};
 use super::sample::is_sampled;
 use super::seen::{Bytes, Counts, Shard};
-use super::server::Info;
-use super::values::{self, READ, Wish};
+use super::server::{self, Info};
+use super::values::{self, Wish};
+use super::walk::{Next, Walk};
 use crate::observe::Observer;
 
 /// Reads one server to its end, or until it is stopped or lost.
@@ -26,58 +30,62 @@ pub(super) fn read<O: Observer>(
     task: &Task<'_>,
     mut shard: Shard,
     observer: impl FnOnce(&Shard) -> O,
-) -> Result<(Reading<O>, Connection), Broken<O>> {
+) -> Result<(Reading<O>, Option<Connection>), Broken<O>> {
     let options = task.options;
     let mut lines = Lines::open(task)?;
     let questions = lines.questions(task, &mut shard.notes)?;
     let values = lines.may_read_values(task, &mut shard.notes);
-    let idle = lines.idle()?;
-    let databases = lines.databases(task, &mut shard.notes)?;
-    shard.dbsize_before = databases.values().copied().sum();
-    let expected = shard.dbsize_before.unwrap_or(0);
-    options.progress.expected.fetch_add(expected, Ordering::Relaxed);
-    let before = task.resume.map_or(0, |resume| resume.counts.scanned);
-    options.progress.keys.fetch_add(before, Ordering::Relaxed);
+    shard.values_unread = options.values && !values;
+    let before = lines.databases(task, &mut shard.missing)?;
+    shard.dbsize_before = before.keys();
+    options.progress.expected.fetch_add(before.keys().unwrap_or(0), Ordering::Relaxed);
+    let resumed = task.resume.map_or(0, |resume| resume.counts.scanned);
+    options.progress.keys.fetch_add(resumed, Ordering::Relaxed);
 
     let (counts, from) =
         task.resume.map_or((Counts::default(), Some((0, 0))), |resume| (resume.counts, resume.at));
+    let round_trip = lines.round_trip()?;
     let mut scan = Scan {
         task,
         observer: observer(&shard),
-        lines,
+        running: lines.run(options.bound.is_some(), round_trip),
         questions,
         values,
-        pace: Pace::new(options.bound, idle),
+        pace: Pace::new(options.bound, round_trip),
         counts,
         told: task.resume.map(|resume| resume.told.iter().copied().collect()).unwrap_or_default(),
+        glob: options.matching.as_deref().map(Glob::new),
         db: 0,
         refused: None,
         out: Vec::new(),
     };
     let (mut stopped, mut fault) = (None, None);
     if let Some((first, cursor)) = from {
-        for (&db, _) in databases.range(first..) {
-            let (at, lost) = scan.database(db, if db == first { cursor } else { 0 });
+        for (&db, size) in before.0.range(first..) {
+            let cursor = if db == first { cursor } else { 0 };
+            let (at, lost) = scan.database(db, cursor, size.keys);
             (stopped, fault) = (at.map(|cursor| (db, cursor)), lost);
             if stopped.is_some() {
                 break;
             }
         }
     }
-    if fault.is_none() {
-        match scan.lines.databases(task, &mut Vec::new()) {
-            Ok(databases) => shard.dbsize_after = databases.values().copied().sum(),
-            Err(_) if stopped.is_some() => {}
+    let (latency, mut control) = scan.running.end();
+    shard.latency = latency;
+    let mut after = Databases::default();
+    if stopped.is_none() && fault.is_none() {
+        match count_again(task, control.take()) {
+            Ok((connection, databases)) => (control, after) = (Some(connection), databases),
             Err(lost) => fault = Some(lost),
         }
+        shard.dbsize_after = after.keys();
     }
     shard.counts = scan.counts;
-    shard.latency = scan.pace.latency();
-    shard.notes.extend(scan.refused.map(|reply| {
-        format!("some lengths or elements are not known, because the server says: {reply}")
+    shard.missing.extend(scan.refused.map(|reply| {
+        format!("some lengths or elements were not read, because the server says: {reply}")
     }));
     if stopped.is_none() && fault.is_none() {
-        note_counts(&mut shard);
+        note_counts(&mut shard, task, &before, &after);
     }
     let bytes = match questions.memory {
         Some(samples) => Bytes::MemoryUsage { samples },
@@ -86,13 +94,27 @@ pub(super) fn read<O: Observer>(
     let (bytes, told) = (Some(bytes), scan.told.into_iter().collect());
     let reading = Reading { shard, observer: scan.observer, bytes, stopped, told };
     match fault {
-        None => Ok((reading, scan.lines.control)),
+        None => Ok((reading, control)),
         Some(fault) => Err(Broken::new(fault, reading)),
     }
 }
 
+/// How many keys there are by now.
+fn count_again(
+    task: &Task<'_>,
+    control: Option<Connection>,
+) -> Result<(Connection, Databases), Fault> {
+    let mut control = match control {
+        Some(control) => control,
+        None => server::open(task.target, task.options)?,
+    };
+    control.expect_in_step()?;
+    let databases = Databases::count(&mut control, task, &mut Vec::new())?;
+    Ok((control, databases))
+}
+
 /// Says what the numbers do not say by themselves.
-fn note_counts(shard: &mut Shard) {
+fn note_counts(shard: &mut Shard, task: &Task<'_>, before: &Databases, after: &Databases) {
     use keyward_fact::thousands;
     let counts = shard.counts;
     let sizes = shard.dbsize_before.zip(shard.dbsize_after);
@@ -107,164 +129,341 @@ fn note_counts(shard: &mut Shard) {
         counts.scanned.saturating_sub(most),
         "keys were told more than the server has: SCAN may tell a key twice",
     );
-    note(
-        least.saturating_sub(counts.scanned),
-        "keys less than the server counts were told: expired ones count until they are deleted",
-    );
+    let fewer = least.saturating_sub(counts.scanned);
+    // What a scan returns is what there was on average while it ran, however much comes and goes.
+    let expired = before.expiring().max(after.expiring());
+    if fewer > expired.saturating_add(least / 100).saturating_add(100) {
+        shard.missing.push(format!(
+            "SCAN returned {} of {} keys, more missing than can have expired: allow the user all keys \
+             (`%R~*`, before Redis 7.0 `~*`)",
+            thousands(counts.scanned),
+            thousands(least)
+        ));
+    } else {
+        note(
+            fewer,
+            "keys less than the server counts were told: expired ones count until they are deleted",
+        );
+    }
     note(counts.gone, "keys were deleted or expired before they were looked up");
-    note(counts.denied, "keys may not be looked up by this user");
     note(counts.long_names, "keys have names over 1 MiB and were not looked up");
     note(counts.partly, "values are large, and not all of their elements were read");
+    if counts.denied > 0 {
+        shard.missing.push(format!(
+            "{} of {} keys were not looked up, because the user has no permission to read them: allow \
+             `%R~*` (before Redis 7.0 `~*`), or narrow the audit with `--match`",
+            thousands(counts.denied),
+            thousands(counts.scanned)
+        ));
+    }
+    if let Some(glob) = &task.options.matching {
+        shard.notes.push(format!("only keys that match `{glob}` were read"));
+    }
 }
 
 struct Scan<'a, O> {
     task: &'a Task<'a>,
     observer: O,
-    lines: Lines,
+    running: Running,
     questions: Questions,
     values: bool,
     pace: Pace,
     counts: Counts,
     /// Keys behind the cursor that were told before a stop, by their hashes
     told: HashSet<u64>,
+    glob: Option<Glob>,
     db: u64,
     /// What a server said that denies commands for values
     refused: Option<String>,
     out: Vec<u8>,
 }
 
-/// What is under way.
-#[derive(Default)]
-struct Flow {
-    /// The cursor that the next reply to SCAN belongs to; `None` at the end
-    asked: Option<u64>,
-    /// Whether it was sent
-    sent: bool,
-    /// Batches that the observer was not told of
-    batches: VecDeque<Batch>,
-    /// How many of those the questions were sent for
-    looked: usize,
-}
-
 impl<O: Observer> Scan<'_, O> {
     /// Reads a database. Where it was stopped or lost, gives the cursor to go on from.
-    fn database(&mut self, db: u64, cursor: u64) -> (Option<u64>, Option<Fault>) {
+    fn database(
+        &mut self,
+        db: u64,
+        cursor: u64,
+        keys: Option<u64>,
+    ) -> (Option<u64>, Option<Fault>) {
         self.db = db;
-        let mut flow = Flow { asked: Some(cursor), ..Flow::default() };
-        let read = self.read_on(&mut flow);
-        if let Ok(false) = read {
+        let mut flow = Flow::from(Some(cursor).filter(|cursor| *cursor != END));
+        let Err(fault) = self.read_on(&mut flow, keys) else {
             self.told.clear();
             return (None, None);
-        }
+        };
         let cursor = self.roll_back(&flow);
         // Whoever stops it does not wait for a server that is gone.
-        let fault =
-            read.err().filter(|fault| !(matches!(fault, Fault::Lost(_)) && self.task.must_stop()));
-        (Some(cursor), fault)
+        let is_stop = matches!(fault, Fault::Fatal(Error::Stopped))
+            || matches!(fault, Fault::Lost(_)) && self.task.must_stop();
+        (Some(cursor), Some(fault).filter(|_| !is_stop))
     }
 
-    /// Reads a database. `true` where it was stopped.
-    fn read_on(&mut self, flow: &mut Flow) -> Result<bool, Fault> {
-        /// Breaks of the connection without a batch between them.
+    /// Reads a database, and connects again as often as it helps.
+    fn read_on(&mut self, flow: &mut Flow, keys: Option<u64>) -> Result<(), Fault> {
+        /// Breaks of the connection without a key between them.
         const TRIES: u32 = 5;
         let mut tries = 0;
-        let mut selected = self.lines.select(self.db);
         loop {
-            let stop = self.task.must_stop();
-            let step = match std::mem::replace(&mut selected, Ok(())) {
-                Ok(()) if stop => return self.stop(flow).map(|()| true),
-                Ok(()) => self.step(flow),
-                Err(fault) => Err(fault),
-            };
-            match step {
-                Ok(false) => return Ok(false),
-                Ok(true) => tries = 0,
-                Err(Fault::Lost(why)) => {
-                    tries += 1;
+            let before = self.counts.keys + self.counts.scanned;
+            match self.walk_through(flow, keys) {
+                Err(Fault::Lost(why)) if !self.task.must_stop() => {
+                    let moved = self.counts.keys + self.counts.scanned > before;
+                    tries = if moved { 1 } else { tries + 1 };
                     if tries > TRIES {
                         return Err(Fault::Lost(why));
                     }
                     self.reconnect(why)?;
-                    selected = self.lines.select(self.db);
-                    (flow.sent, flow.looked) = (false, 0);
+                    flow.send_again();
                 }
-                Err(fault) => return Err(fault),
+                ended => return ended,
             }
         }
     }
 
-    /// Lets what is under way come to its end.
-    fn stop(&mut self, flow: &mut Flow) -> Result<(), Fault> {
-        // The reply to a SCAN that was sent ahead is not waited for.
-        let asked = flow.asked.take();
-        let mut more = Ok(true);
-        while let Ok(true) = more {
-            more = self.step(flow);
+    fn walk_through(&mut self, flow: &mut Flow, keys: Option<u64>) -> Result<(), Fault> {
+        let mut scan = self.running.select(self.db)?;
+        if let Some(cursor) = flow.next {
+            let most = keys.unwrap_or(u64::MAX);
+            let mut walk = Walk::begin(scan, cursor, self.pace.count(), most);
+            self.look_up(flow, Some(&mut walk))?;
+            let ended = walk.end();
+            scan = ended.ok_or_else(|| Fault::Lost("the walk through the keys ended".into()))?;
+        } else {
+            self.look_up(flow, None)?;
         }
-        flow.asked = asked;
-        more.map(drop)
+        self.running.scan = Some(scan);
+        self.running.look.expect_in_step()
+    }
+
+    /// Looks up what a walk finds, to its end.
+    fn look_up(&mut self, flow: &mut Flow, mut walk: Option<&mut Walk>) -> Result<(), Fault> {
+        loop {
+            if self.task.must_stop() {
+                return Err(Error::Stopped.into());
+            }
+            if let Some((mut took, fastest)) = self.running.probed()? {
+                self.pace.probed(&mut took, fastest);
+            }
+            self.fill(flow, &mut walk)?;
+            let Some(group) = flow.answered() else { return Ok(()) };
+            let sent = group.sent;
+            self.advance(flow, group)?;
+            self.rest(self.pace.rest(sent.elapsed()));
+        }
+    }
+
+    /// Sends as much as may be under way.
+    fn fill(&mut self, flow: &mut Flow, walk: &mut Option<&mut Walk>) -> Result<(), Fault> {
+        while let Some(group) = flow.take_ready() {
+            self.send_values(flow, group)?;
+        }
+        while flow.keys() < self.pace.window() {
+            // What was answered is not kept waiting for what is to be sent later.
+            if !flow.is_idle() && !self.pace.due().is_zero() {
+                return Ok(());
+            }
+            if let Some(group) = flow.take(self.pace.group()) {
+                self.out.clear();
+                self.questions.write(flow.batch(&group), &group.keys, &mut self.out);
+                let commands = self.questions.count() * group.keys.len() as u64;
+                self.send(flow, group, commands)?;
+                continue;
+            }
+            let Some(walk) = walk else { return Ok(()) };
+            match walk.next(flow.is_idle())? {
+                Next::Batch(batch) => self.accept(flow, batch),
+                Next::Nothing | Next::End => return Ok(()),
+            }
+        }
+        self.pace.is_full();
+        Ok(())
+    }
+
+    /// Takes in what SCAN returned, and leaves out what is not to be looked up.
+    fn accept(&mut self, flow: &mut Flow, mut batch: Batch) {
+        let options = self.task.options;
+        let mut before = 0;
+        for at in 0..batch.len() {
+            let name = batch.name(at);
+            let hash = (!self.told.is_empty()).then(|| options.salt.hash(name));
+            if hash.is_some_and(|hash| self.told.remove(&hash)) {
+                before += 1;
+                batch.finish(at);
+            } else if self.glob.as_ref().is_some_and(|glob| !glob.matches(name))
+                || options.sample.is_some_and(|percent| !is_sampled(name, percent))
+            {
+                batch.finish(at);
+            }
+        }
+        self.counts.scanned += batch.keys - before;
+        self.counts.long_names += batch.long_names;
+        options.progress.keys.fetch_add(batch.keys - before, Ordering::Relaxed);
+        flow.accept(batch);
     }
 
     /// Forgets what was scanned and not told, and gives the cursor from which it is told later.
     fn roll_back(&mut self, flow: &Flow) -> u64 {
         let salt = self.task.options.salt;
-        for batch in &flow.batches {
-            let Scanned { keys, long_names, .. } = batch.scanned;
-            self.counts.scanned -= keys - batch.done as u64;
-            self.counts.long_names -= long_names;
-            self.told.extend(&batch.before);
-            self.told.extend((0..batch.done).map(|at| salt.hash(batch.name(at))));
+        for batch in flow.unfinished() {
+            let mut finished = 0;
+            for at in batch.finished() {
+                self.told.insert(salt.hash(batch.name(at)));
+                finished += 1;
+            }
+            self.counts.scanned -= batch.keys - finished;
+            self.counts.long_names -= batch.long_names;
         }
         // A database that was at its end goes on with the next; its own cursor cannot come again.
-        flow.batches.front().map_or(flow.asked.unwrap_or(END), |oldest| oldest.from)
+        flow.unfinished().next().map_or(flow.next.unwrap_or(END), |oldest| oldest.from)
     }
 
-    /// Receives a batch, sends for the next, and tells of one. `false` at the end.
-    fn step(&mut self, flow: &mut Flow) -> Result<bool, Fault> {
-        let start = Instant::now();
+    fn send(&mut self, flow: &mut Flow, mut group: Group, commands: u64) -> Result<(), Fault> {
+        self.rest(self.pace.due());
+        self.pace.sent(commands);
+        group.sent = Instant::now();
+        self.running.look.send(&self.out)?;
+        flow.sent(group);
+        Ok(())
+    }
+
+    /// Reads a group's answers, and sends it to its next stage, or tells of it.
+    fn advance(&mut self, flow: &mut Flow, mut group: Group) -> Result<(), Fault> {
+        let look = &mut self.running.look;
+        match group.stage {
+            Stage::First => {
+                for _ in &group.keys {
+                    group.rows.push(self.questions.read(look)?);
+                }
+                self.ask_again(flow, group)
+            }
+            Stage::Second => {
+                for row in &mut group.rows {
+                    self.questions.read_again(look, row)?;
+                }
+                self.ask_for_values(flow, group)
+            }
+            Stage::Values => {
+                for (row, wish) in group.rows.iter().zip(&group.wishes) {
+                    let found = wish.map(|wish| wish.read(look, row)).transpose()?;
+                    group.found.push(found.unwrap_or_default());
+                }
+                self.ask_for_rest(flow, group)
+            }
+            Stage::Rest => {
+                for found in group.found.iter_mut().filter(|found| found.asked) {
+                    Wish::read_rest(look, found)?;
+                }
+                self.tell(flow, group);
+                Ok(())
+            }
+        }
+    }
+
+    /// Asks what the first answers left open.
+    fn ask_again(&mut self, flow: &mut Flow, mut group: Group) -> Result<(), Fault> {
+        self.out.clear();
         let mut commands = 0;
-        if flow.asked.is_some_and(|cursor| cursor == END) {
-            flow.asked = None;
+        let batch = flow.batch(&group);
+        for (row, at) in group.rows.iter().zip(&group.keys) {
+            commands += self.questions.write_again(batch.name(*at), row, &mut self.out);
         }
-        if flow.batches.len() < self.pace.depth()
-            && let Some(cursor) = flow.asked
-        {
-            if !flow.sent {
-                self.ask(cursor)?;
-                flow.sent = true;
+        if commands == 0 {
+            return self.ask_for_values(flow, group);
+        }
+        group.stage = Stage::Second;
+        self.send(flow, group, commands)
+    }
+
+    fn ask_for_values(&mut self, flow: &mut Flow, group: Group) -> Result<(), Fault> {
+        if !self.values {
+            self.tell(flow, group);
+            return Ok(());
+        }
+        group.split().into_iter().for_each(|group| flow.ready(group));
+        while let Some(group) = flow.take_ready() {
+            self.send_values(flow, group)?;
+        }
+        Ok(())
+    }
+
+    /// Asks for the values of a group's keys, as far as they are wanted.
+    fn send_values(&mut self, flow: &mut Flow, mut group: Group) -> Result<(), Fault> {
+        self.out.clear();
+        let mut commands = 0;
+        let batch = flow.batch(&group);
+        for (row, at) in group.rows.iter().zip(&group.keys) {
+            let name = batch.name(*at);
+            let there = row.key_type.as_ref().filter(|_| row.state == State::There);
+            let wish = there.map(|key_type| {
+                let fact = values::fact(self.db, name, row, key_type, self.task.clock);
+                Wish::new(row, self.observer.wants(&fact).limit(), self.task.options.elements)
+            });
+            commands += wish.map_or(0, |wish| wish.write(name, row, &mut self.out));
+            group.wishes.push(wish);
+        }
+        if commands == 0 {
+            self.tell(flow, group);
+            return Ok(());
+        }
+        group.stage = Stage::Values;
+        self.send(flow, group, commands)
+    }
+
+    /// Asks for some elements of large values, now that their lengths are known.
+    fn ask_for_rest(&mut self, flow: &mut Flow, mut group: Group) -> Result<(), Fault> {
+        self.out.clear();
+        let mut commands = 0;
+        let batch = flow.batch(&group);
+        let asked = group.rows.iter().zip(&group.wishes).zip(&mut group.found);
+        for (((row, wish), found), at) in asked.zip(&group.keys) {
+            let name = batch.name(*at);
+            found.asked = wish.is_some_and(|wish| wish.write_rest(name, row, found, &mut self.out));
+            commands += u64::from(found.asked);
+        }
+        if commands == 0 {
+            self.tell(flow, group);
+            return Ok(());
+        }
+        group.stage = Stage::Rest;
+        self.send(flow, group, commands)
+    }
+
+    /// Tells the observer of a group's keys.
+    fn tell(&mut self, flow: &mut Flow, mut group: Group) {
+        let batch = flow.batch(&group);
+        group.wishes.resize(group.keys.len(), None);
+        group.found.resize_with(group.keys.len(), Default::default);
+        let answers = group.rows.iter().zip(&group.wishes).zip(&mut group.found);
+        for (((row, wish), found), at) in answers.zip(&group.keys) {
+            self.refused = self.refused.take().or(found.refused.take());
+            self.tell_one(batch.name(*at), row, wish.map(|wish| (wish, &*found)));
+        }
+        self.pace.looked_up(group.keys.len());
+        flow.finish(&group);
+    }
+
+    fn tell_one(&mut self, name: &[u8], row: &Row, value: Option<(Wish, &values::Found)>) {
+        let key_type = match (row.state, &row.key_type) {
+            (State::There, Some(key_type)) => key_type,
+            (State::Denied, _) => {
+                self.counts.denied += 1;
+                return;
             }
-            let batch = self.receive(flow)?;
-            flow.batches.push_back(batch);
-            commands += 1;
-        }
-        // Before the next SCAN, so that the server still has these keys in its processor's cache.
-        while flow.looked < flow.batches.len() {
-            let batch = &flow.batches[flow.looked];
-            self.out.clear();
-            self.questions.write(batch, &mut self.out);
-            commands += self.questions.count() * (batch.len() - batch.done) as u64;
-            self.lines.look.send(&self.out)?;
-            flow.looked += 1;
-        }
-        if let (Some(cursor), false) = (flow.asked, flow.sent) {
-            self.ask(cursor)?;
-            flow.sent = true;
-        }
-        if self.pace.wants_probe() {
-            let sent = Instant::now();
-            self.lines.control.command(&["PING"])?;
-            self.pace.probe(sent.elapsed());
-        }
-        if flow.batches.len() >= self.pace.depth() || flow.asked.is_none() {
-            if let Some(batch) = flow.batches.front_mut() {
-                commands += self.finish(batch)?;
-                flow.batches.pop_front();
-                flow.looked -= 1;
+            _ => {
+                self.counts.gone += 1;
+                return;
             }
-            let pause = self.pace.batch(start.elapsed(), commands);
-            self.rest(pause);
+        };
+        let mut fact = values::fact(self.db, name, row, key_type, self.task.clock);
+        fact.whole = self.observer.begin(&fact).limit().is_none();
+        if let Some((wish, found)) = value {
+            fact.length = found.length;
+            fact.whole = wish.tell(found, row, &mut self.observer);
+            self.counts.partly += u64::from(wish.is_for_elements() && !fact.whole);
         }
-        Ok(flow.asked.is_some() || !flow.batches.is_empty())
+        self.observer.end(&fact);
+        self.counts.keys += 1;
     }
 
     /// Pauses, but for no longer than until it is to stop.
@@ -279,158 +478,27 @@ impl<O: Observer> Scan<'_, O> {
         }
     }
 
-    fn ask(&mut self, cursor: u64) -> Result<(), Fault> {
-        let (cursor, count) = (cursor.to_string(), self.pace.count().to_string());
-        self.out.clear();
-        let args: [&[u8]; 4] = [b"SCAN", cursor.as_bytes(), b"COUNT", count.as_bytes()];
-        write_command(&mut self.out, &args);
-        self.lines.scan.send(&self.out)
-    }
-
-    /// Reads a reply to SCAN.
-    fn receive(&mut self, flow: &mut Flow) -> Result<Batch, Fault> {
-        let mut batch = Batch::asked_with(flow.asked.unwrap_or(END));
-        let Options { sample, salt, .. } = *self.task.options;
-        let (told, mut before) = (&mut self.told, Vec::new());
-        let received = batch.receive(&mut self.lines.scan, |name| {
-            let hash = (!told.is_empty()).then(|| salt.hash(name));
-            if let Some(hash) = hash.filter(|hash| told.remove(hash)) {
-                before.push(hash);
-                return false;
-            }
-            sample.is_none_or(|percent| is_sampled(name, percent))
-        });
-        let Ok(mut scanned) = received else {
-            self.told.extend(before);
-            return received.map(|_| batch);
-        };
-        scanned.keys -= before.len() as u64;
-        (batch.scanned, batch.before) = (scanned, before);
-        self.counts.scanned += scanned.keys;
-        self.counts.long_names += scanned.long_names;
-        self.task.options.progress.keys.fetch_add(scanned.keys, Ordering::Relaxed);
-        flow.asked = Some(scanned.cursor).filter(|cursor| *cursor != 0);
-        flow.sent = false;
-        Ok(batch)
-    }
-
-    /// Reads what was asked of a batch's keys, looks at values, and tells the observer. Gives how many
-    /// more commands that took.
-    fn finish(&mut self, batch: &mut Batch) -> Result<u64, Fault> {
-        let mut rows = Vec::with_capacity(batch.len() - batch.done);
-        for _ in batch.done..batch.len() {
-            rows.push(self.questions.read(&mut self.lines.look)?);
-        }
-        let mut commands = self.ask_again(batch, &mut rows)?;
-        let mut rest = &rows[..];
-        while !rest.is_empty() {
-            // Replies wait in the server's memory, so only some values are asked for at once.
-            let mut sum = 0;
-            let fit = rest.iter().take_while(|row| {
-                let fits = sum <= READ;
-                sum += row.bytes.unwrap_or(0).min(READ);
-                fits
-            });
-            let (some, others) = rest.split_at(fit.count().max(1));
-            commands += self.look_inside(batch, some)?;
-            rest = others;
-        }
-        Ok(commands)
-    }
-
-    /// Asks what the first answers left open.
-    fn ask_again(&mut self, batch: &Batch, rows: &mut [Row]) -> Result<u64, Fault> {
-        self.out.clear();
-        let mut commands = 0;
-        for (row, at) in rows.iter().zip(batch.done..) {
-            commands += self.questions.write_again(batch.name(at), row, &mut self.out);
-        }
-        if commands > 0 {
-            self.lines.control.send(&self.out)?;
-            for row in rows {
-                self.questions.read_again(&mut self.lines.control, row)?;
-            }
-        }
-        Ok(commands)
-    }
-
-    /// Asks for the values of the next keys of a batch, and tells of each.
-    fn look_inside(&mut self, batch: &mut Batch, rows: &[Row]) -> Result<u64, Fault> {
-        let options = self.task.options;
-        self.out.clear();
-        let mut commands = 0;
-        let mut wishes = Vec::new();
-        if self.values {
-            for (row, at) in rows.iter().zip(batch.done..) {
-                let name = batch.name(at);
-                let there = row.key_type.as_ref().filter(|_| row.state == State::There);
-                let wish = there.map(|key_type| {
-                    let key = values::key(self.db, name, row, key_type, self.task.clock);
-                    Wish::new(row, self.observer.wants(&key).limit(), options.elements)
-                });
-                commands += wish.map_or(0, |wish| wish.write(name, row, &mut self.out));
-                wishes.push(wish);
-            }
-            if commands > 0 {
-                self.lines.control.send(&self.out)?;
-            }
-        }
-        for (at, row) in rows.iter().enumerate() {
-            let wish = wishes.get(at).copied().flatten();
-            self.tell(batch, row, wish)?;
-            batch.done += 1;
-        }
-        Ok(commands)
-    }
-
-    fn tell(&mut self, batch: &Batch, row: &Row, wish: Option<Wish>) -> Result<(), Fault> {
-        let name = batch.name(batch.done);
-        let found = match wish {
-            Some(wish) => Some(wish.read(&mut self.lines.control, name, row)?),
-            None => None,
-        };
-        let key_type = match (row.state, &row.key_type) {
-            (State::There, Some(key_type)) => key_type,
-            (State::Denied, _) => {
-                self.counts.denied += 1;
-                return Ok(());
-            }
-            _ => {
-                self.counts.gone += 1;
-                return Ok(());
-            }
-        };
-        let key = values::key(self.db, name, row, key_type, self.task.clock);
-        let show = self.observer.begin(&key);
-        let mut whole = show.limit().is_none();
-        let mut length = None;
-        if let (Some(wish), Some(mut found)) = (wish, found) {
-            length = found.length;
-            whole = wish.tell(&found, row, &mut self.observer);
-            self.counts.partly += u64::from(wish.is_for_elements() && !whole);
-            self.refused = self.refused.take().or(found.refused.take());
-        }
-        self.observer.end(&key, &values::observed(row, length, whole));
-        self.counts.keys += 1;
-        Ok(())
-    }
-
     /// Connects again, if the server is the same process still.
     fn reconnect(&mut self, why: String) -> Result<(), Fault> {
         const LONGEST: Duration = Duration::from_secs(2);
         let mut pause = Duration::from_millis(100);
         loop {
             match Lines::open(self.task) {
-                Ok(lines) => {
-                    self.lines = lines;
-                    return self.task.expect_same(&Info::ask(&mut self.lines.control)?);
+                Ok(mut lines) => {
+                    self.task.expect_same(&Info::ask(&mut lines.control)?)?;
+                    let round_trip = lines.round_trip()?;
+                    let is_bound = self.task.options.bound.is_some();
+                    let lines = lines.run(is_bound, round_trip);
+                    // What was measured so far is not worth keeping.
+                    let _ = std::mem::replace(&mut self.running, lines);
+                    return Ok(());
                 }
                 Err(Fault::Fatal(Error::Unreachable { .. }) | Fault::Lost(_))
                     if pause < LONGEST && !self.task.must_stop() => {}
                 Err(Fault::Fatal(Error::Unreachable { .. })) => return Err(Fault::Lost(why)),
                 Err(fault) => return Err(fault),
             }
-            thread::sleep(pause);
+            self.rest(pause);
             pause *= 2;
         }
     }

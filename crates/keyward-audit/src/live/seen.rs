@@ -88,6 +88,7 @@ pub struct Sample {
 /// One server's part of the keys.
 #[derive(Debug, Clone, PartialEq, Default)]
 #[non_exhaustive]
+#[expect(clippy::struct_excessive_bools, reason = "each says something of its own")]
 pub struct Shard {
     /// The address of its primary, as far as that is known
     pub name: String,
@@ -123,8 +124,14 @@ pub struct Shard {
     pub counts: Counts,
     /// What the scan's own small commands waited for
     pub latency: Latency,
+    /// Declared settings that could not be seen, and why
+    pub unseen: BTreeMap<String, &'static str>,
+    /// Whether lengths and elements were left unread, because reading them would change what it evicts
+    pub values_unread: bool,
     /// What is particular to this shard
     pub notes: Vec<String>,
+    /// What this user was not allowed to see, though it was to be: the audit is incomplete
+    pub missing: Vec<String>,
 }
 
 /// What was counted in one shard.
@@ -149,7 +156,7 @@ pub struct Counts {
 pub struct Latency {
     /// How many were measured during the scan
     pub probes: u64,
-    /// The fastest before the scan began
+    /// The fastest of late
     pub idle: Duration,
     /// Half of them were faster
     pub p50: Duration,

@@ -1,63 +1,68 @@
 //! Reads one server the way a replica does: PSYNC, with `rdb-only` so that nothing follows the
 //! snapshot, and without ever acknowledging anything.
 
-use std::io::{BufReader, Write as _};
+use std::io::BufReader;
 use std::ops::ControlFlow;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use keyward_fact::KeyType;
+use keyward_pattern::Glob;
 use keyward_rdb::wire::Payload;
 use keyward_rdb::{Allocator, Element, ErrorKind, Key, Reader, Show, Value, Visitor};
 
-use super::connection::{Connection, Reply};
+use super::connection::{Connection, Reply, write_command};
 use super::error::{Error, Fault};
 use super::options::Options;
 use super::reading::{Reading, Task};
 use super::seen::{Bytes, Counts, Shard};
-use super::server::{self, Info};
-use crate::observe::{Observed, Observer};
+use super::server::{self, Info, Setting};
+use crate::observe::Observer;
 
 /// How long a primary may be silent: it sends a newline every ten seconds while it prepares.
-const SILENCE: Duration = Duration::from_secs(60);
+const SILENCE: Duration = Duration::from_mins(1);
 
 /// Reads one server to its end.
 pub(super) fn read<O: Observer>(
     task: &Task<'_>,
     mut shard: Shard,
     observer: impl FnOnce(&Shard) -> O,
-) -> Result<(Reading<O>, Connection), Fault> {
+) -> Result<(Reading<O>, Option<Connection>), Fault> {
     check_headroom(task, &mut shard)?;
+    check_disk(task, &shard.server)?;
     if task.options.sample.is_some() {
         shard.notes.push("all keys were read: a snapshot is not sampled".to_owned());
     }
     let only = task.options.db.or(task.target.db);
-    let size = |info: &Info| -> u64 {
+    let size = |info: &Info| -> Option<u64> {
         let databases = info.databases().into_iter();
-        databases.filter(|(db, _)| only.is_none_or(|only| only == *db)).map(|(_, keys)| keys).sum()
+        let wanted = databases.filter(|(db, _)| only.is_none_or(|only| only == *db));
+        wanted.map(|(_, size)| size.keys).sum::<Option<u64>>().filter(|_| info.is_known())
     };
-    let before = size(task.info);
-    shard.dbsize_before = task.info.is_known().then_some(before);
-    task.options.progress.expected.fetch_add(before, Ordering::Relaxed);
+    shard.dbsize_before = size(task.info);
+    let expected = shard.dbsize_before.unwrap_or(0);
+    task.options.progress.expected.fetch_add(expected, Ordering::Relaxed);
 
     let patient = Options { timeout: task.options.timeout.max(SILENCE), ..task.options.clone() };
     let mut connection = server::open(task.target, &patient)?;
     let time = server_time(&mut connection)?.unwrap_or(task.clock);
-    begin(&mut connection)?;
+    begin(&mut connection, task.info)?;
     let address = connection.address().to_owned();
 
+    let glob = task.options.matching.as_deref().map(Glob::new);
     let mut watch =
-        Watch { task, observer: observer(&shard), only, time, keys: 0, read: 0, told: 0 };
+        Watch { task, observer: observer(&shard), only, glob, time, keys: 0, read: 0, told: 0 };
     let payload = Payload::new(BufReader::with_capacity(256 * 1024, connection.into_raw()))
         .map_err(|error| Fault::Lost(error.to_string()))?;
     let mut options = keyward_rdb::Options::default();
     if task.info.get("mem_allocator").starts_with("libc") {
         options.allocator = Allocator::Libc;
     }
+    options.links_slots = task.info.links_slots();
     let summary = Reader::from_read(payload)
         .and_then(|reader| reader.with(options).read(&mut watch))
         .map_err(|error| match error.kind() {
             ErrorKind::Stopped => Fault::Fatal(Error::Stopped),
+            ErrorKind::Io(_) if task.must_stop() => Fault::Fatal(Error::Stopped),
             ErrorKind::Io(_) | ErrorKind::Truncated => Fault::Lost(error.to_string()),
             _ => {
                 Fault::Fatal(Error::NoSnapshot { address: address.clone(), why: error.to_string() })
@@ -66,14 +71,17 @@ pub(super) fn read<O: Observer>(
 
     let mut control = server::open(task.target, task.options)?;
     let after = Info::ask(&mut control)?;
-    shard.dbsize_after = after.is_known().then_some(size(&after));
+    shard.dbsize_after = size(&after);
     shard.counts = Counts { scanned: watch.keys, keys: watch.keys, ..Counts::default() };
     if summary.version.is_newer() {
         shard.notes.push(format!("{} is newer than what is known of the format", summary.version));
     }
+    if let Some(glob) = &task.options.matching {
+        shard.notes.push(format!("only keys that match `{glob}` were read"));
+    }
     let bytes = Bytes::Estimated { checked: summary.memory_checked() };
     let (bytes, told) = (Some(bytes), Vec::new());
-    Ok((Reading { shard, observer: watch.observer, bytes, stopped: None, told }, control))
+    Ok((Reading { shard, observer: watch.observer, bytes, stopped: None, told }, Some(control)))
 }
 
 /// Refuses where memory is short for a fork, unless it is forced.
@@ -88,6 +96,26 @@ fn check_headroom(task: &Task<'_>, shard: &mut Shard) -> Result<(), Fault> {
             Ok(())
         }
     }
+}
+
+/// Refuses where the server would write the snapshot to its disk first, unless it is forced: when that fails,
+/// the server refuses all writes from then on (MISCONF). How much room there is, no server tells.
+fn check_disk(task: &Task<'_>, address: &str) -> Result<(), Fault> {
+    if task.options.force {
+        return Ok(());
+    }
+    let mut connection = server::open(task.target, task.options)?;
+    let harmless =
+        [("repl-diskless-sync", "yes"), ("stop-writes-on-bgsave-error", "no"), ("save", "")];
+    let mut known = true;
+    for (name, value) in harmless {
+        match server::setting(&mut connection, name)? {
+            Setting::Is(is) if is == value => return Ok(()),
+            Setting::Is(_) => {}
+            Setting::Missing | Setting::Denied => known = false,
+        }
+    }
+    Err(Error::Disk { address: address.to_owned(), known }.into())
 }
 
 /// A fork shares memory until one of the two writes: on a busy server the parent may copy much of it.
@@ -120,8 +148,8 @@ fn server_time(connection: &mut Connection) -> Result<Option<u64>, Fault> {
     Ok(seconds.zip(micros).map(|(seconds, micros)| seconds.saturating_mul(1000) + micros / 1000))
 }
 
-/// Asks for the snapshot, up to its announcement.
-fn begin(connection: &mut Connection) -> Result<(), Fault> {
+/// Asks for the snapshot, up to its first byte.
+fn begin(connection: &mut Connection, info: &Info) -> Result<(), Fault> {
     let refuse = |connection: &Connection, why: String| {
         Err(Error::NoSnapshot { address: connection.address().to_owned(), why }.into())
     };
@@ -135,16 +163,30 @@ fn begin(connection: &mut Connection) -> Result<(), Fault> {
             _ => {}
         }
     }
+    // To a replica that does not say, Valkey 9 sends a format that has no TTLs of fields, and breaks off at
+    // the first. Older servers do not know the word.
+    if let ("valkey", version) = info.family() {
+        connection.command(&["REPLCONF", "version", version])?;
+    }
     let mut request = Vec::new();
-    // Writing to a vector cannot fail.
-    let _ = request.write_all(b"*3\r\n$5\r\nPSYNC\r\n$1\r\n?\r\n$2\r\n-1\r\n");
+    write_command(&mut request, &[b"PSYNC", b"?", b"-1"]);
     connection.send(&request)?;
-    connection.skip_newlines()?;
+    let longest = preparing(info);
+    connection.skip_newlines(longest)?;
     match connection.reply()? {
-        Reply::Status(reply) if reply.starts_with("FULLRESYNC") => Ok(()),
+        Reply::Status(reply) if reply.starts_with("FULLRESYNC") => {
+            connection.skip_newlines(longest)
+        }
         Reply::Status(reply) | Reply::Error(reply) => refuse(connection, reply),
         other => refuse(connection, format!("{other:?}")),
     }
+}
+
+/// How long a primary may prepare a snapshot: what a slow disk takes to write it.
+fn preparing(info: &Info) -> Duration {
+    const BYTES_A_SECOND: u64 = 10_000_000;
+    let used = info.number("used_memory").unwrap_or(0);
+    Duration::from_secs(600 + used / BYTES_A_SECOND)
 }
 
 /// Tells an observer what a snapshot contains.
@@ -152,6 +194,7 @@ struct Watch<'a, O> {
     task: &'a Task<'a>,
     observer: O,
     only: Option<u64>,
+    glob: Option<Glob>,
     /// The server's clock when the snapshot was asked for
     time: u64,
     keys: u64,
@@ -171,6 +214,7 @@ impl<O> Watch<'_, O> {
 
     fn is_wanted(&self, key: &Key<'_>) -> bool {
         self.only.is_none_or(|only| only == key.db)
+            && self.glob.as_ref().is_none_or(|glob| glob.matches(key.name))
     }
 }
 
@@ -179,8 +223,8 @@ impl<O: Observer> Visitor for Watch<'_, O> {
         if !self.is_wanted(key) {
             return Show::NOTHING;
         }
-        let key = self.translate(key);
-        self.observer.begin(&key)
+        let fact = self.translate(key).fact(None);
+        self.observer.begin(&fact)
     }
 
     fn element(&mut self, element: &Element<'_>) {
@@ -192,15 +236,8 @@ impl<O: Observer> Visitor for Watch<'_, O> {
             return;
         }
         self.keys += 1;
-        let length = (!matches!(key.key_type, KeyType::Module(_))).then_some(value.length);
-        let observed = Observed {
-            encoding: Some(value.encoding),
-            length,
-            bytes: Some(value.memory),
-            whole: true,
-        };
-        let key = self.translate(key);
-        self.observer.end(&key, &observed);
+        let fact = self.translate(key).fact(Some(value));
+        self.observer.end(&fact);
     }
 
     fn progress(&mut self, offset: u64) -> ControlFlow<()> {

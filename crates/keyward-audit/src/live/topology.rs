@@ -64,7 +64,7 @@ pub(super) fn find(address: &Address, options: &Options) -> Result<Vec<Part>, Er
 fn single(target: &Target, options: &Options) -> Result<Vec<Part>, Error> {
     let name = target.to_string();
     let mut connection = server::open(target, options)?;
-    let info = Info::ask(&mut connection).map_err(|fault| fault.into_error(&name, 0))?;
+    let info = Info::ask(&mut connection).map_err(|fault| fault.early(&name))?;
     // Where INFO is denied, only a cluster's node knows of nodes.
     let is_cluster = match info.get("cluster_enabled") {
         "" => Node::ask(&mut connection).is_ok_and(|nodes| !nodes.is_empty()),
@@ -99,10 +99,7 @@ fn watched(
     options: &Options,
 ) -> Result<Part, Error> {
     let name = sentinel.to_string();
-    let early = |fault: Fault| match fault {
-        Fault::Lost(why) => Error::Unreachable { address: name.clone(), why },
-        fault => fault.into_error(&name, 0),
-    };
+    let early = |fault: Fault| fault.early(&name);
     // The password of the options is the server's.
     let bare = Options { password: None, ..options.clone() };
     let mut connection = server::open(sentinel, &bare)?;
@@ -163,7 +160,7 @@ fn cluster(
     options: &Options,
 ) -> Result<Vec<Part>, Error> {
     let address = asked.to_string();
-    let nodes = Node::ask(connection).map_err(|fault| fault.into_error(&address, 0))?;
+    let nodes = Node::ask(connection).map_err(|fault| fault.early(&address))?;
     let down = |why: String| Error::ClusterDown { address: address.clone(), why };
     let mut parts = Vec::new();
     let mut served = vec![false; usize::from(SLOTS)];
@@ -313,8 +310,7 @@ pub(super) fn choose(part: &Part, options: &Options) -> Result<Chosen, Error> {
         }
     }
     let mut connection = server::open(last, options)?;
-    let info =
-        Info::ask(&mut connection).map_err(|fault| fault.into_error(&last.to_string(), 0))?;
+    let info = Info::ask(&mut connection).map_err(|fault| fault.early(&last.to_string()))?;
     let note = match info.get("role") {
         "slave" => Some(format!("{last} was read, a replica of {}", part.name)),
         _ if replicas.is_empty() => None,

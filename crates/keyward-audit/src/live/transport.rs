@@ -4,50 +4,80 @@ use std::io::{self, Read, Write};
 use std::net::{TcpStream, ToSocketAddrs};
 use std::os::unix::net::UnixStream;
 use std::sync::Arc;
-use std::time::Duration;
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::thread;
+use std::time::{Duration, Instant};
 
 use rustls::pki_types::pem::PemObject as _;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
-use rustls::{ClientConfig, ClientConnection, RootCertStore, StreamOwned};
+use rustls::{ClientConfig, ClientConnection, RootCertStore};
 
 use super::address::{Place, Target};
+use super::error::Fault;
 use super::options::Tls;
+use super::wait::{SLICE, Wait, explain, is_timeout};
 
-/// An open connection, without its protocol.
+/// An open connection, without its protocol. Reads and writes return after [`SLICE`] at most.
 #[derive(Debug)]
 pub(super) enum Transport {
     Tcp(TcpStream),
     Unix(UnixStream),
-    Tls(Box<StreamOwned<ClientConnection, TcpStream>>),
+    Tls(Box<Secured>),
 }
 
 impl Transport {
     /// Connects, and shakes hands where there is TLS.
-    pub(super) fn open(target: &Target, tls: &Tls, timeout: Duration) -> io::Result<Self> {
-        match &target.place {
-            Place::Unix(path) => {
-                let stream = UnixStream::connect(path)?;
-                stream.set_read_timeout(Some(timeout))?;
-                stream.set_write_timeout(Some(timeout))?;
-                Ok(Transport::Unix(stream))
+    pub(super) fn open(target: &Target, tls: &Tls, wait: &mut Wait) -> Result<Self, Fault> {
+        let transport = connect(&target.place, wait)?;
+        match (transport, &target.place) {
+            (Transport::Tcp(stream), Place::Tcp { host, .. }) if target.tls => {
+                secure(stream, host, tls, wait)
             }
-            Place::Tcp { host, port } => {
-                let stream = tcp(host, *port, timeout)?;
-                if target.tls { secure(stream, host, tls) } else { Ok(Transport::Tcp(stream)) }
+            (transport, _) => Ok(transport),
+        }
+    }
+}
+
+/// Connects in a thread of its own: neither the resolver nor a connect can be interrupted.
+fn connect(place: &Place, wait: &mut Wait) -> Result<Transport, Fault> {
+    let (place, timeout) = (place.clone(), wait.timeout());
+    let (sender, receiver) = mpsc::channel();
+    thread::spawn(move || {
+        // Whoever waited may be gone.
+        let _ = sender.send(connect_blocking(&place, timeout));
+    });
+    let start = Instant::now();
+    loop {
+        match receiver.recv_timeout(SLICE) {
+            Ok(Ok(transport)) => return Ok(transport),
+            Ok(Err(error)) if is_timeout(&error) => return Err(wait.silence()),
+            Ok(Err(error)) => return Err(Fault::Lost(explain(&error))),
+            Err(RecvTimeoutError::Timeout) => wait.check(start.elapsed())?,
+            Err(RecvTimeoutError::Disconnected) => {
+                return Err(Fault::Lost("connecting failed".to_owned()));
             }
         }
     }
 }
 
-fn tcp(host: &str, port: u16, timeout: Duration) -> io::Result<TcpStream> {
+fn connect_blocking(place: &Place, timeout: Duration) -> io::Result<Transport> {
+    let (host, port) = match place {
+        Place::Unix(path) => {
+            let stream = UnixStream::connect(path)?;
+            stream.set_read_timeout(Some(SLICE))?;
+            stream.set_write_timeout(Some(SLICE))?;
+            return Ok(Transport::Unix(stream));
+        }
+        Place::Tcp { host, port } => (host.as_str(), *port),
+    };
     let mut last = io::Error::new(io::ErrorKind::NotFound, "the host has no address");
     for address in (host, port).to_socket_addrs()? {
         match TcpStream::connect_timeout(&address, timeout) {
             Ok(stream) => {
                 stream.set_nodelay(true)?;
-                stream.set_read_timeout(Some(timeout))?;
-                stream.set_write_timeout(Some(timeout))?;
-                return Ok(stream);
+                stream.set_read_timeout(Some(SLICE))?;
+                stream.set_write_timeout(Some(SLICE))?;
+                return Ok(Transport::Tcp(stream));
             }
             Err(error) => last = error,
         }
@@ -55,14 +85,82 @@ fn tcp(host: &str, port: u16, timeout: Duration) -> io::Result<TcpStream> {
     Err(last)
 }
 
-fn secure(mut stream: TcpStream, host: &str, tls: &Tls) -> io::Result<Transport> {
-    let name = ServerName::try_from(host.to_owned()).map_err(io::Error::other)?;
-    let config = config(tls)?;
-    let mut connection = ClientConnection::new(Arc::new(config), name).map_err(io::Error::other)?;
-    while connection.is_handshaking() {
-        connection.complete_io(&mut stream)?;
+/// TLS over TCP. `rustls::StreamOwned` waits for a whole record, however slowly it comes.
+#[derive(Debug)]
+pub(super) struct Secured {
+    tls: ClientConnection,
+    stream: TcpStream,
+}
+
+fn secure(stream: TcpStream, host: &str, tls: &Tls, wait: &mut Wait) -> Result<Transport, Fault> {
+    let refused = |error: &dyn std::fmt::Display| Fault::Lost(error.to_string());
+    let name = ServerName::try_from(host.to_owned()).map_err(|error| refused(&error))?;
+    let config = config(tls).map_err(|error| refused(&error))?;
+    let tls = ClientConnection::new(Arc::new(config), name).map_err(|error| refused(&error))?;
+    let mut secured = Box::new(Secured { tls, stream });
+    let mut start = Instant::now();
+    wait.begin();
+    while secured.tls.is_handshaking() {
+        match secured.shake_hands() {
+            Ok(bytes) => {
+                wait.received(bytes, start.elapsed())?;
+                start = Instant::now();
+            }
+            Err(error) if is_timeout(&error) => wait.check(start.elapsed())?,
+            Err(error) => return Err(Fault::Lost(explain(&error))),
+        }
     }
-    Ok(Transport::Tls(Box::new(StreamOwned::new(connection, stream))))
+    Ok(Transport::Tls(secured))
+}
+
+impl Secured {
+    /// One step of the handshake: how many bytes came.
+    fn shake_hands(&mut self) -> io::Result<usize> {
+        if self.tls.wants_write() {
+            self.tls.write_tls(&mut self.stream)?;
+            return Ok(0);
+        }
+        self.receive()
+    }
+
+    fn receive(&mut self) -> io::Result<usize> {
+        let read = self.tls.read_tls(&mut self.stream)?;
+        if read == 0 {
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        }
+        if let Err(error) = self.tls.process_new_packets() {
+            // The alert says why; whether it arrives changes nothing here.
+            let _ = self.tls.write_tls(&mut self.stream);
+            return Err(io::Error::other(error));
+        }
+        Ok(read)
+    }
+}
+
+impl Read for Secured {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        match self.tls.reader().read(buffer) {
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                self.receive()?;
+                self.tls.reader().read(buffer)
+            }
+            read => read,
+        }
+    }
+}
+
+impl Write for Secured {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.flush()?;
+        self.tls.writer().write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        while self.tls.wants_write() {
+            self.tls.write_tls(&mut self.stream)?;
+        }
+        Ok(())
+    }
 }
 
 fn config(tls: &Tls) -> io::Result<ClientConfig> {

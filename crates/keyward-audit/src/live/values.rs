@@ -1,12 +1,12 @@
 //! Lengths and elements of values, which makes keys look used unless the server is told otherwise.
 
 use keyward_fact::KeyType;
-use keyward_rdb::{Element, Key, Piece};
+use keyward_fact::{Element, Fact, Piece};
 
 use super::connection::{Connection, Reply, write_command};
 use super::error::Fault;
 use super::lookup::{Row, is_about_the_key, refused};
-use crate::observe::{Observed, Observer};
+use crate::observe::Observer;
 
 /// The most bytes of memory that a value may take for its elements to be read in one go.
 pub(super) const READ: u64 = 1024 * 1024;
@@ -62,37 +62,43 @@ impl Wish {
         true
     }
 
-    /// Reads the replies. A value that grew too large to be read blindly costs a round trip.
-    pub(super) fn read(
-        mut self,
-        connection: &mut Connection,
-        name: &[u8],
-        row: &Row,
-    ) -> Result<Found, Fault> {
+    /// Reads the replies.
+    pub(super) fn read(self, connection: &mut Connection, row: &Row) -> Result<Found, Fault> {
         let mut found = Found::default();
-        let mut unused = Vec::new();
         if length_command(row).is_none() {
             return Ok(found);
         }
         if let Reply::Integer(length) = answer(connection, &mut found)? {
             found.length = u64::try_from(length).ok();
         }
-        let asked = self.at_once && self.write_elements(name, row, &mut unused);
-        if asked {
+        if self.at_once && self.write_elements(b"", row, &mut Vec::new()) {
             found.elements = answer(connection, &mut found)?;
-        } else if let (false, Some(bytes), Some(length @ 1..)) =
-            (self.at_once, row.bytes, found.length)
-        {
-            // A few of a large collection's elements, unless each of them may be large.
-            let fit = READ / (bytes / length).max(1);
-            self.elements = self.elements.min(usize::try_from(fit).unwrap_or(usize::MAX));
-            let mut request = Vec::new();
-            if self.elements > 0 && self.write_elements(name, row, &mut request) {
-                connection.send(&request)?;
-                found.elements = answer(connection, &mut found)?;
-            }
         }
         Ok(found)
+    }
+
+    /// Writes the command for a few of a large collection's elements, once its length is known, unless each
+    /// of them may be large. Says whether there is one.
+    pub(super) fn write_rest(
+        mut self,
+        name: &[u8],
+        row: &Row,
+        found: &Found,
+        out: &mut Vec<u8>,
+    ) -> bool {
+        let (false, Some(bytes), Some(length @ 1..)) = (self.at_once, row.bytes, found.length)
+        else {
+            return false;
+        };
+        let fit = READ / (bytes / length).max(1);
+        self.elements = self.elements.min(usize::try_from(fit).unwrap_or(usize::MAX));
+        self.elements > 0 && self.write_elements(name, row, out)
+    }
+
+    /// Reads the reply to that.
+    pub(super) fn read_rest(connection: &mut Connection, found: &mut Found) -> Result<(), Fault> {
+        found.elements = answer(connection, found)?;
+        Ok(())
     }
 
     /// Whether elements were wanted.
@@ -132,11 +138,13 @@ pub(super) struct Found {
     elements: Reply,
     /// The first refusal that was not about this one key
     pub(super) refused: Option<String>,
+    /// Whether elements were asked for once the length was known
+    pub(super) asked: bool,
 }
 
 impl Default for Found {
     fn default() -> Self {
-        Found { length: None, elements: Reply::Nil, refused: None }
+        Found { length: None, elements: Reply::Nil, refused: None, asked: false }
     }
 }
 
@@ -204,22 +212,20 @@ fn tell_all(row: &Row, elements: &[Reply], limit: usize, observer: &mut impl Obs
     told
 }
 
-/// A key as observers know it.
-pub(super) fn key<'a>(
+/// A key as observers know it, before its elements were read.
+pub(super) fn fact<'a>(
     db: u64,
-    name: &'a [u8],
+    key: &'a [u8],
     row: &Row,
     key_type: &'a KeyType,
     clock: u64,
-) -> Key<'a> {
-    let mut key = Key::new(db, name, key_type);
-    key.expires_at = row.ttl.map(|ttl| clock.saturating_add(ttl));
-    key.idle = row.idle;
-    key.freq = row.freq;
-    key
-}
-
-/// What was observed of a value beside its elements.
-pub(super) fn observed(row: &Row, length: Option<u64>, whole: bool) -> Observed {
-    Observed { encoding: row.encoding, length, bytes: row.bytes, whole }
+) -> Fact<'a> {
+    Fact {
+        expires_at: row.ttl.map(|ttl| clock.saturating_add(ttl)),
+        idle: row.idle,
+        freq: row.freq,
+        encoding: row.encoding,
+        bytes: row.bytes,
+        ..Fact::new(db, key, key_type)
+    }
 }

@@ -4,7 +4,7 @@ use super::weight;
 use crate::mask::MaskedParam;
 use crate::outline::OutlinedOldName;
 use crate::report::Severity;
-use keyward_pattern::{Glob, Keyspace, Owners, Part, Template};
+use keyward_pattern::{Glob, Keyspace, Owners, Part, Template, Type};
 use keyward_rules::{Live, Rule};
 use keyward_schema::model::{Date, Migration, Phase, Rename, Schema};
 use std::ops::Range;
@@ -97,8 +97,9 @@ impl Space {
         let old = schema.old_names();
         let renames = old.iter().flat_map(|old| old.renames.iter().zip(old.keyspace.definitions()));
         let renames = renames.map(|((migration, rename), compiled)| {
-            let names = compiled.params().iter().map(|(name, _)| name.clone()).collect();
-            OldPlan::new(schema, live, migration, rename, names, first, today)
+            let params = compiled.params().iter();
+            let params = params.map(|(name, param)| (name.clone(), param.ty.clone())).collect();
+            OldPlan::new(schema, live, migration, rename, params, first, today)
         });
         let foreign = schema.foreign.iter().map(|foreign| ForeignPlan {
             name: foreign.name.value.clone(),
@@ -144,7 +145,7 @@ impl OldPlan {
         live: &Live<'_>,
         migration: &Migration,
         rename: &Rename,
-        names: Vec<String>,
+        params: Vec<(String, Type)>,
         first: usize,
         today: Date,
     ) -> (Self, OutlinedOldName) {
@@ -163,8 +164,10 @@ impl OldPlan {
         };
         let plan = OldPlan {
             definition,
-            params: names.iter().map(|name| MaskedParam::new(&rename.params, name)).collect(),
-            names,
+            params: (params.iter())
+                .map(|(name, ty)| MaskedParam::new(&rename.params, name, ty))
+                .collect(),
+            names: params.into_iter().map(|(name, _)| name).collect(),
             both: severity(Rule::BothNames),
             join: None,
         };

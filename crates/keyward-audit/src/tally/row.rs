@@ -2,9 +2,8 @@
 
 use super::Pass;
 use crate::mask::Masked;
-use crate::observe::Observed;
 use crate::plan::{Audit, Class};
-use keyward_rdb::Key;
+use keyward_fact::{Encoding, Fact};
 use keyward_rules::Rule;
 
 /// Is told of every key.
@@ -26,8 +25,12 @@ pub struct Row<'a> {
     pub class: &'static str,
     /// The type, as TYPE answers
     pub key_type: &'a str,
-    /// What is known of the value
-    pub observed: &'a Observed,
+    /// How the server keeps it, where that is known
+    pub encoding: Option<Encoding>,
+    /// Bytes of a string, elements of a collection, where that is known
+    pub length: Option<u64>,
+    /// Bytes of key and value, where they are known
+    pub bytes: Option<u64>,
     /// What is left of the TTL, in milliseconds
     pub ttl: Option<u64>,
     /// Whether it had expired
@@ -38,13 +41,7 @@ pub struct Row<'a> {
 
 impl Pass {
     /// Tells the listener of a key.
-    pub(super) fn tell(
-        &self,
-        audit: &Audit,
-        key: &Key<'_>,
-        observed: &Observed,
-        listener: &mut Listener,
-    ) {
+    pub(super) fn tell(&self, audit: &Audit, fact: &Fact<'_>, listener: &mut Listener) {
         let named = |number: usize| {
             let (schema, definition) = audit.declared(&audit.definitions[number]);
             (Some(schema.keyspace.name.as_str()), Some(definition.name.as_str()))
@@ -56,27 +53,27 @@ impl Pass {
                 let planned = &audit.definitions[number];
                 let slots = &audit.outline.definitions[number].slots;
                 findings.extend(self.current.broken.iter().map(|slot| slots[*slot].rule));
-                let masked = audit.mask.defined(key.name, &self.places, &planned.masked);
+                let masked = audit.mask.defined(fact.key, &self.places, &planned.masked);
                 ("defined", named(number), masked)
             }
-            Class::Derived(number) => ("derived", named(number), audit.mask.unknown(key.name)),
+            Class::Derived(number) => ("derived", named(number), audit.mask.unknown(fact.key)),
             Class::Old { space, rename } => {
                 let old = &audit.spaces[space].renames[rename];
                 let severity = audit.outline.schemas[space].old_names[rename].severity;
                 findings.extend(severity.map(|_| Rule::OldName));
-                let masked = audit.mask.defined(key.name, &self.places, &old.params);
+                let masked = audit.mask.defined(fact.key, &self.places, &old.params);
                 ("old", old.definition.map_or((own(space), None), named), masked)
             }
             Class::Foreign { space, foreign } => {
                 let name = audit.spaces[space].foreign[foreign].name.as_str();
-                ("foreign", (own(space), Some(name)), audit.mask.unknown(key.name))
+                ("foreign", (own(space), Some(name)), audit.mask.unknown(fact.key))
             }
             Class::Unknown => {
                 if audit.outline.has_schema() && !self.current.expired {
                     let misfit = !self.current.broken.is_empty();
                     findings.push(if misfit { Rule::InvalidParam } else { Rule::UnknownKey });
                 }
-                ("unknown", (None, None), audit.mask.unknown(key.name))
+                ("unknown", (None, None), audit.mask.unknown(fact.key))
             }
         };
         if self.current.expired {
@@ -84,13 +81,15 @@ impl Pass {
         }
         findings.dedup();
         listener(&Row {
-            db: key.db,
+            db: fact.db,
             key: &masked,
             schema,
             definition,
             class,
-            key_type: key.key_type.name(),
-            observed,
+            key_type: fact.key_type.name(),
+            encoding: fact.encoding,
+            length: fact.length,
+            bytes: fact.bytes,
             ttl: self.current.remaining,
             expired: self.current.expired,
             findings: &findings,

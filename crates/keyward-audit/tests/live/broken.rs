@@ -5,9 +5,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use keyward_audit::live::{self, Ended};
 use keyward_audit::{Audit, Listener, Outcome, Row};
-use keyward_testkit::{Flavor, Server};
+use keyward_testkit::{Flavor, Harm, Proxy, Server};
 
-use crate::proxy::{Harm, Proxy};
 use crate::support::{Everything, fill, plain, quick, read, read_one};
 
 pub(crate) type Hook = Arc<dyn Fn() + Send + Sync>;
@@ -20,7 +19,7 @@ fn a_connection_that_is_cut_is_made_again_and_no_key_is_told_twice() {
         for (connections, after) in [(1, 30_000), (3, 60_000), (5, 100_000)] {
             let proxy = Proxy::new(&server, Harm::Cut { connections, after });
             let (seen, told) = read_one(&proxy.url(), &quick());
-            assert!(proxy.cuts() > 0);
+            assert!(proxy.harmed() > 0);
             assert_eq!(told.names(), names);
             assert_eq!(told.count, names.len());
             assert_eq!(seen.shards[0].0.counts.keys, names.len() as u64);
@@ -40,7 +39,7 @@ fn values_that_are_cut_off_are_read_again() {
         let proxy = Proxy::new(&server, Harm::Cut { connections: 3, after });
         let seen = read(&proxy.url(), &quick(), |_| Everything::showing(10));
         let told = &seen.shards[0].1;
-        assert!(proxy.cuts() > 0);
+        assert!(proxy.harmed() > 0);
         assert_eq!(told.count, 2_000);
         assert!(told.keys.values().all(|told| told.elements.len() == 3 && told.observed.whole));
     }
@@ -94,7 +93,7 @@ fn a_server_that_restarts_again_is_not_read_whole() {
     let error = ended.and_then(Ended::whole).err().expect("it restarted twice");
     insta::assert_snapshot!(plain(&format!("error: {error}\nhelp: {}", error.help()), &[&server]), @r"
     error: not all of <server 0> was seen: the server was restarted meanwhile, and again when it was begun anew
-    help: audit again when nothing is resharded, restarted or failed over
+    help: wait until nothing is resharded, restarted or failed over
     ");
 }
 

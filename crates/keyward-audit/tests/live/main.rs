@@ -3,8 +3,8 @@
 mod broken;
 mod cluster;
 mod disturb;
+mod hostile;
 mod lost;
-mod proxy;
 mod refused;
 mod sentinel;
 mod single;

@@ -3,9 +3,9 @@
 use std::thread;
 use std::time::Duration;
 
-use keyward_testkit::{Flavor, Server};
+use keyward_audit::live::Error;
+use keyward_testkit::{Flavor, Harm, Proxy, Server};
 
-use crate::proxy::{Harm, Proxy};
 use crate::support::{fail, fill, plain, quick, read_one, shown};
 
 /// A server with a user who may do what the rules say.
@@ -70,7 +70,8 @@ fn a_command_that_is_denied_and_needed_is_named() {
                 error,
                 format!(
                     "error: <server 0> denies {command} to this user; an audit needs SCAN, TYPE, \
-                     PTTL; better also INFO, DBSIZE, MEMORY USAGE, OBJECT\n\
+                     PTTL, and SELECT where there are several databases; better also INFO, DBSIZE, \
+                     MEMORY USAGE, OBJECT\n\
                      help: allow the user these commands, or audit an exported RDB file"
                 )
             );
@@ -103,14 +104,46 @@ fn a_server_that_says_nothing_of_itself_is_read_all_the_same() {
 }
 
 #[test]
-fn keys_that_the_user_may_not_see_are_counted() {
+fn keys_that_the_user_may_not_see_are_missing_unless_the_audit_is_narrowed() {
     for flavor in Flavor::ALL {
         let server = flavor.server().user("audit", "on >secret ~key:1* +@all").start();
         fill(&server, 100);
         let url = format!("redis://audit:secret@{}", server.address());
         let (seen, told) = read_one(&url, &quick());
-        assert_eq!((told.count, seen.shards[0].0.counts.denied), (11, 89));
-        assert!(seen.notes.contains(&"89 keys may not be looked up by this user".to_owned()));
+        let shard = &seen.shards[0].0;
+        assert_eq!((told.count, shard.counts.denied), (11, 89));
+        insta::allow_duplicates! {
+            insta::assert_snapshot!(shard.missing.join("\n"), @"89 of 100 keys were not looked up, because the user has no permission to read them: allow `%R~*` (before Redis 7.0 `~*`), or narrow the audit with `--match`");
+        }
+        let mut options = quick();
+        options.matching = Some("key:1*".to_owned());
+        let (seen, told) = read_one(&url, &options);
+        assert_eq!(told.count, 11);
+        assert_eq!(seen.shards[0].0.missing, [""; 0]);
+        assert!(seen.notes.contains(&"only keys that match `key:1*` were read".to_owned()));
+    }
+}
+
+#[test]
+fn a_database_that_the_user_may_not_select_is_an_error_or_missing() {
+    for flavor in Flavor::ALL {
+        let server = flavor
+            .server()
+            .user("audit", "on >secret ~* +@all -select")
+            .user("silent", "on >secret ~* +@all -select -info")
+            .start();
+        fill(&server, 10);
+        let url = |user: &str| format!("redis://{user}:secret@{}", server.address());
+        assert_eq!(read_one(&url("audit"), &quick()).0.shards[0].0.missing, [""; 0]);
+        let missing = read_one(&url("silent"), &quick()).0.shards.remove(0).0.missing;
+        insta::allow_duplicates! {
+            insta::assert_snapshot!(missing.join("\n"), @"only database 0 was read, because the user has no permission to run SELECT: allow `+select`, or name the database with `--db`");
+        }
+        let mut other = server.connect();
+        for command in [&["SELECT", "3"][..], &["SET", "elsewhere", "value"]] {
+            other.command(command).expect("it has a database 3");
+        }
+        assert!(matches!(fail(&url("audit"), &quick()), Error::Denied { command: "SELECT", .. }));
     }
 }
 
@@ -166,7 +199,7 @@ fn a_server_that_loads_its_data_is_waited_for_only_so_long() {
         };
         insta::assert_snapshot!(shown(&error, &server), @r"
         error: <server 0> is loading its data, still after 0 s
-        help: try again when it has loaded its data
+        help: wait until it has loaded its data
         ");
         let patient = read_one(&server.url(), &quick()).1;
         assert_eq!(patient.count, 100);
@@ -194,7 +227,7 @@ fn garbage_in_the_midst_of_replies_is_no_result() {
         let proxy = Proxy::new(&server, Harm::Garble { after });
         let error = fail(&proxy.url(), &quick()).to_string();
         assert!(error.contains("does not answer like a Redis server"), "{error}");
-        assert!(proxy.cuts() > 0);
+        assert!(proxy.harmed() > 0);
     }
 }
 

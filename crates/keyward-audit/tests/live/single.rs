@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use keyward_audit::live::{self, Bytes, Ended, Options, Resume, is_sampled};
-use keyward_testkit::{Flavor, Reply, Server, wait_until};
+use keyward_testkit::{Flavor, Harm, Proxy, Reply, Server, wait_until};
 
 use crate::support::{Everything, fill, plain, quick, read, read_one};
 
@@ -249,6 +249,38 @@ fn settings_are_told_by_their_names() {
     role = master
     ");
     assert!(settings["used_memory"].parse::<u64>().is_ok());
+}
+
+#[test]
+fn settings_that_a_schema_declares_are_asked_for() {
+    let server = Flavor::Redis
+        .server()
+        .config("timeout", "77")
+        .user("audit", "on >secret ~* +@all -config")
+        .start();
+    fill(&server, 1);
+    let mut options = quick();
+    options.settings = ["timeout", "appendfsync", "no-such-thing"].map(str::to_owned).into();
+    let shard = read_one(&server.url(), &options).0.shards.remove(0).0;
+    assert_eq!((&*shard.settings["timeout"], &*shard.settings["appendfsync"]), ("77", "everysec"));
+    assert_eq!(shard.unseen.get("no-such-thing"), Some(&"the server has no such setting"));
+    assert_eq!(shard.unseen.len(), 1);
+    let denied = format!("redis://audit:secret@{}", server.address());
+    let shard = read_one(&denied, &options).0.shards.remove(0).0;
+    assert_eq!(shard.unseen.get("timeout"), Some(&"the server denies CONFIG GET"));
+}
+
+#[test]
+fn a_server_far_away_is_read_whole_with_the_bound_and_without() {
+    let server = Server::redis();
+    let names = fill(&server, 5_000);
+    let proxy = Proxy::new(&server, Harm::Delay(std::time::Duration::from_millis(20)));
+    for options in [quick(), Options::default()] {
+        let (seen, told) = read_one(&proxy.url(), &options);
+        assert_eq!(told.names(), names);
+        assert_eq!(told.count, names.len());
+        assert!(seen.shards[0].0.latency.idle.as_millis() >= 20 || options.bound.is_none());
+    }
 }
 
 #[test]

@@ -80,6 +80,16 @@ fn every_shard_of_a_cluster_sends_its_snapshot() {
     let mut names: Vec<&str> = seen.shards.iter().flat_map(|(_, told)| told.names()).collect();
     names.sort_unstable();
     assert_eq!(names, expected);
+
+    // Its nodes take more memory for a key than a single server does.
+    let mut exact = crate::support::quick();
+    exact.primary = true;
+    let scan = read(&cluster.nodes()[0].url(), &exact, |_| Everything::default());
+    for ((_, estimated), (_, exact)) in seen.shards.iter().zip(&scan.shards) {
+        for (key, exact) in &exact.keys {
+            assert_eq!(estimated.keys[key].observed.bytes, exact.observed.bytes, "{key:?}");
+        }
+    }
 }
 
 #[test]
@@ -89,5 +99,44 @@ fn a_snapshot_that_is_denied_is_an_error_with_a_way_out() {
         let url = format!("redis://audit:secret@{}", server.address());
         let error = shown(&fail(&url, &by_snapshot()), &server);
         insta::assert_snapshot!(format!("{flavor}_denies_a_snapshot"), error);
+    }
+}
+
+#[test]
+fn ttls_of_fields_are_in_a_snapshot_of_a_server_that_has_them() {
+    let server = Server::valkey();
+    server.command(&["HSET", "hash", "name", "Anna", "city", "Ulm"]);
+    let reply = server.command(&["HEXPIRE", "hash", "1000", "FIELDS", "1", "name"]);
+    assert_eq!(format!("{reply:?}"), "Array([Integer(1)])");
+    for diskless in ["yes", "no"] {
+        server.command(&["CONFIG", "SET", "repl-diskless-sync", diskless]);
+        let seen = read(&server.url(), &by_snapshot(), |_| Everything::showing(100));
+        let mut elements = seen.shards[0].1.get("hash").elements.clone();
+        elements.sort();
+        assert_eq!(elements, ["city = Ulm", "name = Anna"]);
+    }
+}
+
+#[test]
+fn a_snapshot_that_could_stop_all_writes_is_refused() {
+    for flavor in Flavor::ALL {
+        let server = flavor
+            .server()
+            .config("save", "900 1")
+            .config("repl-diskless-sync", "no")
+            .config("stop-writes-on-bgsave-error", "yes")
+            .user("audit", "on >secret ~* +@all -config")
+            .start();
+        fill(&server, 100);
+        let denied = format!("redis://audit:secret@{}", server.address());
+        let both = [server.url(), denied].map(|url| shown(&fail(&url, &by_snapshot()), &server));
+        insta::allow_duplicates! {
+            insta::assert_snapshot!(both.join("\n\n"));
+        }
+        let mut forced = by_snapshot();
+        forced.force = true;
+        assert_eq!(read_one(&server.url(), &forced).1.count, 100);
+        server.command(&["CONFIG", "SET", "repl-diskless-sync", "yes"]);
+        assert_eq!(read_one(&server.url(), &by_snapshot()).1.count, 100);
     }
 }

@@ -14,14 +14,17 @@ pub(crate) struct Live {
     /// Only this database
     #[arg(long, value_name = "N")]
     pub(crate) db: Option<u64>,
+    /// Only keys that match this glob, as SCAN MATCH reads it: `cart:*`
+    #[arg(long = "match", value_name = "GLOB")]
+    pub(crate) matching: Option<String>,
     /// Look up only so many per cent of the keys: `10%`
     #[arg(long, value_name = "PERCENT", value_parser = percent)]
     pub(crate) sample: Option<f64>,
-    /// Slow down when another client would wait longer than this [default: 5ms]
+    /// Slow down when another client would wait this much longer than on an idle server [default: 5ms]
     #[arg(long, value_name = "TIME")]
     pub(crate) max_latency: Option<keyward_fact::Duration>,
     /// The most commands a second
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) max_ops: Option<u64>,
     /// As fast as the server can, whoever else waits
     #[arg(long, conflicts_with_all = ["max_latency", "max_ops"])]
@@ -35,7 +38,7 @@ pub(crate) struct Live {
     /// Look up lengths and fields also where that makes keys look used to the server's eviction
     #[arg(long)]
     pub(crate) touch: bool,
-    /// Ask for a snapshot also where memory looks short
+    /// Ask for a snapshot also where memory looks short, or a full disk would stop writes
     #[arg(long)]
     pub(crate) force: bool,
     /// Where a scan that is stopped keeps what it has seen, and goes on from if that is there
@@ -56,6 +59,30 @@ pub(crate) struct Live {
     /// The private key of that certificate
     #[arg(long, value_name = "FILE", requires = "tls_cert", value_hint = ValueHint::FilePath)]
     pub(crate) tls_key: Option<PathBuf>,
+}
+
+impl Live {
+    /// The options that were given, all of which mean nothing for a file.
+    pub(crate) fn given(&self) -> impl Iterator<Item = &'static str> {
+        let given = [
+            ("--via", self.via != LiveVia::Scan),
+            ("--db", self.db.is_some()),
+            ("--match", self.matching.is_some()),
+            ("--sample", self.sample.is_some()),
+            ("--max-latency", self.max_latency.is_some()),
+            ("--max-ops", self.max_ops.is_some()),
+            ("--unbounded", self.unbounded),
+            ("--primary", self.primary),
+            ("--node-only", self.node_only),
+            ("--touch", self.touch),
+            ("--force", self.force),
+            ("--user", self.user.is_some()),
+            ("--password-file", self.password_file.is_some()),
+            ("--tls-ca", self.tls_ca.is_some()),
+            ("--tls-cert", self.tls_cert.is_some()),
+        ];
+        given.into_iter().filter(|(_, given)| *given).map(|(name, _)| name)
+    }
 }
 
 /// How keys are read from a server.

@@ -1,8 +1,11 @@
 //! `keyward report`: show, merge and compare reports of audits.
 
 use super::audit::{self, Places};
-use crate::args::{ListFormat, ReportCommand, ReportDiff, ReportFiles, ReportShow, Reports};
+use crate::args::{
+    FailOn, ListFormat, ReportCommand, ReportDiff, ReportFiles, ReportShow, Reports,
+};
 use crate::failure::{Failure, Result};
+use crate::files;
 use crate::output::Output;
 use crate::verdict::Verdict;
 use keyward_audit::render::{self, Shown};
@@ -23,7 +26,7 @@ pub(crate) fn run(command: &ReportCommand, output: &Output) -> Result<Verdict> {
 fn show(args: &ReportShow, output: &Output) -> Result<Verdict> {
     let report = one(&args.reports)?;
     audit::write(&report, &args.form, &Places::default(), output)?;
-    Ok(audit::verdict(&report))
+    Ok(audit::verdict(&report, FailOn::Warning))
 }
 
 fn html(files: &ReportFiles, output: &Output) -> Result<Verdict> {
@@ -63,9 +66,9 @@ fn diff(args: &ReportDiff, output: &Output) -> Result<Verdict> {
 
 fn put(path: Option<&Path>, content: &str, output: &Output) -> Result<()> {
     match path {
-        None => output.print(content)?,
+        None => output.deliver(content)?,
         Some(path) => {
-            fs::write(path, content).map_err(|error| Failure::file("write", path, &error))?;
+            files::put(path, content)?;
             output.note(format_args!("wrote {}", path.display()))?;
         }
     }

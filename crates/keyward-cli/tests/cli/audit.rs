@@ -259,6 +259,14 @@ fn a_snapshot_that_is_cut_off_or_changed_is_never_reported() {
         let output = run(&cli, &audit(&["--format", "json"]));
         assert_eq!((output.code, output.stdout.as_str()), (Some(3), ""), "{length} bytes");
     }
+    // A second one behind it would not be read; standard input is no different.
+    let two = [&whole[..], &whole[..]].concat();
+    cli.write("dump.rdb", &two);
+    let output = run(&cli, &audit(&["--format", "json"]));
+    assert_eq!((output.code, output.stdout.as_str()), (Some(3), ""), "{output}");
+    assert!(output.stderr.contains("something follows the end of the snapshot"), "{output}");
+    let piped = cli.command(["audit", "-", "--format", "json"]).stdin(two).run();
+    assert_eq!((piped.code, piped.stdout.as_str()), (Some(3), ""), "{piped}");
     let mut changed = whole.clone();
     let middle = changed.len() / 2;
     changed[middle] ^= 0x10;

@@ -184,3 +184,186 @@ fn bytes_that_a_server_does_not_tell_are_shown_nowhere() {
         assert!(listed.stdout.lines().all(|line| line.contains("\"bytes\":null")), "{listed}");
     }
 }
+
+#[test]
+fn a_user_who_may_not_see_every_key_gets_no_pass() {
+    for flavor in Flavor::ALL {
+        let server = flavor.server().user("carts", "on >secret ~shop:cart:* +@all").start();
+        for cart in 0..50 {
+            server.command(&["HSET", &format!("shop:cart:{cart}"), "mug", "2"]);
+            server.command(&["EXPIRE", &format!("shop:cart:{cart}"), "86400"]);
+            server.command(&["SET", &format!("undeclared:{cart}"), "1"]);
+        }
+        let cli = shop(SHOP);
+        let url = format!("redis://carts:secret@{}", server.address());
+        let seen = report(&cli, &[&url]);
+        assert_eq!(seen["source"]["complete"], false);
+        let notes = seen["source"]["notes"].to_string();
+        assert!(notes.contains("50 of 100 keys were not looked up"), "{notes}");
+        assert_eq!(cli.run(["audit", &url]).code, Some(3));
+        // What was left out on purpose is not missing.
+        let narrowed = report(&cli, &[&url, "--match", "shop:cart:*"]);
+        assert_eq!(narrowed["source"]["complete"], true);
+        assert_eq!(narrowed["summary"]["keys"], 50);
+        assert_eq!(cli.run(["audit", &url, "--match", "shop:cart:*"]).code, Some(0));
+        let snapshot =
+            report(&cli, &[&server.url(), "--match", "shop:cart:*", "--via", "snapshot"]);
+        assert_eq!(snapshot["summary"]["keys"], 50);
+    }
+}
+
+/// The rules that the guide says a user needs.
+fn rules_of_the_guide() -> Vec<String> {
+    let guide = keyward_testkit::repository().join("docs/src/guide/audit.md");
+    let guide = std::fs::read_to_string(guide).unwrap();
+    let line = guide.lines().find_map(|line| line.strip_prefix("ACL SETUSER auditor "));
+    line.expect("the guide names a user").split(' ').map(str::to_owned).collect()
+}
+
+#[test]
+fn the_user_of_the_guide_sees_everything() {
+    for flavor in Flavor::ALL {
+        let server = flavor.server().memory("100mb", "noeviction").start();
+        let rules = rules_of_the_guide();
+        let mut user = vec!["ACL", "SETUSER", "auditor"];
+        user.extend(rules.iter().map(String::as_str));
+        assert_eq!(server.command(&user).text(), "OK");
+        fill(|command| _ = server.command(command));
+        let mut other = server.connect();
+        for command in [&["SELECT", "3"][..], &["SET", "shop:price:mug", "1", "EX", "300"]] {
+            other.command(command).unwrap();
+        }
+        let password = rules.iter().find_map(|rule| rule.strip_prefix('>')).unwrap();
+        let url = format!("redis://auditor:{password}@{}", server.address());
+        let cli = shop(&format!("{SHOP}\n[server]\ntcp-keepalive = 300\n"));
+        let seen = report(&cli, &[&url]);
+        assert_eq!(seen["source"]["complete"], true);
+        assert_eq!(seen["summary"]["keys"], 54);
+        assert_eq!(seen["source"]["bytes"], "memory-usage");
+        assert_eq!(seen["settings"][0]["got"], "300", "{}", seen["settings"]);
+        let notes = seen["source"]["notes"].to_string();
+        assert!(!notes.contains("not known") && !notes.contains("denies"), "{notes}");
+    }
+}
+
+#[test]
+fn what_cannot_be_written_is_said_before_the_scan() {
+    let server = Flavor::Redis.start();
+    fill(|command| _ = server.command(command));
+    let cli = shop(SHOP);
+    cli.write("there", "before");
+    for args in [["--out", "nowhere/report.json"], ["--html", "nowhere/page.html"], ["--out", "."]]
+    {
+        let output = cli.run([&["audit", &server.url()], &args[..]].concat());
+        assert_eq!(output.code, Some(2), "{output}");
+        assert!(output.stderr.starts_with("error: cannot write `"), "{output}");
+    }
+    assert_eq!(server.calls("scan"), 0);
+    let stopped = cli.run(["audit", "redis://127.0.0.1:1", "--out", "there"]);
+    assert_eq!(stopped.code, Some(3), "{stopped}");
+    assert_eq!(cli.read("there"), "before");
+    let written = cli.run(["audit", &server.url(), "--out", "there", "--html", "page.html"]);
+    assert_eq!(written.code, Some(1), "{written}");
+    assert!(cli.read("there").starts_with("redis://") && cli.read("page.html").contains("<html"));
+}
+
+#[test]
+fn no_password_is_shown_of_a_url_that_is_wrong() {
+    let cli = shop(SHOP);
+    let wrong = [
+        "redis:/:hunter2@host",
+        "redis::hunter2@host",
+        "ann:hunter2@host:6379",
+        "redis+what://:hunter2@host",
+        "redis://:hunter2@host:port",
+        "REDIS:/hunter2@host",
+    ];
+    for url in wrong {
+        let output = cli.run(["audit", url]);
+        assert_eq!(output.code, Some(2), "{output}");
+        assert!(!format!("{}{}", output.stdout, output.stderr).contains("hunter2"), "{output}");
+    }
+    let server = Flavor::Redis.start();
+    fill(|command| _ = server.command(command));
+    let shouted = server.url().replace("redis://", "REDIS://");
+    assert_eq!(cli.run(["audit", &shouted]).code, Some(1));
+}
+
+#[test]
+fn options_that_would_do_nothing_are_refused() {
+    let server = Flavor::Redis.start();
+    let cli = shop(SHOP);
+    let output = cli.run(["audit", &server.url(), "--max-ops", "0"]);
+    assert_eq!(output.code, Some(2), "{output}");
+    for option in [&["--db", "3"][..], &["--sample", "1%"], &["--touch"], &["--match", "a*"]] {
+        let output = cli.run([&["audit", "dump.rdb"], option].concat());
+        assert_eq!(output.code, Some(2), "{output}");
+        assert!(output.stderr.contains("is for servers"), "{output}");
+    }
+}
+
+#[test]
+fn a_server_that_hangs_can_be_stopped_at_any_time() {
+    let server = Flavor::Redis.start();
+    crate::audit_resume::fill(&server);
+    let cli = shop(SHOP);
+    let running = crate::audit_resume::begin(&cli, &server, &[]);
+    server.pause();
+    running.terminate();
+    let stopped = running.finish();
+    assert_eq!(stopped.code, Some(3), "{stopped}");
+    assert!(stopped.stderr.starts_with("error: stopped after "), "{stopped}");
+    assert!(stopped.stderr.contains("to go on: keyward audit "), "{stopped}");
+
+    let connecting = cli.command(["audit", &server.url(), "--resume", "other"]).start();
+    keyward_testkit::wait_until("signals are watched for", || catches_signals(connecting.id()));
+    connecting.terminate();
+    let stopped = connecting.finish();
+    server.resume();
+    assert_eq!(stopped.code, Some(3), "{stopped}");
+    assert!(stopped.stderr.contains("error: stopped before all keys were seen"), "{stopped}");
+}
+
+/// Whether a process would be told of SIGTERM.
+fn catches_signals(id: u32) -> bool {
+    const SIGTERM: u64 = 1 << 14;
+    let status = std::fs::read_to_string(format!("/proc/{id}/status")).unwrap_or_default();
+    let caught = status.lines().find_map(|line| line.strip_prefix("SigCgt:"));
+    let caught = caught.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
+    caught.is_some_and(|mask| mask & SIGTERM != 0)
+}
+
+#[test]
+fn a_document_that_nobody_receives_is_no_success() {
+    let server = Flavor::Redis.start();
+    fill(|command| _ = server.command(command));
+    let cli = shop(SHOP);
+    cli.write("report.json", report(&cli, &[&server.url()]).to_string());
+    let merge = |redirection: &str| {
+        let program = env!("CARGO_BIN_EXE_keyward");
+        let script = format!("exec {program} report merge report.json {redirection}");
+        let mut shell = std::process::Command::new("sh");
+        shell.args(["-c", &script]).current_dir(cli.folder()).status().unwrap().code()
+    };
+    assert_eq!(merge(">&-"), Some(2));
+    assert_eq!(merge("> /dev/null"), Some(0));
+}
+
+#[test]
+fn the_last_line_says_that_lengths_and_fields_were_not_judged() {
+    // Redis 7.0 cannot be told that looking is not using.
+    let server = Flavor::Redis.server().memory("100mb", "allkeys-lru").start();
+    for cart in 0..50 {
+        server.command(&["HSET", &format!("shop:cart:{cart}"), "mug", "2"]);
+        server.command(&["EXPIRE", &format!("shop:cart:{cart}"), "86400"]);
+    }
+    let cli = shop(SHOP);
+    let last = |args: &[&str]| {
+        let output = cli.run([&["audit", &server.url()], args].concat());
+        output.stdout.lines().last().unwrap_or_default().to_owned()
+    };
+    let unread = last(&[]);
+    assert!(unread.ends_with("no findings; lengths and fields were not read"), "{unread}");
+    let touched = last(&["--touch"]);
+    assert!(touched.ends_with("no findings"), "{touched}");
+}

@@ -17,6 +17,7 @@ mod hostile;
 mod init;
 mod key;
 mod sarif;
+mod secrets;
 mod stream;
 
 use keyward_testkit::Cli;

@@ -17,12 +17,12 @@ mod ttl;
 mod value;
 
 pub use definition::{
-    CacheOptions, Definition, Invalidate, Lifecycle, OnFull, OnWrite, ParamDeclaration,
+    CacheOptions, Definition, Invalidate, Keep, Lifecycle, OnFull, OnWrite, ParamDeclaration,
 };
 pub use derived::Derived;
 pub use event::{Binding, BindingSource, Event, Invalidation};
 pub use generate::{Generate, JavaTarget, RustTarget};
-pub use layout::{Layout, Slot, Words};
+pub use layout::{Layout, Meaning, Slot, Words};
 pub use migration::{Migration, Phase, Rename};
 pub use role::{
     Algorithm, Counter, Index, Limit, Lock, OnOutage, Queue, Quota, RateLimit, Role, SessionRole,

@@ -93,11 +93,11 @@ fn object(row: &Row<'_>, out: &mut String) {
         "definition": row.definition,
         "class": row.class,
         "type": row.key_type,
-        "encoding": row.observed.encoding.map(keyward_fact::Encoding::name),
+        "encoding": row.encoding.map(keyward_fact::Encoding::name),
         "ttl_ms": row.ttl,
         "expired": row.expired,
-        "length": row.observed.length,
-        "bytes": row.observed.bytes,
+        "length": row.length,
+        "bytes": row.bytes,
         "findings": row.findings,
     });
     let _ = writeln!(out, "{object}");
@@ -112,11 +112,11 @@ fn row(row: &Row<'_>, out: &mut String) {
         quoted(row.definition.unwrap_or_default()),
         row.class.to_owned(),
         quoted(row.key_type),
-        row.observed.encoding.map_or_else(String::new, |it| it.name().to_owned()),
+        row.encoding.map_or_else(String::new, |it| it.name().to_owned()),
         number(row.ttl),
         row.expired.to_string(),
-        number(row.observed.length),
-        number(row.observed.bytes),
+        number(row.length),
+        number(row.bytes),
         row.findings.iter().map(|rule| rule.name()).collect::<Vec<_>>().join(" "),
     ];
     let _ = writeln!(out, "{}", cells.join(","));

@@ -32,7 +32,7 @@ pub(super) fn read(
     } else {
         Some(interrupt::end_with(super::source::stopped(&shown(url), list))?)
     };
-    let watch = Watch::new(&options.progress);
+    let watch = Watch::new(&options.progress, output);
     let listener = || list.map(List::listener);
     let read = audit.observe_on(url, &options, earlier, listener, settings.now);
     drop(watch);
@@ -54,7 +54,6 @@ fn options(args: &Live) -> Result<Options> {
             .max_latency
             .map_or(bound.max_latency, |most| std::time::Duration::from_millis(most.as_millis())),
         max_ops: args.max_ops,
-        ..bound
     };
     let mut tls = Tls::default();
     tls.authority.clone_from(&args.tls_ca);
@@ -62,6 +61,7 @@ fn options(args: &Live) -> Result<Options> {
     let mut options = Options::default();
     options.via = if args.via == LiveVia::Snapshot { Via::Snapshot } else { Via::Scan };
     options.db = args.db;
+    options.matching.clone_from(&args.matching);
     options.primary = args.primary;
     options.node_only = args.node_only;
     options.touch = args.touch;

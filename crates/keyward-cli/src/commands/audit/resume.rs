@@ -11,7 +11,7 @@ use crate::settings::Settings;
 use crate::today;
 use again::command;
 use file::{default_name, folder, write};
-use keyward_audit::live::{Error, shown};
+use keyward_audit::live::{Error, is_url, shown};
 use keyward_audit::{Audit, ResumeError, ResumeFile, Salt, Stopped, Terms};
 use keyward_fact::thousands;
 use keyward_schema::model::Date;
@@ -96,7 +96,9 @@ impl Session {
         if let Some(earlier) = &self.earlier {
             audit.can_go_on(earlier).map_err(|error| self.refused(&error))?;
             let (keys, when) = (thousands(earlier.keys()), printable(&self.stopped_at));
-            output.note(format_args!("going on after {keys} keys, stopped at {when}"))?;
+            output.note(format_args!(
+                "{keys} keys were seen until {when}: going on, unless the server has changed since"
+            ))?;
         }
         Ok(self.earlier.as_ref())
     }
@@ -199,7 +201,7 @@ fn to_go_on(failure: Failure, url: &str, path: &Path) -> Failure {
 }
 
 pub(super) fn url(args: &Args) -> Option<&str> {
-    args.source.to_str().filter(|source| source.contains("://"))
+    args.source.to_str().filter(|source| is_url(source))
 }
 
 /// Whether a scan can be stopped and go on later: what was listed is gone, and a snapshot has no cursor.
@@ -231,6 +233,7 @@ fn terms(args: &Args, url: &str, places: &Places) -> Terms {
     let list = |list: Vec<&str>| (!list.is_empty()).then(|| list.join(", "));
     let live = &args.live;
     option("--db", live.db.map(|db| db.to_string()));
+    option("--match", live.matching.clone());
     option("--sample", live.sample.map(|percent| format!("{percent}%")));
     option("--primary", given(live.primary));
     option("--node-only", given(live.node_only));

@@ -3,11 +3,11 @@
 use super::Places;
 use crate::args::{AuditForm, AuditFormat};
 use crate::failure::{Failure, Result};
+use crate::files;
 use crate::output::Output;
 use keyward_audit::Report;
 use keyward_audit::render::{self, Shown};
 use keyward_audit::report::Finding;
-use std::fs;
 use std::path::Path;
 
 /// Writes a report to where it was asked for. In the formats for people and logs the last line sums up.
@@ -21,7 +21,7 @@ pub(crate) fn write(
     let content = rendered(report, form, places, output)?;
     match &form.out {
         Some(path) => {
-            fs::write(path, content).map_err(|error| Failure::file("write", path, &error))?;
+            files::put(path, &content)?;
             output.note(format_args!("wrote {}", path.display()))?;
         }
         None => output.print(content)?,
@@ -41,7 +41,7 @@ pub(crate) fn write(
 /// Writes the page for a browser, if it was asked for.
 pub(super) fn page(report: &Report, path: Option<&Path>) -> Result<()> {
     let Some(path) = path else { return Ok(()) };
-    fs::write(path, render::html(report)).map_err(|error| Failure::file("write", path, &error))
+    files::put(path, &render::html(report))
 }
 
 fn rendered(report: &Report, form: &AuditForm, places: &Places, output: &Output) -> Result<String> {

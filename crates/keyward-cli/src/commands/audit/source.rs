@@ -6,7 +6,7 @@ use super::resume::{Session, url};
 use crate::args::Audit as Args;
 use crate::failure::{Failure, Result, why};
 use crate::interrupt;
-use crate::output::Output;
+use crate::output::{Output, printable};
 use crate::settings::Settings;
 use keyward_audit::{Audit, Reading, Report};
 use keyward_rdb::{Error, ErrorKind, Reader};
@@ -29,6 +29,10 @@ pub(super) fn read(
     if let Some(url) = url(args) {
         return super::live::read(audit, url, args, settings, session, (list, output));
     }
+    if let Some(option) = args.live.given().next() {
+        let failure = Failure::new(format!("`{option}` is for servers, and this is not one"));
+        return Err(failure.help("leave it away, or name a server: `redis://host:6379`"));
+    }
     if args.source == "-" {
         if io::stdin().is_terminal() {
             return Err(Failure::new("standard input is a terminal, not a snapshot")
@@ -41,8 +45,20 @@ pub(super) fn read(
     } else {
         let path = Path::new(&args.source);
         let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy();
+        refuse_server(path, &name)?;
         let _guard = interrupt::end_with(stopped(&name, list))?;
         snapshot(audit, &name, Reader::open(path), args, settings, list)
+    }
+}
+
+/// What looks like a server without its scheme may hold a password, which is never shown.
+fn refuse_server(path: &Path, name: &str) -> Result<()> {
+    match name.rsplit_once('@') {
+        Some((_, host)) if !path.exists() => {
+            let failure = Failure::new(format!("there is no file `…@{}`", printable(host)));
+            Err(failure.help("to audit a server, write `redis://user:password@host:6379`"))
+        }
+        _ => Ok(()),
     }
 }
 

@@ -1,0 +1,229 @@
+//! Peers that answer as no server would, and networks that let next to nothing pass.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use keyward_audit::live::{self, Ended, Error, Options, Via};
+use keyward_testkit::{Flavor, Harm, Peer, Proxy, Server};
+
+use crate::support::{Everything, fail, fill, quick, read_one};
+
+/// How long the tests here may wait at most, if nobody stops them: for ever.
+const FOR_EVER: Duration = Duration::from_hours(24);
+
+const INFO: &str =
+    "# Server\r\nrun_id:1\r\nrole:master\r\nmaxmemory_policy:noeviction\r\ncluster_enabled:0\r\n";
+
+/// What a server with three strings would answer.
+fn three_keys(words: &[String]) -> Vec<u8> {
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    let answer = match &words[..] {
+        ["PING", mark] => format!("${}\r\n{mark}\r\n", mark.len()),
+        ["PING"] => "+PONG\r\n".to_owned(),
+        ["INFO"] => bulk(&format!("{INFO}# Keyspace\r\ndb0:keys=3,expires=0,avg_ttl=0\r\n")),
+        ["SELECT", "0"] | ["CLIENT", "SETNAME", ..] => "+OK\r\n".to_owned(),
+        ["SELECT", ..] => "-ERR DB index is out of range\r\n".to_owned(),
+        ["DBSIZE"] => ":3\r\n".to_owned(),
+        ["SCAN", ..] => scanned(0, &["a", "b", "c"]),
+        ["TYPE", ..] => "+string\r\n".to_owned(),
+        ["OBJECT", "ENCODING", ..] => bulk("embstr"),
+        ["PTTL", ..] => ":-1\r\n".to_owned(),
+        ["MEMORY", ..] => ":56\r\n".to_owned(),
+        ["STRLEN", ..] => ":5\r\n".to_owned(),
+        ["CONFIG", ..] => "*0\r\n".to_owned(),
+        _ => "-ERR unknown command\r\n".to_owned(),
+    };
+    answer.into_bytes()
+}
+
+fn bulk(text: &str) -> String {
+    format!("${}\r\n{text}\r\n", text.len())
+}
+
+fn scanned(cursor: u64, names: &[&str]) -> String {
+    let names: Vec<String> = names.iter().map(|name| bulk(name)).collect();
+    format!("*2\r\n{}*{}\r\n{}", bulk(&cursor.to_string()), names.len(), names.concat())
+}
+
+/// A peer that answers like that, but for one command.
+fn except(command: &'static str, answer: impl Fn() -> String + Send + Sync + 'static) -> Peer {
+    Peer::new(
+        move |words| {
+            if words[0] == command { answer().into_bytes() } else { three_keys(words) }
+        },
+    )
+}
+
+#[test]
+fn keys_are_found_where_info_says_nothing_of_them() {
+    let counts = [
+        "",
+        "# Keyspace\r\n",
+        "# Keyspace\r\ndb0:keys=many,expires=0\r\n",
+        "# Keyspace\r\ndb0:something\r\n",
+    ];
+    for count in counts {
+        let peer = except("INFO", move || bulk(&format!("{INFO}{count}")));
+        let told = read_one(&peer.url(), &quick()).1;
+        assert_eq!(told.names(), ["a", "b", "c"], "{count}");
+    }
+}
+
+#[test]
+fn every_database_is_found_where_info_is_denied() {
+    for flavor in Flavor::ALL {
+        let server = flavor.server().user("audit", "on >secret ~* +@all -info").start();
+        fill(&server, 10);
+        let mut other = server.connect();
+        for command in [&["SELECT", "3"][..], &["SET", "elsewhere", "value"]] {
+            other.command(command).expect("it has a database 3");
+        }
+        let url = format!("redis://audit:secret@{}", server.address());
+        let (seen, told) = read_one(&url, &quick());
+        assert_eq!(told.count, 11);
+        assert!(seen.shards[0].0.missing.is_empty(), "{:?}", seen.notes);
+    }
+}
+
+#[test]
+fn more_answers_than_questions_are_no_result() {
+    // Of these three keys, one was told, and the rest was left lying.
+    let twice = scanned(0, &["a"]) + &scanned(0, &["b", "c"]);
+    let odd: [(&'static str, String); 4] = [
+        ("SCAN", twice),
+        ("PTTL", ":-1\r\n:-1\r\n".to_owned()),
+        ("STRLEN", ":5\r\n+OK\r\n".to_owned()),
+        ("INFO", bulk(INFO) + "+OK\r\n"),
+    ];
+    for (command, answer) in odd {
+        let peer = except(command, move || answer.clone());
+        let error = fail(&peer.url(), &quick());
+        assert!(matches!(error, Error::Garbage { .. }), "{command}: {error}");
+    }
+}
+
+#[test]
+fn a_scan_that_goes_round_in_circles_ends() {
+    for length in [1, 2, 7] {
+        let peer = Peer::new(move |words| match words {
+            [scan, cursor, ..] if scan == "SCAN" => {
+                let cursor = cursor.parse::<u64>().expect("a cursor") % length + 1;
+                scanned(cursor, &["a"]).into_bytes()
+            }
+            words => three_keys(words),
+        });
+        let error = fail(&peer.url(), &quick()).to_string();
+        assert!(error.ends_with("does not end: the cursors of SCAN repeat"), "{error}");
+    }
+}
+
+#[test]
+fn a_server_that_never_stops_telling_of_itself_is_cut_short() {
+    let peer = except("INFO", || bulk(&"x:y\r\n".repeat(5_000_000)));
+    let error = fail(&peer.url(), &quick());
+    assert!(matches!(error, Error::Garbage { .. }), "{error}");
+}
+
+#[test]
+fn a_trickle_of_bytes_is_not_waited_for() {
+    for flavor in Flavor::with_tls() {
+        let server = flavor.server().tls().start();
+        fill(&server, 100);
+        let every = Duration::from_millis(40);
+        let proxy = Proxy::new(&server, Harm::Trickle { every, after: 0 });
+        let mut options = quick();
+        options.timeout = Duration::from_millis(400);
+        let error = fail(&proxy.url(), &options).to_string();
+        assert!(error.contains("bytes came in"), "{error}");
+        options.via = Via::Snapshot;
+        assert!(matches!(fail(&proxy.url(), &options), Error::Unreachable { .. }));
+    }
+}
+
+/// A reading that is stopped while it waits for something that never comes.
+#[track_caller]
+fn stop_while_waiting(url: &str, options: &Options) -> Result<Ended<Everything>, Error> {
+    std::thread::scope(|scope| {
+        let stop = Arc::clone(&options.stop);
+        let reading = scope.spawn(|| live::observe(url, options, |_| Everything::default()));
+        // However soon it is stopped, it must end.
+        std::thread::sleep(Duration::from_millis(200));
+        stop.store(true, Ordering::SeqCst);
+        reading.join().expect("it does not panic")
+    })
+}
+
+#[test]
+fn whatever_is_waited_for_a_stop_ends_it() {
+    for command in ["PING", "INFO", "CONFIG", "SCAN", "OBJECT", "STRLEN"] {
+        let peer = except(command, String::new);
+        for bound in [None, Options::default().bound] {
+            let mut options = Options::default();
+            (options.bound, options.timeout) = (bound, FOR_EVER);
+            let ended = stop_while_waiting(&peer.url(), &options);
+            let is_stopped =
+                matches!(&ended, Err(Error::Stopped) | Ok(Ended::Stopped { error: None, .. }));
+            assert!(is_stopped, "{command}: {:?}", ended.err());
+        }
+    }
+}
+
+#[test]
+fn a_server_that_hangs_can_be_stopped_in_a_handshake_and_in_a_snapshot() {
+    let server = Flavor::Redis.server().tls().start();
+    fill(&server, 100);
+    let mut options = quick();
+    options.timeout = FOR_EVER;
+    options.tls.authority = Some(server.certificates().authority());
+    server.pause();
+    let shaking_hands = stop_while_waiting(&server.tls_url(), &options);
+    server.resume();
+    assert!(matches!(shaking_hands, Err(Error::Stopped)));
+
+    let newlines = Peer::new(|words| match words[0].as_str() {
+        "REPLCONF" => b"+OK\r\n".to_vec(),
+        "CONFIG" => b"*2\r\n$18\r\nrepl-diskless-sync\r\n$3\r\nyes\r\n".to_vec(),
+        "PSYNC" => b"+FULLRESYNC 1 0\r\n\n".to_vec(),
+        _ => three_keys(words),
+    });
+    let mut options = quick();
+    (options.timeout, options.via) = (FOR_EVER, Via::Snapshot);
+    let snapshot = stop_while_waiting(&newlines.url(), &options);
+    assert!(matches!(snapshot, Err(Error::Stopped)), "{:?}", snapshot.err());
+}
+
+#[test]
+fn a_scan_that_waits_for_a_lost_server_can_be_stopped_and_resumed() {
+    let server = Arc::new(Server::redis());
+    let names = fill(&server, 20_000);
+    let mut options = quick();
+    options.timeout = FOR_EVER;
+    let hang: crate::broken::Hook = {
+        let (server, stop) = (Arc::clone(&server), Arc::clone(&options.stop));
+        Arc::new(move || {
+            server.pause();
+            stop.store(true, Ordering::SeqCst);
+        })
+    };
+    let ended = live::observe(&server.url(), &options, |_| Everything::calling(1_000, &hang));
+    let Ok(Ended::Stopped { error: None, resume, mut shards, .. }) = ended else {
+        panic!("it was not stopped")
+    };
+    server.resume();
+    let told = shards.pop().expect("one shard, one observer").1;
+    assert!(told.count >= 1_000);
+    let mut options = quick();
+    options.resume = Some(resume);
+    let seen = crate::support::read(&server.url(), &options, |_| told.clone());
+    assert_eq!(seen.shards[0].1.names(), names);
+    assert_eq!(seen.shards[0].1.count, names.len());
+}
+
+#[test]
+fn a_full_server_is_said_to_be_full() {
+    let server = Flavor::Redis.server().config("maxclients", "1").start();
+    let _other = server.connect();
+    let error = fail(&server.url(), &quick());
+    assert!(matches!(error, Error::Full { .. }), "{error}");
+}
