@@ -5,6 +5,7 @@ use crate::Diagnostic;
 use crate::compile::compile;
 use crate::definition::{self, Surroundings};
 use crate::form::Map;
+use crate::generate;
 use crate::layout;
 use crate::model::{
     Alerts, Allow, Case, Defaults, Event, Foreign, Keyspace, Migration, Named, ParamDeclaration,
@@ -46,6 +47,7 @@ pub(crate) fn lower(
             layout: table.layout,
             server: table.server,
             alerts: table.alerts,
+            generate: table.generate,
             defaults: table.defaults,
             rules: table.rules,
         };
@@ -136,6 +138,8 @@ pub(crate) fn lower(
         .map(|(name, table)| Foreign { name, doc: table.value.doc, glob: plain(table.value.glob) })
         .collect();
     let rules = lower_rules(head.rules, &keyspace.name.span);
+    let generate =
+        head.generate.map(|table| generate::lower(table.value, &keyspace, &keys, errors));
 
     if !readable {
         return None;
@@ -164,6 +168,7 @@ pub(crate) fn lower(
                 .and_then(|table| table.value.memory)
                 .map(|memory| Spanned::new(memory.value.0, memory.span)),
         },
+        generate: generate.unwrap_or_default(),
         defaults,
         rules,
         params,
@@ -184,6 +189,7 @@ struct Head {
     layout: Option<Spanned<crate::layout::LayoutTable>>,
     server: Option<Spanned<ServerTable>>,
     alerts: Option<Spanned<crate::tables::AlertsTable>>,
+    generate: Option<Spanned<crate::generate::GenerateTable>>,
     defaults: Option<Spanned<DefaultsTable>>,
     rules: Option<Spanned<RulesTable>>,
 }

@@ -1,6 +1,7 @@
 //! The tables of a schema. Each is declared once: fields, forms and the words of the reference.
 
 use crate::form::{AnyName, Form, Id, Map, OneOrMany, ParamName, table};
+use crate::generate::GenerateTable;
 #[cfg(feature = "tools")]
 use crate::json_schema::{Json, Schemas, json};
 use crate::layout::LayoutTable;
@@ -38,6 +39,8 @@ table! {
         optional server: ServerTable,
         /// When an audit reports.
         optional alerts: AlertsTable,
+        /// What `keyward generate` writes, and where.
+        optional generate: GenerateTable,
         /// What holds for every definition that does not say otherwise.
         optional defaults: DefaultsTable,
         /// Which rules apply, and how.
@@ -62,8 +65,8 @@ table! {
 }
 
 /// The tables that only the root file may have.
-pub(crate) const ROOT_ONLY: [&str; 6] =
-    ["keyspace", "layout", "server", "alerts", "defaults", "rules"];
+pub(crate) const ROOT_ONLY: [&str; 7] =
+    ["keyspace", "layout", "server", "alerts", "generate", "defaults", "rules"];
 
 /// `version = 1`
 #[derive(Debug)]

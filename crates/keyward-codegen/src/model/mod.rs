@@ -193,6 +193,8 @@ pub struct Key {
     pub max_len: Option<u64>,
     /// The bound on its size in bytes
     pub max_bytes: Option<u64>,
+    /// What Spring calls the cache that holds it, if one can
+    pub cache_name: Option<String>,
     /// What a store does beyond reading and writing
     pub behaviour: Behaviour,
     /// Its old names, while a migration lasts

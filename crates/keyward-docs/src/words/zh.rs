@@ -27,6 +27,7 @@ pub(super) static WORDS: Words = Words {
     copy: "复制",
     copied: "已复制",
     menu: "菜单",
+    theme: "浅色 / 深色",
     skip: "跳到正文",
     generated: "由 Keyward 根据 `{0}` 生成",
     do_not_edit: "请勿手动修改：请修改 schema 后重新执行命令",
@@ -242,6 +243,7 @@ pub(super) static WORDS: Words = Words {
     stale_if_error: "加载失败时，过期后仍可使用最长 {0}",
     negative_ttl: "“不存在”的结果保留 {0}",
     load_lock: "同一时刻只有一个进程加载，最长 {0}",
+    spring_cache: "在 Spring 中对应缓存 {0}",
 
     by_index: "所有由 Rust 库写入的匹配 Key，通过索引查找",
     by_scan: "所有匹配的 Key，通过 `SCAN` 查找",
