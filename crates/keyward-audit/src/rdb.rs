@@ -101,6 +101,7 @@ fn source(name: &str, summary: &Summary, size: Option<u64>) -> Source {
         checked: summary.memory_checked(),
         clock: String::new(),
         complete: true,
+        values_unread: false,
         sample: None,
         shards: vec![Shard {
             name: name.to_owned(),

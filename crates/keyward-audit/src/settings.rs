@@ -19,10 +19,8 @@ pub struct ServerFacts {
 
 impl Audit {
     /// The settings that the schemas ask for, to be asked of a server.
-    pub(crate) fn declared_settings(&self) -> Vec<String> {
-        let each = self.outline.schemas.iter().flat_map(|schema| &schema.settings);
-        let names: BTreeSet<String> = each.map(|setting| setting.name.clone()).collect();
-        names.into_iter().collect()
+    pub(crate) fn declared_settings(&self) -> BTreeSet<String> {
+        self.schemas.iter().flat_map(wanted).map(|setting| setting.name).collect()
     }
 }
 
@@ -65,7 +63,7 @@ pub(crate) fn shown(audit: &Audit, server: &ServerFacts) -> ServerCounts {
             schema: number,
             setting,
             value: server.settings.get(&wanted.name).cloned(),
-            unseen: server.unseen.get(wanted.name.as_str()).map(|why| (*why).to_owned()),
+            unseen: server.unseen.get(&wanted.name).map(|why| (*why).to_owned()),
         }));
         if let (Some(used), Some(maxmemory)) = (server.used_memory, maxmemory(schema, server)) {
             counts.memory.insert(Memory { schema: number, used, maxmemory });

@@ -4,7 +4,8 @@ use super::context::Context;
 use super::prose::Prose;
 use keyward_fact::{Duration, KeyType};
 use keyward_schema::model::{
-    Algorithm, Definition, Limit, OnFull, OnOutage, Queue, Quota, RateLimit, Role, SessionRole,
+    Algorithm, Definition, Keep, Limit, OnFull, OnOutage, Queue, Quota, RateLimit, Role,
+    SessionRole,
 };
 
 impl Context<'_> {
@@ -130,9 +131,13 @@ impl Context<'_> {
         let is_closed = !definition.fields.is_empty() && !definition.open;
         let is_hash = definition.key_type.as_ref().is_some_and(|it| it.value == KeyType::Hash);
         if let Some(len) = definition.max_len.as_ref().filter(|_| !(is_hash && is_closed)) {
-            let phrase = match definition.on_full {
-                OnFull::Trim => words.max_len_trim,
-                OnFull::Refuse => words.max_len_refuse,
+            let keep = definition.keep.as_ref().map(|keep| keep.value);
+            let list = definition.key_type.as_ref().is_some_and(|ty| ty.value == KeyType::List);
+            let phrase = match (definition.on_full, keep) {
+                (OnFull::Refuse, _) => words.max_len_refuse,
+                (OnFull::Trim, Some(Keep::First)) => words.max_len_keep_first,
+                (OnFull::Trim, None) if list => words.max_len_trim,
+                (OnFull::Trim, _) => words.max_len_keep_last,
             };
             bounds.push(Prose::say(phrase, &[&words.number(len.value)]));
         }

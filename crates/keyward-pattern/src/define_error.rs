@@ -1,6 +1,6 @@
 //! What may be wrong with definitions when they are compiled.
 
-use crate::keyspace::DefinitionId;
+use crate::DefinitionId;
 use crate::language::LanguageError;
 use std::fmt;
 

@@ -7,7 +7,7 @@ use crate::definition::{Compiled, Definition, KeySlot, Slot};
 use crate::ends::Ends;
 use crate::path::Path;
 use crate::trie::Trie;
-use crate::{BuildError, Template};
+use crate::{BuildError, DefinitionId, Template};
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::ops::Range;
@@ -15,17 +15,6 @@ use std::sync::Arc;
 
 /// Up to so many parameters a key is parsed without a vector for their places.
 const INLINE: usize = 8;
-
-/// A definition's number: they count from zero in the order they were defined.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct DefinitionId(pub u32);
-
-impl DefinitionId {
-    /// The number as an index.
-    pub fn index(self) -> usize {
-        self.0 as usize
-    }
-}
 
 /// All definitions of a keyspace: finds the one a key belongs to, and builds keys of each.
 ///
@@ -53,10 +42,21 @@ pub(crate) struct Inner {
     /// The definition of each path
     pub(crate) owners: Vec<Owner>,
     pub(crate) trie: Trie,
+    pub(crate) max_len: Option<MaxLen>,
+    pub(crate) longest_prefix: Option<usize>,
     /// The keys without the prefix, where some parameter holds keys that another definition may take
     pub(crate) bare: Option<BareKeys>,
     /// What it was compiled from, for another binding of the prefix
     pub(crate) source: Builder,
+}
+
+/// The longest key.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct MaxLen {
+    /// With its prefix
+    pub(crate) whole: usize,
+    /// Without it, so that the longest prefix still fits
+    pub(crate) bare: usize,
 }
 
 /// Whose a path is.
@@ -154,6 +154,9 @@ impl Keyspace {
 
     #[inline]
     fn find_path(&self, key: &[u8], ends: &mut Ends) -> Option<(u32, DefinitionId)> {
+        if self.0.max_len.is_some_and(|max| key.len() > max.whole) {
+            return None;
+        }
         let path = self.0.trie.find(key, ends)?;
         let owner = self.0.owners[path as usize];
         if owner.holds_shadowed && !self.holds_own_keys(path, owner.id, key, ends) {
@@ -224,6 +227,16 @@ impl Keyspace {
     /// ```
     pub fn loosened(&self) -> Option<Keyspace> {
         self.0.source.loosened().finish().ok()
+    }
+
+    /// The longest that a key may be without its prefix, so that the longest prefix still fits.
+    pub fn max_bare_len(&self) -> Option<usize> {
+        self.0.max_len.map(|max| max.bare)
+    }
+
+    /// The length of the longest prefix; `None` if there is no bound.
+    pub fn longest_prefix(&self) -> Option<usize> {
+        self.0.longest_prefix
     }
 
     /// The separator.

@@ -52,45 +52,74 @@
 //!
 //! The feature `prove` adds the module `prove`, which decides whether definitions overlap, whether
 //! a key has two readings and whether an encoding loses anything, each with a shortest witness. It
-//! also brings the `regex` type. Without it the crate has no dependencies.
+//! also brings the `regex` type. Without it the crate has no dependencies. The feature `compile`, which it
+//! implies, brings everything but [`Tables`], [`slot`], globs and derived keys: an application that reads
+//! keys by exported tables does without.
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
+#![cfg_attr(
+    not(feature = "compile"),
+    allow(dead_code, unreachable_pub, unused_imports, reason = "for what is compiled")
+)]
 
 mod automaton;
+#[cfg(feature = "compile")]
 mod builder;
 mod codec;
+#[cfg(feature = "compile")]
 mod compile;
+#[cfg(feature = "compile")]
 mod define_error;
+#[cfg(feature = "compile")]
 mod definition;
+mod definition_id;
 mod derived;
 mod ends;
 mod glob;
+#[cfg(feature = "compile")]
 mod keyspace;
 mod language;
 mod lower;
 mod nearest;
+#[cfg(feature = "compile")]
+mod owners;
+#[cfg(feature = "compile")]
 mod param;
 mod path;
 #[cfg(feature = "prove")]
 pub mod prove;
 mod slot;
 mod tables;
+#[cfg(feature = "compile")]
 mod template;
 mod trie;
+#[cfg(feature = "compile")]
 mod type_values;
 mod value;
 
+#[cfg(feature = "compile")]
 pub use builder::{Builder, SeparatorError};
+#[cfg(feature = "compile")]
 pub use define_error::{DefineError, DefineErrorKind};
+#[cfg(feature = "compile")]
 pub use definition::{BuildError, BuildErrorKind, Definition};
-pub use derived::{Owners, derived, owner_of};
+pub use definition_id::DefinitionId;
+pub use derived::{derived, owner_of};
 pub use glob::{Glob, escape_glob};
-pub use keyspace::{DefinitionId, Keyspace, Parsed};
+#[cfg(feature = "compile")]
+pub use keyspace::{Keyspace, Parsed};
+#[cfg(feature = "compile")]
 pub use language::LanguageError;
 pub use lower::{UNICODE_VERSION, lower};
 pub use nearest::nearest;
+#[cfg(feature = "compile")]
+pub use owners::Owners;
+#[cfg(feature = "compile")]
 pub use param::{Normalize, Param, Type, UnknownType};
 pub use slot::{hash_tag, slot};
-pub use tables::{Export, Found, Tables};
+#[cfg(feature = "compile")]
+pub use tables::Export;
+pub use tables::{Found, Tables};
+#[cfg(feature = "compile")]
 pub use template::{GrammarError, GrammarErrorKind, Hole, Part, Template};
 pub use value::Value;

@@ -44,7 +44,7 @@ impl<'o> Snapshot<'o> {
     pub(crate) fn new(options: &'o Options) -> Self {
         Snapshot {
             options,
-            memory: Memory::new(options.allocator),
+            memory: Memory::new(options.allocator, options.links_slots),
             summary: Summary::default(),
             db: 0,
             before: Before::default(),

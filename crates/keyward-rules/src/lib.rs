@@ -53,7 +53,7 @@ mod words;
 #[cfg(test)]
 mod harness;
 
-pub use check::{MAX_FINDINGS, Options, check, unsound};
+pub use check::{MAX_FINDINGS, Options, check, check_all, unsound};
 pub use keyward_schema::diagnostic::SCHEMA;
 pub use live::{Case, Live, RAW_IPV6, Wording, word};
 pub use rule::{Category, RuleOption, UnknownRule};

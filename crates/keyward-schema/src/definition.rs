@@ -4,7 +4,7 @@ use crate::Diagnostic;
 use crate::form::quoted;
 use crate::lower::{allow_list, declarations, template_params};
 use crate::model::{
-    Algorithm, CacheOptions, Defaults, Definition, Field, Lifecycle, Named, OnFull, OnWrite,
+    Algorithm, CacheOptions, Defaults, Definition, Field, Keep, Lifecycle, Named, OnFull, OnWrite,
     ParamDeclaration, Quota, Role, Ttl, Value,
 };
 use crate::role;
@@ -68,8 +68,13 @@ pub(crate) fn lower(
     known_name("owner", owner.as_ref(), around.owners, errors);
     known_name("group", group.as_ref(), around.groups, errors);
     bounds(&table, key_type.as_ref(), errors);
+    trimming(&table, key_type.as_ref(), around.defaults.max_len.is_some(), errors);
+    let fields_of = key_type.as_ref().map(|key_type| &key_type.value);
+    field_writes(&fields, fields_of, errors);
 
     let collection = key_type.as_ref().is_some_and(|key_type| key_type.is_collection());
+    let ordered = key_type.as_ref().is_none_or(|key_type| is_ordered(key_type));
+    let default_on_full = if ordered { OnFull::Trim } else { OnFull::Refuse };
     let expires = ttl.as_ref().is_some_and(|ttl| ttl.expires());
     for error in &mut errors[first..] {
         error.definition.get_or_insert_with(|| name.value.clone());
@@ -97,7 +102,8 @@ pub(crate) fn lower(
         lifecycle_span: table.lifecycle.map(|lifecycle| lifecycle.span),
         max_len: max_len.or_else(|| around.defaults.max_len.clone().filter(|_| collection)),
         max_bytes: table.max_bytes.or_else(|| around.defaults.max_bytes.clone()),
-        on_full: table.on_full.map_or(OnFull::Trim, |on_full| on_full.value),
+        on_full: table.on_full.map_or(default_on_full, |on_full| on_full.value),
+        keep: table.keep,
         invalidate: table.invalidate,
         examples: table.examples.map(|examples| examples.value).unwrap_or_default(),
         role,
@@ -400,6 +406,16 @@ fn fields(
     entries
         .into_iter()
         .map(|(name, form)| {
+            if name.value == "*" {
+                errors.push(
+                    Diagnostic::schema(
+                        "a type for fields of any name is not supported yet",
+                        name.span.clone(),
+                        "would be a field called `*`",
+                    )
+                    .help("write `open = true` to admit fields that are not named"),
+                );
+            }
             let ttl = form.value.ttl.and_then(|ttl| resolve_ttl(ttl, params, errors));
             let ends = ttl.as_ref().is_some_and(|ttl| !matches!(ttl.value, Ttl::None));
             Field {
@@ -407,6 +423,7 @@ fn fields(
                 value: Spanned::new(form.value.value, form.span),
                 optional: form.value.optional || ends,
                 ttl,
+                on_write: form.value.on_write,
                 doc: form.value.doc,
             }
         })
@@ -448,5 +465,72 @@ fn bounds(table: &KeyTable, key_type: Option<&Spanned<KeyType>>, errors: &mut Ve
             .at(key_type.span.clone(), format!("a `{}`", **key_type))
             .help("bound its size with `max_bytes`"),
         );
+    }
+}
+
+/// Whether there is a first and a last entry.
+fn is_ordered(key_type: &KeyType) -> bool {
+    !matches!(key_type, KeyType::Set | KeyType::Hash)
+}
+
+/// `on_full` and `keep` say what a bound does: without one they say nothing, and what has no order cannot be
+/// trimmed without losing any of its members.
+fn trimming(
+    table: &KeyTable,
+    key_type: Option<&Spanned<KeyType>>,
+    default_bound: bool,
+    errors: &mut Vec<Diagnostic>,
+) {
+    let Some(key_type) = key_type else { return };
+    let bounded = key_type.is_collection() && (table.max_len.is_some() || default_bound);
+    let a = format!("a `{}`", **key_type);
+    for (option, span) in [
+        ("on_full", table.on_full.as_ref().map(|it| &it.span)),
+        ("keep", table.keep.as_ref().map(|it| &it.span)),
+    ] {
+        let Some(span) = span.filter(|_| !bounded) else { continue };
+        let message = format!("`{option}` says what `max_len` does, and there is no `max_len`");
+        let diagnostic = Diagnostic::schema(message, span.clone(), "has no effect");
+        errors.push(diagnostic.help(format!("add a `max_len`, or remove `{option}`")));
+    }
+    if !bounded {
+        return;
+    }
+    let trims = table.on_full.as_ref().filter(|on_full| on_full.value == OnFull::Trim);
+    if let (false, Some(on_full)) = (is_ordered(key_type), trims) {
+        errors.push(
+            Diagnostic::schema(
+                format!("`on_full = \"trim\"` would remove any of its members: {a} has no order"),
+                on_full.span.clone(),
+                "removes at random",
+            )
+            .at(key_type.span.clone(), a.clone())
+            .help("remove it: a write that does not fit is refused"),
+        );
+    }
+    let Some(keep) = &table.keep else { return };
+    let refuses = table.on_full.as_ref().is_some_and(|on_full| on_full.value == OnFull::Refuse);
+    let why = if !is_ordered(key_type) {
+        format!("`keep` is for what has an order, and {a} has none")
+    } else if refuses {
+        "`keep` says what is trimmed, and with `on_full = \"refuse\"` nothing is".to_owned()
+    } else if key_type.value == KeyType::Stream && keep.value == Keep::First {
+        "a stream is trimmed at its beginning: it keeps the last entries".to_owned()
+    } else {
+        return;
+    };
+    errors.push(Diagnostic::schema(why, keep.span.clone(), "has no effect").help("remove it"));
+}
+
+/// A field of a stream's entry is never written alone.
+fn field_writes(fields: &[Field], key_type: Option<&KeyType>, errors: &mut Vec<Diagnostic>) {
+    if key_type != Some(&KeyType::Stream) {
+        return;
+    }
+    for on_write in fields.iter().filter_map(|field| field.on_write.as_ref()) {
+        let message =
+            "`on_write` is for a field that is written alone, and an entry is written whole";
+        let diagnostic = Diagnostic::schema(message, on_write.span.clone(), "has no effect");
+        errors.push(diagnostic.help("remove it"));
     }
 }

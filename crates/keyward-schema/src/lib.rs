@@ -86,7 +86,7 @@ pub use file::MAX_BYTES;
 pub use fmt::format;
 #[cfg(feature = "tools")]
 pub use json_schema::json_schema;
-pub use load::{Loaded, load, read};
+pub use load::{Loaded, load, load_after, read};
 pub use model::Schema;
 pub use near::{Neighbour, Neighbours, NothingNear, Parting};
 pub use old_names::OldNames;

@@ -113,14 +113,14 @@ pub(crate) fn lower(
         owners: &owners,
         named_elsewhere: &named_elsewhere,
     };
-    let keys: Vec<_> = parts
+    let mut keys: Vec<_> = parts
         .keys
         .entries
         .into_iter()
         .map(|(name, table)| definition::lower(name, table.value, &surroundings, errors))
         .collect();
-    let events: Vec<Event> = parts.events.entries.into_iter().map(lower_event).collect();
-    let migrations: Vec<Migration> = parts
+    let mut events: Vec<Event> = parts.events.entries.into_iter().map(lower_event).collect();
+    let mut migrations: Vec<Migration> = parts
         .migrations
         .entries
         .into_iter()
@@ -139,6 +139,18 @@ pub(crate) fn lower(
 
     if !readable {
         return None;
+    }
+    if let Some(layout) = &layout {
+        let bound = keyspace.prefix.as_ref().map_or(0, |prefix| prefix.holes().count());
+        let of_keys = keys.iter_mut().flat_map(|key| key.params.iter_mut().skip(bound));
+        let of_events = events.iter_mut().flat_map(|event| &mut event.params);
+        let of_renames = migrations.iter_mut().flat_map(|migration| &mut migration.renames);
+        let of_renames = of_renames.flat_map(|rename| &mut rename.params);
+        for param in of_keys.chain(of_events).chain(of_renames) {
+            for word in &layout.reserved {
+                param.param.value.refuse(word, keyspace.separator.value);
+            }
+        }
     }
     let compiled =
         compile(&keyspace, &params, &keys, &events, &migrations, &parts.keys.broken, errors)?;
@@ -412,7 +424,6 @@ pub(crate) fn template_params<'d>(
                     ),
                     encode_span: None,
                     doc: found.and_then(|declared| declared.doc.clone()),
-                    from: found.and_then(|declared| declared.from.clone()),
                     pii: found.is_none_or(|declared| declared.pii),
                 },
             }

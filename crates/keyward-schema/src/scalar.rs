@@ -5,7 +5,7 @@ use crate::form::{Form, words};
 #[cfg(feature = "tools")]
 use crate::json_schema::{Json, Schemas, json};
 use crate::model::{
-    Algorithm, Case, Date, Invalidate, Lifecycle, OnFull, OnOutage, OnWrite, Phase, Policy,
+    Algorithm, Case, Date, Invalidate, Keep, Lifecycle, OnFull, OnOutage, OnWrite, Phase, Policy,
     RuleSet, Severity,
 };
 use crate::reading::Reading;
@@ -428,6 +428,7 @@ words!(Lifecycle: "a lifecycle such as `\"cache\"`",
     Lifecycle::ALL.map(|lifecycle| (lifecycle.name(), lifecycle)));
 words!(OnWrite: "`\"set\"` or `\"keep\"`", [("set", OnWrite::Set), ("keep", OnWrite::Keep)]);
 words!(OnFull: "`\"trim\"` or `\"refuse\"`", [("trim", OnFull::Trim), ("refuse", OnFull::Refuse)]);
+words!(Keep: "`\"first\"` or `\"last\"`", [("first", Keep::First), ("last", Keep::Last)]);
 words!(Invalidate: "`\"index\"` or `\"scan\"`",
     [("index", Invalidate::Index), ("scan", Invalidate::Scan)]);
 words!(Algorithm: "`\"fixed-window\"`, `\"sliding-window\"` or `\"gcra\"`", [

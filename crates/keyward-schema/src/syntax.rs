@@ -193,15 +193,17 @@ fn floor_boundary(text: &str, offset: usize) -> usize {
     offset
 }
 
+/// The entries in the order of the file. The parser sorts them by name: to keep their order it would
+/// need two crates more, which every user of `keyspace!` would compile.
 fn entries(file: FileId, table: DeTable<'_>) -> Vec<Entry> {
-    table
-        .into_iter()
-        .map(|(key, value)| {
-            let span = Span::new(file, key.span());
-            let key = Spanned::new(key.into_inner().into_owned(), span);
-            Entry { key, item: item(file, value) }
-        })
-        .collect()
+    let entries = table.into_iter().map(|(key, value)| {
+        let span = Span::new(file, key.span());
+        let key = Spanned::new(key.into_inner().into_owned(), span);
+        Entry { key, item: item(file, value) }
+    });
+    let mut entries: Vec<Entry> = entries.collect();
+    entries.sort_by_key(|entry| entry.key.span.start);
+    entries
 }
 
 fn item(file: FileId, value: toml::Spanned<DeValue<'_>>) -> Item {

@@ -5,8 +5,8 @@ use crate::form::{AnyName, Form, Id, Map, OneOrMany, ParamName, table};
 use crate::json_schema::{Json, Schemas, json};
 use crate::layout::LayoutTable;
 use crate::model::{
-    Case, Date, Invalidate, Invalidation, Lifecycle, OnFull, OnWrite, Phase, RuleSet, Severity,
-    Value,
+    Case, Date, Invalidate, Invalidation, Keep, Lifecycle, OnFull, OnWrite, Phase, RuleSet,
+    Severity, Value,
 };
 use crate::param::ParamForm;
 use crate::reading::Reading;
@@ -52,14 +52,10 @@ table! {
         optional groups: Map<Id, GroupTable>,
         /// Who answers for definitions.
         optional owners: Map<AnyName, OwnerTable>,
-        /// Who uses which keys; reserved: accepted and not read yet.
-        optional services: Reserved,
         /// Keys of other software on the same server: counted, never judged.
         optional foreign: Map<Id, ForeignTable>,
         /// Renames of keys that are under way.
         optional migrations: Map<Id, MigrationTable>,
-        /// How human text becomes an identifier; reserved: accepted and not read yet.
-        optional text: Reserved,
         /// Findings that are accepted for the whole keyspace.
         optional allow: Vec<Spanned<AllowTable>>,
     }
@@ -100,25 +96,6 @@ impl Form for Version {
     }
 }
 
-/// A table that is kept for later: anything may stand in it.
-#[derive(Debug)]
-pub(crate) struct Reserved;
-
-impl Form for Reserved {
-    fn what() -> String {
-        "a table".to_owned()
-    }
-
-    fn read(item: &Item, reading: &mut Reading<'_>) -> Option<Self> {
-        reading.table::<Self>(item).map(|_| Reserved)
-    }
-
-    #[cfg(feature = "tools")]
-    fn schema(_: &mut Schemas) -> Json {
-        json!({ "type": "object" })
-    }
-}
-
 table! {
     /// `[keyspace]`: what all keys have in common.
     KeyspaceTable {
@@ -136,7 +113,7 @@ table! {
         optional db: Integer<0, 1_000_000>,
         /// Whether the keyspace must work on a Redis Cluster; `false` unless given.
         optional cluster: bool,
-        /// The longest key that is allowed, in bytes.
+        /// The longest key that is allowed, in bytes; builders refuse longer ones and parsers do not read them.
         optional max_key_len: Integer<1, 536_870_912>,
     }
 }
@@ -254,8 +231,10 @@ table! {
         optional max_len: Count,
         /// The bound on a value's size.
         optional max_bytes: Size,
-        /// What happens when `max_len` is reached; `"trim"` unless given.
+        /// What happens when `max_len` is reached: `"trim"` unless given, and for a set or a hash, which have no order, always `"refuse"`.
         optional on_full: OnFull,
+        /// Which end of a list or sorted set stays when it is trimmed.
+        optional keep: Keep,
         /// How a parameter that an event leaves free is resolved.
         optional invalidate: Invalidate,
         /// Keys of this definition, written like the pattern: without the prefix.

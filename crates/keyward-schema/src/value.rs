@@ -4,7 +4,7 @@ use crate::Diagnostic;
 use crate::form::{Form, Id, Name, OneOrMany, table, unknown_word, words};
 #[cfg(feature = "tools")]
 use crate::json_schema::{Json, Schemas, json};
-use crate::model::{JsonType, Value};
+use crate::model::{JsonType, OnWrite, Value};
 use crate::reading::Reading;
 use crate::scalar::NonEmpty;
 use crate::span::{Span, Spanned};
@@ -63,6 +63,8 @@ table! {
         optional optional: bool,
         /// The field's own TTL (Redis 7.4, Valkey 9).
         optional ttl: TtlForm,
+        /// What writing this field alone does to a TTL of the key that is running; the key's `on_write` unless given.
+        optional on_write: OnWrite,
         /// What the field means.
         optional doc: String,
     }
@@ -359,6 +361,7 @@ pub(crate) struct FieldForm {
     pub(crate) value: Value,
     pub(crate) optional: bool,
     pub(crate) ttl: Option<Spanned<TtlForm>>,
+    pub(crate) on_write: Option<Spanned<OnWrite>>,
     pub(crate) doc: Option<Spanned<String>>,
 }
 
@@ -369,7 +372,8 @@ impl Form for FieldForm {
     }
 
     fn read(item: &Item, reading: &mut Reading<'_>) -> Option<Self> {
-        let plain = |value, optional| FieldForm { value, optional, ttl: None, doc: None };
+        let plain =
+            |value, optional| FieldForm { value, optional, ttl: None, on_write: None, doc: None };
         match &item.kind {
             Kind::String(name) => {
                 let (name, optional) = match name.strip_suffix('?') {
@@ -381,12 +385,21 @@ impl Form for FieldForm {
             Kind::Array(_) => Value::read(item, reading).map(|value| plain(value, false)),
             Kind::Table(_) => {
                 let table = FieldTable::read(item, reading)?;
-                let FieldTable { simple, json, reference, key, compress, optional, ttl, doc } =
-                    table;
+                let FieldTable {
+                    simple,
+                    json,
+                    reference,
+                    key,
+                    compress,
+                    optional,
+                    ttl,
+                    on_write,
+                    doc,
+                } = table;
                 let contents = Contents { simple, json, reference, key, compress };
                 let value = contents.value(item, reading)?;
                 let optional = optional.is_some_and(|optional| optional.value);
-                Some(FieldForm { value, optional, ttl, doc })
+                Some(FieldForm { value, optional, ttl, on_write, doc })
             }
             _ => reading.mismatch(item),
         }

@@ -152,6 +152,24 @@ shows!(
     errors("[keys.a]\npattern = \"a\"\nttl = \"none\"\nl1 = \"10s\"\n")
 );
 shows!(
+    a_trim_that_would_lose_anything_or_that_nothing_asks_for,
+    errors(
+        "[keys.a]\npattern = \"a\"\ntype = \"set\"\nmember = \"text\"\nmax_len = 9\non_full = \"trim\"\n\
+         [keys.b]\npattern = \"b\"\ntype = \"hash\"\nmax_len = 9\non_full = \"trim\"\nkeep = \"first\"\n\
+         [keys.c]\npattern = \"c\"\ntype = \"list\"\nvalue = \"text\"\nkeep = \"first\"\n\
+         [keys.d]\npattern = \"d\"\nvalue = \"text\"\non_full = \"refuse\"\n\
+         [keys.e]\npattern = \"e\"\ntype = \"list\"\nvalue = \"text\"\nmax_len = 9\non_full = \"refuse\"\nkeep = \"last\"\n\
+         [keys.f]\npattern = \"f\"\ntype = \"stream\"\nvalue = \"text\"\nmax_len = 9\nkeep = \"first\"\n"
+    )
+);
+shows!(
+    a_type_for_fields_of_any_name_and_a_write_that_never_happens,
+    errors(
+        "[keys.a]\npattern = \"a\"\nfields = { \"*\" = \"uint\" }\n\
+         [keys.b]\npattern = \"b\"\ntype = \"stream\"\n[keys.b.fields]\nat = { type = \"uint\", on_write = \"keep\" }\n"
+    )
+);
+shows!(
     a_layout_with_an_unknown_slot_and_a_bad_shape,
     format!(
         "{}\n{}",
@@ -423,4 +441,28 @@ fn standard_input_is_no_schema() {
     let loaded = load(Path::new("-"));
     let text = render(&loaded.sources, &loaded.schema.unwrap_err(), &Style::default());
     snapshot("standard_input_is_no_schema", &text);
+}
+
+#[test]
+fn what_nothing_reads_yet_is_refused_with_what_to_do_instead() {
+    let text = "[text.header]\nsteps = []\n[services.mailer]\nuses = []\n[channels.changed]\n\
+                [params]\ntitle = { type = \"text\", from = \"header\" }\n\
+                [keys.flag]\npattern = \"flag\"\nprefix = false\n";
+    let loaded = read(&format!("{HEAD}{text}"));
+    let errors = loaded.schema.unwrap_err();
+    let messages: Vec<_> = errors.iter().map(|error| error.message.as_str()).collect();
+    assert_eq!(
+        messages,
+        ["text", "services", "channels", "from", "prefix"]
+            .map(|field| format!("`{field}` is not supported yet"))
+    );
+    assert!(errors.iter().all(|error| error.help.len() == 1));
+}
+
+#[test]
+fn a_word_with_a_meaning_is_a_word_of_a_slot() {
+    let text =
+        "[layout]\nshape = \"<type>:<rest...>\"\ntype = [\"list\"]\nmeans = { lst = \"list\" }\n";
+    let errors = read(&format!("{HEAD}{text}")).schema.unwrap_err();
+    assert_eq!(errors[0].message, "no slot has the word `lst`");
 }

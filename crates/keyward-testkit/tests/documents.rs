@@ -32,3 +32,14 @@ fn no_page_needs_mdbook_to_be_read() {
         assert!(!text.contains("{{#"), "`{}` has a directive of mdBook", page.display());
     }
 }
+
+#[test]
+fn files_that_the_documents_name_exist() {
+    for page in ["CONTRIBUTING.md", "docs/src/contributing.md"] {
+        let text = fs::read_to_string(repository().join(page)).expect("the page is readable");
+        let named = text.split('`').skip(1).step_by(2).filter(|code| code.starts_with("crates/"));
+        for path in named {
+            assert!(repository().join(path).exists(), "{page}: there is no `{path}`");
+        }
+    }
+}

@@ -3,8 +3,16 @@
 use crate::FieldValue;
 use crate::kind::Plain;
 
-/// Spells values of type `V` as bytes.
-pub trait Codec<V> {
+mod sealed {
+    pub trait Sealed {}
+
+    impl Sealed for crate::kind::Plain {}
+    impl Sealed for crate::kind::Json {}
+    impl<C> Sealed for crate::kind::Zstd<C> {}
+}
+
+/// Spells values of type `V` as bytes: the spellings in [`kind`](crate::kind), and no others.
+pub trait Codec<V>: sealed::Sealed {
     /// The bytes of a value.
     ///
     /// # Errors
@@ -52,10 +60,10 @@ impl<V: serde::Serialize + serde::de::DeserializeOwned> Codec<V> for crate::kind
 }
 
 /// The most that a compressed value may grow to, whatever it claims.
-#[cfg(feature = "store")]
+#[cfg(feature = "zstd")]
 const MAX_DECOMPRESSED: usize = 64 << 20;
 
-#[cfg(feature = "store")]
+#[cfg(feature = "zstd")]
 impl<V, C: Codec<V>> Codec<V> for crate::kind::Zstd<C> {
     fn encode(value: &V) -> Result<Vec<u8>, String> {
         zstd::bulk::compress(&C::encode(value)?, 0).map_err(|error| error.to_string())

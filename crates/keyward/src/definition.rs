@@ -20,6 +20,8 @@ pub struct Definition {
     pub ttl: Ttl,
     /// What a store does beyond reading and writing
     pub behaviour: Behaviour,
+    /// Whether its schema says that it works on a cluster
+    pub cluster: bool,
     /// Its old names, while a migration lasts
     #[doc(hidden)]
     pub former: &'static [Former],
@@ -29,7 +31,7 @@ pub struct Definition {
     pub number: u32,
     #[doc(hidden)]
     pub parts: &'static [Part],
-    /// Whether a key may belong to a more specific definition although each of its values is good
+    /// Whether a key may be too long or belong to a more specific definition although each of its values is good
     #[doc(hidden)]
     pub shadowed: bool,
 }
@@ -53,6 +55,7 @@ impl Definition {
             lifecycle,
             ttl,
             behaviour,
+            cluster: false,
             former: &[],
             params,
             number,
@@ -65,6 +68,13 @@ impl Definition {
     #[must_use]
     pub const fn behaving(mut self, behaviour: Behaviour) -> Self {
         self.behaviour = behaviour;
+        self
+    }
+
+    #[doc(hidden)]
+    #[must_use]
+    pub const fn clustered(mut self) -> Self {
+        self.cluster = true;
         self
     }
 
@@ -92,6 +102,7 @@ impl Definition {
 
 /// What a store does beyond reading and writing a key. Times are in milliseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 #[allow(clippy::struct_excessive_bools, reason = "each is a switch of the schema, on or off")]
 pub struct Behaviour {
     /// By how many thousandths a TTL may be shortened
@@ -104,6 +115,8 @@ pub struct Behaviour {
     pub max_len: Option<u64>,
     /// Whether a write to a full collection is refused; otherwise it is trimmed
     pub refuse_when_full: bool,
+    /// Which end of an ordered collection stays when it is trimmed; `None` where the schema does not say
+    pub keep: Option<Keep>,
     /// The bound on a value's size
     pub max_bytes: Option<u64>,
     /// Where events find its keys by an index: the parameters that events bind, for each way in which
@@ -139,6 +152,7 @@ impl Behaviour {
         sliding: false,
         max_len: None,
         refuse_when_full: false,
+        keep: None,
         max_bytes: None,
         indexes: &[],
         l1_ms: None,
@@ -154,8 +168,60 @@ impl Behaviour {
     };
 }
 
+/// Each option as a method, so that generated code does not break when another is added.
+macro_rules! options {
+    (
+        on: $($switch:ident)*;
+        some: $($bound:ident: $inner:ty),*;
+        is: $($value:ident: $ty:ty),*;
+    ) => {
+        #[doc(hidden)]
+        impl Behaviour {
+            $(
+                #[must_use]
+                pub const fn $switch(mut self) -> Self {
+                    self.$switch = true;
+                    self
+                }
+            )*
+            $(
+                #[must_use]
+                pub const fn $bound(mut self, value: $inner) -> Self {
+                    self.$bound = Some(value);
+                    self
+                }
+            )*
+            $(
+                #[must_use]
+                pub const fn $value(mut self, value: $ty) -> Self {
+                    self.$value = value;
+                    self
+                }
+            )*
+        }
+    };
+}
+
+options! {
+    on: keep_ttl sliding refuse_when_full early_refresh closed_on_outage negative;
+    some: max_len: u64, keep: Keep, max_bytes: u64, l1_ms: u64, stale_ms: u64, negative_ms: u64,
+        load_lock_ms: u64, limit: u64, window_ms: u64;
+    is: jitter: u16, indexes: &'static [&'static [usize]], algorithm: Algorithm;
+}
+
+/// Which end of an ordered collection stays when it is trimmed to its `max_len`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Keep {
+    /// The first entries of a list; the lowest scores of a sorted set
+    First,
+    /// The last entries of a list or a stream; the highest scores of a sorted set
+    Last,
+}
+
 /// How a rate limit counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Algorithm {
     /// A window begins with its first request
     FixedWindow,
@@ -234,6 +300,7 @@ pub enum Part {
 
 /// What may become of a key before its time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Lifecycle {
     /// Never expires, never evicted
     Protected,

@@ -1,9 +1,7 @@
 //! The fields of a hash: from bytes and to bytes.
 
 use crate::kind::Plain;
-use crate::{
-    Codec, Date, FieldError, FieldErrorKind, Key, ParamValue, Timestamp, Unix, UnixMs, Uuid,
-};
+use crate::{Date, FieldError, FieldErrorKind, Key, ParamValue, Timestamp, Unix, UnixMs, Uuid};
 use std::fmt;
 use std::marker::PhantomData;
 
@@ -136,6 +134,10 @@ pub trait Fields: Sized {
     #[doc(hidden)]
     const TTLS: &'static [(&'static str, u64)];
 
+    /// Those whose write leaves a TTL of the key that is running.
+    #[doc(hidden)]
+    const KEEPS_TTL: &'static [&'static str];
+
     /// Whether others are admitted.
     #[doc(hidden)]
     const OPEN: bool;
@@ -224,14 +226,16 @@ impl<F, V, C> Field<F, V, C> {
     }
 
     /// The change that sets it.
+    #[cfg(feature = "store")]
     pub fn to(self, value: &V) -> Change<F>
     where
-        C: Codec<V>,
+        C: crate::Codec<V>,
     {
         Change { name: self.name, value: C::encode(value).map(Some), of: PhantomData }
     }
 
     /// The change that removes it. A field that must be there cannot be removed: the update fails.
+    #[cfg(feature = "store")]
     pub fn removed(self) -> Change<F> {
         Change { name: self.name, value: Ok(None), of: PhantomData }
     }
@@ -252,20 +256,22 @@ impl<F, V, C> fmt::Debug for Field<F, V, C> {
 }
 
 /// What becomes of a field.
+#[cfg(feature = "store")]
 pub struct Change<F> {
     pub(crate) name: &'static str,
     pub(crate) value: Result<Option<Vec<u8>>, String>,
     of: PhantomData<fn() -> F>,
 }
 
+#[cfg(feature = "store")]
 impl<F> fmt::Debug for Change<F> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Change({})", self.name)
     }
 }
 
-/// What a field can be added up in.
-pub trait Number {
+/// What a field can be added up in: `i64`, `u64` and `f64`.
+pub trait Number: sealed::Sealed {
     /// The server's command.
     #[doc(hidden)]
     const INCREMENT: &'static str;
@@ -283,6 +289,14 @@ impl Number for f64 {
     const INCREMENT: &'static str = "HINCRBYFLOAT";
 }
 
+mod sealed {
+    pub trait Sealed {}
+
+    impl Sealed for i64 {}
+    impl Sealed for u64 {}
+    impl Sealed for f64 {}
+}
+
 /// The fields of a hash of which the schema names none.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct AnyFields(pub Vec<(Vec<u8>, Vec<u8>)>);
@@ -292,6 +306,7 @@ impl Fields for AnyFields {
     const FIELDS: &'static [&'static str] = &[];
     const REQUIRED: &'static [&'static str] = &[];
     const TTLS: &'static [(&'static str, u64)] = &[];
+    const KEEPS_TTL: &'static [&'static str] = &[];
     const OPEN: bool = true;
 
     fn read(hash: &mut Hash) -> Option<Self> {
@@ -339,6 +354,16 @@ impl Hash {
         value.map(Some).or_else(|| self.wrong(at, FieldErrorKind::Malformed))
     }
 
+    #[cfg(not(feature = "json"))]
+    pub fn required_json<T>(&mut self, at: usize) -> Option<T> {
+        self.wrong(at, FieldErrorKind::Malformed)
+    }
+
+    #[cfg(not(feature = "json"))]
+    pub fn optional_json<T>(&mut self, at: usize) -> Option<Option<T>> {
+        self.wrong(at, FieldErrorKind::Malformed)
+    }
+
     /// The fields that the schema does not name.
     pub fn others(&mut self) -> Vec<(Vec<u8>, Vec<u8>)> {
         std::mem::take(&mut self.others)
@@ -349,6 +374,11 @@ impl Hash {
         None
     }
 }
+
+/// Generated code calls these methods all the same, so that its one error is the one that names the
+/// feature: see `__needs_json`.
+#[cfg(not(feature = "json"))]
+const NO_JSON: &str = "enable the feature `json` of keyward";
 
 /// A struct on its way into a hash. Remembers the first field that cannot be written.
 #[doc(hidden)]
@@ -383,6 +413,16 @@ impl Pairs {
         if let Some(value) = value {
             self.required_json(name, value);
         }
+    }
+
+    #[cfg(not(feature = "json"))]
+    pub fn required_json<T>(&mut self, name: &str, _: &T) {
+        self.wrong.get_or_insert((name.to_owned(), NO_JSON.to_owned()));
+    }
+
+    #[cfg(not(feature = "json"))]
+    pub fn optional_json<T>(&mut self, name: &str, _: &Option<T>) {
+        self.wrong.get_or_insert((name.to_owned(), NO_JSON.to_owned()));
     }
 
     pub fn others(&mut self, others: &[(Vec<u8>, Vec<u8>)]) {

@@ -6,11 +6,28 @@ pub use keyward_pattern::{Found, Tables};
 #[cfg(feature = "json")]
 pub use serde_json::Value as JsonValue;
 
+/// Stands for JSON in code that does not compile without the feature: see `__needs_json`.
+#[cfg(not(feature = "json"))]
+#[derive(Debug, Clone, PartialEq)]
+pub struct JsonValue;
+
 use crate::{
     BuildError, Definition, Event, Fixed, Key, Keyspace, ParamValue, Prefix, Reserved, ValueError,
 };
 use keyward_pattern::escape_glob;
 use std::fmt;
+
+/// The form of generated code that this version of the library understands. Raised whenever code that an
+/// older `keyward generate` wrote would not compile or would do something else.
+const FORMAT: u32 = 1;
+
+/// Stops the compiler at a file that another version of `keyward generate` wrote.
+pub const fn assert_format(format: u32) {
+    assert!(
+        format == FORMAT,
+        "this file was generated for another version of keyward: run `keyward generate` of the same version again"
+    );
+}
 
 /// Reads the tables that a generated module carries as base64.
 ///
@@ -227,10 +244,13 @@ fn read_prefix<S: Keyspace>(found: &Found<'_>) -> Option<S::Prefix> {
     S::Prefix::make(&mut Source::found(found, 0))
 }
 
-/// The key, unless it belongs to a more specific definition.
+/// The key, unless it is too long or belongs to a more specific definition.
 pub fn unreserved<K: Key>(key: K) -> Result<K, Reserved> {
     let mut bare = String::with_capacity(key.bare_len());
     key.write_bare(&mut bare);
+    if K::Keyspace::tables().max_bare_len().is_some_and(|max| bare.len() > max) {
+        return Err(Reserved::too_long(K::DEFINITION.name, &bare));
+    }
     match read_bare::<K::Keyspace>(&bare) {
         Some(other) if other.definition().number != K::DEFINITION.number => {
             Err(Reserved::new(K::DEFINITION.name, other.definition().name, &bare))
@@ -388,7 +408,7 @@ pub fn show<K: Key>(key: &K, f: &mut fmt::Formatter<'_>) -> fmt::Result
 where
     <K::Keyspace as Keyspace>::Prefix: Fixed,
 {
-    f.pad(&key.key_behind(&<K::Keyspace as Keyspace>::Prefix::default()))
+    f.pad(&key.key_with_prefix(&<K::Keyspace as Keyspace>::Prefix::default()))
 }
 
 /// Any key behind a pointer, for the enum of all of them.
@@ -421,7 +441,7 @@ impl<K: Key> AnyKey for K {
 pub trait AnyEvent<S: Keyspace> {
     fn name(&self) -> &'static str;
     fn keys(&self) -> Vec<S>;
-    fn searches_behind(&self, prefix: &S::Prefix) -> Vec<Search>;
+    fn searches_with_prefix(&self, prefix: &S::Prefix) -> Vec<Search>;
 }
 
 impl<E: Event> AnyEvent<E::Keyspace> for E {
@@ -433,7 +453,7 @@ impl<E: Event> AnyEvent<E::Keyspace> for E {
         Event::keys(self)
     }
 
-    fn searches_behind(&self, prefix: &<E::Keyspace as Keyspace>::Prefix) -> Vec<Search> {
-        Event::searches_behind(self, prefix)
+    fn searches_with_prefix(&self, prefix: &<E::Keyspace as Keyspace>::Prefix) -> Vec<Search> {
+        Event::searches_with_prefix(self, prefix)
     }
 }

@@ -10,7 +10,7 @@ use std::hash::Hash;
 ///
 /// Its parameters are valid by construction, so that building cannot fail. Every key has `key()` and
 /// `glob()` of its own; the rest comes with this trait: `use keyward::Key as _;`. What is named
-/// `…_behind` takes a [`Prefix`], where the schema's has parameters.
+/// `…_with_prefix` takes a [`Prefix`], where the schema's has parameters.
 pub trait Key: Clone + fmt::Debug + Eq + Hash + Send + Sync + Sized + 'static {
     /// All keys of its schema.
     type Keyspace: Keyspace + From<Self>;
@@ -49,25 +49,25 @@ pub trait Key: Clone + fmt::Debug + Eq + Hash + Send + Sync + Sized + 'static {
     #[inline]
     fn write_key(&self, out: &mut String)
     where
-        Behind<Self>: Fixed,
+        PrefixOf<Self>: Fixed,
     {
-        self.write_behind(&Behind::<Self>::default(), out);
+        self.write_with_prefix(&PrefixOf::<Self>::default(), out);
     }
 
     /// The key's Redis Cluster slot.
     fn slot(&self) -> u16
     where
-        Behind<Self>: Fixed,
+        PrefixOf<Self>: Fixed,
     {
-        self.slot_behind(&Behind::<Self>::default())
+        self.slot_with_prefix(&PrefixOf::<Self>::default())
     }
 
     /// Reads a key; `None` if it is one of another definition or of none.
     fn parse(key: impl AsRef<[u8]>) -> Option<Self>
     where
-        Behind<Self>: Fixed,
+        PrefixOf<Self>: Fixed,
     {
-        Self::parse_behind(key).map(|(_, key)| key)
+        Self::parse_with_prefix(key).map(|(_, key)| key)
     }
 
     /// How long this very key lives: where a parameter decides, what its word says.
@@ -87,7 +87,7 @@ pub trait Key: Clone + fmt::Debug + Eq + Hash + Send + Sync + Sized + 'static {
 
     /// The key. One allocation.
     #[inline]
-    fn key_behind(&self, prefix: &Behind<Self>) -> String {
+    fn key_with_prefix(&self, prefix: &PrefixOf<Self>) -> String {
         let mut key = String::with_capacity(prefix.len() + self.bare_len());
         prefix.write(&mut key);
         self.write_bare(&mut key);
@@ -96,19 +96,19 @@ pub trait Key: Clone + fmt::Debug + Eq + Hash + Send + Sync + Sized + 'static {
 
     /// Appends the key.
     #[inline]
-    fn write_behind(&self, prefix: &Behind<Self>, out: &mut String) {
+    fn write_with_prefix(&self, prefix: &PrefixOf<Self>, out: &mut String) {
         out.reserve(prefix.len() + self.bare_len());
         prefix.write(out);
         self.write_bare(out);
     }
 
     /// The key's Redis Cluster slot.
-    fn slot_behind(&self, prefix: &Behind<Self>) -> u16 {
-        slot(self.key_behind(prefix).as_bytes())
+    fn slot_with_prefix(&self, prefix: &PrefixOf<Self>) -> u16 {
+        slot(self.key_with_prefix(prefix).as_bytes())
     }
 
     /// Reads a key and the prefix it stands behind.
-    fn parse_behind(key: impl AsRef<[u8]>) -> Option<(Behind<Self>, Self)> {
+    fn parse_with_prefix(key: impl AsRef<[u8]>) -> Option<(PrefixOf<Self>, Self)> {
         generated::parse_one(key.as_ref())
     }
 
@@ -128,13 +128,13 @@ pub trait Key: Clone + fmt::Debug + Eq + Hash + Send + Sync + Sized + 'static {
 }
 
 /// The prefix of a key.
-type Behind<K> = <<K as Key>::Keyspace as Keyspace>::Prefix;
+type PrefixOf<K> = <<K as Key>::Keyspace as Keyspace>::Prefix;
 
 /// A prefix without parameters.
 #[diagnostic::on_unimplemented(
     message = "the prefix of this keyspace has parameters",
     label = "needs the prefix",
-    note = "use the method that takes it: `key_behind`, `write_behind`, `slot_behind`, `parse_behind`"
+    note = "use the method that takes it: `key_with_prefix`, `write_with_prefix`, `slot_with_prefix`, `parse_with_prefix`"
 )]
 pub trait Fixed: Default {}
 
@@ -147,7 +147,7 @@ pub trait Keyspace: Clone + fmt::Debug + Eq + Hash + Send + Sync + Sized + 'stat
     fn definition(&self) -> &'static Definition;
 
     /// Appends the key.
-    fn write_behind(&self, prefix: &Self::Prefix, out: &mut String);
+    fn write_with_prefix(&self, prefix: &Self::Prefix, out: &mut String);
 
     #[doc(hidden)]
     fn values(&self) -> Vec<String>;
@@ -211,12 +211,12 @@ pub trait Event: Clone + fmt::Debug + Eq + Hash + Send + Sync + Sized + 'static 
     fn keys(&self) -> Vec<Self::Keyspace>;
 
     /// Globs that find the others.
-    fn globs_behind(&self, prefix: &<Self::Keyspace as Keyspace>::Prefix) -> Vec<String> {
-        self.searches_behind(prefix).into_iter().map(|search| search.glob).collect()
+    fn globs_with_prefix(&self, prefix: &<Self::Keyspace as Keyspace>::Prefix) -> Vec<String> {
+        self.searches_with_prefix(prefix).into_iter().map(|search| search.glob).collect()
     }
 
     #[doc(hidden)]
-    fn searches_behind(&self, prefix: &<Self::Keyspace as Keyspace>::Prefix) -> Vec<Search>;
+    fn searches_with_prefix(&self, prefix: &<Self::Keyspace as Keyspace>::Prefix) -> Vec<Search>;
 
     #[doc(hidden)]
     fn make(source: &mut Source<'_>) -> Option<Self>;

@@ -110,9 +110,15 @@
 //!
 //! # Features
 //!
+//! All are on by default, and each adds to the others.
+//!
 //! - `macros`: [`keyspace!`]
 //! - `json`: fields and values that hold JSON, with serde
+//! - `zstd`: values that are compressed
 //! - `store`: the [`Store`], on the client `redis`; without it the crate needs no network
+//! - `cluster`: a store at a cluster
+//! - `tls`: a store at a server with TLS
+//! - `metrics`: what a store does, counted by the crate `metrics`
 //!
 //! At run time there is neither TOML nor a template, and no proof is repeated.
 
@@ -135,9 +141,11 @@ mod value_macros;
 
 pub use codec::Codec;
 pub use date::Date;
-pub use definition::{Algorithm, Behaviour, Definition, Lifecycle, Param, Ttl};
+pub use definition::{Algorithm, Behaviour, Definition, Keep, Lifecycle, Param, Ttl};
 pub use error::{BuildError, FieldError, FieldErrorKind, Reserved, ValueError};
-pub use field::{AnyFields, Change, Field, FieldValue, Fields, Number};
+#[cfg(feature = "store")]
+pub use field::Change;
+pub use field::{AnyFields, Field, FieldValue, Fields, Number};
 pub use key::{Event, Fixed, Key, Keyspace, Prefix};
 #[cfg(feature = "macros")]
 pub use keyward_macros::keyspace;
@@ -145,9 +153,9 @@ pub use keyward_pattern::slot;
 pub use param::ParamValue;
 #[cfg(feature = "store")]
 pub use store::{
-    Allowance, Behind, BreakerSettings, BreakerState, Builder, Clock, Counted, EntryId,
-    EntryIdError, Error, Handle, Invalidated, Lifespan, Pipeline, Promise, Request, Results, Score,
-    Store, Whole,
+    Allowance, BreakerSettings, BreakerState, Builder, Cause, Clock, Counted, EntryId,
+    EntryIdError, Error, Handle, Invalidated, Lifespan, LoadError, Pipeline, Prefixed, Promise,
+    Request, Results, Score, Store, Whole,
 };
 pub use timestamp::Timestamp;
 pub use unix::{Unix, UnixMs};

@@ -212,3 +212,34 @@ macro_rules! __key_value {
         }
     };
 }
+
+/// Names the feature that generated code needs, where these are on and off.
+macro_rules! needs {
+    ($name:ident, $missing:meta, $feature:literal, $what:literal) => {
+        #[cfg(not($missing))]
+        #[doc(hidden)]
+        #[macro_export]
+        macro_rules! $name {
+            () => {};
+        }
+
+        #[cfg($missing)]
+        #[doc(hidden)]
+        #[macro_export]
+        macro_rules! $name {
+            () => {
+                ::core::compile_error!(concat!(
+                    "this schema has ",
+                    $what,
+                    ": enable the feature `",
+                    $feature,
+                    "` of keyward"
+                ));
+            };
+        }
+    };
+}
+
+needs!(__needs_json, not(feature = "json"), "json", "JSON values");
+// Only a store compresses.
+needs!(__needs_zstd, all(feature = "store", not(feature = "zstd")), "zstd", "compressed values");

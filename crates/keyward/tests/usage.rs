@@ -55,10 +55,14 @@ fn a_text_is_checked_where_it_comes_in() {
         "`BTC:USDT` is not a value for `symbol` (regex [A-Za-z0-9/._-]{1,32})"
     );
     // ANCHOR_END: values
-    let limit = keys::RiskLimit {
-        api: values::Api::new("/api/order").unwrap(),
-        identifier: values::Identifier::new("192.168.1.1").unwrap(),
+    // Its values may be of any length, and `max_key_len` bounds the key: the constructor can fail.
+    let limit = |api: &str| {
+        let identifier = values::Identifier::new("192.168.1.1").unwrap();
+        keys::RiskLimit::new(values::Api::new(api).unwrap(), identifier)
     };
+    let too_long = limit(&"a".repeat(640)).unwrap_err();
+    assert!(too_long.to_string().ends_with("it is longer than `max_key_len` allows"), "{too_long}");
+    let limit = limit("/api/order").unwrap();
     assert_eq!(limit.key(), "bo:risk:limit:cache:%2Fapi%2Forder:192.168.1.1");
     assert_eq!(keys::RiskLimit::parse(limit.key()), Some(limit));
 }
@@ -205,8 +209,8 @@ fn a_prefix_with_parameters_is_bound_once() {
     assert_eq!(keys::Cart::glob(&acme, None), "acme:cart:*");
     assert_eq!(Key::parse("acme:cart:7"), Some((acme.clone(), Key::Cart(cart.clone()))));
     // ANCHOR_END: prefix
-    assert_eq!(cart.slot_behind(&acme), keyward::slot(b"acme:cart:7"));
-    assert_eq!(keys::Cart::parse_behind("acme:cart:7"), Some((acme, cart)));
+    assert_eq!(cart.slot_with_prefix(&acme), keyward::slot(b"acme:cart:7"));
+    assert_eq!(keys::Cart::parse_with_prefix("acme:cart:7"), Some((acme, cart)));
 }
 
 #[test]

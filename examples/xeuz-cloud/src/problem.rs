@@ -3,6 +3,7 @@
 use axum::Json;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
+use keyward::LoadError;
 use serde_json::json;
 use std::sync::Arc;
 
@@ -33,6 +34,15 @@ impl From<keyward::Error> for Problem {
     }
 }
 
+impl From<Arc<sqlx::Error>> for Problem {
+    fn from(error: Arc<sqlx::Error>) -> Self {
+        match &*error {
+            sqlx::Error::RowNotFound => Problem::NotFound,
+            _ => Problem::Database(error),
+        }
+    }
+}
+
 impl From<sqlx::Error> for Problem {
     fn from(error: sqlx::Error) -> Self {
         Arc::new(error).into()
@@ -40,12 +50,9 @@ impl From<sqlx::Error> for Problem {
 }
 
 /// All who waited for the same load share its error.
-impl From<Arc<sqlx::Error>> for Problem {
-    fn from(error: Arc<sqlx::Error>) -> Self {
-        match &*error {
-            sqlx::Error::RowNotFound => Problem::NotFound,
-            _ => Problem::Database(error),
-        }
+impl From<LoadError<sqlx::Error>> for Problem {
+    fn from(error: LoadError<sqlx::Error>) -> Self {
+        error.into_shared().into()
     }
 }
 

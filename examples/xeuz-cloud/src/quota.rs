@@ -26,8 +26,9 @@ impl Quotas {
     /// Counts an upload, or with a negative number a deletion, that the database has.
     pub async fn count(&self, user_id: Uuid, bytes: i64) {
         let counted = self.store.at(keys::QuotaUsed { user_id }).add(bytes).await;
-        // Refused below zero, or not heard of: either way the counter is wrong from here on.
-        if !counted.is_ok_and(|it| it.counted) {
+        // Refused below zero, or not heard of: either way the counter is wrong from here on. One that began
+        // with this upload may have been lost before.
+        if !counted.is_ok_and(|it| it.counted && it.value != bytes) {
             *self.wrong().entry(user_id).or_default() += 1;
         }
     }
@@ -40,8 +41,10 @@ impl Quotas {
         if let Some(missed) = missed {
             return self.recount(user_id, missed).await;
         }
-        match self.store.at(keys::QuotaUsed { user_id }).get().await {
-            Ok(used) => Ok(used),
+        match self.store.at(keys::QuotaUsed { user_id }).find().await {
+            Ok(Some(used)) => Ok(used),
+            // Lost, or never written: zero would give away the whole storage again.
+            Ok(None) => self.recount(user_id, 0).await,
             Err(_) => self.database.used(user_id).await,
         }
     }

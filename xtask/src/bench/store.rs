@@ -201,8 +201,7 @@ fn at_most_ns(time: f64) -> String {
 }
 
 async fn open_breaker(table: &mut Table, server: Server) -> Result<()> {
-    let breaker =
-        BreakerSettings { cooldown: Duration::from_secs(600), ..BreakerSettings::default() };
+    let breaker = BreakerSettings::default().cooldown(Duration::from_secs(600));
     let store = Store::builder(server.url()).breaker(breaker).connect().await?;
     drop(server);
     while store.breaker() != BreakerState::Open {

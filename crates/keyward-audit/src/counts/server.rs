@@ -20,7 +20,8 @@ pub(crate) struct Got {
     pub(crate) setting: usize,
     /// `None` where it could not be seen
     pub(crate) value: Option<String>,
-    /// Why it could not be seen, where that is known
+    /// Why it could not be seen, where the server said so
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) unseen: Option<String>,
 }
 

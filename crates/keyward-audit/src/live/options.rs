@@ -1,5 +1,6 @@
 //! How a server is to be read.
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64};
@@ -35,7 +36,7 @@ pub struct Options {
     /// Reads only keys that match this glob, as SCAN understands it
     pub matching: Option<String>,
     /// Settings to ask for, by their names in `redis.conf`, beside those that are always told
-    pub settings: Vec<String>,
+    pub settings: BTreeSet<String>,
     /// Looks up only so many per cent of the keys, chosen by their hash
     pub sample: Option<f64>,
     /// How many elements of a collection, or nodes of a list, MEMORY USAGE looks at; from these the
@@ -78,12 +79,12 @@ impl Default for Options {
             encodings: true,
             bound: Some(Bound::default()),
             matching: None,
-            settings: Vec::new(),
+            settings: BTreeSet::new(),
             sample: None,
             memory_samples: 256,
             elements: 1_000,
             timeout: Duration::from_secs(10),
-            patience: Duration::from_secs(60),
+            patience: Duration::from_mins(1),
             force: false,
             tls: Tls::default(),
             user: None,
@@ -113,7 +114,7 @@ pub struct Bound {
     /// How much longer another client may wait than on an idle server. A PING every 5 ms measures that
     /// against the fastest of the last minute. The scan keeps half of them within a twentieth of this, first
     /// by looking up fewer keys at once, then by pauses; when the second one of up to a hundred takes longer
-    /// than all of it, both are halved
+    /// than all of it, the keys at once are halved, or the pauses doubled
     pub max_latency: Duration,
     /// The most commands a second, on average since the scan began; a group is sent at once
     pub max_ops: Option<u64>,

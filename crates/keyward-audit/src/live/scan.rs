@@ -35,6 +35,7 @@ pub(super) fn read<O: Observer>(
     let mut lines = Lines::open(task)?;
     let questions = lines.questions(task, &mut shard.notes)?;
     let values = lines.may_read_values(task, &mut shard.notes);
+    shard.values_unread = options.values && !values;
     let before = lines.databases(task, &mut shard.missing)?;
     shard.dbsize_before = before.keys();
     options.progress.expected.fetch_add(before.keys().unwrap_or(0), Ordering::Relaxed);

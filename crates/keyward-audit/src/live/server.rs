@@ -1,6 +1,6 @@
 //! What a server says of itself, and what it lets this user do.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::Ordering;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -145,6 +145,15 @@ impl Info {
         self.0.contains_key("module")
     }
 
+    /// Whether it is a cluster's node that links the keys of each slot, which takes memory for each.
+    pub(super) fn links_slots(&self) -> bool {
+        let (family, version) = self.family();
+        let mut numbers = version.split('.').map(|number| number.parse::<u32>().unwrap_or(0));
+        let version = (numbers.next().unwrap_or(0), numbers.next().unwrap_or(0));
+        let last = if family == "valkey" { (7, 2) } else { (7, 3) };
+        self.get("cluster_enabled") == "1" && (4, 0) <= version && version <= last
+    }
+
     /// Whether looking at a value changes what the server would evict.
     pub(super) fn evicts_by_use(&self) -> bool {
         let policy = self.get("maxmemory_policy");
@@ -221,7 +230,7 @@ fn numbered(word: &str, name: &str) -> Option<u64> {
 /// Adds what INFO does not tell, and what a schema declares, and says why something cannot be known.
 pub(super) fn complete_settings(
     connection: &mut Connection,
-    declared: &[String],
+    declared: &BTreeSet<String>,
     settings: &mut BTreeMap<String, String>,
     notes: &mut Vec<String>,
 ) -> Result<BTreeMap<String, &'static str>, Fault> {

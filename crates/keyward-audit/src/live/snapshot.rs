@@ -19,7 +19,7 @@ use super::server::{self, Info, Setting};
 use crate::observe::Observer;
 
 /// How long a primary may be silent: it sends a newline every ten seconds while it prepares.
-const SILENCE: Duration = Duration::from_secs(60);
+const SILENCE: Duration = Duration::from_mins(1);
 
 /// Reads one server to its end.
 pub(super) fn read<O: Observer>(
@@ -57,6 +57,7 @@ pub(super) fn read<O: Observer>(
     if task.info.get("mem_allocator").starts_with("libc") {
         options.allocator = Allocator::Libc;
     }
+    options.links_slots = task.info.links_slots();
     let summary = Reader::from_read(payload)
         .and_then(|reader| reader.with(options).read(&mut watch))
         .map_err(|error| match error.kind() {

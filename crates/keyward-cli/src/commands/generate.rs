@@ -52,7 +52,7 @@ pub(crate) fn run(args: &Generate, settings: &Settings, output: &Output) -> Resu
 fn sound(schemas: Schemas, output: &Output) -> Result<Vec<Schema>> {
     let mut findings = Vec::new();
     for (opened, schema) in schemas.readable() {
-        findings.extend(keyward_rules::unsound(schema).into_iter().map(|it| opened.place(it)));
+        findings.extend(keyward_rules::unsound(schema));
         if schema.keys.is_empty() {
             return Err(Failure::new(format!("`{}` declares no keys", opened.path.display()))
                 .help("declare the first: `[keys.NAME]` with a `pattern`"));

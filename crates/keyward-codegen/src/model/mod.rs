@@ -51,6 +51,12 @@ pub struct Module {
     pub owners: Vec<Selection>,
     /// The application's types that hold JSON values
     pub json_types: Vec<String>,
+    /// Whether the keyspace works on a cluster
+    pub cluster: bool,
+    /// Whether a value or a field is JSON that code reads and writes
+    pub needs_json: bool,
+    /// Whether a value is compressed
+    pub needs_zstd: bool,
 }
 
 /// What every key begins with.
@@ -159,7 +165,7 @@ pub struct Key {
     pub parts: Vec<Part>,
     /// The glob with everything free, prefix included
     pub glob: String,
-    /// Whether values that are each of their type can still be refused, because the key would belong
+    /// Whether values that are each of their type can still be refused, because the key would be too long or belong
     /// to a more specific definition
     pub shadowed: bool,
     /// Whether its keys have a hash tag
@@ -248,6 +254,8 @@ pub struct Behaviour {
     pub limit: Option<u64>,
     /// The time in which a limit counts, or after which a quota starts anew, in milliseconds
     pub window_ms: Option<u64>,
+    /// Which end stays when it is trimmed, `first` or `last`; none where the schema does not say
+    pub keep: Option<&'static str>,
     /// How a rate limit counts: `fixed-window`, `sliding-window` or `gcra`
     pub algorithm: Option<&'static str>,
     /// Whether a limit refuses while the server is away
@@ -291,6 +299,8 @@ pub struct Field {
     pub optional: bool,
     /// Its own TTL
     pub ttl: Option<Ttl>,
+    /// Whether writing it alone leaves a TTL of the key that is running
+    pub keeps_ttl: bool,
 }
 
 /// How long a key lives.

@@ -84,7 +84,7 @@ impl Rust<'_> {
                 /// Globs that find the others.
                 #[inline]
                 pub fn globs(&self, #held) -> Vec<String> {
-                    self.any().searches_behind(#prefix).into_iter().map(|it| it.glob).collect()
+                    self.any().searches_with_prefix(#prefix).into_iter().map(|it| it.glob).collect()
                 }
             }
         });
@@ -115,7 +115,7 @@ impl Rust<'_> {
                 /// Globs that find the others.
                 #[inline]
                 pub fn globs(&self, #held) -> Vec<String> {
-                    ::keyward::Event::globs_behind(self, #prefix)
+                    ::keyward::Event::globs_with_prefix(self, #prefix)
                 }
             }
 
@@ -132,7 +132,7 @@ impl Rust<'_> {
                 }
 
                 #[inline]
-                fn searches_behind(&self, #given: &Prefix) -> Vec<Search> {
+                fn searches_with_prefix(&self, #given: &Prefix) -> Vec<Search> {
                     #searches
                 }
 

@@ -102,6 +102,7 @@ fn fields_impl(key: &Key, path: &TokenStream) -> TokenStream {
         let (id, ttl) = (&field.name.id, number(field.ttl.as_ref()?.max_ms?));
         Some(quote!((#id, #ttl)))
     });
+    let keeps = key.fields.iter().filter(|field| field.keeps_ttl).map(|field| &field.name.id);
     let open = key.open;
     let names: Vec<Ident> = key.fields.iter().map(|field| snake(&field.name)).collect();
     let others = open.then(|| others(key));
@@ -118,6 +119,8 @@ fn fields_impl(key: &Key, path: &TokenStream) -> TokenStream {
             const REQUIRED: &'static [&'static str] = &[#(#required,)*];
 
             const TTLS: &'static [(&'static str, u64)] = &[#(#ttls,)*];
+
+            const KEEPS_TTL: &'static [&'static str] = &[#(#keeps,)*];
 
             const OPEN: bool = #open;
 

@@ -53,7 +53,7 @@ impl Rust<'_> {
         let name = pascal(&key.name);
         let path = quote!(keys::#name);
         let methods = self.methods(key, &path);
-        let (kind, definition) = (self.kind(key), definition(key));
+        let (kind, definition) = (self.kind(key), definition(key, self.module.cluster));
         let lifetime = match &key.ttl {
             None => quote!(Undeclared),
             Some(ttl) if ttl.kind == "caller" => quote!(ByCaller),
@@ -108,7 +108,7 @@ impl Rust<'_> {
                 if taken { ident(&format!("{}_", param.name.snake)) } else { snake(&param.name) }
             });
             quote! {
-                /// The key, unless it belongs to a more specific definition.
+                /// The key, unless it is too long or belongs to a more specific definition.
                 pub fn new(#(#names: #types,)*) -> Result<Self, Reserved> {
                     generated::unreserved(#path { #(#names,)* })
                 }
@@ -136,7 +136,7 @@ impl Rust<'_> {
             /// The key. One allocation.
             #[inline]
             pub fn key(&self, #held) -> String {
-                ::keyward::Key::key_behind(self, #prefix)
+                ::keyward::Key::key_with_prefix(self, #prefix)
             }
 
             /// A glob that finds the keys with these values; `None` is any value.
@@ -259,7 +259,7 @@ fn keys_language(keys: &[usize]) -> TokenStream {
     quote!(Language::Keys(&[#(#keys,)*]))
 }
 
-fn definition(key: &Key) -> TokenStream {
+fn definition(key: &Key, cluster: bool) -> TokenStream {
     let at = number(key.number);
     let (id, pattern, glob, shadowed) = (&key.name.id, &key.pattern, &key.glob, key.shadowed);
     let params = key.params.iter().map(Rust::param_static);
@@ -279,10 +279,12 @@ fn definition(key: &Key) -> TokenStream {
         let former = key.former.iter().map(former);
         quote!(.formerly(&[#(#former,)*]))
     });
+    let cluster = cluster.then(|| quote!(.clustered()));
     quote! {
         &Definition::new(#at, [#id, #pattern, #glob], &[#(#params,)*], &[#(#parts,)*], #shadowed,)
             .with(#ty, Lifecycle::#lifecycle, ttl::#ttl)
             .behaving(#behaviour)
+            #cluster
             #former
     }
 }
@@ -304,13 +306,14 @@ fn former(former: &Former) -> TokenStream {
     quote!(Former { phase: Phase::#phase, parts: &[#(#parts,)*] })
 }
 
-/// What differs from a key without any behaviour.
+/// What differs from a key without any behaviour, each by its method: a struct literal would break when the
+/// library adds an option.
 fn behaviour(key: &Key, it: &Behaviour) -> TokenStream {
-    let mut set = TokenStream::new();
+    let mut made = quote!(::keyward::Behaviour::NONE);
     if it.jitter > 0.0 {
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "0 to 1000")]
         let jitter = number((it.jitter * 10.0).round() as u64);
-        set.extend(quote!(jitter: #jitter,));
+        made.extend(quote!(.jitter(#jitter)));
     }
     let switches = [
         ("keep_ttl", it.keep_ttl),
@@ -322,12 +325,8 @@ fn behaviour(key: &Key, it: &Behaviour) -> TokenStream {
     ];
     for (name, _) in switches.into_iter().filter(|(_, on)| *on) {
         let name = ident(name);
-        set.extend(quote!(#name: true,));
+        made.extend(quote!(.#name()));
     }
-    let indexes = it.indexes.iter().map(|bound| {
-        let bound = bound.iter().map(|&at| number(at));
-        quote!(&[#(#bound,)*])
-    });
     let numbers = [
         ("l1_ms", it.l1_ms),
         ("stale_ms", it.stale_ms),
@@ -341,20 +340,34 @@ fn behaviour(key: &Key, it: &Behaviour) -> TokenStream {
     for (name, value) in numbers {
         if let Some(value) = value.map(number) {
             let name = ident(name);
-            set.extend(quote!(#name: Some(#value),));
+            made.extend(quote!(.#name(#value)));
         }
     }
     if !it.indexes.is_empty() {
-        set.extend(quote!(indexes: &[#(#indexes,)*],));
+        let indexes = it.indexes.iter().map(|bound| {
+            let bound = bound.iter().map(|&at| number(at));
+            quote!(&[#(#bound,)*])
+        });
+        made.extend(quote!(.indexes(&[#(#indexes,)*])));
     }
-    match it.algorithm {
-        Some("sliding-window") => {
-            set.extend(quote!(algorithm: ::keyward::Algorithm::SlidingWindow,));
+    let words = [
+        ("keep", it.keep, [("first", quote!(Keep::First)), ("last", quote!(Keep::Last))]),
+        (
+            "algorithm",
+            it.algorithm,
+            [
+                ("sliding-window", quote!(Algorithm::SlidingWindow)),
+                ("gcra", quote!(Algorithm::Gcra)),
+            ],
+        ),
+    ];
+    for (name, word, known) in words {
+        if let Some((_, value)) = known.into_iter().find(|(known, _)| Some(*known) == word) {
+            let name = ident(name);
+            made.extend(quote!(.#name(::keyward::#value)));
         }
-        Some("gcra") => set.extend(quote!(algorithm: ::keyward::Algorithm::Gcra,)),
-        _ => {}
     }
-    quote!(::keyward::Behaviour { #set ..::keyward::Behaviour::NONE })
+    made
 }
 
 fn ttl(ttl: Option<&Ttl>) -> TokenStream {

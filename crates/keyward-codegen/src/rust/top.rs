@@ -1,7 +1,7 @@
 //! The module's own items: what it says about itself, any key, any event, and the prefix.
 
 use super::Rust;
-use super::text::{code, doc, ident, pascal, prose, screaming};
+use super::text::{code, doc, ident, number, pascal, prose, screaming};
 use super::types::names;
 use crate::model::Selection;
 use proc_macro2::TokenStream;
@@ -36,6 +36,9 @@ const ALLOWED: &[&str] = &[
 /// How many characters of the block stand on a line.
 const LINE: usize = 96;
 
+/// The form of the code, which the library checks: see `assert_format` in `keyward::generated`.
+const FORMAT: u32 = 1;
+
 impl Rust<'_> {
     /// What the module says about itself, and what it imports.
     pub(super) fn top(&self) -> TokenStream {
@@ -43,6 +46,9 @@ impl Rust<'_> {
             .unwrap_or_else(|| format!("The keyspace {}.", code(&self.module.name.id)));
         let what = format!(" {what}");
         let allowed = ALLOWED.iter().map(|lint| ident(lint));
+        let json = self.module.needs_json.then(|| quote!(::keyward::__needs_json!();));
+        let zstd = self.module.needs_zstd.then(|| quote!(::keyward::__needs_zstd!();));
+        let format = number(FORMAT);
         quote! {
             #![doc = #what]
             //!
@@ -70,6 +76,10 @@ impl Rust<'_> {
             use ::std::fmt;
             use ::std::sync::LazyLock;
             use ::std::time::Duration;
+
+            const _: () = generated::assert_format(#format);
+            #json
+            #zstd
         }
     }
 
@@ -259,14 +269,14 @@ impl Rust<'_> {
                 #[inline]
                 pub fn key(&self, #held) -> String {
                     let mut key = String::new();
-                    ::keyward::Keyspace::write_behind(self, #prefix, &mut key);
+                    ::keyward::Keyspace::write_with_prefix(self, #prefix, &mut key);
                     key
                 }
 
                 /// Appends the key.
                 #[inline]
                 pub fn write_key(&self, #held out: &mut String) {
-                    ::keyward::Keyspace::write_behind(self, #prefix, out);
+                    ::keyward::Keyspace::write_with_prefix(self, #prefix, out);
                 }
 
                 /// The key's Redis Cluster slot.
@@ -292,7 +302,7 @@ impl Rust<'_> {
                 }
 
                 #[inline]
-                fn write_behind(&self, prefix: &Prefix, out: &mut String) {
+                fn write_with_prefix(&self, prefix: &Prefix, out: &mut String) {
                     let key = self.any();
                     out.reserve(::keyward::Prefix::len(prefix) + key.bare_len());
                     ::keyward::Prefix::write(prefix, out);

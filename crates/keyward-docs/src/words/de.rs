@@ -198,7 +198,6 @@ pub(super) static WORDS: Words = Words {
     param_tag: "Hash-Tag: Keys mit demselben Wert liegen im selben Cluster-Slot",
     param_lower: "wird kleingeschrieben",
     param_encode: "{0} wird als {1} geschrieben",
-    param_from: "entsteht aus Text durch die Umwandlung {0}",
     param_prefix: "Teil des Präfixes",
 
     counter: "Zählt auf und ab, nie unter null",
@@ -233,7 +232,9 @@ pub(super) static WORDS: Words = Words {
     of_index: "Auffindbar über den Index {0}",
     of_reverse: "Führt vom Index {0} zurück",
 
-    max_len_trim: "Höchstens {0} Einträge; danach fallen die ältesten oder niedrigsten weg",
+    max_len_trim: "Höchstens {0} Einträge; ganz geschrieben bleiben die ersten, beim Anhängen fallen die am anderen Ende weg",
+    max_len_keep_first: "Höchstens {0} Einträge; danach bleiben die ersten oder die mit der niedrigsten Wertung",
+    max_len_keep_last: "Höchstens {0} Einträge; danach bleiben die letzten oder die mit der höchsten Wertung",
     max_len_refuse: "Höchstens {0} Einträge; danach wird Schreiben abgelehnt",
     max_bytes: "Höchstens {0} je Wert",
     l1: "Auch im Prozess vorgehalten, höchstens {0}",

@@ -198,7 +198,6 @@ pub(super) static WORDS: Words = Words {
     param_tag: "hash tag: keys with the same value are on the same cluster slot",
     param_lower: "turned into lower case",
     param_encode: "{0} is written as {1}",
-    param_from: "made from text by the pipeline {0}",
     param_prefix: "part of the prefix",
 
     counter: "Counts up and down, never below zero",
@@ -233,7 +232,9 @@ pub(super) static WORDS: Words = Words {
     of_index: "Found through the index {0}",
     of_reverse: "Leads back from the index {0}",
 
-    max_len_trim: "At most {0} entries; after that the oldest or lowest go",
+    max_len_trim: "At most {0} entries; a whole write keeps the first, a push drops entries at the other end",
+    max_len_keep_first: "At most {0} entries; after that the first, or those with the lowest score, stay",
+    max_len_keep_last: "At most {0} entries; after that the last, or those with the highest score, stay",
     max_len_refuse: "At most {0} entries; after that writes are refused",
     max_bytes: "At most {0} in a value",
     l1: "Kept in the process too, for at most {0}",

@@ -198,7 +198,6 @@ pub(super) static WORDS: Words = Words {
     param_tag: "hash tag: key dengan nilai yang sama berada di slot cluster yang sama",
     param_lower: "diubah menjadi huruf kecil",
     param_encode: "{0} ditulis sebagai {1}",
-    param_from: "dibuat dari teks melalui {0}",
     param_prefix: "bagian dari prefix",
 
     counter: "Penghitung naik dan turun, tidak pernah di bawah nol",
@@ -233,7 +232,9 @@ pub(super) static WORDS: Words = Words {
     of_index: "Ditemukan melalui indeks {0}",
     of_reverse: "Arah sebaliknya dari indeks {0}",
 
-    max_len_trim: "Paling banyak {0} entri; setelah itu yang tertua atau terendah dihapus",
+    max_len_trim: "Paling banyak {0} entri; penulisan utuh menyimpan yang pertama, penambahan menghapus dari ujung lain",
+    max_len_keep_first: "Paling banyak {0} entri; setelah itu yang pertama atau bernilai terendah disimpan",
+    max_len_keep_last: "Paling banyak {0} entri; setelah itu yang terakhir atau bernilai tertinggi disimpan",
     max_len_refuse: "Paling banyak {0} entri; setelah itu penulisan ditolak",
     max_bytes: "Paling besar {0} per nilai",
     l1: "Disimpan juga di dalam proses, paling lama {0}",

@@ -257,7 +257,6 @@ pub struct Words {
     pub param_tag: &'static str,
     pub param_lower: &'static str,
     pub param_encode: &'static str,
-    pub param_from: &'static str,
     pub param_prefix: &'static str,
 
     // Roles
@@ -295,6 +294,8 @@ pub struct Words {
 
     // Bounds and caches
     pub max_len_trim: &'static str,
+    pub max_len_keep_first: &'static str,
+    pub max_len_keep_last: &'static str,
     pub max_len_refuse: &'static str,
     pub max_bytes: &'static str,
     pub l1: &'static str,

@@ -198,7 +198,6 @@ pub(super) static WORDS: Words = Words {
     param_tag: "哈希标签：值相同的 Key 位于同一集群槽",
     param_lower: "统一转为小写",
     param_encode: "{0} 写作 {1}",
-    param_from: "由文本经 {0} 转换而来",
     param_prefix: "属于前缀",
 
     counter: "计数器，可增可减，不低于零",
@@ -233,7 +232,9 @@ pub(super) static WORDS: Words = Words {
     of_index: "可通过索引 {0} 找到",
     of_reverse: "从索引 {0} 反向查找",
 
-    max_len_trim: "最多 {0} 个元素；超出后删除最旧或分值最低的元素",
+    max_len_trim: "最多 {0} 个元素；整体写入时保留最前面的元素，追加时从另一端删除",
+    max_len_keep_first: "最多 {0} 个元素；超出后保留最前面或分值最低的元素",
+    max_len_keep_last: "最多 {0} 个元素；超出后保留最后面或分值最高的元素",
     max_len_refuse: "最多 {0} 个元素；超出后拒绝写入",
     max_bytes: "每个值最大 {0}",
     l1: "同时缓存在进程内，最长 {0}",

@@ -20,9 +20,8 @@ pub fn annotations<'a>(findings: impl IntoIterator<Item = &'a Reported>) -> Stri
             let _ = write!(message, "\nnote: {note}");
         }
         let command = match finding.severity {
-            Severity::Error => "error",
-            Severity::Warn => "warning",
             Severity::Off => "notice",
+            severity => severity.label(),
         };
         let properties = properties.join(",");
         let _ = writeln!(text, "::{command} {properties}::{}", escape_data(&message));

@@ -57,7 +57,7 @@ fn descriptor(name: &str) -> Value {
             "markdown": rule.documentation(),
         },
         "defaultConfiguration": { "level": level(rule.severity()) },
-        "properties": { "category": rule.category().name(), "set": rule.set().name() },
+        "properties": { "category": rule.category().name(), "set": rule.set_name() },
     })
 }
 
@@ -107,9 +107,8 @@ fn location(place: &Place) -> Value {
 
 fn level(severity: Severity) -> &'static str {
     match severity {
-        Severity::Error => "error",
-        Severity::Warn => "warning",
         Severity::Off => "none",
+        severity => severity.label(),
     }
 }
 

@@ -28,6 +28,7 @@ mod migration_cannot_map;
 mod migration_crosses_slots;
 mod migration_overdue;
 mod migration_overlaps;
+mod misleading_word;
 mod missing_field;
 mod missing_owner;
 mod missing_ttl;
@@ -45,9 +46,11 @@ mod role_mismatch;
 mod server_setting;
 mod session_evictable;
 mod stale_cache;
+mod stale_index;
 mod status_expires_before_job;
 mod trimmed_queue;
 mod ttl_missing;
+mod ttl_required;
 mod ttl_too_long;
 mod ttl_unexpected;
 mod unbounded_caller_ttl;
@@ -105,6 +108,7 @@ registry! {
     MigrationCrossesSlots: migration_crosses_slots,
     MigrationOverdue: migration_overdue,
     MigrationOverlaps: migration_overlaps,
+    MisleadingWord: misleading_word,
     MissingField: missing_field,
     MissingOwner: missing_owner,
     MissingTtl: missing_ttl,
@@ -122,9 +126,11 @@ registry! {
     ServerSetting: server_setting,
     SessionEvictable: session_evictable,
     StaleCache: stale_cache,
+    StaleIndex: stale_index,
     StatusExpiresBeforeJob: status_expires_before_job,
     TrimmedQueue: trimmed_queue,
     TtlMissing: ttl_missing,
+    TtlRequired: ttl_required,
     TtlTooLong: ttl_too_long,
     TtlUnexpected: ttl_unexpected,
     UnboundedCallerTtl: unbounded_caller_ttl,

@@ -16,8 +16,6 @@ pub struct ParamDeclaration {
     pub encode_span: Option<Span>,
     /// What it means, for people
     pub doc: Option<Spanned<String>>,
-    /// The text pipeline that makes it from human text
-    pub from: Option<Spanned<String>>,
     /// Whether reports must mask it; yes unless `pii = false`
     pub pii: bool,
 }
@@ -67,6 +65,8 @@ pub struct Definition {
     pub max_bytes: Option<Spanned<Size>>,
     /// What happens when `max_len` is reached
     pub on_full: OnFull,
+    /// Which end stays when it is trimmed, if that was written
+    pub keep: Option<Spanned<Keep>>,
     /// How a free parameter in an event is resolved
     pub invalidate: Option<Spanned<Invalidate>>,
     /// Example keys, written like the pattern: without the prefix
@@ -112,10 +112,19 @@ pub enum OnWrite {
 /// What happens when a collection has reached `max_len`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OnFull {
-    /// The oldest or lowest entries go; the default
+    /// What is too much goes; the default of what has an order
     Trim,
-    /// The write is refused
+    /// The write is refused; the default of sets and hashes
     Refuse,
+}
+
+/// Which end of an ordered collection stays when it is trimmed to `max_len`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Keep {
+    /// The first entries of a list; the lowest scores of a sorted set
+    First,
+    /// The last entries of a list; the highest scores of a sorted set
+    Last,
 }
 
 /// How a free parameter in an event is resolved.

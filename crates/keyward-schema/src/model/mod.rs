@@ -16,11 +16,11 @@ mod ttl;
 mod value;
 
 pub use definition::{
-    CacheOptions, Definition, Invalidate, Lifecycle, OnFull, OnWrite, ParamDeclaration,
+    CacheOptions, Definition, Invalidate, Keep, Lifecycle, OnFull, OnWrite, ParamDeclaration,
 };
 pub use derived::Derived;
 pub use event::{Binding, BindingSource, Event, Invalidation};
-pub use layout::{Layout, Slot, Words};
+pub use layout::{Layout, Meaning, Slot, Words};
 pub use migration::{Migration, Phase, Rename};
 pub use role::{
     Algorithm, Counter, Index, Limit, Lock, OnOutage, Queue, Quota, RateLimit, Role, SessionRole,

@@ -1,6 +1,6 @@
 //! What a key holds.
 
-use super::Ttl;
+use super::{OnWrite, Ttl};
 use crate::span::Spanned;
 
 /// What a key holds, or a field, a member, a score.
@@ -68,6 +68,9 @@ pub struct Field {
     pub optional: bool,
     /// Its own TTL (Redis 7.4, Valkey 9)
     pub ttl: Option<Spanned<Ttl>>,
+    /// What writing this field alone does to a TTL of the key that is running; the definition's
+    /// `on_write` unless given
+    pub on_write: Option<Spanned<OnWrite>>,
     /// What it means
     pub doc: Option<Spanned<String>>,
 }

@@ -12,13 +12,22 @@ use redis::{ConnectionInfo, IntoConnectionInfo as _, ProtocolVersion};
 #[derive(Debug, Clone)]
 pub(crate) enum Address {
     Single(ConnectionInfo),
+    #[cfg_attr(not(feature = "cluster"), expect(dead_code, reason = "its nodes are not asked"))]
     Cluster(Vec<ConnectionInfo>),
-    Sentinel { sentinels: Vec<ConnectionInfo>, service: String, server: ConnectionInfo },
+    Sentinel {
+        sentinels: Vec<ConnectionInfo>,
+        service: String,
+        server: ConnectionInfo,
+    },
 }
 
 impl Address {
     pub(crate) fn parse(url: &str) -> Result<Self, Error> {
         let (scheme, rest) = url.split_once("://").ok_or_else(|| unusable("it has no `://`"))?;
+        let secure = matches!(plain(scheme), "rediss" | "valkeys");
+        if secure && cfg!(not(feature = "tls")) {
+            return Err(missing("tls", &format!("{scheme}://")));
+        }
         match scheme {
             "redis+cluster" | "rediss+cluster" | "valkey+cluster" | "valkeys+cluster" => {
                 let (credentials, hosts, path) = split(rest);
@@ -66,6 +75,11 @@ fn single(url: &str) -> Result<ConnectionInfo, Error> {
     // which took 39 to 68 % of the throughput.
     let tcp = TcpSettings::default().set_nodelay(true);
     Ok(info.set_redis_settings(settings).set_tcp_settings(tcp))
+}
+
+/// A URL that takes a feature which the application has not switched on.
+pub(super) fn missing(feature: &str, url: &str) -> Error {
+    Error::Settings(format!("`{url}` takes the feature `{feature}` of keyward: enable it"))
 }
 
 fn unusable(why: &str) -> Error {

@@ -8,8 +8,10 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-/// When the breaker opens, and when it tries again.
+/// When the breaker opens, and when it tries again:
+/// `BreakerSettings::default().min_samples(10).cooldown(Duration::from_secs(5))`.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
 pub struct BreakerSettings {
     /// The time over which errors are counted
     pub window: Duration,
@@ -36,6 +38,44 @@ impl Default for BreakerSettings {
             cooldown: Duration::from_secs(1),
             probes: 2,
         }
+    }
+}
+
+impl BreakerSettings {
+    /// The time over which errors are counted; ten seconds unless given.
+    #[must_use]
+    pub fn window(self, window: Duration) -> Self {
+        BreakerSettings { window, ..self }
+    }
+
+    /// How many answers there must be before it may open; five unless given.
+    #[must_use]
+    pub fn min_samples(self, min_samples: u32) -> Self {
+        BreakerSettings { min_samples, ..self }
+    }
+
+    /// The share of errors, from 0 to 1, at which it opens; a half unless given.
+    #[must_use]
+    pub fn error_rate(self, error_rate: f64) -> Self {
+        BreakerSettings { error_rate, ..self }
+    }
+
+    /// It also opens when nothing but errors came for so long; a second unless given.
+    #[must_use]
+    pub fn silence(self, silence: Duration) -> Self {
+        BreakerSettings { silence, ..self }
+    }
+
+    /// How long it stays open before it lets a probe through; a second unless given.
+    #[must_use]
+    pub fn cooldown(self, cooldown: Duration) -> Self {
+        BreakerSettings { cooldown, ..self }
+    }
+
+    /// How many probes must succeed in a row before it closes; two unless given.
+    #[must_use]
+    pub fn probes(self, probes: u32) -> Self {
+        BreakerSettings { probes, ..self }
     }
 }
 

@@ -8,7 +8,9 @@
 use super::core::Core;
 use super::error::Error;
 use super::handle::{Handle, written};
+use super::load_error::LoadError;
 use super::lua::{Lua, lua};
+use super::measure;
 use super::request::Call;
 use super::whole::Whole;
 use super::write::{Mode, Write, about};
@@ -16,7 +18,7 @@ use crate::Key;
 use crate::kind::Declared;
 use redis::Value;
 use std::future::Future;
-use std::sync::{Arc, Weak};
+use std::sync::Weak;
 use std::time::{Duration, Instant};
 
 static TAKE: Lua = lua!("lua/lease.lua");
@@ -72,7 +74,10 @@ impl<K: Key, T: Whole> Handle<'_, K, T, Declared> {
     ///
     /// # Errors
     /// The loader's own error, which all who waited for this load share. Never one of the cache.
-    pub async fn get_or_load<E, F>(&self, load: impl FnOnce() -> F) -> Result<T::Value, Arc<E>>
+    pub async fn get_or_load<E, F>(
+        &self,
+        load: impl FnOnce() -> F,
+    ) -> Result<T::Value, LoadError<E>>
     where
         E: Send + Sync + 'static,
         F: Future<Output = Result<T::Value, E>>,
@@ -89,7 +94,7 @@ impl<K: Key, T: Whole> Handle<'_, K, T, Declared> {
     pub async fn find_or_load<E, F>(
         &self,
         load: impl FnOnce() -> F,
-    ) -> Result<Option<T::Value>, Arc<E>>
+    ) -> Result<Option<T::Value>, LoadError<E>>
     where
         E: Send + Sync + 'static,
         F: Future<Output = Result<Option<T::Value>, E>>,
@@ -102,7 +107,7 @@ impl<K: Key, T: Whole> Handle<'_, K, T, Declared> {
         &self,
         wish: Wish<T::Value, R>,
         load: impl FnOnce() -> F,
-    ) -> Result<R, Arc<E>>
+    ) -> Result<R, LoadError<E>>
     where
         R: Clone + Send + Sync + 'static,
         E: Send + Sync + 'static,
@@ -144,46 +149,47 @@ impl<K: Key, T: Whole> Handle<'_, K, T, Declared> {
         wish: &Wish<T::Value, R>,
         looked: Looked<T::Value>,
         load: impl FnOnce() -> F,
-    ) -> Result<R, Arc<E>>
+    ) -> Result<R, LoadError<E>>
     where
         R: Clone + Send + Sync + 'static,
         E: Send + Sync + 'static,
         F: Future<Output = Result<R, E>>,
     {
-        let join = self.core.flights.join::<Result<R, Arc<E>>, _>(&self.names.name, || async {
-            // A database that has lost its cache must not get everything at once.
-            let away = matches!(looked, Looked::Unknown);
-            let _turn = if away { self.core.fallback.acquire().await.ok() } else { None };
-            let token = match self.lease(&looked).await {
-                Lease::Filled(value) => return Ok((wish.some)(value)),
-                Lease::Taken(token) => Some(token),
-                Lease::Busy | Lease::Impossible => None,
-            };
-            // Who cannot refresh it early has a value that is still good.
-            if let (None, Looked::Found(value, _)) = (&token, &looked) {
-                return Ok((wish.some)(value.clone()));
-            }
-            let began = self.core.clock.elapsed();
-            let loaded = load().await;
-            let took = self.core.clock.elapsed().saturating_sub(began);
-            self.core.pace.note(K::NAME, took);
-            metrics::histogram!("keyward_load_seconds", "definition" => K::NAME).record(took);
-            match loaded {
-                Ok(loaded) => {
-                    if let Some(token) = token {
-                        self.fill((wish.value)(&loaded), token).await;
+        let join =
+            self.core.flights.join::<Result<R, LoadError<E>>, _>(&self.names.name, || async {
+                // A database that has lost its cache must not get everything at once.
+                let away = matches!(looked, Looked::Unknown);
+                let _turn = if away { self.core.fallback.acquire().await.ok() } else { None };
+                let token = match self.lease(&looked).await {
+                    Lease::Filled(value) => return Ok((wish.some)(value)),
+                    Lease::Taken(token) => Some(token),
+                    Lease::Busy | Lease::Impossible => None,
+                };
+                // Who cannot refresh it early has a value that is still good.
+                if let (None, Looked::Found(value, _)) = (&token, &looked) {
+                    return Ok((wish.some)(value.clone()));
+                }
+                let began = self.core.clock.elapsed();
+                let loaded = load().await;
+                let took = self.core.clock.elapsed().saturating_sub(began);
+                self.core.pace.note(K::NAME, took);
+                measure::time("keyward_load_seconds", took, K::NAME);
+                match loaded {
+                    Ok(loaded) => {
+                        if let Some(token) = token {
+                            self.fill((wish.value)(&loaded), token).await;
+                        }
+                        Ok(loaded)
                     }
-                    Ok(loaded)
+                    Err(error) => {
+                        tick::<K>("keyward_load_errors_total");
+                        // Whoever waits for this load in another process may try.
+                        drop(token);
+                        let stale = if away { None } else { self.stale().await };
+                        stale.map(wish.some).ok_or_else(|| LoadError::new(error))
+                    }
                 }
-                Err(error) => {
-                    tick::<K>("keyward_load_errors_total");
-                    // Whoever waits for this load in another process may try.
-                    drop(token);
-                    let stale = if away { None } else { self.stale().await };
-                    stale.map(wish.some).ok_or_else(|| Arc::new(error))
-                }
-            }
-        });
+            });
         join.await.0
     }
 
@@ -228,18 +234,9 @@ impl<K: Key, T: Whole> Handle<'_, K, T, Declared> {
                 None => Looked::Nothing,
             },
             Err(error) if error.is_unavailable() => Looked::Unknown,
-            Err(error @ Error::Refused { .. }) => {
-                tracing::warn!(
-                    target: "keyward", definition = K::NAME, %error, "a cached value cannot be read"
-                );
-                Looked::Unknown
-            }
-            Err(error) => {
+            Err(Error::Refused { .. } | Error::Settings(_)) => Looked::Unknown,
+            Err(_) => {
                 tick::<K>("keyward_cache_malformed_total");
-                tracing::warn!(
-                    target: "keyward", definition = K::NAME, %error,
-                    "a cached value is not what was declared"
-                );
                 Looked::Malformed
             }
         }
@@ -271,7 +268,7 @@ impl<K: Key, T: Whole> Handle<'_, K, T, Declared> {
 
     async fn try_lease(&self, replace: bool) -> Lease<T::Value> {
         let Some(lease) = self.names.derived("lease") else { return Lease::Impossible };
-        let token = format!("{:016x}{:016x}", fastrand::u64(..), fastrand::u64(..));
+        let Ok(token) = secret() else { return Lease::Impossible };
         let time = K::DEFINITION.behaviour.load_lock_ms.unwrap_or(LEASE_MS).max(1);
         let cluster = self.core.is_cluster();
         if cluster && !self.indexes.is_empty() {
@@ -290,8 +287,11 @@ impl<K: Key, T: Whole> Handle<'_, K, T, Declared> {
             cmd.arg(u8::from(K::DEFINITION.behaviour.sliding));
         });
         let answer = self.core.send(&call).await;
+        if let Err(error) = &answer {
+            self.core.failures.note(K::NAME, error);
+        }
         // A lease whose answer was lost may have been taken: dropped unspent, it is given back.
-        let spent = !matches!(answer, Ok(Value::Int(1)) | Err(Error::Unknown { .. }));
+        let spent = !matches!(answer, Ok(Value::Int(1)) | Err(Error::Unknown(_)));
         let token = Token { core: self.core.me().clone(), lease, secret: token, spent };
         match answer {
             Ok(Value::Int(1)) => Lease::Taken(token),
@@ -308,12 +308,7 @@ impl<K: Key, T: Whole> Handle<'_, K, T, Declared> {
         let negative = K::DEFINITION.behaviour.negative_ms;
         let commands = match value.map(|value| T::encode(K::DEFINITION, value)).transpose() {
             Ok(commands) => commands.unwrap_or_default(),
-            Err(error) => {
-                tracing::warn!(
-                    target: "keyward", definition = K::NAME, %error, "a value cannot be cached"
-                );
-                return;
-            }
+            Err(error) => return self.core.failures.note(K::NAME, &error),
         };
         let (mode, ttl) = match (commands.is_empty(), negative) {
             (false, _) => (Mode::Whole, self.ttl()),
@@ -328,6 +323,8 @@ impl<K: Key, T: Whole> Handle<'_, K, T, Declared> {
             commands,
             ttl,
             token: Some(&token.secret),
+            keep_ttl: K::DEFINITION.behaviour.keep_ttl,
+            refuse: K::DEFINITION.behaviour.refuse_when_full,
         };
         let calls = write.calls(self.core);
         let filled = self.core.do_calls(calls, K::NAME).await;
@@ -335,11 +332,7 @@ impl<K: Key, T: Whole> Handle<'_, K, T, Declared> {
         match filled.and_then(|answers| written::<K>(answers.first)) {
             Ok(Some(_)) => {}
             Ok(None) => tick::<K>("keyward_fills_dropped_total"),
-            Err(error) => {
-                tracing::debug!(
-                    target: "keyward", definition = K::NAME, %error, "a value could not be cached"
-                );
-            }
+            Err(error) => self.core.failures.note(K::NAME, &error),
         }
     }
 
@@ -348,8 +341,9 @@ impl<K: Key, T: Whole> Handle<'_, K, T, Declared> {
         K::DEFINITION.behaviour.stale_ms?;
         let name = self.names.derived("stale")?;
         let call = Call::reading(T::asking(&name));
-        let answer = self.core.send(&call).await.ok()?;
-        let value = T::decode(K::DEFINITION, answer).ok()??;
+        let answer = self.core.send(&call).await;
+        let value = answer.and_then(|answer| T::decode(K::DEFINITION, answer));
+        let value = value.inspect_err(|error| self.core.failures.note(K::NAME, error)).ok()??;
         tick::<K>("keyward_stale_served_total");
         tracing::warn!(
             target: "keyward", definition = K::NAME,
@@ -359,8 +353,15 @@ impl<K: Key, T: Whole> Handle<'_, K, T, Declared> {
     }
 }
 
+/// What tells one lease from every other, of any process: two that were equal would let an old fill land.
+fn secret() -> Result<String, getrandom::Error> {
+    let mut bytes = [0; 16];
+    getrandom::fill(&mut bytes)?;
+    Ok(format!("{:032x}", u128::from_ne_bytes(bytes)))
+}
+
 fn tick<K: Key>(what: &'static str) {
-    metrics::counter!(what, "definition" => K::NAME).increment(1);
+    measure::count(what, 1, &[("definition", K::NAME)]);
 }
 
 /// A lease that was taken. Given back when it is dropped unspent, as a cancelled caller does.

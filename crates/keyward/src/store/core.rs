@@ -3,13 +3,16 @@
 use super::breaker::{Breaker, BreakerState, Permit, Turn};
 use super::clock::Clock;
 use super::error::Error;
+use super::failures::Failures;
 use super::flight::Flights;
 use super::l1::L1;
 use super::link::{Link, Primary};
 use super::lua::{Lua, is_unknown};
+use super::measure;
 use super::missed::Missed;
 use super::pace::Pace;
 use super::request::{Answers, Call, Calls, Group, has_written, is_nothing};
+use crate::Definition;
 use futures_util::future::join_all;
 use redis::{Cmd, Value};
 use std::sync::{Arc, Weak};
@@ -32,6 +35,8 @@ pub(crate) struct Core {
     pub(crate) missed: Missed,
     /// Turns at the database while the cache is away
     pub(crate) fallback: Semaphore,
+    /// Errors, counted and logged
+    pub(crate) failures: Arc<Failures>,
     me: Weak<Core>,
 }
 
@@ -46,6 +51,7 @@ impl Core {
         Arc::new_cyclic(|me| Core {
             link,
             breaker,
+            failures: Arc::new(Failures::new(clock.clone())),
             clock,
             flights: Flights::default(),
             pace: Pace::default(),
@@ -67,6 +73,26 @@ impl Core {
 
     pub(crate) fn is_cluster(&self) -> bool {
         self.link.is_cluster()
+    }
+
+    /// Whether keys of this definition may be kept here: on a cluster, only if the schema says so, since the
+    /// rules about slots hold only then; and not the other way round.
+    pub(crate) fn suits(&self, definition: &Definition) -> Result<(), Error> {
+        if definition.cluster == self.is_cluster() {
+            return Ok(());
+        }
+        let name = definition.name;
+        Err(Error::Settings(if definition.cluster {
+            format!(
+                "the schema of `{name}` says `cluster = true`, and the store is at a single server: \
+                 connect with `redis+cluster://`, or remove `cluster` from `[keyspace]`"
+            )
+        } else {
+            format!(
+                "the store is at a cluster, and the schema of `{name}` does not say so: write \
+                 `cluster = true` in `[keyspace]`, so that `keyward check` looks at slots"
+            )
+        }))
     }
 
     /// All that one request sends; the answers to its main part, or to another name's.
@@ -95,8 +121,7 @@ impl Core {
         if let Some(name) = changes {
             self.l1.remove(&name);
         }
-        metrics::histogram!("keyward_request_seconds", "definition" => definition)
-            .record(began.elapsed());
+        measure::time("keyward_request_seconds", began.elapsed(), definition);
         answers.map_err(|error| error.about(definition))
     }
 
@@ -209,7 +234,7 @@ impl Core {
 
 /// Tells the breaker how a command ended, and the log what the breaker makes of it.
 fn tell(permit: Permit<'_>, error: Option<&Error>) {
-    let lost = matches!(error, Some(Error::Unavailable(_) | Error::Unknown { .. }));
+    let lost = matches!(error, Some(Error::Unavailable(_) | Error::Unknown(_)));
     let turn = if lost { permit.bad() } else { permit.good() };
     match turn {
         Some(Turn::Opened) => {
@@ -222,5 +247,5 @@ fn tell(permit: Permit<'_>, error: Option<&Error>) {
         None => return,
     }
     let open = if turn == Some(Turn::Opened) { 1.0 } else { 0.0 };
-    metrics::gauge!("keyward_breaker_open").set(open);
+    measure::gauge("keyward_breaker_open", open);
 }

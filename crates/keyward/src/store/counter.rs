@@ -11,6 +11,7 @@ static COUNT: Lua = lua!("lua/count.lua");
 
 /// What became of a count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Counted {
     /// Whether it was counted; otherwise it would have left its bounds, and nothing has changed
     pub counted: bool,
@@ -22,6 +23,12 @@ impl<'s, K: Key> Handle<'s, K, Counter, Declared> {
     /// The number; zero if there is none yet.
     pub fn get(&self) -> Request<'s, i64> {
         self.number()
+    }
+
+    /// The number, or `None` if there is none: where a database knows better, a counter that was lost is
+    /// not zero.
+    pub fn find(&self) -> Request<'s, Option<i64>> {
+        self.read("GET", |_| {})
     }
 
     /// Adds to the number, or takes from it. Unless the schema allows it, it does not fall below zero.
@@ -103,7 +110,7 @@ impl<'s, K: Key, T> Handle<'s, K, T, Declared> {
             cmd.arg(indexes.len()).arg(self.names.own());
         });
         let calls = Calls { before, ..Calls::one(call) };
-        Request::new(self.core, K::NAME, calls, |answers| {
+        Request::new(self.core, K::DEFINITION, calls, |answers| {
             let (counted, value): (bool, String) = understand::<_, K>(answers.first)?;
             let value = value.parse().map_err(|_| malformed::<K>("it holds no number"))?;
             Ok(Counted { counted, value })

@@ -4,6 +4,7 @@ use super::core::Core;
 use super::error::Error;
 use super::former;
 use super::lua::{Lua, lua};
+use super::measure;
 use super::missed::{Outstanding, Sending, What};
 use super::names::Names;
 use super::request::Call;
@@ -88,8 +89,11 @@ pub(super) async fn emit<E: Event>(
     event: &E,
     prefix: &<E::Keyspace as Keyspace>::Prefix,
 ) -> Result<Invalidated, Error> {
+    if let Some(entry) = E::Keyspace::KEYS.first() {
+        core.suits(entry.definition)?;
+    }
     let names: Vec<Names> = event.keys().iter().map(|key| Names::of(key, prefix)).collect();
-    let searches = event.searches_behind(prefix);
+    let searches = event.searches_with_prefix(prefix);
     let indexed = searches.iter().filter(|it| !it.definition.behaviour.indexes.is_empty()).count();
     let mut done = Invalidated {
         exact: names.len(),
@@ -101,6 +105,10 @@ pub(super) async fn emit<E: Event>(
         Ok(()) => remove::<E::Keyspace>(core, &names, &searches, prefix).await,
         Err(error) => Err(error),
     };
+    if let Err(error) = &removed {
+        let labels = [("event", E::NAME), ("kind", error.kind())];
+        measure::count("keyward_invalidation_errors_total", 1, &labels);
+    }
     match removed {
         Ok(removed) => done.removed = removed,
         Err(error) if error.is_unavailable() => {
@@ -123,8 +131,8 @@ pub(super) async fn emit<E: Event>(
     }
     // What this process holds, and what it was loading meanwhile, may be old.
     forget_here(core, &names, &searches);
-    metrics::counter!("keyward_invalidations_total", "event" => E::NAME).increment(1);
-    metrics::counter!("keyward_invalidated_keys_total", "event" => E::NAME).increment(done.removed);
+    measure::count("keyward_invalidations_total", 1, &[("event", E::NAME)]);
+    measure::count("keyward_invalidated_keys_total", done.removed, &[("event", E::NAME)]);
     Ok(done)
 }
 
@@ -277,7 +285,7 @@ async fn by_index<S: Keyspace>(
         cmd.arg(&index).arg(cursor).arg("COUNT").arg(1000);
         let answer = core.ask(&cmd).await?;
         let (next, members): (u64, Vec<(Vec<u8>, f64)>) = redis::from_redis_value(answer)
-            .map_err(|error| Error::Unavailable(error.to_string()))?;
+            .map_err(|error| Error::Unavailable(error.to_string().into()))?;
         let keys = members.iter().filter_map(|(key, _)| meant::<S>(search, prefix, key));
         let names: Vec<Names> = keys.map(|key| Names::of(&key, prefix)).collect();
         let indexes = std::slice::from_ref(&index);

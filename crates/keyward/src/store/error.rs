@@ -1,20 +1,18 @@
 //! What can go wrong between an application and its server.
 
 use std::fmt;
+use std::sync::Arc;
 
 /// Why a store could not do what it was asked. No cache operation that has a fallback returns it.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub enum Error {
     /// The server cannot be reached, or does not answer in time. Nothing was changed
-    Unavailable(String),
+    Unavailable(Cause),
     /// The answer to a call that changes something was lost: it may or may not have happened. It is not
     /// sent again, since a count or a push would then happen twice. Read the value to learn more, or
     /// repeat the call if doing it twice does no harm
-    Unknown {
-        /// How the answer was lost
-        why: String,
-    },
+    Unknown(Cause),
     /// The server has not answered lately, and is not asked for a while
     BreakerOpen,
     /// The server refused
@@ -67,9 +65,23 @@ impl Error {
     /// [`Unknown`](Error::Unknown) change may have happened all the same.
     pub fn is_unavailable(&self) -> bool {
         match self {
-            Error::Unavailable(_) | Error::Unknown { .. } | Error::BreakerOpen => true,
+            Error::Unavailable(_) | Error::Unknown(_) | Error::BreakerOpen => true,
             Error::Refused { code, .. } => NOT_READY.contains(&code.as_str()),
             _ => false,
+        }
+    }
+
+    /// What went wrong in one word, as metrics have it.
+    pub(crate) fn kind(&self) -> &'static str {
+        match self {
+            Error::Unavailable(_) => "unavailable",
+            Error::Unknown(_) => "unknown",
+            Error::BreakerOpen => "breaker_open",
+            Error::Refused { .. } => "refused",
+            Error::WrongType { .. } => "wrong_type",
+            Error::Malformed { .. } => "malformed",
+            Error::Full { .. } => "full",
+            Error::Settings(_) => "settings",
         }
     }
 
@@ -84,15 +96,15 @@ impl Error {
                 code: code.to_owned(),
                 message: error.detail().unwrap_or_default().to_owned(),
             },
-            _ => Error::Unavailable(error.to_string()),
+            _ => Error::Unavailable(Cause::new(error.clone())),
         }
     }
 
     /// The same error after something was changed, or may have been.
     pub(crate) fn after_a_change(self) -> Self {
         match self {
-            Error::Unavailable(why) => Error::Unknown { why },
-            Error::BreakerOpen => Error::Unknown { why: self.to_string() },
+            Error::Unavailable(cause) => Error::Unknown(cause),
+            Error::BreakerOpen => Error::Unknown(self.to_string().into()),
             other => other,
         }
     }
@@ -109,10 +121,11 @@ impl Error {
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Error::Unavailable(why) => write!(f, "the server does not answer: {why}"),
-            Error::Unknown { why } => {
-                write!(f, "the answer was lost, and the change may or may not have happened: {why}")
-            }
+            Error::Unavailable(cause) => write!(f, "the server does not answer: {cause}"),
+            Error::Unknown(cause) => write!(
+                f,
+                "the answer was lost, and the change may or may not have happened: {cause}"
+            ),
             Error::BreakerOpen => {
                 f.write_str("the server has not answered lately and is given a rest")
             }
@@ -134,4 +147,46 @@ impl fmt::Display for Error {
     }
 }
 
-impl std::error::Error for Error {}
+impl std::error::Error for Error {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Error::Unavailable(cause) | Error::Unknown(cause) => cause.source(),
+            _ => None,
+        }
+    }
+}
+
+/// Why a server could not be asked, or its answer was lost.
+#[derive(Debug, Clone)]
+pub struct Cause {
+    why: String,
+    source: Option<Arc<dyn std::error::Error + Send + Sync>>,
+}
+
+impl Cause {
+    fn new(error: impl std::error::Error + Send + Sync + 'static) -> Self {
+        Cause { why: error.to_string(), source: Some(Arc::new(error)) }
+    }
+
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        self.source.as_deref().map(|source| source as _)
+    }
+}
+
+impl From<String> for Cause {
+    fn from(why: String) -> Self {
+        Cause { why, source: None }
+    }
+}
+
+impl From<&str> for Cause {
+    fn from(why: &str) -> Self {
+        why.to_owned().into()
+    }
+}
+
+impl fmt::Display for Cause {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.why)
+    }
+}

@@ -85,7 +85,7 @@ impl<'s, K: Key, T, L> Handle<'s, K, T, L> {
         let others = self.names.others.iter().map(|name| forget(name)).collect();
         let calls = Calls::group(forget(&self.names.name), others);
         let calls = Calls { changes: self.changes(), ..calls };
-        Request::new(self.core, K::DEFINITION.name, calls, |answers| {
+        Request::new(self.core, K::DEFINITION, calls, |answers| {
             Ok(answers.first == Value::Int(1) || answers.rest.contains(&Value::Int(1)))
         })
     }
@@ -121,7 +121,7 @@ impl<'s, K: Key, T, L> Handle<'s, K, T, L> {
         if self.names.fallbacks().is_empty() {
             let (first, rest) = ask(&self.names.name);
             let calls = Calls::group(Call::reading(first), rest);
-            return Request::new(self.core, K::DEFINITION.name, calls, read);
+            return Request::new(self.core, K::DEFINITION, calls, read);
         }
         // Whether the key is there decides, not what is asked about it: a member that is not in it, or
         // is the first in it, says nothing about other names.
@@ -133,7 +133,7 @@ impl<'s, K: Key, T, L> Handle<'s, K, T, L> {
         let Group { first, rest } = ask(&self.names.name);
         let mut calls = Calls::group(first, rest);
         calls.otherwise = self.names.fallbacks().iter().map(|name| ask(name)).collect();
-        Request::new(self.core, K::DEFINITION.name, calls, |mut answers| {
+        Request::new(self.core, K::DEFINITION, calls, |mut answers| {
             let first = answers.rest.remove(0);
             read(Answers { first, rest: answers.rest })
         })
@@ -190,6 +190,18 @@ impl<'s, K: Key, T> Handle<'s, K, T, Declared> {
         mode: Mode,
         commands: Vec<Command>,
     ) -> Request<'s, Option<Vec<Value>>> {
+        let behaviour = &K::DEFINITION.behaviour;
+        self.write_with(mode, commands, behaviour.keep_ttl, behaviour.refuse_when_full)
+    }
+
+    /// The same, with what becomes of a TTL that is running and of what does not fit.
+    pub(crate) fn write_with(
+        &self,
+        mode: Mode,
+        commands: Vec<Command>,
+        keep_ttl: bool,
+        refuse: bool,
+    ) -> Request<'s, Option<Vec<Value>>> {
         let write = Write {
             definition: K::DEFINITION,
             names: &self.names,
@@ -198,10 +210,12 @@ impl<'s, K: Key, T> Handle<'s, K, T, Declared> {
             commands,
             ttl: self.ttl(),
             token: None,
+            keep_ttl,
+            refuse,
         };
         let calls = Calls { changes: self.changes(), ..write.calls(self.core) };
         let read = |answers: Answers| written::<K>(answers.first);
-        Request::new(self.core, K::DEFINITION.name, calls, read)
+        Request::new(self.core, K::DEFINITION, calls, read)
     }
 }
 

@@ -46,14 +46,17 @@ impl<'s, K: Key, F: Fields> Handle<'s, K, Hash<F>, Declared> {
         self.update([field.to(value)])
     }
 
-    /// Sets several fields in one step, and leaves the others alone; whether they were written.
+    /// Sets several fields in one step, and leaves the others alone; whether they were written. The TTL
+    /// starts again, unless all of these fields have `on_write = "keep"`.
     ///
     /// A hash that is not there is made only if all fields that must be there are among them.
     pub fn update(&self, changes: impl IntoIterator<Item = Change<F>>) -> Request<'s, bool> {
         let (mut set, mut removed, mut names) =
             (Command::new("HSET"), Command::new("HDEL"), vec![]);
+        let mut keep_ttl = true;
         for change in changes {
             let name = change.name;
+            keep_ttl &= F::KEEPS_TTL.contains(&name);
             match change.value {
                 Ok(Some(bytes)) => {
                     set = set.arg(name).arg(bytes);
@@ -61,12 +64,12 @@ impl<'s, K: Key, F: Fields> Handle<'s, K, Hash<F>, Declared> {
                 }
                 Ok(None) if F::REQUIRED.contains(&name) => {
                     let error = field_error::<K>(name, FieldErrorKind::Missing);
-                    return Request::known(self.core, Err(error));
+                    return Request::known(self.core, K::NAME, Err(error));
                 }
                 Ok(None) => removed = removed.arg(name),
                 Err(why) => {
                     let error = field_error::<K>(name, FieldErrorKind::Unwritable(why));
-                    return Request::known(self.core, Err(error));
+                    return Request::known(self.core, K::NAME, Err(error));
                 }
             }
         }
@@ -75,10 +78,11 @@ impl<'s, K: Key, F: Fields> Handle<'s, K, Hash<F>, Declared> {
         let mut commands: Vec<Command> =
             [set, removed].into_iter().filter(|command| command.0.len() > 1).collect();
         if commands.is_empty() {
-            return Request::known(self.core, Ok(false));
+            return Request::known(self.core, K::NAME, Ok(false));
         }
         commands.extend(field_ttls::<F>(names.iter().map(|name| name.as_bytes())));
-        self.write(mode, commands).map(|answers| Ok(answers.is_some()))
+        let refuse = K::DEFINITION.behaviour.refuse_when_full;
+        self.write_with(mode, commands, keep_ttl, refuse).map(|answers| Ok(answers.is_some()))
     }
 
     /// Adds to a field, which counts as zero where it is missing; the sum. `None` if there is no
@@ -92,7 +96,9 @@ impl<'s, K: Key, F: Fields> Handle<'s, K, Hash<F>, Declared> {
         let mode = if alone { Mode::Part } else { Mode::Present };
         let mut commands = vec![Command::new(N::INCREMENT).arg(name).arg(by.to_bytes())];
         commands.extend(field_ttls::<F>(std::iter::once(name.as_bytes())));
-        self.write(mode, commands).map(move |answers| {
+        let (keep_ttl, refuse) =
+            (F::KEEPS_TTL.contains(&name), K::DEFINITION.behaviour.refuse_when_full);
+        self.write_with(mode, commands, keep_ttl, refuse).map(move |answers| {
             let Some(sum) = answers.and_then(|answers| answers.into_iter().next()) else {
                 return Ok(None);
             };

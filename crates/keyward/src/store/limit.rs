@@ -3,6 +3,7 @@
 use super::error::Error;
 use super::handle::{Handle, understand};
 use super::lua::{Lua, lua};
+use super::measure;
 use crate::Key;
 use crate::definition::Algorithm;
 use crate::kind::{ByCaller, Declared, Known, Limit};
@@ -14,6 +15,7 @@ static GCRA: Lua = lua!("lua/limit_gcra.lua");
 
 /// What a limit says to one request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Allowance {
     /// Whether it may go on; if so, it has been counted
     pub allowed: bool,
@@ -56,6 +58,7 @@ impl<K: Key, B> Handle<'_, K, Limit<B>, Declared> {
     where
         B: Known,
     {
+        self.core.suits(K::DEFINITION)?;
         let behaviour = &K::DEFINITION.behaviour;
         let limit = self.limit();
         let window = behaviour.window_ms.unwrap_or(1).max(1);
@@ -75,16 +78,21 @@ impl<K: Key, B> Handle<'_, K, Limit<B>, Declared> {
         let answer = match self.core.send(&call).await {
             Ok(answer) => answer,
             Err(error) if error.is_unavailable() => {
+                self.core.failures.note(K::NAME, &error);
                 let allowed = !behaviour.closed_on_outage;
                 let wait = if allowed { Duration::ZERO } else { Duration::from_secs(1) };
                 return Ok(Allowance::without_asking(allowed, wait, true));
             }
-            Err(error) => return Err(error.about(K::NAME)),
+            Err(error) => {
+                let error = error.about(K::NAME);
+                self.core.failures.note(K::NAME, &error);
+                return Err(error);
+            }
         };
         let (allowed, remaining, retry, reset): (bool, u64, u64, u64) = understand::<_, K>(answer)?;
         let outcome = if allowed { "allowed" } else { "refused" };
-        metrics::counter!("keyward_limit_checks_total", "definition" => K::NAME, "outcome" => outcome)
-            .increment(1);
+        let labels = [("definition", K::NAME), ("outcome", outcome)];
+        measure::count("keyward_limit_checks_total", 1, &labels);
         Ok(Allowance {
             allowed,
             remaining,

@@ -2,17 +2,12 @@
 
 use super::address::Address;
 use super::error::Error;
-use super::resend::{Redirect, Resending};
-use redis::aio::{ConnectionLike as _, MultiplexedConnection, SendError};
-use redis::cluster::{ClusterClient, ClusterClientBuilder};
-use redis::cluster_async::ClusterConnection;
-use redis::cluster_routing::{RoutingInfo, SingleNodeRoutingInfo};
-use redis::sentinel::{SentinelClient, SentinelNodeConnectionInfo, SentinelServerType};
+use super::resend::Resending;
+use super::target::{Connection, Target};
+use redis::aio::{MultiplexedConnection, SendError};
 use redis::{
-    AsyncConnectionConfig, Client, Cmd, ConnectionAddr, ConnectionInfo, Pipeline, PushInfo,
-    PushKind, RedisError, RetryMethod, TlsCertificates, Value,
+    AsyncConnectionConfig, Cmd, Pipeline, PushInfo, PushKind, RedisError, RetryMethod, Value,
 };
-use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
@@ -30,20 +25,9 @@ pub(crate) struct Timeouts {
 pub(crate) struct Link {
     target: Target,
     timeouts: Timeouts,
-    /// The nodes of a cluster that were given
-    seeds: Vec<ConnectionInfo>,
-    root_certificate: Option<Vec<u8>>,
     live: RwLock<Option<Live>>,
     /// Held while connecting, so that one caller connects for all
     connecting: Mutex<()>,
-    /// Connections to nodes of a cluster that others have named
-    side: Mutex<HashMap<(String, u16), MultiplexedConnection>>,
-}
-
-enum Target {
-    Single(Client),
-    Cluster(ClusterClient),
-    Sentinel(Mutex<SentinelClient>),
 }
 
 /// A connection and its number, so that only the one that failed is dropped.
@@ -53,12 +37,6 @@ struct Live {
     connection: Connection,
     /// Whether the server has closed it
     gone: Arc<AtomicBool>,
-}
-
-#[derive(Clone)]
-enum Connection {
-    Single(MultiplexedConnection),
-    Cluster(ClusterConnection),
 }
 
 /// A server that keys are written to.
@@ -76,64 +54,12 @@ impl Link {
         timeouts: Timeouts,
         root_certificate: Option<Vec<u8>>,
     ) -> Result<Self, Error> {
-        let settings = |error: RedisError| Error::Settings(error.to_string());
-        let mut seeds = Vec::new();
-        let target = match address {
-            Address::Single(info) => {
-                Target::Single(open(info, root_certificate.as_deref()).map_err(settings)?)
-            }
-            Address::Cluster(nodes) => {
-                choose_cryptography();
-                seeds.clone_from(&nodes);
-                let mut builder = ClusterClientBuilder::new(nodes);
-                if let Some(root) = &root_certificate {
-                    builder = builder.certs(certificates(root));
-                }
-                let builder = builder
-                    .use_protocol(redis::ProtocolVersion::RESP3)
-                    .tcp_settings(redis::io::tcp::TcpSettings::default().set_nodelay(true))
-                    .connection_timeout(timeouts.connect)
-                    .response_timeout(timeouts.response)
-                    // See `resend.rs`.
-                    .retries(0);
-                Target::Cluster(builder.build().map_err(settings)?)
-            }
-            Address::Sentinel { sentinels, service, server } => {
-                choose_cryptography();
-                let node = SentinelNodeConnectionInfo::default()
-                    .set_redis_connection_info(server.redis_settings().clone())
-                    .set_tcp_settings(server.tcp_settings().clone());
-                let node = match server.addr() {
-                    redis::ConnectionAddr::TcpTls { .. } => {
-                        node.set_tls_mode(redis::TlsMode::Secure)
-                    }
-                    _ => node,
-                };
-                if root_certificate.is_some() {
-                    return Err(Error::Settings(
-                        "a root certificate cannot be given together with a sentinel: let the \
-                         system know it"
-                            .to_owned(),
-                    ));
-                }
-                let kind = SentinelServerType::Master;
-                let client = SentinelClient::build(sentinels, service, Some(node), kind);
-                Target::Sentinel(Mutex::new(client.map_err(settings)?))
-            }
-        };
-        Ok(Link {
-            target,
-            timeouts,
-            seeds,
-            root_certificate,
-            live: RwLock::new(None),
-            connecting: Mutex::new(()),
-            side: Mutex::default(),
-        })
+        let target = Target::new(address, timeouts, root_certificate)?;
+        Ok(Link { target, timeouts, live: RwLock::new(None), connecting: Mutex::new(()) })
     }
 
     pub(crate) fn is_cluster(&self) -> bool {
-        matches!(self.target, Target::Cluster(_))
+        self.target.is_cluster()
     }
 
     /// Sends one command.
@@ -142,10 +68,9 @@ impl Link {
         let mut redirect = None;
         loop {
             let mut live = self.live().await?;
-            let answer = match (&mut live.connection, redirect.take()) {
-                (Connection::Single(connection), _) => connection.req_packed_command(cmd).await,
-                (Connection::Cluster(connection), None) => connection.req_packed_command(cmd).await,
-                (Connection::Cluster(_), Some(to)) => Box::pin(self.follow(&to, cmd)).await,
+            let answer = match redirect.take() {
+                None => live.connection.query(cmd).await,
+                Some(to) => Box::pin(self.target.follow(&to, cmd, &self.config())).await,
             };
             match answer.and_then(Value::extract_error) {
                 Ok(answer) => return Ok(answer),
@@ -157,26 +82,16 @@ impl Link {
         }
     }
 
-    /// Sends several commands in one round trip; an error of one is in its place. Not for a cluster, whose
-    /// nodes each have some of the keys.
+    /// Sends several commands in one round trip; an error of one is in its place. Not for a cluster.
     pub(crate) async fn pipeline(
         &self,
         pipeline: &Pipeline,
         repeatable: bool,
     ) -> Result<Vec<Value>, Error> {
         let mut resending = Resending::new(repeatable);
-        let count = pipeline.len();
         loop {
             let mut live = self.live().await?;
-            let answers = match &mut live.connection {
-                Connection::Single(connection) => {
-                    connection.req_packed_commands(pipeline, 0, count).await
-                }
-                Connection::Cluster(connection) => {
-                    connection.req_packed_commands(pipeline, 0, count).await
-                }
-            };
-            match answers {
+            match live.connection.pipeline(pipeline).await {
                 Ok(answers) => return Ok(answers),
                 Err(error) => {
                     self.failed(live.number, &error);
@@ -186,63 +101,20 @@ impl Link {
         }
     }
 
-    /// Sends a command that only reads to one of the servers of a cluster.
+    /// Sends a command that only reads to one of the primaries.
     pub(crate) async fn query_at(&self, primary: &Primary, cmd: &Cmd) -> Result<Value, Error> {
-        let Primary::At(host, port) = primary else { return self.query(cmd, true).await };
         let mut resending = Resending::new(true);
         loop {
-            let Live { number, connection, .. } = self.live().await?;
-            let Connection::Cluster(mut connection) = connection else {
-                return self.query(cmd, true).await;
-            };
-            let address = SingleNodeRoutingInfo::ByAddress { host: host.clone(), port: *port };
-            let answer =
-                connection.route_command(cmd.clone(), RoutingInfo::SingleNode(address)).await;
+            let mut live = self.live().await?;
+            let answer = live.connection.query_at(primary, cmd).await;
             match answer.and_then(Value::extract_error) {
                 Ok(answer) => return Ok(answer),
                 Err(error) => {
-                    self.failed(number, &error);
+                    self.failed(live.number, &error);
                     Box::pin(resending.after(&error)).await?;
                 }
             }
         }
-    }
-
-    /// Sends a command to the node that another one has named.
-    async fn follow(&self, to: &Redirect, cmd: &Cmd) -> Result<Value, RedisError> {
-        let at = (to.host.clone(), to.port);
-        let mut connection = self.side_connection(&at).await.map_err(|error| {
-            let why = error.to_string();
-            RedisError::from((redis::ErrorKind::ClusterConnectionNotFound, "no connection", why))
-        })?;
-        let answer = if to.asking {
-            // Both in one write: the permission is good for the next command on the connection.
-            let mut both = Pipeline::with_capacity(2);
-            both.cmd("ASKING").add_command(cmd.clone());
-            let answers = connection.req_packed_commands(&both, 1, 1).await;
-            answers.map(|mut answers| answers.pop().unwrap_or(Value::Nil))
-        } else {
-            connection.req_packed_command(cmd).await
-        };
-        if answer.as_ref().is_err_and(RedisError::is_unrecoverable_error) {
-            self.side.lock().await.remove(&at);
-        }
-        answer
-    }
-
-    /// A connection to a node that the cluster's slots may not name yet.
-    async fn side_connection(
-        &self,
-        at: &(String, u16),
-    ) -> Result<MultiplexedConnection, RedisError> {
-        let mut side = self.side.lock().await;
-        if let Some(connection) = side.get(at) {
-            return Ok(connection.clone());
-        }
-        let (client, config) = (self.node(&at.0, at.1)?, self.config());
-        let connection = client.get_multiplexed_async_connection_with_config(&config).await?;
-        side.insert(at.clone(), connection.clone());
-        Ok(connection)
     }
 
     /// A connection of its own to a primary, which passes on what the server tells unasked.
@@ -252,42 +124,11 @@ impl Link {
         heard: UnboundedSender<PushInfo>,
     ) -> Result<MultiplexedConnection, Error> {
         let config = self.config().set_push_sender(heard);
-        let connecting = async {
-            match (&self.target, primary) {
-                (Target::Single(client), _) => {
-                    client.get_multiplexed_async_connection_with_config(&config).await
-                }
-                (Target::Sentinel(client), _) => {
-                    client.lock().await.get_async_connection_with_config(&config).await
-                }
-                (Target::Cluster(_), Primary::At(host, port)) => {
-                    let client = self.node(host, *port)?;
-                    client.get_multiplexed_async_connection_with_config(&config).await
-                }
-                (Target::Cluster(_), Primary::Only) => {
-                    Err((redis::ErrorKind::InvalidClientConfig, "a cluster has several").into())
-                }
-            }
-        };
+        let connecting = self.target.connect_to(primary, &config);
         match tokio::time::timeout(self.timeouts.connect, connecting).await {
             Ok(connected) => connected.map_err(|error| Error::from_redis(&error)),
-            Err(_) => Err(Error::Unavailable("connecting took too long".to_owned())),
+            Err(_) => Err(Error::Unavailable("connecting took too long".into())),
         }
-    }
-
-    /// A client for one node of a cluster, with the credentials of the others.
-    fn node(&self, host: &str, port: u16) -> Result<Client, RedisError> {
-        let Some(seed) = self.seeds.first() else {
-            return Err((redis::ErrorKind::InvalidClientConfig, "a cluster without nodes").into());
-        };
-        let (host, address) = (host.to_owned(), seed.addr().clone());
-        let address = match address {
-            ConnectionAddr::TcpTls { insecure, tls_params, .. } => {
-                ConnectionAddr::TcpTls { host, port, insecure, tls_params }
-            }
-            _ => ConnectionAddr::Tcp(host, port),
-        };
-        open(seed.clone().set_addr(address), self.root_certificate.as_deref())
     }
 
     fn config(&self) -> AsyncConnectionConfig {
@@ -305,7 +146,7 @@ impl Link {
         slots.arg("SLOTS");
         let answer = self.query(&slots, true).await?;
         in_slots(answer)
-            .ok_or_else(|| Error::Unavailable("CLUSTER SLOTS cannot be understood".to_owned()))
+            .ok_or_else(|| Error::Unavailable("CLUSTER SLOTS cannot be understood".into()))
     }
 
     /// Drops a connection that is of no use any more.
@@ -350,8 +191,8 @@ impl Link {
         let gone = Arc::new(AtomicBool::new(false));
         let connecting = tokio::time::timeout(self.timeouts.connect, self.connect(gone.clone()));
         let connection = match connecting.await {
-            Ok(connected) => connected.map_err(|error| Error::from_redis(&error))?,
-            Err(_) => return Err(Error::Unavailable("connecting took too long".to_owned())),
+            Ok(connected) => connected?,
+            Err(_) => return Err(Error::Unavailable("connecting took too long".into())),
         };
         let mut live = self.live.write().unwrap_or_else(PoisonError::into_inner);
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
@@ -360,46 +201,45 @@ impl Link {
 
     /// A connection, which says when it is gone: what is sent on one that is known to be gone would be
     /// lost, and nobody could say whether it had arrived.
-    async fn connect(&self, gone: Arc<AtomicBool>) -> Result<Connection, RedisError> {
+    async fn connect(&self, gone: Arc<AtomicBool>) -> Result<Connection, Error> {
         let config = self.config().set_push_sender(move |push: PushInfo| {
             if push.kind == PushKind::Disconnection {
                 gone.store(true, Ordering::Release);
             }
             Ok::<_, SendError>(())
         });
-        Ok(match &self.target {
-            Target::Single(client) => Connection::Single(
-                client.get_multiplexed_async_connection_with_config(&config).await?,
+        let connected = self.target.connect(&config).await;
+        let mut connection = connected.map_err(|error| match error.detail() {
+            Some(why) if why.contains("cluster support disabled") => Error::Settings(
+                "the server is not part of a cluster: write `redis://` instead of \
+                 `redis+cluster://`"
+                    .to_owned(),
             ),
-            Target::Cluster(client) => Connection::Cluster(client.get_async_connection().await?),
-            Target::Sentinel(client) => {
-                let mut client = client.lock().await;
-                Connection::Single(client.get_async_connection_with_config(&config).await?)
-            }
-        })
-    }
-}
-
-fn open(info: ConnectionInfo, root: Option<&[u8]>) -> Result<Client, RedisError> {
-    if matches!(info.addr(), ConnectionAddr::TcpTls { .. }) {
-        choose_cryptography();
-    }
-    match (root, info.addr()) {
-        (Some(root), ConnectionAddr::TcpTls { .. }) => {
-            Client::build_with_tls(info, certificates(root))
+            _ => Error::from_redis(&error),
+        })?;
+        if !self.is_cluster() {
+            refuse_a_cluster(&mut connection).await?;
         }
-        _ => Client::open(info),
+        Ok(connection)
     }
 }
 
-/// TLS needs an implementation of its cryptography, chosen once a process. If the application has
-/// chosen one, that stays.
-fn choose_cryptography() {
-    _ = rustls::crypto::ring::default_provider().install_default();
-}
-
-fn certificates(root: &[u8]) -> TlsCertificates {
-    TlsCertificates { client_tls: None, root_cert: Some(root.to_vec()) }
+/// A node of a cluster serves some of the keys only, and names others for the rest.
+async fn refuse_a_cluster(connection: &mut Connection) -> Result<(), Error> {
+    let answer = connection.query(&redis::cmd("HELLO")).await;
+    // Who may not ask learns it from the first key of another node.
+    let Ok(Value::Map(pairs)) = answer.and_then(Value::extract_error) else { return Ok(()) };
+    let is = |value: &Value, text: &str| {
+        matches!(value, Value::BulkString(bytes) if bytes == text.as_bytes())
+            || matches!(value, Value::SimpleString(string) if string == text)
+    };
+    if pairs.iter().any(|(name, mode)| is(name, "mode") && is(mode, "cluster")) {
+        return Err(Error::Settings(
+            "the server is a node of a cluster: write `redis+cluster://` instead of `redis://`"
+                .to_owned(),
+        ));
+    }
+    Ok(())
 }
 
 static NEXT: AtomicU64 = AtomicU64::new(0);

@@ -3,20 +3,10 @@
 use super::handle::{Handle, malformed, understand};
 use super::request::Request;
 use super::write::{Command, Mode, about};
+use crate::definition::Keep;
 use crate::kind::{Declared, List};
 use crate::{Codec, Definition, Error, Key};
 use redis::Value;
-
-/// What keeps a list within its bound after something was put at its end: its oldest are in front.
-pub(crate) fn trim_front(definition: &'static Definition) -> Option<Command> {
-    let max = trimmed_to(definition)?;
-    Some(Command::new("LTRIM").arg(-max).arg(-1))
-}
-
-fn trim_back(definition: &'static Definition) -> Option<Command> {
-    let max = trimmed_to(definition)?;
-    Some(Command::new("LTRIM").arg(0).arg(max - 1))
-}
 
 /// The length to which a collection is trimmed, if it is.
 pub(crate) fn trimmed_to(definition: &'static Definition) -> Option<i64> {
@@ -52,22 +42,22 @@ impl<'s, K: Key, V, C: Codec<V>> Handle<'s, K, List<V, C>, Declared>
 where
     V: Send + 's,
 {
-    /// Puts items at the end; how many there are then. Where the schema bounds the list, the first
-    /// ones go, or the write is refused.
+    /// Puts items at the end; how many there are then. Where the list is full, the first ones go. With
+    /// `on_full = "refuse"` or `keep = "first"` what does not fit is refused.
     pub fn push_back<'v>(&self, items: impl IntoIterator<Item = &'v V>) -> Request<'s, u64>
     where
         V: 'v,
     {
-        self.push("RPUSH", items, trim_front(K::DEFINITION))
+        self.push("RPUSH", items, Keep::Last)
     }
 
-    /// Puts items in front, one after the other; how many there are then. Where the schema bounds
-    /// the list, the last ones go, or the write is refused.
+    /// Puts items in front, one after the other; how many there are then. Where the list is full, the
+    /// last ones go. With `on_full = "refuse"` or `keep = "last"` what does not fit is refused.
     pub fn push_front<'v>(&self, items: impl IntoIterator<Item = &'v V>) -> Request<'s, u64>
     where
         V: 'v,
     {
-        self.push("LPUSH", items, trim_back(K::DEFINITION))
+        self.push("LPUSH", items, Keep::First)
     }
 
     /// Takes the first item.
@@ -84,7 +74,7 @@ where
         &self,
         command: &str,
         items: impl IntoIterator<Item = &'v V>,
-        trim: Option<Command>,
+        end: Keep,
     ) -> Request<'s, u64>
     where
         V: 'v,
@@ -93,13 +83,19 @@ where
         let items = match items {
             Ok(items) if items.is_empty() => return self.len(),
             Ok(items) => items,
-            Err(why) => return Request::known(self.core, Err(malformed::<K>(why))),
+            Err(why) => return Request::known(self.core, K::NAME, Err(malformed::<K>(why))),
         };
         let mut commands: Vec<Command> =
             items.chunks(1000).map(|chunk| Command::new(command).arg(chunk)).collect();
-        commands.extend(trim);
+        let behaviour = &K::DEFINITION.behaviour;
+        // What was pushed must not be what is trimmed.
+        let refuse = behaviour.refuse_when_full || behaviour.keep.is_some_and(|keep| keep != end);
+        commands.extend(trimmed_to(K::DEFINITION).filter(|_| !refuse).map(|max| match end {
+            Keep::First => Command::new("LTRIM").arg(0).arg(max - 1),
+            Keep::Last => Command::new("LTRIM").arg(-max).arg(-1),
+        }));
         commands.push(Command::new("LLEN"));
-        self.write(Mode::Part, commands).map(|answers| {
+        self.write_with(Mode::Part, commands, behaviour.keep_ttl, refuse).map(|answers| {
             let len = answers.and_then(|mut answers| answers.pop());
             understand::<_, K>(len.unwrap_or(Value::Int(0)))
         })

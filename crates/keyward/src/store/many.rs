@@ -6,7 +6,7 @@ use super::pipeline::Pipeline;
 use super::request::Call;
 use super::scan::Scan;
 use super::whole::Whole;
-use super::{Behind, Handle, Store};
+use super::{Handle, Prefixed, Store};
 use crate::{Fixed, Key, Keyspace, Prefix};
 use futures_util::stream::{self, Stream, TryStreamExt as _};
 use keyward_pattern::slot;
@@ -41,7 +41,7 @@ impl Store {
     }
 }
 
-impl<P: Prefix> Behind<P> {
+impl<P: Prefix> Prefixed<P> {
     /// See [`Store::get_many`].
     ///
     /// # Errors
@@ -88,6 +88,16 @@ where
         let mut results = batch.run().await?;
         return promises.into_iter().map(|promise| results.take(promise)).collect();
     }
+    let got = get_at_once(core, &handles).await;
+    got.inspect_err(|error| core.failures.note(K::NAME, error))
+}
+
+/// Values that one command reads many of.
+async fn get_at_once<K: Key, T: Whole, L>(
+    core: &Core,
+    handles: &[Handle<'_, K, T, L>],
+) -> Result<Vec<Option<T::Value>>, Error> {
+    core.suits(K::DEFINITION)?;
     Box::pin(core.settle_for(K::NAME)).await?;
     let mut groups: BTreeMap<u16, Vec<usize>> = BTreeMap::new();
     for (at, handle) in handles.iter().enumerate() {
@@ -122,12 +132,13 @@ fn scan<K: Key>(
 ) -> impl Stream<Item = Result<K, Error>> + Send + '_ {
     let free = vec![None; K::DEFINITION.params.len()];
     let glob = crate::generated::glob_of(K::DEFINITION, &prefix, &free);
-    let steps = stream::try_unfold(Scan::new(core, glob), |mut scan| async move {
-        Ok::<_, Error>(scan.next().await?.map(|keys| (keys, scan)))
+    let steps = stream::try_unfold(Scan::new(core, glob), move |mut scan| async move {
+        let keys = scan.next().await.inspect_err(|error| core.failures.note(K::NAME, error))?;
+        Ok::<_, Error>(keys.map(|keys| (keys, scan)))
     });
     steps
         .map_ok(move |keys| {
-            let ours = keys.iter().filter_map(|key| K::parse_behind(key));
+            let ours = keys.iter().filter_map(|key| K::parse_with_prefix(key));
             let ours = ours.filter(|(behind, _)| *behind == prefix).map(|(_, key)| Ok(key));
             stream::iter(ours.collect::<Vec<_>>())
         })

@@ -99,7 +99,7 @@ impl Core {
         self.settle().await?;
         if self.missed.concerns(definition) {
             let why = format!("an invalidation of `{definition}` is being made up for");
-            return Err(Error::Unavailable(why));
+            return Err(Error::Unavailable(why.into()));
         }
         Ok(())
     }

@@ -8,6 +8,7 @@ mod core;
 mod counter;
 mod emit;
 mod error;
+mod failures;
 mod flight;
 mod former;
 mod handle;
@@ -16,8 +17,10 @@ mod l1;
 mod limit;
 mod link;
 mod list;
+mod load_error;
 mod lua;
 mod many;
+mod measure;
 mod missed;
 mod names;
 mod pace;
@@ -29,6 +32,7 @@ mod set;
 mod sorted_set;
 mod stream;
 mod string;
+mod target;
 mod tracking;
 mod ttl;
 mod whole;
@@ -38,9 +42,10 @@ pub use breaker::{BreakerSettings, BreakerState};
 pub use clock::Clock;
 pub use counter::Counted;
 pub use emit::Invalidated;
-pub use error::Error;
+pub use error::{Cause, Error};
 pub use handle::Handle;
 pub use limit::Allowance;
+pub use load_error::LoadError;
 pub use pipeline::{Pipeline, Promise, Results};
 pub use request::Request;
 pub use sorted_set::Score;
@@ -77,9 +82,9 @@ pub struct Builder {
     clock: Clock,
 }
 
-/// A store whose keys stand behind a prefix with parameters, bound once.
+/// A store whose keys begin with a prefix that has parameters, bound once.
 #[derive(Debug, Clone)]
-pub struct Behind<P> {
+pub struct Prefixed<P> {
     store: Store,
     prefix: P,
 }
@@ -128,9 +133,9 @@ impl Store {
         emit::emit(&self.core, &event, &Default::default()).await
     }
 
-    /// The same store, with every key behind this prefix.
-    pub fn behind<P: crate::Prefix>(&self, prefix: P) -> Behind<P> {
-        Behind { store: self.clone(), prefix }
+    /// The same store, for keys that begin with this prefix.
+    pub fn with_prefix<P: crate::Prefix>(&self, prefix: P) -> Prefixed<P> {
+        Prefixed { store: self.clone(), prefix }
     }
 
     /// Requests that are sent in one round trip.
@@ -149,7 +154,7 @@ impl Store {
     }
 }
 
-impl<P: crate::Prefix> Behind<P> {
+impl<P: crate::Prefix> Prefixed<P> {
     /// A key, and what can be done to it.
     pub fn at<K>(&self, key: K) -> Handle<'_, K, K::Kind, K::Lifetime>
     where
@@ -233,7 +238,7 @@ impl Builder {
         let link = Link::new(Address::parse(&self.url)?, timeouts, self.root_certificate)?;
         let breaker = Breaker::new(self.breaker, self.clock.clone());
         let l1 = L1::new(self.l1, self.clock.clone());
-        metrics::gauge!("keyward_breaker_open").set(0.0);
+        measure::gauge("keyward_breaker_open", 0.0);
         Ok(Store { core: Core::new(link, breaker, l1, self.fallback, self.clock) })
     }
 

@@ -38,7 +38,7 @@ impl Names {
         prefix.write(&mut name);
         let start = name.len();
         name.clear();
-        key.write_behind(prefix, &mut name);
+        key.write_with_prefix(prefix, &mut name);
         if key.definition().former.is_empty() {
             return Names { name, others: Vec::new(), prefix: start, old: false };
         }

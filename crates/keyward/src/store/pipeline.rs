@@ -5,10 +5,12 @@
 
 use super::core::Core;
 use super::error::Error;
+use super::failures::Failures;
 use super::request::{Answers, Call, Calls, Group, Read, Request, has_written, is_nothing};
 use redis::Value;
 use std::collections::VecDeque;
 use std::fmt;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Requests that are sent together. On a cluster, those for one node travel together.
@@ -38,9 +40,14 @@ enum Requests {
 #[must_use = "the answer is taken from the pipeline's results"]
 pub struct Promise<'s, R>(Promised<'s, R>);
 
-enum Promised<'s, R> {
+struct Promised<'s, R> {
+    definition: &'static str,
+    answer: Expected<'s, R>,
+}
+
+enum Expected<'s, R> {
     Known(Result<R, Error>),
-    Asked { pipeline: u64, request: usize, definition: &'static str, read: Read<'s, R> },
+    Asked { pipeline: u64, request: usize, read: Read<'s, R> },
 }
 
 /// The answers of a pipeline that was run.
@@ -48,6 +55,7 @@ enum Promised<'s, R> {
 pub struct Results {
     pipeline: u64,
     answers: Answered,
+    failures: Arc<Failures>,
 }
 
 enum Answered {
@@ -61,24 +69,29 @@ impl Results {
     /// # Errors
     /// Of this very request; or if it was added to another pipeline.
     pub fn take<R>(&mut self, promise: Promise<'_, R>) -> Result<R, Error> {
-        let (request, definition, read) = match promise.0 {
-            Promised::Known(answer) => return answer,
-            Promised::Asked { pipeline, request, definition, read }
-                if pipeline == self.pipeline =>
-            {
-                (request, definition, read)
+        let Promised { definition, answer } = promise.0;
+        let answer = match answer {
+            Expected::Known(answer) => answer,
+            Expected::Asked { pipeline, request, read } if pipeline == self.pipeline => {
+                let answers = self.answers_to(request);
+                answers.map_err(|error| error.about(definition)).and_then(read)
             }
-            Promised::Asked { .. } => return Err(unanswered()),
+            Expected::Asked { .. } => Err(unanswered()),
         };
-        let answers = match &mut self.answers {
+        answer.inspect_err(|error| self.failures.note(definition, error))
+    }
+
+    fn answers_to(&mut self, request: usize) -> Result<Answers, Error> {
+        match &mut self.answers {
             Answered::Plain { answers, begins } => {
-                let begin = begins[request];
+                let Some(begin) = begins.get(request) else { return Err(unanswered()) };
                 let end = begins.get(request + 1).copied().unwrap_or(answers.len());
-                take_group(&mut answers[begin..end])
+                take_group(answers.get_mut(*begin..end).unwrap_or_default())
             }
-            Answered::Any(answers) => std::mem::replace(&mut answers[request], Err(unanswered())),
-        };
-        read(answers.map_err(|error| error.about(definition))?)
+            Answered::Any(answers) => answers
+                .get_mut(request)
+                .map_or_else(|| Err(unanswered()), |it| std::mem::replace(it, Err(unanswered()))),
+        }
     }
 }
 
@@ -95,7 +108,7 @@ fn take_group(answers: &mut [Result<Value, Error>]) -> Result<Answers, Error> {
 }
 
 fn unanswered() -> Error {
-    Error::Unavailable("this pipeline has no answer to the request".to_owned())
+    Error::Unavailable("this pipeline has no answer to the request".into())
 }
 
 impl<'s> Pipeline<'s> {
@@ -109,18 +122,20 @@ impl<'s> Pipeline<'s> {
 
     /// Adds a request; [`run`](Pipeline::run) gives the results that its answer is taken from.
     pub fn add<R: Send + 's>(&mut self, request: Request<'s, R>) -> Promise<'s, R> {
-        Promise(match request.split() {
-            Err(known) => Promised::Known(known),
-            Ok((mut calls, read, definition)) => {
+        let (definition, work) = request.split();
+        let answer = match work {
+            Err(known) => Expected::Known(known),
+            Ok((mut calls, read)) => {
                 let request = self.len();
                 self.changes.extend(calls.changes.take());
                 if self.definitions.last() != Some(&definition) {
                     self.definitions.push(definition);
                 }
                 self.requests.push(calls);
-                Promised::Asked { pipeline: self.number, request, definition, read }
+                Expected::Asked { pipeline: self.number, request, read }
             }
-        })
+        };
+        Promise(Promised { definition, answer })
     }
 
     /// How many requests wait.
@@ -141,6 +156,14 @@ impl<'s> Pipeline<'s> {
     /// # Errors
     /// If the server cannot be asked. Errors of single requests are in the results.
     pub async fn run(self) -> Result<Results, Error> {
+        let (core, definitions) = (self.core, self.definitions.clone());
+        let ran = self.send().await;
+        ran.inspect_err(|error| {
+            definitions.iter().for_each(|definition| core.failures.note(definition, error));
+        })
+    }
+
+    async fn send(self) -> Result<Results, Error> {
         let core = self.core;
         if !core.missed.is_empty() {
             for definition in &self.definitions {
@@ -157,7 +180,7 @@ impl<'s> Pipeline<'s> {
         for name in &self.changes {
             core.l1.remove(name);
         }
-        Ok(Results { pipeline: self.number, answers: answers? })
+        Ok(Results { pipeline: self.number, answers: answers?, failures: core.failures.clone() })
     }
 }
 

@@ -3,6 +3,7 @@
 use super::core::Core;
 use super::error::Error;
 use super::lua::Lua;
+use crate::Definition;
 use redis::{Cmd, Value};
 use std::fmt;
 use std::future::{Future, IntoFuture};
@@ -93,16 +94,24 @@ enum Work<'s, R> {
 impl<'s, R: Send + 's> Request<'s, R> {
     pub(crate) fn new(
         core: &'s Core,
-        definition: &'static str,
+        definition: &'static Definition,
         calls: Calls,
         read: impl FnOnce(Answers) -> Result<R, Error> + Send + 's,
     ) -> Self {
-        Request { core, definition, work: Work::Ask(calls, Box::new(read)) }
+        let work = match core.suits(definition) {
+            Ok(()) => Work::Ask(calls, Box::new(read)),
+            Err(error) => Work::Known(Err(error)),
+        };
+        Request { core, definition: definition.name, work }
     }
 
     /// A request whose answer is known without asking.
-    pub(crate) fn known(core: &'s Core, answer: Result<R, Error>) -> Self {
-        Request { core, definition: "", work: Work::Known(answer) }
+    pub(crate) fn known(
+        core: &'s Core,
+        definition: &'static str,
+        answer: Result<R, Error>,
+    ) -> Self {
+        Request { core, definition, work: Work::Known(answer) }
     }
 
     /// The same request with something made of its answer.
@@ -121,11 +130,12 @@ impl<'s, R: Send + 's> Request<'s, R> {
     }
 
     /// What it sends and what it makes of the answers, for a pipeline.
-    pub(crate) fn split(self) -> Result<(Calls, Read<'s, R>, &'static str), Result<R, Error>> {
-        match self.work {
+    pub(crate) fn split(self) -> (&'static str, Result<(Calls, Read<'s, R>), Result<R, Error>>) {
+        let work = match self.work {
             Work::Known(answer) => Err(answer),
-            Work::Ask(calls, read) => Ok((calls, read, self.definition)),
-        }
+            Work::Ask(calls, read) => Ok((calls, read)),
+        };
+        (self.definition, work)
     }
 }
 
@@ -136,13 +146,11 @@ impl<'s, R: Send + 's> IntoFuture for Request<'s, R> {
     fn into_future(self) -> Self::IntoFuture {
         let Request { core, definition, work } = self;
         Box::pin(async move {
-            match work {
+            let answer = match work {
                 Work::Known(answer) => answer,
-                Work::Ask(calls, read) => {
-                    let answers = core.do_calls(calls, definition).await?;
-                    read(answers)
-                }
-            }
+                Work::Ask(calls, read) => core.do_calls(calls, definition).await.and_then(read),
+            };
+            answer.inspect_err(|error| core.failures.note(definition, error))
         })
     }
 }

@@ -21,6 +21,7 @@ pub(crate) struct Resending {
 }
 
 /// The node of a cluster that a call belongs to.
+#[cfg_attr(not(feature = "cluster"), expect(dead_code, reason = "a cluster redirects"))]
 pub(crate) struct Redirect {
     pub(crate) host: String,
     pub(crate) port: u16,
@@ -63,7 +64,7 @@ impl Resending {
     fn given_up(&self, error: &RedisError, never_sent: bool) -> Error {
         let sent = !never_sent && !error.is_connection_refusal();
         match Error::from_redis(error) {
-            Error::Unavailable(why) if sent && !self.repeatable => Error::Unknown { why },
+            Error::Unavailable(cause) if sent && !self.repeatable => Error::Unknown(cause),
             error => error,
         }
     }

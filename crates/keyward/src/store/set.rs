@@ -12,7 +12,7 @@ impl<'s, K: Key, M, C: Codec<M>, L> Handle<'s, K, Set<M, C>, L> {
     pub fn contains(&self, member: &M) -> Request<'s, bool> {
         let member = match C::encode(member) {
             Ok(member) => member,
-            Err(why) => return Request::known(self.core, Err(malformed::<K>(why))),
+            Err(why) => return Request::known(self.core, K::NAME, Err(malformed::<K>(why))),
         };
         let ask = |name: &str| {
             let mut cmd = about("SISMEMBER", name);
@@ -29,8 +29,8 @@ impl<'s, K: Key, M, C: Codec<M>, L> Handle<'s, K, Set<M, C>, L> {
 }
 
 impl<'s, K: Key, M, C: Codec<M>> Handle<'s, K, Set<M, C>, Declared> {
-    /// Adds members; how many were not there before. Where the schema bounds the set, others go, or
-    /// the write is refused.
+    /// Adds members; how many were not there before. What does not fit is refused: a set has no order to
+    /// trim it by.
     pub fn add<'m>(&self, members: impl IntoIterator<Item = &'m M>) -> Request<'s, u64>
     where
         M: 'm,
@@ -57,9 +57,9 @@ impl<'s, K: Key, M, C: Codec<M>> Handle<'s, K, Set<M, C>, Declared> {
     {
         let members: Result<Vec<Vec<u8>>, String> = members.into_iter().map(C::encode).collect();
         let members = match members {
-            Ok(members) if members.is_empty() => return Request::known(self.core, Ok(0)),
+            Ok(members) if members.is_empty() => return Request::known(self.core, K::NAME, Ok(0)),
             Ok(members) => members,
-            Err(why) => return Request::known(self.core, Err(malformed::<K>(why))),
+            Err(why) => return Request::known(self.core, K::NAME, Err(malformed::<K>(why))),
         };
         let commands = members.chunks(1000).map(|chunk| Command::new(command).arg(chunk)).collect();
         self.write(mode, commands).map(|answers| {

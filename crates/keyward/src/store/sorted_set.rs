@@ -6,18 +6,31 @@ use super::list::trimmed_to;
 use super::request::Request;
 use super::whole::in_turn;
 use super::write::{Command, Mode, about};
+use crate::definition::Keep;
 use crate::kind::{Declared, SortedSet};
 use crate::{Codec, Definition, Key, Unix, UnixMs};
 use redis::{Cmd, Value};
 use std::ops::{Bound, RangeBounds};
 
-/// What a sorted set can be ordered by.
-pub trait Score: Clone + Send + Sync + 'static {
+/// What a sorted set can be ordered by: `f64`, `i64`, `u64`, [`Unix`] and [`UnixMs`].
+pub trait Score: sealed::Sealed + Clone + Send + Sync + 'static {
     /// As the server keeps it.
     fn to_score(&self) -> f64;
 
     /// From what the server keeps; `None` if it is none of these.
     fn from_score(score: f64) -> Option<Self>;
+}
+
+mod sealed {
+    use crate::{Unix, UnixMs};
+
+    pub trait Sealed {}
+
+    impl Sealed for f64 {}
+    impl Sealed for i64 {}
+    impl Sealed for u64 {}
+    impl Sealed for Unix {}
+    impl Sealed for UnixMs {}
 }
 
 impl Score for f64 {
@@ -55,10 +68,14 @@ whole_scores! {
     UnixMs, |it: &UnixMs| it.get(), |score: f64| (score >= 0.0).then_some(score as u64).and_then(|it| UnixMs::new(it).ok());
 }
 
-/// What keeps a sorted set within its bound: the lowest go.
+/// What keeps a sorted set within its bound: the lowest go, unless the schema keeps those.
 pub(crate) fn trim(definition: &'static Definition) -> Option<Command> {
     let max = trimmed_to(definition)?;
-    Some(Command::new("ZREMRANGEBYRANK").arg(0).arg(-max - 1))
+    let command = Command::new("ZREMRANGEBYRANK");
+    Some(match definition.behaviour.keep {
+        Some(Keep::First) => command.arg(max).arg(-1),
+        _ => command.arg(0).arg(-max - 1),
+    })
 }
 
 /// Members with their scores, in the server's order.
@@ -89,7 +106,7 @@ impl<'s, K: Key, M: Send + 's, C: Codec<M>, S: Score, L> Handle<'s, K, SortedSet
     /// The members with the highest scores, the highest first.
     pub fn top(&self, count: u32) -> Request<'s, Vec<(M, S)>> {
         if count == 0 {
-            return Request::known(self.core, Ok(Vec::new()));
+            return Request::known(self.core, K::NAME, Ok(Vec::new()));
         }
         self.pairs(|cmd| _ = cmd.arg(0).arg(count - 1).arg("REV"))
     }
@@ -133,7 +150,7 @@ impl<'s, K: Key, M: Send + 's, C: Codec<M>, S: Score, L> Handle<'s, K, SortedSet
     ) -> Request<'s, R> {
         match C::encode(member) {
             Ok(member) => self.read(command, |cmd| _ = cmd.arg(&member)),
-            Err(why) => Request::known(self.core, Err(malformed::<K>(why))),
+            Err(why) => Request::known(self.core, K::NAME, Err(malformed::<K>(why))),
         }
     }
 
@@ -149,8 +166,8 @@ impl<'s, K: Key, M: Send + 's, C: Codec<M>, S: Score, L> Handle<'s, K, SortedSet
 }
 
 impl<'s, K: Key, M: Send + 's, C: Codec<M>, S: Score> Handle<'s, K, SortedSet<M, C, S>, Declared> {
-    /// Sets the scores of members; how many were not there before. Where the schema bounds the set,
-    /// the lowest go, or the write is refused.
+    /// Sets the scores of members; how many were not there before. Where the set is full, the lowest go
+    /// (with `keep = "first"` the highest), or the write is refused.
     pub fn add<'m>(&self, members: impl IntoIterator<Item = (&'m M, S)>) -> Request<'s, u64>
     where
         M: 'm,
@@ -159,7 +176,7 @@ impl<'s, K: Key, M: Send + 's, C: Codec<M>, S: Score> Handle<'s, K, SortedSet<M,
         for (member, score) in members {
             match C::encode(member) {
                 Ok(member) => args.extend([score.to_score().to_string().into_bytes(), member]),
-                Err(why) => return Request::known(self.core, Err(malformed::<K>(why))),
+                Err(why) => return Request::known(self.core, K::NAME, Err(malformed::<K>(why))),
             }
         }
         self.change(Mode::Part, in_turn("ZADD", &args), trim(K::DEFINITION))
@@ -169,7 +186,7 @@ impl<'s, K: Key, M: Send + 's, C: Codec<M>, S: Score> Handle<'s, K, SortedSet<M,
     pub fn increment(&self, member: &M, by: f64) -> Request<'s, f64> {
         let member = match C::encode(member) {
             Ok(member) => member,
-            Err(why) => return Request::known(self.core, Err(malformed::<K>(why))),
+            Err(why) => return Request::known(self.core, K::NAME, Err(malformed::<K>(why))),
         };
         let command = Command::new("ZINCRBY").arg(by).arg(member);
         let commands = std::iter::once(command).chain(trim(K::DEFINITION)).collect();
@@ -187,7 +204,7 @@ impl<'s, K: Key, M: Send + 's, C: Codec<M>, S: Score> Handle<'s, K, SortedSet<M,
         let members: Result<Vec<Vec<u8>>, String> = members.into_iter().map(C::encode).collect();
         match members {
             Ok(members) => self.change(Mode::Present, in_turn("ZREM", &members), None),
-            Err(why) => Request::known(self.core, Err(malformed::<K>(why))),
+            Err(why) => Request::known(self.core, K::NAME, Err(malformed::<K>(why))),
         }
     }
 
@@ -199,7 +216,7 @@ impl<'s, K: Key, M: Send + 's, C: Codec<M>, S: Score> Handle<'s, K, SortedSet<M,
         behind: Option<Command>,
     ) -> Request<'s, u64> {
         if commands.is_empty() {
-            return Request::known(self.core, Ok(0));
+            return Request::known(self.core, K::NAME, Ok(0));
         }
         let counted = commands.len();
         commands.extend(behind);

@@ -22,7 +22,7 @@ pub struct EntryId {
 impl EntryId {
     /// Before every entry.
     pub const MIN: EntryId = EntryId { ms: 0, seq: 0 };
-    /// Behind every entry.
+    /// Prefixed every entry.
     pub const MAX: EntryId = EntryId { ms: u64::MAX, seq: u64::MAX };
 }
 
@@ -92,7 +92,7 @@ impl<'s, K: Key, F: Fields + Send + 's> Handle<'s, K, Stream<F>, Declared> {
         command = command.arg("*");
         let pairs = match entry.to_pairs() {
             Ok(pairs) => pairs,
-            Err(error) => return Request::known(self.core, Err(error.into())),
+            Err(error) => return Request::known(self.core, K::NAME, Err(error.into())),
         };
         for (name, value) in pairs {
             command = command.arg(name).arg(value);

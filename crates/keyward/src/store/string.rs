@@ -3,7 +3,7 @@
 use super::handle::Handle;
 use super::lua::{Lua, lua};
 use super::request::{Call, Calls, Request};
-use super::whole::Whole;
+use super::whole::sealed::Stored as _;
 use crate::kind::Str;
 use crate::{Codec, Key};
 
@@ -24,7 +24,7 @@ where
         let copies = self.names.others.len() - self.names.fallbacks().len();
         let calls = Calls::group(self.taking(&self.names.name), others);
         let calls = Calls { changes: self.changes(), ..calls };
-        Request::new(self.core, K::DEFINITION.name, calls, move |answers| {
+        Request::new(self.core, K::DEFINITION, calls, move |answers| {
             let rest = answers.rest.into_iter().skip(copies);
             let mut answers = std::iter::once(answers.first).chain(rest);
             let found = answers.find(|answer| *answer != redis::Value::Nil);

@@ -4,40 +4,51 @@ use super::error::Error;
 use super::handle::{Handle, understand};
 use super::request::{Call, Calls, Request};
 use super::write::{Command, Mode, about};
+use crate::definition::Keep;
 use crate::kind::{Declared, Hash, List, Set, SortedSet, Str};
 use crate::{Codec, Definition, Fields, Key, Score};
 use redis::{Cmd, Value};
-use std::collections::HashSet;
+use sealed::Stored;
 
 /// How many arguments one command of a script gets; Lua takes some thousands.
 const ARGS: usize = 1000;
 
-/// A kind of key whose value can be read and written whole.
-pub trait Whole {
-    /// The value.
-    type Value: Clone + Send + Sync + 'static;
+/// A kind of key whose value can be read and written whole: `T::Value` is its type. Only the kinds of this
+/// crate are.
+pub trait Whole: sealed::Stored {}
 
-    /// Whether one command reads several keys, as MGET does for strings.
-    #[doc(hidden)]
-    const AT_ONCE: bool = false;
+impl<T: sealed::Stored> Whole for T {}
 
-    /// The command that reads it.
-    #[doc(hidden)]
-    fn asking(name: &str) -> Cmd;
+pub(crate) mod sealed {
+    use super::{Cmd, Command, Definition, Error, Value};
 
-    /// The value in an answer; `None` if there is none.
-    #[doc(hidden)]
-    fn decode(definition: &'static Definition, answer: Value)
-    -> Result<Option<Self::Value>, Error>;
+    /// How a value is read and written.
+    pub trait Stored {
+        /// The value.
+        type Value: Clone + Send + Sync + 'static;
 
-    /// The commands that write it; none if there is nothing to write, as for an empty list.
-    #[doc(hidden)]
-    fn encode(definition: &'static Definition, value: &Self::Value) -> Result<Vec<Command>, Error>;
+        /// Whether one command reads several keys, as MGET does for strings.
+        const AT_ONCE: bool = false;
 
-    /// The command that writes it, TTL and all, where one can; only a string has it.
-    #[doc(hidden)]
-    fn at_once(_: &str, _: Option<u64>, _: &Command) -> Option<Cmd> {
-        None
+        /// The command that reads it.
+        fn asking(name: &str) -> Cmd;
+
+        /// The value in an answer; `None` if there is none.
+        fn decode(
+            definition: &'static Definition,
+            answer: Value,
+        ) -> Result<Option<Self::Value>, Error>;
+
+        /// The commands that write it; none if there is nothing to write, as for an empty list.
+        fn encode(
+            definition: &'static Definition,
+            value: &Self::Value,
+        ) -> Result<Vec<Command>, Error>;
+
+        /// The command that writes it, TTL and all, where one can; only a string has it.
+        fn at_once(_: &str, _: Option<u64>, _: &Command) -> Option<Cmd> {
+            None
+        }
     }
 }
 
@@ -68,7 +79,7 @@ pub(crate) fn in_turn(name: &str, args: &[Vec<u8>]) -> Vec<Command> {
     chunks.map(|chunk| Command::new(name).arg(chunk)).collect()
 }
 
-impl<V: Clone + Send + Sync + 'static, C: Codec<V>> Whole for Str<V, C> {
+impl<V: Clone + Send + Sync + 'static, C: Codec<V>> Stored for Str<V, C> {
     type Value = V;
 
     const AT_ONCE: bool = true;
@@ -113,7 +124,7 @@ impl<V: Clone + Send + Sync + 'static, C: Codec<V>> Whole for Str<V, C> {
     }
 }
 
-impl<F: Fields + Clone + Send + Sync + 'static> Whole for Hash<F> {
+impl<F: Fields + Clone + Send + Sync + 'static> Stored for Hash<F> {
     type Value = F;
 
     fn asking(name: &str) -> Cmd {
@@ -144,7 +155,7 @@ impl<F: Fields + Clone + Send + Sync + 'static> Whole for Hash<F> {
     }
 }
 
-impl<V: Clone + Send + Sync + 'static, C: Codec<V>> Whole for List<V, C> {
+impl<V: Clone + Send + Sync + 'static, C: Codec<V>> Stored for List<V, C> {
     type Value = Vec<V>;
 
     fn asking(name: &str) -> Cmd {
@@ -158,16 +169,18 @@ impl<V: Clone + Send + Sync + 'static, C: Codec<V>> Whole for List<V, C> {
     }
 
     fn encode(definition: &'static Definition, value: &Vec<V>) -> Result<Vec<Command>, Error> {
-        let items: Result<Vec<Vec<u8>>, String> = value.iter().map(C::encode).collect();
-        let mut commands = in_turn("RPUSH", &items.map_err(|why| malformed(definition, why))?);
-        if !commands.is_empty() {
-            commands.extend(super::list::trim_front(definition));
-        }
-        Ok(commands)
+        let most = super::list::trimmed_to(definition).and_then(|max| usize::try_from(max).ok());
+        let over = value.len().saturating_sub(most.unwrap_or(usize::MAX));
+        let kept = match definition.behaviour.keep {
+            Some(Keep::Last) => &value[over..],
+            _ => &value[..value.len() - over],
+        };
+        let items: Result<Vec<Vec<u8>>, String> = kept.iter().map(C::encode).collect();
+        Ok(in_turn("RPUSH", &items.map_err(|why| malformed(definition, why))?))
     }
 }
 
-impl<M: Clone + Send + Sync + 'static, C: Codec<M>> Whole for Set<M, C> {
+impl<M: Clone + Send + Sync + 'static, C: Codec<M>> Stored for Set<M, C> {
     type Value = Vec<M>;
 
     fn asking(name: &str) -> Cmd {
@@ -179,19 +192,12 @@ impl<M: Clone + Send + Sync + 'static, C: Codec<M>> Whole for Set<M, C> {
     }
 
     fn encode(definition: &'static Definition, value: &Vec<M>) -> Result<Vec<Command>, Error> {
-        let kept = definition.behaviour.max_len.filter(|_| !definition.behaviour.refuse_when_full);
-        let most = kept.and_then(|max| usize::try_from(max).ok()).unwrap_or(usize::MAX);
         let items: Result<Vec<Vec<u8>>, String> = value.iter().map(C::encode).collect();
-        let mut items = items.map_err(|why| malformed(definition, why))?;
-        // What comes twice takes one place.
-        let mut given = HashSet::new();
-        items.retain(|item| given.insert(item.clone()));
-        items.truncate(most);
-        Ok(in_turn("SADD", &items))
+        Ok(in_turn("SADD", &items.map_err(|why| malformed(definition, why))?))
     }
 }
 
-impl<M: Clone + Send + Sync + 'static, C: Codec<M>, S: Score> Whole for SortedSet<M, C, S> {
+impl<M: Clone + Send + Sync + 'static, C: Codec<M>, S: Score> Stored for SortedSet<M, C, S> {
     type Value = Vec<(M, S)>;
 
     fn asking(name: &str) -> Cmd {
@@ -229,7 +235,7 @@ impl<'s, K: Key, T: Whole, L> Handle<'s, K, T, L> {
     /// If the server cannot be asked, or if what it holds is not what was declared.
     pub fn get(&self) -> Request<'s, Option<T::Value>> {
         if let Some(value) = self.core.l1.get(&self.names.name) {
-            return Request::known(self.core, Ok(Some(value)));
+            return Request::known(self.core, K::NAME, Ok(Some(value)));
         }
         match self.l1_reading() {
             None => self.read_renewing(T::asking, |answer| T::decode(K::DEFINITION, answer)),
@@ -267,11 +273,12 @@ pub(crate) struct Seen<V> {
 impl<'s, K: Key, T: Whole> Handle<'s, K, T, Declared> {
     /// Writes the value with its TTL, in one step, in place of what was there.
     ///
-    /// A server cannot store an empty collection: writing one removes the key.
+    /// A server cannot store an empty collection: writing one removes the key. Of a list that is longer
+    /// than the schema allows, the first items are kept, or with `keep = "last"` the last ones.
     pub fn set(&self, value: &T::Value) -> Request<'s, ()> {
         let commands = match T::encode(K::DEFINITION, value) {
             Ok(commands) => commands,
-            Err(error) => return Request::known(self.core, Err(error)),
+            Err(error) => return Request::known(self.core, K::NAME, Err(error)),
         };
         let behaviour = &K::DEFINITION.behaviour;
         let plain = self.names.others.is_empty()
@@ -284,7 +291,7 @@ impl<'s, K: Key, T: Whole> Handle<'s, K, T, Declared> {
             && let Some(cmd) = T::at_once(&self.names.name, self.ttl(), command)
         {
             let calls = Calls { changes: self.changes(), ..Calls::one(Call::changing(cmd)) };
-            return Request::new(self.core, K::DEFINITION.name, calls, |_| Ok(()));
+            return Request::new(self.core, K::DEFINITION, calls, |_| Ok(()));
         }
         self.write(Mode::Whole, commands).map(|_| Ok(()))
     }
@@ -293,9 +300,9 @@ impl<'s, K: Key, T: Whole> Handle<'s, K, T, Declared> {
     /// written: the answer is `false`.
     pub fn set_if_absent(&self, value: &T::Value) -> Request<'s, bool> {
         match T::encode(K::DEFINITION, value) {
-            Ok(commands) if commands.is_empty() => Request::known(self.core, Ok(false)),
+            Ok(commands) if commands.is_empty() => Request::known(self.core, K::NAME, Ok(false)),
             Ok(commands) => self.write(Mode::Absent, commands).map(|answers| Ok(answers.is_some())),
-            Err(error) => Request::known(self.core, Err(error)),
+            Err(error) => Request::known(self.core, K::NAME, Err(error)),
         }
     }
 }

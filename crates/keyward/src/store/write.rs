@@ -59,6 +59,10 @@ pub(crate) struct Write<'w> {
     pub(crate) ttl: Option<u64>,
     /// The token of the lease that must still hold
     pub(crate) token: Option<&'w str>,
+    /// Whether a TTL that is running stays
+    pub(crate) keep_ttl: bool,
+    /// Whether what does not fit is refused; otherwise it is trimmed
+    pub(crate) refuse: bool,
 }
 
 impl Write<'_> {
@@ -103,11 +107,11 @@ impl Write<'_> {
             cmd.arg(roles)
                 .arg(self.mode.name())
                 .arg(self.ttl.unwrap_or(0))
-                .arg(u8::from(behaviour.keep_ttl))
+                .arg(u8::from(self.keep_ttl))
                 .arg(if guarded { self.token.unwrap_or_default() } else { "" })
                 .arg(behaviour.stale_ms.unwrap_or(0))
                 .arg(behaviour.max_len.unwrap_or(0))
-                .arg(u8::from(behaviour.refuse_when_full))
+                .arg(u8::from(self.refuse))
                 .arg(self.definition.key_type.unwrap_or("string"))
                 .arg(self.names.own())
                 .arg(u8::from(behaviour.sliding));

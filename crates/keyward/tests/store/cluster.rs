@@ -1,10 +1,10 @@
 //! The same on a cluster.
 
-use super::everything::{events, keys, values};
-use super::{load, moving, until, warm};
+use super::clustered::{events, keys, values};
+use super::{everything, until};
 use futures_util::TryStreamExt as _;
-use keyward::{BreakerSettings, Store};
-use keyward_testkit::{Cluster, Flavor};
+use keyward::{BreakerSettings, Error, Store};
+use keyward_testkit::{Cluster, Flavor, Server};
 use std::convert::Infallible;
 use std::time::Duration;
 
@@ -15,9 +15,14 @@ fn url(cluster: &Cluster) -> String {
 
 async fn store(cluster: &Cluster) -> Store {
     let builder = Store::builder(url(cluster)).connect_timeout(Duration::from_secs(10));
-    let breaker =
-        BreakerSettings { cooldown: Duration::from_millis(100), ..BreakerSettings::default() };
+    let breaker = BreakerSettings::default().cooldown(Duration::from_millis(100));
     builder.response_timeout(Duration::from_secs(5)).breaker(breaker).connect().await.unwrap()
+}
+
+/// The text of a key, or else this one, which is then its text.
+async fn load(store: &Store, id: u64, text: &str) -> String {
+    let load = || async { Ok::<_, Infallible>(text.to_owned()) };
+    store.at(keys::Text { id }).get_or_load(load).await.unwrap()
 }
 
 fn group(name: &str) -> values::Group {
@@ -75,15 +80,20 @@ async fn everything_works_on_a_cluster() {
         assert_eq!(done.removed, 1);
 
         // Whole values are written under both names, on whatever nodes they are.
-        let profile = store.at(moving::keys::Profile { id: 1 });
+        let profile = store.at(keys::Profile { id: 1 });
         profile.set(&"a".to_owned()).await.unwrap();
         assert_eq!(cluster.command(&["GET", "OLD:Profile:1"]).text(), "a");
-        assert_eq!(cluster.command(&["GET", "new:profile:1"]).text(), "a");
+        assert_eq!(cluster.command(&["GET", "ev:profile:1"]).text(), "a");
 
         // What is kept in the process hears of changes on every node.
         for id in 0..6 {
             let quick = store.at(keys::Quick { id });
-            warm(&store, id, "a").await;
+            quick.set(&"a".to_owned()).await.unwrap();
+            until("it is kept in the process", async || {
+                quick.get().await.unwrap();
+                quick.is_kept()
+            })
+            .await;
             cluster.command(&["SET", quick.name(), "b"]);
             until("the change is heard of", async || {
                 quick.get().await.unwrap().as_deref() == Some("b")
@@ -136,4 +146,41 @@ async fn an_index_on_another_node_knows_what_was_renewed_and_what_was_counted() 
         assert_eq!(session.get().await.unwrap(), None);
         assert_eq!(logins.get().await.unwrap(), 0);
     }
+}
+
+#[tokio::test]
+async fn what_the_schema_says_about_clusters_must_be_so() {
+    let cluster = Cluster::start(Flavor::Redis);
+    let node = cluster.primary_of("ev:text:1");
+    let settings = |error: Error| match error {
+        Error::Settings(why) => why,
+        other => panic!("{other:?}"),
+    };
+    // The URL and the server.
+    let refused = settings(Store::connect(node.url()).await.unwrap_err());
+    assert!(refused.contains("write `redis+cluster://`"), "{refused}");
+    let server = Server::redis();
+    let refused = Store::connect(format!("redis+cluster://{}", server.address())).await;
+    let refused = settings(refused.unwrap_err());
+    assert!(refused.contains("write `redis://`"), "{refused}");
+    // The schema and the server: nothing is sent.
+    let store = store(&cluster).await;
+    let undeclared = everything::keys::Hits { id: 1 };
+    let refused = settings(store.at(undeclared.clone()).add(1).await.unwrap_err());
+    assert!(refused.contains("write `cluster = true`"), "{refused}");
+    assert_eq!(cluster.command(&["EXISTS", "ev:hits:1"]).integer(), 0);
+    let texts = store.get_many([everything::keys::Text { id: 1 }]).await;
+    settings(texts.unwrap_err());
+    settings(store.at(everything::keys::Fixed { id: 1 }).check().await.unwrap_err());
+    settings(store.emit(everything::events::TextChanged { id: 1 }).await.unwrap_err());
+    let mut batch = store.pipeline();
+    let count = batch.add(store.at(undeclared).add(1));
+    settings(batch.run().await.unwrap().take(count).unwrap_err());
+    let load = || async { Ok::<_, Infallible>("from the database".to_owned()) };
+    let loaded = store.at(everything::keys::Text { id: 1 }).get_or_load(load).await.unwrap();
+    assert_eq!(loaded, "from the database");
+    let single = Store::connect(server.url()).await.unwrap();
+    let refused = settings(single.at(keys::Hits { id: 1 }).add(1).await.unwrap_err());
+    assert!(refused.contains("says `cluster = true`"), "{refused}");
+    assert_eq!(server.command(&["DBSIZE"]).integer(), 0);
 }

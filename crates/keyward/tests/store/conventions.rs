@@ -20,7 +20,7 @@ async fn use_prolongs_neither_a_session_nor_a_refresh_token() {
             user_agent: "curl".to_owned(),
         };
         session.set(&fields).await.unwrap();
-        server.command(&["EXPIRE", &session.name(), "100"]);
+        server.command(&["EXPIRE", session.name(), "100"]);
         let last_active = fields::ActiveSession::LAST_ACTIVE;
         assert!(session.set_field(last_active, &Timestamp::now()).await.unwrap());
         assert!(session.remaining().await.unwrap().unwrap() <= Duration::from_secs(100));
@@ -34,7 +34,7 @@ async fn use_prolongs_neither_a_session_nor_a_refresh_token() {
             last_used: None,
         };
         token.set(&fields).await.unwrap();
-        server.command(&["EXPIRE", &token.name(), "100"]);
+        server.command(&["EXPIRE", token.name(), "100"]);
         let last_used = fields::RefreshToken::LAST_USED;
         assert!(token.set_field(last_used, &Timestamp::now()).await.unwrap());
         assert!(token.remaining().await.unwrap().unwrap() <= Duration::from_secs(100));

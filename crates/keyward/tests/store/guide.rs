@@ -1,7 +1,7 @@
 //! What the guide shows, run.
 
 use super::shop::{Prefix, events, fields, keys, values};
-use keyward::{Behind, BreakerSettings, EntryId, Error, Store};
+use keyward::{BreakerSettings, EntryId, Error, Prefixed, Store};
 use keyward_testkit::Server;
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ type Done = Result<(), Box<dyn std::error::Error>>;
 async fn what_the_guide_shows_is_so() -> Done {
     for server in Server::all() {
         let prefix = Prefix { tenant: values::Tenant::new("acme")? };
-        let shop = super::patient(&server).await.behind(prefix);
+        let shop = super::patient(&server).await.with_prefix(prefix);
         strings(&shop).await?;
         hashes(&shop).await?;
         collections(&shop).await?;
@@ -30,27 +30,28 @@ fn a_store_is_built_with_settings() -> Done {
     let store = Store::builder(url)
         .connect_timeout(Duration::from_secs(1))
         .response_timeout(Duration::from_millis(500))
-        .breaker(BreakerSettings {
-            error_rate: 0.5,                  // half of the answers were none,
-            window: Duration::from_secs(10),  // of those in ten seconds,
-            min_samples: 5,                   // which were at least five;
-            silence: Duration::from_secs(1),  // or only errors came for a second:
-            cooldown: Duration::from_secs(1), // nothing is asked for a second,
-            probes: 2,                        // until two in a row are answered
-        })
+        .breaker(
+            BreakerSettings::default()
+                .error_rate(0.5) // half of the answers were errors,
+                .window(Duration::from_secs(10)) // of those in ten seconds,
+                .min_samples(5) // which were at least five;
+                .silence(Duration::from_secs(1)) // or only errors came for a second:
+                .cooldown(Duration::from_secs(1)) // nothing is asked for a second,
+                .probes(2), // until two in a row are answered
+        )
         .fallback(64) // loads at once while Redis is away
         .l1(10_000) // values in this process
         .lazy()?; // or `.connect().await?`
     // ANCHOR_END: builder
     // ANCHOR: behind
     let tenant = values::Tenant::new("acme")?;
-    let acme = store.behind(Prefix { tenant });
+    let acme = store.with_prefix(Prefix { tenant });
     assert_eq!(acme.at(keys::Page { product: 7 }).name(), "acme:page:7");
     // ANCHOR_END: behind
     Ok(())
 }
 
-async fn strings(shop: &Behind<Prefix>) -> Done {
+async fn strings(shop: &Prefixed<Prefix>) -> Done {
     // ANCHOR: strings
     let page = shop.at(keys::Page { product: 7 });
     page.set(&"<h1>Kettle</h1>".to_owned()).await?;
@@ -69,7 +70,7 @@ async fn strings(shop: &Behind<Prefix>) -> Done {
     Ok(())
 }
 
-async fn hashes(shop: &Behind<Prefix>) -> Done {
+async fn hashes(shop: &Prefixed<Prefix>) -> Done {
     use fields::Product;
 
     // ANCHOR: hashes
@@ -89,7 +90,7 @@ async fn hashes(shop: &Behind<Prefix>) -> Done {
     Ok(())
 }
 
-async fn collections(shop: &Behind<Prefix>) -> Done {
+async fn collections(shop: &Prefixed<Prefix>) -> Done {
     // ANCHOR: lists_and_sets
     let seen = shop.at(keys::Seen { customer: 1 });
     seen.push_back(&[7, 8, 9, 10]).await?;
@@ -117,7 +118,7 @@ async fn collections(shop: &Behind<Prefix>) -> Done {
     Ok(())
 }
 
-async fn counting(shop: &Behind<Prefix>) -> Done {
+async fn counting(shop: &Prefixed<Prefix>) -> Done {
     // ANCHOR: counting
     let views = shop.at(keys::Views { product: 7 });
     assert_eq!(views.add(1).await?.value, 1);
@@ -135,7 +136,7 @@ async fn counting(shop: &Behind<Prefix>) -> Done {
     Ok(())
 }
 
-async fn many_at_once(shop: &Behind<Prefix>) -> Done {
+async fn many_at_once(shop: &Prefixed<Prefix>) -> Done {
     use futures_util::TryStreamExt as _;
 
     // ANCHOR: pipeline
@@ -156,7 +157,7 @@ async fn many_at_once(shop: &Behind<Prefix>) -> Done {
     Ok(())
 }
 
-async fn caching(shop: &Behind<Prefix>) -> Done {
+async fn caching(shop: &Prefixed<Prefix>) -> Done {
     #[derive(Debug)]
     struct DatabaseIsDown;
 

@@ -24,6 +24,7 @@ use std::time::Duration;
 
 keyward::keyspace!("../../examples/xeuz-cloud/keyward.toml", values = crate::model);
 keyward::keyspace!("../../examples/media-gateway/keyward.toml");
+keyward::keyspace!("tests/store/clustered.toml", values = crate::model);
 keyward::keyspace!("tests/store/everything.toml", values = crate::model);
 keyward::keyspace!("tests/store/moving.toml");
 keyward::keyspace!("tests/store/shop.toml");

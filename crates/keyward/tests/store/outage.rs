@@ -13,11 +13,7 @@ use tokio::sync::Barrier;
 
 /// A store that gives up soon.
 async fn brisk(url: &str) -> Store {
-    let breaker = BreakerSettings {
-        cooldown: Duration::from_millis(100),
-        min_samples: 3,
-        ..BreakerSettings::default()
-    };
+    let breaker = BreakerSettings::default().cooldown(Duration::from_millis(100)).min_samples(3);
     let builder = Store::builder(url).breaker(breaker);
     let builder = builder.response_timeout(Duration::from_millis(300));
     builder.connect_timeout(Duration::from_secs(2)).connect().await.unwrap()
@@ -175,8 +171,7 @@ async fn a_server_that_is_no_primary_any_more_is_as_one_that_is_away() {
 #[tokio::test]
 async fn without_its_cache_a_database_is_not_flooded() {
     let server = Server::redis();
-    let breaker =
-        BreakerSettings { cooldown: Duration::from_secs(60), ..BreakerSettings::default() };
+    let breaker = BreakerSettings::default().cooldown(Duration::from_secs(60));
     let store = Store::builder(server.url()).breaker(breaker).fallback(4);
     let store = store.response_timeout(Duration::from_secs(5)).connect().await.unwrap();
     drop(server);

@@ -8,7 +8,7 @@ use crate::model::name::Names;
 use crate::model::{Behaviour, Field, Key, Name, Param, Ttl, Value};
 use keyward_fact::Duration;
 use keyward_schema::model::{
-    Algorithm, Definition, JsonType, Limit, OnFull, OnOutage, OnWrite, Role,
+    Algorithm, Definition, JsonType, Keep, Limit, OnFull, OnOutage, OnWrite, Role,
 };
 use keyward_schema::{Spanned, model};
 
@@ -46,7 +46,7 @@ impl Building<'_> {
             literal_len: literal_len.sum::<usize>() + prefix_len,
             parts,
             glob: compiled.and_then(|it| it.glob_named(&[]).ok()).unwrap_or_default(),
-            shadowed: compiled.is_some_and(|it| it.is_shadowed()),
+            shadowed: compiled.is_some_and(|it| it.is_partial()),
             tagged: compiled.is_some_and(|it| it.has_tag()),
             examples: definition.examples.iter().map(|example| whole(example)).collect(),
             ty: definition.key_type.as_ref().map(|ty| ty.name().to_owned()),
@@ -59,6 +59,8 @@ impl Building<'_> {
                     value: self.value(&field.value),
                     optional: field.optional,
                     ttl: field.ttl.as_ref().map(|ttl| ttl_of(ttl)),
+                    keeps_ttl: field.on_write.as_ref().map_or(definition.on_write, |it| it.value)
+                        == OnWrite::Keep,
                 })
                 .collect(),
             open: definition.open,
@@ -130,6 +132,10 @@ fn behaviour(definition: &Definition) -> Behaviour {
         keep_ttl: definition.on_write == OnWrite::Keep,
         sliding: definition.sliding,
         refuse_when_full: definition.on_full == OnFull::Refuse,
+        keep: definition.keep.as_ref().map(|keep| match keep.value {
+            Keep::First => "first",
+            Keep::Last => "last",
+        }),
         invalidate: definition.invalidate.as_ref().map(|how| resolution(how.value)),
         indexes: Vec::new(),
         l1_ms: millis(&cache.l1),

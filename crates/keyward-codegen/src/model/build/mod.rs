@@ -83,9 +83,26 @@ impl Module {
             lifecycles: selection::by_lifecycle(schema, &keys),
             owners: selection::by_owner(schema, &keys),
             json_types: json_types(&keys),
+            cluster: *schema.keyspace.cluster,
+            needs_json: keys.iter().any(Key::holds_json),
+            needs_zstd: keys.iter().any(|key| key.stored().any(|value| value.zstd)),
             keys,
             events,
         })
+    }
+}
+
+impl Key {
+    /// What stands under the key, in it or in each of its entries.
+    fn stored(&self) -> impl Iterator<Item = &Value> {
+        self.value.iter().chain(&self.member)
+    }
+
+    fn holds_json(&self) -> bool {
+        let fields = self.fields.iter().map(|field| &field.value);
+        // A compressed field is bytes to generated code.
+        self.stored().any(|value| value.kind == "json")
+            || fields.into_iter().any(|value| value.kind == "json" && !value.zstd)
     }
 }
 

@@ -88,24 +88,6 @@ local function growth()
   return grown
 end
 
--- A set has no order: those that go are any of those that were not given, as far as there are such.
-local function trim_set()
-  local over = redis.call('SCARD', key) - max
-  if over <= 0 then return end
-  local given, back = {}, {}
-  for _, range in ipairs(commands) do
-    for i = range[1] + 1, range[2] do given[ARGV[i]] = true end
-  end
-  while over > 0 do
-    local gone = redis.call('SPOP', key, over)
-    if #gone == 0 then break end
-    for _, member in ipairs(gone) do
-      if given[member] then back[#back + 1] = member else over = over - 1 end
-    end
-  end
-  for i = 1, math.min(#back, max - redis.call('SCARD', key)) do redis.call('SADD', key, back[i]) end
-end
-
 local lengths = {list = 'LLEN', set = 'SCARD', zset = 'ZCARD', hash = 'HLEN', stream = 'XLEN'}
 local bounded = max > 0 and lengths[kind]
 if bounded and ARGV[8] == '1' then
@@ -130,7 +112,6 @@ for number, range in ipairs(commands) do
     answers[number] = redis.call(name, key)
   end
 end
-if bounded and kind == 'set' and ARGV[8] ~= '1' then trim_set() end
 
 if mode == 'none' then
   redis.call('SET', none, '', 'PX', ttl)
