@@ -4,10 +4,11 @@ use super::ink::visible;
 use crate::report::{Finding, Report};
 use std::fmt::Write as _;
 
-/// One line a finding: `source: schema/definition: severity[rule]: message`.
+/// One line a finding: `source: schema/definition: severity[rule]: message`; with a baseline, of those that are new or
+/// worse.
 pub fn concise(report: &Report) -> String {
     let mut text = String::new();
-    for finding in &report.findings {
+    for finding in report.failing() {
         let _ = writeln!(
             text,
             "{}: {}{}[{}]: {}{}",

@@ -2,7 +2,7 @@
 
 use super::ink::visible;
 use super::subject::examples;
-use crate::report::{Finding, Report, Severity};
+use crate::report::{ChangeVerdict, Finding, Report, Severity};
 use keyward_rules::exchange::{self, Place, Reported};
 use keyward_schema::model;
 use serde_json::{Map, Value};
@@ -10,20 +10,25 @@ use serde_json::{Map, Value};
 /// How many examples go into an annotation.
 const EXAMPLES: usize = 3;
 
-/// A workflow command for each finding, which GitHub Actions shows as an annotation.
+/// A workflow command for each finding, which GitHub Actions shows as an annotation; with a baseline, for each that
+/// is new or worse.
 ///
 /// `place` says where a finding belongs: the definition's lines in the schema, where the schema is at
 /// hand. Where it knows nothing, the schema's file is named.
 pub fn github(report: &Report, place: &dyn Fn(&Finding) -> Option<Place>) -> String {
-    exchange::annotations(&reported(report, place))
+    exchange::annotations(&reported(report, report.failing(), place))
 }
 
-/// The findings as a SARIF 2.1.0 document; `place` is that of [`github`].
+/// The findings as a SARIF 2.1.0 document; with a baseline, each says how it compares. `place` is that of [`github`].
 pub fn sarif(report: &Report, place: &dyn Fn(&Finding) -> Option<Place>) -> String {
-    exchange::sarif(&reported(report, place), report.source.complete)
+    exchange::sarif(&reported(report, report.findings.iter(), place), report.source.complete)
 }
 
-fn reported(report: &Report, place: &dyn Fn(&Finding) -> Option<Place>) -> Vec<Reported> {
+fn reported<'r>(
+    report: &'r Report,
+    findings: impl Iterator<Item = &'r Finding>,
+    place: &dyn Fn(&Finding) -> Option<Place>,
+) -> Vec<Reported> {
     let one = |finding: &Finding| Reported {
         rule: finding.rule.name().to_owned(),
         severity: match finding.severity {
@@ -35,8 +40,13 @@ fn reported(report: &Report, place: &dyn Fn(&Finding) -> Option<Place>) -> Vec<R
         notes: notes(report, finding),
         places: place(finding).or_else(|| file(report, finding)).into_iter().collect(),
         properties: properties(report, finding),
+        baseline_state: finding.change.as_ref().map(|change| match change.verdict {
+            ChangeVerdict::New => "new",
+            ChangeVerdict::Worse => "updated",
+            ChangeVerdict::Same | ChangeVerdict::Better => "unchanged",
+        }),
     };
-    report.findings.iter().map(one).collect()
+    findings.map(one).collect()
 }
 
 fn notes(report: &Report, finding: &Finding) -> Vec<String> {

@@ -1,10 +1,11 @@
 //! One key at a time, for lists of all keys.
 
 use super::Pass;
-use crate::mask::Masked;
+use crate::mask::{Mask, Masked};
 use crate::plan::{Audit, Class};
 use keyward_fact::{Encoding, Fact};
 use keyward_rules::Rule;
+use std::fmt::Write as _;
 
 /// Is told of every key.
 pub type Listener = Box<dyn FnMut(&Row<'_>) + Send>;
@@ -15,8 +16,10 @@ pub type Listener = Box<dyn FnMut(&Row<'_>) + Send>;
 pub struct Row<'a> {
     /// The database
     pub db: u64,
-    /// The name
+    /// The name; where keys are shown as they are, whole and with escapes that tell all keys apart
     pub key: &'a Masked,
+    /// The bytes of the name in hexadecimal digits, where keys are shown as they are
+    pub hex: Option<String>,
     /// The keyspace's name
     pub schema: Option<&'a str>,
     /// The definition, or the foreign software
@@ -76,6 +79,8 @@ impl Pass {
                 ("unknown", (None, None), audit.mask.unknown(fact.key))
             }
         };
+        let reveal = audit.mask.reveal;
+        let masked = if reveal { Mask::whole(fact.key) } else { masked };
         if self.current.expired {
             findings.clear();
         }
@@ -83,6 +88,7 @@ impl Pass {
         listener(&Row {
             db: fact.db,
             key: &masked,
+            hex: reveal.then(|| hex(fact.key)),
             schema,
             definition,
             class,
@@ -95,4 +101,11 @@ impl Pass {
             findings: &findings,
         });
     }
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::with_capacity(2 * bytes.len()), |mut text, byte| {
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
 }

@@ -128,6 +128,7 @@ impl<'a> Report<'a> {
                 .iter()
                 .map(|definition| ("definition".to_owned(), definition.clone().into()))
                 .collect(),
+            baseline_state: None,
         };
         self.findings.iter().map(reported).collect()
     }

@@ -28,6 +28,8 @@ pub struct Reported {
     pub places: Vec<Place>,
     /// What else programs may want to know
     pub properties: Map<String, Value>,
+    /// How it compares with a baseline, in the words of SARIF: `new`, `updated` or `unchanged`
+    pub baseline_state: Option<&'static str>,
 }
 
 /// A place in a file.

@@ -78,6 +78,9 @@ fn result(finding: &Reported, rule_index: Option<usize>) -> Value {
             result["relatedLocations"] = others.iter().map(location).collect();
         }
     }
+    if let Some(state) = finding.baseline_state {
+        result["baselineState"] = state.into();
+    }
     if !finding.properties.is_empty() {
         result["properties"] = Value::Object(finding.properties.clone());
     }

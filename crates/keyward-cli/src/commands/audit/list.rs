@@ -23,7 +23,7 @@ struct Sink {
 }
 
 const COLUMNS: &str =
-    "db,key,schema,definition,class,type,encoding,ttl_ms,expired,length,bytes,findings\n";
+    "db,key,schema,definition,class,type,encoding,ttl_ms,expired,length,bytes,findings,key_hex\n";
 
 impl List {
     /// One object a line.
@@ -99,6 +99,7 @@ fn object(row: &Row<'_>, out: &mut String) {
         "length": row.length,
         "bytes": row.bytes,
         "findings": row.findings,
+        "key_hex": row.hex,
     });
     let _ = writeln!(out, "{object}");
 }
@@ -107,25 +108,29 @@ fn row(row: &Row<'_>, out: &mut String) {
     let number = |number: Option<u64>| number.map_or_else(String::new, |number| number.to_string());
     let cells = [
         row.db.to_string(),
-        quoted(row.key.as_str()),
-        quoted(row.schema.unwrap_or_default()),
-        quoted(row.definition.unwrap_or_default()),
+        defused(row.key.as_str()),
+        defused(row.schema.unwrap_or_default()),
+        defused(row.definition.unwrap_or_default()),
         row.class.to_owned(),
-        quoted(row.key_type),
+        defused(row.key_type),
         row.encoding.map_or_else(String::new, |it| it.name().to_owned()),
         number(row.ttl),
         row.expired.to_string(),
         number(row.length),
         number(row.bytes),
         row.findings.iter().map(|rule| rule.name()).collect::<Vec<_>>().join(" "),
+        row.hex.clone().unwrap_or_default(),
     ];
-    let _ = writeln!(out, "{}", cells.join(","));
+    let mut writer = csv::WriterBuilder::new().buffer_capacity(512).from_writer(Vec::new());
+    // Writing to memory cannot fail, and all cells are text.
+    let line = writer.write_record(&cells).ok().and_then(|()| writer.into_inner().ok());
+    out.push_str(&String::from_utf8_lossy(&line.unwrap_or_default()));
 }
 
-/// A cell of CSV, in quotes where it must be.
-fn quoted(text: &str) -> String {
-    if text.contains([',', '"', '\n', '\r']) {
-        format!("\"{}\"", text.replace('"', "\"\""))
+/// A cell that no spreadsheet takes for a formula.
+fn defused(text: &str) -> String {
+    if text.starts_with(['=', '+', '-', '@', '\t', '\r']) {
+        format!("'{text}")
     } else {
         text.to_owned()
     }
