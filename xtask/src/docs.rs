@@ -70,7 +70,7 @@ fn page(rule: Rule) -> String {
         rule.name(),
         rule.category().name(),
         rule.severity().name(),
-        rule.set().name(),
+        rule.set_name(),
         rule.documentation()
     );
     if !rule.options().is_empty() {
@@ -108,7 +108,7 @@ fn table(text: &mut String, title: &str, about: &str, rules: impl Iterator<Item 
             "| [`{0}`]({0}.md) | {1} | {2} | {3} |",
             rule.name(),
             rule.severity().name(),
-            rule.set().name(),
+            rule.set_name(),
             rule.summary()
         );
     }
@@ -138,7 +138,7 @@ const INTRODUCTION: &str = r#"<!-- Written by `cargo xtask docs`. -->
 
 Rule sets are nested. `minimal` is what no keyspace can do without: keys that belong to one definition
 and names that lead somewhere. `recommended`, the default, is what goes wrong in production. `strict`
-is everything.
+is everything but the rules that are `opt-in`: those apply only where `[rules]` names them.
 
 ```toml
 [rules]
@@ -161,7 +161,7 @@ allow = [{ rule = "unbounded-collection", reason = "trimmed every night by the a
 ```
 
 Events and migrations take an `allow` as well; at the top of the file it holds for the whole keyspace.
-An error and a warning both make `check` exit with 1.
+An error and a warning both make `check` exit with 1; with `--fail-on error`, only an error does.
 "#;
 
 fn meaning(option: RuleOption) -> &'static str {

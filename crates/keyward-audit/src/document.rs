@@ -12,9 +12,9 @@ use crate::report::{
     BytesKind, Count, Definition, Foreign, Group, OldName, Param, Report, SchemaInfo, Setting,
     Source, Summary, VERSION,
 };
-use crate::settings::is_same;
 use crate::share::share;
 use crate::sketch;
+use keyward_rules::judge;
 use std::cmp::Reverse;
 
 /// The most groups that are listed.
@@ -224,7 +224,10 @@ impl Maker<'_> {
                 schema: schema.name.clone(),
                 name: wanted.name.clone(),
                 want: wanted.want.clone(),
-                ok: it.value.as_ref().map(|got| is_same(&wanted.name, &wanted.want, got)),
+                ok: it
+                    .value
+                    .as_ref()
+                    .map(|got| !judge::server_setting(&wanted.name, &wanted.want, got)),
                 got: it.value.clone(),
                 why: why.to_owned(),
             }

@@ -33,7 +33,6 @@ mod settings;
 mod share;
 mod sketch;
 mod tally;
-mod values;
 
 pub use baseline::{DEFAULT_TOLERANCE, Difference, FindingChange, PartChange, compare, difference};
 pub use clock::{parse_rfc3339, rfc3339};
@@ -41,7 +40,7 @@ pub use counts::{Counted, Counts, TTL_BOUNDS};
 pub use hash::Salt;
 pub use mask::Masked;
 pub use merge::{MergeError, merge};
-pub use observe::{Observed, Observer};
+pub use observe::Observer;
 pub use outline::Outline;
 pub use plan::{Audit, Options, Subject};
 pub use rdb::Reading;

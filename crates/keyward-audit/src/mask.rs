@@ -134,11 +134,6 @@ impl Mask {
         self.declared.contains(word)
     }
 
-    /// The bytes of a key, where keys are shown as they are.
-    pub(crate) fn exact<'k>(&self, key: &'k [u8]) -> Option<&'k [u8]> {
-        self.reveal.then_some(key)
-    }
-
     /// A key of a definition, whose parameters lie at these places.
     pub(crate) fn defined(
         &self,
@@ -183,8 +178,10 @@ impl Mask {
             let is_word = || param.words.iter().any(|word| word.as_bytes() == value);
             if fits && param.reveal || is_word() {
                 push_readable(value, &mut text);
-            } else {
+            } else if fits {
                 self.mark(&param.kind, value, &mut text);
+            } else {
+                self.mark(segment::kind(value).word(), value, &mut text);
             }
             end = place.end;
         }
@@ -225,6 +222,26 @@ impl Mask {
     /// The name of a field that its definition does not declare.
     pub(crate) fn field(&self, name: &[u8]) -> Masked {
         self.unknown(name)
+    }
+
+    /// A key as it is, for lists of every key: nothing is cut, and each key has another text.
+    pub(crate) fn whole(key: &[u8]) -> Masked {
+        let mut text = String::with_capacity(key.len());
+        for chunk in key.utf8_chunks() {
+            for char in chunk.valid().chars() {
+                match char {
+                    '\\' => text.push_str("\\\\"),
+                    char if is_unseen(char) => {
+                        let _ = write!(text, "\\u{{{:x}}}", u32::from(char));
+                    }
+                    char => text.push(char),
+                }
+            }
+            for byte in chunk.invalid() {
+                let _ = write!(text, "\\x{byte:02x}");
+            }
+        }
+        Masked(text.into())
     }
 
     fn mark(&self, kind: &str, value: &[u8], out: &mut String) {
@@ -274,14 +291,14 @@ fn readable(bytes: &[u8]) -> Masked {
     Masked(text.into())
 }
 
-/// Bytes as text: what is not printable and backslashes are escaped, what is too long is cut.
+/// Bytes as text: what is not printable is escaped, what is too long is cut.
 fn push_readable(bytes: &[u8], text: &mut String) {
     for chunk in bytes[..bytes.len().min(SHOWN)].utf8_chunks() {
         for char in chunk.valid().chars() {
-            match char {
-                '\\' => text.push_str("\\\\"),
-                char if is_unseen(char) => text.extend(char.escape_unicode()),
-                char => text.push(char),
+            if is_unseen(char) {
+                text.extend(char.escape_unicode());
+            } else {
+                text.push(char);
             }
         }
         for byte in chunk.invalid() {
@@ -319,6 +336,12 @@ mod tests {
         assert_eq!(masked(param("uuid", true, &[])).as_bytes(), key);
         let misfit = mask(false).misfit(key, places, &[param("uuid", true, &[])]);
         assert_eq!(misfit.as_str(), "xc:folder:<uuid#36ec>:listing");
+        let number = mask(false).misfit(
+            b"xc:42",
+            std::slice::from_ref(&(3..5)),
+            &[param("uuid", true, &[])],
+        );
+        assert!(number.as_str().starts_with("xc:<number#"), "{number}");
         let word = |value: &[u8]| {
             let whole = 0..value.len();
             let places = std::slice::from_ref(&whole);
@@ -338,6 +361,15 @@ mod tests {
         assert_eq!(mask(false).field(b"colour").as_str(), "colour");
         assert!(mask(false).field(b"color").as_str().starts_with("<word#"));
         assert_eq!(mask(true).unknown(b"\xff:\x1b[31m").as_str(), "\\xff:\\u{1b}[31m");
+    }
+
+    #[test]
+    fn keys_in_a_list_are_told_apart() {
+        let whole = |key: &[u8]| Mask::whole(key).to_string();
+        assert_eq!(whole(b"\\x00"), r"\\x00");
+        assert_eq!(whole(b"\xff\x00"), r"\xff\u{0}");
+        assert_eq!(whole("a\u{202e}b".as_bytes()), r"a\u{202e}b");
+        assert_eq!(whole(&[b'a'; 999]).len(), 999);
     }
 
     #[test]

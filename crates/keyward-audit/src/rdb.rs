@@ -1,7 +1,7 @@
 //! An RDB file as a source.
 
 use crate::clock::rfc3339;
-use crate::observe::{Observed, Observer as _};
+use crate::observe::Observer as _;
 use crate::plan::Audit;
 use crate::report::{BytesKind, Report, Server, Shard, Source, SourceKind};
 use crate::settings::ServerFacts;
@@ -101,6 +101,7 @@ fn source(name: &str, summary: &Summary, size: Option<u64>) -> Source {
         checked: summary.memory_checked(),
         clock: String::new(),
         complete: true,
+        values_unread: false,
         sample: None,
         shards: vec![Shard {
             name: name.to_owned(),
@@ -154,7 +155,7 @@ struct Visit<'p> {
 impl Visitor for Visit<'_> {
     #[inline]
     fn key(&mut self, key: &Key<'_>) -> Show {
-        self.tally.begin(key)
+        self.tally.begin(&key.fact(None))
     }
 
     #[inline]
@@ -164,13 +165,7 @@ impl Visitor for Visit<'_> {
 
     #[inline]
     fn value(&mut self, key: &Key<'_>, value: &Value) {
-        let observed = Observed {
-            encoding: Some(value.encoding),
-            length: Some(value.length),
-            bytes: Some(value.memory),
-            whole: true,
-        };
-        self.tally.end(key, &observed);
+        self.tally.end(&key.fact(Some(value)));
     }
 
     fn extra(&mut self, extra: &Extra<'_>) {

@@ -28,6 +28,13 @@ impl Report {
         crate::bounds::is_sound(self)
     }
 
+    /// The findings that fail: all of them, or with a baseline those that are new or worse.
+    pub fn failing(&self) -> impl Iterator<Item = &Finding> {
+        let compared = self.baseline.is_some();
+        let is_worse = |finding: &&Finding| finding.change.as_ref().is_some_and(Change::is_worse);
+        self.findings.iter().filter(move |finding| !compared || is_worse(finding))
+    }
+
     /// The document, as it stands in a file.
     pub fn to_json(&self) -> serde_json::Result<String> {
         serde_json::to_string_pretty(self).map(visible_json)

@@ -247,6 +247,14 @@ fn is_address(text: &[u8]) -> bool {
     str::from_utf8(text).is_ok_and(|text| text.parse::<Ipv4Addr>().is_ok())
 }
 
+/// What a value is as a whole.
+pub(crate) fn kind(value: &[u8]) -> Kind {
+    match pieces(value)[..] {
+        [only] => only.kind,
+        _ => Kind::Text,
+    }
+}
+
 /// A look without the separator at its end, and the separator.
 pub(crate) fn cut(look: &str) -> (&str, &str) {
     match look.as_bytes().last() {

@@ -3,7 +3,6 @@
 use crate::counts::{Got, Memory, ServerCounts};
 use crate::outline::OutlinedSetting;
 use crate::plan::Audit;
-use keyward_fact::Size;
 use keyward_schema::model::Schema;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -78,15 +77,4 @@ fn maxmemory(schema: &Schema, server: &ServerFacts) -> Option<u64> {
     let shown = server.settings.get("maxmemory").and_then(|text| text.parse::<u64>().ok());
     let declared = || schema.server.maxmemory.as_ref().map(|size| size.bytes());
     shown.filter(|bytes| *bytes > 0).or_else(declared).filter(|bytes| *bytes > 0)
-}
-
-/// Whether a setting is what is asked for.
-pub(crate) fn is_same(name: &str, want: &str, got: &str) -> bool {
-    if name == "maxmemory" {
-        let bytes = |text: &str| {
-            text.parse::<u64>().ok().or_else(|| Some(text.parse::<Size>().ok()?.bytes()))
-        };
-        return bytes(want).is_some() && bytes(want) == bytes(got);
-    }
-    want.eq_ignore_ascii_case(got.trim())
 }

@@ -11,10 +11,10 @@ mod strays;
 pub use row::{Listener, Row};
 
 use crate::counts::{Counts, DefinitionCounts, stored_type};
-use crate::observe::{Observed, Observer};
+use crate::observe::Observer;
 use crate::plan::{Audit, Class, Planned, Stored, slots};
 use current::Current;
-use keyward_rdb::{Element, Key, Show};
+use keyward_fact::{Element, Fact, Show};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -88,21 +88,21 @@ impl Tally {
 }
 
 impl Observer for Tally {
-    fn wants(&self, key: &Key<'_>) -> Show {
-        let Class::Defined(number) = self.audit.classify(key.name, &mut Vec::new()) else {
+    fn wants(&self, fact: &Fact<'_>) -> Show {
+        let Class::Defined(number) = self.audit.classify(fact.key, &mut Vec::new()) else {
             return Show::NOTHING;
         };
         let planned = &self.audit.definitions[number];
-        let expired = key.expires_at.is_some_and(|at| at <= self.pass.clock);
-        if expired || !planned.selected || planned.has_wrong_type(key) {
+        let expired = fact.expires_at.is_some_and(|at| at <= self.pass.clock);
+        if expired || !planned.selected || planned.has_wrong_type(fact) {
             return Show::NOTHING;
         }
         planned.show
     }
 
     #[inline]
-    fn begin(&mut self, key: &Key<'_>) -> Show {
-        self.pass.begin(&self.audit, key)
+    fn begin(&mut self, fact: &Fact<'_>) -> Show {
+        self.pass.begin(&self.audit, fact)
     }
 
     #[inline]
@@ -111,30 +111,30 @@ impl Observer for Tally {
     }
 
     #[inline]
-    fn end(&mut self, key: &Key<'_>, observed: &Observed) {
-        self.pass.end(&self.audit, key, observed);
+    fn end(&mut self, fact: &Fact<'_>) {
+        self.pass.end(&self.audit, fact);
         if let Some(listener) = &mut self.listener {
-            self.pass.tell(&self.audit, key, observed, listener);
+            self.pass.tell(&self.audit, fact, listener);
         }
     }
 }
 
 impl Pass {
     #[inline]
-    fn begin(&mut self, audit: &Audit, key: &Key<'_>) -> Show {
-        let class = audit.classify(key.name, &mut self.places);
+    fn begin(&mut self, audit: &Audit, fact: &Fact<'_>) -> Show {
+        let class = audit.classify(fact.key, &mut self.places);
         let current = &mut self.current;
         current.class = class;
         current.broken.clear();
-        current.expired = key.expires_at.is_some_and(|at| at <= self.clock);
-        current.remaining = key.expires_at.map(|at| at.saturating_sub(self.clock));
+        current.expired = fact.expires_at.is_some_and(|at| at <= self.clock);
+        current.remaining = fact.expires_at.map(|at| at.saturating_sub(self.clock));
         current.looking = false;
         let Class::Defined(number) = class else { return Show::NOTHING };
         let planned = &audit.definitions[number];
         if current.expired || !planned.selected {
             return Show::NOTHING;
         }
-        if planned.has_wrong_type(key) {
+        if planned.has_wrong_type(fact) {
             current.broken.push(slots::WRONG_TYPE);
             return Show::NOTHING;
         }
@@ -149,11 +149,11 @@ impl Pass {
     }
 
     #[inline]
-    fn end(&mut self, audit: &Audit, key: &Key<'_>, observed: &Observed) {
+    fn end(&mut self, audit: &Audit, fact: &Fact<'_>) {
         self.keys_seen += 1;
-        let bytes = observed.bytes.unwrap_or(0);
+        let bytes = fact.bytes.unwrap_or(0);
         match self.current.class {
-            Class::Defined(number) => self.end_defined(audit, number, key, observed),
+            Class::Defined(number) => self.end_defined(audit, number, fact),
             _ if self.current.expired => self.end_expired(audit),
             Class::Derived(number) => {
                 if audit.definitions[number].selected {
@@ -162,7 +162,7 @@ impl Pass {
                     self.judge(true);
                 }
             }
-            Class::Old { space, rename } => self.end_old(audit, space, rename, key, bytes),
+            Class::Old { space, rename } => self.end_old(audit, space, rename, fact, bytes),
             Class::Foreign { space, foreign } => {
                 if !audit.selective {
                     self.counts.foreign[space][foreign].add(bytes);
@@ -170,7 +170,7 @@ impl Pass {
             }
             Class::Unknown => {
                 if !audit.selective {
-                    self.end_unknown(audit, key, observed);
+                    self.end_unknown(audit, fact);
                 }
             }
         }
@@ -202,11 +202,11 @@ fn definition<'c>(
 
 impl Planned {
     #[inline]
-    fn has_wrong_type(&self, key: &Key<'_>) -> bool {
+    fn has_wrong_type(&self, fact: &Fact<'_>) -> bool {
         match &self.stored {
             None => false,
-            Some(Stored::BuiltIn(number)) => stored_type(key.key_type) != Some(*number),
-            Some(Stored::Module(name)) => key.key_type.name() != name,
+            Some(Stored::BuiltIn(number)) => stored_type(fact.key_type) != Some(*number),
+            Some(Stored::Module(name)) => fact.key_type.name() != name,
         }
     }
 }

@@ -75,7 +75,7 @@ fn planted(secret: &str, place: usize, copies: u64) -> Vec<Entry> {
             0 => key(format!("{secret}:{number}")),
             1 => key(format!("zone:{number}:{secret}")),
             2 => key(format!("shop:{secret}:{number}")),
-            3 => key(format!("shop:cart:{secret}{}", "x".repeat(number as usize))),
+            3 => key(format!("shop:cart:{secret}x{number}")),
             4 => key(format!("shop:user:{secret}-{number}")),
             5 => key(format!("shop:tags:{secret}:{number}")),
             6 => key(format!("shop:open:{secret}!{number}")),
@@ -92,7 +92,7 @@ fn planted(secret: &str, place: usize, copies: u64) -> Vec<Entry> {
             14 => (format!("shop:user:u{number}"), Stored::Text(own())),
             15 => (format!("shop:tags:de:{number}"), Stored::Set(vec![own(), b"red".to_vec()])),
             16 => (format!("queue:{number}"), Stored::List(vec![own()])),
-            _ => (format!("{secret}"), Stored::Zset(vec![(own(), 1.0)])),
+            _ => (secret.to_owned(), Stored::Zset(vec![(own(), 1.0)])),
         };
         Entry { key: key.into_bytes(), ttl: None, value }
     };

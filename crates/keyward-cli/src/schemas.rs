@@ -3,7 +3,7 @@
 use crate::failure::{Failure, Result};
 use crate::output::Output;
 use keyward_schema::model::{RuleSet, Schema};
-use keyward_schema::{Diagnostic, FileId, Loaded, Sources, Span, load, render};
+use keyward_schema::{Diagnostic, Loaded, Sources, load_after, render};
 use std::path::PathBuf;
 
 /// What was read, and the files of all schemas in one list.
@@ -13,15 +13,13 @@ pub(crate) struct Schemas {
     pub(crate) each: Vec<Opened>,
 }
 
-/// One schema that was asked for.
+/// One schema that was asked for, with places in [`Schemas::sources`].
 #[derive(Debug)]
 pub(crate) struct Opened {
     /// Its file, as it is shown to people
     pub(crate) path: PathBuf,
-    /// The schema, with spans in its own files; or what is wrong, with spans in [`Schemas::sources`]
+    /// The schema, or what is wrong with it
     pub(crate) schema: std::result::Result<Schema, Vec<Diagnostic>>,
-    /// How many files of other schemas stand before its own
-    shift: u32,
 }
 
 impl Schemas {
@@ -29,30 +27,17 @@ impl Schemas {
     pub(crate) fn open(paths: Vec<PathBuf>) -> Self {
         let mut schemas = Schemas::default();
         for path in paths {
-            let loaded = load(&path);
-            schemas.add(path, loaded);
+            let Loaded { sources, schema } = load_after(schemas.sources, &path);
+            schemas.sources = sources;
+            schemas.each.push(Opened { path, schema });
         }
         schemas
     }
 
-    /// Takes in a schema that was read elsewhere.
-    pub(crate) fn add(&mut self, path: PathBuf, loaded: Loaded) {
-        let before = self.sources.iter().count();
-        let mut opened = Opened {
-            path,
-            schema: loaded.schema,
-            shift: u32::try_from(before).unwrap_or(u32::MAX),
-        };
-        for (_, source) in loaded.sources.iter() {
-            self.sources.add(source.path.clone(), source.text.clone());
-        }
-        opened.schema = match opened.schema {
-            Ok(schema) => Ok(schema),
-            Err(errors) => {
-                Err(errors.into_iter().map(|error| shifted(error, opened.shift)).collect())
-            }
-        };
-        self.each.push(opened);
+    /// One schema that was read elsewhere.
+    pub(crate) fn of(path: PathBuf, loaded: Loaded) -> Self {
+        let Loaded { sources, schema } = loaded;
+        Schemas { sources, each: vec![Opened { path, schema }] }
     }
 
     /// Judges them all by this rule set.
@@ -93,23 +78,4 @@ impl Schemas {
         }
         Err(Failure::rendered(render(&sources, &errors, output.style())))
     }
-}
-
-impl Opened {
-    /// A finding about this schema, with its places in [`Schemas::sources`].
-    pub(crate) fn place(&self, diagnostic: Diagnostic) -> Diagnostic {
-        shifted(diagnostic, self.shift)
-    }
-
-    /// A place of this schema in [`Schemas::sources`].
-    pub(crate) fn span(&self, span: &Span) -> Span {
-        Span { file: FileId(span.file.0 + self.shift), ..span.clone() }
-    }
-}
-
-fn shifted(mut diagnostic: Diagnostic, by: u32) -> Diagnostic {
-    for label in &mut diagnostic.labels {
-        label.span.file.0 += by;
-    }
-    diagnostic
 }

@@ -74,9 +74,23 @@ fn the_documentation_of_every_convention_is_up_to_date() {
         let cli = Cli::new(env!("CARGO_BIN_EXE_keyward"));
         let folder = std::path::Path::new("examples").join(convention);
         cli.copy(&folder);
-        let args = ["docs", "--check", "--out", "docs", "--locale", locale];
+        let args = ["docs", "--check", "--out", "docs", "--locale", locale, "--format", "markdown"];
         let output = cli.command(args).at(&folder).run();
         assert_eq!(output.code, Some(0), "{convention}\n{output}");
+    }
+}
+
+/// The pages are not kept: here they are, in `target/examples`, for whoever wants to look at them.
+#[test]
+fn every_convention_has_a_page() {
+    let pages = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).with_file_name("examples");
+    for (convention, locale) in CONVENTIONS.iter().zip(LOCALES) {
+        let out = pages.join(convention);
+        let args = ["docs", "--locale", locale, "--format", "html", "--force", "--out"];
+        let args = args.into_iter().chain(out.to_str());
+        let output = cli(convention).run(args);
+        assert_eq!(output.code, Some(0), "{convention}\n{output}");
+        assert!(out.join("index.html").exists());
     }
 }
 

@@ -4,6 +4,7 @@ use super::context::{Context, written};
 use super::page::{Layout, Slot};
 use super::prose::Prose;
 use keyward_pattern::Type;
+use keyward_rules::Rule;
 use keyward_schema::model::{self, Definition, Words};
 use keyward_schema::span::Spanned;
 
@@ -61,7 +62,8 @@ impl Context<'_> {
     fn words_at(&self, at: usize) -> Option<Prose> {
         let separator = *self.schema.keyspace.separator;
         let mut found: Vec<String> = Vec::new();
-        let excepted = |it: &&Definition| it.allow.iter().any(|it| *it.rule == "layout-mismatch");
+        let excepted =
+            |it: &&Definition| it.allow.iter().any(|it| *it.rule == Rule::LayoutMismatch.name());
         for definition in self.shown().filter(|it| !excepted(it)) {
             let whole: String = definition.pattern.parts().iter().map(written).collect();
             // A parameter that is a whole key has several segments.

@@ -156,12 +156,16 @@ impl Context<'_> {
         };
         let value = |it: &Option<keyward_schema::Spanned<Duration>>| it.as_ref().map(|it| it.value);
         let early = options.early_refresh.as_ref().is_some_and(|early| early.value);
+        let java = self.schema.generate.java.as_ref().filter(|java| java.spring);
+        let java = java.filter(|_| definition.is_spring_cache());
+        let in_spring = java.and_then(|java| java.cache_name(definition, &self.schema.keyspace));
         [
             timed(words.l1, value(&options.l1)),
             early.then(|| Prose::fill(words.early_refresh, &[])),
             timed(words.stale_if_error, value(&options.stale_if_error)),
             timed(words.negative_ttl, value(&options.negative_ttl)),
             timed(words.load_lock, value(&options.load_lock)),
+            in_spring.map(|name| Prose::fill(words.spring_cache, &[Prose::code(&name)])),
         ]
         .into_iter()
         .flatten()

@@ -21,11 +21,8 @@ impl Context<'_> {
         if let Some(policy) = &server.maxmemory_policy {
             let phrase = match policy.value {
                 Policy::Noeviction => words.noeviction,
-                Policy::AllkeysLru | Policy::AllkeysLfu | Policy::AllkeysRandom => words.allkeys,
-                Policy::VolatileLru
-                | Policy::VolatileLfu
-                | Policy::VolatileRandom
-                | Policy::VolatileTtl => words.volatile,
+                policy if policy.evicts_persistent() => words.allkeys,
+                _ => words.volatile,
             };
             add("maxmemory-policy", policy.name().to_owned(), plain(phrase));
         }

@@ -89,9 +89,6 @@ impl Context<'_> {
             let gaps = [Prose::code(char.to_string()), Prose::code(spelled)];
             notes.push(Prose::fill(words.param_encode, &gaps));
         }
-        if let Some(from) = &declared.from {
-            notes.push(Prose::fill(words.param_from, &[Prose::code(&from.value)]));
-        }
         if hole.is_some_and(|hole| hole.tag) {
             notes.push(Prose::fill(words.param_tag, &[]));
         }

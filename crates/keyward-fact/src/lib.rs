@@ -1,5 +1,5 @@
-//! What there is to say about a key, in one spelling: the names of Redis types and encodings, and
-//! durations and sizes as people write and read them.
+//! What there is to say about a key: a [`Fact`], as every source produces it; the names of Redis types and
+//! encodings; durations and sizes as people write and read them.
 //!
 //! ```
 //! use keyward_fact::{Duration, KeyType, Size};
@@ -22,6 +22,7 @@
 
 mod duration;
 mod encoding;
+mod fact;
 mod key_type;
 mod number;
 mod size;
@@ -29,6 +30,7 @@ mod visible;
 
 pub use duration::{Duration, DurationError};
 pub use encoding::{Encoding, UnknownEncoding};
+pub use fact::{Element, Fact, Piece, Show};
 pub use key_type::{KeyType, UnknownKeyType};
 pub use number::thousands;
 pub use size::{Size, SizeError};

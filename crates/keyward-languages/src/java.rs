@@ -2,7 +2,7 @@
 
 use super::scope::{Scope, Thing};
 use super::{Context, Template, quote};
-use keyward_codegen::model::{Key, Module, Name};
+use keyward_codegen::model::{Module, Name};
 
 /// The template of the class for Spring, which is only filled when it is asked for.
 pub(super) const SPRING: &str = "java/Caches.java";
@@ -24,21 +24,12 @@ pub(super) const TEMPLATES: &[Template] = &[
         name: SPRING,
         text: include_str!("../templates/java/Caches.java.j2"),
         path: |context| path(context, &format!("{}Caches", context.module.name.pascal)),
-        wanted: |module| module.keys.iter().any(is_cache),
+        wanted: |module| module.keys.iter().any(|key| key.cache_name.is_some()),
     },
 ];
 
 fn path(context: &Context<'_>, class: &str) -> String {
     format!("{}/{class}.java", context.java_package.replace('.', "/"))
-}
-
-/// Whether Spring's cache abstraction can hold it: a string that expires, which no role manages, and
-/// whose TTL does not depend on a parameter.
-pub(super) fn is_cache(key: &Key) -> bool {
-    let string = matches!(key.ty.as_deref(), None | Some("string"));
-    let expires = key.ttl.as_ref().is_some_and(|ttl| ttl.kind != "by" && ttl.max_ms.is_some());
-    let lifecycle = matches!(key.lifecycle, "cache" | "session");
-    string && expires && lifecycle && matches!(key.role, None | Some("session"))
 }
 
 /// The keyspace with names for Java.

@@ -75,7 +75,7 @@ impl<'m> Context<'m> {
             header: HEADER,
             java_package: java_package
                 .unwrap_or_else(|| quote::ident(&Name::new(&module.name.id).flat, "java")),
-            caches: module.keys.iter().filter(|key| java::is_cache(key)).collect(),
+            caches: module.keys.iter().filter(|key| key.cache_name.is_some()).collect(),
         }
     }
 }

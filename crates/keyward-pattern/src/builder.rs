@@ -15,6 +15,15 @@ pub struct Builder {
     pub(crate) separator: u8,
     pub(crate) prefix: Option<(Template, Vec<(String, Param)>)>,
     pub(crate) entries: Vec<Entry>,
+    pub(crate) limit: Option<Limit>,
+}
+
+/// How long keys may be.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Limit {
+    pub(crate) max_len: usize,
+    /// The room that is kept for the prefix, where that is longer than the prefix itself
+    pub(crate) room: usize,
 }
 
 #[derive(Debug, Clone)]
@@ -34,13 +43,19 @@ impl Builder {
     }
 
     fn empty(separator: u8) -> Self {
-        Builder { separator, prefix: None, entries: Vec::new() }
+        Builder { separator, prefix: None, entries: Vec::new(), limit: None }
     }
 
     /// What every key starts with. `resolve` gives the declaration of a parameter by its name; a
     /// type in place wins over it, and a parameter without either is text.
     pub fn prefix(&mut self, template: &Template, resolve: impl Fn(&str) -> Option<Param>) {
         self.prefix = Some((template.clone(), resolved(template, resolve)));
+    }
+
+    /// Refuses keys that are longer than so many bytes. A builder keeps room for the longest prefix,
+    /// so that binding the prefix later never fails.
+    pub fn max_len(&mut self, bytes: usize) {
+        self.limit = Some(Limit { max_len: bytes, room: 0 });
     }
 
     /// Adds a definition; the prefix stands before its pattern.
@@ -91,13 +106,18 @@ impl Builder {
         });
         let alone = alone.finish().map_err(unbindable)?;
         let text = alone.definition(id).build_named(values)?;
+        if let Some(limit) = &mut bound.limit {
+            limit.room = alone.definition(id).max_len().unwrap_or(0);
+        }
         bound.prefix = Some((Template::literal(&text), Vec::new()));
         Ok(bound)
     }
 
-    /// The same definitions with text in place of every type that stands in one segment.
+    /// The same definitions with text in place of every type that stands in one segment, and
+    /// without a bound on their length.
     pub(crate) fn loosened(&self) -> Builder {
         let mut loose = self.clone();
+        loose.limit = None;
         for (_, param) in loose.entries.iter_mut().flat_map(|entry| &mut entry.params) {
             if param.ty.targets().is_none() {
                 *param = Param::from(Type::Text);

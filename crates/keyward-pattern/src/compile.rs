@@ -6,7 +6,7 @@ use crate::define_error::{
     DefineError, DefineErrorKind, MAX_ALL_PATHS, MAX_HOLES, MAX_PATHS, MAX_SEGMENTS,
 };
 use crate::definition::{Compiled, KeySlot, Op, Slot};
-use crate::keyspace::{BareKeys, Inner, Keyspace, Owner};
+use crate::keyspace::{BareKeys, Inner, Keyspace, MaxLen, Owner};
 use crate::language::{Language, LanguageError};
 use crate::path::{Flat, FlatCapture, Path, Piece, Segment};
 use crate::trie::Growing;
@@ -71,6 +71,17 @@ impl Compiler {
         if !self.errors.is_empty() {
             return Err(self.errors);
         }
+        let longest_prefix = prefix.max_len();
+        let max_len = self.source.limit.map(|limit| {
+            let room = limit.room.max(longest_prefix.unwrap_or_else(|| prefix.min_len()));
+            MaxLen { whole: limit.max_len, bare: limit.max_len.saturating_sub(room) }
+        });
+        for definition in &mut definitions {
+            let longest = definition.max_bare_len;
+            definition.outgrows = max_len
+                .filter(|max| !definition.absolute && longest.is_none_or(|len| len > max.bare))
+                .map(|max| max.bare);
+        }
         let mut growing = Growing::new(&paths);
         for definition in &mut definitions {
             definition.shadowed = definition
@@ -95,6 +106,8 @@ impl Compiler {
             paths,
             owners,
             trie,
+            max_len,
+            longest_prefix,
             bare,
             source: self.source,
         })))
@@ -299,6 +312,7 @@ impl Compiler {
                 }
             }
         }
+        let prefix_literal_len = ops.iter().map(Op::literal_len).sum();
         push_ops(&entry.template, prefix_params, &mut ops);
         params.extend(entry.params.iter().cloned());
         let flats: Vec<Flat> = self.expanded[id.index()]
@@ -337,12 +351,8 @@ impl Compiler {
             });
         let slots = slots.collect();
         let range = |len: usize| u32::try_from(len).unwrap_or(u32::MAX);
-        let literal = |op: &Op| match op {
-            Op::Literal(text) => text.len(),
-            Op::Param(_) => 0,
-        };
         Compiled {
-            literal_len: ops.iter().map(literal).sum(),
+            literal_len: ops.iter().map(Op::literal_len).sum(),
             tagged: flats.iter().any(Flat::has_brace),
             name: entry.name,
             ops,
@@ -350,12 +360,12 @@ impl Compiler {
             slots,
             paths: range(first)..range(paths.len()),
             min_len: flats.iter().map(Flat::min_len).min().unwrap_or(0),
-            max_len: flats
-                .iter()
-                .map(Flat::max_len)
-                .max_by_key(|len| len.unwrap_or(usize::MAX))
-                .flatten(),
+            max_len: longest(&flats),
             prefix_params,
+            prefix_literal_len,
+            absolute: entry.absolute,
+            max_bare_len: longest(self.expanded[id.index()].iter().flatten()),
+            outgrows: None,
             shadowed: false,
         }
     }
@@ -373,6 +383,12 @@ impl Compiler {
         let paths = flats.flatten().map(|flat| flat.cut(self.source.separator)).collect();
         KeySlot { paths, targets, shadowed: false }
     }
+}
+
+/// The length of the longest key of any path; `None` if there is no bound.
+fn longest<'f>(flats: impl IntoIterator<Item = &'f Flat>) -> Option<usize> {
+    let lengths = flats.into_iter().map(Flat::max_len);
+    lengths.max_by_key(|len| len.unwrap_or(usize::MAX)).flatten()
 }
 
 /// Adds a literal to every path.

@@ -23,6 +23,14 @@ pub(crate) struct Compiled {
     pub(crate) tagged: bool,
     /// How many of the parameters belong to the prefix
     pub(crate) prefix_params: usize,
+    /// The length of the prefix without its parameters
+    pub(crate) prefix_literal_len: usize,
+    /// Whether the pattern is whole, without the prefix
+    pub(crate) absolute: bool,
+    /// The length of the longest key without the prefix
+    pub(crate) max_bare_len: Option<usize>,
+    /// The longest that a key may be without the prefix, if it could be longer
+    pub(crate) outgrows: Option<usize>,
     /// Whether a narrower definition may take some of its keys
     pub(crate) shadowed: bool,
 }
@@ -32,6 +40,15 @@ pub(crate) struct Compiled {
 pub(crate) enum Op {
     Literal(Box<str>),
     Param(usize),
+}
+
+impl Op {
+    pub(crate) fn literal_len(&self) -> usize {
+        match self {
+            Op::Literal(text) => text.len(),
+            Op::Param(_) => 0,
+        }
+    }
 }
 
 /// How a parameter's value is checked and spelled.
@@ -129,6 +146,12 @@ impl<'s> Definition<'s> {
         self.compiled.shadowed
     }
 
+    /// Whether some values make no key although each is one of its type: a narrower definition takes
+    /// the key, or it would be too long.
+    pub fn is_partial(&self) -> bool {
+        self.compiled.shadowed || self.compiled.outgrows.is_some()
+    }
+
     /// The key for these values, in the order of [`Definition::params`]. One allocation.
     pub fn build(&self, values: &[Value<'_>]) -> Result<String, BuildError> {
         let mut key = String::new();
@@ -144,8 +167,10 @@ impl<'s> Definition<'s> {
             return Err(self.error("", kind));
         }
         let start = out.len();
+        let mut prefix_len = self.compiled.prefix_literal_len;
         out.reserve(self.len_hint(values));
         for op in &self.compiled.ops {
+            let before = out.len();
             let result = match op {
                 Op::Literal(text) => {
                     out.push_str(text);
@@ -153,10 +178,24 @@ impl<'s> Definition<'s> {
                 }
                 Op::Param(at) => self.spell(*at, &values[*at], out),
             };
+            if matches!(op, Op::Param(at) if *at < self.compiled.prefix_params) {
+                prefix_len += out.len() - before;
+            }
             if let Err(error) = result {
                 out.truncate(start);
                 return Err(error);
             }
+        }
+        if let Some(max) = self.compiled.outgrows
+            && out.len() - start - prefix_len > max
+        {
+            let room = self.keyspace.0.max_len.map_or(0, |max| max.whole - max.bare);
+            let kind = BuildErrorKind::TooLong {
+                len: out.len() - start - prefix_len + room,
+                max: max + room,
+            };
+            out.truncate(start);
+            return Err(self.error("", kind));
         }
         if self.compiled.shadowed
             && let Some(owner) = self.keyspace.classify(&out.as_bytes()[start..])
@@ -274,7 +313,11 @@ impl<'s> Definition<'s> {
         value.with_text(|text| {
             let (name, param) = &self.compiled.params[at];
             let separator = self.keyspace.separator();
-            let why = why_not(&self.compiled.slots[at], &param.ty, text, separator);
+            let why = if param.except.iter().any(|word| word == text) {
+                "it is a reserved word".to_owned()
+            } else {
+                why_not(&self.compiled.slots[at], &param.ty, text, separator)
+            };
             let ty = param.ty.to_string();
             self.error(name, BuildErrorKind::Invalid { value: shorten(text), ty, why })
         })
@@ -396,6 +439,13 @@ pub enum BuildErrorKind {
         /// That definition
         by: String,
     },
+    /// The key would be longer than the keyspace allows
+    TooLong {
+        /// How many bytes it would have, with the longest prefix
+        len: usize,
+        /// How many it may have
+        max: usize,
+    },
 }
 
 impl fmt::Display for BuildError {
@@ -416,6 +466,12 @@ impl fmt::Display for BuildError {
             }
             BuildErrorKind::Reserved { by } => {
                 write!(f, "`{definition}` cannot have this key: it belongs to `{by}`")
+            }
+            BuildErrorKind::TooLong { len, max } => {
+                write!(
+                    f,
+                    "the key of `{definition}` would have {len} bytes, and the longest has {max}"
+                )
             }
         }
     }

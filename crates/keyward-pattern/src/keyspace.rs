@@ -42,10 +42,21 @@ pub(crate) struct Inner {
     /// The definition of each path
     pub(crate) owners: Vec<Owner>,
     pub(crate) trie: Trie,
+    pub(crate) max_len: Option<MaxLen>,
+    pub(crate) longest_prefix: Option<usize>,
     /// The keys without the prefix, where some parameter holds keys that another definition may take
     pub(crate) bare: Option<BareKeys>,
     /// What it was compiled from, for another binding of the prefix
     pub(crate) source: Builder,
+}
+
+/// The longest key.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct MaxLen {
+    /// With its prefix
+    pub(crate) whole: usize,
+    /// Without it, so that the longest prefix still fits
+    pub(crate) bare: usize,
 }
 
 /// Whose a path is.
@@ -143,6 +154,9 @@ impl Keyspace {
 
     #[inline]
     fn find_path(&self, key: &[u8], ends: &mut Ends) -> Option<(u32, DefinitionId)> {
+        if self.0.max_len.is_some_and(|max| key.len() > max.whole) {
+            return None;
+        }
         let path = self.0.trie.find(key, ends)?;
         let owner = self.0.owners[path as usize];
         if owner.holds_shadowed && !self.holds_own_keys(path, owner.id, key, ends) {
@@ -213,6 +227,16 @@ impl Keyspace {
     /// ```
     pub fn loosened(&self) -> Option<Keyspace> {
         self.0.source.loosened().finish().ok()
+    }
+
+    /// The longest that a key may be without its prefix, so that the longest prefix still fits.
+    pub fn max_bare_len(&self) -> Option<usize> {
+        self.0.max_len.map(|max| max.bare)
+    }
+
+    /// The length of the longest prefix; `None` if there is no bound.
+    pub fn longest_prefix(&self) -> Option<usize> {
+        self.0.longest_prefix
     }
 
     /// The separator.

@@ -146,6 +146,12 @@ impl Language {
     fn build(param: &Param, values: Dfa, codec: Codec) -> Result<Self, LanguageError> {
         let lower = param.normalize == Some(Normalize::Lower);
         let values = if lower { values.intersect(&small(&param.ty)?, MAX_STATES)? } else { values };
+        let values = if param.except.is_empty() {
+            values
+        } else {
+            let words = param.except.iter().map(|word| Nfa::literal(word.as_bytes()));
+            values.without(&Nfa::any(words)?.determinize(MAX_STATES)?, MAX_STATES)?
+        };
         let (spelling, values) = match &codec {
             Codec::Plain => (values, None),
             codec => {
@@ -154,7 +160,7 @@ impl Language {
             }
         };
         let shortcut = match &param.ty {
-            _ if codec != Codec::Plain => Shortcut::run(&spelling),
+            _ if codec != Codec::Plain || !param.except.is_empty() => Shortcut::run(&spelling),
             Type::Uuid => Shortcut::Uuid,
             Type::Text if !lower => Shortcut::Text,
             Type::Int => Shortcut::INT,
@@ -228,6 +234,11 @@ impl Language {
     #[inline]
     pub(crate) fn is_plain(&self) -> bool {
         !self.lower && self.values.is_none()
+    }
+
+    /// Whether it is a value, as it is.
+    pub(crate) fn holds(&self, value: &str) -> bool {
+        self.values.as_ref().unwrap_or(&self.spelling).matches(value.as_bytes())
     }
 
     /// Whether a value needs no look: its own type makes it one of the language.
@@ -462,13 +473,17 @@ mod tests {
             params.push(Type::Regex(regex.to_owned()).into());
         }
         params.push(Type::Enum(vec!["a".to_owned(), "b".to_owned()]).into());
+        for ty in [Type::Text, Type::Word, Type::Uint, Type::Hex(None)] {
+            let except = ["a", "ab", "10", "é"].map(str::to_owned).to_vec();
+            params.push(Param { except, ..Param::from(ty) });
+        }
         for ty in [Type::Text, Type::Uuid, Type::Uint, Type::Word] {
             params.push(Param {
                 ty: ty.clone(),
                 normalize: Some(Normalize::Lower),
-                encode: Vec::new(),
+                ..Param::from(Type::Text)
             });
-            params.push(Param { ty, normalize: None, encode: vec![('1', "x".to_owned())] });
+            params.push(Param { encode: vec![('1', "x".to_owned())], ..Param::from(ty) });
         }
         params.iter().map(|param| Language::of(param, b':').unwrap()).collect()
     });
@@ -492,6 +507,23 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn a_word_that_is_excepted_is_no_value_and_every_other_is() {
+        let except = vec!["active".to_owned(), "all".to_owned()];
+        for ty in [Type::Text, Type::Word, Type::Slug, Type::Encoded] {
+            let language =
+                Language::of(&Param { except: except.clone(), ..ty.into() }, b':').unwrap();
+            for refused in ["active", "all"] {
+                assert!(!language.holds(refused) && !language.matches(refused.as_bytes()));
+            }
+            for kept in ["activ", "actives", "al", "alla", "x"] {
+                assert!(language.holds(kept) && language.matches(kept.as_bytes()), "{kept}");
+            }
+        }
+        let all = Param { except, ..Type::Regex("all|active".to_owned()).into() };
+        assert_eq!(Language::of(&all, b':'), Err(LanguageError::Nothing));
     }
 
     #[test]

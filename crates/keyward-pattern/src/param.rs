@@ -1,5 +1,6 @@
 //! What a parameter holds: its type, and how an application's value becomes its spelling.
 
+use crate::language::Language;
 use std::fmt;
 
 /// The languages of bytes that a parameter may hold. Each has one canonical spelling for a value.
@@ -108,6 +109,15 @@ impl Type {
 }
 
 impl Type {
+    /// Whether the word is one that an enum lists.
+    fn lists(&self, word: &str) -> bool {
+        match self {
+            Type::Enum(words) => words.iter().any(|listed| listed == word),
+            Type::Any(types) => types.iter().any(|ty| ty.lists(word)),
+            _ => false,
+        }
+    }
+
     /// What a value looks like, in a few words; `None` where the type's own text says it.
     pub(crate) fn expectation(&self) -> Option<String> {
         let text = match self {
@@ -216,11 +226,38 @@ pub struct Param {
     pub normalize: Option<Normalize>,
     /// Characters that are spelled otherwise in the key; parsing turns them back
     pub encode: Vec<(char, String)>,
+    /// Values of the type that the parameter refuses, see [`Param::refuse`]
+    pub except: Vec<String>,
 }
 
 impl From<Type> for Param {
     fn from(ty: Type) -> Self {
-        Param { ty, normalize: None, encode: Vec::new() }
+        Param { ty, normalize: None, encode: Vec::new(), except: Vec::new() }
+    }
+}
+
+impl Param {
+    /// Refuses a word from now on, if it is a value and the type does not list it by name.
+    ///
+    /// ```
+    /// use keyward_pattern::{Param, Type};
+    ///
+    /// let mut symbol = Param::from(Type::Text);
+    /// symbol.refuse("active", ':');
+    /// assert_eq!(symbol.except, ["active"]);
+    ///
+    /// let mut number = Param::from(Type::Uint);
+    /// number.refuse("active", ':');
+    /// assert!(number.except.is_empty());
+    /// ```
+    pub fn refuse(&mut self, word: &str, separator: char) {
+        let separator = u8::try_from(separator).unwrap_or(b':');
+        let lists = self.ty.lists(word) || matches!(self.ty, Type::Key(_));
+        let known = self.except.iter().any(|known| known == word);
+        let holds = || Language::shared(self, false, separator).is_ok_and(|it| it.holds(word));
+        if !lists && !known && holds() {
+            self.except.push(word.to_owned());
+        }
     }
 }
 

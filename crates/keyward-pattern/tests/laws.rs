@@ -277,7 +277,7 @@ proptest! {
         values in prop::collection::vec("[/_.ab~]{1,6}", 8),
     ) {
         let encode: Vec<(char, String)> = encode.into_iter().map(|(c, s)| (c, s.to_owned())).collect();
-        let param = Param { ty: Type::Text, normalize: None, encode };
+        let param = Param { ty: Type::Text, normalize: None, encode, except: Vec::new() };
         let mut builder = Keyspace::builder(':').unwrap();
         builder.define("d", &Template::parse("p:{x}").unwrap(), |_| Some(param.clone()));
         let keyspace = builder.finish().unwrap();
@@ -370,9 +370,14 @@ fn every_day_of_four_centuries_is_a_date() {
 
 /// A keyspace with one of everything that a block holds.
 static RICH: LazyLock<Keyspace> = LazyLock::new(|| {
-    let lower = |ty| Param { ty, normalize: Some(Normalize::Lower), encode: Vec::new() };
+    let lower = |ty| Param {
+        ty,
+        normalize: Some(Normalize::Lower),
+        encode: Vec::new(),
+        except: Vec::new(),
+    };
     let encode = vec![('/', "_".to_owned()), ('_', "__".to_owned())];
-    let path = Param { ty: Type::Text, normalize: None, encode };
+    let path = Param { ty: Type::Text, normalize: None, encode, except: Vec::new() };
     let resolve = |name: &str| match name {
         "email" => Some(lower(Type::Text)),
         "path" => Some(path.clone()),

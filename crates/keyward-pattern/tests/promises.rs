@@ -1,7 +1,7 @@
 //! The promises of a keyspace, on patterns chosen for each.
 
 use keyward_pattern::prove::{self, Claim, OverlapKind};
-use keyward_pattern::{DefinitionId, Keyspace, Normalize, Param, Template, Type};
+use keyward_pattern::{DefinitionId, Keyspace, Normalize, Param, Tables, Template, Type};
 
 fn keyspace_of(prefix: &str, patterns: &[&str], params: &[(&str, Param)]) -> Keyspace {
     let mut builder = Keyspace::builder(':').unwrap();
@@ -186,14 +186,19 @@ fn two_readings_of_a_key_parameter_are_reported() {
 
 #[test]
 fn a_lossy_encoding_is_shown_with_two_values_that_meet() {
-    let path = Param { ty: Type::Text, normalize: None, encode: vec![('/', "_".into())] };
+    let path = Param {
+        ty: Type::Text,
+        normalize: None,
+        encode: vec![('/', "_".into())],
+        except: Vec::new(),
+    };
     let keyspace = keyspace_of("", &["page:{path}"], &[("path", path)]);
     let lossy = prove::lossy(&keyspace);
     assert_eq!((&*lossy[0].left, &*lossy[0].right, &*lossy[0].spelling), ("/", "_", "_"));
 
     let lossless = |encode: &[(char, &str)], ty: Type| {
         let encode = encode.iter().map(|(c, s)| (*c, (*s).to_owned())).collect();
-        let path = Param { ty, normalize: None, encode };
+        let path = Param { ty, normalize: None, encode, except: Vec::new() };
         prove::lossy(&keyspace_of("", &["page:{path}"], &[("path", path)])).is_empty()
     };
     assert!(lossless(&[('/', "_")], Type::Regex("/[a-z/-]*".into())));
@@ -210,6 +215,7 @@ fn an_injective_encoding_is_undone_by_parsing() {
         ty: Type::Text,
         normalize: None,
         encode: vec![('/', "~1".into()), ('~', "~0".into())],
+        except: Vec::new(),
     };
     let keyspace = keyspace_of("", &["page:{path}:x"], &[("path", path)]);
     let page = keyspace.definition(DefinitionId(0));
@@ -237,7 +243,12 @@ fn encoded_holds_any_string_in_one_spelling() {
 
 #[test]
 fn lower_case_is_part_of_the_language() {
-    let word = Param { ty: Type::Text, normalize: Some(Normalize::Lower), encode: Vec::new() };
+    let word = Param {
+        ty: Type::Text,
+        normalize: Some(Normalize::Lower),
+        encode: Vec::new(),
+        except: Vec::new(),
+    };
     let keyspace = keyspace_of("", &["word:{word}"], &[("word", word)]);
     let index = keyspace.definition(DefinitionId(0));
     assert_eq!(index.build(&["ÄPFEL Straße".into()]).unwrap(), "word:äpfel straße");
@@ -392,7 +403,8 @@ fn a_long_prefix_value_is_still_a_prefix() {
 fn an_encoding_that_cannot_be_decided_is_not_called_sound() {
     let encode = |regex: &str| {
         let ty = Type::Regex(regex.to_owned());
-        let param = Param { ty, normalize: None, encode: vec![('c', "aa".to_owned())] };
+        let param =
+            Param { ty, normalize: None, encode: vec![('c', "aa".to_owned())], except: Vec::new() };
         prove::lossy(&keyspace_of("", &["p:{x}"], &[("x", param)]))
     };
     assert_eq!(encode("[ac]{15}").len(), 1);
@@ -405,6 +417,7 @@ fn encode_admits_what_it_takes_out() {
         ty: Type::Text,
         normalize: None,
         encode: entries.iter().map(|(c, s)| (*c, (*s).to_owned())).collect(),
+        except: Vec::new(),
     };
     let param = encode(&[(':', "%3A"), ('%', "%25"), ('{', "%7B")]);
     let keyspace = keyspace_of("", &["p:{x}"], &[("x", param)]);
@@ -415,7 +428,12 @@ fn encode_admits_what_it_takes_out() {
     assert!(page.build(&["}".into()]).is_err());
 
     let mut builder = Keyspace::builder(':').unwrap();
-    let useless = Param { ty: Type::Uint, normalize: None, encode: vec![('/', "_".to_owned())] };
+    let useless = Param {
+        ty: Type::Uint,
+        normalize: None,
+        encode: vec![('/', "_".to_owned())],
+        except: Vec::new(),
+    };
     builder.define("d", &Template::parse("a:{x}").unwrap(), |_| Some(useless.clone()));
     let error = builder.finish().unwrap_err()[0].to_string();
     assert!(
@@ -426,7 +444,12 @@ fn encode_admits_what_it_takes_out() {
 
 #[test]
 fn lower_case_reaches_into_unions_and_refuses_words_with_capitals() {
-    let lower = |ty| Param { ty, normalize: Some(Normalize::Lower), encode: Vec::new() };
+    let lower = |ty| Param {
+        ty,
+        normalize: Some(Normalize::Lower),
+        encode: Vec::new(),
+        except: Vec::new(),
+    };
     let words = |words: &[&str]| Type::Enum(words.iter().map(ToString::to_string).collect());
     let union = lower(Type::Any(vec![words(&["É", "zz"]), Type::Uint]));
     let keyspace = keyspace_of("", &["d:{x}"], &[("x", union)]);
@@ -491,4 +514,60 @@ fn a_sample_is_a_value_of_its_type() {
             assert!(built.is_ok(), "{ty}: {sample:?} {built:?}");
         }
     }
+}
+
+#[test]
+fn a_key_that_would_be_too_long_is_neither_built_nor_read() {
+    let mut builder = Keyspace::builder(':').unwrap();
+    builder.prefix(&Template::parse("s:").unwrap(), |_| None);
+    builder.define("search", &Template::parse("search:{query}").unwrap(), |_| None);
+    builder.define("user", &Template::parse("user:{id:uint}").unwrap(), |_| None);
+    builder.max_len(30);
+    let keyspace = builder.finish().unwrap();
+    let search = keyspace.definition(DefinitionId(0));
+    assert!(search.is_partial() && !keyspace.definition(DefinitionId(1)).is_partial());
+    let longest = "x".repeat(21);
+    let key = search.build_named(&[("query", &longest)]).unwrap();
+    assert_eq!((key.len(), class(&keyspace, &key)), (30, Some(0)));
+    let refused = search.build_named(&[("query", &format!("{longest}x"))]).unwrap_err();
+    assert_eq!(
+        refused.to_string(),
+        "the key of `search` would have 31 bytes, and the longest has 30"
+    );
+    assert_eq!(class(&keyspace, &format!("{key}x")), None);
+
+    let tables = Tables::read(&keyspace.export(&[]).unwrap().block).unwrap();
+    assert!(tables.find(key.as_bytes()).is_some());
+    assert!(tables.find(format!("{key}x").as_bytes()).is_none());
+    assert!(tables.find_bare(&key.as_bytes()[2..]).is_some());
+    assert!(tables.find_bare(format!("{}x", &key[2..]).as_bytes()).is_none());
+    assert_eq!(tables.max_bare_len(), Some(28));
+}
+
+#[test]
+fn room_is_kept_for_the_longest_prefix_however_it_is_bound() {
+    let mut builder = Keyspace::builder(':').unwrap();
+    builder.prefix(&Template::parse("{tenant:digits(4)}:").unwrap(), |_| None);
+    builder.define("search", &Template::parse("search:{query}").unwrap(), |_| None);
+    builder.max_len(20);
+    let keyspace = builder.finish().unwrap();
+    for keyspace in [keyspace.bind(&[("tenant", "0001")]).unwrap(), keyspace] {
+        assert_eq!(keyspace.max_bare_len(), Some(15));
+    }
+}
+
+#[test]
+fn an_excepted_word_is_no_value_and_leaves_its_key_to_others() {
+    let mut symbol = Param::from(Type::Text);
+    symbol.refuse("active", ':');
+    let keyspace = keyspace_of("", &["symbol:{symbol}", "symbol:active"], &[("symbol", symbol)]);
+    assert_eq!(overlaps(&keyspace), [""; 0]);
+    assert!(!keyspace.definition(DefinitionId(0)).is_partial());
+    assert_eq!(class(&keyspace, "symbol:active"), Some(1));
+    let refused =
+        keyspace.definition(DefinitionId(0)).build_named(&[("symbol", "active")]).unwrap_err();
+    assert_eq!(
+        refused.to_string(),
+        "`active` is not a value for `symbol` (text): it is a reserved word"
+    );
 }

@@ -2,7 +2,8 @@
 
 use std::ops::ControlFlow;
 
-use keyward_fact::{Encoding, KeyType};
+pub use keyward_fact::{Element, Piece, Show};
+use keyward_fact::{Encoding, Fact, KeyType};
 
 /// Is told what a snapshot contains, in the order of the file.
 ///
@@ -44,27 +45,6 @@ pub trait Visitor {
 /// Only the summary is wanted.
 impl Visitor for () {}
 
-/// How much of a value a visitor wants to see.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Show {
-    pub(crate) limit: Option<usize>,
-}
-
-impl Show {
-    /// No element.
-    pub const NOTHING: Show = Show { limit: None };
-
-    /// Every element, each up to so many bytes of its name and of its value.
-    pub const fn up_to(bytes: usize) -> Show {
-        Show { limit: Some(bytes) }
-    }
-
-    /// The most bytes of a name or of a value that are wanted; `None` where no element is.
-    pub const fn limit(self) -> Option<usize> {
-        self.limit
-    }
-}
-
 /// A key, as known before its value is read.
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
@@ -88,10 +68,20 @@ pub struct Key<'a> {
 }
 
 impl<'a> Key<'a> {
-    /// A key of which no more is known, as a source that is no file begins to tell of it.
-    pub fn new(db: u64, name: &'a [u8], key_type: &'a KeyType) -> Self {
-        let name_len = name.len() as u64;
-        Key { db, name, name_len, key_type, expires_at: None, idle: None, freq: None, offset: 0 }
+    /// What is known of it: before its value was read, and afterwards.
+    #[inline]
+    pub fn fact(&self, value: Option<&Value>) -> Fact<'a> {
+        let is_module = matches!(self.key_type, KeyType::Module(_));
+        Fact {
+            expires_at: self.expires_at,
+            idle: self.idle,
+            freq: self.freq,
+            encoding: value.map(|value| value.encoding),
+            length: value.filter(|_| !is_module).map(|value| value.length),
+            bytes: value.map(|value| value.memory),
+            whole: value.is_some(),
+            ..Fact::new(self.db, self.name, self.key_type)
+        }
     }
 }
 
@@ -155,61 +145,6 @@ pub struct StreamInfo {
     pub consumers: u64,
     /// Entries delivered and not acknowledged, in all groups
     pub pending: u64,
-}
-
-/// The first bytes of a name or of a value.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Piece<'a> {
-    /// The bytes, as many as were asked for
-    pub bytes: &'a [u8],
-    /// How many there are in all
-    pub len: u64,
-}
-
-impl<'a> Piece<'a> {
-    /// The first bytes of so many.
-    pub fn new(bytes: &'a [u8], len: u64) -> Self {
-        Piece { bytes, len }
-    }
-
-    /// The first of these bytes, at most so many.
-    pub fn up_to(limit: usize, bytes: &'a [u8]) -> Self {
-        Piece { bytes: &bytes[..limit.min(bytes.len())], len: bytes.len() as u64 }
-    }
-
-    /// Whether nothing was left out.
-    pub fn is_whole(self) -> bool {
-        self.bytes.len() as u64 == self.len
-    }
-}
-
-/// A part of a value.
-#[derive(Debug, Clone, Copy, PartialEq)]
-#[non_exhaustive]
-pub enum Element<'a> {
-    /// A string's content
-    Text(Piece<'a>),
-    /// A hash's field
-    Field {
-        /// Its name
-        name: Piece<'a>,
-        /// Its value
-        value: Piece<'a>,
-        /// When the field expires by itself, in milliseconds since 1970
-        expires_at: Option<u64>,
-    },
-    /// A list's or an array's element
-    Item(Piece<'a>),
-    /// A set's member
-    Member(Piece<'a>),
-    /// A sorted set's member
-    Scored {
-        /// The member
-        member: Piece<'a>,
-        /// Its score
-        score: f64,
-    },
 }
 
 /// What a snapshot contains beside keys.

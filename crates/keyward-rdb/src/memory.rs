@@ -13,6 +13,8 @@ use crate::rax::Rax;
 const OBJECT: u64 = 16;
 /// An entry of a dictionary, of the keyspace's too.
 const DICT_ENTRY: u64 = 24;
+/// The keys before and behind it in the same slot, in a cluster.
+const SLOT_LINKS: u64 = 16;
 const DICT: u64 = 56;
 const POINTER: u64 = 8;
 const QUICKLIST: u64 = 40;
@@ -43,10 +45,12 @@ pub(crate) struct Memory {
     small: [u16; SMALL],
     /// A skip list's node on average, in 1/1024 bytes.
     skiplist_node: u64,
+    /// An entry of the keyspace
+    entry: u64,
 }
 
 impl Memory {
-    pub(crate) fn new(allocator: Allocator) -> Self {
+    pub(crate) fn new(allocator: Allocator, links_slots: bool) -> Self {
         // A quarter of the nodes of every level reach the next.
         let mut node = 0;
         let mut share = 1024 * 1024;
@@ -58,7 +62,8 @@ impl Memory {
         let small = std::array::from_fn(|eights| {
             u16::try_from(allocator.usable(8 * eights as u64)).unwrap_or(u16::MAX)
         });
-        Memory { allocator, small, skiplist_node: node / 1024 }
+        let entry = if links_slots { DICT_ENTRY + SLOT_LINKS } else { DICT_ENTRY };
+        Memory { allocator, small, skiplist_node: node / 1024, entry }
     }
 
     #[inline]
@@ -72,7 +77,7 @@ impl Memory {
     /// The key's name and its entry in the keyspace.
     #[inline]
     pub(crate) fn key(&self, name: u64) -> u64 {
-        DICT_ENTRY + self.sds(name)
+        self.entry + self.sds(name)
     }
 
     #[inline]

@@ -37,11 +37,14 @@ pub struct Options {
     pub max_key: usize,
     /// The allocator of the server, for estimates of memory.
     pub allocator: Allocator,
+    /// Whether the server links the keys of each slot of a cluster, for estimates of memory: the nodes of
+    /// Redis 4.0 to 7.2 and of Valkey 7.2 do.
+    pub links_slots: bool,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Options { max_key: 1024 * 1024, allocator: Allocator::default() }
+        Options { max_key: 1024 * 1024, allocator: Allocator::default(), links_slots: false }
     }
 }
 

@@ -44,7 +44,7 @@ impl<'o> Snapshot<'o> {
     pub(crate) fn new(options: &'o Options) -> Self {
         Snapshot {
             options,
-            memory: Memory::new(options.allocator),
+            memory: Memory::new(options.allocator, options.links_slots),
             summary: Summary::default(),
             db: 0,
             before: Before::default(),
@@ -233,7 +233,7 @@ impl<'o> Snapshot<'o> {
             freq: before.freq,
             offset,
         };
-        let limit = visitor.key(&key).limit;
+        let limit = visitor.key(&key).limit();
         let mut values = Values {
             version: self.summary.version,
             memory: &self.memory,

@@ -1,6 +1,5 @@
 //! Accepted findings: `allow = [{ rule = "…", reason = "…" }]`.
 
-use crate::finding::Finding;
 use crate::rules::Rule;
 use crate::settings;
 use keyward_schema::diagnostic::Diagnostic;
@@ -25,9 +24,10 @@ impl<'a> Allowing<'a> {
         Allowing { everywhere: &schema.allow, used: RefCell::default() }
     }
 
-    /// Whether a finding is accepted; the nearest `allow` that accepts it counts as used.
-    pub(crate) fn accepts(&self, rule: Rule, finding: &Finding<'a>) -> bool {
-        let lists = finding.lists().iter().copied().chain([self.everywhere]);
+    /// Whether one of these lists, or that of the whole schema, accepts what a rule found; the first
+    /// `allow` that does counts as used.
+    pub(crate) fn accepts(&self, rule: Rule, lists: &[&'a [Allow]]) -> bool {
+        let lists = lists.iter().copied().chain([self.everywhere]);
         let accepting = lists.flatten().find(|allow| *allow.rule == rule.name());
         if let Some(allow) = accepting {
             self.used.borrow_mut().insert(&allow.span);

@@ -1,8 +1,8 @@
 //! Runs the rules over a schema.
 
 use crate::context::Context;
-use crate::finding::Findings;
-use crate::rule::Judges;
+use crate::finding::{Finding, Findings};
+use crate::rule::{Compare, Judges};
 use crate::rules::{self, Rule};
 use keyward_fact::{thousands, visible};
 use keyward_schema::diagnostic::Diagnostic;
@@ -23,41 +23,107 @@ pub struct Options {
 /// Runs every rule that the schema asks for, and returns what is left after `allow`, in the order
 /// of the places.
 pub fn check(schema: &Schema, options: &Options) -> Vec<Diagnostic> {
-    let mut refused = Vec::new();
-    let context = Context::new(schema, options.today, &mut refused);
+    check_all(&[schema], options)
+}
+
+/// The same for several schemas of the same servers, which are compared with each other as well. Their
+/// files must be in one list, see [`keyward_schema::load_after`].
+pub fn check_all(schemas: &[&Schema], options: &Options) -> Vec<Diagnostic> {
+    let mut found = Vec::new();
+    let alone = schemas.len() == 1;
+    let contexts: Vec<Context<'_>> = schemas
+        .iter()
+        .map(|schema| Context::new(schema, options.today, alone, &mut found))
+        .collect();
     let first = Rule::ALL.iter().copied().filter(|rule| *rule != rules::LAST);
-    let found = first.chain([rules::LAST]).flat_map(|rule| run(rule, &context));
-    let mut diagnostics: Vec<_> = refused.into_iter().chain(found).collect();
-    diagnostics.sort_by_key(place);
-    diagnostics.iter_mut().for_each(printable);
-    diagnostics
+    for rule in first.chain([rules::LAST]) {
+        for context in &contexts {
+            found.extend(run(rule, context));
+        }
+        let Some(compare) = rule.compares() else { continue };
+        for (number, left) in contexts.iter().enumerate() {
+            for right in &contexts[number + 1..] {
+                found.extend(run_across(rule, compare, left, right));
+            }
+        }
+    }
+    ordered(found)
 }
 
-/// Findings that no code can be made from: errors of rules that belong to every rule set.
+/// Why no code can be made from a schema: what breaks a rule that every keyspace must keep. Neither
+/// `[rules]` nor an `allow` changes that.
 pub fn unsound(schema: &Schema) -> Vec<Diagnostic> {
-    // None of these rules looks at the day.
+    // None of these rules looks at the day, and names in `[rules]` are the matter of `check`.
     let today = Date { year: 1970, month: 1, day: 1 };
-    let minimal = |name: &str| Rule::parse(name).is_some_and(|rule| rule.set() == RuleSet::Minimal);
-    let mut found = check(schema, &Options { today });
-    found.retain(|finding| finding.severity == Severity::Error && minimal(finding.rule));
-    found
+    let context = Context::new(schema, today, true, &mut Vec::new());
+    let minimal = Rule::ALL.iter().copied().filter(|rule| rule.set() == Some(RuleSet::Minimal));
+    let found = minimal.flat_map(|rule| match findings(rule, &context) {
+        Some(findings) => diagnostics(rule, rule.severity(), findings, |_| false),
+        None => Vec::new(),
+    });
+    ordered(found.filter(|finding| finding.severity == Severity::Error).collect())
 }
 
-fn run(rule: Rule, context: &Context<'_>) -> Vec<Diagnostic> {
+fn run<'a>(rule: Rule, context: &Context<'a>) -> Vec<Diagnostic> {
     let severity = context.settings.severity(rule);
-    let Judges::Schema(check) = rule.declaration().judges else { return Vec::new() };
+    if severity == Severity::Off {
+        return Vec::new();
+    }
+    let Some(findings) = findings(rule, context) else { return Vec::new() };
+    let accepted = |finding: &Finding<'a>| context.allowing.accepts(rule, finding.lists());
+    diagnostics(rule, severity, findings, accepted)
+}
+
+fn run_across<'a>(
+    rule: Rule,
+    compare: Compare,
+    left: &Context<'a>,
+    right: &Context<'a>,
+) -> Vec<Diagnostic> {
+    let severity = left.settings.severity(rule).max(right.settings.severity(rule));
     if severity == Severity::Off {
         return Vec::new();
     }
     let mut findings = Findings::default();
+    compare(left, right, &mut findings);
+    // Both are asked, so that each `allow` that accepts it counts as used.
+    let accepted = |finding: &Finding<'a>| {
+        left.allowing.accepts(rule, finding.lists())
+            | right.allowing.accepts(rule, finding.lists_of_other())
+    };
+    diagnostics(rule, severity, findings, accepted)
+}
+
+/// What a rule finds in a schema; `None` if it judges keys.
+fn findings<'a>(rule: Rule, context: &Context<'a>) -> Option<Findings<'a>> {
+    let (Judges::Schema(check) | Judges::Schemas(check, _)) = rule.declaration().judges else {
+        return None;
+    };
+    let mut findings = Findings::default();
     check(context, &mut findings);
+    Some(findings)
+}
+
+/// The findings that nothing accepts, cut.
+fn diagnostics<'a>(
+    rule: Rule,
+    severity: Severity,
+    findings: Findings<'a>,
+    accepted: impl Fn(&Finding<'a>) -> bool,
+) -> Vec<Diagnostic> {
     let stopped = findings.stopped();
     let mut diagnostics: Vec<_> = findings
         .into_iter()
-        .filter(|finding| !context.allowing.accepts(rule, finding))
+        .filter(|finding| !accepted(finding))
         .map(|finding| finding.into_diagnostic(rule, severity))
         .collect();
     cut(&mut diagnostics, rule, stopped);
+    diagnostics
+}
+
+fn ordered(mut diagnostics: Vec<Diagnostic>) -> Vec<Diagnostic> {
+    diagnostics.sort_by_key(place);
+    diagnostics.iter_mut().for_each(printable);
     diagnostics
 }
 
@@ -77,6 +143,7 @@ fn cut(diagnostics: &mut Vec<Diagnostic>, rule: Rule, stopped: bool) {
     };
     if let Some(last) = diagnostics.last_mut() {
         last.notes.push(note);
+        last.left_out = more as u64;
     }
 }
 
@@ -220,6 +287,72 @@ stale-cache = { words = ["a"] }
                      value = \"text\"\nexamples = [\"b\\nc\"]\n";
         let messages: Vec<_> = checked(piece).1.into_iter().map(|it| it.message).collect();
         assert_eq!(messages, [r"there is no rule `\u{1b}[31m`", r"`b\nc` is no key of `a`"]);
+    }
+
+    fn schema_of(text: &str) -> Schema {
+        read(&format!("version = 1\n{text}")).schema.unwrap()
+    }
+
+    #[test]
+    fn no_setting_and_no_allow_makes_an_unsound_schema_sound() {
+        let overlapping = |settings: &str| {
+            let allow = r#"allow = [{ rule = "overlapping-patterns", reason = "we are careful" }]"#;
+            schema_of(&format!(
+                "{allow}\n[keyspace]\nname = \"x\"\n{settings}\n[keys.left]\npattern = \"a:{{x}}:b\"\n{allow}\n\
+                 [keys.right]\npattern = \"a:c:{{y}}\"\n"
+            ))
+        };
+        for settings in [
+            "",
+            "[rules]\noverlapping-patterns = \"off\"",
+            "[rules]\noverlapping-patterns = \"warn\"",
+        ] {
+            let schema = overlapping(settings);
+            assert_eq!(
+                check(&schema, &Options { today: TODAY })
+                    .iter()
+                    .filter(|it| it.rule == "overlapping-patterns")
+                    .count(),
+                0
+            );
+            let found = unsound(&schema);
+            assert_eq!(found.len(), 1, "{settings}");
+            assert_eq!(found[0].severity, Severity::Error);
+        }
+    }
+
+    #[test]
+    fn schemas_that_are_checked_together_are_compared() {
+        let shop = |more: &str| {
+            schema_of(&format!(
+                "[keyspace]\nname = \"shop\"\n{more}[rules]\nset = \"minimal\"\nunused-allow = \"warn\"\n\
+                 [keys.cart]\npattern = \"cart:{{id}}\"\n"
+            ))
+        };
+        let till = |allow: &str| {
+            schema_of(&format!(
+                "[keyspace]\nname = \"till\"\ndb = 2\n[rules]\nset = \"minimal\"\nunused-allow = \"warn\"\n\
+                 [keys.cart_of]\npattern = \"cart:{{user:uint}}\"\n{allow}\n"
+            ))
+        };
+        let messages = |schemas: &[&Schema]| -> Vec<String> {
+            let found = check_all(schemas, &Options { today: TODAY });
+            found.into_iter().map(|finding| finding.message).collect()
+        };
+        let allow = r#"allow = [{ rule = "overlapping-patterns", reason = "it reads ours" }]"#;
+        let found = "the key `cart:0` belongs to `cart_of` of `till` and to `cart` of `shop`";
+        assert_eq!(messages(&[&shop(""), &till("")]), [found]);
+        assert_eq!(messages(&[&shop(""), &till(allow)]), [""; 0]);
+        assert_eq!(
+            messages(&[&till(allow)]),
+            [""; 0],
+            "only the other schema shows whether it is used"
+        );
+        let elsewhere = shop("db = 1\n");
+        assert_eq!(
+            messages(&[&elsewhere, &till(allow)]),
+            ["nothing here has to be excused from `overlapping-patterns`"]
+        );
     }
 
     #[test]

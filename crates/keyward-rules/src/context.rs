@@ -22,6 +22,8 @@ pub(crate) struct Context<'a> {
     pub(crate) today: Date,
     pub(crate) settings: Settings<'a>,
     pub(crate) allowing: Allowing<'a>,
+    /// Whether no other schema is checked with it
+    pub(crate) alone: bool,
     definitions: HashMap<&'a str, &'a Definition>,
     uses: HashMap<&'a str, Use>,
     overlaps: OnceCell<Overlaps>,
@@ -31,12 +33,18 @@ pub(crate) struct Context<'a> {
 
 impl<'a> Context<'a> {
     /// Reads the settings and the accepted findings; names of rules that do not exist are refused.
-    pub(crate) fn new(schema: &'a Schema, today: Date, refused: &mut Vec<Diagnostic>) -> Self {
+    pub(crate) fn new(
+        schema: &'a Schema,
+        today: Date,
+        alone: bool,
+        refused: &mut Vec<Diagnostic>,
+    ) -> Self {
         Context {
             schema,
             today,
             settings: Settings::read(schema, refused),
             allowing: Allowing::read(schema, refused),
+            alone,
             definitions: schema.keys.iter().map(|key| (key.name.as_str(), key)).collect(),
             uses: schema.keys.iter().flat_map(uses).collect(),
             overlaps: OnceCell::new(),

@@ -14,6 +14,7 @@ pub(crate) struct Finding<'a> {
     help: Vec<String>,
     notes: Vec<String>,
     allowed_by: Vec<&'a [Allow]>,
+    allowed_by_other: Vec<&'a [Allow]>,
     only_warns: bool,
 }
 
@@ -27,6 +28,7 @@ impl<'a> Finding<'a> {
             help: Vec::new(),
             notes: Vec::new(),
             allowed_by: Vec::new(),
+            allowed_by_other: Vec::new(),
             only_warns: false,
         }
     }
@@ -35,6 +37,18 @@ impl<'a> Finding<'a> {
     pub(crate) fn about(mut self, definition: &'a Definition) -> Self {
         self.definition.get_or_insert(&definition.name.value);
         self.allowed_by.push(&definition.allow);
+        self
+    }
+
+    /// Names the definition that it is shown for.
+    pub(crate) fn named(mut self, definition: &'a Definition) -> Self {
+        self.definition = Some(&definition.name.value);
+        self
+    }
+
+    /// Says which definition of the other schema it is about; that one's `allow` may accept it too.
+    pub(crate) fn about_other(mut self, definition: &'a Definition) -> Self {
+        self.allowed_by_other.push(&definition.allow);
         self
     }
 
@@ -85,6 +99,11 @@ impl<'a> Finding<'a> {
         &self.allowed_by
     }
 
+    /// The lists of the other schema that may accept it.
+    pub(crate) fn lists_of_other(&self) -> &[&'a [Allow]] {
+        &self.allowed_by_other
+    }
+
     /// As what is shown to people.
     pub(crate) fn into_diagnostic(self, rule: Rule, severity: Severity) -> Diagnostic {
         debug_assert!(!self.labels.is_empty(), "a finding of `{rule}` has no place");
@@ -97,6 +116,7 @@ impl<'a> Finding<'a> {
             labels: self.labels,
             help: self.help,
             notes: self.notes,
+            left_out: 0,
         }
     }
 }

@@ -14,8 +14,8 @@
 //! # }
 //! ```
 //!
-//! Some rules are live: they look at keys rather than at the schema. `audit` counts what breaks them
-//! and asks [`Live`] how serious that is and [`word`] how to say it.
+//! Some rules are live: they look at keys rather than at the schema. `audit` counts what breaks them, which
+//! [`judge`] decides, and asks [`Live`] how serious that is and [`word`] how to say it.
 //!
 //! # Which rules apply
 //! Rule sets are nested: `minimal` is what no keyspace can do without, `recommended` what almost
@@ -53,8 +53,8 @@ mod words;
 #[cfg(test)]
 mod harness;
 
-pub use check::{MAX_FINDINGS, Options, check, unsound};
+pub use check::{MAX_FINDINGS, Options, check, check_all, unsound};
 pub use keyward_schema::diagnostic::SCHEMA;
 pub use live::{Case, Live, RAW_IPV6, Wording, word};
 pub use rule::{Category, RuleOption, UnknownRule};
-pub use rules::Rule;
+pub use rules::{Rule, judge};

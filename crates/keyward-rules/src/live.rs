@@ -121,6 +121,6 @@ impl<'s> Live<'s> {
 pub fn word(rule: Rule, case: &Case<'_>) -> Wording {
     match rule.declaration().judges {
         Judges::Keys(word) => word(case),
-        Judges::Schema(_) => panic!("`{rule}` is not a live rule"),
+        Judges::Schema(_) | Judges::Schemas(..) => panic!("`{rule}` is not a live rule"),
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::context::Context;
 use keyward_schema::model::{Definition, Role};
+use std::collections::HashSet;
 
 /// What another definition's role uses a definition for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,6 +30,18 @@ pub(crate) fn uses(definition: &Definition) -> Vec<(&str, Use)> {
     };
     let given = named.into_iter().filter_map(|(name, used)| Some((name.as_ref()?, used)));
     given.map(|(name, used)| (name.as_str(), used)).collect()
+}
+
+/// Each index with the definition whose keys it leads to, once, whichever of the two says so.
+pub(crate) fn indexes<'a>(cx: &Context<'a>) -> Vec<(&'a Definition, &'a Definition)> {
+    let pair = |definition: &'a Definition| match definition.role.as_deref()? {
+        Role::Index(index) => Some((definition, cx.definition(&index.of)?)),
+        Role::Session(session) => Some((cx.definition(session.index.as_ref()?)?, definition)),
+        _ => None,
+    };
+    let mut seen = HashSet::new();
+    let pairs = cx.schema.keys.iter().filter_map(pair);
+    pairs.filter(|(index, of)| seen.insert((index.name.as_str(), of.name.as_str()))).collect()
 }
 
 /// What is lost with a key of the definition, as a label says it.

@@ -53,17 +53,22 @@ pub(crate) struct Declaration {
     pub(crate) name: &'static str,
     pub(crate) category: Category,
     pub(crate) severity: Severity,
-    pub(crate) set: RuleSet,
+    pub(crate) set: Option<RuleSet>,
     pub(crate) options: &'static [RuleOption],
     pub(crate) comment: &'static str,
     pub(crate) judges: Judges,
 }
 
+pub(crate) type Check = for<'a> fn(&Context<'a>, &mut Findings<'a>);
+pub(crate) type Compare = for<'a> fn(&Context<'a>, &Context<'a>, &mut Findings<'a>);
+
 /// What a rule looks at.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Judges {
     /// A schema: finds what is wrong with it
-    Schema(for<'a> fn(&Context<'a>, &mut Findings<'a>)),
+    Schema(Check),
+    /// A schema, and two that share servers: finds what is wrong between them
+    Schemas(Check, Compare),
     /// Keys, which an audit counts: says what is wrong with them
     Keys(fn(&Case<'_>) -> Wording),
 }
@@ -95,14 +100,27 @@ impl Rule {
         self.declaration().severity
     }
 
-    /// The smallest rule set it belongs to.
-    pub fn set(self) -> RuleSet {
+    /// The smallest rule set it belongs to; `None` if it applies only where `[rules]` names it.
+    pub fn set(self) -> Option<RuleSet> {
         self.declaration().set
     }
 
     /// What `[rules]` may say about it beyond the severity.
     pub fn options(self) -> &'static [RuleOption] {
         self.declaration().options
+    }
+
+    /// The word for its rule set: `opt-in` if it is in none.
+    pub fn set_name(self) -> &'static str {
+        self.set().map_or("opt-in", RuleSet::name)
+    }
+
+    /// Whether it also compares schemas that are checked together.
+    pub(crate) fn compares(self) -> Option<Compare> {
+        match self.declaration().judges {
+            Judges::Schemas(_, compare) => Some(compare),
+            _ => None,
+        }
     }
 
     /// Whether it looks at keys: `audit` judges by it, `check` does not.
@@ -242,25 +260,41 @@ impl RuleOption {
 }
 
 /// Declares the rule of a file: its documentation as a doc comment, then category, severity and
-/// rule set. The file has a function `check` beside it; if the rule is `live`, a function `word`.
+/// rule set, which an `opt_in` rule has not. The file has a function `check` beside it; if the rule is
+/// `live`, a function `word` instead; if it compares schemas (`across`), a function `compare` as well.
 macro_rules! rule {
     (
         $(#[doc = $line:literal])+
         live $category:ident, $severity:ident, $set:ident
     ) => {
-        $crate::rule::rule!(@rule [$($line)+] $category, $severity, $set, [], Keys(word));
+        $crate::rule::rule!(@rule [$($line)+] $category, $severity, Some($set), [], Keys(word));
+    };
+    (
+        $(#[doc = $line:literal])+
+        across $category:ident, $severity:ident, $set:ident
+    ) => {
+        $crate::rule::rule!(
+            @rule [$($line)+] $category, $severity, Some($set), [], Schemas(check, compare)
+        );
+    };
+    (
+        $(#[doc = $line:literal])+
+        opt_in $category:ident, $severity:ident
+    ) => {
+        $crate::rule::rule!(@rule [$($line)+] $category, $severity, None, [], Schema(check));
     };
     (
         $(#[doc = $line:literal])+
         $category:ident, $severity:ident, $set:ident $(, options = [$($option:ident),+])?
     ) => {
         $crate::rule::rule!(
-            @rule [$($line)+] $category, $severity, $set, [$($($option),+)?], Schema(check)
+            @rule [$($line)+] $category, $severity, Some($set), [$($($option),+)?], Schema(check)
         );
     };
     (
         @rule [$($line:literal)+]
-        $category:ident, $severity:ident, $set:ident, [$($option:ident),*], $judges:ident($by:ident)
+        $category:ident, $severity:ident, $in:ident $(($set:ident))?, [$($option:ident),*],
+        $judges:ident($($by:ident),+)
     ) => {
         $(#[doc = $line])+
         pub(crate) const RULE: $crate::rule::Declaration = $crate::rule::Declaration {
@@ -274,10 +308,10 @@ macro_rules! rule {
             },
             category: $crate::rule::Category::$category,
             severity: keyward_schema::model::Severity::$severity,
-            set: keyward_schema::model::RuleSet::$set,
+            set: $in $((keyward_schema::model::RuleSet::$set))?,
             options: &[$($crate::rule::RuleOption::$option),*],
             comment: concat!($($line, "\n"),+),
-            judges: $crate::rule::Judges::$judges($by),
+            judges: $crate::rule::Judges::$judges($($by),+),
         };
     };
 }

@@ -33,7 +33,7 @@ impl<'a> Settings<'a> {
     pub(crate) fn severity(&self, rule: Rule) -> Severity {
         match self.rules.get(&rule) {
             Some(setting) => setting.severity.unwrap_or(rule.severity()),
-            None if rule.set() <= self.set => rule.severity(),
+            None if rule.set().is_some_and(|set| set <= self.set) => rule.severity(),
             None => Severity::Off,
         }
     }

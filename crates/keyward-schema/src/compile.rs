@@ -34,6 +34,9 @@ pub(crate) fn compile(
     for key in keys {
         builder.define(&key.name, &key.pattern, |name| declared(&key.params, name));
     }
+    if let Some(bytes) = &keyspace.max_key_len {
+        builder.max_len(usize::try_from(bytes.value).unwrap_or(usize::MAX));
+    }
     let compiled = match builder.finish() {
         Ok(compiled) => Some(compiled),
         Err(found) => {

@@ -23,6 +23,8 @@ pub struct Diagnostic {
     pub help: Vec<String>,
     /// What else is worth knowing
     pub notes: Vec<String>,
+    /// How many findings of the same rule were left out after this one
+    pub left_out: u64,
 }
 
 /// A place, and what is to be seen there.
@@ -40,9 +42,6 @@ impl Diagnostic {
         Diagnostic::new(SCHEMA, Severity::Error, message).at(span, label)
     }
 
-    /// What stands in a rule's place where the reader refuses a schema.
-    pub const SCHEMA: &str = "schema";
-
     /// A message without a place yet.
     pub fn new(rule: &'static str, severity: Severity, message: impl Into<String>) -> Self {
         Diagnostic {
@@ -53,6 +52,7 @@ impl Diagnostic {
             labels: Vec::new(),
             help: Vec::new(),
             notes: Vec::new(),
+            left_out: 0,
         }
     }
 

@@ -111,7 +111,7 @@ macro_rules! table {
     ) => {
         $(#[doc = $doc])+
         #[derive(Debug)]
-        #[allow(dead_code, reason = "reserved tables are read for their errors only")]
+        #[allow(dead_code, reason = "a version is read for its errors only")]
         pub(crate) struct $name {
             $( $(#[doc = $field_doc])+ pub(crate) $field: table!(@type $presence $form), )*
         }

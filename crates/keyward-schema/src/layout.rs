@@ -1,13 +1,14 @@
 //! `[layout]`: the shape that every pattern follows, and the words allowed in its slots.
 
 use crate::Diagnostic;
-use crate::form::{Form, table};
+use crate::form::{AnyName, Form, Map, one_of, table};
 #[cfg(feature = "tools")]
 use crate::json_schema::{Json, Schemas, json};
-use crate::model::{Layout, Slot, Words};
+use crate::model::{Layout, Lifecycle, Meaning, Role, Slot, Words};
 use crate::reading::{Reading, inside};
 use crate::span::{Sources, Spanned};
 use crate::syntax::{Item, Kind};
+use keyward_fact::KeyType;
 use keyward_pattern::nearest;
 use std::ops::Range;
 
@@ -16,8 +17,10 @@ table! {
     LayoutTable {
         /// The shape: `<slot>`, literals, `[:<slot>]` for what may be left out, `<slot...>` for the rest.
         required shape: String,
-        /// Words with a meaning of their own, such as `all` or `active`.
+        /// Words with a meaning of their own, such as `all` or `active`: no parameter takes them as its value.
         optional reserved: Vec<Spanned<String>>,
+        /// What a word of a slot says about its keys: a type, a role or a lifecycle.
+        optional means: Map<AnyName, Meaning>,
         /// The words allowed in the slot of this name.
         rest words: SlotWords,
     }
@@ -115,7 +118,44 @@ pub(crate) fn lower(
         slots[index].words = Some(words);
     }
     let reserved = table.reserved.map(|reserved| reserved.value).unwrap_or_default();
-    Some(Layout { text, slots, reserved })
+    let means = table.means.map(|means| means.value.entries).unwrap_or_default();
+    for (word, _) in &means {
+        if !slots.iter().any(|slot| slot.words().any(|known| known == word.value)) {
+            errors.push(
+                Diagnostic::schema(
+                    format!("no slot has the word `{}`", word.value),
+                    word.span.clone(),
+                    "says nothing about any key",
+                )
+                .help("list it among the words of its slot"),
+            );
+        }
+    }
+    Some(Layout { text, slots, reserved, means })
+}
+
+impl Form for Meaning {
+    fn what() -> String {
+        "a type, a role or a lifecycle such as `\"list\"`, `\"lock\"` or `\"cache\"`".to_owned()
+    }
+
+    fn read(item: &Item, reading: &mut Reading<'_>) -> Option<Self> {
+        one_of(item, &meanings(), reading)
+    }
+
+    #[cfg(feature = "tools")]
+    fn schema(_: &mut Schemas) -> Json {
+        json!({ "enum": meanings().iter().map(|(word, _)| *word).collect::<Vec<_>>() })
+    }
+}
+
+/// Every meaning with its word. Of `session`, a lifecycle and a role that implies it, the lifecycle.
+fn meanings() -> Vec<(&'static str, Meaning)> {
+    static TYPES: [KeyType; 9] = KeyType::BUILT_IN;
+    let lifecycles = Lifecycle::ALL.into_iter().map(|it| (it.name(), Meaning::Lifecycle(it)));
+    let roles = Role::NAMES.into_iter().filter(|name| *name != Lifecycle::Session.name());
+    let types = TYPES.iter().map(|ty| (ty.name(), Meaning::Type(ty.clone())));
+    lifecycles.chain(roles.map(|name| (name, Meaning::Role(name)))).chain(types).collect()
 }
 
 fn unknown_slot(name: &Spanned<String>, known: &[String]) -> Diagnostic {

@@ -53,6 +53,7 @@ mod file;
 #[cfg(feature = "tools")]
 mod fmt;
 mod form;
+mod generate;
 #[cfg(feature = "tools")]
 mod json_schema;
 mod layout;
@@ -84,9 +85,10 @@ pub use diagnostic::{Diagnostic, Label};
 pub use file::MAX_BYTES;
 #[cfg(feature = "tools")]
 pub use fmt::format;
+pub use generate::{is_java_package, is_rust_path};
 #[cfg(feature = "tools")]
 pub use json_schema::json_schema;
-pub use load::{Loaded, load, read};
+pub use load::{Loaded, load, load_after, read};
 pub use model::Schema;
 pub use near::{Neighbour, Neighbours, NothingNear, Parting};
 pub use old_names::OldNames;

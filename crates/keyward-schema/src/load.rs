@@ -1,6 +1,6 @@
 //! Files → schema: reads a `keyward.toml` and what it includes, and reports everything at once.
 
-use crate::Diagnostic;
+use crate::diagnostic::{Diagnostic, SCHEMA};
 use crate::file::{self, MAX_BYTES, Unreadable};
 use crate::form::{Form, Table};
 use crate::lower::{Document, lower};
@@ -19,7 +19,7 @@ const MAX_FILES: usize = 1_000;
 /// What came of reading a schema: the files, and the schema or everything that is wrong with it.
 #[derive(Debug)]
 pub struct Loaded {
-    /// The files that were read; the first is the one that was asked for
+    /// The files that were read: those before it, then the one that was asked for and what it includes
     pub sources: Sources,
     /// The schema, or all errors in the order of the files
     pub schema: Result<Schema, Vec<Diagnostic>>,
@@ -37,7 +37,13 @@ pub struct Loaded {
 /// }
 /// ```
 pub fn load(path: &Path) -> Loaded {
-    let mut loader = Loader::default();
+    load_after(Sources::default(), path)
+}
+
+/// Reads one schema of several: its files come after those that were read before, so that each place
+/// is in one file of one list.
+pub fn load_after(sources: Sources, path: &Path) -> Loaded {
+    let mut loader = Loader { sources, ..Loader::default() };
     match loader.text(path) {
         Ok(text) => {
             let canonical = path.canonicalize().unwrap_or_else(|_| path.to_owned());
@@ -64,11 +70,11 @@ pub fn read(text: &str) -> Loaded {
 
 fn unreadable(path: &Path, reason: &Unreadable) -> Diagnostic {
     let message = format!("cannot read `{}`: {reason}", path.display());
-    let diagnostic = Diagnostic::new("schema", Severity::Error, message);
+    let diagnostic = Diagnostic::new(SCHEMA, Severity::Error, message);
     match reason {
         Unreadable::Missing if path == Path::new("-") => {
             let message = "cannot read `-`: a schema is read from a file, not from standard input";
-            Diagnostic::new("schema", Severity::Error, message).help("name a file")
+            Diagnostic::new(SCHEMA, Severity::Error, message).help("name a file")
         }
         Unreadable::Missing => missing(path, diagnostic),
         Unreadable::Directory => {

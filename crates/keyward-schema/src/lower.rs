@@ -5,6 +5,7 @@ use crate::Diagnostic;
 use crate::compile::compile;
 use crate::definition::{self, Surroundings};
 use crate::form::Map;
+use crate::generate;
 use crate::layout;
 use crate::model::{
     Alerts, Allow, Case, Defaults, Event, Foreign, Keyspace, Migration, Named, ParamDeclaration,
@@ -46,6 +47,7 @@ pub(crate) fn lower(
             layout: table.layout,
             server: table.server,
             alerts: table.alerts,
+            generate: table.generate,
             defaults: table.defaults,
             rules: table.rules,
         };
@@ -113,14 +115,14 @@ pub(crate) fn lower(
         owners: &owners,
         named_elsewhere: &named_elsewhere,
     };
-    let keys: Vec<_> = parts
+    let mut keys: Vec<_> = parts
         .keys
         .entries
         .into_iter()
         .map(|(name, table)| definition::lower(name, table.value, &surroundings, errors))
         .collect();
-    let events: Vec<Event> = parts.events.entries.into_iter().map(lower_event).collect();
-    let migrations: Vec<Migration> = parts
+    let mut events: Vec<Event> = parts.events.entries.into_iter().map(lower_event).collect();
+    let mut migrations: Vec<Migration> = parts
         .migrations
         .entries
         .into_iter()
@@ -136,9 +138,23 @@ pub(crate) fn lower(
         .map(|(name, table)| Foreign { name, doc: table.value.doc, glob: plain(table.value.glob) })
         .collect();
     let rules = lower_rules(head.rules, &keyspace.name.span);
+    let generate =
+        head.generate.map(|table| generate::lower(table.value, &keyspace, &keys, errors));
 
     if !readable {
         return None;
+    }
+    if let Some(layout) = &layout {
+        let bound = keyspace.prefix.as_ref().map_or(0, |prefix| prefix.holes().count());
+        let of_keys = keys.iter_mut().flat_map(|key| key.params.iter_mut().skip(bound));
+        let of_events = events.iter_mut().flat_map(|event| &mut event.params);
+        let of_renames = migrations.iter_mut().flat_map(|migration| &mut migration.renames);
+        let of_renames = of_renames.flat_map(|rename| &mut rename.params);
+        for param in of_keys.chain(of_events).chain(of_renames) {
+            for word in &layout.reserved {
+                param.param.value.refuse(word, keyspace.separator.value);
+            }
+        }
     }
     let compiled =
         compile(&keyspace, &params, &keys, &events, &migrations, &parts.keys.broken, errors)?;
@@ -152,6 +168,7 @@ pub(crate) fn lower(
                 .and_then(|table| table.value.memory)
                 .map(|memory| Spanned::new(memory.value.0, memory.span)),
         },
+        generate: generate.unwrap_or_default(),
         defaults,
         rules,
         params,
@@ -172,6 +189,7 @@ struct Head {
     layout: Option<Spanned<crate::layout::LayoutTable>>,
     server: Option<Spanned<ServerTable>>,
     alerts: Option<Spanned<crate::tables::AlertsTable>>,
+    generate: Option<Spanned<crate::generate::GenerateTable>>,
     defaults: Option<Spanned<DefaultsTable>>,
     rules: Option<Spanned<RulesTable>>,
 }
@@ -412,7 +430,6 @@ pub(crate) fn template_params<'d>(
                     ),
                     encode_span: None,
                     doc: found.and_then(|declared| declared.doc.clone()),
-                    from: found.and_then(|declared| declared.from.clone()),
                     pii: found.is_none_or(|declared| declared.pii),
                 },
             }

@@ -87,6 +87,13 @@ pub enum Parting {
         /// What the key has
         found: String,
     },
+    /// Every segment fits, but the key is longer than `max_key_len` allows
+    TooLong {
+        /// How many bytes it has
+        len: usize,
+        /// How many it may have
+        max: u64,
+    },
     /// Every segment fits, but not all of them together
     Together,
 }
@@ -267,7 +274,12 @@ impl<'a> Candidate<'a> {
             (Some(segment), Some(word)) => (segment, *word),
             (Some(segment), None) => return Parting::Short { expected: segment.pattern() },
             (None, Some(word)) => return Parting::Long { found: lossy(word) },
-            (None, None) => return Parting::Together,
+            (None, None) => {
+                let max = self.schema.keyspace.max_key_len.as_ref().map(|max| max.value);
+                let exceeded = max.filter(|max| key.len() as u64 > *max);
+                return exceeded
+                    .map_or(Parting::Together, |max| Parting::TooLong { len: key.len(), max });
+            }
         };
         if let Some(expected) = segment.literal() {
             return Parting::Word { found: lossy(word), expected };

@@ -18,7 +18,6 @@ pub(crate) struct ParamForm {
     pub(crate) param: Param,
     pub(crate) encode_span: Option<Span>,
     pub(crate) doc: Option<Spanned<String>>,
-    pub(crate) from: Option<Spanned<String>>,
     pub(crate) pii: bool,
 }
 
@@ -30,7 +29,6 @@ impl ParamForm {
             param: Spanned::new(self.param, span),
             encode_span: self.encode_span,
             doc: self.doc,
-            from: self.from,
             pii: self.pii,
         }
     }
@@ -51,8 +49,6 @@ table! {
         optional normalize: Normalize,
         /// Characters that are spelled otherwise in the key, and their spelling; parsing turns them back.
         optional encode: Encode,
-        /// The text pipeline that makes the value from human text; reserved.
-        optional from: NonEmpty,
         /// Whether reports mask the value; `true` unless given.
         optional pii: bool,
         /// What the parameter means.
@@ -71,7 +67,7 @@ impl Form for ParamForm {
         let Kind::Table(entries) = &item.kind else {
             let ty = SimpleType::read(item, reading)?;
             let param = Param::from(ty.0);
-            return Some(ParamForm { param, encode_span: None, doc: None, from: None, pii: true });
+            return Some(ParamForm { param, encode_span: None, doc: None, pii: true });
         };
         let table = ParamTable::read(item, reading)?;
         let given: Vec<&Spanned<String>> = entries
@@ -101,9 +97,9 @@ impl Form for ParamForm {
                 ty,
                 normalize: table.normalize.map(|normalize| normalize.value),
                 encode: table.encode.map(|encode| encode.value.0).unwrap_or_default(),
+                except: Vec::new(),
             },
             doc: table.doc,
-            from: table.from.map(|from| Spanned::new(from.value.0, from.span)),
             pii: table.pii.is_none_or(|pii| pii.value),
         })
     }

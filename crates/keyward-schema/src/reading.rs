@@ -139,10 +139,37 @@ impl<'a> Reading<'a> {
         None
     }
 
+    /// What to do instead of a field that is planned and that nothing reads yet.
+    fn not_yet(&self, key: &str) -> Option<&'static str> {
+        match (self.path.as_slice(), key) {
+            ([], "text") => {
+                Some("make identifiers from text in the application, and leave this out")
+            }
+            ([], "services") => Some("name who answers for keys: `owner`"),
+            ([], "channels") => Some("declare keys only; describe channels in `[keyspace] doc`"),
+            ([.., params, _], "from") if params == "params" => {
+                Some("make the value from text in the application, and leave this out")
+            }
+            ([keys, _], "prefix") if keys == "keys" => Some(
+                "declare keys without the prefix in a schema of their own, and check both together: \
+                 `keyward check keyward.toml global.toml`",
+            ),
+            _ => None,
+        }
+    }
+
     /// Reports entries that a table does not have.
     pub(crate) fn refuse_unknown(&mut self, table: &[Entry], known: &[&str]) {
         for entry in table.iter().filter(|entry| !known.contains(&entry.key.as_str())) {
             let key = &entry.key.value;
+            if let Some(instead) = self.not_yet(key) {
+                let message = format!("`{key}` is not supported yet");
+                let span = entry.key.span.clone();
+                self.report::<()>(
+                    Diagnostic::schema(message, span, "nothing reads this").help(instead),
+                );
+                continue;
+            }
             let message = format!("{} has no field `{key}`", self.table_name());
             let diagnostic = match nearest(key, known.iter().copied()) {
                 Some(near) => Diagnostic::schema(message, entry.key.span.clone(), "unknown field")

@@ -4,6 +4,7 @@
 //! is written by [`fill`].
 
 use crate::form::{Presence, Table};
+use crate::generate::{FolderTable, GenerateTable, JavaTable, RustTable};
 use crate::layout::{LayoutTable, WordsBy};
 use crate::param::ParamTable;
 use crate::role::{CounterTable, IndexTable, QueueTable, QuotaTable, RateLimitTable, SessionTable};
@@ -49,6 +50,10 @@ const TABLES: &[(&str, Writer)] = &[
     ("layout-words", markdown::<WordsBy>),
     ("server", markdown::<ServerTable>),
     ("alerts", markdown::<AlertsTable>),
+    ("generate", markdown::<GenerateTable>),
+    ("generate-folder", markdown::<FolderTable>),
+    ("generate-rust", markdown::<RustTable>),
+    ("generate-java", markdown::<JavaTable>),
     ("defaults", markdown::<DefaultsTable>),
     ("rules", markdown::<RulesTable>),
     ("rule", markdown::<RuleTable>),

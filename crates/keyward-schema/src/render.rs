@@ -1,6 +1,6 @@
 //! Diagnostics → text that a person reads in a terminal.
 
-use crate::diagnostic::{Diagnostic, Label};
+use crate::diagnostic::{Diagnostic, Label, SCHEMA};
 use crate::model::Severity;
 use crate::span::{FileId, Sources};
 use annotate_snippets::renderer::DecorStyle;
@@ -52,18 +52,10 @@ pub fn concise(sources: &Sources, diagnostics: &[Diagnostic]) -> String {
             let path = sources.get(label.span.file).path.display();
             let _ = write!(text, "{path}:{line}:{column}: ");
         }
-        let level = level_name(diagnostic.severity);
+        let level = diagnostic.severity.label();
         let _ = writeln!(text, "{level}[{}]: {}", diagnostic.rule, diagnostic.message);
     }
     text
-}
-
-fn level_name(severity: Severity) -> &'static str {
-    match severity {
-        Severity::Error => "error",
-        Severity::Warn => "warning",
-        Severity::Off => "note",
-    }
 }
 
 fn group<'a>(sources: &'a Sources, diagnostic: &'a Diagnostic) -> Group<'a> {
@@ -89,7 +81,7 @@ fn group<'a>(sources: &'a Sources, diagnostic: &'a Diagnostic) -> Group<'a> {
     for note in &diagnostic.notes {
         group = group.element(Level::NOTE.message(note));
     }
-    if diagnostic.rule != "schema" {
+    if diagnostic.rule != SCHEMA {
         let explain = format!("`keyward explain {}`", diagnostic.rule);
         group = group.element(Level::NOTE.message(explain));
     }

@@ -1,6 +1,7 @@
 //! The tables of a schema. Each is declared once: fields, forms and the words of the reference.
 
 use crate::form::{AnyName, Form, Id, Map, OneOrMany, ParamName, table};
+use crate::generate::GenerateTable;
 #[cfg(feature = "tools")]
 use crate::json_schema::{Json, Schemas, json};
 use crate::layout::LayoutTable;
@@ -38,6 +39,8 @@ table! {
         optional server: ServerTable,
         /// When an audit reports.
         optional alerts: AlertsTable,
+        /// What `keyward generate` writes, and where.
+        optional generate: GenerateTable,
         /// What holds for every definition that does not say otherwise.
         optional defaults: DefaultsTable,
         /// Which rules apply, and how.
@@ -52,22 +55,18 @@ table! {
         optional groups: Map<Id, GroupTable>,
         /// Who answers for definitions.
         optional owners: Map<AnyName, OwnerTable>,
-        /// Who uses which keys; reserved: accepted and not read yet.
-        optional services: Reserved,
         /// Keys of other software on the same server: counted, never judged.
         optional foreign: Map<Id, ForeignTable>,
         /// Renames of keys that are under way.
         optional migrations: Map<Id, MigrationTable>,
-        /// How human text becomes an identifier; reserved: accepted and not read yet.
-        optional text: Reserved,
         /// Findings that are accepted for the whole keyspace.
         optional allow: Vec<Spanned<AllowTable>>,
     }
 }
 
 /// The tables that only the root file may have.
-pub(crate) const ROOT_ONLY: [&str; 6] =
-    ["keyspace", "layout", "server", "alerts", "defaults", "rules"];
+pub(crate) const ROOT_ONLY: [&str; 7] =
+    ["keyspace", "layout", "server", "alerts", "generate", "defaults", "rules"];
 
 /// `version = 1`
 #[derive(Debug)]
@@ -100,25 +99,6 @@ impl Form for Version {
     }
 }
 
-/// A table that is kept for later: anything may stand in it.
-#[derive(Debug)]
-pub(crate) struct Reserved;
-
-impl Form for Reserved {
-    fn what() -> String {
-        "a table".to_owned()
-    }
-
-    fn read(item: &Item, reading: &mut Reading<'_>) -> Option<Self> {
-        reading.table::<Self>(item).map(|_| Reserved)
-    }
-
-    #[cfg(feature = "tools")]
-    fn schema(_: &mut Schemas) -> Json {
-        json!({ "type": "object" })
-    }
-}
-
 table! {
     /// `[keyspace]`: what all keys have in common.
     KeyspaceTable {
@@ -136,7 +116,7 @@ table! {
         optional db: Integer<0, 1_000_000>,
         /// Whether the keyspace must work on a Redis Cluster; `false` unless given.
         optional cluster: bool,
-        /// The longest key that is allowed, in bytes.
+        /// The longest key that is allowed, in bytes; builders refuse longer ones and parsers do not read them.
         optional max_key_len: Integer<1, 536_870_912>,
     }
 }

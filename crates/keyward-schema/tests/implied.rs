@@ -206,3 +206,30 @@ fn a_constant_is_an_enum_of_one_word() {
         Value::Enum(vec!["revoked".to_owned()])
     );
 }
+
+#[test]
+fn a_reserved_word_is_no_value_of_any_parameter_but_those_of_the_prefix() {
+    let schema = schema(
+        r#"
+prefix = "{tenant}:"
+[layout]
+shape = "<rest...>"
+reserved = ["active"]
+[keys.symbol]
+pattern = "symbol:{symbol}:{number:uint}:{state}"
+params = { state = ["active", "gone"] }
+[events.changed]
+params = { symbol = "text" }
+invalidates = []
+[migrations.v2]
+phase = "cleanup"
+renames = { symbol = "Symbol:{symbol}:{number:uint}:{state}" }
+"#,
+    );
+    let params = schema.keys[0].params.iter().chain(&schema.events[0].params);
+    let params = params.chain(&schema.migrations[0].renames[0].params);
+    let except: Vec<_> = params.map(|it| (it.name.as_str(), it.param.except.len())).collect();
+    let expected =
+        [("tenant", 0), ("symbol", 1), ("number", 0), ("state", 0), ("symbol", 1), ("symbol", 1)];
+    assert_eq!(except[..6], expected);
+}

@@ -44,13 +44,13 @@ fn the_schemas_of_this_repository_are_accepted() {
 /// Schemas that use every table and most forms.
 const GOOD: &[&str] = &[
     "include = ['a.toml']\n[keys.a]\npattern = 'a'\n",
-    "[params]\na = 'digits(3)'\nb = ['x']\nc = { regex = 'x' }\nd = { any = ['uuid', { regex = 'x' }, ['y']] }\ne = { key = 'k' }\nf = { key = ['k', 'l'] }\ng = { type = 'text', normalize = 'lower', encode = { '/' = '_' }, from = 'x', pii = false, doc = 'd' }\nuserId = 'uuid'\n",
+    "[params]\na = 'digits(3)'\nb = ['x']\nc = { regex = 'x' }\nd = { any = ['uuid', { regex = 'x' }, ['y']] }\ne = { key = 'k' }\nf = { key = ['k', 'l'] }\ng = { type = 'text', normalize = 'lower', encode = { '/' = '_' }, pii = false, doc = 'd' }\nuserId = 'uuid'\n",
     "[keys.a]\npattern = 'a'\ntype = { module = 'ReJSON-RL' }\nttl = { caller = true, max = '1h' }\n",
     "[keys.a]\npattern = 'a:{w}'\nparams = { w = ['a'] }\nttl = { by = 'w', values = { a = '1h' } }\nvalue = { json = ['text'], compress = 'zstd' }\n",
     "[keys.a]\npattern = 'a'\nfields = { a = 'text?', b = ['x'], c = { type = 'int', ttl = '1h' }, d = { ref = 'a.b' }, e = { key = 'a' } }\nopen = true\n",
     "[keys.a]\npattern = 'a'\nmember = 'text'\nscore = 'float'\nmax_bytes = 100\njitter = '10%'\nranking = {}\n",
     "[keys.a]\npattern = 'a'\nrate_limit = { limit = 'caller', window = '1m', algorithm = 'gcra', on_outage = 'closed' }\n",
-    "[events.a]\nparams = { id = 'uuid' }\ninvalidates = ['b', 'c(*)', \"d(x = 'y')\"]\n[groups.g]\n[owners.team-a]\ncontact = 'x'\n[foreign.bull]\nglob = 'bull:*'\n[services.x]\nanything = 1\n[text.y]\nsteps = []\n",
+    "[events.a]\nparams = { id = 'uuid' }\ninvalidates = ['b', 'c(*)', \"d(x = 'y')\"]\n[groups.g]\n[owners.team-a]\ncontact = 'x'\n[foreign.bull]\nglob = 'bull:*'\n",
     "[migrations.v2]\nphase = 'cleanup'\nstarted = 2026-01-02\n[migrations.v2.renames]\na = 'old:{id}'\nb = ['x', 'y']\n",
     "version = 1\n[keyspace]\nname = 'a'\n[layout]\nshape = '<a>:<b>'\na = ['x']\nreserved = ['all']\n[layout.b]\nby = 'a'\nx = ['y']\n[server]\nmaxmemory = '2gb'\nsave = ['900 1']\nappendonly = 'yes'\ntcp-keepalive = 300\n[alerts]\nmemory = '80%'\n[rules]\nset = 'strict'\nmissing-owner = 'error'\nstale-cache = { max = '1h' }\n",
 ];
@@ -91,6 +91,12 @@ const BAD: &[&str] = &[
     "[keys.a]\npattern = 'a'\nallow = [{ rule = 'x', reason = '' }]\n",
     "[events.a]\ninvalidates = ['Bad Name']\n",
     "[foreign.a]\n",
+    "[text.header]\nsteps = []\n",
+    "[services.mailer]\nuses = []\n",
+    "[channels.changed]\npattern = 'changed'\n",
+    "[params]\na = { type = 'text', from = 'header' }\n",
+    "[keys.a]\npattern = 'a'\nprefix = false\n",
+    "[layout]\nshape = '<type>'\ntype = ['list']\nmeans = { list = 'array' }\n",
     "[migrations.a]\nphase = 'done'\n[migrations.a.renames]\n",
     "[migrations.a]\nphase = 'cleanup'\nstarted = 2026\n[migrations.a.renames]\n",
 ];

@@ -442,3 +442,27 @@ fn standard_input_is_no_schema() {
     let text = render(&loaded.sources, &loaded.schema.unwrap_err(), &Style::default());
     snapshot("standard_input_is_no_schema", &text);
 }
+
+#[test]
+fn what_nothing_reads_yet_is_refused_with_what_to_do_instead() {
+    let text = "[text.header]\nsteps = []\n[services.mailer]\nuses = []\n[channels.changed]\n\
+                [params]\ntitle = { type = \"text\", from = \"header\" }\n\
+                [keys.flag]\npattern = \"flag\"\nprefix = false\n";
+    let loaded = read(&format!("{HEAD}{text}"));
+    let errors = loaded.schema.unwrap_err();
+    let messages: Vec<_> = errors.iter().map(|error| error.message.as_str()).collect();
+    assert_eq!(
+        messages,
+        ["text", "services", "channels", "from", "prefix"]
+            .map(|field| format!("`{field}` is not supported yet"))
+    );
+    assert!(errors.iter().all(|error| error.help.len() == 1));
+}
+
+#[test]
+fn a_word_with_a_meaning_is_a_word_of_a_slot() {
+    let text =
+        "[layout]\nshape = \"<type>:<rest...>\"\ntype = [\"list\"]\nmeans = { lst = \"list\" }\n";
+    let errors = read(&format!("{HEAD}{text}")).schema.unwrap_err();
+    assert_eq!(errors[0].message, "no slot has the word `lst`");
+}

@@ -244,7 +244,7 @@ impl Server {
     #[track_caller]
     pub fn save(&self) -> PathBuf {
         /// Many millions of keys take minutes.
-        const LONGEST: Duration = Duration::from_secs(600);
+        const LONGEST: Duration = Duration::from_mins(10);
         let saved = self.try_connect().and_then(|mut connection| {
             connection.wait_up_to(LONGEST)?;
             connection.command(&["SAVE"])

@@ -2,7 +2,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 /// Far more than any condition needs, for machines where many tests run at once.
-pub const PATIENCE: Duration = Duration::from_secs(60);
+pub const PATIENCE: Duration = Duration::from_mins(1);
 
 /// Waits until `condition` holds.
 ///

@@ -31,7 +31,7 @@ pub struct Definition {
     pub number: u32,
     #[doc(hidden)]
     pub parts: &'static [Part],
-    /// Whether a key may belong to a more specific definition although each of its values is good
+    /// Whether a key may be too long or belong to a more specific definition although each of its values is good
     #[doc(hidden)]
     pub shadowed: bool,
 }

@@ -33,14 +33,14 @@ impl fmt::Display for ValueError {
 
 impl std::error::Error for ValueError {}
 
-/// Each value is good, but the key would belong to a more specific definition.
+/// Each value is good, but the key would be too long or belong to a more specific definition.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Reserved {
     /// The definition that the key was built by
     pub definition: &'static str,
-    /// The definition that it belongs to
-    pub by: &'static str,
+    /// The definition that it belongs to; `None` if it is too long
+    pub by: Option<&'static str>,
     /// The key, without the prefix
     pub key: String,
 }
@@ -48,14 +48,23 @@ pub struct Reserved {
 impl Reserved {
     #[doc(hidden)]
     pub fn new(definition: &'static str, by: &'static str, key: &str) -> Self {
-        Reserved { definition, by, key: shorten(key) }
+        Reserved { definition, by: Some(by), key: shorten(key) }
+    }
+
+    #[doc(hidden)]
+    pub fn too_long(definition: &'static str, key: &str) -> Self {
+        Reserved { definition, by: None, key: shorten(key) }
     }
 }
 
 impl fmt::Display for Reserved {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Reserved { definition, by, key } = self;
-        write!(f, "`{key}` cannot be a key of `{definition}`: it is reserved by `{by}`")
+        write!(f, "`{key}` cannot be a key of `{definition}`: ")?;
+        match by {
+            Some(by) => write!(f, "it is reserved by `{by}`"),
+            None => f.write_str("it is longer than `max_key_len` allows"),
+        }
     }
 }
 
@@ -88,7 +97,7 @@ pub enum BuildError {
         /// The parameter and the text
         error: ValueError,
     },
-    /// The key would belong to a more specific definition
+    /// The key would be too long or belong to a more specific definition
     Reserved(Reserved),
 }
 

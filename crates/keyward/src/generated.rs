@@ -244,10 +244,13 @@ fn read_prefix<S: Keyspace>(found: &Found<'_>) -> Option<S::Prefix> {
     S::Prefix::make(&mut Source::found(found, 0))
 }
 
-/// The key, unless it belongs to a more specific definition.
+/// The key, unless it is too long or belongs to a more specific definition.
 pub fn unreserved<K: Key>(key: K) -> Result<K, Reserved> {
     let mut bare = String::with_capacity(key.bare_len());
     key.write_bare(&mut bare);
+    if K::Keyspace::tables().max_bare_len().is_some_and(|max| bare.len() > max) {
+        return Err(Reserved::too_long(K::DEFINITION.name, &bare));
+    }
     match read_bare::<K::Keyspace>(&bare) {
         Some(other) if other.definition().number != K::DEFINITION.number => {
             Err(Reserved::new(K::DEFINITION.name, other.definition().name, &bare))

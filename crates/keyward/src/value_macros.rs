@@ -213,17 +213,17 @@ macro_rules! __key_value {
     };
 }
 
-/// Names the feature that generated code needs.
+/// Names the feature that generated code needs, where these are on and off.
 macro_rules! needs {
-    ($name:ident, $feature:literal, $what:literal) => {
-        #[cfg(feature = $feature)]
+    ($name:ident, $missing:meta, $feature:literal, $what:literal) => {
+        #[cfg(not($missing))]
         #[doc(hidden)]
         #[macro_export]
         macro_rules! $name {
             () => {};
         }
 
-        #[cfg(not(feature = $feature))]
+        #[cfg($missing)]
         #[doc(hidden)]
         #[macro_export]
         macro_rules! $name {
@@ -240,5 +240,6 @@ macro_rules! needs {
     };
 }
 
-needs!(__needs_json, "json", "JSON values");
-needs!(__needs_zstd, "zstd", "compressed values");
+needs!(__needs_json, not(feature = "json"), "json", "JSON values");
+// Only a store compresses.
+needs!(__needs_zstd, all(feature = "store", not(feature = "zstd")), "zstd", "compressed values");

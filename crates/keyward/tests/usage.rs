@@ -55,10 +55,14 @@ fn a_text_is_checked_where_it_comes_in() {
         "`BTC:USDT` is not a value for `symbol` (regex [A-Za-z0-9/._-]{1,32})"
     );
     // ANCHOR_END: values
-    let limit = keys::RiskLimit {
-        api: values::Api::new("/api/order").unwrap(),
-        identifier: values::Identifier::new("192.168.1.1").unwrap(),
+    // Its values may be of any length, and `max_key_len` bounds the key: the constructor can fail.
+    let limit = |api: &str| {
+        let identifier = values::Identifier::new("192.168.1.1").unwrap();
+        keys::RiskLimit::new(values::Api::new(api).unwrap(), identifier)
     };
+    let too_long = limit(&"a".repeat(640)).unwrap_err();
+    assert!(too_long.to_string().ends_with("it is longer than `max_key_len` allows"), "{too_long}");
+    let limit = limit("/api/order").unwrap();
     assert_eq!(limit.key(), "bo:risk:limit:cache:%2Fapi%2Forder:192.168.1.1");
     assert_eq!(keys::RiskLimit::parse(limit.key()), Some(limit));
 }
@@ -97,13 +101,13 @@ fn what_the_schema_says_is_there_as_constants() {
     use keyward::Lifecycle;
     use xeuz_cloud::{keys, ttl};
 
-    let (min, max) = (Duration::from_secs(60), Duration::from_secs(300));
+    let (min, max) = (Duration::from_mins(1), Duration::from_mins(5));
     assert_eq!(ttl::FOLDER_LISTING, Ttl::Range { min, max });
     assert_eq!(keys::QuotaUsed::TTL, Ttl::None);
     assert_eq!(keys::QuotaUsed::LIFECYCLE, Lifecycle::Protected);
     assert_eq!(keys::FileMeta::TYPE, Some("hash"));
     // ANCHOR_END: constants
-    let caller = Ttl::Caller { max: Some(Duration::from_secs(86_400)) };
+    let caller = Ttl::Caller { max: Some(Duration::from_hours(24)) };
     assert_eq!(binary_options::keys::AuthToken::TTL, caller);
 }
 
@@ -189,8 +193,8 @@ fn a_ttl_can_follow_from_a_parameter() {
     use media::{keys, values::Window};
 
     let window = |window| keys::Views { window }.ttl();
-    assert_eq!(window(Window::V1h), Ttl::Fixed(Duration::from_secs(3_600)));
-    assert_eq!(window(Window::V7d), Ttl::Fixed(Duration::from_secs(604_800)));
+    assert_eq!(window(Window::V1h), Ttl::Fixed(Duration::from_hours(1)));
+    assert_eq!(window(Window::V7d), Ttl::Fixed(Duration::from_hours(168)));
     assert_eq!(Window::ALL.len(), 2);
 }
 

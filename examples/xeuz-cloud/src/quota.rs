@@ -26,8 +26,9 @@ impl Quotas {
     /// Counts an upload, or with a negative number a deletion, that the database has.
     pub async fn count(&self, user_id: Uuid, bytes: i64) {
         let counted = self.store.at(keys::QuotaUsed { user_id }).add(bytes).await;
-        // Refused below zero, or not heard of: either way the counter is wrong from here on.
-        if !counted.is_ok_and(|it| it.counted) {
+        // Refused below zero, or not heard of: either way the counter is wrong from here on. One that began
+        // with this upload may have been lost before.
+        if !counted.is_ok_and(|it| it.counted && it.value != bytes) {
             *self.wrong().entry(user_id).or_default() += 1;
         }
     }

@@ -3,9 +3,9 @@
 
 use super::{Table, at_least, at_most, key_count, mix};
 use anyhow::{Context, Result, ensure};
+use keyward_audit::Observer;
 use keyward_audit::live::{self, Ended, Error, Options, Via};
-use keyward_audit::{Observed, Observer};
-use keyward_rdb::{Element, Key, Show};
+use keyward_fact::{Element, Fact, Show};
 use keyward_testkit::{Harm, Proxy, Server};
 use std::process::{Command, Stdio};
 use std::sync::atomic::Ordering;
@@ -23,17 +23,17 @@ struct Sums {
 }
 
 impl Observer for Sums {
-    fn begin(&mut self, key: &Key<'_>) -> Show {
-        self.expiring += u64::from(key.expires_at.is_some());
+    fn begin(&mut self, fact: &Fact<'_>) -> Show {
+        self.expiring += u64::from(fact.expires_at.is_some());
         Show::NOTHING
     }
 
     fn element(&mut self, _: &Element<'_>) {}
 
-    fn end(&mut self, _: &Key<'_>, observed: &Observed) {
+    fn end(&mut self, fact: &Fact<'_>) {
         self.keys += 1;
-        self.bytes += observed.bytes.unwrap_or(0);
-        self.lengths += observed.length.unwrap_or(0);
+        self.bytes += fact.bytes.unwrap_or(0);
+        self.lengths += fact.length.unwrap_or(0);
     }
 }
 

@@ -2,9 +2,7 @@
 
 use super::{Amount, Biggest};
 use crate::histogram::Histogram;
-use crate::observe::Observed;
-use keyward_fact::{Encoding, KeyType};
-use keyward_rdb::Key;
+use keyward_fact::{Encoding, Fact, KeyType};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -49,13 +47,13 @@ impl KeyCounts {
 
     /// Adds a key; `remaining` is what is left of its TTL, in milliseconds.
     #[inline]
-    pub(crate) fn add(&mut self, key: &Key<'_>, observed: &Observed, remaining: Option<u64>) {
-        self.amount.add(observed.bytes.unwrap_or(0));
-        match stored_type(key.key_type) {
+    pub(crate) fn add(&mut self, fact: &Fact<'_>, remaining: Option<u64>) {
+        self.amount.add(fact.bytes.unwrap_or(0));
+        match stored_type(fact.key_type) {
             Some(number) => self.types[number] += 1,
-            None => self.add_module(key.key_type.name()),
+            None => self.add_module(fact.key_type.name()),
         }
-        if let Some(encoding) = observed.encoding {
+        if let Some(encoding) = fact.encoding {
             self.encodings[encoding as usize] += 1;
         }
         match remaining {
@@ -66,16 +64,16 @@ impl KeyCounts {
                 self.remaining.add(seconds);
             }
         }
-        if let Some(bytes) = observed.bytes {
+        if let Some(bytes) = fact.bytes {
             self.sizes.add(bytes);
         }
-        if let Some(length) = observed.length {
+        if let Some(length) = fact.length {
             self.lengths.add(length);
         }
-        if let Some(idle) = key.idle {
+        if let Some(idle) = fact.idle {
             self.idle.add(idle);
         }
-        if let Some(freq) = key.freq {
+        if let Some(freq) = fact.freq {
             self.freq.add(freq.into());
         }
     }

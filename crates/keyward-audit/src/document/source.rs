@@ -26,6 +26,7 @@ impl Source {
             checked: sources.iter().all(|source| source.checked),
             clock: sources.iter().map(|source| source.clock.clone()).max().unwrap_or_default(),
             complete: !sources.is_empty() && sources.iter().all(|source| source.complete),
+            values_unread: sources.iter().any(|source| source.values_unread),
             sample: sources.iter().filter_map(|source| source.sample).reduce(wider),
             shards,
             notes: Vec::new(),

@@ -5,7 +5,7 @@ use crate::counts::Counts;
 use crate::outline::{Outline, OutlinedJoin};
 use crate::rare::{Compared, Rare};
 use crate::report::{Finding, Source};
-use keyward_rules::{Case, Rule};
+use keyward_rules::{Case, Rule, judge};
 
 /// Keys are chosen by their own names: what a chosen key refers to was most likely not chosen.
 const SAMPLED: &str = "only a sample of the keys was looked at: whether what they refer to is there, and \
@@ -49,8 +49,8 @@ impl Source {
 fn compared(outline: &Outline, join: &OutlinedJoin, left: &Rare, right: &Rare) -> Option<Finding> {
     let Compared { looked_at, shared, sampled } = left.compare(right);
     let count = match join.rule {
-        Rule::BothNames => shared,
-        _ => looked_at - shared,
+        Rule::BothNames => judge::both_names(looked_at, shared),
+        _ => judge::dangling_reference(looked_at, shared),
     };
     let definition = &outline.definitions[join.definition];
     let case = Case {

@@ -4,10 +4,9 @@ use super::finding;
 use crate::counts::{Counts, Got, Memory};
 use crate::outline::{Outline, OutlinedSchema};
 use crate::report::Finding;
-use crate::settings::is_same;
 use crate::share::share;
 use keyward_fact::Size;
-use keyward_rules::{Case, Rule};
+use keyward_rules::{Case, Rule, judge};
 
 /// Settings that are not as asked for, and memory that runs short.
 pub(crate) fn of_server(outline: &Outline, counts: &Counts) -> Vec<Finding> {
@@ -20,7 +19,7 @@ pub(crate) fn of_server(outline: &Outline, counts: &Counts) -> Vec<Finding> {
 
 fn setting(schema: &OutlinedSchema, it: &Got) -> Option<Finding> {
     let (wanted, got) = (&schema.settings[it.setting], it.value.as_ref()?);
-    if is_same(&wanted.name, &wanted.want, got) {
+    if !judge::server_setting(&wanted.name, &wanted.want, got) {
         return None;
     }
     let case = Case {
@@ -36,12 +35,11 @@ fn setting(schema: &OutlinedSchema, it: &Got) -> Option<Finding> {
 /// Whether the server uses more of its memory than the schema allows.
 fn memory(schema: &OutlinedSchema, Memory { used, maxmemory, .. }: &Memory) -> Option<Finding> {
     let (bound, share) = (schema.memory?, share(*used, *maxmemory));
-    let percent = share * 100.0;
-    if percent <= bound {
+    if !judge::memory_high(bound, share) {
         return None;
     }
     let (used, maxmemory) = (Size::from_bytes(*used).human(), Size::from_bytes(*maxmemory).human());
-    let near = format!("{percent:.1} % ({used} of {maxmemory})");
+    let near = format!("{:.1} % ({used} of {maxmemory})", share * 100.0);
     let detail = format!("{bound} %");
     let case = Case { near: Some(&near), detail: Some(&detail), ..Case::default() };
     let finding = finding(Rule::MemoryHigh, schema.memory_high?, &case, 1, 1);

@@ -2,19 +2,19 @@
 //!
 //! ```no_run
 //! use keyward_audit::live::{self, Options};
-//! use keyward_audit::{Observed, Observer};
-//! use keyward_rdb::{Element, Key, Show};
+//! use keyward_audit::Observer;
+//! use keyward_fact::{Element, Fact, Show};
 //!
 //! #[derive(Default)]
 //! struct Memory(u64);
 //!
 //! impl Observer for Memory {
-//!     fn begin(&mut self, _: &Key<'_>) -> Show {
+//!     fn begin(&mut self, _: &Fact<'_>) -> Show {
 //!         Show::NOTHING
 //!     }
 //!     fn element(&mut self, _: &Element<'_>) {}
-//!     fn end(&mut self, _: &Key<'_>, observed: &Observed) {
-//!         self.0 += observed.bytes.unwrap_or(0);
+//!     fn end(&mut self, fact: &Fact<'_>) {
+//!         self.0 += fact.bytes.unwrap_or(0);
 //!     }
 //! }
 //!

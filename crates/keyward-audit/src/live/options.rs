@@ -84,7 +84,7 @@ impl Default for Options {
             memory_samples: 256,
             elements: 1_000,
             timeout: Duration::from_secs(10),
-            patience: Duration::from_secs(60),
+            patience: Duration::from_mins(1),
             force: false,
             tls: Tls::default(),
             user: None,
@@ -114,7 +114,7 @@ pub struct Bound {
     /// How much longer another client may wait than on an idle server. A PING every 5 ms measures that
     /// against the fastest of the last minute. The scan keeps half of them within a twentieth of this, first
     /// by looking up fewer keys at once, then by pauses; when the second one of up to a hundred takes longer
-    /// than all of it, both are halved
+    /// than all of it, the keys at once are halved, or the pauses doubled
     pub max_latency: Duration,
     /// The most commands a second, on average since the scan began; a group is sent at once
     pub max_ops: Option<u64>,

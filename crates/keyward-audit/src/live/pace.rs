@@ -51,9 +51,9 @@ const LEAST_SHARE: f64 = 1.0 / 64.0;
 
 impl Pace {
     pub(super) fn new(bound: Option<Bound>, round_trip: Duration) -> Self {
-        let pace = Pace {
+        let mut pace = Pace {
             bound,
-            window: if bound.is_some() { 50.0 } else { MOST },
+            window: MOST,
             full: false,
             starting: true,
             share: 1.0,
@@ -64,6 +64,9 @@ impl Pace {
             began: Instant::now(),
             commands: 0,
         };
+        if bound.is_some() {
+            pace.window = 3.0 * pace.fewest();
+        }
         pace.set_count();
         pace
     }
@@ -76,7 +79,7 @@ impl Pace {
     /// How many keys are asked for together. Of batches of 20 to 1,000 keys, those of 100 to 200 cost a server
     /// least.
     pub(super) fn group(&self) -> usize {
-        if self.share < 1.0 { self.window() } else { (self.window() / 4).clamp(8, 100) }
+        (self.window() / 4).clamp(8, if self.share < 1.0 { whole(FEWEST) } else { 100 })
     }
 
     /// What SCAN asks for, which changes all the time.
@@ -115,8 +118,9 @@ impl Pace {
 
     /// A group's answers took this long: how long to pause before the next is sent.
     pub(super) fn rest(&self, took: Duration) -> Duration {
-        /// An answer that took long was perhaps held up by something else.
-        const LONGEST: Duration = Duration::from_secs(1);
+        /// Also on a server that is overloaded, a scan comes to its end: a few keys in this time take less
+        /// than a hundredth of it.
+        const LONGEST: Duration = Duration::from_millis(5);
         if self.share >= 1.0 {
             return Duration::ZERO;
         }
@@ -124,7 +128,7 @@ impl Pace {
         busy.mul_f64(1.0 / self.share - 1.0).min(LONGEST)
     }
 
-    /// PINGs took this long, in any order; the fastest of late is the round trip.
+    /// PINGs took this long; the fastest of late is the round trip.
     pub(super) fn probed(&mut self, took: &mut [Duration], round_trip: Duration) {
         let Some(bound) = self.bound else { return };
         self.round_trip = round_trip;
@@ -136,8 +140,11 @@ impl Pace {
         }
         if self.recent.slowest_but_one() > bound.max_latency {
             self.starting = false;
-            self.window = (self.window / 2.0).max(FEWEST);
-            self.share = (self.share / 2.0).max(LEAST_SHARE);
+            if self.window > self.fewest() {
+                self.window = (self.window / 2.0).max(self.fewest());
+            } else {
+                self.share = (self.share / 2.0).max(LEAST_SHARE);
+            }
             self.recent = Recent::default();
         } else if median > bound.aim() {
             self.starting = false;
@@ -145,7 +152,7 @@ impl Pace {
         } else if self.share < 1.0 {
             self.share = (self.share * 1.25).min(1.0);
         } else if self.full {
-            self.window *= if self.starting { 2.0 } else { 1.1 };
+            self.window *= if self.starting { 2.0 } else { 1.25 };
         }
         self.window = self.window.min(self.largest());
         self.full = false;
@@ -154,16 +161,24 @@ impl Pace {
     }
 
     fn back_off(&mut self, to: f64) {
-        if self.window > FEWEST {
-            self.window = (self.window * to.max(0.5)).max(FEWEST);
+        if self.window > self.fewest() {
+            self.window = (self.window * to.max(0.5)).max(self.fewest());
         } else if self.share > BUSY_SHARE {
             self.share = (self.share * 0.7).max(BUSY_SHARE);
         }
     }
 
-    /// The largest window that is of use: what is on its way, twice over, and some at the server.
+    /// The smallest window: a few keys, and as many more as keep a server far away from getting fewer a second
+    /// than a near one.
+    fn fewest(&self) -> f64 {
+        const EACH: f64 = 0.005;
+        FEWEST * (1.0 + 2.0 * self.round_trip.as_secs_f64() / EACH)
+    }
+
+    /// The largest window that is of use: some keys at the server, and what is on its way. A key takes up to
+    /// four round trips, one for each stage.
     fn largest(&self) -> f64 {
-        MOST + 2.0 * self.rate.a_second() * self.round_trip.as_secs_f64()
+        MOST + 4.0 * self.rate.a_second() * self.round_trip.as_secs_f64()
     }
 
     /// As many names as a window needs come with one round trip.
@@ -279,7 +294,7 @@ mod tests {
             probed(&mut pace, 20, Duration::ZERO);
             pace.window()
         });
-        assert_eq!(windows, [405, 2_400]);
+        assert_eq!(windows, [410, 4_400]);
     }
 
     #[test]
@@ -293,6 +308,7 @@ mod tests {
         assert_eq!(pace.rest(IDLE + busy), busy * 3);
         probed(&mut pace, 20, Duration::from_millis(6));
         assert!(pace.share <= LEAST_SHARE, "{pace:?}");
+        assert!(pace.rest(Duration::from_secs(1)) <= Duration::from_millis(5), "{pace:?}");
         probed(&mut pace, 40, Duration::ZERO);
         assert_eq!(pace.rest(busy), Duration::ZERO);
         assert!(pace.window() > 100, "{pace:?}");

@@ -1,4 +1,7 @@
 //! Measures what another client waits for: a PING every 5 ms, on a connection and in a thread of its own.
+//!
+//! Where this machine is busy, the thread also waits for a processor, before and after. That is not the
+//! server's fault. How late the thread wakes from each pause says how long it waits for one, and is taken off.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -10,6 +13,7 @@ use super::error::Fault;
 use super::seen::Latency;
 
 const EVERY: Duration = Duration::from_millis(5);
+const LEAST: Duration = Duration::from_millis(1);
 
 /// As many PINGs as are looked at together.
 const ROUND: usize = 5;
@@ -30,6 +34,9 @@ struct Shared {
 struct Seen {
     recent: Vec<Duration>,
     fastest: Fastest,
+    /// How late the thread woke
+    late: Vec<Duration>,
+    least_late: Fastest,
     all: Histogram,
     /// Why there are no more
     fault: Option<Fault>,
@@ -50,8 +57,10 @@ impl Probe {
                     return None;
                 }
                 let took = start.elapsed();
-                telling.seen().add(took);
-                thread::sleep(EVERY.saturating_sub(took));
+                let pause = EVERY.saturating_sub(took).max(LEAST);
+                let rested = Instant::now();
+                thread::sleep(pause);
+                telling.seen().add(took, rested.elapsed().saturating_sub(pause));
             }
             Some(connection)
         });
@@ -62,8 +71,7 @@ impl Probe {
     pub(super) fn round(&self) -> Result<Option<(Vec<Duration>, Duration)>, Fault> {
         let mut seen = self.shared.seen();
         if seen.recent.len() >= ROUND {
-            let recent = std::mem::take(&mut seen.recent);
-            return Ok(Some((recent, seen.fastest.get())));
+            return Ok(Some(seen.round()));
         }
         seen.fault.take().map_or(Ok(None), Err)
     }
@@ -83,10 +91,25 @@ impl Shared {
 }
 
 impl Seen {
-    fn add(&mut self, took: Duration) {
+    fn add(&mut self, took: Duration, late: Duration) {
         self.recent.push(took);
         self.fastest.add(took);
         self.all.count(took);
+        self.late.push(late);
+        self.least_late.add(late);
+    }
+
+    /// The slowest less what the latest had to wait for a processor, and so on.
+    fn round(&mut self) -> (Vec<Duration>, Duration) {
+        let (mut took, mut late) =
+            (std::mem::take(&mut self.recent), std::mem::take(&mut self.late));
+        took.sort_unstable();
+        late.sort_unstable();
+        let (fastest, least) = (self.fastest.get(), self.least_late.get());
+        for (took, late) in took.iter_mut().zip(late) {
+            *took = took.saturating_sub(late.saturating_sub(least)).max(fastest);
+        }
+        (took, fastest)
     }
 
     fn latency(&self) -> Latency {
@@ -169,6 +192,17 @@ impl Histogram {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_this_machine_adds_is_taken_off() {
+        let millis = Duration::from_millis;
+        let mut seen = Seen::default();
+        for (took, late) in [(9, 1), (2, 1), (3, 8)] {
+            seen.add(millis(took), millis(late));
+        }
+        assert_eq!(seen.round(), ([2, 3, 2].map(millis).into(), millis(2)));
+        assert!(seen.recent.is_empty() && seen.late.is_empty());
+    }
 
     #[test]
     fn quantiles_are_within_an_eighth() {

@@ -35,6 +35,7 @@ pub(super) fn read<O: Observer>(
     let mut lines = Lines::open(task)?;
     let questions = lines.questions(task, &mut shard.notes)?;
     let values = lines.may_read_values(task, &mut shard.notes);
+    shard.values_unread = options.values && !values;
     let before = lines.databases(task, &mut shard.missing)?;
     shard.dbsize_before = before.keys();
     options.progress.expected.fetch_add(before.keys().unwrap_or(0), Ordering::Relaxed);
@@ -395,8 +396,8 @@ impl<O: Observer> Scan<'_, O> {
             let name = batch.name(*at);
             let there = row.key_type.as_ref().filter(|_| row.state == State::There);
             let wish = there.map(|key_type| {
-                let key = values::key(self.db, name, row, key_type, self.task.clock);
-                Wish::new(row, self.observer.wants(&key).limit(), self.task.options.elements)
+                let fact = values::fact(self.db, name, row, key_type, self.task.clock);
+                Wish::new(row, self.observer.wants(&fact).limit(), self.task.options.elements)
             });
             commands += wish.map_or(0, |wish| wish.write(name, row, &mut self.out));
             group.wishes.push(wish);
@@ -454,16 +455,14 @@ impl<O: Observer> Scan<'_, O> {
                 return;
             }
         };
-        let key = values::key(self.db, name, row, key_type, self.task.clock);
-        let show = self.observer.begin(&key);
-        let mut whole = show.limit().is_none();
-        let mut length = None;
+        let mut fact = values::fact(self.db, name, row, key_type, self.task.clock);
+        fact.whole = self.observer.begin(&fact).limit().is_none();
         if let Some((wish, found)) = value {
-            length = found.length;
-            whole = wish.tell(found, row, &mut self.observer);
-            self.counts.partly += u64::from(wish.is_for_elements() && !whole);
+            fact.length = found.length;
+            fact.whole = wish.tell(found, row, &mut self.observer);
+            self.counts.partly += u64::from(wish.is_for_elements() && !fact.whole);
         }
-        self.observer.end(&key, &values::observed(row, length, whole));
+        self.observer.end(&fact);
         self.counts.keys += 1;
     }
 

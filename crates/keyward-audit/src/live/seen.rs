@@ -88,6 +88,7 @@ pub struct Sample {
 /// One server's part of the keys.
 #[derive(Debug, Clone, PartialEq, Default)]
 #[non_exhaustive]
+#[expect(clippy::struct_excessive_bools, reason = "each says something of its own")]
 pub struct Shard {
     /// The address of its primary, as far as that is known
     pub name: String,
@@ -125,6 +126,8 @@ pub struct Shard {
     pub latency: Latency,
     /// Declared settings that could not be seen, and why
     pub unseen: BTreeMap<String, &'static str>,
+    /// Whether lengths and elements were left unread, because reading them would change what it evicts
+    pub values_unread: bool,
     /// What is particular to this shard
     pub notes: Vec<String>,
     /// What this user was not allowed to see, though it was to be: the audit is incomplete

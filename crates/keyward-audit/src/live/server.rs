@@ -145,6 +145,15 @@ impl Info {
         self.0.contains_key("module")
     }
 
+    /// Whether it is a cluster's node that links the keys of each slot, which takes memory for each.
+    pub(super) fn links_slots(&self) -> bool {
+        let (family, version) = self.family();
+        let mut numbers = version.split('.').map(|number| number.parse::<u32>().unwrap_or(0));
+        let version = (numbers.next().unwrap_or(0), numbers.next().unwrap_or(0));
+        let last = if family == "valkey" { (7, 2) } else { (7, 3) };
+        self.get("cluster_enabled") == "1" && (4, 0) <= version && version <= last
+    }
+
     /// Whether looking at a value changes what the server would evict.
     pub(super) fn evicts_by_use(&self) -> bool {
         let policy = self.get("maxmemory_policy");

@@ -6,7 +6,6 @@ use std::ops::ControlFlow;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use keyward_fact::KeyType;
 use keyward_pattern::Glob;
 use keyward_rdb::wire::Payload;
 use keyward_rdb::{Allocator, Element, ErrorKind, Key, Reader, Show, Value, Visitor};
@@ -17,10 +16,10 @@ use super::options::Options;
 use super::reading::{Reading, Task};
 use super::seen::{Bytes, Counts, Shard};
 use super::server::{self, Info, Setting};
-use crate::observe::{Observed, Observer};
+use crate::observe::Observer;
 
 /// How long a primary may be silent: it sends a newline every ten seconds while it prepares.
-const SILENCE: Duration = Duration::from_secs(60);
+const SILENCE: Duration = Duration::from_mins(1);
 
 /// Reads one server to its end.
 pub(super) fn read<O: Observer>(
@@ -58,6 +57,7 @@ pub(super) fn read<O: Observer>(
     if task.info.get("mem_allocator").starts_with("libc") {
         options.allocator = Allocator::Libc;
     }
+    options.links_slots = task.info.links_slots();
     let summary = Reader::from_read(payload)
         .and_then(|reader| reader.with(options).read(&mut watch))
         .map_err(|error| match error.kind() {
@@ -223,8 +223,8 @@ impl<O: Observer> Visitor for Watch<'_, O> {
         if !self.is_wanted(key) {
             return Show::NOTHING;
         }
-        let key = self.translate(key);
-        self.observer.begin(&key)
+        let fact = self.translate(key).fact(None);
+        self.observer.begin(&fact)
     }
 
     fn element(&mut self, element: &Element<'_>) {
@@ -236,15 +236,8 @@ impl<O: Observer> Visitor for Watch<'_, O> {
             return;
         }
         self.keys += 1;
-        let length = (!matches!(key.key_type, KeyType::Module(_))).then_some(value.length);
-        let observed = Observed {
-            encoding: Some(value.encoding),
-            length,
-            bytes: Some(value.memory),
-            whole: true,
-        };
-        let key = self.translate(key);
-        self.observer.end(&key, &observed);
+        let fact = self.translate(key).fact(Some(value));
+        self.observer.end(&fact);
     }
 
     fn progress(&mut self, offset: u64) -> ControlFlow<()> {

@@ -1,12 +1,12 @@
 //! Lengths and elements of values, which makes keys look used unless the server is told otherwise.
 
 use keyward_fact::KeyType;
-use keyward_rdb::{Element, Key, Piece};
+use keyward_fact::{Element, Fact, Piece};
 
 use super::connection::{Connection, Reply, write_command};
 use super::error::Fault;
 use super::lookup::{Row, is_about_the_key, refused};
-use crate::observe::{Observed, Observer};
+use crate::observe::Observer;
 
 /// The most bytes of memory that a value may take for its elements to be read in one go.
 pub(super) const READ: u64 = 1024 * 1024;
@@ -212,22 +212,20 @@ fn tell_all(row: &Row, elements: &[Reply], limit: usize, observer: &mut impl Obs
     told
 }
 
-/// A key as observers know it.
-pub(super) fn key<'a>(
+/// A key as observers know it, before its elements were read.
+pub(super) fn fact<'a>(
     db: u64,
-    name: &'a [u8],
+    key: &'a [u8],
     row: &Row,
     key_type: &'a KeyType,
     clock: u64,
-) -> Key<'a> {
-    let mut key = Key::new(db, name, key_type);
-    key.expires_at = row.ttl.map(|ttl| clock.saturating_add(ttl));
-    key.idle = row.idle;
-    key.freq = row.freq;
-    key
-}
-
-/// What was observed of a value beside its elements.
-pub(super) fn observed(row: &Row, length: Option<u64>, whole: bool) -> Observed {
-    Observed { encoding: row.encoding, length, bytes: row.bytes, whole }
+) -> Fact<'a> {
+    Fact {
+        expires_at: row.ttl.map(|ttl| clock.saturating_add(ttl)),
+        idle: row.idle,
+        freq: row.freq,
+        encoding: row.encoding,
+        bytes: row.bytes,
+        ..Fact::new(db, key, key_type)
+    }
 }

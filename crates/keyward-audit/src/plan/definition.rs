@@ -4,10 +4,10 @@ use super::weight;
 use crate::counts::stored_type;
 use crate::mask::MaskedParam;
 use crate::outline::{OutlinedParam, Slot};
-use crate::values::{Expected, LOOKED_AT};
+use keyward_fact::Show;
 use keyward_fact::{Duration, thousands};
 use keyward_pattern::Definition as Compiled;
-use keyward_rdb::Show;
+use keyward_rules::judge::{Expected, LOOKED_AT};
 use keyward_rules::{Live, RAW_IPV6, Rule};
 use keyward_schema::model::{Definition, Role, Ttl, Value};
 

@@ -1,25 +1,23 @@
 //! One line a finding, for logs.
 
 use super::ink::visible;
-use super::words;
 use crate::report::{Finding, Report};
 use std::fmt::Write as _;
 
-/// One line a finding: `source: schema/definition: severity[rule]: message`. What is no worse than in the
-/// baseline is a `note`.
+/// One line a finding: `source: schema/definition: severity[rule]: message`; with a baseline, of those that are new or
+/// worse.
 pub fn concise(report: &Report) -> String {
     let mut text = String::new();
-    for finding in &report.findings {
+    for finding in report.failing() {
         let _ = writeln!(
             text,
-            "{}: {}{}[{}]: {}{}{}",
+            "{}: {}{}[{}]: {}{}",
             visible(&report.source.name),
             place(finding),
-            if finding.is_known() { "note" } else { finding.severity.name() },
+            finding.severity.name(),
             finding.rule,
             visible(&finding.message),
             if finding.sampled { " of a sample" } else { "" },
-            words::change(finding),
         );
     }
     text

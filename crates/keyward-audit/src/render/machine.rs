@@ -2,60 +2,58 @@
 
 use super::ink::visible;
 use super::subject::examples;
-use super::words;
 use crate::report::{ChangeVerdict, Finding, Report, Severity};
-use keyward_rules::exchange::{self, BaselineState, Place, Reported};
+use keyward_rules::exchange::{self, Place, Reported};
 use keyward_schema::model;
 use serde_json::{Map, Value};
 
 /// How many examples go into an annotation.
 const EXAMPLES: usize = 3;
 
-/// A workflow command for each finding, which GitHub Actions shows as an annotation.
+/// A workflow command for each finding, which GitHub Actions shows as an annotation; with a baseline, for each that
+/// is new or worse.
 ///
 /// `place` says where a finding belongs: the definition's lines in the schema, where the schema is at
 /// hand. Where it knows nothing, the schema's file is named.
 pub fn github(report: &Report, place: &dyn Fn(&Finding) -> Option<Place>) -> String {
-    exchange::annotations(&reported(report, place))
+    exchange::annotations(&reported(report, report.failing(), place))
 }
 
-/// The findings as a SARIF 2.1.0 document; `place` is that of [`github`].
+/// The findings as a SARIF 2.1.0 document; with a baseline, each says how it compares. `place` is that of [`github`].
 pub fn sarif(report: &Report, place: &dyn Fn(&Finding) -> Option<Place>) -> String {
-    exchange::sarif(&reported(report, place), report.source.complete)
+    let mut all = reported(report, report.findings.iter(), place);
+    let gone = report.baseline.iter().flat_map(|baseline| &baseline.gone);
+    all.extend(
+        reported(report, gone, place)
+            .into_iter()
+            .map(|gone| Reported { baseline_state: Some("absent"), ..gone }),
+    );
+    exchange::sarif(&all, report.source.complete)
 }
 
-/// The findings, and then what of the baseline is gone.
-fn reported(report: &Report, place: &dyn Fn(&Finding) -> Option<Place>) -> Vec<Reported> {
+fn reported<'r>(
+    report: &'r Report,
+    findings: impl Iterator<Item = &'r Finding>,
+    place: &dyn Fn(&Finding) -> Option<Place>,
+) -> Vec<Reported> {
     let one = |finding: &Finding| Reported {
         rule: finding.rule.name().to_owned(),
         severity: match finding.severity {
-            _ if finding.is_known() => model::Severity::Off,
             Severity::Error => model::Severity::Error,
             Severity::Warning => model::Severity::Warn,
         },
-        baseline: finding.change.as_ref().map(|change| state(change.verdict)),
-        message: format!("{}{}", visible(&finding.message), words::change(finding)),
+        message: visible(&finding.message),
         help: finding.help.iter().map(|help| visible(help)).collect(),
         notes: notes(report, finding),
         places: place(finding).or_else(|| file(report, finding)).into_iter().collect(),
         properties: properties(report, finding),
+        baseline_state: finding.change.as_ref().map(|change| match change.verdict {
+            ChangeVerdict::New => "new",
+            ChangeVerdict::Worse => "updated",
+            ChangeVerdict::Same | ChangeVerdict::Better => "unchanged",
+        }),
     };
-    let gone = |finding: &Finding| Reported {
-        severity: model::Severity::Off,
-        baseline: Some(BaselineState::Absent),
-        message: format!("{}; gone since the baseline", visible(&finding.what)),
-        ..one(finding)
-    };
-    let absent = report.baseline.iter().flat_map(|baseline| &baseline.gone);
-    report.findings.iter().map(one).chain(absent.map(gone)).collect()
-}
-
-fn state(verdict: ChangeVerdict) -> BaselineState {
-    match verdict {
-        ChangeVerdict::New => BaselineState::New,
-        ChangeVerdict::Worse | ChangeVerdict::Better => BaselineState::Updated,
-        ChangeVerdict::Same => BaselineState::Unchanged,
-    }
+    findings.map(one).collect()
 }
 
 fn notes(report: &Report, finding: &Finding) -> Vec<String> {

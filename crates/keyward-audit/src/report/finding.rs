@@ -69,11 +69,6 @@ impl Finding {
     pub(crate) fn is_about_server(&self) -> bool {
         matches!(self.rule, Rule::ServerSetting | Rule::MemoryHigh)
     }
-
-    /// Whether a baseline has it already, and no less of it: then it fails nothing.
-    pub(crate) fn is_known(&self) -> bool {
-        self.change.as_ref().is_some_and(|change| !change.is_worse())
-    }
 }
 
 /// A key that shows what is wrong.

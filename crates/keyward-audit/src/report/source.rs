@@ -19,6 +19,9 @@ pub struct Source {
     pub clock: String,
     /// Whether everything was seen that was to be seen
     pub complete: bool,
+    /// Whether lengths and elements were left unread, so that no rule could judge them
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub values_unread: bool,
     /// What was sampled, if not all keys were looked at
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sample: Option<Sample>,

@@ -2,9 +2,8 @@
 
 use crate::counts::{Detail, stored_type};
 use crate::mask::Masked;
-use crate::observe::Observed;
 use crate::plan::{Class, slots};
-use keyward_rdb::Key;
+use keyward_fact::Fact;
 
 /// The key that is being told of.
 #[derive(Debug)]
@@ -35,15 +34,15 @@ impl Current {
     }
 
     /// What a key has that is wrong, where that can be said without showing a value.
-    pub(super) fn detail(&self, slot: usize, key: &Key<'_>, observed: &Observed) -> Option<Detail> {
+    pub(super) fn detail(&self, slot: usize, fact: &Fact<'_>) -> Option<Detail> {
         match slot {
-            slots::WRONG_TYPE => Some(Detail::Type(key.key_type.name().to_owned())),
+            slots::WRONG_TYPE => Some(Detail::Type(fact.key_type.name().to_owned())),
             slots::TTL_TOO_LONG | slots::TTL_UNEXPECTED => self.remaining.map(Detail::Ttl),
             slots::UNKNOWN_FIELD => self.stranger.clone().map(Detail::Field),
-            slots::OVERSIZED_COLLECTION => observed.length.map(Detail::Entries),
+            slots::OVERSIZED_COLLECTION => fact.length.map(Detail::Entries),
             slots::OVERSIZED_VALUE => {
-                let is_string = stored_type(key.key_type) == Some(0);
-                let size = if is_string { observed.length } else { observed.bytes };
+                let is_string = stored_type(fact.key_type) == Some(0);
+                let size = if is_string { fact.length } else { fact.bytes };
                 size.map(Detail::Bytes)
             }
             _ => None,

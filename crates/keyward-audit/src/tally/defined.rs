@@ -3,43 +3,33 @@
 use super::{Pass, definition};
 use crate::counts::{Example, stored_type};
 use crate::hash::fixed;
-use crate::observe::Observed;
 use crate::plan::{Audit, Limit, Planned, slots};
 use crate::report::Severity;
-use keyward_rdb::Key;
+use keyward_fact::Fact;
+use keyward_rules::judge;
 use std::ops::Range;
-
-/// How much longer than declared a key may live before it is reported: a file says when it was written
-/// in whole seconds, and keys are still written while that is noted.
-const FORGIVEN: u64 = 2_000;
 
 impl Pass {
     #[inline]
-    pub(super) fn end_defined(
-        &mut self,
-        audit: &Audit,
-        number: usize,
-        key: &Key<'_>,
-        observed: &Observed,
-    ) {
+    pub(super) fn end_defined(&mut self, audit: &Audit, number: usize, fact: &Fact<'_>) {
         let planned = &audit.definitions[number];
         if !planned.selected {
             // What was asked for may refer to it.
             if planned.joins && !self.current.expired {
                 let places = std::mem::take(&mut self.places);
-                self.note_joins(audit, planned, key.name, &places);
+                self.note_joins(audit, planned, fact.key, &places);
                 self.places = places;
             }
             return;
         }
-        let bytes = observed.bytes.unwrap_or(0);
+        let bytes = fact.bytes.unwrap_or(0);
         if self.current.expired {
             self.definition(audit, number).keys.expired += 1;
             return self.end_expired(audit);
         }
-        self.check_lifetime(planned, key);
-        self.check_size(planned, key, observed);
-        if self.current.looking && observed.whole {
+        self.check_lifetime(planned, fact);
+        self.check_size(planned, fact);
+        if self.current.looking && fact.whole {
             for (at, field) in planned.fields.iter().enumerate() {
                 if field.required && self.current.stamps[at] != self.current.number {
                     self.current.breaks(slots::missing(at));
@@ -49,67 +39,66 @@ impl Pass {
         let remaining = self.current.remaining;
         let places = std::mem::take(&mut self.places);
         let counts = self.definition(audit, number);
-        counts.keys.add(key, observed, remaining);
+        counts.keys.add(fact, remaining);
         for (sketch, place) in counts.params.iter_mut().zip(&places) {
-            sketch.add(fixed(&key.name[place.clone()]));
+            sketch.add(fixed(&fact.key[place.clone()]));
         }
-        let least_order = || audit.mask.salt.least_order(key.name);
+        let least_order = || audit.mask.salt.least_order(fact.key);
         if counts.keys.biggest.may_rank(bytes, least_order) {
-            let order = audit.mask.salt.order(key.db, key.name);
-            counts.keys.biggest.rank((bytes, order), observed.length, key.db, || {
-                audit.mask.defined(key.name, &places, &planned.masked)
+            let order = audit.mask.salt.order(fact.db, fact.key);
+            counts.keys.biggest.rank((bytes, order), fact.length, fact.db, || {
+                audit.mask.defined(fact.key, &places, &planned.masked)
             });
         }
         if planned.joins {
-            self.note_joins(audit, planned, key.name, &places);
+            self.note_joins(audit, planned, fact.key, &places);
         }
         let clean = self.current.broken.is_empty()
-            || self.note_broken(audit, number, planned, key, observed, &places);
+            || self.note_broken(audit, number, planned, fact, &places);
         self.places = places;
         self.counts.defined.add(bytes);
         self.judge(clean);
     }
 
     #[inline]
-    fn check_lifetime(&mut self, planned: &Planned, key: &Key<'_>) {
-        let Some(remaining) = self.current.remaining else {
-            if !matches!(planned.limit, Limit::Unsaid | Limit::Never) {
-                self.current.breaks(slots::TTL_MISSING);
-            }
-            return;
-        };
+    fn check_lifetime(&mut self, planned: &Planned, fact: &Fact<'_>) {
+        let remaining = self.current.remaining;
+        let must_expire = !matches!(planned.limit, Limit::Unsaid | Limit::Never);
+        if judge::ttl_missing(must_expire, remaining) {
+            self.current.breaks(slots::TTL_MISSING);
+        }
         let bound = match &planned.limit {
             Limit::Within(bound) => *bound,
             Limit::Unsaid | Limit::Sometime => return,
-            Limit::Never => return self.current.breaks(slots::TTL_UNEXPECTED),
+            Limit::Never => {
+                if judge::ttl_unexpected(true, remaining) {
+                    self.current.breaks(slots::TTL_UNEXPECTED);
+                }
+                return;
+            }
             Limit::By { param, words, longest } => {
                 let word =
-                    self.places.get(*param).map_or(&[][..], |place| &key.name[place.clone()]);
+                    self.places.get(*param).map_or(&[][..], |place| &fact.key[place.clone()]);
                 let known = words.iter().find(|(known, _)| **known == *word);
                 known.map_or(*longest, |(_, bound)| *bound)
             }
         };
-        if remaining > bound.saturating_add(FORGIVEN) {
+        if remaining.is_some_and(|remaining| judge::ttl_too_long(bound, remaining)) {
             self.current.breaks(slots::TTL_TOO_LONG);
         }
     }
 
     #[inline]
-    fn check_size(&mut self, planned: &Planned, key: &Key<'_>, observed: &Observed) {
+    fn check_size(&mut self, planned: &Planned, fact: &Fact<'_>) {
         if planned.max_len.is_none() && planned.max_bytes.is_none() {
             return;
         }
-        let is_string = stored_type(key.key_type) == Some(0);
-        if let (Some(bound), Some(length)) = (planned.max_len, observed.length)
-            && length > bound
-            && !is_string
-        {
+        let is_string = stored_type(fact.key_type) == Some(0);
+        if !is_string && judge::oversized_collection(planned.max_len, fact.length) {
             self.current.breaks(slots::OVERSIZED_COLLECTION);
         }
-        let size = if is_string { observed.length } else { observed.bytes };
-        if let (Some(bound), Some(size)) = (planned.max_bytes, size)
-            && size > bound
-        {
+        let size = if is_string { fact.length } else { fact.bytes };
+        if judge::oversized_value(planned.max_bytes, size) {
             self.current.breaks(slots::OVERSIZED_VALUE);
         }
     }
@@ -120,8 +109,7 @@ impl Pass {
         audit: &Audit,
         number: usize,
         planned: &Planned,
-        key: &Key<'_>,
-        observed: &Observed,
+        fact: &Fact<'_>,
         places: &[Range<usize>],
     ) -> bool {
         let judged = &audit.outline.definitions[number].slots;
@@ -130,15 +118,15 @@ impl Pass {
             return true;
         }
         let broken = std::mem::take(&mut self.current.broken);
-        let order = audit.mask.salt.order(key.db, key.name);
+        let order = audit.mask.salt.order(fact.db, fact.key);
         let mut clean = true;
         for slot in &broken {
             clean &= judged[*slot].severity != Some(Severity::Error);
             let counts = definition(&mut self.counts, audit, number);
-            counts.break_slot(*slot, observed.bytes.unwrap_or(0), order, || Example {
+            counts.break_slot(*slot, fact.bytes.unwrap_or(0), order, || Example {
                 order,
-                key: audit.mask.defined(key.name, places, &planned.masked),
-                detail: self.current.detail(*slot, key, observed),
+                key: audit.mask.defined(fact.key, places, &planned.masked),
+                detail: self.current.detail(*slot, fact),
             });
             if *slot == slots::TTL_TOO_LONG {
                 counts.keys.too_long += 1;

@@ -2,7 +2,7 @@
 
 use super::Pass;
 use crate::plan::{Audit, Class, Planned, slots};
-use keyward_rdb::{Element, Piece};
+use keyward_fact::{Element, Piece};
 
 impl Pass {
     #[inline]

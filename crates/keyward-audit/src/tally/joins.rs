@@ -2,7 +2,7 @@
 
 use super::Pass;
 use crate::plan::{Audit, Planned, PlannedJoin, Side};
-use keyward_rdb::Piece;
+use keyward_fact::Piece;
 use std::ops::Range;
 
 impl Pass {

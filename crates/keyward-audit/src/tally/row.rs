@@ -1,11 +1,11 @@
 //! One key at a time, for lists of all keys.
 
 use super::Pass;
-use crate::mask::Masked;
-use crate::observe::Observed;
+use crate::mask::{Mask, Masked};
 use crate::plan::{Audit, Class};
-use keyward_rdb::Key;
+use keyward_fact::{Encoding, Fact};
 use keyward_rules::Rule;
+use std::fmt::Write as _;
 
 /// Is told of every key.
 pub type Listener = Box<dyn FnMut(&Row<'_>) + Send>;
@@ -16,10 +16,10 @@ pub type Listener = Box<dyn FnMut(&Row<'_>) + Send>;
 pub struct Row<'a> {
     /// The database
     pub db: u64,
-    /// The name
+    /// The name; where keys are shown as they are, whole and with escapes that tell all keys apart
     pub key: &'a Masked,
-    /// Its bytes, where keys are shown as they are
-    pub exact: Option<&'a [u8]>,
+    /// The bytes of the name in hexadecimal digits, where keys are shown as they are
+    pub hex: Option<String>,
     /// The keyspace's name
     pub schema: Option<&'a str>,
     /// The definition, or the foreign software
@@ -28,8 +28,12 @@ pub struct Row<'a> {
     pub class: &'static str,
     /// The type, as TYPE answers
     pub key_type: &'a str,
-    /// What is known of the value
-    pub observed: &'a Observed,
+    /// How the server keeps it, where that is known
+    pub encoding: Option<Encoding>,
+    /// Bytes of a string, elements of a collection, where that is known
+    pub length: Option<u64>,
+    /// Bytes of key and value, where they are known
+    pub bytes: Option<u64>,
     /// What is left of the TTL, in milliseconds
     pub ttl: Option<u64>,
     /// Whether it had expired
@@ -40,13 +44,7 @@ pub struct Row<'a> {
 
 impl Pass {
     /// Tells the listener of a key.
-    pub(super) fn tell(
-        &self,
-        audit: &Audit,
-        key: &Key<'_>,
-        observed: &Observed,
-        listener: &mut Listener,
-    ) {
+    pub(super) fn tell(&self, audit: &Audit, fact: &Fact<'_>, listener: &mut Listener) {
         let named = |number: usize| {
             let (schema, definition) = audit.declared(&audit.definitions[number]);
             (Some(schema.keyspace.name.as_str()), Some(definition.name.as_str()))
@@ -58,45 +56,56 @@ impl Pass {
                 let planned = &audit.definitions[number];
                 let slots = &audit.outline.definitions[number].slots;
                 findings.extend(self.current.broken.iter().map(|slot| slots[*slot].rule));
-                let masked = audit.mask.defined(key.name, &self.places, &planned.masked);
+                let masked = audit.mask.defined(fact.key, &self.places, &planned.masked);
                 ("defined", named(number), masked)
             }
-            Class::Derived(number) => ("derived", named(number), audit.mask.unknown(key.name)),
+            Class::Derived(number) => ("derived", named(number), audit.mask.unknown(fact.key)),
             Class::Old { space, rename } => {
                 let old = &audit.spaces[space].renames[rename];
                 let severity = audit.outline.schemas[space].old_names[rename].severity;
                 findings.extend(severity.map(|_| Rule::OldName));
-                let masked = audit.mask.defined(key.name, &self.places, &old.params);
+                let masked = audit.mask.defined(fact.key, &self.places, &old.params);
                 ("old", old.definition.map_or((own(space), None), named), masked)
             }
             Class::Foreign { space, foreign } => {
                 let name = audit.spaces[space].foreign[foreign].name.as_str();
-                ("foreign", (own(space), Some(name)), audit.mask.unknown(key.name))
+                ("foreign", (own(space), Some(name)), audit.mask.unknown(fact.key))
             }
             Class::Unknown => {
                 if audit.outline.has_schema() && !self.current.expired {
                     let misfit = !self.current.broken.is_empty();
                     findings.push(if misfit { Rule::InvalidParam } else { Rule::UnknownKey });
                 }
-                ("unknown", (None, None), audit.mask.unknown(key.name))
+                ("unknown", (None, None), audit.mask.unknown(fact.key))
             }
         };
+        let reveal = audit.mask.reveal;
+        let masked = if reveal { Mask::whole(fact.key) } else { masked };
         if self.current.expired {
             findings.clear();
         }
         findings.dedup();
         listener(&Row {
-            db: key.db,
+            db: fact.db,
             key: &masked,
-            exact: audit.mask.exact(key.name),
+            hex: reveal.then(|| hex(fact.key)),
             schema,
             definition,
             class,
-            key_type: key.key_type.name(),
-            observed,
+            key_type: fact.key_type.name(),
+            encoding: fact.encoding,
+            length: fact.length,
+            bytes: fact.bytes,
             ttl: self.current.remaining,
             expired: self.current.expired,
             findings: &findings,
         });
     }
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::with_capacity(2 * bytes.len()), |mut text, byte| {
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
 }

@@ -4,10 +4,9 @@ use super::Pass;
 use super::joins::entity;
 use super::misfit::{self, Misfit};
 use crate::counts::Example;
-use crate::observe::Observed;
 use crate::plan::{Audit, Class, Side};
 use crate::report::Severity;
-use keyward_rdb::Key;
+use keyward_fact::Fact;
 
 impl Pass {
     pub(super) fn end_expired(&mut self, audit: &Audit) {
@@ -21,25 +20,25 @@ impl Pass {
         audit: &Audit,
         space: usize,
         rename: usize,
-        key: &Key<'_>,
+        fact: &Fact<'_>,
         bytes: u64,
     ) {
         let old = &audit.spaces[space].renames[rename];
         if old.definition.is_some_and(|number| !audit.definitions[number].selected) {
             return;
         }
-        let order = audit.mask.salt.order(key.db, key.name);
+        let order = audit.mask.salt.order(fact.db, fact.key);
         let severity = audit.outline.schemas[space].old_names[rename].severity;
         self.counts.old_names[space][rename].add(bytes, order, || Example {
             order,
-            key: audit.mask.defined(key.name, &self.places, &old.params),
+            key: audit.mask.defined(fact.key, &self.places, &old.params),
             detail: None,
         });
         if let (Some(join), Some(number)) = (old.join, old.definition) {
             let values = audit.definitions[number].params.iter().map(|param| {
                 let at = old.names.iter().position(|name| *name == param.name);
                 at.and_then(|at| self.places.get(at))
-                    .map_or(&[][..], |place| &key.name[place.clone()])
+                    .map_or(&[][..], |place| &fact.key[place.clone()])
             });
             self.note(audit, join, Side::Right, &entity(values));
         }
@@ -47,21 +46,21 @@ impl Pass {
         self.judge(severity != Some(Severity::Error));
     }
 
-    pub(super) fn end_unknown(&mut self, audit: &Audit, key: &Key<'_>, observed: &Observed) {
-        let bytes = observed.bytes.unwrap_or(0);
-        let order = audit.mask.salt.order(key.db, key.name);
-        let misfit = misfit::find(audit, key.name);
-        let leaf = self.counts.leaves.add(key.name, &audit.mask, audit.top);
+    pub(super) fn end_unknown(&mut self, audit: &Audit, fact: &Fact<'_>) {
+        let bytes = fact.bytes.unwrap_or(0);
+        let order = audit.mask.salt.order(fact.db, fact.key);
+        let misfit = misfit::find(audit, fact.key);
+        let leaf = self.counts.leaves.add(fact.key, &audit.mask, audit.top);
         if misfit.is_some() {
             leaf.misfits.add(bytes);
         }
-        leaf.keys.add(key, observed, self.current.remaining);
+        leaf.keys.add(fact, self.current.remaining);
         if leaf.keys.biggest.may_rank(bytes, || order) {
             leaf.keys
                 .biggest
-                .rank((bytes, order), observed.length, key.db, || audit.mask.unknown(key.name));
+                .rank((bytes, order), fact.length, fact.db, || audit.mask.unknown(fact.key));
         }
-        leaf.exemplify(key.name, order, &audit.mask);
+        leaf.exemplify(fact.key, order, &audit.mask);
         if !audit.outline.has_schema() {
             return;
         }
@@ -72,7 +71,7 @@ impl Pass {
             let params = &audit.definitions[definition].masked;
             self.definition(audit, definition).break_slot(slot, bytes, order, || Example {
                 order,
-                key: audit.mask.misfit(key.name, &places, params),
+                key: audit.mask.misfit(fact.key, &places, params),
                 detail: None,
             });
         }

@@ -93,7 +93,7 @@ fn a_server_that_restarts_again_is_not_read_whole() {
     let error = ended.and_then(Ended::whole).err().expect("it restarted twice");
     insta::assert_snapshot!(plain(&format!("error: {error}\nhelp: {}", error.help()), &[&server]), @r"
     error: not all of <server 0> was seen: the server was restarted meanwhile, and again when it was begun anew
-    help: audit again when nothing is resharded, restarted or failed over
+    help: wait until nothing is resharded, restarted or failed over
     ");
 }
 

@@ -10,7 +10,7 @@ use keyward_testkit::{Flavor, Harm, Peer, Proxy, Server};
 use crate::support::{Everything, fail, fill, quick, read_one};
 
 /// How long the tests here may wait at most, if nobody stops them: for ever.
-const FOR_EVER: Duration = Duration::from_secs(86_400);
+const FOR_EVER: Duration = Duration::from_hours(24);
 
 const INFO: &str =
     "# Server\r\nrun_id:1\r\nrole:master\r\nmaxmemory_policy:noeviction\r\ncluster_enabled:0\r\n";

@@ -199,7 +199,7 @@ fn a_server_that_loads_its_data_is_waited_for_only_so_long() {
         };
         insta::assert_snapshot!(shown(&error, &server), @r"
         error: <server 0> is loading its data, still after 0 s
-        help: try again when it has loaded its data
+        help: wait until it has loaded its data
         ");
         let patient = read_one(&server.url(), &quick()).1;
         assert_eq!(patient.count, 100);

@@ -80,6 +80,16 @@ fn every_shard_of_a_cluster_sends_its_snapshot() {
     let mut names: Vec<&str> = seen.shards.iter().flat_map(|(_, told)| told.names()).collect();
     names.sort_unstable();
     assert_eq!(names, expected);
+
+    // Its nodes take more memory for a key than a single server does.
+    let mut exact = crate::support::quick();
+    exact.primary = true;
+    let scan = read(&cluster.nodes()[0].url(), &exact, |_| Everything::default());
+    for ((_, estimated), (_, exact)) in seen.shards.iter().zip(&scan.shards) {
+        for (key, exact) in &exact.keys {
+            assert_eq!(estimated.keys[key].observed.bytes, exact.observed.bytes, "{key:?}");
+        }
+    }
 }
 
 #[test]

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use keyward_audit::Observer;
 use keyward_audit::live::{self, Ended, Error, Options, Seen, Shard};
-use keyward_audit::{Observed, Observer};
-use keyward_rdb::{Element, Key, Show};
+use keyward_fact::{Element, Encoding, Fact, Show};
 use keyward_testkit::{Cluster, Server};
 
 /// Keeps every key, and calls somebody when it was told of so many.
@@ -17,6 +17,15 @@ pub(crate) struct Everything {
     show: Option<usize>,
     at: Option<(usize, Arc<dyn Fn() + Send + Sync>)>,
     elements: Vec<String>,
+}
+
+/// What was seen of a value.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Observed {
+    pub(crate) encoding: Option<Encoding>,
+    pub(crate) length: Option<u64>,
+    pub(crate) bytes: Option<u64>,
+    pub(crate) whole: bool,
 }
 
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -56,13 +65,13 @@ impl Everything {
 }
 
 impl Observer for Everything {
-    fn wants(&self, _: &Key<'_>) -> Show {
+    fn wants(&self, _: &Fact<'_>) -> Show {
         self.show.map_or(Show::NOTHING, Show::up_to)
     }
 
-    fn begin(&mut self, key: &Key<'_>) -> Show {
+    fn begin(&mut self, fact: &Fact<'_>) -> Show {
         self.elements.clear();
-        self.wants(key)
+        self.wants(fact)
     }
 
     fn element(&mut self, element: &Element<'_>) {
@@ -78,16 +87,17 @@ impl Observer for Everything {
         });
     }
 
-    fn end(&mut self, key: &Key<'_>, observed: &Observed) {
+    fn end(&mut self, fact: &Fact<'_>) {
+        let Fact { encoding, length, bytes, whole, .. } = *fact;
         let told = Told {
-            key_type: key.key_type.to_string(),
-            ttl: key.expires_at,
-            idle: key.idle,
-            freq: key.freq,
-            observed: *observed,
+            key_type: fact.key_type.to_string(),
+            ttl: fact.expires_at,
+            idle: fact.idle,
+            freq: fact.freq,
+            observed: Observed { encoding, length, bytes, whole },
             elements: std::mem::take(&mut self.elements),
         };
-        self.keys.insert((key.db, String::from_utf8_lossy(key.name).into_owned()), told);
+        self.keys.insert((fact.db, String::from_utf8_lossy(fact.key).into_owned()), told);
         self.count += 1;
         if let Some((count, hook)) = &self.at
             && *count == self.count

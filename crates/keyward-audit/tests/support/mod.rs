@@ -1,9 +1,7 @@
 //! Snapshots from commands, and audits of them.
 #![allow(dead_code, reason = "each test uses a part of it")]
 
-use keyward_audit::{
-    Audit, Observed, Observer, Options, Reading, Report, Salt, ServerFacts, Subject, Tally,
-};
+use keyward_audit::{Audit, Observer, Options, Reading, Report, Salt, ServerFacts, Subject, Tally};
 use keyward_rdb::writer::{Attributes, Content, Writer};
 use keyward_rdb::{Element, Key, Reader, Show, Value, Version, Visitor};
 use keyward_schema::model::{Date, Schema};
@@ -213,7 +211,7 @@ struct Observing(Tally);
 
 impl Visitor for Observing {
     fn key(&mut self, key: &Key<'_>) -> Show {
-        self.0.begin(key)
+        self.0.begin(&key.fact(None))
     }
 
     fn element(&mut self, element: &Element<'_>) {
@@ -221,13 +219,7 @@ impl Visitor for Observing {
     }
 
     fn value(&mut self, key: &Key<'_>, value: &Value) {
-        let observed = Observed {
-            encoding: Some(value.encoding),
-            length: Some(value.length),
-            bytes: Some(value.memory),
-            whole: true,
-        };
-        self.0.end(key, &observed);
+        self.0.end(&key.fact(Some(value)));
     }
 }
 

@@ -1,6 +1,6 @@
 //! `audit`
 
-use super::{Live, Prefix, Selection};
+use super::{Fail, Live, Prefix, Selection};
 use clap::{Args as ClapArgs, ValueEnum, ValueHint};
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -41,6 +41,8 @@ pub(crate) struct Audit {
     /// By how many percentage points a finding's share may rise against the baseline
     #[arg(long, value_name = "POINTS", requires = "baseline", value_parser = points)]
     pub(crate) tolerance: Option<f64>,
+    #[command(flatten)]
+    pub(crate) fail: Fail,
     /// Show keys as they are, values included
     #[arg(long)]
     pub(crate) show_keys: bool,

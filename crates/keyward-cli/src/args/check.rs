@@ -14,6 +14,7 @@ Examples:
   keyward check                              keyward.toml, here or above
   keyward check shop.toml billing.toml       each, and that they share no key
   keyward check --set strict                 all rules
+  keyward check --fail-on error              warnings are reported and do not fail
   keyward check --format github              annotations for GitHub Actions
   KEYWARD_TODAY=2026-12-31 keyward check     as it will be judged on that day
 
@@ -28,6 +29,32 @@ pub(crate) struct Check {
     /// The rule set, in place of the one that the schema names
     #[arg(long, value_name = "SET")]
     pub(crate) set: Option<Set>,
+    #[command(flatten)]
+    pub(crate) fail: Fail,
+}
+
+/// Which findings fail.
+#[derive(Debug, Clone, Copy, ClapArgs)]
+pub(crate) struct Fail {
+    /// Exit with 1 from this severity on; `error` reports warnings and exits with 0
+    #[arg(long = "fail-on", value_name = "SEVERITY", default_value = "warning")]
+    pub(crate) on: FailOn,
+}
+
+/// The least severity that fails.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum FailOn {
+    /// Errors only
+    Error,
+    /// Warnings and errors
+    Warning,
+}
+
+impl FailOn {
+    /// Whether a finding fails; `is_error` says whether it is more than a warning.
+    pub(crate) fn fails(self, is_error: bool) -> bool {
+        is_error || self == FailOn::Warning
+    }
 }
 
 /// How findings are reported.

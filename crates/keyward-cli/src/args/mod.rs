@@ -14,7 +14,7 @@ mod selection;
 
 pub(crate) use audit::{Audit, AuditForm, AuditFormat};
 pub(crate) use begin::{Demo, Init};
-pub(crate) use check::{Check, ReportFormat, Set};
+pub(crate) use check::{Check, Fail, FailOn, ReportFormat, Set};
 pub(crate) use docs::{Docs, DocsFormat, DocsLocale};
 pub(crate) use fmt::Fmt;
 pub(crate) use generate::Generate;

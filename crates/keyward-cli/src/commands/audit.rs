@@ -12,7 +12,7 @@ pub(super) use show::{json, write};
 
 use super::key::bound;
 use super::report::read;
-use crate::args::{Audit as Args, AuditFormat, Selection};
+use crate::args::{Audit as Args, AuditFormat, FailOn, Selection};
 use crate::failure::{Failure, Result};
 use crate::files;
 use crate::output::Output;
@@ -21,7 +21,7 @@ use crate::schemas::Schemas;
 use crate::settings::Settings;
 use crate::verdict::Verdict;
 use keyward_audit::render::{self, Shown, summary};
-use keyward_audit::report::{Finding, SourceKind};
+use keyward_audit::report::{Change, Finding, Severity, SourceKind};
 use keyward_audit::{
     Audit, DEFAULT_TOLERANCE, Options, Reading, Report, Salt, Subject, compare, fingerprint,
 };
@@ -69,18 +69,19 @@ pub(crate) fn run(args: &Args, settings: &Settings, output: &Output) -> Result<V
     }
     session.finish(output)?;
     output.detail(format_args!("audited in {} ms", start.elapsed().as_millis()))?;
-    Ok(verdict(&report))
+    Ok(verdict(&report, args.fail.on))
 }
 
 /// What the exit code says: with a baseline, whether something got worse; else, whether something is wrong.
-pub(crate) fn verdict(report: &Report) -> Verdict {
+pub(crate) fn verdict(report: &Report, fail_on: FailOn) -> Verdict {
     if !report.source.complete {
         return Verdict::Incomplete;
     }
-    match &report.baseline {
-        Some(baseline) => Verdict::of(baseline.worse > 0),
-        None => Verdict::of(!report.findings.is_empty()),
-    }
+    let worse = |finding: &Finding| {
+        report.baseline.is_none() || finding.change.as_ref().is_some_and(Change::is_worse)
+    };
+    let fails = |finding: &Finding| fail_on.fails(finding.severity == Severity::Error);
+    Verdict::of(report.findings.iter().any(|finding| worse(finding) && fails(finding)))
 }
 
 /// Nothing is measured where there are no keys, which must not look like a pass.
@@ -158,10 +159,10 @@ impl Places {
     /// Where the definition stands that a finding is about.
     fn of(&self, finding: &Finding) -> Option<Place> {
         let (schema, definition) = (finding.schema.as_ref()?, finding.definition.as_ref()?);
-        let (opened, schema) =
+        let (_, schema) =
             self.schemas.readable().find(|(_, it)| it.keyspace.name.value == *schema)?;
         let definition = schema.keys.iter().find(|it| it.name.value == *definition)?;
-        Some(place(&self.schemas.sources, &opened.span(&definition.name.span), ""))
+        Some(place(&self.schemas.sources, &definition.name.span, ""))
     }
 }
 

@@ -12,8 +12,6 @@ use keyward_schema::model::{Date, Schema};
 use keyward_schema::{Diagnostic, Sources};
 use std::time::Instant;
 
-mod across;
-
 pub(crate) fn run(args: &Check, settings: &Settings, output: &Output) -> Result<Verdict> {
     let start = Instant::now();
     let paths = match settings.schemas(&args.paths) {
@@ -22,7 +20,7 @@ pub(crate) fn run(args: &Check, settings: &Settings, output: &Output) -> Result<
             let sources = Sources::default();
             let report = Report::new(&sources, vec![nothing.finding()], Subject::default());
             report.write(args.format, output)?;
-            return Ok(report.verdict());
+            return Ok(report.verdict(args.fail.on));
         }
         Err(nothing) => return Err(nothing),
     };
@@ -36,29 +34,24 @@ pub(crate) fn run(args: &Check, settings: &Settings, output: &Output) -> Result<
         output.detail(format_args!("read {}", source.path.display()))?;
     }
     output.detail(format_args!("checked in {} ms", start.elapsed().as_millis()))?;
-    Ok(report.verdict())
+    Ok(report.verdict(args.fail.on))
 }
 
 /// Everything that the reader, the rules and the comparison of schemas have to say.
 pub(super) fn judge(schemas: &Schemas, today: Date) -> Report<'_> {
     let mut findings: Vec<Diagnostic> = Vec::new();
     let mut subject = Subject { schemas: schemas.each.len(), ..Subject::default() };
-    for opened in &schemas.each {
-        match &opened.schema {
-            Ok(schema) => {
-                subject.definitions += schema.keys.len();
-                subject.events += schema.events.len();
-                let found = keyward_rules::check(schema, &Options { today });
-                findings.extend(found.into_iter().map(|finding| opened.place(finding)));
-            }
-            Err(errors) => findings.extend(errors.iter().cloned()),
-        }
-    }
-    across::add(schemas, &mut findings);
+    let readable: Vec<&Schema> = schemas.readable().map(|(_, schema)| schema).collect();
+    subject.definitions = readable.iter().map(|schema| schema.keys.len()).sum();
+    subject.events = readable.iter().map(|schema| schema.events.len()).sum();
+    findings.extend(
+        schemas.each.iter().filter_map(|opened| opened.schema.as_ref().err()).flatten().cloned(),
+    );
+    findings.extend(keyward_rules::check_all(&readable, &Options { today }));
     if subject.definitions == 0
-        && let Some((opened, schema)) = schemas.readable().next()
+        && let Some(schema) = readable.first()
     {
-        findings.push(opened.place(nothing_declared(schema)));
+        findings.push(nothing_declared(schema));
     }
     Report::new(&schemas.sources, findings, subject)
 }

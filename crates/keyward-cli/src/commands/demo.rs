@@ -29,8 +29,7 @@ const USER: &str = "7c9e6679-7425-40de-944b-e07fc1f90ae7";
 const FOLDER: &str = "550e8400-e29b-41d4-a716-446655440000";
 
 pub(crate) fn run(args: &Demo, settings: &Settings, output: &Output) -> Result<Verdict> {
-    let mut schemas = Schemas::default();
-    schemas.add(SCHEMA_FILE.into(), read(SAMPLE));
+    let schemas = Schemas::of(SCHEMA_FILE.into(), read(SAMPLE));
     let report = judge(&schemas, settings.today);
     let Some((_, schema)) = schemas.readable().next() else {
         return Err(Failure::rendered(render(report.sources, &report.findings, output.style())));

@@ -46,7 +46,7 @@ fn page(rule: Rule) -> String {
         "{}, {} in the set `{}`",
         rule.category().name(),
         rule.severity().name(),
-        rule.set().name()
+        rule.set_name()
     );
     let mut text = format!("{}  {}\n\n", BOLD.on(rule), DIM.on(about));
     text.push_str(&terminal(&rule.documentation()));

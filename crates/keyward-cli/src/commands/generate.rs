@@ -1,5 +1,7 @@
 //! `keyward generate`: typed keys for every language, and vectors to test them with.
 
+mod targets;
+
 use crate::args::Generate;
 use crate::failure::{Failure, Result};
 use crate::generated::{Target, eject, settle, unusable};
@@ -12,6 +14,9 @@ use keyward_codegen::model::Module;
 use keyward_languages::{GenerateError, Language, vectors};
 use keyward_schema::model::Schema;
 use keyward_schema::render;
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use targets::{What, targets};
 
 pub(crate) fn run(args: &Generate, settings: &Settings, output: &Output) -> Result<Verdict> {
     if let Some(folder) = &args.eject {
@@ -19,40 +24,42 @@ pub(crate) fn run(args: &Generate, settings: &Settings, output: &Output) -> Resu
         let target = Target { folder, check: args.check, force: args.force };
         return eject(&target, templates.iter(), output);
     }
-    let schemas = sound(Schemas::open(settings.schemas(&[])?), output)?;
+    let paths = settings.schemas(&[])?;
+    let schemas = sound(Schemas::open(paths.clone()), output)?;
     let overrides = args.template.as_deref();
     let templates = Language::all_templates(overrides).map_err(|error| unusable(&error))?;
-    let options = keyward_languages::Settings {
-        java_package: args.java_package.clone(),
-        rust_values: args.rust_values.clone(),
-        spring: args.spring,
-    };
-    let languages = args.languages();
-    let mut generated: Vec<Files> = Vec::new();
-    for schema in &schemas {
+    let mut generated: BTreeMap<PathBuf, Vec<Files>> = BTreeMap::new();
+    for (path, schema) in paths.iter().zip(&schemas) {
         let module = Module::new(schema).map_err(|error| Failure::new(error.to_string()))?;
-        for language in &languages {
-            let files = language.generate(&module, &templates, &options);
-            let files = files.map_err(|error| match error {
-                GenerateError::Template(error) => unusable(&error),
-                error => Failure::new(error.to_string()),
-            })?;
-            let apart = languages.len() > 1;
-            generated.push(if apart { files.below(language.name()) } else { files });
-        }
-        if args.vectors {
-            generated.push(vectors::vectors(schema));
+        for target in targets(args, path, &schema.generate)? {
+            let files = match target.what {
+                What::Vectors => vectors::vectors(schema),
+                What::Code(language) => language
+                    .generate(&module, &templates, &target.settings)
+                    .map_err(|error| match error {
+                        GenerateError::Template(error) => unusable(&error),
+                        error => Failure::new(error.to_string()),
+                    })?,
+            };
+            let files = target.below.map_or(files.clone(), |folder| files.below(folder));
+            generated.entry(target.folder).or_default().push(files);
         }
     }
-    let target = Target { folder: &args.out, check: args.check, force: args.force };
-    settle(&target, &generated, output)
+    let mut verdict = Verdict::Clean;
+    for (folder, files) in &generated {
+        let target = Target { folder, check: args.check, force: args.force };
+        if settle(&target, files, output)? == Verdict::Findings {
+            verdict = Verdict::Findings;
+        }
+    }
+    Ok(verdict)
 }
 
 /// The schemas, if code can be made from them: nothing may be wrong that the proofs rest on.
 fn sound(schemas: Schemas, output: &Output) -> Result<Vec<Schema>> {
     let mut findings = Vec::new();
     for (opened, schema) in schemas.readable() {
-        findings.extend(keyward_rules::unsound(schema).into_iter().map(|it| opened.place(it)));
+        findings.extend(keyward_rules::unsound(schema));
         if schema.keys.is_empty() {
             return Err(Failure::new(format!("`{}` declares no keys", opened.path.display()))
                 .help("declare the first: `[keys.NAME]` with a `pattern`"));

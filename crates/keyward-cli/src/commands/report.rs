@@ -1,7 +1,9 @@
 //! `keyward report`: show, merge and compare reports of audits.
 
 use super::audit::{self, Places};
-use crate::args::{ListFormat, ReportCommand, ReportDiff, ReportFiles, ReportShow, Reports};
+use crate::args::{
+    FailOn, ListFormat, ReportCommand, ReportDiff, ReportFiles, ReportShow, Reports,
+};
 use crate::failure::{Failure, Result};
 use crate::files;
 use crate::output::Output;
@@ -24,7 +26,7 @@ pub(crate) fn run(command: &ReportCommand, output: &Output) -> Result<Verdict> {
 fn show(args: &ReportShow, output: &Output) -> Result<Verdict> {
     let report = one(&args.reports)?;
     audit::write(&report, &args.form, &Places::default(), output)?;
-    Ok(audit::verdict(&report))
+    Ok(audit::verdict(&report, FailOn::Warning))
 }
 
 fn html(files: &ReportFiles, output: &Output) -> Result<Verdict> {

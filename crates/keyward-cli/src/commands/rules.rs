@@ -14,7 +14,8 @@ const SUMMARY: usize = 40;
 
 pub(crate) fn run(args: &Rules, output: &Output) -> Result<Verdict> {
     let set = args.set.map_or(RuleSet::Strict, RuleSet::from);
-    let mut rules: Vec<Rule> = Rule::ALL.iter().copied().filter(|rule| rule.set() <= set).collect();
+    let mut rules: Vec<Rule> =
+        Rule::ALL.iter().copied().filter(|rule| rule.set().is_none_or(|own| own <= set)).collect();
     match args.format {
         ListFormat::Full => {
             rules.sort_by_key(|rule| (rule.category(), *rule));
@@ -35,7 +36,7 @@ fn table(rules: &[Rule], terminal: Option<usize>) -> String {
     };
     let name = width(Rule::name);
     let category = width(|rule| rule.category().name());
-    let set = width(|rule| rule.set().name());
+    let set = width(Rule::set_name);
     let severity = width(|rule| rule.severity().name());
     let room = |columns: &[usize]| {
         let taken: usize = columns.iter().map(|column| column + 2).sum();
@@ -56,7 +57,7 @@ fn table(rules: &[Rule], terminal: Option<usize>) -> String {
             cells.push(DIM.on(format_args!("{:<category$}", rule.category().name())));
         }
         if has_set {
-            cells.push(format!("{:<set$}", rule.set().name()));
+            cells.push(format!("{:<set$}", rule.set_name()));
         }
         cells.push(look.on(format_args!("{:<severity$}", rule.severity().name())));
         cells.push(cut(&rule.summary(), room));
@@ -79,7 +80,7 @@ fn object(rule: Rule) -> Value {
     json!({
         "name": rule.name(),
         "category": rule.category().name(),
-        "set": rule.set().name(),
+        "set": rule.set_name(),
         "severity": rule.severity().name(),
         "judges": if rule.is_live() { "keys" } else { "schema" },
         "summary": rule.summary(),

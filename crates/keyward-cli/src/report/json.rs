@@ -1,6 +1,6 @@
 //! `json`: one document, versioned. `jsonl`: its findings, one a line.
 
-use super::{Report, severity_name};
+use super::Report;
 use keyward_fact::visible_json;
 use keyward_rules::exchange::{Place, Region};
 use keyward_schema::Diagnostic;
@@ -41,7 +41,7 @@ pub(super) fn lines(report: &Report<'_>) -> String {
 fn object(report: &Report<'_>, finding: &Diagnostic) -> Value {
     let mut object = Map::new();
     object.insert("rule".to_owned(), finding.rule.into());
-    object.insert("severity".to_owned(), severity_name(finding.severity).into());
+    object.insert("severity".to_owned(), finding.severity.label().into());
     object.insert("definition".to_owned(), finding.definition.clone().into());
     object.insert("message".to_owned(), finding.message.clone().into());
     place(&mut object, finding.labels.first().map(|label| report.place(label)).as_ref());

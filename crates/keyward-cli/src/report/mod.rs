@@ -2,7 +2,7 @@
 
 mod json;
 
-use crate::args::ReportFormat;
+use crate::args::{FailOn, ReportFormat};
 use crate::output::{ERROR, GOOD, Output, WARNING};
 use crate::verdict::Verdict;
 use keyward_fact::thousands;
@@ -32,16 +32,22 @@ pub(crate) struct Subject {
 
 impl<'a> Report<'a> {
     pub(crate) fn new(sources: &'a Sources, findings: Vec<Diagnostic>, subject: Subject) -> Self {
-        let left_out = findings.iter().map(left_out).sum();
+        let left_out = findings.iter().map(|finding| finding.left_out).sum();
         Report { sources, findings, subject, left_out }
     }
 
     /// What the exit code says; the format has no part in it.
-    pub(crate) fn verdict(&self) -> Verdict {
-        if self.refused() > 0 || self.subject.definitions == 0 {
+    pub(crate) fn verdict(&self, fail_on: FailOn) -> Verdict {
+        if !self.is_usable() {
             return Verdict::Unusable;
         }
-        Verdict::of(!self.findings.is_empty())
+        let fails = |it: &Diagnostic| fail_on.fails(it.severity == Severity::Error);
+        Verdict::of(self.findings.iter().any(fails))
+    }
+
+    /// Whether something was checked.
+    fn is_usable(&self) -> bool {
+        self.refused() == 0 && self.subject.definitions > 0
     }
 
     /// Writes everything. In the formats for people the last line sums up; where every line of
@@ -62,9 +68,7 @@ impl<'a> Report<'a> {
             }
             ReportFormat::Json => output.print(json::document(self)),
             ReportFormat::Jsonl => output.print(json::lines(self)),
-            ReportFormat::Sarif => {
-                output.print(sarif(&self.reported(), self.verdict() != Verdict::Unusable))
-            }
+            ReportFormat::Sarif => output.print(sarif(&self.reported(), self.is_usable())),
         }
     }
 
@@ -113,7 +117,6 @@ impl<'a> Report<'a> {
     /// The findings as other programs read them.
     fn reported(&self) -> Vec<Reported> {
         let reported = |finding: &Diagnostic| Reported {
-            baseline: None,
             rule: finding.rule.to_owned(),
             severity: finding.severity,
             message: finding.message.clone(),
@@ -125,6 +128,7 @@ impl<'a> Report<'a> {
                 .iter()
                 .map(|definition| ("definition".to_owned(), definition.clone().into()))
                 .collect(),
+            baseline_state: None,
         };
         self.findings.iter().map(reported).collect()
     }
@@ -144,25 +148,8 @@ pub(crate) fn place(sources: &Sources, span: &Span, text: &str) -> Place {
     Place { file, region: Some(region), text: text.to_owned() }
 }
 
-/// How many findings stand behind this one, the last of many: its note says so.
-fn left_out(finding: &Diagnostic) -> u64 {
-    let number = |note: &String| {
-        let (number, _) = note.strip_prefix("and ")?.split_once(" more ")?;
-        number.replace(',', "").parse::<u64>().ok()
-    };
-    finding.notes.iter().filter_map(number).sum()
-}
-
 /// `1 finding`, `7 findings`
 pub(crate) fn counted(number: usize, what: &str) -> String {
     let plural = if number == 1 { "" } else { "s" };
     format!("{} {what}{plural}", thousands(number as u64))
-}
-
-fn severity_name(severity: Severity) -> &'static str {
-    match severity {
-        Severity::Error => "error",
-        Severity::Warn => "warning",
-        Severity::Off => "note",
-    }
 }

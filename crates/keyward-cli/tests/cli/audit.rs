@@ -327,3 +327,55 @@ fn reports_that_do_not_fit_together_are_refused_or_warned_of() {
     let merged: Value = serde_json::from_str(&cli.read("all.json")).unwrap();
     assert_eq!(merged["source"]["complete"], false);
 }
+
+#[test]
+fn with_a_baseline_logs_and_annotations_name_only_what_got_worse() {
+    let cli = beside(SHOP, leaky());
+    json(&cli, &[]);
+    let compared =
+        |format: &str| run(&cli, &audit(&["--format", format, "--baseline", "report.json", "-q"]));
+    for format in ["concise", "github"] {
+        let output = compared(format);
+        assert_eq!((output.code, output.stdout.as_str()), (Some(0), ""), "{output}");
+    }
+    let states = |output: &keyward_testkit::Output| -> Vec<String> {
+        let document: Value = serde_json::from_str(&output.stdout).unwrap();
+        let results = document["runs"][0]["results"].as_array().unwrap().clone();
+        results.iter().map(|it| it["baselineState"].as_str().unwrap().to_owned()).collect()
+    };
+    let same = states(&compared("sarif"));
+    assert!(!same.is_empty() && same.iter().all(|state| state == "unchanged"), "{same:?}");
+    cli.write("dump.rdb", sound().finish());
+    json(&cli, &[]);
+    cli.write("dump.rdb", leaky().finish());
+    let new = states(&compared("sarif"));
+    assert!(new.iter().all(|state| state == "new"), "{new:?}");
+    let lines = compared("concise");
+    assert_eq!((lines.code, lines.stdout.lines().count()), (Some(1), new.len()), "{lines}");
+}
+
+#[test]
+fn a_list_of_keys_as_they_are_loses_nothing_and_is_no_formula() {
+    let dump = Dump::new()
+        .text("=HYPERLINK(1)", None, "x")
+        .text(r"\x01", None, "x")
+        .text("\u{1}", None, "x")
+        .text("a\u{202e}b,\"c\"", None, "x")
+        .text(&"long".repeat(100), None, "x");
+    let cli = beside(SHOP, dump);
+    let listed = run(&cli, &audit(&["--format", "csv", "--show-keys", "-q"])).stdout;
+    let mut reader = csv::Reader::from_reader(listed.as_bytes());
+    let rows: Vec<csv::StringRecord> = reader.records().map(Result::unwrap).collect();
+    let cells: Vec<(&str, &str)> = rows.iter().map(|row| (&row[1], &row[12])).collect();
+    assert_eq!(cells[0].0, "'=HYPERLINK(1)");
+    assert_eq!(cells[1], (r"\\x01", "5c783031"));
+    assert_eq!(cells[2], (r"\u{1}", "01"));
+    assert_eq!(cells[3].0, r#"a\u{202e}b,"c""#);
+    assert_eq!(cells[4].0.len(), 400);
+    let objects = run(&cli, &audit(&["--format", "jsonl", "--show-keys", "-q"])).stdout;
+    let first: Value = serde_json::from_str(objects.lines().next().unwrap()).unwrap();
+    assert_eq!(
+        (&first["key"], &first["key_hex"]),
+        (&"=HYPERLINK(1)".into(), &"3d48595045524c494e4b283129".into())
+    );
+}

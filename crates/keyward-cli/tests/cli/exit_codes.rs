@@ -24,6 +24,19 @@ fn the_format_never_changes_the_verdict_of_check() {
 }
 
 #[test]
+fn warnings_fail_unless_only_errors_are_to() {
+    let warned = LEAKY.replace("allkeys-lru", "noeviction");
+    for (schema, on, code) in
+        [(SHOP, "error", 0), (&warned, "warning", 1), (&warned, "error", 0), (LEAKY, "error", 1)]
+    {
+        let output = shop(schema).run(["check", "--fail-on", on]);
+        assert_eq!(output.code, Some(code), "{output}");
+    }
+    let broken = shop("version = 1\n[keyspace]\n").run(["check", "--fail-on", "error"]);
+    assert_eq!(broken.code, Some(2), "{broken}");
+}
+
+#[test]
 fn every_command_has_its_code() {
     let codes: [(i32, &[&str]); 24] = [
         (0, &["--version"]),

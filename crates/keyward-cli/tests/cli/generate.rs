@@ -113,3 +113,59 @@ fn spring_gets_a_class_of_its_own_where_it_is_asked_for() {
     assert!(cli.read("src/com/acme/keys/ShopCaches.java").contains("package com.acme.keys;"));
     assert_snapshot!(cli.run(["generate", "--lang", "java", "--java-package", "com/acme"]));
 }
+
+const DECLARED: &str = r#"
+[generate.typescript]
+out = "web/src/keys"
+
+[generate.java]
+out = "server/src"
+package = "com.acme.keys"
+spring = true
+cache_segments = 2
+
+[generate.vectors]
+out = "web/src/keys"
+"#;
+
+#[test]
+fn what_the_schema_declares_needs_no_options() {
+    let cli = shop(SHOP);
+    cli.write("keyward.toml", format!("{SHOP}{DECLARED}"));
+    assert_snapshot!(cli.run(["generate", "-v"]));
+    assert_eq!(cli.run(["generate", "--check"]).code, Some(0));
+    // Options choose among what is declared.
+    std::fs::remove_dir_all(cli.folder().join("web")).unwrap();
+    assert_eq!(cli.run(["generate", "--check", "--lang", "java"]).code, Some(0));
+    assert_eq!(cli.run(["generate", "--check", "--lang", "typescript"]).code, Some(1));
+    // From another folder, the same files are meant.
+    assert_eq!(cli.run(["generate"]).code, Some(0));
+    std::fs::create_dir(cli.folder().join("below")).unwrap();
+    let below = cli.run(["--schema", "./keyward.toml", "generate", "--check"]);
+    assert_eq!(below.code, Some(0));
+}
+
+#[test]
+fn springs_caches_have_the_names_that_the_schema_declares() {
+    let cli = shop(SHOP);
+    cli.write("keyward.toml", format!("{SHOP}{DECLARED}"));
+    assert_eq!(cli.run(["generate"]).code, Some(0));
+    let caches = cli.read("server/src/com/acme/keys/ShopCaches.java");
+    assert!(caches.contains("\"shop:price\""), "{caches}");
+    for (written, instead) in [
+        ("cache_segments = 2", "cache_segments = 1"),
+        ("cache_segments = 2", "cache_segments = 9"),
+        ("spring = true", "spring = false"),
+        ("com.acme.keys", "com/acme"),
+    ] {
+        let schema = format!("{SHOP}{DECLARED}").replace(written, instead);
+        cli.write("keyward.toml", schema);
+        assert_snapshot!(cli.run(["generate"]));
+    }
+}
+
+#[test]
+fn spring_without_java_is_refused() {
+    let cli = shop(SHOP);
+    assert_snapshot!(cli.run(["generate", "--lang", "go", "--spring"]));
+}

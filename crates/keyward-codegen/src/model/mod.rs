@@ -165,7 +165,7 @@ pub struct Key {
     pub parts: Vec<Part>,
     /// The glob with everything free, prefix included
     pub glob: String,
-    /// Whether values that are each of their type can still be refused, because the key would belong
+    /// Whether values that are each of their type can still be refused, because the key would be too long or belong
     /// to a more specific definition
     pub shadowed: bool,
     /// Whether its keys have a hash tag
@@ -193,6 +193,8 @@ pub struct Key {
     pub max_len: Option<u64>,
     /// The bound on its size in bytes
     pub max_bytes: Option<u64>,
+    /// What Spring calls the cache that holds it, if one can
+    pub cache_name: Option<String>,
     /// What a store does beyond reading and writing
     pub behaviour: Behaviour,
     /// Its old names, while a migration lasts

@@ -108,7 +108,7 @@ impl Rust<'_> {
                 if taken { ident(&format!("{}_", param.name.snake)) } else { snake(&param.name) }
             });
             quote! {
-                /// The key, unless it belongs to a more specific definition.
+                /// The key, unless it is too long or belongs to a more specific definition.
                 pub fn new(#(#names: #types,)*) -> Result<Self, Reserved> {
                     generated::unreserved(#path { #(#names,)* })
                 }

@@ -27,6 +27,7 @@ pub(super) static WORDS: Words = Words {
     copy: "Kopieren",
     copied: "Kopiert",
     menu: "Menü",
+    theme: "Hell oder dunkel",
     skip: "Zum Inhalt",
     generated: "Von Keyward aus `{0}` erzeugt",
     do_not_edit: "Nicht bearbeiten: das Schema ändern und den Befehl erneut ausführen",
@@ -198,7 +199,6 @@ pub(super) static WORDS: Words = Words {
     param_tag: "Hash-Tag: Keys mit demselben Wert liegen im selben Cluster-Slot",
     param_lower: "wird kleingeschrieben",
     param_encode: "{0} wird als {1} geschrieben",
-    param_from: "entsteht aus Text durch die Umwandlung {0}",
     param_prefix: "Teil des Präfixes",
 
     counter: "Zählt auf und ab, nie unter null",
@@ -243,6 +243,7 @@ pub(super) static WORDS: Words = Words {
     stale_if_error: "Wird nach Ablauf noch bis zu {0} ausgeliefert, solange das Laden scheitert",
     negative_ttl: "Dass es nichts gibt, wird {0} lang gemerkt",
     load_lock: "Es lädt immer nur ein Prozess, höchstens {0} lang",
+    spring_cache: "In Spring der Cache {0}",
 
     by_index: "diese Keys, soweit die Rust-Bibliothek sie geschrieben hat, gefunden über einen Index",
     by_scan: "alle diese Keys, gefunden mit `SCAN`",

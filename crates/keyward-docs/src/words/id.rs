@@ -27,6 +27,7 @@ pub(super) static WORDS: Words = Words {
     copy: "Salin",
     copied: "Tersalin",
     menu: "Menu",
+    theme: "Terang atau gelap",
     skip: "Ke isi halaman",
     generated: "Dibuat oleh Keyward dari `{0}`",
     do_not_edit: "Jangan diubah langsung: ubah skemanya, lalu jalankan perintahnya lagi",
@@ -198,7 +199,6 @@ pub(super) static WORDS: Words = Words {
     param_tag: "hash tag: key dengan nilai yang sama berada di slot cluster yang sama",
     param_lower: "diubah menjadi huruf kecil",
     param_encode: "{0} ditulis sebagai {1}",
-    param_from: "dibuat dari teks melalui {0}",
     param_prefix: "bagian dari prefix",
 
     counter: "Penghitung naik dan turun, tidak pernah di bawah nol",
@@ -243,6 +243,7 @@ pub(super) static WORDS: Words = Words {
     stale_if_error: "Tetap disajikan hingga {0} setelah kedaluwarsa selama pemuatan gagal",
     negative_ttl: "Jawaban \"tidak ada\" diingat selama {0}",
     load_lock: "Hanya satu proses yang memuat pada satu waktu, paling lama {0}",
+    spring_cache: "Di Spring, cache {0}",
 
     by_index: "key ini yang ditulis lewat pustaka Rust, ditemukan melalui indeks",
     by_scan: "semua key ini, ditemukan dengan `SCAN`",

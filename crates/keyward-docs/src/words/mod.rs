@@ -78,6 +78,7 @@ pub struct Words {
     pub copy: &'static str,
     pub copied: &'static str,
     pub menu: &'static str,
+    pub theme: &'static str,
     pub skip: &'static str,
     pub generated: &'static str,
     pub do_not_edit: &'static str,
@@ -257,7 +258,6 @@ pub struct Words {
     pub param_tag: &'static str,
     pub param_lower: &'static str,
     pub param_encode: &'static str,
-    pub param_from: &'static str,
     pub param_prefix: &'static str,
 
     // Roles
@@ -304,6 +304,7 @@ pub struct Words {
     pub stale_if_error: &'static str,
     pub negative_ttl: &'static str,
     pub load_lock: &'static str,
+    pub spring_cache: &'static str,
 
     // Invalidation
     pub by_index: &'static str,

@@ -27,6 +27,7 @@ pub(super) static WORDS: Words = Words {
     copy: "复制",
     copied: "已复制",
     menu: "菜单",
+    theme: "浅色 / 深色",
     skip: "跳到正文",
     generated: "由 Keyward 根据 `{0}` 生成",
     do_not_edit: "请勿手动修改：请修改 schema 后重新执行命令",
@@ -198,7 +199,6 @@ pub(super) static WORDS: Words = Words {
     param_tag: "哈希标签：值相同的 Key 位于同一集群槽",
     param_lower: "统一转为小写",
     param_encode: "{0} 写作 {1}",
-    param_from: "由文本经 {0} 转换而来",
     param_prefix: "属于前缀",
 
     counter: "计数器，可增可减，不低于零",
@@ -243,6 +243,7 @@ pub(super) static WORDS: Words = Words {
     stale_if_error: "加载失败时，过期后仍可使用最长 {0}",
     negative_ttl: "“不存在”的结果保留 {0}",
     load_lock: "同一时刻只有一个进程加载，最长 {0}",
+    spring_cache: "在 Spring 中对应缓存 {0}",
 
     by_index: "所有由 Rust 库写入的匹配 Key，通过索引查找",
     by_scan: "所有匹配的 Key，通过 `SCAN` 查找",

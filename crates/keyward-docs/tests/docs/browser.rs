@@ -31,6 +31,10 @@ fn the_page_works_in_a_browser() {
         assert_eq!(seen["errors"], json!([]), "{context}");
         assert_eq!(seen["width"], 0, "the page is wider than the screen: {context}");
         assert_eq!(seen["cards"], schema.keys.len(), "{context}");
+        assert_ne!(seen["overview"], 0, "{context}");
+        assert_eq!(seen["beyond"], 0, "cells of the overview are out of sight: {context}");
+        assert_ne!(seen["switched"], seen["paper"], "the theme does not switch: {context}");
+        assert_eq!(seen["back"], true, "{context}");
         assert_eq!(seen["found"], "price", "{context}");
         assert_eq!(seen["tables"], 0, "{context}");
         assert_eq!(seen["cleared"], schema.keys.len(), "{context}");
@@ -45,6 +49,7 @@ fn the_page_works_in_a_browser() {
     let dark = look(&page, true);
     assert_eq!(dark["wide"]["dark"], true, "{dark:#}");
     assert_ne!(dark["wide"]["paper"], seen["wide"]["paper"], "{dark:#}");
+    assert_eq!(dark["wide"]["switched"], seen["wide"]["paper"], "{dark:#}");
 }
 
 #[test]

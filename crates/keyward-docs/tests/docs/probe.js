@@ -9,6 +9,14 @@ addEventListener("load", () => setTimeout(() => {
   seen.width = document.documentElement.scrollWidth - document.documentElement.clientWidth;
   seen.dark = matchMedia("(prefers-color-scheme: dark)").matches;
   seen.paper = getComputedStyle(document.body).backgroundColor;
+  const overview = shown(".overview td");
+  seen.overview = overview.length;
+  seen.beyond = overview.filter((it) => it.getBoundingClientRect().right > innerWidth).length;
+  const theme = document.getElementById("theme");
+  theme.click();
+  seen.switched = getComputedStyle(document.body).backgroundColor;
+  theme.click();
+  seen.back = getComputedStyle(document.body).backgroundColor === seen.paper;
   seen.cards = shown(".card").length;
   seen.copy = document.querySelectorAll(".copy").length > seen.cards;
   type("PRICE json");

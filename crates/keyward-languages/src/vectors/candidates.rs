@@ -94,6 +94,7 @@ impl<'s> Candidates<'s> {
                 texts.extend(self.sample(definition, at, len));
             }
         }
+        texts.extend(param.except.iter().cloned());
         for (char, replacement) in &param.encode {
             texts.push(format!("a{char}b{char}{char}c"));
             texts.push(format!("a{replacement}b"));

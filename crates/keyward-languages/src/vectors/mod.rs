@@ -141,12 +141,35 @@ impl<'s> Maker<'s> {
             vectors.push(self.built(definition, &ordinary, None));
             for at in definition.prefix_params()..definition.params().len() {
                 let name = &definition.params()[at].0;
-                for text in self.candidates.of(definition, at) {
+                let longest = self.longest(definition, &ordinary, name);
+                for text in self.candidates.of(definition, at).into_iter().chain(longest) {
                     vectors.push(self.built(definition, &ordinary, Some((name, &text))));
                 }
             }
         }
         vectors
+    }
+
+    /// Values of a parameter that make the longest key and one that is a byte too long, where a key
+    /// could be longer than the keyspace allows.
+    fn longest(&self, definition: Definition<'_>, ordinary: &Values, name: &str) -> Vec<Text> {
+        /// Longer bounds would make vectors that nobody reads.
+        const LONGEST: usize = 4096;
+        let Some(max) = self.schema.compiled.max_bare_len().filter(|max| *max <= LONGEST) else {
+            return Vec::new();
+        };
+        let all: Values = self.prefix.iter().chain(ordinary).cloned().collect();
+        let built = definition.build_named(&pairs(&all)).map(|key| key.len());
+        let value = ordinary.iter().find(|(own, _)| own == name).map(|(_, value)| value.len());
+        let (Ok(built), Some(value)) = (built, value) else { return Vec::new() };
+        let prefix: usize = self.prefix_len();
+        let Some(room) = (max + value + prefix).checked_sub(built) else { return Vec::new() };
+        [room, room + 1].map(|len| Text::String("a".repeat(len))).to_vec()
+    }
+
+    fn prefix_len(&self) -> usize {
+        let bound = self.schema.compiled.bind(&pairs(&self.prefix));
+        bound.map_or(0, |keyspace| keyspace.prefix().map_or(0, |prefix| literal(prefix).len()))
     }
 
     fn built(

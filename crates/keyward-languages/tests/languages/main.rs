@@ -219,6 +219,11 @@ fn the_random_schemas_use_the_whole_language() {
         assert!(kinds.contains(&kind), "no parameter of kind {kind}");
     }
     assert!(keys().any(|key| key.shadowed), "no reserved word");
+    let bounded = |case: &&Case| case.schema.compiled.max_bare_len().is_some();
+    let partial = |case: &Case| case.module.keys.iter().any(|key| key.shadowed);
+    assert!(CASES.iter().filter(bounded).any(partial), "no key that could be too long");
+    let params = CASES.iter().flat_map(|case| &case.schema.keys).flat_map(|key| &key.params);
+    assert!(params.into_iter().any(|it| !it.param.except.is_empty()), "no reserved word refused");
     assert!(keys().any(|key| key.tagged), "no hash tag");
     assert!(keys().flat_map(|key| &key.params).any(|param| param.rest), "no rest");
     assert!(keys().flat_map(|key| &key.params).any(|param| param.ty.lower), "no normalisation");

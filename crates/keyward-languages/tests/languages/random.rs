@@ -140,6 +140,12 @@ fn schema(name: &str, dice: &mut Dice) -> String {
         3 => format!("prefix = \"app{separator}{{env}}{separator}v1{separator}\"\n"),
         _ => format!("prefix = \"x*y[1]{separator}\"\n"),
     };
+    if !text.contains("slug") && dice.one_in(3) {
+        text += &format!("max_key_len = {}\n", 40 + dice.roll(60));
+    }
+    if dice.one_in(3) {
+        text += "[layout]\nshape = \"<rest...>\"\nreserved = [\"active\", \"all\", \"0\"]\n";
+    }
     text += "[params]\nenv = [\"prod\", \"test\"]\n";
     let mut params: Vec<&str> = Vec::new();
     for _ in 0..2 + dice.roll(5) {

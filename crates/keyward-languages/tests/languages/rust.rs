@@ -47,7 +47,7 @@ edition = "2024"
 [workspace]
 
 [dependencies]
-keyward = {{ path = '{keyward}', default-features = false, features = ["json"] }}
+keyward = {{ path = '{keyward}', default-features = false, features = ["json", "zstd"] }}
 serde_json = {{ version = "1", features = ["preserve_order"] }}
 
 [profile.dev]

@@ -215,6 +215,16 @@ impl Dfa {
 
     /// What both accept.
     pub(crate) fn intersect(&self, other: &Dfa, max_states: usize) -> Result<Dfa, TooLarge> {
+        self.product(other, true, max_states)
+    }
+
+    /// What the other does not accept.
+    pub(crate) fn without(&self, other: &Dfa, max_states: usize) -> Result<Dfa, TooLarge> {
+        self.product(other, false, max_states)
+    }
+
+    /// What this one accepts, and the other if and only if `both`.
+    fn product(&self, other: &Dfa, both: bool, max_states: usize) -> Result<Dfa, TooLarge> {
         let mut classes = [0; 256];
         let mut samples: Vec<u8> = Vec::new();
         let mut class_of_pair = HashMap::new();
@@ -233,11 +243,11 @@ impl Dfa {
         while at < open.len() {
             let (a, b) = open[at];
             at += 1;
-            accepting.push(self.accepting(a) && other.accepting(b));
+            accepting.push(self.accepting(a) && other.accepting(b) == both);
             let mut row = Vec::with_capacity(samples.len());
             for &byte in &samples {
                 let pair = (self.next(a, byte), other.next(b, byte));
-                row.push(if pair.0 == DEAD || pair.1 == DEAD {
+                row.push(if pair.0 == DEAD || (both && pair.1 == DEAD) {
                     DEAD
                 } else {
                     *numbers.entry(pair).or_insert_with(|| {

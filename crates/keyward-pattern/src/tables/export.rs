@@ -3,6 +3,7 @@
 use super::VERSION;
 use super::block::Writer;
 use crate::automaton::Dfa;
+use crate::builder::Limit;
 use crate::codec::Codec;
 use crate::definition::Slot;
 use crate::keyspace::Keyspace;
@@ -65,12 +66,14 @@ impl Keyspace {
     fn without_prefix(&self) -> Option<Keyspace> {
         let mut source = self.0.source.clone();
         source.prefix.take()?;
+        source.limit = self.0.max_len.map(|max| Limit { max_len: max.bare, room: 0 });
         source.finish().ok()
     }
 
     fn keyspace_of(&self, exporter: &mut Exporter) -> Vec<u8> {
         let mut out = Writer::default();
         let paths = &self.0.paths;
+        out.number(self.0.max_len.map_or(0, |max| max.whole.max(1)));
         out.number(paths.len());
         for (path, owner) in paths.iter().zip(&self.0.owners) {
             out.number(owner.id.0);

@@ -4,13 +4,13 @@
 //! they agree to the byte on what a key is. [`Keyspace::export`](crate::Keyspace::export) writes it,
 //! [`Tables`] is the Rust that walks it.
 //!
-//! # The format, version 1
+//! # The format, version 2
 //!
 //! Numbers are LEB128 without a sign, `bytes` is a length and so many bytes, `list(x)` a count and
 //! so many `x`.
 //!
 //! ```text
-//! block     = 1 separator:byte lower:list(range) languages:list(language) segments:list(segment)
+//! block     = 2 separator:byte lower:list(range) languages:list(language) segments:list(segment)
 //!             keyspace bare
 //! range     = first last step offset      characters in lower case; offset is zigzag-coded
 //! language  = hint:byte codec:byte lower:byte spelling:dfa
@@ -20,7 +20,7 @@
 //! rows      = for each state: accepting (state run)…   until all classes have a next state
 //! segment   = list(piece)
 //! piece     = 0 literal:bytes | 1 language
-//! keyspace  = paths:list(path) nodes:list(node)
+//! keyspace  = max_len paths:list(path) nodes:list(node)      max_len 0: no bound
 //! path      = definition rest segments:list(segment) captures:list(capture)
 //! capture   = param first_segment first_piece last_segment last_piece
 //! node      = literals:list(text:bytes node) edges:list(segment node) rests:list(segment path) end
@@ -34,7 +34,7 @@
 //!
 //! # How a key is read
 //!
-//! From node 0: cut the key at the first separator. Try the literal that equals the piece, then each
+//! A key of more than `max_len` bytes is none. From node 0: cut the key at the first separator. Try the literal that equals the piece, then each
 //! edge whose segment matches it, in order, and go on behind the separator; where the key is at its
 //! end, the node's `end` is the answer. If none of them comes to an end, the first of `rests`
 //! whose segment matches everything that is left. A segment matches if its pieces can be laid over the
@@ -50,4 +50,4 @@ pub use export::Export;
 pub use reader::{Found, Tables};
 
 /// The version of the format.
-const VERSION: u8 = 1;
+const VERSION: u8 = 2;

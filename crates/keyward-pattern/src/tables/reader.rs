@@ -44,7 +44,8 @@ pub struct Tables {
 /// The paths of a keyspace, and the way to them.
 #[derive(Debug)]
 struct Paths {
-    paths: Vec<(DefinitionId, Path)>,
+    max_len: Option<usize>,
+    each: Vec<(DefinitionId, Path)>,
     trie: Trie,
 }
 
@@ -107,6 +108,11 @@ impl Tables {
         self.bare.as_ref().unwrap_or(&self.main).find(key, self.separator)
     }
 
+    /// The longest that a key may be without its prefix.
+    pub fn max_bare_len(&self) -> Option<usize> {
+        self.bare.as_ref().unwrap_or(&self.main).max_len
+    }
+
     /// The value that an application means by a text, normalised; `None` if the language has none.
     pub fn value<'t>(&self, language: u32, text: &'t str) -> Option<Cow<'t, str>> {
         let language = self.languages.get(language as usize)?;
@@ -145,9 +151,12 @@ impl Tables {
 
 impl Paths {
     fn find<'k>(&self, key: &'k [u8], separator: u8) -> Option<Found<'k>> {
+        if self.max_len.is_some_and(|max| key.len() > max) {
+            return None;
+        }
         let mut ends = Ends::new();
         let number = self.trie.find(key, &mut ends)?;
-        let (definition, path) = &self.paths[number as usize];
+        let (definition, path) = &self.each[number as usize];
         let key = std::str::from_utf8(key).ok()?;
         let mut found = Found {
             key,
@@ -214,6 +223,7 @@ fn read_segment(reader: &mut Reader<'_>, languages: &[Arc<Language>]) -> Option<
 }
 
 fn read_paths(reader: &mut Reader<'_>, segments: &[Segment], separator: u8) -> Option<Paths> {
+    let max_len = Some(reader.number()? as usize).filter(|&max| max > 0);
     let paths = reader.list(|reader| {
         let definition = DefinitionId(reader.number()?);
         let rest = reader.byte()? == 1;
@@ -230,7 +240,7 @@ fn read_paths(reader: &mut Reader<'_>, segments: &[Segment], separator: u8) -> O
     })?;
     let matchers = reader.nodes(segments, paths.len())?;
     let trie = Growing::from_nodes(matchers, segments.to_vec()).finish(separator);
-    Some(Paths { paths, trie })
+    Some(Paths { max_len, each: paths, trie })
 }
 
 impl Reader<'_> {

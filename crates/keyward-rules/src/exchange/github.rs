@@ -1,14 +1,13 @@
 //! `github`: workflow commands, which GitHub Actions shows as annotations on the changed lines.
 
-use super::{BaselineState, Reported};
+use super::Reported;
 use keyward_schema::model::Severity;
 use std::fmt::Write as _;
 
-/// A workflow command for each finding that is still there.
+/// A workflow command for each finding.
 pub fn annotations<'a>(findings: impl IntoIterator<Item = &'a Reported>) -> String {
     let mut text = String::new();
-    let is_there = |it: &&Reported| it.baseline != Some(BaselineState::Absent);
-    for finding in findings.into_iter().filter(is_there) {
+    for finding in findings {
         let properties: Vec<String> = properties(finding)
             .iter()
             .map(|(name, value)| format!("{name}={}", escape_property(value)))
@@ -21,9 +20,8 @@ pub fn annotations<'a>(findings: impl IntoIterator<Item = &'a Reported>) -> Stri
             let _ = write!(message, "\nnote: {note}");
         }
         let command = match finding.severity {
-            Severity::Error => "error",
-            Severity::Warn => "warning",
             Severity::Off => "notice",
+            severity => severity.label(),
         };
         let properties = properties.join(",");
         let _ = writeln!(text, "::{command} {properties}::{}", escape_data(&message));

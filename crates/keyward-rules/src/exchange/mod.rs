@@ -16,10 +16,8 @@ use serde_json::{Map, Value};
 pub struct Reported {
     /// The rule's name
     pub rule: String,
-    /// How serious it is; `Off` for what a baseline has already, or no longer
+    /// How serious it is
     pub severity: Severity,
-    /// How it compares with a baseline, if it was compared with one
-    pub baseline: Option<BaselineState>,
     /// What is wrong
     pub message: String,
     /// What to do
@@ -30,19 +28,9 @@ pub struct Reported {
     pub places: Vec<Place>,
     /// What else programs may want to know
     pub properties: Map<String, Value>,
-}
-
-/// How a finding compares with a baseline, in the words of SARIF.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum BaselineState {
-    /// The baseline does not have it
-    New,
-    /// About the same
-    Unchanged,
-    /// Worse or better than there
-    Updated,
-    /// Only the baseline has it
-    Absent,
+    /// How it compares with a baseline, in the words of SARIF: `new`, `updated`, `unchanged` or
+    /// `absent`
+    pub baseline_state: Option<&'static str>,
 }
 
 /// A place in a file.

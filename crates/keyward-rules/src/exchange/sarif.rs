@@ -1,6 +1,6 @@
 //! `sarif`: SARIF 2.1.0, which code scanning reads.
 
-use super::{BaselineState, Place, Reported};
+use super::{Place, Reported};
 use crate::{Rule, SCHEMA};
 use keyward_fact::visible_json;
 use keyward_schema::model::Severity;
@@ -58,7 +58,7 @@ fn descriptor(name: &str) -> Value {
             "markdown": rule.documentation(),
         },
         "defaultConfiguration": { "level": level(rule.severity()) },
-        "properties": { "category": rule.category().name(), "set": rule.set().name() },
+        "properties": { "category": rule.category().name(), "set": rule.set_name() },
     })
 }
 
@@ -70,41 +70,31 @@ fn result(finding: &Reported, rule_index: Option<usize>) -> Value {
     let mut result = json!({
         "ruleId": finding.rule,
         "ruleIndex": rule_index,
-        "level": match finding.severity {
-            Severity::Off => "note",
-            severity => level(severity),
-        },
+        "level": level(finding.severity),
         "message": { "text": message },
     });
-    if let Some(state) = finding.baseline {
-        result["baselineState"] = state.name().into();
-        // GitHub reads no `baselineState`, and would open an alert for what is gone.
-        if state == BaselineState::Absent {
-            result["kind"] = "pass".into();
-            result["level"] = "none".into();
-        }
-    }
     if let Some((first, others)) = finding.places.split_first() {
         result["locations"] = json!([location(first)]);
         if !others.is_empty() {
             result["relatedLocations"] = others.iter().map(location).collect();
         }
     }
+    if let Some(state) = finding.baseline_state {
+        result["baselineState"] = state.into();
+        // Not every reader knows `baselineState`: what fails nothing is no error, and what is gone has passed.
+        match state {
+            "unchanged" => result["level"] = "note".into(),
+            "absent" => {
+                result["kind"] = "pass".into();
+                result["level"] = "none".into();
+            }
+            _ => {}
+        }
+    }
     if !finding.properties.is_empty() {
         result["properties"] = Value::Object(finding.properties.clone());
     }
     result
-}
-
-impl BaselineState {
-    fn name(self) -> &'static str {
-        match self {
-            BaselineState::New => "new",
-            BaselineState::Unchanged => "unchanged",
-            BaselineState::Updated => "updated",
-            BaselineState::Absent => "absent",
-        }
-    }
 }
 
 fn location(place: &Place) -> Value {
@@ -127,9 +117,8 @@ fn location(place: &Place) -> Value {
 
 fn level(severity: Severity) -> &'static str {
     match severity {
-        Severity::Error => "error",
-        Severity::Warn => "warning",
         Severity::Off => "none",
+        severity => severity.label(),
     }
 }
 

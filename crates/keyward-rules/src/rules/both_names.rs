@@ -31,6 +31,11 @@ rule! {
     live Change, Warn, Recommended
 }
 
+/// How many entities break it, of those that were looked at under the new name: those that have the old one too.
+pub fn broken(_looked_at: u64, shared: u64) -> u64 {
+    shared
+}
+
 fn word(case: &Case<'_>) -> Wording {
     let (name, old) = (case.name(), case.subject.unwrap_or("an old name"));
     Wording::new(format!("entities of `{name}` also exist as `{old}`"))

@@ -37,6 +37,11 @@ rule! {
     live Change, Warn, Recommended
 }
 
+/// How many references break it, of those that were looked at: those whose target was not found.
+pub fn broken(looked_at: u64, found: u64) -> u64 {
+    looked_at.saturating_sub(found)
+}
+
 fn word(case: &Case<'_>) -> Wording {
     let (name, what) = (case.name(), case.subject.unwrap_or("a value"));
     Wording::new(format!("{what} of `{name}` leads to keys that are not there"))

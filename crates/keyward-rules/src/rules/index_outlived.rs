@@ -1,7 +1,8 @@
 use crate::context::Context;
 use crate::finding::{Finding, Findings};
+use crate::loss::indexes;
 use crate::rule::rule;
-use keyward_schema::model::{Definition, OnWrite, Role, Ttl};
+use keyward_schema::model::{Definition, OnWrite, Ttl};
 
 rule! {
     /// ## What it does
@@ -42,18 +43,8 @@ rule! {
 }
 
 fn check<'a>(cx: &Context<'a>, out: &mut Findings<'a>) {
-    for definition in &cx.schema.keys {
-        let pair = match definition.role.as_deref() {
-            Some(Role::Index(index)) => cx.definition(&index.of).map(|of| (definition, of)),
-            Some(Role::Session(session)) => {
-                let index = session.index.as_ref().and_then(|index| cx.definition(index));
-                index.map(|index| (index, definition))
-            }
-            _ => None,
-        };
-        if let Some((index, of)) = pair {
-            out.extend(out_of_step(index, of));
-        }
+    for (index, of) in indexes(cx) {
+        out.extend(out_of_step(index, of));
     }
 }
 

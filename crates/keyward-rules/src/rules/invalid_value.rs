@@ -1,3 +1,7 @@
+mod expected;
+
+pub use expected::{Expected, LOOKED_AT};
+
 use crate::live::{Case, Wording};
 use crate::rule::rule;
 

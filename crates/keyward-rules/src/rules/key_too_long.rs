@@ -6,11 +6,13 @@ use keyward_pattern::DefinitionId;
 
 rule! {
     /// ## What it does
-    /// Reports a definition whose longest key exceeds `max_key_len`. Where a parameter has no
-    /// longest value, `max_key_len` is what bounds it, and only the shortest key is judged.
+    /// Reports a definition whose longest key exceeds `max_key_len`, and a prefix that has no longest
+    /// value. Where a parameter of a pattern has no longest value, `max_key_len` is what bounds it, and
+    /// only the shortest key is judged.
     ///
     /// ## Why is this bad
-    /// The builder refuses a key that is too long, so that well-formed values cannot be stored.
+    /// Builders refuse a key that is too long, so that values of the declared types cannot be stored.
+    /// The prefix is bound later, and its longest value needs room in every key.
     ///
     /// ## Example
     /// ```toml
@@ -38,6 +40,17 @@ rule! {
 
 fn check<'a>(cx: &Context<'a>, out: &mut Findings<'a>) {
     let Some(bound) = &cx.schema.keyspace.max_key_len else { return };
+    if let Some(prefix) = &cx.schema.keyspace.prefix
+        && cx.schema.compiled.longest_prefix().is_none()
+    {
+        out.add(
+            Finding::new("the prefix may be of any length, and so may every key")
+                .at(&prefix.span, "a parameter's type has no longest value")
+                .at(&bound.span, "the bound")
+                .help("give the prefix's parameters types that have a length, such as `{ regex = \"[a-z]{1,20}\" }`"),
+        );
+        return;
+    }
     for (id, definition) in (0..).map(DefinitionId).zip(&cx.schema.keys) {
         let compiled = cx.schema.compiled.definition(id);
         let (shortest, longest) =
@@ -110,6 +123,22 @@ max_key_len = 10
 pattern = "search:results:{query}"
 "#;
         assert_eq!(messages(&RULE, schema), ["every key of `search` is longer than 10 bytes",]);
+    }
+
+    #[test]
+    fn a_prefix_without_a_longest_value_leaves_nothing_to_bound() {
+        let schema = r#"
+[keyspace]
+name = "shop"
+prefix = "{tenant}:"
+max_key_len = 200
+[keys.user]
+pattern = "user:{id:uint}"
+"#;
+        assert_eq!(
+            messages(&RULE, schema),
+            ["the prefix may be of any length, and so may every key"]
+        );
     }
 
     #[test]

@@ -36,6 +36,11 @@ rule! {
     live Lifetime, Warn, Recommended
 }
 
+/// Whether a server breaks it that uses such a share of its memory, where so many per cent are allowed.
+pub fn breaks(bound: f64, share: f64) -> bool {
+    share * 100.0 > bound
+}
+
 fn word(case: &Case<'_>) -> Wording {
     let (used, bound) = (case.near.unwrap_or("too much"), case.detail.unwrap_or("its bound"));
     Wording::new(format!("the server uses {used} of its memory, more than {bound}"))

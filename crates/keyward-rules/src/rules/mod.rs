@@ -28,6 +28,7 @@ mod migration_cannot_map;
 mod migration_crosses_slots;
 mod migration_overdue;
 mod migration_overlaps;
+mod misleading_word;
 mod missing_field;
 mod missing_owner;
 mod missing_ttl;
@@ -45,9 +46,11 @@ mod role_mismatch;
 mod server_setting;
 mod session_evictable;
 mod stale_cache;
+mod stale_index;
 mod status_expires_before_job;
 mod trimmed_queue;
 mod ttl_missing;
+mod ttl_required;
 mod ttl_too_long;
 mod ttl_unexpected;
 mod unbounded_caller_ttl;
@@ -64,6 +67,20 @@ mod unused_declaration;
 mod uppercase_literal;
 mod window_ttl_mismatch;
 mod wrong_type;
+
+/// What live rules ask of keys and servers: each is decided in the rule's own file, and called by whoever counts.
+pub mod judge {
+    pub use super::both_names::broken as both_names;
+    pub use super::dangling_reference::broken as dangling_reference;
+    pub use super::invalid_value::{Expected, LOOKED_AT};
+    pub use super::memory_high::breaks as memory_high;
+    pub use super::oversized_collection::breaks as oversized_collection;
+    pub use super::oversized_value::breaks as oversized_value;
+    pub use super::server_setting::breaks as server_setting;
+    pub use super::ttl_missing::breaks as ttl_missing;
+    pub use super::ttl_too_long::breaks as ttl_too_long;
+    pub use super::ttl_unexpected::breaks as ttl_unexpected;
+}
 
 registry! {
     Abbreviation: abbreviation,
@@ -91,6 +108,7 @@ registry! {
     MigrationCrossesSlots: migration_crosses_slots,
     MigrationOverdue: migration_overdue,
     MigrationOverlaps: migration_overlaps,
+    MisleadingWord: misleading_word,
     MissingField: missing_field,
     MissingOwner: missing_owner,
     MissingTtl: missing_ttl,
@@ -108,9 +126,11 @@ registry! {
     ServerSetting: server_setting,
     SessionEvictable: session_evictable,
     StaleCache: stale_cache,
+    StaleIndex: stale_index,
     StatusExpiresBeforeJob: status_expires_before_job,
     TrimmedQueue: trimmed_queue,
     TtlMissing: ttl_missing,
+    TtlRequired: ttl_required,
     TtlTooLong: ttl_too_long,
     TtlUnexpected: ttl_unexpected,
     UnboundedCallerTtl: unbounded_caller_ttl,

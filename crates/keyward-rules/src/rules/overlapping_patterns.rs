@@ -8,7 +8,8 @@ use keyward_schema::model::{Definition, Foreign};
 rule! {
     /// ## What it does
     /// Reports a key that belongs to two definitions, to a definition and a derived key, or to a
-    /// definition and other software (`[foreign]`), and shows the shortest such key.
+    /// definition and other software (`[foreign]`), and shows the shortest such key. Schemas that are
+    /// checked together are compared with each other, unless they name different databases.
     ///
     /// Where one pattern is at least as specific as the other at every position, as
     /// `user:{id}:admin` is beside `user:{id}:{role}`, nothing overlaps: the word is reserved, and
@@ -40,7 +41,7 @@ rule! {
     /// pattern = "report:yearly:{name}"
     /// ttl = "1d"
     /// ```
-    Soundness, Error, Minimal
+    across Soundness, Error, Minimal
 }
 
 fn check<'a>(cx: &Context<'a>, out: &mut Findings<'a>) {
@@ -63,6 +64,52 @@ fn check<'a>(cx: &Context<'a>, out: &mut Findings<'a>) {
         for (definition, witness) in prove::glob_overlaps(&cx.schema.compiled, &foreign.glob) {
             out.add(with_foreign(cx, &cx.schema.keys[definition.index()], foreign, &witness));
         }
+    }
+}
+
+/// Keys that two schemas claim: servers are shared, and so is the promise that no key has two
+/// meanings.
+fn compare<'a>(left: &Context<'a>, right: &Context<'a>, out: &mut Findings<'a>) {
+    let db = |cx: &Context<'_>| cx.schema.keyspace.db.as_ref().map(|db| db.value);
+    if let (Some(left), Some(right)) = (db(left), db(right))
+        && left != right
+    {
+        return;
+    }
+    let found = prove::overlaps_between(&left.schema.compiled, &right.schema.compiled);
+    for overlap in &found.overlaps {
+        let first = &left.schema.keys[claimed(overlap.first).0.index()];
+        let second = &right.schema.keys[claimed(overlap.second).0.index()];
+        let finding = Finding::new(format!(
+            "the key `{}` belongs to `{}` of `{}` and to `{}` of `{}`",
+            overlap.witness,
+            second.name.value,
+            right.schema.keyspace.name.value,
+            first.name.value,
+            left.schema.keyspace.name.value,
+        ));
+        out.add(
+            finding
+                .named(second)
+                .about(first)
+                .about_other(second)
+                .at(&second.pattern.span, "")
+                .at(&first.pattern.span, "")
+                .help("give each keyspace a prefix of its own, or the patterns different words"),
+        );
+    }
+    if !found.complete {
+        out.stop();
+        let names = [left, right].map(|cx| &cx.schema.keyspace.name);
+        out.add(
+            Finding::new(format!(
+                "not every pattern of `{}` could be compared with those of `{}`",
+                names[1].value, names[0].value
+            ))
+            .at(&names[1].span, "too many patterns meet, or their types are too large")
+            .at(&names[0].span, "")
+            .help("mend the overlaps that are reported, and check again"),
+        );
     }
 }
 

@@ -31,6 +31,12 @@ rule! {
     live Shape, Warn, Recommended
 }
 
+/// Whether a collection of so many entries breaks it; where a length was not seen, nothing is said.
+#[inline]
+pub fn breaks(max_len: Option<u64>, length: Option<u64>) -> bool {
+    max_len.zip(length).is_some_and(|(bound, length)| length > bound)
+}
+
 fn word(case: &Case<'_>) -> Wording {
     let bound = case.detail.unwrap_or("declared");
     Wording::new(format!("keys of `{}` have more than {bound} entries", case.name()))

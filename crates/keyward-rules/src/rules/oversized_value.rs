@@ -29,6 +29,12 @@ rule! {
     live Shape, Warn, Recommended
 }
 
+/// Whether a value of so many bytes breaks it; where they were not seen, nothing is said.
+#[inline]
+pub fn breaks(max_bytes: Option<u64>, bytes: Option<u64>) -> bool {
+    max_bytes.zip(bytes).is_some_and(|(bound, bytes)| bytes > bound)
+}
+
 fn word(case: &Case<'_>) -> Wording {
     let bound = case.detail.unwrap_or("declared");
     Wording::new(format!("keys of `{}` have more than {bound}", case.name()))

@@ -2,6 +2,7 @@ use crate::context::Context;
 use crate::finding::{Finding, Findings};
 use crate::rule::rule;
 use crate::tag::{share_slot, shared, with_tag};
+use keyward_pattern::{Template, Type};
 use keyward_schema::model::{Definition, Role};
 use keyward_schema::span::Spanned;
 
@@ -55,19 +56,73 @@ fn check<'a>(cx: &Context<'a>, out: &mut Findings<'a>) {
     if !*cx.schema.keyspace.cluster {
         return;
     }
-    let prefix = cx.schema.keyspace.prefix.as_deref();
     for definition in &cx.schema.keys {
         let Some(role) = &definition.role else { continue };
         for (name, what) in partners(role) {
             let Some(partner) = cx.definition(name) else { continue };
-            let with_prefix = |definition: &'a Definition| {
-                prefix.into_iter().chain([&definition.pattern.value]).collect::<Vec<_>>()
-            };
-            if !share_slot(&with_prefix(definition), &with_prefix(partner)) {
+            if !share_slot_always(cx, definition, partner) {
                 out.add(crossing(definition, partner, what, name));
             }
         }
     }
+}
+
+/// Whether the two share a slot whatever keys their `key` parameters hold: a hash tag may come with
+/// such a key.
+fn share_slot_always(cx: &Context<'_>, left: &Definition, right: &Definition) -> bool {
+    let prefix = cx.schema.keyspace.prefix.as_deref();
+    let mut pairs = vec![(left.pattern.value.clone(), right.pattern.value.clone())];
+    // Each round writes out one `key` parameter of both; keys of keys take as many rounds as they nest.
+    for _ in 0..MAX_ROUNDS {
+        let Some((pair, hole, targets)) = pairs.iter().enumerate().find_map(|(number, pair)| {
+            let names = holes(&pair.0).chain(holes(&pair.1));
+            let mut targets = names.filter_map(|name| Some((name, held(cx, left, right, name)?)));
+            targets.next().map(|(name, targets)| (number, name.to_owned(), targets))
+        }) else {
+            let with = |template| prefix.into_iter().chain([template]).collect::<Vec<_>>();
+            return pairs.iter().all(|(left, right)| share_slot(&with(left), &with(right)));
+        };
+        let (first, second) = pairs.swap_remove(pair);
+        for target in targets {
+            let written = |template| with_key(template, &hole, &target.pattern.value);
+            let (Some(first), Some(second)) = (written(&first), written(&second)) else {
+                return false;
+            };
+            pairs.push((first, second));
+        }
+    }
+    false
+}
+
+/// More than any sensible keyspace nests keys.
+const MAX_ROUNDS: usize = 64;
+
+fn holes(template: &Template) -> impl Iterator<Item = &str> {
+    template.holes().map(|hole| hole.name.as_str())
+}
+
+/// The definitions whose keys a parameter of one of the two holds.
+fn held<'a>(
+    cx: &Context<'a>,
+    left: &Definition,
+    right: &Definition,
+    name: &str,
+) -> Option<Vec<&'a Definition>> {
+    let mut params = left.params.iter().chain(&right.params);
+    let param = params.find(|param| *param.name == name)?;
+    let Type::Key(names) = &param.param.ty else { return None };
+    Some(names.iter().filter_map(|name| cx.definition(name)).collect())
+}
+
+/// A pattern with a key in place of a parameter.
+fn with_key(template: &Template, name: &str, key: &Template) -> Option<Template> {
+    let Some(hole) = template.holes().find(|hole| hole.name == name) else {
+        return Some(template.clone());
+    };
+    let text = template.as_str();
+    let (open, close) = if hole.tag { ("{{", "}}") } else { ("", "") };
+    let (before, after) = (&text[..hole.span.start], &text[hole.span.end..]);
+    Template::parse(&format!("{before}{open}{}{close}{after}", key.as_str())).ok()
 }
 
 /// The definitions that a role changes in one step with its own.
@@ -116,6 +171,22 @@ fn crossing<'a>(
 mod tests {
     use super::RULE;
     use crate::harness::{example, messages};
+
+    #[test]
+    fn a_hash_tag_may_come_with_a_key_inside_the_key() {
+        let with = |entity: &str| {
+            format!(
+                "[keyspace]\nname = \"x\"\ncluster = true\n\
+                 [keys.entity]\npattern = \"{entity}\"\ntype = \"hash\"\nttl = \"none\"\n\
+                 [keys.words]\npattern = \"words:{{of}}\"\nparams = {{ of = {{ key = \"entity\" }} }}\n\
+                 index = {{ of = \"entity\", reverse = \"back\" }}\nttl = \"none\"\n\
+                 [keys.back]\npattern = \"back:{{of}}\"\nparams = {{ of = {{ key = \"entity\" }} }}\n\
+                 type = \"set\"\nttl = \"none\"\n"
+            )
+        };
+        assert_eq!(messages(&RULE, &with("e:{#id}")), [""; 0]);
+        assert_eq!(messages(&RULE, &with("e:{id}")).len(), 1);
+    }
 
     #[test]
     fn the_example_is_reported() {

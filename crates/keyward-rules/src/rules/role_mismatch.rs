@@ -116,6 +116,24 @@ impl<'a> Part<'_, 'a> {
             return;
         }
         self.members(self.definition, &index.of, &index.of);
+        if let (Some(by), Some(of)) = (&index.by, self.cx.definition(&index.of)) {
+            let param = of.params.iter().find(|param| *param.name == by.value);
+            let field = of.fields.iter().find(|field| *field.name == by.value);
+            if let (Some(_), Some(field)) = (param, field) {
+                let (by_name, of_name) = (&by.value, &of.name.value);
+                let message = format!(
+                    "`{by_name}` is a parameter and a field of `{of_name}`: which one decides is not said"
+                );
+                let finding = Finding::new(message)
+                    .about(self.definition)
+                    .about(of)
+                    .at(&by.span, "may be either")
+                    .at(&field.name.span, "the field")
+                    .at(&of.pattern.span, "the parameter")
+                    .help(format!("rename the field, or leave `{by_name}` to the key alone"));
+                self.found.push(finding);
+            }
+        }
         if let Some(reverse) = self.partner(index.reverse.as_ref()) {
             let fits = |key_type: &KeyType| {
                 use KeyType::{Bitmap, Geo, HyperLogLog, Stream};
@@ -250,6 +268,21 @@ impl<'a> Part<'_, 'a> {
 mod tests {
     use super::RULE;
     use crate::harness::{example, findings, messages};
+
+    #[test]
+    fn what_decides_an_index_is_a_parameter_or_a_field_and_not_both() {
+        let with = |field: &str| {
+            format!(
+                "[keys.doc]\npattern = \"doc:{{author}}:{{id}}\"\nttl = \"1h\"\nfields = {{ {field} = \"text\" }}\n\
+                 [keys.docs]\npattern = \"docs:{{author}}\"\nttl = \"1h\"\nindex = {{ of = \"doc\", by = \"author\" }}\n"
+            )
+        };
+        assert_eq!(
+            messages(&RULE, &with("author")),
+            ["`author` is a parameter and a field of `doc`: which one decides is not said"]
+        );
+        assert_eq!(messages(&RULE, &with("title")), [""; 0]);
+    }
 
     #[test]
     fn the_example_is_reported() {

@@ -1,5 +1,6 @@
 use crate::live::{Case, Wording};
 use crate::rule::rule;
+use keyward_fact::Size;
 
 rule! {
     /// ## What it does
@@ -30,6 +31,17 @@ rule! {
     /// SET visits:home 42
     /// ```
     live Lifetime, Error, Recommended
+}
+
+/// Whether what a server says of a setting is not what a schema asks for.
+pub fn breaks(name: &str, want: &str, got: &str) -> bool {
+    if name == "maxmemory" {
+        let bytes = |text: &str| {
+            text.parse::<u64>().ok().or_else(|| Some(text.parse::<Size>().ok()?.bytes()))
+        };
+        return bytes(want).is_none() || bytes(want) != bytes(got);
+    }
+    !want.eq_ignore_ascii_case(got.trim())
 }
 
 fn word(case: &Case<'_>) -> Wording {

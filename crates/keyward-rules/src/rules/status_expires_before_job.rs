@@ -4,6 +4,7 @@ use crate::rule::rule;
 use crate::rules::Rule;
 use keyward_fact::Duration;
 use keyward_schema::model::{Role, Ttl};
+use keyward_schema::span::Spanned;
 
 /// How long a job may wait, unless `[rules]` says otherwise.
 const WAIT: Duration = Duration::from_hours(24);
@@ -75,11 +76,18 @@ fn check<'a>(cx: &Context<'a>, out: &mut Findings<'a>) {
         .about(status)
         .about(queue)
         .at(&ttl.span, format!("kept for {}", kept.human()));
-        if let Some(dead_ttl) = dead_ttl.filter(|dead| dead.longest().is_some_and(|it| it > kept)) {
-            let kept = dead_ttl.longest().unwrap_or_default().human();
+        let outlives = |dead: &&Spanned<Ttl>| match dead.longest() {
+            Some(longest) => longest > kept,
+            None => !dead.expires(),
+        };
+        if let Some(dead_ttl) = dead_ttl.filter(outlives) {
+            let label = match dead_ttl.longest() {
+                Some(longest) => format!("a failed job is kept for {}", longest.human()),
+                None => "a failed job is kept for ever".to_owned(),
+            };
             out.add(
                 finding
-                    .at(&dead_ttl.span, format!("a failed job is kept for {kept}"))
+                    .at(&dead_ttl.span, label)
                     .help(format!("give `{name}` at least the TTL of the dead letters")),
             );
         } else if kept < wait {
@@ -116,6 +124,22 @@ mod tests {
            ├ help: give `job_status` at least the TTL of the dead letters
            ╰ note: `keyward explain status-expires-before-job`
         "#);
+    }
+
+    #[test]
+    fn dead_letters_that_never_expire_outlive_any_status_that_does() {
+        let with = |status: &str| {
+            format!(
+                "[keys.jobs]\npattern = \"queue:{{name}}\"\nqueue = {{ dead_letter = \"dead\", status = \"status\" }}\n\
+                 [keys.dead]\npattern = \"dead:{{name}}\"\ntype = \"list\"\nttl = \"none\"\n\
+                 [keys.status]\npattern = \"status:{{job_id}}\"\ntype = \"hash\"\nttl = \"{status}\"\n"
+            )
+        };
+        assert_eq!(
+            messages(&RULE, &with("30d")),
+            ["`status` may expire before the job in `jobs` does"]
+        );
+        assert_eq!(messages(&RULE, &with("none")), [""; 0]);
     }
 
     #[test]

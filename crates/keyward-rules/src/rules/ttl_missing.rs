@@ -29,6 +29,12 @@ rule! {
     live Lifetime, Error, Recommended
 }
 
+/// Whether a key breaks it that must expire, by what is left of its TTL.
+#[inline]
+pub fn breaks(must_expire: bool, remaining: Option<u64>) -> bool {
+    must_expire && remaining.is_none()
+}
+
 fn word(case: &Case<'_>) -> Wording {
     let declared = case.detail.unwrap_or("one");
     Wording::new(format!("keys of `{}` have no TTL", case.name()))

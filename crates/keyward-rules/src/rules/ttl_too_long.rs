@@ -30,6 +30,16 @@ rule! {
     live Lifetime, Error, Recommended
 }
 
+/// How much longer than declared a key may live: a file says when it was written in whole seconds, and keys are still
+/// written while that is noted. In milliseconds.
+const FORGIVEN: u64 = 2_000;
+
+/// Whether a key breaks it that must expire within a bound; both in milliseconds.
+#[inline]
+pub fn breaks(bound: u64, remaining: u64) -> bool {
+    remaining > bound.saturating_add(FORGIVEN)
+}
+
 fn word(case: &Case<'_>) -> Wording {
     let longest = case.detail.unwrap_or("declared");
     Wording::new(format!("keys of `{}` live longer than {longest}", case.name()))

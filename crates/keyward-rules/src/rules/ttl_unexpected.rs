@@ -27,6 +27,12 @@ rule! {
     live Lifetime, Error, Recommended
 }
 
+/// Whether a key breaks it that must not expire, by what is left of its TTL.
+#[inline]
+pub fn breaks(must_stay: bool, remaining: Option<u64>) -> bool {
+    must_stay && remaining.is_some()
+}
+
 fn word(case: &Case<'_>) -> Wording {
     Wording::new(format!("keys of `{}` will expire", case.name()))
         .help("find who sets the TTL and PERSIST the keys, or declare the TTL")

@@ -5,7 +5,8 @@ use keyward_pattern::DefinitionId;
 
 rule! {
     /// ## What it does
-    /// Reports a definition whose keys have no longest one, in a keyspace without `max_key_len`.
+    /// Reports a definition whose keys have no longest one, in a keyspace without `max_key_len`. With
+    /// it, builders refuse longer keys, and parsers and audits count them to no definition.
     ///
     /// ## Why is this bad
     /// Whoever picks the value of the parameter picks the length of the key: a search text of a

@@ -9,7 +9,8 @@ rule! {
     /// ## What it does
     /// Reports an `allow` that accepts nothing, because its rule finds nothing there. An `allow` of
     /// a rule that is off is left alone, and so is one of a rule that looks at keys: only an audit
-    /// knows whether it has something to accept.
+    /// knows whether it has something to accept. An `allow` of a rule that also compares schemas is
+    /// judged when several are checked together.
     ///
     /// ## Why is this bad
     /// What it excused has been mended, or never was there. Left standing, it will hide the next
@@ -39,6 +40,7 @@ fn check<'a>(cx: &Context<'a>, out: &mut Findings<'a>) {
             let judged = Rule::parse(&allow.rule).is_some_and(|rule| {
                 rule != rules::LAST
                     && !rule.is_live()
+                    && !(cx.alone && rule.compares().is_some())
                     && cx.settings.severity(rule) != Severity::Off
             });
             if judged {
@@ -103,6 +105,17 @@ allow = [{ rule = "missing-ttl", reason = "here" }]
 pattern = "profile:{user_id}"
 ttl = "1h"
 allow = [{ rule = "ttl-missing", reason = "the old service forgets it" }]
+"#;
+        assert_eq!(messages(&RULE, schema), [""; 0]);
+    }
+
+    #[test]
+    fn what_only_another_schema_can_show_is_left_alone() {
+        let schema = r#"
+[keys.profile]
+pattern = "profile:{user_id}"
+ttl = "1h"
+allow = [{ rule = "overlapping-patterns", reason = "the old service reads it too" }]
 "#;
         assert_eq!(messages(&RULE, schema), [""; 0]);
     }

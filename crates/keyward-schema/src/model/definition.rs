@@ -16,8 +16,6 @@ pub struct ParamDeclaration {
     pub encode_span: Option<Span>,
     /// What it means, for people
     pub doc: Option<Spanned<String>>,
-    /// The text pipeline that makes it from human text
-    pub from: Option<Spanned<String>>,
     /// Whether reports must mask it; yes unless `pii = false`
     pub pii: bool,
 }

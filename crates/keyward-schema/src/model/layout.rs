@@ -1,6 +1,8 @@
 //! `[layout]`: the shape that every pattern follows.
 
+use super::Lifecycle;
 use crate::span::Spanned;
+use keyward_fact::KeyType;
 
 /// `[layout]`: the shape that every pattern follows.
 #[derive(Debug, Clone)]
@@ -11,6 +13,19 @@ pub struct Layout {
     pub slots: Vec<Slot>,
     /// Words with a meaning of their own (`all`, `active`, `default`)
     pub reserved: Vec<Spanned<String>>,
+    /// What words of its slots say about their keys
+    pub means: Vec<(Spanned<String>, Spanned<Meaning>)>,
+}
+
+/// What a word says about the keys that have it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Meaning {
+    /// They are of this type
+    Type(KeyType),
+    /// They have the role of this name
+    Role(&'static str),
+    /// They have this lifecycle
+    Lifecycle(Lifecycle),
 }
 
 /// One slot of the layout's shape.
@@ -26,6 +41,18 @@ pub struct Slot {
     pub rest: bool,
     /// The words allowed here
     pub words: Option<Words>,
+}
+
+impl Slot {
+    /// Every word that may stand here.
+    pub fn words(&self) -> impl Iterator<Item = &str> {
+        let lists: Vec<&[Spanned<String>]> = match &self.words {
+            None => Vec::new(),
+            Some(Words::Fixed(words)) => vec![words],
+            Some(Words::By { words, .. }) => words.iter().map(|(_, words)| &words[..]).collect(),
+        };
+        lists.into_iter().flatten().map(|word| word.value.as_str())
+    }
 }
 
 /// The words allowed in a slot.

@@ -7,6 +7,7 @@
 mod definition;
 mod derived;
 mod event;
+mod generate;
 mod layout;
 mod migration;
 mod role;
@@ -20,7 +21,8 @@ pub use definition::{
 };
 pub use derived::Derived;
 pub use event::{Binding, BindingSource, Event, Invalidation};
-pub use layout::{Layout, Slot, Words};
+pub use generate::{Generate, JavaTarget, RustTarget};
+pub use layout::{Layout, Meaning, Slot, Words};
 pub use migration::{Migration, Phase, Rename};
 pub use role::{
     Algorithm, Counter, Index, Limit, Lock, OnOutage, Queue, Quota, RateLimit, Role, SessionRole,
@@ -45,6 +47,8 @@ pub struct Schema {
     pub server: Server,
     /// `[alerts]`
     pub alerts: Alerts,
+    /// `[generate]`
+    pub generate: Generate,
     /// `[defaults]`
     pub defaults: Defaults,
     /// `[rules]`

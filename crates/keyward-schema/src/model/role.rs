@@ -27,18 +27,22 @@ pub enum Role {
 }
 
 impl Role {
+    /// The words of all roles, in the order of the enum.
+    pub const NAMES: [&'static str; 9] =
+        ["counter", "quota", "rate_limit", "lock", "queue", "session", "index", "flag", "ranking"];
+
     /// The word in a schema.
     pub fn name(&self) -> &'static str {
         match self {
-            Role::Counter(_) => "counter",
-            Role::Quota(_) => "quota",
-            Role::RateLimit(_) => "rate_limit",
-            Role::Lock(_) => "lock",
-            Role::Queue(_) => "queue",
-            Role::Session(_) => "session",
-            Role::Index(_) => "index",
-            Role::Flag => "flag",
-            Role::Ranking => "ranking",
+            Role::Counter(_) => Role::NAMES[0],
+            Role::Quota(_) => Role::NAMES[1],
+            Role::RateLimit(_) => Role::NAMES[2],
+            Role::Lock(_) => Role::NAMES[3],
+            Role::Queue(_) => Role::NAMES[4],
+            Role::Session(_) => Role::NAMES[5],
+            Role::Index(_) => Role::NAMES[6],
+            Role::Flag => Role::NAMES[7],
+            Role::Ranking => Role::NAMES[8],
         }
     }
 }

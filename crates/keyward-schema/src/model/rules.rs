@@ -52,6 +52,15 @@ impl Severity {
     /// All of them, the most serious first.
     pub const ALL: [Severity; 3] = [Severity::Error, Severity::Warn, Severity::Off];
 
+    /// The word before a message.
+    pub fn label(self) -> &'static str {
+        match self {
+            Severity::Error => "error",
+            Severity::Warn => "warning",
+            Severity::Off => "note",
+        }
+    }
+
     /// The word in a schema.
     pub fn name(self) -> &'static str {
         match self {

@@ -25,22 +25,26 @@ pub enum Policy {
     Noeviction,
     AllkeysLru,
     AllkeysLfu,
+    AllkeysLrm,
     AllkeysRandom,
     VolatileLru,
     VolatileLfu,
+    VolatileLrm,
     VolatileRandom,
     VolatileTtl,
 }
 
 impl Policy {
     /// All policies, in the order of the enum.
-    pub const ALL: [Policy; 8] = [
+    pub const ALL: [Policy; 10] = [
         Policy::Noeviction,
         Policy::AllkeysLru,
         Policy::AllkeysLfu,
+        Policy::AllkeysLrm,
         Policy::AllkeysRandom,
         Policy::VolatileLru,
         Policy::VolatileLfu,
+        Policy::VolatileLrm,
         Policy::VolatileRandom,
         Policy::VolatileTtl,
     ];
@@ -51,9 +55,11 @@ impl Policy {
             Policy::Noeviction => "noeviction",
             Policy::AllkeysLru => "allkeys-lru",
             Policy::AllkeysLfu => "allkeys-lfu",
+            Policy::AllkeysLrm => "allkeys-lrm",
             Policy::AllkeysRandom => "allkeys-random",
             Policy::VolatileLru => "volatile-lru",
             Policy::VolatileLfu => "volatile-lfu",
+            Policy::VolatileLrm => "volatile-lrm",
             Policy::VolatileRandom => "volatile-random",
             Policy::VolatileTtl => "volatile-ttl",
         }
@@ -61,7 +67,8 @@ impl Policy {
 
     /// Whether the server may evict a key without a TTL.
     pub fn evicts_persistent(self) -> bool {
-        matches!(self, Policy::AllkeysLru | Policy::AllkeysLfu | Policy::AllkeysRandom)
+        use Policy::{AllkeysLfu, AllkeysLrm, AllkeysLru, AllkeysRandom};
+        matches!(self, AllkeysLru | AllkeysLfu | AllkeysLrm | AllkeysRandom)
     }
 
     /// Whether the server may evict a key with a TTL before it ends.

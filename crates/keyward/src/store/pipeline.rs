@@ -159,7 +159,9 @@ impl<'s> Pipeline<'s> {
         let (core, definitions) = (self.core, self.definitions.clone());
         let ran = self.send().await;
         ran.inspect_err(|error| {
-            definitions.iter().for_each(|definition| core.failures.note(definition, error));
+            for definition in &definitions {
+                core.failures.note(definition, error);
+            }
         })
     }
 

@@ -77,6 +77,9 @@ impl Calls {
 /// Makes sense of the answers to the main part.
 pub(crate) type Read<'s, R> = Box<dyn FnOnce(Answers) -> Result<R, Error> + Send + 's>;
 
+/// What a request sends and what it makes of the answers, or the answer where that is known.
+pub(crate) type Split<'s, R> = Result<(Calls, Read<'s, R>), Result<R, Error>>;
+
 /// Something to do at a server. `.await` does it; [`Pipeline::add`](crate::Pipeline::add) does it
 /// together with others.
 #[must_use = "nothing is sent until it is awaited or its pipeline is run"]
@@ -130,7 +133,7 @@ impl<'s, R: Send + 's> Request<'s, R> {
     }
 
     /// What it sends and what it makes of the answers, for a pipeline.
-    pub(crate) fn split(self) -> (&'static str, Result<(Calls, Read<'s, R>), Result<R, Error>>) {
+    pub(crate) fn split(self) -> (&'static str, Split<'s, R>) {
         let work = match self.work {
             Work::Known(answer) => Err(answer),
             Work::Ask(calls, read) => Ok((calls, read)),

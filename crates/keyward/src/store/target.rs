@@ -18,7 +18,7 @@ use redis::cluster_routing::{RoutingInfo, SingleNodeRoutingInfo};
 pub(super) enum Target {
     Single(Client),
     #[cfg(feature = "cluster")]
-    Cluster(Cluster),
+    Cluster(Box<Cluster>),
     Sentinel(Mutex<SentinelClient>),
 }
 
@@ -46,7 +46,8 @@ impl Target {
             }
             #[cfg(feature = "cluster")]
             Address::Cluster(nodes) => {
-                Cluster::new(nodes, timeouts, root).map(Target::Cluster).map_err(settings)
+                let cluster = Cluster::new(nodes, timeouts, root).map_err(settings)?;
+                Ok(Target::Cluster(Box::new(cluster)))
             }
             #[cfg(not(feature = "cluster"))]
             Address::Cluster(_) => Err(super::address::missing("cluster", "redis+cluster://")),

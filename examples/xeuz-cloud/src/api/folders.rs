@@ -44,6 +44,8 @@ pub async fn add(
     app.require(Permission::Editor, user_id, parent_id).await?;
     app.database.add_folder(folder_id, parent_id, name.as_str()).await?;
     app.tell(events::SubfolderCreated { parent_id }).await;
+    // Whoever asked for it before was told that there is none, which is remembered for a while.
+    app.tell(events::ShareUpdated { folder_id }).await;
     Ok(StatusCode::CREATED)
 }
 

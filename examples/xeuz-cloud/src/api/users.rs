@@ -28,6 +28,8 @@ pub async fn add(
     Json(add): Json<Add>,
 ) -> Result<(StatusCode, Json<RoleBody>), Problem> {
     let role = app.database.add_user(user_id, add.name.as_str()).await?;
+    // Whoever asked for the folder before was told that there is none.
+    app.tell(events::ShareUpdated { folder_id: user_id }).await;
     Ok((StatusCode::CREATED, Json(RoleBody { role })))
 }
 

@@ -185,6 +185,7 @@ fn the_nightly_job_sets_every_counter_from_the_database() {
     let redis = redis(Flavor::Redis);
     let app = App::start(&redis.url()).with_people();
     app.upload(BOB, id(1), BOB, "a.pdf", 300).is(201);
+    assert_eq!(app.used(BOB), 300);
     redis.command(&["SET", &format!("xc:quota:{BOB}:used"), "7"]);
     redis.command(&["SET", &format!("xc:quota:{EVE}:used"), "7"]);
     assert_eq!((app.used(BOB), app.used(EVE)), (7, 7));

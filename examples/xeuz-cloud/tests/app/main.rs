@@ -5,6 +5,7 @@ mod documents;
 mod harness;
 mod invalidation;
 mod keyspace;
+mod lost;
 mod outage;
 
 // What tests know of Redis they know from the same schema.

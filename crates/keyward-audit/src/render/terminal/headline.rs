@@ -166,5 +166,10 @@ pub fn summary(report: &Report, style: &Style) -> String {
     };
     let colon = if report.schemas.is_empty() && report.baseline.is_none() { " " } else { ": " };
     let partial = if report.source.complete { "" } else { "; not everything was seen" };
-    format!("{keys}{size}{declared}{colon}{found}{partial}")
+    let unread = if report.source.values_unread && !report.schemas.is_empty() {
+        "; lengths and fields were not read"
+    } else {
+        ""
+    };
+    format!("{keys}{size}{declared}{colon}{found}{partial}{unread}")
 }

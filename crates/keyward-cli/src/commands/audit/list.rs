@@ -2,7 +2,6 @@
 
 use crate::failure::{Failure, Result};
 use keyward_audit::{Listener, Row};
-use keyward_fact::{visible, visible_json};
 use serde_json::json;
 use std::fmt::Write as _;
 use std::fs::File;
@@ -14,11 +13,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 pub(super) struct List {
     shared: Arc<Mutex<Sink>>,
     path: Option<PathBuf>,
-    line: Line,
+    line: fn(&Row<'_>, &mut String),
 }
-
-/// Writes one key.
-type Line = fn(&Row<'_>, &mut Vec<u8>) -> io::Result<()>;
 
 struct Sink {
     out: BufWriter<Box<dyn Write + Send>>,
@@ -27,7 +23,7 @@ struct Sink {
 }
 
 const COLUMNS: &str =
-    "db,key,key_hex,schema,definition,class,type,encoding,ttl_ms,expired,length,bytes,findings\n";
+    "db,key,schema,definition,class,type,encoding,ttl_ms,expired,length,bytes,findings,key_hex\n";
 
 impl List {
     /// One object a line.
@@ -40,7 +36,7 @@ impl List {
         List::open(path, row, COLUMNS)
     }
 
-    fn open(path: Option<&Path>, line: Line, head: &str) -> Result<Self> {
+    fn open(path: Option<&Path>, line: fn(&Row<'_>, &mut String), head: &str) -> Result<Self> {
         let out: Box<dyn Write + Send> = match path {
             None => Box::new(io::stdout()),
             Some(path) => {
@@ -48,20 +44,18 @@ impl List {
             }
         };
         let mut sink = Sink { out: BufWriter::new(out), failed: None };
-        sink.write(head.as_bytes());
+        sink.write(head);
         Ok(List { shared: Arc::new(Mutex::new(sink)), path: path.map(Path::to_owned), line })
     }
 
     /// Writes a line for every key that it is told of.
     pub(super) fn listener(&self) -> Listener {
         let (shared, line) = (self.shared.clone(), self.line);
-        let mut text = Vec::new();
+        let mut text = String::new();
         Box::new(move |row| {
             text.clear();
-            match line(row, &mut text) {
-                Ok(()) => lock(&shared).write(&text),
-                Err(error) => lock(&shared).fail(error),
-            }
+            line(row, &mut text);
+            lock(&shared).write(&text);
         })
     }
 
@@ -80,14 +74,10 @@ impl List {
 }
 
 impl Sink {
-    fn write(&mut self, text: &[u8]) {
+    fn write(&mut self, text: &str) {
         if self.failed.is_none() {
-            self.failed = self.out.write_all(text).err();
+            self.failed = self.out.write_all(text.as_bytes()).err();
         }
-    }
-
-    fn fail(&mut self, error: io::Error) {
-        self.failed.get_or_insert(error);
     }
 }
 
@@ -95,68 +85,53 @@ fn lock(shared: &Mutex<Sink>) -> MutexGuard<'_, Sink> {
     shared.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The key as it is where that is asked for, and its bytes where they are not UTF-8.
-fn object(row: &Row<'_>, out: &mut Vec<u8>) -> io::Result<()> {
-    let exact = row.exact.and_then(|key| str::from_utf8(key).ok());
-    let mut object = json!({
+fn object(row: &Row<'_>, out: &mut String) {
+    let object = json!({
         "db": row.db,
-        "key": exact.unwrap_or(row.key.as_str()),
+        "key": row.key,
         "schema": row.schema,
         "definition": row.definition,
         "class": row.class,
         "type": row.key_type,
-        "encoding": row.observed.encoding.map(keyward_fact::Encoding::name),
+        "encoding": row.encoding.map(keyward_fact::Encoding::name),
         "ttl_ms": row.ttl,
         "expired": row.expired,
-        "length": row.observed.length,
-        "bytes": row.observed.bytes,
+        "length": row.length,
+        "bytes": row.bytes,
         "findings": row.findings,
+        "key_hex": row.hex,
     });
-    if let Some(hex) = hex(row) {
-        object["key_hex"] = hex.into();
-    }
-    writeln!(out, "{}", visible_json(object.to_string()))
+    let _ = writeln!(out, "{object}");
 }
 
-fn row(row: &Row<'_>, out: &mut Vec<u8>) -> io::Result<()> {
+fn row(row: &Row<'_>, out: &mut String) {
     let number = |number: Option<u64>| number.map_or_else(String::new, |number| number.to_string());
-    let exact = row.exact.and_then(|key| str::from_utf8(key).ok());
-    let key = exact.map(|key| visible(&key.replace('\\', "\\\\")).into_owned());
     let cells = [
         row.db.to_string(),
-        defused(key.as_deref().unwrap_or(row.key.as_str())),
-        hex(row).unwrap_or_default(),
+        defused(row.key.as_str()),
         defused(row.schema.unwrap_or_default()),
         defused(row.definition.unwrap_or_default()),
         row.class.to_owned(),
         defused(row.key_type),
-        row.observed.encoding.map_or_else(String::new, |it| it.name().to_owned()),
+        row.encoding.map_or_else(String::new, |it| it.name().to_owned()),
         number(row.ttl),
         row.expired.to_string(),
-        number(row.observed.length),
-        number(row.observed.bytes),
+        number(row.length),
+        number(row.bytes),
         row.findings.iter().map(|rule| rule.name()).collect::<Vec<_>>().join(" "),
+        row.hex.clone().unwrap_or_default(),
     ];
-    let mut writer = csv::WriterBuilder::new().buffer_capacity(256).from_writer(out);
-    writer.write_record(&cells)?;
-    writer.flush()
+    let mut writer = csv::WriterBuilder::new().buffer_capacity(512).from_writer(Vec::new());
+    // Writing to memory cannot fail, and all cells are text.
+    let line = writer.write_record(&cells).ok().and_then(|()| writer.into_inner().ok());
+    out.push_str(&String::from_utf8_lossy(&line.unwrap_or_default()));
 }
 
-/// The bytes of a key that is shown and is not UTF-8.
-fn hex(row: &Row<'_>) -> Option<String> {
-    let bytes = row.exact.filter(|key| str::from_utf8(key).is_err())?;
-    Some(bytes.iter().fold(String::new(), |mut hex, byte| {
-        let _ = write!(hex, "{byte:02x}");
-        hex
-    }))
-}
-
-/// A cell that a spreadsheet does not take for a formula: what begins one is escaped, as control characters are.
+/// A cell that no spreadsheet takes for a formula.
 fn defused(text: &str) -> String {
-    match text.chars().next() {
-        Some(first @ ('=' | '+' | '-' | '@')) => {
-            format!("\\x{:02x}{}", first as u32, &text[first.len_utf8()..])
-        }
-        Some(_) | None => visible(text).into_owned(),
+    if text.starts_with(['=', '+', '-', '@', '\t', '\r']) {
+        format!("'{text}")
+    } else {
+        text.to_owned()
     }
 }

@@ -1,6 +1,7 @@
 //! Why a key belongs to no definition, in words.
 
 use crate::output::{ERROR, HELP, printable};
+use keyward_fact::thousands;
 use keyward_pattern::Keyspace;
 use keyward_schema::model::Definition;
 use keyward_schema::{Neighbour, Neighbours, NothingNear, Parting, Schema};
@@ -74,6 +75,13 @@ fn reason_at(at: usize, parting: &Parting) -> String {
         Parting::Short { expected } => format!("it ends where `{expected}` is expected"),
         Parting::Long { found } => {
             format!("segment {at}, `{}`, is one too many", shown(found.as_bytes()))
+        }
+        Parting::TooLong { len, max } => {
+            format!(
+                "it has {} bytes, and `max_key_len` allows {}",
+                thousands(*len as u64),
+                thousands(*max)
+            )
         }
         _ => "every segment fits, but not all of them together".to_owned(),
     }

@@ -1,9 +1,9 @@
 //! What a person types for a parameter, in the spelling of its type.
 
 use crate::args::Binding;
-use keyward_pattern::{Definition, Param, Type};
+use keyward_pattern::{Definition, Param, Type, Value};
 use std::borrow::Cow;
-use std::net::Ipv6Addr;
+use std::net::{IpAddr, Ipv6Addr};
 
 /// Hands on the values by parameter; where the type leaves no doubt about what is meant, in its
 /// spelling.
@@ -34,7 +34,9 @@ fn spell(param: &Param, value: &str) -> Option<String> {
     if has(&Type::Ip)
         && let Ok(address) = value.parse::<Ipv6Addr>()
     {
-        return Some(format!("{:032x}", address.to_bits()));
+        let mut spelled = String::new();
+        Value::from(IpAddr::from(address)).write(&mut spelled);
+        return Some(spelled);
     }
     if has(&Type::Uuid) && is_uuid(value) {
         return Some(value.to_ascii_lowercase());
@@ -60,6 +62,7 @@ mod tests {
         let ip = Param::from(Type::Ip);
         let digits = "20010db8000000000000000000000001";
         assert_eq!(spell(&ip, "2001:db8::1").as_deref(), Some(digits));
+        assert_eq!(spell(&ip, "::ffff:192.168.1.1").as_deref(), Some("192.168.1.1"));
         assert_eq!(spell(&ip, "192.168.1.1"), None);
         assert_eq!(spell(&ip, digits), None);
         assert_eq!(spell(&Param::from(Type::Text), "2001:db8::1"), None);

@@ -46,7 +46,7 @@ impl Building<'_> {
             literal_len: literal_len.sum::<usize>() + prefix_len,
             parts,
             glob: compiled.and_then(|it| it.glob_named(&[]).ok()).unwrap_or_default(),
-            shadowed: compiled.is_some_and(|it| it.is_shadowed()),
+            shadowed: compiled.is_some_and(|it| it.is_partial()),
             tagged: compiled.is_some_and(|it| it.has_tag()),
             examples: definition.examples.iter().map(|example| whole(example)).collect(),
             ty: definition.key_type.as_ref().map(|ty| ty.name().to_owned()),
@@ -69,9 +69,17 @@ impl Building<'_> {
             ttl: definition.ttl.as_ref().map(|ttl| ttl_of(ttl)),
             max_len: definition.max_len.as_ref().map(|len| len.value),
             max_bytes: definition.max_bytes.as_ref().map(|size| size.bytes()),
+            cache_name: self.cache_name(definition),
             behaviour: behaviour(definition),
             former: Vec::new(),
         }
+    }
+
+    fn cache_name(&self, definition: &Definition) -> Option<String> {
+        let java = self.schema.generate.java.as_ref();
+        let id = || Some(definition.name.value.clone());
+        let name = || java.map_or_else(id, |it| it.cache_name(definition, &self.schema.keyspace));
+        definition.is_spring_cache().then(name).flatten()
     }
 
     fn value(&self, value: &model::Value) -> Value {

@@ -45,7 +45,7 @@ impl Building<'_> {
             Type::Ip => Some("ip"),
             _ => None,
         };
-        let own = own.filter(|_| !encoded);
+        let own = own.filter(|_| !encoded && param.except.is_empty());
         let kind = own.unwrap_or(match &param.ty {
             Type::Enum(_) => "enum",
             Type::Key(_) => "key",

@@ -38,6 +38,10 @@ public final class SpringRunner {
             expressions.put((String) type.getField(constant.getName()).get(null), (String) constant.get(null));
         }
         caches += expressions.size();
+        var definitions = type.getDeclaredField("DEFINITIONS");
+        definitions.setAccessible(true);
+        Map<String, String> cacheOf = new HashMap<>();
+        ((Map<?, ?>) definitions.get(null)).forEach((cache, definition) -> cacheOf.put((String) definition, (String) cache));
         Map<?, ?> bound = (Map<?, ?>) document.get("prefix");
         Map<?, ?> configurations;
         if (bound.isEmpty()) {
@@ -53,7 +57,7 @@ public final class SpringRunner {
             Map<?, ?> vector = (Map<?, ?>) each;
             String definition = (String) vector.get("definition");
             Map<?, ?> params = (Map<?, ?>) vector.get("params");
-            if (!expressions.containsKey(definition) || params.values().stream().anyMatch(Json.Bytes.class::isInstance)) {
+            if (!cacheOf.containsKey(definition) || params.values().stream().anyMatch(Json.Bytes.class::isInstance)) {
                 continue;
             }
             if (!orders.containsKey(definition)) {
@@ -64,8 +68,8 @@ public final class SpringRunner {
                 values.keySet().forEach(it -> order.add((String) it));
                 orders.put(definition, order);
             }
-            RedisCacheConfiguration configuration = (RedisCacheConfiguration) configurations.get(definition);
-            check(name, expressions.get(definition), orders.get(definition), configuration, vector);
+            RedisCacheConfiguration configuration = (RedisCacheConfiguration) configurations.get(cacheOf.get(definition));
+            check(name, expressions.get(cacheOf.get(definition)), orders.get(definition), configuration, vector);
         }
     }
 

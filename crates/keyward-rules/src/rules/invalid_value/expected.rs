@@ -1,14 +1,16 @@
-//! Whether bytes are what a definition declares.
+//! What a value must be, and whether bytes are that.
 
-use keyward_rdb::Piece;
+use keyward_fact::Piece;
 use keyward_schema::model::{JsonType, Value};
 
-/// How much of a value is looked at.
-pub(crate) const LOOKED_AT: usize = 256;
+/// How many bytes of a value are looked at.
+pub const LOOKED_AT: usize = 256;
 
 /// What a value must be, ready to be asked for each one.
 #[derive(Debug, Clone)]
-pub(crate) enum Expected {
+#[non_exhaustive]
+#[allow(missing_docs, reason = "each is what its name says")]
+pub enum Expected {
     Anything,
     Text,
     Int,
@@ -24,7 +26,8 @@ pub(crate) enum Expected {
 }
 
 impl Expected {
-    pub(crate) fn new(value: &Value) -> Self {
+    /// What a declared value must be.
+    pub fn new(value: &Value) -> Self {
         match value {
             Value::Bytes | Value::Ref { .. } | Value::Key(_) => Expected::Anything,
             Value::Text => Expected::Text,
@@ -47,7 +50,7 @@ impl Expected {
     }
 
     /// How it is called in a message: `… is no uint`.
-    pub(crate) fn name(&self) -> String {
+    pub fn name(&self) -> String {
         match self {
             Expected::Anything => "value".to_owned(),
             Expected::Text => "UTF-8 text".to_owned(),
@@ -75,13 +78,13 @@ impl Expected {
     }
 
     /// Whether there is anything to ask.
-    pub(crate) fn asks(&self) -> bool {
+    pub fn asks(&self) -> bool {
         !matches!(self, Expected::Anything)
     }
 
     /// Whether a value is one. Of a long one only the beginning is there.
     #[inline]
-    pub(crate) fn takes(&self, piece: Piece<'_>) -> bool {
+    pub fn takes(&self, piece: Piece<'_>) -> bool {
         !self.asks() || self.is(piece)
     }
 

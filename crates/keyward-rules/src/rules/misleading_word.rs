@@ -1,0 +1,148 @@
+use crate::context::Context;
+use crate::finding::{Finding, Findings};
+use crate::rule::rule;
+use crate::segment::{Content, segments, within};
+use keyward_schema::model::{Definition, Meaning};
+
+rule! {
+    /// ## What it does
+    /// Reports a pattern with a word whose meaning in `[layout] means` the definition contradicts: a
+    /// type, a role or a lifecycle.
+    ///
+    /// ## Why is this bad
+    /// People read the key and believe it. Whoever sees `user:balance:list:42` sends `LRANGE`, and gets
+    /// `WRONGTYPE` for an answer, because a set is stored there.
+    ///
+    /// ## Example
+    /// ```toml
+    /// [layout]
+    /// shape = "<module>:<business>:<type>:<identifier...>"
+    /// type = ["cache", "list", "set"]
+    /// means = { cache = "cache", list = "list", set = "set" }
+    ///
+    /// [keys.balance]
+    /// pattern = "user:balance:list:{user_id}"
+    /// type = "set"
+    /// ttl = "1h"
+    /// ```
+    ///
+    /// ## Use instead
+    /// ```toml
+    /// [layout]
+    /// shape = "<module>:<business>:<type>:<identifier...>"
+    /// type = ["cache", "list", "set"]
+    /// means = { cache = "cache", list = "list", set = "set" }
+    ///
+    /// [keys.balance]
+    /// pattern = "user:balance:set:{user_id}"
+    /// type = "set"
+    /// ttl = "1h"
+    /// ```
+    Shape, Error, Recommended
+}
+
+fn check<'a>(cx: &Context<'a>, out: &mut Findings<'a>) {
+    let Some(layout) = &cx.schema.layout else { return };
+    for definition in &cx.schema.keys {
+        let segments = segments(&definition.pattern, *cx.schema.keyspace.separator);
+        for (segment, slot) in segments.into_iter().zip(&layout.slots) {
+            let Content::Literal(word) = &segment.content else { continue };
+            if !slot.words().any(|known| known == word) {
+                continue;
+            }
+            let meaning = layout.means.iter().find(|(known, _)| known.value == *word);
+            let Some((_, meaning)) = meaning else { continue };
+            let Some((said, is)) = contradiction(definition, meaning) else { continue };
+            let (name, span) = (&definition.name.value, within(&definition.pattern, segment.range));
+            out.add(
+                Finding::new(format!(
+                    "`{word}` in the pattern of `{name}` says {said}, but it {is}"
+                ))
+                .about(definition)
+                .at(&span, format!("says {said}"))
+                .at(&meaning.span, "its meaning")
+                .help("use the word for what it is, or correct the definition"),
+            );
+        }
+    }
+}
+
+/// What the word says and what the definition says, if they differ. What it does not say is not judged.
+fn contradiction(definition: &Definition, meaning: &Meaning) -> Option<(String, String)> {
+    match meaning {
+        Meaning::Type(said) => {
+            let is = definition.key_type.as_ref().filter(|is| is.value != *said)?;
+            Some((format!("type `{said}`"), format!("has the type `{}`", is.value)))
+        }
+        Meaning::Role(said) => {
+            let is = definition.role.as_ref().map(|role| role.name());
+            let said_so = is == Some(*said);
+            let is = is.map_or("has no role".to_owned(), |is| format!("has the role `{is}`"));
+            (!said_so).then(|| (format!("role `{said}`"), is))
+        }
+        Meaning::Lifecycle(said) => {
+            let is = definition.lifecycle;
+            let differs = || {
+                (
+                    format!("lifecycle `{}`", said.name()),
+                    format!("has the lifecycle `{}`", is.name()),
+                )
+            };
+            (is != *said).then(differs)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::RULE;
+    use crate::harness::{example, messages};
+
+    #[test]
+    fn the_example_is_reported() {
+        insta::assert_snapshot!(example(&RULE), @r#"
+        error[misleading-word]: `list` in the pattern of `balance` says type `list`, but it has the type `set`
+          ╭▸ keyward.toml:8:25
+          │
+        5 │ means = { cache = "cache", list = "list", set = "set" }
+          │                                   ────── its meaning
+          ┆
+        8 │ pattern = "user:balance:list:{user_id}"
+          │                         ━━━━ says type `list`
+          │
+          ├ help: use the word for what it is, or correct the definition
+          ╰ note: `keyward explain misleading-word`
+        "#);
+    }
+
+    #[test]
+    fn a_word_may_mean_a_role_or_a_lifecycle() {
+        let schema = r#"
+[layout]
+shape = "<type>:<identifier...>"
+type = ["cache", "lock", "other"]
+means = { cache = "cache", lock = "lock" }
+[keys.lock]
+pattern = "lock:{name}"
+lock = {}
+ttl = "1m"
+[keys.no_lock]
+pattern = "lock:other:{name}"
+ttl = "1m"
+[keys.kept]
+pattern = "cache:{name}"
+type = "hash"
+ttl = "none"
+[keys.other]
+pattern = "other:cache:{name}"
+ttl = "none"
+"#;
+        assert_eq!(
+            messages(&RULE, schema),
+            [
+                "`lock` in the pattern of `no_lock` says role `lock`, but it has no role",
+                "`cache` in the pattern of `kept` says lifecycle `cache`, but it has the lifecycle `protected`",
+            ]
+        );
+    }
+}

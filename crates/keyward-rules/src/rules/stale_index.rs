@@ -1,0 +1,107 @@
+use crate::context::Context;
+use crate::finding::{Finding, Findings};
+use crate::loss::indexes;
+use crate::rule::rule;
+use keyward_fact::KeyType;
+use keyward_schema::model::Definition;
+
+rule! {
+    /// ## What it does
+    /// Reports an index that outlives the keys it leads to: it is always there for longer than they are.
+    /// A sorted set is left alone, because its members can be removed by their score.
+    ///
+    /// ## Why is this bad
+    /// A member of a set has no TTL of its own. Each session that expires stays in its user's set until
+    /// the whole set ends, so that it fills with names of sessions that are gone.
+    ///
+    /// ## Example
+    /// ```toml
+    /// [keys.session]
+    /// pattern = "session:{session_id}"
+    /// type = "hash"
+    /// session = { index = "sessions_of_user" }
+    /// ttl = "7d"
+    ///
+    /// [keys.sessions_of_user]
+    /// pattern = "sessions:{user_id}"
+    /// type = "set"
+    /// ttl = "30d"
+    /// ```
+    ///
+    /// ## Use instead
+    /// ```toml
+    /// [keys.session]
+    /// pattern = "session:{session_id}"
+    /// type = "hash"
+    /// session = { index = "sessions_of_user" }
+    /// ttl = "7d"
+    ///
+    /// [keys.sessions_of_user]
+    /// pattern = "sessions:{user_id}"
+    /// type = "set"
+    /// ttl = "7d"
+    /// ```
+    Lifetime, Warn, Recommended
+}
+
+fn check<'a>(cx: &Context<'a>, out: &mut Findings<'a>) {
+    for (index, of) in indexes(cx) {
+        let (Some(index_ttl), Some(of_ttl)) = (&index.ttl, &of.ttl) else { continue };
+        if index.key_type.as_deref() == Some(&KeyType::Zset) || !outlives(index, of) {
+            continue;
+        }
+        let (name, of_name) = (&index.name.value, &of.name.value);
+        out.add(
+            Finding::new(format!("the index `{name}` outlives the `{of_name}` it leads to"))
+                .about(index)
+                .about(of)
+                .at(&index_ttl.span, "keeps members that have ended")
+                .at(&of_ttl.span, format!("how long keys of `{of_name}` live"))
+                .help(format!("give `{name}` the TTL of `{of_name}`, or make it a sorted set")),
+        );
+    }
+}
+
+/// Whether the index is sure to be there when a key that it leads to has ended.
+fn outlives(index: &Definition, of: &Definition) -> bool {
+    let Some(longest) = of.ttl.as_ref().and_then(|ttl| ttl.longest()) else { return false };
+    let stays = index.ttl.as_ref().is_some_and(|ttl| !ttl.expires());
+    stays || index.shortest_ttl().is_some_and(|shortest| shortest > longest)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::RULE;
+    use crate::harness::{example, messages};
+
+    #[test]
+    fn the_example_is_reported() {
+        insta::assert_snapshot!(example(&RULE), @r#"
+        warning[stale-index]: the index `sessions_of_user` outlives the `session` it leads to
+           ╭▸ keyward.toml:11:7
+           │
+         6 │ ttl = "7d"
+           │       ──── how long keys of `session` live
+           ┆
+        11 │ ttl = "30d"
+           │       ━━━━━ keeps members that have ended
+           │
+           ├ help: give `sessions_of_user` the TTL of `session`, or make it a sorted set
+           ╰ note: `keyward explain stale-index`
+        "#);
+    }
+
+    #[test]
+    fn an_index_that_stays_outlives_what_expires() {
+        let with = |index: &str| {
+            format!(
+                "[keys.doc]\npattern = \"doc:{{id}}\"\ntype = \"hash\"\nttl = \"1d\"\n\
+                 [keys.docs]\npattern = \"docs:{{word}}\"\nindex = {{ of = \"doc\" }}\n{index}\n"
+            )
+        };
+        let found = ["the index `docs` outlives the `doc` it leads to"];
+        assert_eq!(messages(&RULE, &with("ttl = \"none\"")), found);
+        assert_eq!(messages(&RULE, &with("ttl = \"none\"\ntype = \"zset\"")), [""; 0]);
+        assert_eq!(messages(&RULE, &with("ttl = \"1d\"")), [""; 0]);
+    }
+}

@@ -1,0 +1,194 @@
+//! `[generate]`: what `keyward generate` writes, and where.
+
+use crate::diagnostic::Diagnostic;
+use crate::form::{Form, table};
+#[cfg(feature = "tools")]
+use crate::json_schema::{Json, Schemas, json};
+use crate::model::{Definition, Generate, JavaTarget, Keyspace, RustTarget};
+use crate::reading::Reading;
+use crate::scalar::{Count, NonEmpty};
+use crate::span::{Span, Spanned};
+use crate::syntax::{Item, Kind};
+use std::collections::HashMap;
+
+table! {
+    /// `[generate]`: what `keyward generate` writes, and where. Folders are relative to the schema's.
+    GenerateTable {
+        /// Rust, as `keyspace!` makes it.
+        optional rust: RustTable,
+        /// TypeScript.
+        optional typescript: FolderTable,
+        /// Python.
+        optional python: FolderTable,
+        /// Java.
+        optional java: JavaTable,
+        /// Go.
+        optional go: FolderTable,
+        /// Golden vectors.
+        optional vectors: FolderTable,
+    }
+}
+
+table! {
+    /// `[generate.go]` and others without options.
+    FolderTable {
+        /// The folder.
+        required out: NonEmpty,
+    }
+}
+
+table! {
+    /// `[generate.rust]`
+    RustTable {
+        /// The folder.
+        required out: NonEmpty,
+        /// The module that holds the types of `json` values, such as `crate::model`.
+        optional values: RustPath,
+    }
+}
+
+table! {
+    /// `[generate.java]`
+    JavaTable {
+        /// The folder.
+        required out: NonEmpty,
+        /// The package of the classes; the keyspace's name unless given.
+        optional package: JavaPackage,
+        /// Whether there is also a class for Spring's cache abstraction.
+        optional spring: bool,
+        /// How many segments of a pattern are the name of its cache in Spring; otherwise that is the definition's id.
+        optional cache_segments: Count,
+    }
+}
+
+/// A Java package: `com.acme.keys`
+#[derive(Debug)]
+pub(crate) struct JavaPackage(String);
+
+/// A path of Rust modules: `crate::model`
+#[derive(Debug)]
+pub(crate) struct RustPath(String);
+
+/// Whether a text names a Java package.
+pub fn is_java_package(text: &str) -> bool {
+    text.split('.').all(is_name)
+}
+
+/// Whether a text is a path of Rust modules.
+pub fn is_rust_path(text: &str) -> bool {
+    text.split("::").all(is_name)
+}
+
+fn is_name(name: &str) -> bool {
+    name.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_')
+        && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+}
+
+macro_rules! path {
+    ($name:ident, $what:literal, $is:ident, $pattern:literal) => {
+        impl Form for $name {
+            fn what() -> String {
+                $what.to_owned()
+            }
+
+            fn read(item: &Item, reading: &mut Reading<'_>) -> Option<Self> {
+                match &item.kind {
+                    Kind::String(text) if $is(text) => Some($name(text.clone())),
+                    Kind::String(_) => {
+                        let message = format!("{} must be {}", reading.here(), Self::what());
+                        reading.error(&item.span, message, "names and what joins them, nothing else")
+                    }
+                    _ => reading.mismatch(item),
+                }
+            }
+
+            #[cfg(feature = "tools")]
+            fn schema(_: &mut Schemas) -> Json {
+                json!({ "type": "string", "pattern": $pattern })
+            }
+        }
+    };
+}
+
+path!(
+    JavaPackage,
+    "a package such as `\"com.acme.keys\"`",
+    is_java_package,
+    r"^[A-Za-z_][A-Za-z0-9_]*(\.[A-Za-z_][A-Za-z0-9_]*)*$"
+);
+path!(
+    RustPath,
+    "a path such as `\"crate::model\"`",
+    is_rust_path,
+    "^[A-Za-z_][A-Za-z0-9_]*(::[A-Za-z_][A-Za-z0-9_]*)*$"
+);
+
+pub(crate) fn lower(
+    table: GenerateTable,
+    keyspace: &Keyspace,
+    keys: &[Definition],
+    errors: &mut Vec<Diagnostic>,
+) -> Generate {
+    let text = |text: Spanned<NonEmpty>| Spanned::new(text.value.0, text.span);
+    let folder = |table: Option<Spanned<FolderTable>>| table.map(|table| text(table.value.out));
+    let java = table.java.map(|table| {
+        let table = table.value;
+        JavaTarget {
+            out: text(table.out),
+            package: table.package.map(|package| package.value.0),
+            spring: table.spring.is_some_and(|spring| spring.value),
+            cache_segments: table
+                .cache_segments
+                .map(|count| Spanned::new(count.value.0, count.span)),
+        }
+    });
+    if let Some(java) = &java {
+        check_cache_names(java, keyspace, keys, errors);
+    }
+    Generate {
+        rust: table.rust.map(|table| RustTarget {
+            out: text(table.value.out),
+            values: table.value.values.map(|path| path.value.0),
+        }),
+        typescript: folder(table.typescript),
+        python: folder(table.python),
+        java,
+        go: folder(table.go),
+        vectors: folder(table.vectors),
+    }
+}
+
+/// Every cache must have a name, and one of its own.
+fn check_cache_names(
+    java: &JavaTarget,
+    keyspace: &Keyspace,
+    keys: &[Definition],
+    errors: &mut Vec<Diagnostic>,
+) {
+    let Some(segments) = &java.cache_segments else { return };
+    if !java.spring {
+        let message = "`cache_segments` names Spring's caches, and there are none";
+        let error = Diagnostic::schema(message, segments.span.clone(), "without `spring = true`");
+        errors.push(error.help("write `spring = true`, or leave it out"));
+        return;
+    }
+    let mut named: HashMap<String, &Span> = HashMap::new();
+    for key in keys.iter().filter(|key| key.is_spring_cache()) {
+        let refuse = |message: String| {
+            Diagnostic::schema(message, segments.span.clone(), "the name is so many segments")
+                .at(key.pattern.span.clone(), "the pattern")
+                .about(key.name.value.clone())
+        };
+        let Some(name) = java.cache_name(key, keyspace) else {
+            let message = format!("`{}` has parameters in its first segments", *key.name);
+            errors.push(refuse(message).help("choose fewer segments"));
+            continue;
+        };
+        if let Some(other) = named.get(&name) {
+            let message = format!("two caches would be called `{name}`");
+            let error = refuse(message).at((*other).clone(), "the other one");
+            errors.push(error.help("choose more segments"));
+        }
+        named.insert(name, &key.pattern.span);
+    }
+}
