@@ -96,3 +96,20 @@ fn a_page_says_what_the_report_says() {
         assert!(page.contains(&format!("data-rule=\"{}\"", finding.rule)), "{}", finding.rule);
     }
 }
+
+#[test]
+fn a_page_counts_one_key_marks_code_and_blames_nothing_that_is_declared() {
+    let mut report = audited();
+    let definition = &mut report.definitions[0];
+    definition.facts.keys = 1;
+    definition.facts.ttl.declared = Some("none".to_owned());
+    definition.facts.ttl.none = 1;
+    definition.derived.keys = 0;
+    definition.old_names.clear();
+    let finding = report.findings.iter_mut().find(|it| !it.examples.is_empty());
+    finding.expect("a finding with an example").examples[0].detail = Some("field `hue`".to_owned());
+    let page = html(&report);
+    assert!(page.contains("· 1 key") && !page.contains("· 1 keys"));
+    assert!(page.contains("field <code>hue</code>") && !page.contains("field `"));
+    assert!(page.contains("class=\"kept\"") && page.contains("no TTL, as declared"));
+}

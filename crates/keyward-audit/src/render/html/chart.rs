@@ -15,7 +15,7 @@ pub(super) struct Strip {
 
 #[derive(Debug, Serialize)]
 struct Segment {
-    /// `t0` to `t8`, or `none`
+    /// `t0` to `t8`, `none`, or `kept` where that is declared
     class: String,
     x: f64,
     w: f64,
@@ -33,7 +33,12 @@ impl Strip {
             };
             parts.push((format!("t{}", number.min(8)), what, bucket.keys));
         }
-        parts.push(("none".to_owned(), "no TTL".to_owned(), ttl.none));
+        // What is declared to stay is no fault.
+        let (class, what) = match ttl.declared.as_deref() {
+            Some("none") => ("kept", "no TTL, as declared"),
+            _ => ("none", "no TTL"),
+        };
+        parts.push((class.to_owned(), what.to_owned(), ttl.none));
         let mut at = 0;
         let mut segments = Vec::new();
         let mut text = Vec::new();

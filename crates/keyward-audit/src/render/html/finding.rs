@@ -5,7 +5,7 @@ use super::page::Anchors;
 use super::prose::{Piece, Span, pieces, prose};
 use crate::render::subject::examples;
 use crate::render::words;
-use crate::report::{ChangeVerdict, Finding, Group, Setting};
+use crate::report::{ChangeVerdict, Example, Finding, Group, Setting};
 use keyward_fact::thousands;
 use serde::Serialize;
 
@@ -16,7 +16,7 @@ pub(super) struct FindingRow {
     severity: &'static str,
     message: Vec<Span>,
     help: Vec<Vec<Span>>,
-    examples: Vec<(String, Option<String>)>,
+    examples: Vec<(String, Vec<Span>)>,
     /// How many keys the examples leave out
     more: Option<String>,
     bytes: Option<String>,
@@ -28,8 +28,9 @@ pub(super) struct FindingRow {
 
 impl FindingRow {
     pub(super) fn new(number: usize, finding: &Finding, anchors: &Anchors) -> Self {
+        let detail = |it: &Example| it.detail.as_deref().map(prose).unwrap_or_default();
         let examples: Vec<_> =
-            examples(finding).iter().map(|it| (it.key.to_string(), it.detail.clone())).collect();
+            examples(finding).iter().map(|it| (it.key.to_string(), detail(it))).collect();
         let more = finding.count.saturating_sub(examples.len() as u64);
         FindingRow {
             number: number + 1,

@@ -194,7 +194,8 @@ fn numbers(report: &Report, subjects: &[Subject<'_>]) -> Vec<Number> {
         } else {
             "mild"
         };
-        let of = format!("{} of {} keys", thousands(summary.compliant), thousands(summary.judged));
+        let judged = words::counted(summary.judged, "key");
+        let of = format!("{} of {judged}", thousands(summary.compliant));
         let bar = Some(per_cent(compliance));
         let number = number("As declared", words::percent(compliance), of, "#findings");
         numbers.push(Number { tone, bar, ..number });

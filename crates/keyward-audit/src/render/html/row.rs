@@ -21,6 +21,8 @@ pub(super) struct Row {
     /// Short facts: lifecycle, declared type, owner, …
     badges: Vec<(&'static str, String)>,
     keys: String,
+    /// `1 key`
+    counted: String,
     keys_number: u64,
     bytes: String,
     bytes_number: u64,
@@ -107,6 +109,7 @@ impl Row {
             lifecycle: class(subject.lifecycle()),
             badges: badges(subject),
             keys: thousands(subject.keys()),
+            counted: words::counted(subject.keys(), "key"),
             keys_number: subject.keys(),
             bytes: words::size_if_known(subject.bytes()),
             bytes_number: bytes,
