@@ -244,11 +244,10 @@ impl<'a> Candidate<'a> {
                 {
                     Fit::Slip
                 }
-                (Some(_), _) => Fit::No,
                 (None, _) if fitting.fits(segment, self.separator, &word.to_ascii_lowercase()) => {
                     Fit::Capitals
                 }
-                (None, _) => Fit::No,
+                _ => Fit::No,
             }
         };
         self.segments.iter().zip(words).map(fit).collect()
