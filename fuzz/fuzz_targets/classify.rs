@@ -8,14 +8,12 @@ use std::sync::LazyLock;
 static KEYSPACE: LazyLock<Keyspace> = LazyLock::new(|| {
     let mut builder = Keyspace::builder(':').unwrap();
     let resolve = |name: &str| match name {
-        "lower" => {
-            Some(Param { ty: Type::Text, normalize: Some(Normalize::Lower), encode: Vec::new() })
-        }
+        "lower" => Some(Param { normalize: Some(Normalize::Lower), ..Type::Text.into() }),
         "path" => Some(Param {
-            ty: Type::Text,
-            normalize: None,
             encode: vec![('/', "~1".into()), ('~', "~0".into())],
+            ..Type::Text.into()
         }),
+        "unreserved" => Some(Param { except: vec!["all".into()], ..Type::Text.into() }),
         "parent" => Some(Type::Key(vec!["d0".into(), "d4".into()]).into()),
         "union" => Some(Type::Any(vec![Type::Uuid, Type::Ip]).into()),
         "regex" => Some(Type::Regex("[a-z][a-z0-9_]{1,9}".into()).into()),
@@ -26,6 +24,7 @@ static KEYSPACE: LazyLock<Keyspace> = LazyLock::new(|| {
         "{parent}:children",
         "w:{lower}",
         "p:{path}:x",
+        "m:{unreserved}",
         "e:{e:encoded}",
         "u:{union}",
         "r:{regex}-{n:uint}",

@@ -51,6 +51,7 @@ static SEED: LazyLock<Seed> = LazyLock::new(|| {
         told: vec![1, 2],
         counts: Counts { scanned: 6, keys: 6, ..Counts::default() },
         notes: vec!["note".to_owned()],
+        missing: vec!["keys".to_owned()],
     };
     let resume = Resume { clock: 1_800_000_000_000, shards: vec![shard] };
     // What a scan leaves is what a report carries.
