@@ -45,7 +45,7 @@ pub enum MergeError {
     Samples,
     /// They count more than there can be
     Numbers,
-    /// They were held against different schemas
+    /// They were checked against different schemas
     Schemas,
 }
 
@@ -66,7 +66,7 @@ impl fmt::Display for MergeError {
                 f.write_str("together the reports count more than there can be")
             }
             MergeError::Schemas => {
-                f.write_str("the reports were held against different schemas, or against none")
+                f.write_str("the reports were checked against different schemas, or against none")
             }
         }
     }

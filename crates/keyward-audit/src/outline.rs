@@ -123,7 +123,7 @@ pub(crate) struct OutlinedJoin {
 }
 
 impl Outline {
-    /// Whether keys are held against a schema at all.
+    /// Whether keys are checked against a schema at all.
     pub(crate) fn has_schema(&self) -> bool {
         !self.schemas.is_empty()
     }

@@ -52,7 +52,7 @@ pub struct Report {
     pub created_at: String,
     /// What was looked at, and how
     pub source: Source,
-    /// The schemas that the keys were held against; none where there was no schema
+    /// The schemas that the keys were checked against; none where there was no schema
     #[serde(default)]
     pub schemas: Vec<SchemaInfo>,
     /// Everything in a few numbers
@@ -83,7 +83,7 @@ pub struct Report {
     pub counts: Counted,
 }
 
-/// A schema that keys were held against.
+/// A schema that keys were checked against.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SchemaInfo {
     /// The keyspace's name

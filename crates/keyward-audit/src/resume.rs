@@ -257,7 +257,9 @@ impl ResumeError {
         match self {
             ResumeError::Damaged { .. } | ResumeError::Program { .. } => None,
             ResumeError::Source { .. } => Some("name the URL that was scanned"),
-            ResumeError::Schemas => Some("name the schemas that keys were held against, unchanged"),
+            ResumeError::Schemas => {
+                Some("name the schemas that keys were checked against, unchanged")
+            }
             ResumeError::Option { .. } => Some("give the same options"),
             ResumeError::Salt => Some("give the same `--salt`, or none if none was given"),
         }

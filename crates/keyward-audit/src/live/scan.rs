@@ -127,7 +127,7 @@ fn note_counts(shard: &mut Shard, task: &Task<'_>, before: &Databases, after: &D
     };
     note(
         counts.scanned.saturating_sub(most),
-        "keys were told more than the server has: SCAN may tell a key twice",
+        "more keys than DBSIZE were returned: SCAN may return a key twice",
     );
     let fewer = least.saturating_sub(counts.scanned);
     // What a scan returns is what there was on average while it ran, however much comes and goes.
@@ -142,7 +142,7 @@ fn note_counts(shard: &mut Shard, task: &Task<'_>, before: &Databases, after: &D
     } else {
         note(
             fewer,
-            "keys less than the server counts were told: expired ones count until they are deleted",
+            "keys fewer than DBSIZE were returned: expired keys count until they are deleted",
         );
     }
     note(counts.gone, "keys were deleted or expired before they were looked up");

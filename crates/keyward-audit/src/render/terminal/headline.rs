@@ -32,7 +32,7 @@ pub(super) fn write(report: &Report, sheet: &mut Sheet) {
         sheet.paragraph(("  sampled   ", "            "), Look::Warning, &sample);
     }
     if !report.source.complete {
-        let text = "not everything was seen that was to be seen; the numbers are of what was";
+        let text = "this audit is incomplete: the numbers cover only what was read";
         sheet.paragraph(("  partial   ", "            "), Look::Error, text);
     }
 }
@@ -165,7 +165,7 @@ pub fn summary(report: &Report, style: &Style) -> String {
         None => ink.on(look, &found),
     };
     let colon = if report.schemas.is_empty() && report.baseline.is_none() { " " } else { ": " };
-    let partial = if report.source.complete { "" } else { "; not everything was seen" };
+    let partial = if report.source.complete { "" } else { "; this audit is incomplete" };
     let unread = if report.source.values_unread && !report.schemas.is_empty() {
         "; lengths and fields were not read"
     } else {
