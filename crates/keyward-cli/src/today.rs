@@ -17,7 +17,7 @@ pub(crate) fn today() -> Result<(Date, u64)> {
         }
         Some(day) => day.to_str().and_then(parse).map(|day| (day, begins(day))).ok_or_else(|| {
             let day = day.to_string_lossy();
-            Failure::new(format!("`{VARIABLE}` is `{day}`, which is not a day"))
+            Failure::new(format!("`{VARIABLE}` is `{day}`, which is not a date"))
                 .help("write it as `2026-11-15`, or unset it")
         }),
     }
