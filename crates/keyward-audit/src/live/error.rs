@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use keyward_fact::address::AddressError;
 use keyward_fact::{Size, thousands};
 
 /// What a user needs to be allowed to audit by scanning.
@@ -155,10 +156,7 @@ impl Error {
     /// What to do next.
     pub fn help(&self) -> &'static str {
         match self {
-            Error::Url { .. } => {
-                "write `redis://host:6379`, `rediss://…`, `redis+unix:///path`, \
-                 `redis+cluster://host:port,host:port` or `redis+sentinel://host:port/service`"
-            }
+            Error::Url { .. } => AddressError::HELP,
             Error::Options { .. } => "change the option, or leave it away",
             Error::Unreachable { .. } => {
                 "check host and port, and whether a firewall lies between; `rediss://` is for TLS"
@@ -201,6 +199,12 @@ impl Error {
             }
             Error::Stopped => "audit again to go on",
         }
+    }
+}
+
+impl From<AddressError> for Error {
+    fn from(error: AddressError) -> Self {
+        Error::Url { why: error.why() }
     }
 }
 

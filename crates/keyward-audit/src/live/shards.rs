@@ -4,7 +4,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant, SystemTime};
 
-use super::address::Address;
+use keyward_fact::address::Address;
+
 use super::ended::{Kept, whole};
 use super::error::{Error, Fault};
 use super::options::{Options, Resume, ResumeShard};
