@@ -23,6 +23,7 @@
 mod duration;
 mod encoding;
 mod fact;
+mod html;
 mod key_type;
 mod number;
 mod size;
@@ -31,6 +32,7 @@ mod visible;
 pub use duration::{Duration, DurationError};
 pub use encoding::{Encoding, UnknownEncoding};
 pub use fact::{Element, Fact, Piece, Show};
+pub use html::escape_html;
 pub use key_type::{KeyType, UnknownKeyType};
 pub use number::thousands;
 pub use size::{Size, SizeError};
