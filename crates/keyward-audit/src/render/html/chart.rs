@@ -4,6 +4,7 @@ use crate::render::words;
 use crate::report::{Distribution, Ttl, TtlBucket};
 use keyward_fact::thousands;
 use serde::Serialize;
+use std::collections::BTreeSet;
 
 /// How long keys live, as a strip.
 #[derive(Debug, Serialize)]
@@ -59,17 +60,17 @@ impl Strip {
 /// listed as far as a strip shows it.
 pub(super) fn legend<'s>(
     ttl: &Ttl,
-    strips: impl Iterator<Item = &'s Strip> + Clone,
+    strips: impl Iterator<Item = &'s Strip>,
 ) -> Vec<(String, String)> {
     let label = |(number, bucket): (usize, &TtlBucket)| {
         let bound = words::bound(bucket);
         let label = if bucket.up_to.is_some() { format!("≤ {bound}") } else { bound };
         (format!("t{number}"), label)
     };
+    let used: BTreeSet<&str> =
+        strips.flat_map(|it| &it.bands).map(|band| band.class.as_str()).collect();
     let none = [("none", "no TTL"), ("kept", "no TTL, as declared")].into_iter();
-    let none = none.filter(|(class, _)| {
-        strips.clone().flat_map(|it| &it.bands).any(|band| band.class == *class)
-    });
+    let none = none.filter(|(class, _)| used.contains(class));
     let none = none.map(|(class, label)| (class.to_owned(), label.to_owned()));
     ttl.buckets.iter().take(9).enumerate().map(label).chain(none).collect()
 }
