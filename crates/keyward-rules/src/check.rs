@@ -40,28 +40,53 @@ pub fn check_all(schemas: &[&Schema], options: &Options) -> Vec<Diagnostic> {
         for context in &contexts {
             found.extend(run(rule, context));
         }
-        let Some(compare) = rule.compares() else { continue };
-        for (number, left) in contexts.iter().enumerate() {
-            for right in &contexts[number + 1..] {
-                found.extend(run_across(rule, compare, left, right));
-            }
+        for (compare, left, right) in pairs(rule, &contexts) {
+            found.extend(run_across(rule, compare, left, right));
         }
     }
     ordered(found)
 }
 
-/// Why no code can be made from a schema: what breaks a rule that every keyspace must keep. Neither
-/// `[rules]` nor an `allow` changes that.
-pub fn unsound(schema: &Schema) -> Vec<Diagnostic> {
+/// Why no code can be made from these schemas of the same servers: what breaks a rule that every
+/// keyspace must keep, in one of them or between two. Neither `[rules]` nor an `allow` changes that.
+pub fn unsound(schemas: &[&Schema]) -> Vec<Diagnostic> {
     // None of these rules looks at the day, and names in `[rules]` are the matter of `check`.
     let today = Date { year: 1970, month: 1, day: 1 };
-    let context = Context::new(schema, today, true, &mut Vec::new());
-    let minimal = Rule::ALL.iter().copied().filter(|rule| rule.set() == Some(RuleSet::Minimal));
-    let found = minimal.flat_map(|rule| match findings(rule, &context) {
-        Some(findings) => diagnostics(rule, rule.severity(), findings, |_| false),
-        None => Vec::new(),
-    });
-    ordered(found.filter(|finding| finding.severity == Severity::Error).collect())
+    let alone = schemas.len() == 1;
+    let contexts: Vec<Context<'_>> =
+        schemas.iter().map(|schema| Context::new(schema, today, alone, &mut Vec::new())).collect();
+    let mut found = Vec::new();
+    for rule in Rule::ALL.iter().copied().filter(|rule| rule.set() == Some(RuleSet::Minimal)) {
+        let severity = rule.severity();
+        for context in &contexts {
+            if let Some(findings) = findings(rule, context) {
+                found.extend(diagnostics(rule, severity, findings, |_| false));
+            }
+        }
+        for (compare, left, right) in pairs(rule, &contexts) {
+            found.extend(diagnostics(rule, severity, compared(compare, left, right), |_| false));
+        }
+    }
+    found.retain(|finding| finding.severity == Severity::Error);
+    ordered(found)
+}
+
+/// The schemas that a rule compares, two by two.
+fn pairs<'c, 'a>(
+    rule: Rule,
+    contexts: &'c [Context<'a>],
+) -> impl Iterator<Item = (Compare, &'c Context<'a>, &'c Context<'a>)> {
+    rule.compares().into_iter().flat_map(move |compare| {
+        contexts.iter().enumerate().flat_map(move |(number, left)| {
+            contexts[number + 1..].iter().map(move |right| (compare, left, right))
+        })
+    })
+}
+
+fn compared<'a>(compare: Compare, left: &Context<'a>, right: &Context<'a>) -> Findings<'a> {
+    let mut findings = Findings::default();
+    compare(left, right, &mut findings);
+    findings
 }
 
 fn run<'a>(rule: Rule, context: &Context<'a>) -> Vec<Diagnostic> {
@@ -84,8 +109,7 @@ fn run_across<'a>(
     if severity == Severity::Off {
         return Vec::new();
     }
-    let mut findings = Findings::default();
-    compare(left, right, &mut findings);
+    let findings = compared(compare, left, right);
     // Both are asked, so that each `allow` that accepts it counts as used.
     let accepted = |finding: &Finding<'a>| {
         left.allowing.accepts(rule, finding.lists())
@@ -315,7 +339,7 @@ stale-cache = { words = ["a"] }
                     .count(),
                 0
             );
-            let found = unsound(&schema);
+            let found = unsound(&[&schema]);
             assert_eq!(found.len(), 1, "{settings}");
             assert_eq!(found[0].severity, Severity::Error);
         }

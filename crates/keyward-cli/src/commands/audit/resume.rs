@@ -12,7 +12,7 @@ use crate::today;
 use again::command;
 use file::{default_name, folder, write};
 use keyward_audit::live::{Error, is_url, shown};
-use keyward_audit::{Audit, ResumeError, ResumeFile, Salt, Stopped, Terms};
+use keyward_audit::{Audit, ResumeError, ResumeFile, Salt, Stopped, Terms, now};
 use keyward_fact::thousands;
 use keyward_schema::model::Date;
 use std::collections::BTreeMap;
@@ -20,7 +20,6 @@ use std::fs;
 use std::hash::{BuildHasher as _, Hasher as _, RandomState};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
-use std::time::SystemTime;
 
 /// What a scan is to go on from, and where it keeps what it has seen.
 #[derive(Debug)]
@@ -299,12 +298,6 @@ fn hint(path: &Path, output: &Output) -> Result<()> {
         output.note(format_args!("`--resume {path}` would resume a scan that was stopped"))?;
     }
     Ok(())
-}
-
-/// In milliseconds since 1970; the run may have begun hours ago.
-fn now() -> u64 {
-    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
-    u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
 }
 
 /// As good as the random numbers that the standard library takes for its own hash tables.

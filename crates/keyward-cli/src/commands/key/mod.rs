@@ -9,7 +9,6 @@ mod near;
 mod parse;
 mod stream;
 mod typed;
-mod value;
 
 pub(super) use build::build_key;
 pub(super) use describe::describe_key;
@@ -58,16 +57,20 @@ pub(super) fn bound(schemas: &[Schema], bindings: &[Binding]) -> Result<Vec<Keys
     }
     let bind = |schema: &Schema| {
         let own = prefix_params(schema);
-        let bindings: Vec<&Binding> =
-            bindings.iter().filter(|binding| own.contains(&binding.param)).collect();
-        if bindings.is_empty() {
+        let bindings = bindings.iter().filter(|binding| own.contains(&binding.param));
+        let values = pairs(bindings);
+        if values.is_empty() {
             return Ok(schema.compiled.clone());
         }
-        let definition = schema.compiled.definitions().next();
-        value::spelled(definition, bindings, |values| schema.compiled.bind(values))
-            .map_err(|error| Failure::new(error.to_string()))
+        schema.compiled.bind(&values).map_err(|error| Failure::new(error.to_string()))
     };
     schemas.iter().map(bind).collect()
+}
+
+/// The values by their parameters.
+fn pairs<'b>(bindings: impl IntoIterator<Item = &'b Binding>) -> Vec<(&'b str, &'b str)> {
+    let pair = |binding: &'b Binding| (binding.param.as_str(), binding.value.as_str());
+    bindings.into_iter().map(pair).collect()
 }
 
 /// The definition of that name in any of the keyspaces.
