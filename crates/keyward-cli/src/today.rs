@@ -18,7 +18,7 @@ pub(crate) fn today() -> Result<(Date, u64)> {
     };
     let day = text.to_str().and_then(read).ok_or_else(|| {
         let text = text.to_string_lossy();
-        Failure::new(format!("`{VARIABLE}` is `{text}`, which is not a day"))
+        Failure::new(format!("`{VARIABLE}` is `{text}`, which is not a date"))
             .help("write it as `2026-11-15`, or unset it")
     })?;
     let begins = day.duration_since(civil::date(1970, 1, 1)).as_secs();
