@@ -1,5 +1,6 @@
 //! What there is to say about a key: a [`Fact`], as every source produces it; the names of Redis types and
-//! encodings; durations and sizes as people write and read them.
+//! encodings; durations and sizes as people write and read them; and, with the feature `address`, the URLs of
+//! servers.
 //!
 //! ```
 //! use keyward_fact::{Duration, KeyType, Size};
@@ -20,6 +21,8 @@
 //! reports and is never read.
 #![deny(missing_docs)]
 
+#[cfg(feature = "address")]
+pub mod address;
 mod duration;
 mod encoding;
 mod fact;

@@ -240,7 +240,8 @@ impl Planned {
         let max_bytes = definition.max_bytes.as_ref().map(|bound| bound.human());
         let value_name =
             if self.stored == Some(Stored::BuiltIn(2)) { "an item" } else { "the value" };
-        let score = if self.score == Some(Score::Whole) { "whole number" } else { "time or count" };
+        let score =
+            if self.score == Some(Score::Whole) { "a whole number" } else { "a time or a count" };
         let mut all = vec![
             slot(Rule::WrongType, None, declared_type.as_deref()),
             slot(Rule::TtlMissing, None, ttl.as_deref()),

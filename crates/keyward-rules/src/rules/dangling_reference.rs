@@ -3,12 +3,13 @@ use crate::rule::rule;
 
 rule! {
     /// ## What it does
-    /// Reports references to keys that are not there: a field, value or member that is declared as `ref` or
-    /// `key` of another definition. A sample is looked at: of both sides, the values with the least hashes.
+    /// Reports references to keys that do not exist: a field, value or member that is declared as
+    /// `ref` or `key` of another definition. Only a sample is compared: on each side, the values
+    /// with the smallest hashes.
     ///
     /// ## Why is this bad
-    /// Whoever follows the reference finds nothing. Indexes that are not cleaned up when their members
-    /// expire grow for ever.
+    /// Code that follows the reference finds nothing. An index whose members are not removed when
+    /// they expire grows forever.
     ///
     /// ## Example
     /// ```toml
@@ -28,7 +29,7 @@ rule! {
     /// ```
     ///
     /// ## Use instead
-    /// Remove the reference together with what it points to.
+    /// Remove the reference together with the key it points to.
     /// ```redis
     /// SET session:7 "{}" EX 600
     /// SADD user:42:sessions 7
@@ -37,13 +38,13 @@ rule! {
     live Change, Warn, Recommended
 }
 
-/// How many references break it, of those that were looked at: those whose target was not found.
+/// How many of the sampled references break it: those whose target was not found.
 pub fn broken(looked_at: u64, found: u64) -> u64 {
     looked_at.saturating_sub(found)
 }
 
 fn word(case: &Case<'_>) -> Wording {
     let (name, what) = (case.name(), case.subject.unwrap_or("a value"));
-    Wording::new(format!("{what} of `{name}` leads to keys that are not there"))
-        .help("remove references together with what they point to")
+    Wording::new(format!("{what} of `{name}` refers to keys that do not exist"))
+        .help("remove each reference together with the key it points to")
 }

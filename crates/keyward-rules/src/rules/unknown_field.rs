@@ -6,7 +6,7 @@ rule! {
     /// Reports hashes with fields that their definition does not declare.
     ///
     /// ## Why is this bad
-    /// Somebody keeps something there that nobody else knows of. Often it is a misspelt field, and the
+    /// Someone stores data there that nobody else knows about. Often the field is misspelt, and the
     /// declared one is empty.
     ///
     /// ## Example
@@ -22,7 +22,7 @@ rule! {
     /// ```
     ///
     /// ## Use instead
-    /// Declare the field, or `open = true` if a hash may have any.
+    /// Declare the field, or set `open = true` if the hash may have any field.
     /// ```redis
     /// HSET session:7 user 42
     /// EXPIRE session:7 600
@@ -32,5 +32,5 @@ rule! {
 
 fn word(case: &Case<'_>) -> Wording {
     Wording::new(format!("hashes of `{}` have fields that are not declared", case.name()))
-        .help("declare the fields, or write `open = true`")
+        .help("declare the fields, or set `open = true`")
 }

@@ -3,11 +3,11 @@ use crate::rule::rule;
 
 rule! {
     /// ## What it does
-    /// Reports keys that hold another type of value than their definition declares.
+    /// Reports keys whose Redis type is not the declared one.
     ///
     /// ## Why is this bad
-    /// Whoever reads the key as declared gets WRONGTYPE from the server. Two programs disagree on what the
-    /// key is.
+    /// A reader that relies on the declared type gets `WRONGTYPE` from the server. Two programs
+    /// disagree on what the key is.
     ///
     /// ## Example
     /// ```toml
@@ -30,7 +30,13 @@ rule! {
 }
 
 fn word(case: &Case<'_>) -> Wording {
-    let declared = case.detail.unwrap_or("declared");
-    Wording::new(format!("keys of `{}` are no {declared}", case.name()))
-        .help("find who writes them, or declare the type that they have")
+    let declared = match case.detail {
+        Some("hash") => "hashes".to_owned(),
+        Some("zset") => "sorted sets".to_owned(),
+        Some(plain @ ("string" | "list" | "set" | "stream")) => format!("{plain}s"),
+        Some(other) => format!("of type `{other}`"),
+        None => "of the declared type".to_owned(),
+    };
+    Wording::new(format!("keys of `{}` are not {declared}", case.name()))
+        .help("find the program that writes them, or declare the type that they have")
 }

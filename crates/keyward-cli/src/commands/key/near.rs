@@ -12,16 +12,18 @@ pub(super) fn describe(key: &[u8], schemas: &[Schema], keyspaces: &[Keyspace]) -
     let help = match Neighbours::new(schemas, keyspaces).nearest(key) {
         Ok(near) => {
             let (name, pattern) = (&near.definition.name.value, pattern_of(&near));
-            format!("the nearest is `{name}`, `{pattern}`: {}", reason(&near))
+            format!("the nearest definition is `{name}`, `{pattern}`: {}", reason(&near))
         }
-        Err(NothingNear::Prefix(prefix)) => format!("every key here begins with `{prefix}`"),
+        Err(NothingNear::Prefix(prefix)) => {
+            format!("every key of this keyspace starts with `{prefix}`")
+        }
         Err(NothingNear::Word(word)) => {
-            format!("no pattern has the word `{}` there", shown(word.as_bytes()))
+            format!("no pattern has the word `{}` at this position", shown(word.as_bytes()))
         }
         Err(_) => "the schema declares no keys yet".to_owned(),
     };
     let (error, key) = (ERROR.on("error"), shown(key));
-    format!("{error}: no definition has the key `{key}`\n{}: {help}\n", HELP.on("help"))
+    format!("{error}: no definition matches the key `{key}`\n{}: {help}\n", HELP.on("help"))
 }
 
 /// The same for programs; `null` where no definition is near.
@@ -62,7 +64,7 @@ fn reason_at(at: usize, parting: &Parting) -> String {
         }
         Parting::RawAddress { address } => {
             let digits = address.to_bits();
-            format!("`{address}` is a raw IPv6 address, which is `{digits:032x}` in a key")
+            format!("`{address}` is a raw IPv6 address: in a key, write `{digits:032x}`")
         }
         Parting::Braces { tagged } => {
             let tagged = shown(tagged.as_bytes());
@@ -78,7 +80,7 @@ fn reason_at(at: usize, parting: &Parting) -> String {
         }
         Parting::TooLong { len, max } => {
             format!(
-                "it has {} bytes, and `max_key_len` allows {}",
+                "it has {} bytes, but `max_key_len` allows {}",
                 thousands(*len as u64),
                 thousands(*max)
             )
