@@ -141,7 +141,7 @@ impl fmt::Display for ErrorKind {
                 "type {code} is unknown; {version} is newer than what this reader knows, {}",
                 version.newest_known()
             ),
-            Self::UnknownType { code, .. } => write!(f, "{code} is no type of value"),
+            Self::UnknownType { code, .. } => write!(f, "{code} is not a type of value"),
             Self::Corrupt { why } => f.write_str(why),
             Self::Stopped => f.write_str("reading was stopped"),
         }
