@@ -157,7 +157,7 @@ impl Error {
     pub fn help(&self) -> &'static str {
         match self {
             Error::Url { .. } => AddressError::HELP,
-            Error::Options { .. } => "change the option, or leave it away",
+            Error::Options { .. } => "change the option, or leave it out",
             Error::Unreachable { .. } => {
                 "check host and port, and whether a firewall lies between; `rediss://` is for TLS"
             }
@@ -178,13 +178,11 @@ impl Error {
                  wants TLS (`rediss://`)"
             }
             Error::Reply { .. } => "see the server's log",
-            Error::Endless { .. } => {
-                "check what answers there: this is no behaviour of Redis or Valkey"
-            }
+            Error::Endless { .. } => "check what answers there: neither Redis nor Valkey does this",
             Error::Died { .. } => "see whether the server is well",
-            Error::ClusterDown { .. } => "mend the cluster first: `redis-cli --cluster check`",
+            Error::ClusterDown { .. } => "repair the cluster first: `redis-cli --cluster check`",
             Error::Incomplete { .. } => "wait until nothing is resharded, restarted or failed over",
-            Error::NotResumable { .. } => "begin anew",
+            Error::NotResumable { .. } => "start again without the resume file",
             Error::NoSnapshot { .. } => "audit by scanning, or audit an exported RDB file",
             Error::Headroom { .. } => {
                 "audit by scanning, or force the snapshot if little is written meanwhile"
@@ -197,7 +195,7 @@ impl Error {
                 "audit by scanning, set `repl-diskless-sync yes`, or force the snapshot if the disk has room \
                  for all data"
             }
-            Error::Stopped => "audit again to go on",
+            Error::Stopped => "audit again to resume",
         }
     }
 }
@@ -249,7 +247,7 @@ impl fmt::Display for Error {
                 write!(f, "the cluster is down, says {address}: {why}")
             }
             Error::Incomplete { address, why } => {
-                write!(f, "not all of {address} was seen: {why}, and again when it was begun anew")
+                write!(f, "not all of {address} was seen: {why}, and the second attempt failed too")
             }
             Error::NotResumable { address, why } => {
                 write!(f, "the scan of {address} cannot go on where it was stopped: {why}")

@@ -17,10 +17,10 @@ use super::group::{Flow, Group, Stage};
 use super::lines::{Databases, Lines, Running};
 use super::lookup::{Batch, Questions, Row, State};
 use super::pace::Pace;
-use super::reading::{Broken, Reading, Task};
 use super::sample::is_sampled;
 use super::seen::{Bytes, Counts, Shard};
 use super::server::{self, Info};
+use super::task::{Broken, ShardRead, Task};
 use super::values::{self, Wish};
 use super::walk::{Next, Walk};
 use crate::observe::Observer;
@@ -30,7 +30,7 @@ pub(super) fn read<O: Observer>(
     task: &Task<'_>,
     mut shard: Shard,
     observer: impl FnOnce(&Shard) -> O,
-) -> Result<(Reading<O>, Option<Connection>), Broken<O>> {
+) -> Result<(ShardRead<O>, Option<Connection>), Broken<O>> {
     let options = task.options;
     let mut lines = Lines::open(task)?;
     let questions = lines.questions(task, &mut shard.notes)?;
@@ -92,7 +92,7 @@ pub(super) fn read<O: Observer>(
         None => Bytes::Unknown,
     };
     let (bytes, told) = (Some(bytes), scan.told.into_iter().collect());
-    let reading = Reading { shard, observer: scan.observer, bytes, stopped, told };
+    let reading = ShardRead { shard, observer: scan.observer, bytes, stopped, told };
     match fault {
         None => Ok((reading, control)),
         Some(fault) => Err(Broken::new(fault, reading)),
