@@ -51,7 +51,7 @@ pub(super) fn read<O: Observer>(
         running: lines.run(options.bound.is_some(), round_trip),
         questions,
         values,
-        pace: Pace::new(options.bound, round_trip),
+        pace: Pace::new(options.bound, round_trip, Instant::now()),
         counts,
         told: task.resume.map(|resume| resume.told.iter().copied().collect()).unwrap_or_default(),
         glob: options.matching.as_deref().map(Glob::new),
@@ -260,7 +260,7 @@ impl<O: Observer> Scan<'_, O> {
         }
         while flow.keys() < self.pace.window() {
             // What was answered is not kept waiting for what is to be sent later.
-            if !flow.is_idle() && !self.pace.due().is_zero() {
+            if !flow.is_idle() && !self.pace.due(Instant::now()).is_zero() {
                 return Ok(());
             }
             if let Some(group) = flow.take(self.pace.group()) {
@@ -319,9 +319,9 @@ impl<O: Observer> Scan<'_, O> {
     }
 
     fn send(&mut self, flow: &mut Flow, mut group: Group, commands: u64) -> Result<(), Fault> {
-        self.rest(self.pace.due());
-        self.pace.sent(commands);
+        self.rest(self.pace.pause(Instant::now()));
         group.sent = Instant::now();
+        self.pace.sent(group.keys.len(), commands, group.sent);
         self.running.look.send(&self.out)?;
         flow.sent(group);
         Ok(())
@@ -439,7 +439,7 @@ impl<O: Observer> Scan<'_, O> {
             self.refused = self.refused.take().or(found.refused.take());
             self.tell_one(batch.name(*at), row, wish.map(|wish| (wish, &*found)));
         }
-        self.pace.looked_up(group.keys.len());
+        self.pace.looked_up(group.keys.len(), Instant::now());
         flow.finish(&group);
     }
 
