@@ -30,7 +30,7 @@ mod visible;
 
 pub use duration::{Duration, DurationError};
 pub use encoding::{Encoding, UnknownEncoding};
-pub use fact::{Element, Fact, Piece, Show};
+pub use fact::{Element, Expiry, Fact, Piece, Show};
 pub use key_type::{KeyType, UnknownKeyType};
 pub use number::thousands;
 pub use size::{Size, SizeError};

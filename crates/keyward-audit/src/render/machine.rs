@@ -61,6 +61,7 @@ fn notes(report: &Report, finding: &Finding) -> Vec<String> {
     if finding.sampled {
         notes.push("counted in a sample of the keys".to_owned());
     }
+    notes.extend(finding.details.iter().map(|text| visible(text)));
     let examples: Vec<String> = examples(finding)
         .iter()
         .take(EXAMPLES)
@@ -97,5 +98,16 @@ fn properties(report: &Report, finding: &Finding) -> Map<String, Value> {
     insert("count", finding.count.into());
     insert("of", finding.of.into());
     insert("sampled", finding.sampled.into());
+    if let Some(unresolved) = finding.unresolved {
+        let counts = [
+            ("not_a_key", unresolved.not_a_key),
+            ("elsewhere", unresolved.elsewhere),
+            ("missing", unresolved.missing),
+        ];
+        insert(
+            "unresolved",
+            counts.into_iter().map(|(name, it)| (name, Value::from(it))).collect(),
+        );
+    }
     properties
 }

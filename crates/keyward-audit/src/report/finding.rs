@@ -2,6 +2,7 @@
 
 use crate::mask::Masked;
 use keyward_rules::Rule;
+use keyward_rules::judge::UnresolvedCounts;
 use serde::{Deserialize, Serialize};
 
 /// How serious a finding is.
@@ -49,6 +50,12 @@ pub struct Finding {
     pub bytes: Option<u64>,
     /// What is wrong, in one line
     pub message: String,
+    /// What the count is made of, a sentence each
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub details: Vec<String>,
+    /// Of `dangling-reference`: how many references do not resolve, and why
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unresolved: Option<UnresolvedCounts>,
     /// What to do next
     #[serde(default)]
     pub help: Vec<String>,

@@ -4,7 +4,7 @@ use super::Pass;
 use super::joins::entity;
 use super::misfit::{self, Misfit};
 use crate::counts::Example;
-use crate::plan::{Audit, Class, Side};
+use crate::plan::{Audit, Class};
 use crate::report::Severity;
 use keyward_fact::Fact;
 
@@ -40,7 +40,7 @@ impl Pass {
                 at.and_then(|at| self.places.get(at))
                     .map_or(&[][..], |place| &fact.key[place.clone()])
             });
-            self.note(audit, join, Side::Right, &entity(values));
+            self.counts.joins[join].1.add(audit.mask.salt, &entity(values));
         }
         self.counts.defined.add(bytes);
         self.judge(severity != Some(Severity::Error));

@@ -3,7 +3,8 @@ use crate::rule::rule;
 
 rule! {
     /// ## What it does
-    /// Reports keys without a TTL although their definition says that they expire.
+    /// Reports keys without a TTL although their definition says that they expire, and fields of hashes without the
+    /// TTL of their own that is declared.
     ///
     /// ## Why is this bad
     /// They stay for ever. Most memory that nobody can explain is made of keys whose TTL somebody forgot:
@@ -37,6 +38,10 @@ pub fn breaks(must_expire: bool, remaining: Option<u64>) -> bool {
 
 fn word(case: &Case<'_>) -> Wording {
     let declared = case.detail.unwrap_or("one");
+    if let Some(field) = case.subject {
+        return Wording::new(format!("{field} of `{}` has no TTL of its own", case.name()))
+            .help(format!("set {declared} with HEXPIRE when the field is written"));
+    }
     Wording::new(format!("keys of `{}` have no TTL", case.name()))
         .help(format!("set {declared} together with the value, in one step"))
 }

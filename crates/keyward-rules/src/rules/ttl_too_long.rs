@@ -3,8 +3,9 @@ use crate::rule::rule;
 
 rule! {
     /// ## What it does
-    /// Reports keys that will live longer than their definition allows. What is left of a TTL is held
-    /// against the longest that is declared; two seconds more are forgiven, since clocks differ.
+    /// Reports keys, and fields of hashes with a TTL of their own, that will live longer than their definition
+    /// allows. What is left of a TTL is compared with the longest that is declared; two seconds more are forgiven,
+    /// since clocks differ.
     ///
     /// ## Why is this bad
     /// The declared TTL is a promise: how stale a value may be, or how long personal data is kept. A key
@@ -42,6 +43,10 @@ pub fn breaks(bound: u64, remaining: u64) -> bool {
 
 fn word(case: &Case<'_>) -> Wording {
     let longest = case.detail.unwrap_or("declared");
+    if let Some(field) = case.subject {
+        return Wording::new(format!("{field} of `{}` lives longer than {longest}", case.name()))
+            .help("find who calls HEXPIRE, or declare the longer TTL");
+    }
     Wording::new(format!("keys of `{}` live longer than {longest}", case.name()))
         .help("find who sets the TTL, or declare the longer one")
 }

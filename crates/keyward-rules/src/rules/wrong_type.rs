@@ -1,5 +1,6 @@
 use crate::live::{Case, Wording};
 use crate::rule::rule;
+use keyward_fact::KeyType;
 
 rule! {
     /// ## What it does
@@ -29,8 +30,22 @@ rule! {
     live Soundness, Error, Minimal
 }
 
+/// Whether a key breaks it. A bitmap is stored as a string and a geo index as a sorted set, so these are the same.
+#[inline]
+pub fn breaks(declared: &KeyType, stored: &KeyType) -> bool {
+    declared.stored() != stored.stored()
+}
+
 fn word(case: &Case<'_>) -> Wording {
-    let declared = case.detail.unwrap_or("declared");
-    Wording::new(format!("keys of `{}` are no {declared}", case.name()))
+    let declared = match case.detail.unwrap_or_default() {
+        "string" => "strings".to_owned(),
+        "hash" => "hashes".to_owned(),
+        "list" => "lists".to_owned(),
+        "set" => "sets".to_owned(),
+        "zset" => "sorted sets".to_owned(),
+        "stream" => "streams".to_owned(),
+        other => format!("of type `{other}`"),
+    };
+    Wording::new(format!("keys of `{}` are not {declared}", case.name()))
         .help("find who writes them, or declare the type that they have")
 }
