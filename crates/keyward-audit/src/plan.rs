@@ -173,9 +173,9 @@ impl Audit {
             old_names,
             foreign: if self.selective { Vec::new() } else { foreign.collect() },
             settings: if self.selective { Vec::new() } else { settings::wanted(schema) },
-            server_setting: weight(live.severity(Rule::ServerSetting, None)),
+            server_setting: Severity::of(live.severity(Rule::ServerSetting, None)),
             memory: schema.alerts.memory.as_ref().map(|alert| alert.value),
-            memory_high: weight(live.severity(Rule::MemoryHigh, None)),
+            memory_high: Severity::of(live.severity(Rule::MemoryHigh, None)),
         });
         let prefix = schema.keyspace.prefix.as_ref().map_or("", |prefix| prefix.as_str());
         for (definition, compiled) in schema.keys.iter().zip(keyspace.definitions()) {
@@ -270,16 +270,7 @@ impl Audit {
     }
 }
 
-/// A rule's severity in a report; `None` where it is off.
-pub(crate) fn weight(severity: RuleSeverity) -> Option<Severity> {
-    match severity {
-        RuleSeverity::Error => Some(Severity::Error),
-        RuleSeverity::Warn => Some(Severity::Warning),
-        RuleSeverity::Off => None,
-    }
-}
-
 /// How serious something is that several schemas judge.
 fn strictest(severities: impl Iterator<Item = RuleSeverity>) -> Option<Severity> {
-    severities.max().and_then(weight)
+    severities.max().and_then(Severity::of)
 }

@@ -4,7 +4,6 @@ mod current;
 mod defined;
 mod elements;
 mod joins;
-mod misfit;
 mod row;
 mod strays;
 
@@ -146,7 +145,7 @@ impl Pass {
         if planned.show == Show::NOTHING {
             return Show::NOTHING;
         }
-        if planned.stores_references {
+        if planned.stores_references() {
             current.identify(fact);
         }
         current.looking = true;

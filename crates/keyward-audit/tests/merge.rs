@@ -161,7 +161,7 @@ proptest! {
     fn several_threads_report_what_one_reports(entries in keyspace()) {
         for audit in audits(false) {
             let bytes = bytes(&entries);
-            let reading = keyward_audit::Reading {
+            let reading = keyward_audit::ReadOptions {
                 threads: std::num::NonZero::new(3).unwrap(),
                 now: support::NOW,
                 ..Default::default()

@@ -1,8 +1,8 @@
 //! One definition: what its keys must be, and what is said where they are not.
 
-use super::weight;
 use crate::mask::MaskedParam;
 use crate::outline::{OutlinedParam, Slot};
+use crate::report::Severity;
 use keyward_fact::{Duration, KeyType, Show, thousands};
 use keyward_pattern::Definition as Compiled;
 use keyward_rules::judge::{Expected, LOOKED_AT};
@@ -41,8 +41,6 @@ pub(crate) struct Planned {
     pub(crate) renamed: Vec<usize>,
     /// Whether its keys are compared with others, or refer to them
     pub(crate) joins: bool,
-    /// Whether what it stores refers to other keys
-    pub(crate) stores_references: bool,
     /// How much of a value is to be shown
     pub(crate) show: Show,
 }
@@ -206,7 +204,6 @@ impl Planned {
             pool: None,
             renamed: Vec::new(),
             joins: false,
-            stores_references: false,
             show: Show::NOTHING,
         }
     }
@@ -217,8 +214,6 @@ impl Planned {
         self.joins = params.any(|it| it.pool.is_some() || it.refers.is_some())
             || self.pool.is_some()
             || !self.renamed.is_empty();
-        self.stores_references =
-            self.refers.is_some() || self.fields.iter().any(|field| field.refers.is_some());
         let on = |slot: usize| slots[slot].severity.is_some();
         let fields = self.fields.iter().enumerate().any(|(number, field)| {
             on(slots::missing(number)) && field.required
@@ -230,12 +225,17 @@ impl Planned {
             || self.value.asks() && on(slots::VALUE)
             || self.member.asks() && on(slots::MEMBER)
             || self.score.is_some() && on(slots::SCORE)
-            || self.stores_references;
+            || self.stores_references();
         self.show = if wanted { Show::up_to(LOOKED_AT) } else { Show::NOTHING };
         // A server has to be asked, which is worth it where there should be some.
         if wanted && self.fields.iter().any(|field| !matches!(field.limit, Limit::Never)) {
             self.show = self.show.with_field_ttls();
         }
+    }
+
+    /// Whether what it stores refers to other keys.
+    pub(crate) fn stores_references(&self) -> bool {
+        self.refers.is_some() || self.fields.iter().any(|field| field.refers.is_some())
     }
 
     pub(crate) fn is_hash(&self) -> bool {
@@ -251,7 +251,7 @@ impl Planned {
     ) -> Vec<Slot> {
         let slot = |rule: Rule, subject: Option<&str>, detail: Option<&str>| Slot {
             rule,
-            severity: weight(live.severity(rule, Some(definition))),
+            severity: Severity::of(live.severity(rule, Some(definition))),
             subject: subject.map(str::to_owned),
             detail: detail.map(str::to_owned),
         };

@@ -1,7 +1,8 @@
 //! Values that name other keys, and the names that they are looked up in.
 
-use super::{Audit, Planned, weight};
+use super::{Audit, Planned};
 use crate::outline::OutlinedReference;
+use crate::report::Severity;
 use keyward_pattern::{Keyspace, Part, Template, Type};
 use keyward_rules::judge::Target;
 use keyward_rules::{Live, Rule};
@@ -45,7 +46,7 @@ pub(super) fn plan(audit: &mut Audit) {
         let planned = &audit.definitions[number];
         let (schema, definition) = audit.declared(planned);
         let severity = Live::new(schema).severity(Rule::DanglingReference, Some(definition));
-        let Some(severity) = weight(severity).filter(|_| planned.selected) else { continue };
+        let Some(severity) = Severity::of(severity).filter(|_| planned.selected) else { continue };
         for (holder, subject, value) in referring(definition, planned) {
             let first = audit.spaces[audit.definitions[number].schema].first;
             let Some((names, target, pools)) = named(audit, number, first, &value) else {

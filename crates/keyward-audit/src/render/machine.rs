@@ -2,9 +2,8 @@
 
 use super::ink::visible;
 use super::subject::examples;
-use crate::report::{ChangeVerdict, Finding, Report, Severity};
+use crate::report::{ChangeVerdict, Finding, Report};
 use keyward_rules::exchange::{self, Place, Reported};
-use keyward_schema::model;
 use serde_json::{Map, Value};
 
 /// How many examples go into an annotation.
@@ -38,10 +37,7 @@ fn reported<'r>(
 ) -> Vec<Reported> {
     let one = |finding: &Finding| Reported {
         rule: finding.rule.name().to_owned(),
-        severity: match finding.severity {
-            Severity::Error => model::Severity::Error,
-            Severity::Warning => model::Severity::Warn,
-        },
+        severity: finding.severity.into(),
         message: visible(&finding.message),
         help: finding.help.iter().map(|help| visible(help)).collect(),
         notes: notes(report, finding),

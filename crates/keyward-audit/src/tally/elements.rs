@@ -87,12 +87,13 @@ impl Pass {
         if !field.value.takes(value) {
             current.breaks(slots::invalid(at));
         }
-        if planned.is_hash() && expiry != Expiry::Unseen {
-            if let Some(rule) = field.limit.broken(left, |_| &[]) {
-                let slot = slots::field_lifetime(at, rule);
-                current.breaks(slot);
-                current.field_ttls.extend(left.map(|left| (slot, left)));
-            }
+        if planned.is_hash()
+            && expiry != Expiry::Unseen
+            && let Some(rule) = field.limit.broken(left, |_| &[])
+        {
+            let slot = slots::field_lifetime(at, rule);
+            current.breaks(slot);
+            current.field_ttls.extend(left.map(|left| (slot, left)));
         }
         if let Some(join) = field.refers {
             self.refer(audit, join, value);

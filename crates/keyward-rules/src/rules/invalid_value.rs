@@ -9,7 +9,8 @@ rule! {
     /// ## What it does
     /// Reports values, fields, members and scores that are not what their definition declares. The first
     /// 256 bytes are looked at; of JSON, whether it begins and ends as JSON does; of what is compressed,
-    /// whether it begins so.
+    /// whether it begins so. The number of a counter, a quota or a rate limit must not be below zero, unless the
+    /// counter is declared with `negative = true`.
     ///
     /// ## Why is this bad
     /// Whoever reads the value as declared cannot decode it, or decodes something else.

@@ -74,6 +74,7 @@ pub mod judge {
     pub use super::dangling_reference::{
         Target, Unresolved, UnresolvedCounts, judge as dangling_reference,
     };
+    pub use super::invalid_param::{Misfit, Misfits};
     pub use super::invalid_value::{Expected, LOOKED_AT};
     pub use super::memory_high::breaks as memory_high;
     pub use super::missing_field::breaks as missing_field;
@@ -84,6 +85,7 @@ pub mod judge {
     pub use super::ttl_too_long::breaks as ttl_too_long;
     pub use super::ttl_unexpected::breaks as ttl_unexpected;
     pub use super::unknown_field::breaks as unknown_field;
+    pub use super::unknown_key::{Breach, Why, Wrong, describe as unknown_key};
     pub use super::wrong_type::breaks as wrong_type;
 }
 

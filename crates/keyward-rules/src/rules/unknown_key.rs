@@ -1,3 +1,9 @@
+mod layout;
+mod why;
+
+pub use layout::{Breach, Wrong};
+pub use why::{Why, describe};
+
 use crate::live::{Case, Wording};
 use crate::rule::rule;
 
@@ -5,7 +11,8 @@ rule! {
     /// ## What it does
     /// Reports keys that no definition has: not as its own key, not as a former name, a derived key or
     /// another software's. They are grouped by what they look like, and the definition that was perhaps
-    /// meant is named.
+    /// meant is named. Where the schema has a `[layout]`, the slot that the key breaks is named too, with the words
+    /// that would fit.
     ///
     /// ## Why is this bad
     /// Nobody has said what such a key is, how long it lives or who answers for it. It may be a misspelt
