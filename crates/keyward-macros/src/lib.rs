@@ -58,7 +58,7 @@ fn expand(folder: &Path, arguments: &Arguments) -> Expanded {
         diagnostics.iter().map(|diagnostic| told(&sources, diagnostic, folder)).collect()
     };
     let code = loaded.schema.map_err(|errors| told(&errors)).and_then(|schema| {
-        let unsound = keyward_rules::unsound(&schema);
+        let unsound = keyward_rules::unsound(&[&schema]);
         if !unsound.is_empty() {
             return Err(told(&unsound));
         }

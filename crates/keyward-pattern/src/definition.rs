@@ -288,9 +288,11 @@ impl<'s> Definition<'s> {
     fn spell(&self, at: usize, value: &Value<'_>, out: &mut String) -> Result<(), BuildError> {
         let separator = self.keyspace.separator();
         let good = match (&self.compiled.slots[at], value) {
-            (Slot::Typed(language), Value::Str(text)) if language.is_plain() => {
+            (Slot::Typed(language), Value::Str(text))
+                if language.is_plain() && language.matches_any(text.as_bytes(), separator) =>
+            {
                 out.push_str(text);
-                language.matches_any(text.as_bytes(), separator)
+                true
             }
             (Slot::Typed(language), value) if language.holds_every(value) => {
                 value.with_text(|text| out.push_str(text));
@@ -330,18 +332,11 @@ impl<'s> Definition<'s> {
 
 /// Appends the spelling of a text; whether it is a value.
 fn spell_text(language: &Language, text: &str, separator: u8, out: &mut String) -> bool {
-    let lowered: String;
-    let text = if language.lower && text.chars().any(lower::is_capital) {
-        lowered = text.chars().map(lower::lower).collect();
-        &lowered
-    } else {
-        text
-    };
-    language.codec.write(text, out);
-    match &language.values {
-        Some(values) => values.matches(text.as_bytes()),
-        None => language.matches_any(text.as_bytes(), separator),
+    let value = language.value(text, separator);
+    if let Some(value) = &value {
+        language.codec.write(value, out);
     }
+    value.is_some()
 }
 
 /// What is wrong with a value: what no key may hold, or else what the type expects.

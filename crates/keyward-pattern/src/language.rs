@@ -5,11 +5,13 @@
 
 use crate::automaton::{Dfa, Nfa, TooLarge};
 use crate::codec::Codec;
+use crate::forms::Forms;
 #[cfg(feature = "compile")]
 use crate::type_values::{small, text, values};
 #[cfg(feature = "compile")]
 use crate::{Normalize, Param, Type};
 use crate::{Value, lower};
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::fmt;
 use std::sync::{Arc, LazyLock, Mutex, PoisonError, Weak};
@@ -28,6 +30,8 @@ pub(crate) struct Language {
     pub(crate) values: Option<Dfa>,
     pub(crate) codec: Codec,
     pub(crate) lower: bool,
+    /// Other ways to write a value
+    pub(crate) forms: Forms,
     pub(crate) min_len: usize,
     pub(crate) max_len: Option<usize>,
     shortcut: Shortcut,
@@ -170,7 +174,8 @@ impl Language {
             _ => Shortcut::run(&spelling),
         };
         let (min_len, max_len) = (spelling.min_len(), spelling.max_len());
-        Ok(Language { spelling, values, codec, lower, min_len, max_len, shortcut })
+        let forms = Forms::of(&param.ty);
+        Ok(Language { spelling, values, codec, lower, forms, min_len, max_len, shortcut })
     }
 }
 
@@ -181,13 +186,14 @@ impl Language {
         values: Option<Dfa>,
         codec: Codec,
         lower: bool,
+        forms: Forms,
         hint: u8,
     ) -> Self {
         let known = Shortcut::HINTS.iter().find(|(known, _)| *known == hint);
         let shortcut =
             known.map_or_else(|| Shortcut::run(&spelling), |(_, shortcut)| shortcut.clone());
         let (min_len, max_len) = (spelling.min_len(), spelling.max_len());
-        Language { spelling, values, codec, lower, min_len, max_len, shortcut }
+        Language { spelling, values, codec, lower, forms, min_len, max_len, shortcut }
     }
 
     /// What [`Language::from_parts`] needs to know besides the automata.
@@ -234,6 +240,24 @@ impl Language {
     #[inline]
     pub(crate) fn is_plain(&self) -> bool {
         !self.lower && self.values.is_none()
+    }
+
+    /// The value that an application means by a text: in lower case where that is declared, and in
+    /// its one spelling if it is written in another form. `None` if it is not a value.
+    pub(crate) fn value<'t>(&self, text: &'t str, separator: u8) -> Option<Cow<'t, str>> {
+        let value: Cow<'t, str> = if self.lower && text.chars().any(lower::is_capital) {
+            text.chars().map(lower::lower).collect::<String>().into()
+        } else {
+            text.into()
+        };
+        let good = |value: &str| match &self.values {
+            Some(values) => values.matches(value.as_bytes()),
+            None => self.matches_any(value.as_bytes(), separator),
+        };
+        if good(&value) {
+            return Some(value);
+        }
+        self.forms.canonical(text).filter(|canonical| good(canonical)).map(Cow::Owned)
     }
 
     /// Whether it is a value, as it is.

@@ -76,6 +76,7 @@ mod definition;
 mod definition_id;
 mod derived;
 mod ends;
+mod forms;
 mod glob;
 #[cfg(feature = "compile")]
 mod keyspace;

@@ -121,7 +121,7 @@ impl Type {
     /// What a value looks like, in a few words; `None` where the type's own text says it.
     pub(crate) fn expectation(&self) -> Option<String> {
         let text = match self {
-            Type::Uuid => "lower-case hex digits in groups of 8-4-4-4-12",
+            Type::Uuid => "hex digits in groups of 8-4-4-4-12",
             Type::Int => "a whole number without leading zeros, of 64 bits at most",
             Type::Uint => "a whole number from 0, without leading zeros, of 64 bits at most",
             Type::Digits(count) => return Some(format!("exactly {count} digits")),
@@ -135,7 +135,7 @@ impl Type {
             Type::Date => "a day of the calendar such as `2026-11-15`",
             Type::Unix => "seconds since 1970, up to the year 9999",
             Type::UnixMs => "milliseconds since 1970, up to the year 9999",
-            Type::Ip => "an IPv4 address, or IPv6 as 32 lower-case hex digits",
+            Type::Ip => "an IPv4 or IPv6 address",
             Type::Enum(_) => "one of these words",
             Type::Any(_) => "a value of one of these types",
             Type::Text | Type::Encoded | Type::Regex(_) | Type::Key(_) => return None,

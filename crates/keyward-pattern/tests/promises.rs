@@ -258,6 +258,38 @@ fn lower_case_is_part_of_the_language() {
 }
 
 #[test]
+fn an_address_or_a_uuid_in_another_form_is_written_in_its_own() {
+    let client = Param::from(Type::Any(vec![Type::Uuid, Type::Ip]));
+    let word = Type::Enum(vec!["::1".to_owned()]);
+    let either = Param::from(Type::Any(vec![Type::Ip, word]));
+    let encoded = Param { encode: vec![('.', "_".to_owned())], ..Type::Ip.into() };
+    let refusing = Param { except: vec!["1.2.3.4".to_owned()], ..Type::Ip.into() };
+    let params =
+        [("client", client), ("either", either), ("encoded", encoded), ("refusing", refusing)];
+    let mut builder = Keyspace::builder('/').unwrap();
+    for (name, param) in &params {
+        let template = Template::parse(&format!("{name}/{{{name}}}")).unwrap();
+        builder.define(name, &template, |_| Some(param.clone()));
+    }
+    let keyspace = builder.finish().unwrap();
+    let build = |name: &str, value: &str| {
+        let definition = keyspace.definition(keyspace.find(name).unwrap());
+        definition.build(&[value.into()]).ok()
+    };
+    let digits = "client/20010db8000000000000000000000001";
+    assert_eq!(build("client", "2001:db8::1").as_deref(), Some(digits));
+    assert_eq!(build("client", "::ffff:1.2.3.4").as_deref(), Some("client/1.2.3.4"));
+    let uuid = "client/550e8400-e29b-41d4-a716-446655440000";
+    assert_eq!(build("client", "550E8400-E29B-41D4-A716-446655440000").as_deref(), Some(uuid));
+    assert_eq!(build("client", "20010DB8000000000000000000000001"), None);
+    // A word that looks like an address is the word.
+    assert_eq!(build("either", "::1").as_deref(), Some("either/::1"));
+    assert_eq!(build("encoded", "::ffff:1.2.3.4").as_deref(), Some("encoded/1_2_3_4"));
+    assert_eq!(build("refusing", "::ffff:1.2.3.4"), None);
+    assert_eq!(keyspace.classify(b"client/2001:db8::1"), None);
+}
+
+#[test]
 fn no_value_can_choose_a_slot_or_act_as_a_glob() {
     let keyspace = keyspace(&["cart:{#user}:{note}"]);
     let cart = keyspace.definition(DefinitionId(0));

@@ -40,28 +40,53 @@ pub fn check_all(schemas: &[&Schema], options: &Options) -> Vec<Diagnostic> {
         for context in &contexts {
             found.extend(run(rule, context));
         }
-        let Some(compare) = rule.compares() else { continue };
-        for (number, left) in contexts.iter().enumerate() {
-            for right in &contexts[number + 1..] {
-                found.extend(run_across(rule, compare, left, right));
-            }
+        for (compare, left, right) in pairs(rule, &contexts) {
+            found.extend(run_across(rule, compare, left, right));
         }
     }
     ordered(found)
 }
 
-/// Why no code can be made from a schema: what breaks a rule that every keyspace must keep. Neither
-/// `[rules]` nor an `allow` changes that.
-pub fn unsound(schema: &Schema) -> Vec<Diagnostic> {
+/// Why no code can be made from these schemas of the same servers: what breaks a rule that every
+/// keyspace must keep, in one of them or between two. Neither `[rules]` nor an `allow` changes that.
+pub fn unsound(schemas: &[&Schema]) -> Vec<Diagnostic> {
     // None of these rules looks at the day, and names in `[rules]` are the matter of `check`.
     let today = Date { year: 1970, month: 1, day: 1 };
-    let context = Context::new(schema, today, true, &mut Vec::new());
-    let minimal = Rule::ALL.iter().copied().filter(|rule| rule.set() == Some(RuleSet::Minimal));
-    let found = minimal.flat_map(|rule| match findings(rule, &context) {
-        Some(findings) => diagnostics(rule, rule.severity(), findings, |_| false),
-        None => Vec::new(),
-    });
-    ordered(found.filter(|finding| finding.severity == Severity::Error).collect())
+    let alone = schemas.len() == 1;
+    let contexts: Vec<Context<'_>> =
+        schemas.iter().map(|schema| Context::new(schema, today, alone, &mut Vec::new())).collect();
+    let mut found = Vec::new();
+    for rule in Rule::ALL.iter().copied().filter(|rule| rule.set() == Some(RuleSet::Minimal)) {
+        let severity = rule.severity();
+        for context in &contexts {
+            if let Some(findings) = findings(rule, context) {
+                found.extend(diagnostics(rule, severity, findings, |_| false));
+            }
+        }
+        for (compare, left, right) in pairs(rule, &contexts) {
+            found.extend(diagnostics(rule, severity, compared(compare, left, right), |_| false));
+        }
+    }
+    found.retain(|finding| finding.severity == Severity::Error);
+    ordered(found)
+}
+
+/// The schemas that a rule compares, two by two.
+fn pairs<'c, 'a>(
+    rule: Rule,
+    contexts: &'c [Context<'a>],
+) -> impl Iterator<Item = (Compare, &'c Context<'a>, &'c Context<'a>)> {
+    rule.compares().into_iter().flat_map(move |compare| {
+        contexts.iter().enumerate().flat_map(move |(number, left)| {
+            contexts[number + 1..].iter().map(move |right| (compare, left, right))
+        })
+    })
+}
+
+fn compared<'a>(compare: Compare, left: &Context<'a>, right: &Context<'a>) -> Findings<'a> {
+    let mut findings = Findings::default();
+    compare(left, right, &mut findings);
+    findings
 }
 
 fn run<'a>(rule: Rule, context: &Context<'a>) -> Vec<Diagnostic> {
@@ -84,8 +109,7 @@ fn run_across<'a>(
     if severity == Severity::Off {
         return Vec::new();
     }
-    let mut findings = Findings::default();
-    compare(left, right, &mut findings);
+    let findings = compared(compare, left, right);
     // Both are asked, so that each `allow` that accepts it counts as used.
     let accepted = |finding: &Finding<'a>| {
         left.allowing.accepts(rule, finding.lists())
@@ -137,8 +161,8 @@ fn cut(diagnostics: &mut Vec<Diagnostic>, rule: Rule, stopped: bool) {
     diagnostics.truncate(MAX_FINDINGS);
     let count = thousands(more as u64);
     let note = match (more, stopped) {
-        (0, _) => format!("and perhaps more of `{rule}`: the search stopped"),
-        (_, true) => format!("and {count} more findings of `{rule}`, at least: the search stopped"),
+        (0, _) => format!("there may be more findings of `{rule}`: the search stopped"),
+        (_, true) => format!("and at least {count} more findings of `{rule}`: the search stopped"),
         (_, false) => format!("and {count} more findings of `{rule}`"),
     };
     if let Some(last) = diagnostics.last_mut() {
@@ -267,7 +291,7 @@ stale-cache = { words = ["a"] }
           ╭▸ keyward.toml:8:23
           │
         8 │ missing-ttl = { max = "1h" }
-          │                       ━━━━ nothing reads this
+          │                       ━━━━ has no effect
           │
           ╰ help: only its severity can be set
 
@@ -275,7 +299,7 @@ stale-cache = { words = ["a"] }
           ╭▸ keyward.toml:9:26
           │
         9 │ stale-cache = { words = ["a"] }
-          │                          ━━━ nothing reads this
+          │                          ━━━ has no effect
           │
           ╰ help: it has `max`
         "#);
@@ -286,7 +310,7 @@ stale-cache = { words = ["a"] }
         let piece = "[rules]\n\"\\u001b[31m\" = \"off\"\n[keys.a]\npattern = \"a\"\nttl = \"1h\"\n\
                      value = \"text\"\nexamples = [\"b\\nc\"]\n";
         let messages: Vec<_> = checked(piece).1.into_iter().map(|it| it.message).collect();
-        assert_eq!(messages, [r"there is no rule `\u{1b}[31m`", r"`b\nc` is no key of `a`"]);
+        assert_eq!(messages, [r"there is no rule `\u{1b}[31m`", r"`b\nc` is not a key of `a`"]);
     }
 
     fn schema_of(text: &str) -> Schema {
@@ -315,7 +339,7 @@ stale-cache = { words = ["a"] }
                     .count(),
                 0
             );
-            let found = unsound(&schema);
+            let found = unsound(&[&schema]);
             assert_eq!(found.len(), 1, "{settings}");
             assert_eq!(found[0].severity, Severity::Error);
         }
@@ -351,7 +375,7 @@ stale-cache = { words = ["a"] }
         let elsewhere = shop("db = 1\n");
         assert_eq!(
             messages(&[&elsewhere, &till(allow)]),
-            ["nothing here has to be excused from `overlapping-patterns`"]
+            ["the `allow` for `overlapping-patterns` accepts nothing"]
         );
     }
 
@@ -386,9 +410,7 @@ stale-cache = { words = ["a"] }
         let diagnostics = check(&schema, &Options { today: TODAY });
         assert_eq!(diagnostics.len(), MAX_FINDINGS);
         let notes = &diagnostics.last().unwrap().notes;
-        assert!(notes.iter().any(|note| note.starts_with("and ")
-            && note.ends_with(
-                " more findings of `overlapping-patterns`, at least: the search stopped"
-            )));
+        assert!(notes.iter().any(|note| note.starts_with("and at least ")
+            && note.ends_with(" more findings of `overlapping-patterns`: the search stopped")));
     }
 }

@@ -1,4 +1,7 @@
 //! What can be wrong with values that come from outside.
+//!
+//! Errors of this crate are written by hand, since every application compiles it: with `thiserror`, a clean debug
+//! build without features takes 6.9 CPU seconds instead of 3.2.
 
 use std::fmt;
 

@@ -1,6 +1,7 @@
 //! What a reading of several shards gives back, however it ended.
 
-use super::address::Address;
+use keyward_fact::address::Address;
+
 use super::error::{Error, Fault};
 use super::options::{Options, Resume, Via};
 use super::reading::Reading;

@@ -181,7 +181,7 @@ impl Databases {
         task: &Task<'_>,
         missing: &mut Vec<String>,
     ) -> Result<Self, Fault> {
-        let only = task.options.db.or(task.target.db);
+        let only = task.options.db.or(task.target.db.map(u64::from));
         let mut known = Info::ask(control)?.databases();
         known.retain(|db, _| only.is_none_or(|only| only == *db));
         if known.is_empty() { Self::try_all(control, only, missing) } else { Ok(Databases(known)) }

@@ -51,7 +51,6 @@
 //! - Nothing is waited for without end, and whatever is waited for, [`Options::stop`] ends it.
 //! - No message holds a credential.
 
-mod address;
 mod connection;
 mod ended;
 mod error;
@@ -75,22 +74,23 @@ mod values;
 mod wait;
 mod walk;
 
-pub use address::Secret;
 pub use error::Error;
+pub use keyward_fact::address::Secret;
 pub use options::{Bound, Options, Progress, Resume, ResumeShard, Tls, Via};
 pub use sample::is_sampled;
 pub use seen::{Bytes, Counts, Ended, Latency, Sample, Seen, Shard};
 
 use crate::observe::Observer;
+use keyward_fact::address::Address;
 
 /// A URL as it may be shown and kept: without credentials.
 pub fn shown(url: &str) -> String {
-    address::Address::shown(url)
+    Address::shown(url)
 }
 
 /// Whether a text is meant as a server's URL, though it may be a wrong one.
 pub fn is_url(text: &str) -> bool {
-    address::Address::is_meant(text)
+    Address::is_meant(text)
 }
 
 /// Reads all keys of the servers that a URL means, and tells them to observers: one for each shard,

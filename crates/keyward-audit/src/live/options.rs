@@ -6,9 +6,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::time::Duration;
 
+use keyward_fact::address::Secret;
 use serde::{Deserialize, Serialize};
 
-use super::address::Secret;
 use crate::hash::Salt;
 
 /// How a server is to be read. The default bounds how much it is burdened, and leaves no trace in what it

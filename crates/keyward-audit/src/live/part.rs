@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use super::address::Target;
+use keyward_fact::address::Endpoint;
+
 use super::connection::Connection;
 use super::error::{Error, Fault};
 use super::options::{Options, ResumeShard, Via};
@@ -125,7 +126,7 @@ fn again(part: &Part, resume: &ResumeShard, options: &Options) -> Result<Again, 
     if part.name != resume.name {
         return Ok(FAILED_OVER);
     }
-    let same = |target: &&Target| target.to_string() == resume.server;
+    let same = |target: &&Endpoint| target.to_string() == resume.server;
     let candidates = part.candidates.iter().chain([&part.primary]);
     let Some(target) = { candidates }.find(same) else {
         return Ok(Again::Other("the replica that was read is gone"));
@@ -165,7 +166,7 @@ type Settings = (BTreeMap<String, String>, BTreeMap<String, &'static str>);
 /// What the primary says of its settings; of a replica's own, only where its primary does not answer.
 fn settings(
     part: &Part,
-    target: &Target,
+    target: &Endpoint,
     connection: &mut Connection,
     info: &Info,
     options: &Options,
@@ -177,7 +178,7 @@ fn settings(
         let unseen = server::complete_settings(connection, declared, &mut settings, notes)?;
         Ok((settings, unseen))
     };
-    if target.place == part.primary.place {
+    if target.socket == part.primary.socket {
         return ask(connection, info);
     }
     let hasty = Options {

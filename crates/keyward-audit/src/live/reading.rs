@@ -2,7 +2,8 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::address::Target;
+use keyward_fact::address::Endpoint;
+
 use super::error::{Error, Fault};
 use super::options::{Options, ResumeShard};
 use super::seen::{Bytes, Shard};
@@ -13,7 +14,7 @@ use super::topology::Part;
 pub(super) struct Task<'a> {
     pub(super) options: &'a Options,
     pub(super) part: &'a Part,
-    pub(super) target: &'a Target,
+    pub(super) target: &'a Endpoint,
     /// What it said before
     pub(super) info: &'a Info,
     /// The moment from which TTLs are counted

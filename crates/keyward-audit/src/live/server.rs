@@ -5,13 +5,14 @@ use std::sync::atomic::Ordering;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::address::Target;
+use keyward_fact::address::Endpoint;
+
 use super::connection::{Connection, Reply};
 use super::error::{Error, Fault, NEEDED};
 use super::options::Options;
 
 /// Connects, authenticates, and waits while the server is loading its data.
-pub(super) fn open(target: &Target, options: &Options) -> Result<Connection, Error> {
+pub(super) fn open(target: &Endpoint, options: &Options) -> Result<Connection, Error> {
     let mut connection = Connection::open(target, options)?;
     let address = target.to_string();
     let early = |fault: Fault| fault.early(&address);

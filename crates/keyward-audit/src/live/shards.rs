@@ -2,9 +2,10 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, Instant};
 
-use super::address::Address;
+use keyward_fact::address::Address;
+
 use super::ended::{Kept, whole};
 use super::error::{Error, Fault};
 use super::options::{Options, Resume, ResumeShard};
@@ -12,6 +13,7 @@ use super::part;
 use super::reading::{Broken, Reading};
 use super::seen::{Ended, Shard};
 use super::topology::{self, Part};
+use crate::clock::now;
 use crate::observe::Observer;
 
 /// How long a failover may take.
@@ -121,11 +123,6 @@ fn expect_same(resume: &Resume, parts: &[Part]) -> Result<(), Error> {
 /// Whether a shard that was stopped is a part: its slots are no other's, whoever serves them by now.
 fn is_of(shard: &ResumeShard, part: &Part) -> bool {
     part.node.as_ref().map(|(_, slots)| slots) == shard.slots.as_ref()
-}
-
-fn now() -> u64 {
-    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
-    u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
 }
 
 /// Whether nobody else can take over when the server dies.

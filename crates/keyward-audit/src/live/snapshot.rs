@@ -32,7 +32,7 @@ pub(super) fn read<O: Observer>(
     if task.options.sample.is_some() {
         shard.notes.push("all keys were read: a snapshot is not sampled".to_owned());
     }
-    let only = task.options.db.or(task.target.db);
+    let only = task.options.db.or(task.target.db.map(u64::from));
     let size = |info: &Info| -> Option<u64> {
         let databases = info.databases().into_iter();
         let wanted = databases.filter(|(db, _)| only.is_none_or(|only| only == *db));

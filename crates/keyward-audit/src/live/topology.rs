@@ -3,7 +3,8 @@
 use std::ops::RangeInclusive;
 use std::time::Duration;
 
-use super::address::{Address, Place, Target};
+use keyward_fact::address::{Address, Endpoint, Socket};
+
 use super::connection::{Connection, Reply};
 use super::error::{Error, Fault};
 use super::options::Options;
@@ -20,9 +21,9 @@ pub(super) struct Part {
     pub(super) node: Option<(String, String)>,
     /// Whether it is one of a cluster's, and the others were not asked for
     pub(super) alone: bool,
-    pub(super) primary: Target,
+    pub(super) primary: Endpoint,
     /// Servers to read, the best first
-    pub(super) candidates: Vec<Target>,
+    pub(super) candidates: Vec<Endpoint>,
 }
 
 impl Part {
@@ -61,7 +62,7 @@ pub(super) fn find(address: &Address, options: &Options) -> Result<Vec<Part>, Er
     }
 }
 
-fn single(target: &Target, options: &Options) -> Result<Vec<Part>, Error> {
+fn single(target: &Endpoint, options: &Options) -> Result<Vec<Part>, Error> {
     let name = target.to_string();
     let mut connection = server::open(target, options)?;
     let info = Info::ask(&mut connection).map_err(|fault| fault.early(&name))?;
@@ -93,9 +94,9 @@ fn single(target: &Target, options: &Options) -> Result<Vec<Part>, Error> {
 
 /// Asks a sentinel for the primary of a service and its replicas.
 fn watched(
-    sentinel: &Target,
+    sentinel: &Endpoint,
     service: &str,
-    server: &Target,
+    server: &Endpoint,
     options: &Options,
 ) -> Result<Part, Error> {
     let name = sentinel.to_string();
@@ -156,7 +157,7 @@ fn healthy_replica(described: &Reply) -> Option<(String, u16)> {
 /// Every primary of a cluster that has slots.
 fn cluster(
     connection: &mut Connection,
-    asked: &Target,
+    asked: &Endpoint,
     options: &Options,
 ) -> Result<Vec<Part>, Error> {
     let address = asked.to_string();
@@ -272,10 +273,10 @@ impl Node {
     }
 
     /// Where it is. A node that has met no other does not know its own address.
-    fn target(&self, asked: &Target) -> Option<Target> {
-        match (&*self.host, &asked.place) {
-            ("", Place::Tcp { host, .. }) => Some(asked.at(host.clone(), self.port)),
-            ("", Place::Unix(_)) => Some(asked.clone()),
+    fn target(&self, asked: &Endpoint) -> Option<Endpoint> {
+        match (&*self.host, &asked.socket) {
+            ("", Socket::Tcp { host, .. }) => Some(asked.at(host.clone(), self.port)),
+            ("", Socket::Unix(_)) => Some(asked.clone()),
             (host, _) if self.port > 0 => Some(asked.at(host.to_owned(), self.port)),
             _ => None,
         }
@@ -284,7 +285,7 @@ impl Node {
 
 /// A server that was chosen to be read.
 pub(super) struct Chosen {
-    pub(super) target: Target,
+    pub(super) target: Endpoint,
     pub(super) connection: Connection,
     pub(super) info: Info,
     pub(super) notes: Vec<String>,

@@ -265,7 +265,8 @@ impl Planned {
         let max_bytes = definition.max_bytes.as_ref().map(|bound| bound.human());
         let is_list = self.key_type == Some(KeyType::List);
         let value_name = if is_list { "an item" } else { "the value" };
-        let score = if self.score == Some(Score::Whole) { "whole number" } else { "time or count" };
+        let score =
+            if self.score == Some(Score::Whole) { "a whole number" } else { "a time or a count" };
         let is_stream = self.key_type == Some(KeyType::Stream);
         let holders = is_stream.then_some("entries");
         let mut all = vec![

@@ -58,7 +58,7 @@ pub(crate) fn run(args: &Args, settings: &Settings, output: &Output) -> Result<V
             list.finish()?;
             for shard in report.source.shards.iter().filter(|shard| shard.again) {
                 output.note(format_args!(
-                    "`{}` was read from its beginning after a failover: some of its keys may be listed twice",
+                    "`{}` was read from its beginning after a failover: some keys may be listed twice",
                     shard.name
                 ))?;
             }
@@ -96,19 +96,19 @@ fn refuse_nothing(report: &Report, args: &Args) -> Result<()> {
         None => format!("`{name}`"),
     };
     let there: u64 = shards.iter().filter_map(|shard| shard.dbsize).fold(0, u64::saturating_add);
-    let failure = |why: String| Failure::new(format!("nothing was judged: {why}"));
+    let failure = |why: String| Failure::new(format!("no keys were audited: {why}"));
     Err(match &report.source.sample {
         _ if there == 0 && args.live.db.is_some() => {
             failure(format!("{place} has no keys")).help("without `--db`, all databases are read")
         }
         _ if there == 0 => failure(format!("{place} has no keys")),
         Some(sample) => failure(format!(
-            "a sample of {} % has none of the {} in {place}",
+            "a sample of {} % contains none of the {} in {place}",
             sample.percent,
             keys(there)
         ))
         .help("take a larger sample"),
-        None => failure(format!("none of the {} in {place} could be looked at", keys(there))),
+        None => failure(format!("none of the {} in {place} could be read", keys(there))),
     })
 }
 

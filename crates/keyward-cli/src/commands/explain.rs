@@ -64,9 +64,9 @@ fn page(rule: Rule) -> String {
 
 fn meaning(option: RuleOption) -> &'static str {
     match option {
-        RuleOption::Words => "words that the rule looks for as well",
-        RuleOption::Accept => "words that the rule leaves alone",
-        RuleOption::Max => "a bound in time, such as `\"1h\"`",
+        RuleOption::Words => "additional words that the rule reports",
+        RuleOption::Accept => "words that the rule accepts",
+        RuleOption::Max => "a maximum duration, such as `\"1h\"`",
     }
 }
 

@@ -57,17 +57,17 @@ pub(crate) fn run(args: &Generate, settings: &Settings, output: &Output) -> Resu
 
 /// The schemas, if code can be made from them: nothing may be wrong that the proofs rest on.
 fn sound(schemas: Schemas, output: &Output) -> Result<Vec<Schema>> {
-    let mut findings = Vec::new();
     for (opened, schema) in schemas.readable() {
-        findings.extend(keyward_rules::unsound(schema));
         if schema.keys.is_empty() {
             return Err(Failure::new(format!("`{}` declares no keys", opened.path.display()))
                 .help("declare the first: `[keys.NAME]` with a `pattern`"));
         }
     }
+    let readable: Vec<&Schema> = schemas.readable().map(|(_, schema)| schema).collect();
+    let findings = keyward_rules::unsound(&readable);
     if findings.is_empty() {
         return schemas.usable(output);
     }
     Err(Failure::rendered(render(&schemas.sources, &findings, output.style()))
-        .help("no code is generated from a schema that is not sound"))
+        .help("fix the schema: code is generated only from a sound one"))
 }

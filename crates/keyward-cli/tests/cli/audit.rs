@@ -228,6 +228,30 @@ fn several_schemas_are_reported_each() {
 }
 
 #[test]
+fn a_key_without_the_prefix_is_counted_to_its_own_schema() {
+    let cli = shop(concat!(
+        "version = 1\n[keyspace]\nname = \"shop\"\nprefix = \"{tenant:slug}:shop:\"\n",
+        "[keys.cart]\npattern = \"cart:{id:uint}\"\nvalue = \"text\"\nttl = \"none\"\n"
+    ));
+    cli.write(
+        "global.toml",
+        "version = 1\n[keyspace]\nname = \"global\"\n[keys.maintenance]\npattern = \"maintenance\"\nflag = {}\nttl = \"none\"\n",
+    );
+    let dump = Dump::new().text("acme:shop:cart:42", None, "x").text("maintenance", None, "true");
+    cli.write("dump.rdb", dump.finish());
+    let document = json(&cli, &["--schema", "keyward.toml", "--schema", "global.toml"]);
+    let definitions = document["definitions"].as_array().unwrap().iter();
+    let counted =
+        definitions.map(|it| (it["schema"].as_str(), it["name"].as_str(), it["keys"].as_u64()));
+    assert_eq!(
+        counted.collect::<Vec<_>>(),
+        [(Some("shop"), Some("cart"), Some(1)), (Some("global"), Some("maintenance"), Some(1))]
+    );
+    assert_eq!(document["summary"]["unknown"]["keys"], 0);
+    assert_eq!(document["findings"], serde_json::json!([]));
+}
+
+#[test]
 fn an_audit_reads_standard_input() {
     let cli = shop(SHOP);
     let args = ["audit", "-", "--salt", "test", "--format", "concise"];

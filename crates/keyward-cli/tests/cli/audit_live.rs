@@ -135,7 +135,7 @@ fn a_server_that_cannot_be_read_is_no_pass_and_no_password_is_shown() {
     let usage = cli.run(["audit", "http://127.0.0.1"]);
     assert_eq!(usage.code, Some(2), "{usage}");
     let empty = cli.run(["audit", &Server::redis().url()]);
-    assert_ne!(empty.code, Some(0), "nothing was judged: {empty}");
+    assert_ne!(empty.code, Some(0), "no keys were audited: {empty}");
 }
 
 #[test]
@@ -298,7 +298,7 @@ fn options_that_would_do_nothing_are_refused() {
     for option in [&["--db", "3"][..], &["--sample", "1%"], &["--touch"], &["--match", "a*"]] {
         let output = cli.run([&["audit", "dump.rdb"], option].concat());
         assert_eq!(output.code, Some(2), "{output}");
-        assert!(output.stderr.contains("is for servers"), "{output}");
+        assert!(output.stderr.contains("applies to servers only"), "{output}");
     }
 }
 
@@ -313,7 +313,7 @@ fn a_server_that_hangs_can_be_stopped_at_any_time() {
     let stopped = running.finish();
     assert_eq!(stopped.code, Some(3), "{stopped}");
     assert!(stopped.stderr.starts_with("error: stopped after "), "{stopped}");
-    assert!(stopped.stderr.contains("to go on: keyward audit "), "{stopped}");
+    assert!(stopped.stderr.contains("to resume: keyward audit "), "{stopped}");
 
     let connecting = cli.command(["audit", &server.url(), "--resume", "other"]).start();
     keyward_testkit::wait_until("signals are watched for", || catches_signals(connecting.id()));

@@ -104,6 +104,25 @@ fn nothing_is_generated_from_a_schema_that_is_not_sound() {
 }
 
 #[test]
+fn nothing_is_generated_from_schemas_that_share_a_key() {
+    let cli = shop(concat!(
+        "version = 1\n[keyspace]\nname = \"shop\"\nprefix = \"{tenant:slug}:\"\n",
+        "[rules]\noverlapping-patterns = \"off\"\n",
+        "[keys.cart]\npattern = \"cart:{id:uint}\"\nttl = \"1h\"\n"
+    ));
+    let global = |pattern: &str| {
+        let head = "version = 1\n[keyspace]\nname = \"global\"\n[keys.switch]\nttl = \"none\"\n";
+        cli.write("global.toml", format!("{head}pattern = \"{pattern}\"\n"));
+    };
+    let both = ["generate", "--schema", "keyward.toml", "--schema", "global.toml", "--lang", "go"];
+    global("acme:cart:7");
+    assert_snapshot!(cli.run(both));
+    assert!(!cli.folder().join("generated").exists());
+    global("maintenance");
+    assert_snapshot!(cli.run(both));
+}
+
+#[test]
 fn spring_gets_a_class_of_its_own_where_it_is_asked_for() {
     let cli = shop(SHOP);
     let generate =

@@ -327,6 +327,7 @@ pub struct Words {
     pub layout_note_prefix: &'static str,
     pub slot_optional: &'static str,
     pub slot_rest: &'static str,
+    pub slot_any: &'static str,
     pub slot_literal: &'static str,
     pub slot_by: &'static str,
     pub slot_used: &'static str,

@@ -15,6 +15,7 @@ mod typescript;
 use keyward_codegen::model::Module;
 use keyward_codegen::{Files, Plan};
 use keyward_languages::{Language, Settings, vectors};
+use keyward_pattern::Type;
 use keyward_schema::{Schema, read};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
@@ -209,6 +210,24 @@ pub(crate) fn without_block(module: &Module, text: &str) -> String {
 fn first_lines(text: &str) -> String {
     let lines: Vec<&str> = text.lines().take(60).collect();
     lines.join("\n")
+}
+
+#[test]
+fn the_vectors_have_addresses_with_colons_in_unions() {
+    let unions = CASES.iter().flat_map(|case| {
+        let params = case.schema.keys.iter().flat_map(|key| &key.params);
+        let unions = params.filter(|it| matches!(it.param.ty, Type::Any(_)));
+        unions.map(move |param| (case, param.name.value.clone()))
+    });
+    let accepted = unions.into_iter().any(|(case, param)| {
+        let document: Value = serde_json::from_str(case.vectors.iter().next().unwrap().1).unwrap();
+        let mut vectors = document["build"].as_array().unwrap().iter();
+        vectors.any(|vector| {
+            vector["params"][&param] == "::ffff:1.2.3.4"
+                && vector["key"].as_str().is_some_and(|key| key.contains("1.2.3.4"))
+        })
+    });
+    assert!(accepted, "no union takes an address with colons");
 }
 
 #[test]

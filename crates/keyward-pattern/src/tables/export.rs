@@ -202,7 +202,7 @@ fn write_language(language: &Language, out: &mut Writer) {
         Codec::Percent { .. } => 1,
         Codec::Mapped(_) => 2,
     });
-    out.byte(u8::from(language.lower));
+    out.byte(u8::from(language.lower) | language.forms.bits());
     write_dfa(&language.spelling, out);
     if let Some(values) = &language.values {
         write_dfa(values, out);

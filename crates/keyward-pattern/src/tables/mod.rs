@@ -13,7 +13,7 @@
 //! block     = 2 separator:byte lower:list(range) languages:list(language) segments:list(segment)
 //!             keyspace bare
 //! range     = first last step offset      characters in lower case; offset is zigzag-coded
-//! language  = hint:byte codec:byte lower:byte spelling:dfa
+//! language  = hint:byte codec:byte forms:byte spelling:dfa
 //!             [codec > 0: values:dfa] [codec = 2: list(char:byte replacement:bytes)]
 //! dfa       = classes states start map rows        state 0 is dead
 //! map       = (class run)…                         until all 256 bytes have a class
@@ -28,7 +28,10 @@
 //! ```
 //!
 //! `codec` is 0 where a value is spelled as it is, 1 where all bytes but `[A-Za-z0-9._-]` minus the
-//! separator are `%XX`, 2 where some characters have a spelling of their own. `hint` says that a
+//! separator are `%XX`, 2 where some characters have their own spelling. `forms` has three bits: 1, a
+//! text is put into lower case before it is checked; 2, a text that is an IPv6 address with colons is
+//! rewritten as 32 hex digits, or in dotted form if it maps an IPv4 address; 4, a UUID in capitals is
+//! rewritten in lower case. A text is rewritten only if it is not a value as it stands. `hint` says that a
 //! language is a well-known one, for shortcuts; a reader may ignore it. `end` is 0, or 1 and the path
 //! that ends at the node.
 //!

@@ -2,13 +2,14 @@
 
 use super::VERSION;
 use super::block::Reader;
+use crate::DefinitionId;
 use crate::automaton::Dfa;
 use crate::codec::Codec;
 use crate::ends::Ends;
+use crate::forms::Forms;
 use crate::language::Language;
 use crate::path::{Path, Piece, Segment};
 use crate::trie::{Growing, GrowingNode, Trie};
-use crate::{DefinitionId, lower};
 use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::Arc;
@@ -115,17 +116,7 @@ impl Tables {
 
     /// The value that an application means by a text, normalised; `None` if the language has none.
     pub fn value<'t>(&self, language: u32, text: &'t str) -> Option<Cow<'t, str>> {
-        let language = self.languages.get(language as usize)?;
-        let value: Cow<'t, str> = if language.lower && text.chars().any(lower::is_capital) {
-            text.chars().map(lower::lower).collect::<String>().into()
-        } else {
-            text.into()
-        };
-        let good = match &language.values {
-            Some(values) => values.matches(value.as_bytes()),
-            None => language.matches_any(value.as_bytes(), self.separator),
-        };
-        good.then_some(value)
+        self.languages.get(language as usize)?.value(text, self.separator)
     }
 
     /// Appends a value's spelling; the value is known to be one.
@@ -179,7 +170,7 @@ impl Paths {
 fn read_language(reader: &mut Reader<'_>, separator: u8) -> Option<Language> {
     let hint = reader.byte()?;
     let codec = reader.byte()?;
-    let lower = reader.byte()? == 1;
+    let forms = reader.byte()?;
     let spelling = read_dfa(reader)?;
     let values = if codec > 0 { Some(read_dfa(reader)?) } else { None };
     let codec = match codec {
@@ -194,7 +185,14 @@ fn read_language(reader: &mut Reader<'_>, separator: u8) -> Option<Language> {
         }
         _ => return None,
     };
-    Some(Language::from_parts(spelling, values, codec, lower, hint))
+    Some(Language::from_parts(
+        spelling,
+        values,
+        codec,
+        forms & 1 == 1,
+        Forms::from_bits(forms),
+        hint,
+    ))
 }
 
 fn read_dfa(reader: &mut Reader<'_>) -> Option<Dfa> {

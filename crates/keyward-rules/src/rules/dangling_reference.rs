@@ -7,17 +7,17 @@ use serde::{Deserialize, Serialize};
 rule! {
     /// ## What it does
     /// Reports references that do not resolve: a value, member or field that is declared as `ref` or `key` of
-    /// another definition, or a `key` parameter of a definition without a role. It counts apart
+    /// another definition, or a `key` parameter of a definition without a role. Three cases are counted:
     ///
-    /// - values that are not a key of that definition at all, or not a value of its parameter;
+    /// - values that are not a key of that definition, or not a value of its parameter;
     /// - values that name a key of another definition, or a key of another type than declared;
     /// - values that name a key that does not exist.
     ///
-    /// Each distinct value is counted once. Of more than about a thousand, a sample is compared.
+    /// Each distinct value is counted once. Of more than about a thousand values, a sample is compared.
     ///
     /// ## Why is this bad
-    /// Whoever follows the reference finds nothing, or something else. Indexes that are not cleaned up when their
-    /// members expire grow for ever.
+    /// Code that follows the reference finds nothing, or something else. An index whose members are not
+    /// removed when they expire grows forever.
     ///
     /// ## Example
     /// ```toml
@@ -37,7 +37,7 @@ rule! {
     /// ```
     ///
     /// ## Use instead
-    /// Remove the reference together with the key it names.
+    /// Remove the reference together with the key it points to.
     /// ```redis
     /// SET session:7 "{}" EX 600
     /// SADD user:42:sessions 7
@@ -183,5 +183,5 @@ impl UnresolvedCounts {
 fn word(case: &Case<'_>) -> Wording {
     let (name, what) = (case.name(), case.subject.unwrap_or("a value"));
     Wording::new(format!("{what} of `{name}` does not resolve"))
-        .help("remove references together with the keys they name, and find who writes the others")
+        .help("remove each reference together with the key it points to")
 }

@@ -7,11 +7,11 @@ use keyward_schema::model::{Lifecycle, Policy, Role, Ttl};
 rule! {
     /// ## What it does
     /// Reports a definition that never expires (`lifecycle = "protected"`, which `ttl = "none"`
-    /// implies) on a server whose `maxmemory-policy` evicts any key.
+    /// implies) on a server whose `maxmemory-policy` can evict any key.
     ///
     /// ## Why is this bad
-    /// Under `allkeys-*` a full server removes what was not used lately, with or without a TTL. A
-    /// counter restarts from nothing, a queue loses its jobs, and nothing reports it.
+    /// Under `allkeys-*`, a full server evicts the keys that its policy picks, with or without a
+    /// TTL. A counter restarts from nothing, a queue loses its jobs, and nothing reports it.
     ///
     /// ## Example
     /// ```toml
@@ -36,7 +36,7 @@ rule! {
     /// counter = {}
     /// ttl = "none"
     /// ```
-    /// If it may vanish because it can be computed again, say `lifecycle = "cache"`.
+    /// If the value can be computed again and may be lost, set `lifecycle = "cache"`.
     Lifetime, Error, Recommended
 }
 

@@ -3,11 +3,11 @@ use crate::rule::rule;
 
 rule! {
     /// ## What it does
-    /// Reports hashes, and entries of streams, that lack a field which their definition requires.
+    /// Reports hashes and stream entries without a field that their definition requires.
     ///
     /// ## Why is this bad
-    /// Whoever reads the hash relies on the field. Half a hash is what is left when a TTL ended between
-    /// two writes, or when the writer and the schema are of different versions.
+    /// Readers rely on the field. A hash is incomplete if its TTL ended between two writes, or if
+    /// the writer uses another version of the schema.
     ///
     /// ## Example
     /// ```toml
@@ -39,6 +39,6 @@ pub fn breaks(required: bool, has_it: bool) -> bool {
 fn word(case: &Case<'_>) -> Wording {
     let (name, field) = (case.name(), case.subject.unwrap_or("a field"));
     let holders = case.detail.unwrap_or("hashes");
-    Wording::new(format!("{holders} of `{name}` lack the field `{field}`"))
-        .help(format!("write it with the others, or declare `{field}` optional"))
+    Wording::new(format!("{holders} of `{name}` have no field `{field}`"))
+        .help(format!("write `{field}` together with the other fields, or declare it optional"))
 }

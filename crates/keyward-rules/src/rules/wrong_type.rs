@@ -4,11 +4,11 @@ use keyward_fact::KeyType;
 
 rule! {
     /// ## What it does
-    /// Reports keys that hold another type of value than their definition declares.
+    /// Reports keys whose Redis type is not the declared one.
     ///
     /// ## Why is this bad
-    /// Whoever reads the key as declared gets WRONGTYPE from the server. Two programs disagree on what the
-    /// key is.
+    /// A reader that relies on the declared type gets `WRONGTYPE` from the server. Two programs
+    /// disagree on what the key is.
     ///
     /// ## Example
     /// ```toml
@@ -37,15 +37,13 @@ pub fn breaks(declared: &KeyType, stored: &KeyType) -> bool {
 }
 
 fn word(case: &Case<'_>) -> Wording {
-    let declared = match case.detail.unwrap_or_default() {
-        "string" => "strings".to_owned(),
-        "hash" => "hashes".to_owned(),
-        "list" => "lists".to_owned(),
-        "set" => "sets".to_owned(),
-        "zset" => "sorted sets".to_owned(),
-        "stream" => "streams".to_owned(),
-        other => format!("of type `{other}`"),
+    let declared = match case.detail {
+        Some("hash") => "hashes".to_owned(),
+        Some("zset") => "sorted sets".to_owned(),
+        Some(plain @ ("string" | "list" | "set" | "stream")) => format!("{plain}s"),
+        Some(other) => format!("of type `{other}`"),
+        None => "of the declared type".to_owned(),
     };
     Wording::new(format!("keys of `{}` are not {declared}", case.name()))
-        .help("find who writes them, or declare the type that they have")
+        .help("find the program that writes them, or declare the type that they have")
 }

@@ -70,7 +70,7 @@ pub struct Store {
 }
 
 /// What a store is made of.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct Builder {
     url: String,
     connect_timeout: Duration,
@@ -247,6 +247,14 @@ impl Builder {
         let store = self.lazy()?;
         store.core.ask(&redis::cmd("PING")).await?;
         Ok(store)
+    }
+}
+
+/// Without credentials.
+impl fmt::Debug for Builder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let url = keyward_fact::address::Address::shown(&self.url);
+        f.debug_struct("Builder").field("url", &url).finish_non_exhaustive()
     }
 }
 

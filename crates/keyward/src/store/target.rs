@@ -49,8 +49,6 @@ impl Target {
                 let cluster = Cluster::new(nodes, timeouts, root).map_err(settings)?;
                 Ok(Target::Cluster(Box::new(cluster)))
             }
-            #[cfg(not(feature = "cluster"))]
-            Address::Cluster(_) => Err(super::address::missing("cluster", "redis+cluster://")),
             Address::Sentinel { sentinels, service, server } => {
                 if root.is_some() {
                     return Err(Error::Settings(

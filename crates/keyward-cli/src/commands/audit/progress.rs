@@ -133,7 +133,7 @@ fn estimate(over: &AtomicBool, progress: &live::Progress) {
         let Some(left) = time_left(since.elapsed(), before, keys(), progress) else { continue };
         // If standard error is gone, there is nobody left to tell.
         let _ = complain(format_args!(
-            "about {} left: {} of {} keys so far\n",
+            "about {} left ({} of {} keys read)\n",
             left.human(),
             thousands(keys()),
             thousands(progress.expected.load(Ordering::Relaxed))

@@ -1,6 +1,6 @@
 //! `keyward key build`: the key for some values.
 
-use super::{Typed, named, refused, value};
+use super::{Typed, named, refused};
 use crate::args::{Binding, KeyBuild};
 use crate::failure::Result;
 use crate::output::Output;
@@ -26,6 +26,7 @@ pub(in crate::commands) fn build_key(
     typed: Typed<'_>,
 ) -> Result<String> {
     let definition = named(name, keyspaces)?;
-    value::spelled(Some(definition), bindings, |values| definition.build_named(values))
+    definition
+        .build_named(&super::pairs(bindings))
         .map_err(|error| refused(&error, &definition, "build", bindings, typed))
 }

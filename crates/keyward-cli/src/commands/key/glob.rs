@@ -1,6 +1,6 @@
 //! `keyward key glob`: what finds the keys of a definition, or of many.
 
-use super::{Typed, named, refused, value};
+use super::{Typed, named, refused};
 use crate::args::{Binding, KeyGlob};
 use crate::failure::{Failure, Result};
 use crate::output::Output;
@@ -34,7 +34,8 @@ pub(in crate::commands) fn build_glob(
     bindings: &[Binding],
     typed: Typed<'_>,
 ) -> Result<String> {
-    value::spelled(Some(definition), bindings, |values| definition.glob_named(values))
+    definition
+        .glob_named(&super::pairs(bindings))
         .map_err(|error| refused(&error, &definition, "glob", bindings, typed))
 }
 
@@ -51,8 +52,8 @@ fn selected<'a>(
         .map(|(_, definition)| definition)
         .collect();
     if definitions.is_empty() {
-        return Err(Failure::new("no definition is in all of these")
-            .help("ask for one at a time: `--group`, `--lifecycle`, `--owner`"));
+        return Err(Failure::new("no definition matches all of these options")
+            .help("use `--group`, `--lifecycle` or `--owner` alone"));
     }
     Ok(definitions)
 }

@@ -9,7 +9,6 @@ mod near;
 mod parse;
 mod stream;
 mod typed;
-mod value;
 
 pub(super) use build::build_key;
 pub(super) use describe::describe_key;
@@ -53,21 +52,25 @@ pub(super) fn bound(schemas: &[Schema], bindings: &[Binding]) -> Result<Vec<Keys
         return Err(Failure::new(format!("no prefix has a parameter `{}`", wrong.param)).one_of(
             &wrong.param,
             all.iter().map(String::as_str),
-            "values for the pattern's own parameters follow the definition",
+            "write values for the pattern's own parameters after the definition",
         ));
     }
     let bind = |schema: &Schema| {
         let own = prefix_params(schema);
-        let bindings: Vec<&Binding> =
-            bindings.iter().filter(|binding| own.contains(&binding.param)).collect();
-        if bindings.is_empty() {
+        let bindings = bindings.iter().filter(|binding| own.contains(&binding.param));
+        let values = pairs(bindings);
+        if values.is_empty() {
             return Ok(schema.compiled.clone());
         }
-        let definition = schema.compiled.definitions().next();
-        value::spelled(definition, bindings, |values| schema.compiled.bind(values))
-            .map_err(|error| Failure::new(error.to_string()))
+        schema.compiled.bind(&values).map_err(|error| Failure::new(error.to_string()))
     };
     schemas.iter().map(bind).collect()
+}
+
+/// The values by their parameters.
+fn pairs<'b>(bindings: impl IntoIterator<Item = &'b Binding>) -> Vec<(&'b str, &'b str)> {
+    let pair = |binding: &'b Binding| (binding.param.as_str(), binding.value.as_str());
+    bindings.into_iter().map(pair).collect()
 }
 
 /// The definition of that name in any of the keyspaces.
@@ -87,7 +90,7 @@ pub(super) fn named<'a>(name: &str, keyspaces: &'a [Keyspace]) -> Result<Definit
             ))
         }
         _ => Err(Failure::new(format!("{} schemas define `{name}`", found.len()))
-            .help("name one of them with `--schema`")),
+            .help("choose one of them with `--schema`")),
     }
 }
 
@@ -105,7 +108,7 @@ fn refused(
         BuildErrorKind::Missing => failure.help(usage()),
         BuildErrorKind::Unknown if typed.binds(&error.param) => {
             Failure::new(format!("`{}` is given twice", error.param))
-                .help("it is a parameter of the prefix: leave it to `--bind`")
+                .help("it is a parameter of the prefix: give it only with `--bind`")
         }
         BuildErrorKind::Unknown => {
             let names = definition.params().iter().map(|(name, _)| name.as_str());

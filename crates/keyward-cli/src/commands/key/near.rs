@@ -12,16 +12,18 @@ pub(super) fn describe(key: &[u8], schemas: &[Schema], keyspaces: &[Keyspace]) -
     let help = match Neighbours::new(schemas, keyspaces).nearest(key) {
         Ok(near) => {
             let (name, pattern) = (&near.definition.name.value, pattern_of(&near));
-            format!("the nearest is `{name}`, `{pattern}`: {}", reason(&near))
+            format!("the nearest definition is `{name}`, `{pattern}`: {}", reason(&near))
         }
-        Err(NothingNear::Prefix(prefix)) => format!("every key here begins with `{prefix}`"),
+        Err(NothingNear::Prefix(prefix)) => {
+            format!("every key of this keyspace starts with `{prefix}`")
+        }
         Err(NothingNear::Word(word)) => {
-            format!("no pattern has the word `{}` there", shown(word.as_bytes()))
+            format!("no pattern has the word `{}` at this position", shown(word.as_bytes()))
         }
         Err(_) => "the schema declares no keys yet".to_owned(),
     };
     let (error, key) = (ERROR.on("error"), shown(key));
-    format!("{error}: no definition has the key `{key}`\n{}: {help}\n", HELP.on("help"))
+    format!("{error}: no definition matches the key `{key}`\n{}: {help}\n", HELP.on("help"))
 }
 
 /// The same for programs; `null` where no definition is near.

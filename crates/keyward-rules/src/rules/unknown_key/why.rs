@@ -90,7 +90,7 @@ pub fn describe(segment: usize, parting: &Parting, shown: impl Fn(&str) -> Strin
         }
         Parting::RawAddress { address } => {
             let digits = address.to_bits();
-            format!("`{address}` is a raw IPv6 address, which is `{digits:032x}` in a key")
+            format!("`{address}` is a raw IPv6 address: in a key, write `{digits:032x}`")
         }
         Parting::Braces { tagged } => {
             format!("the braces of the hash tag are missing: write `{}`", shown(tagged))
@@ -104,7 +104,7 @@ pub fn describe(segment: usize, parting: &Parting, shown: impl Fn(&str) -> Strin
         }
         Parting::TooLong { len, max } => {
             let (len, max) = (thousands(*len as u64), thousands(*max));
-            format!("it has {len} bytes, and `max_key_len` allows {max}")
+            format!("it has {len} bytes, but `max_key_len` allows {max}")
         }
         other => Why::new(other).describe(segment, None),
     }
