@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 
-pub use keyward_fact::{Element, Piece, Show};
+pub use keyward_fact::{Element, Expiry, Piece, Show};
 use keyward_fact::{Encoding, Fact, KeyType};
 
 /// Receives what a snapshot contains, in the order of the file.

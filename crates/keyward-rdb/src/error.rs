@@ -133,7 +133,7 @@ fn not_rdb(begins: &[u8]) -> String {
 
 fn unknown_type(code: u8, version: Version) -> String {
     if !version.is_newer() {
-        return format!("{code} is not a value type");
+        return format!("{code} is not a type of value");
     }
     let newest = version.newest_known();
     format!("type {code} is unknown; {version} is newer than what this reader knows, {newest}")

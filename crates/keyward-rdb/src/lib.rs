@@ -103,7 +103,7 @@ mod written;
 
 pub use allocator::Allocator;
 pub use entry::{
-    Element, Extra, FieldTtls, Key, Piece, Show, StreamId, StreamInfo, Value, Visitor,
+    Element, Expiry, Extra, FieldTtls, Key, Piece, Show, StreamId, StreamInfo, Value, Visitor,
 };
 pub use error::{Error, ErrorKind};
 pub use reader::{Options, Reader};

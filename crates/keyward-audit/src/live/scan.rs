@@ -397,7 +397,7 @@ impl<O: Observer> Scan<'_, O> {
             let there = row.key_type.as_ref().filter(|_| row.state == State::There);
             let wish = there.map(|key_type| {
                 let fact = values::fact(self.db, name, row, key_type, self.task.clock);
-                Wish::new(row, self.observer.wants(&fact).limit(), self.task.options.elements)
+                Wish::new(row, self.observer.wants(&fact), self.task.options.elements)
             });
             commands += wish.map_or(0, |wish| wish.write(name, row, &mut self.out));
             group.wishes.push(wish);
@@ -459,7 +459,7 @@ impl<O: Observer> Scan<'_, O> {
         fact.whole = self.observer.begin(&fact).limit().is_none();
         if let Some((wish, found)) = value {
             fact.length = found.length;
-            fact.whole = wish.tell(found, row, &mut self.observer);
+            fact.whole = wish.tell(found, row, self.task.clock, &mut self.observer);
             self.counts.partly += u64::from(wish.is_for_elements() && !fact.whole);
         }
         self.observer.end(&fact);
