@@ -8,7 +8,7 @@ use crate::failure::{Failure, Result, why};
 use crate::interrupt;
 use crate::output::{Output, printable};
 use crate::settings::Settings;
-use keyward_audit::{Audit, Reading, Report};
+use keyward_audit::{Audit, ReadOptions, Report};
 use keyward_rdb::{Error, ErrorKind, Reader};
 use std::io::{self, IsTerminal as _};
 use std::num::NonZero;
@@ -77,7 +77,7 @@ fn snapshot(
         std::ops::ControlFlow::Continue(())
     };
     let threads = available_parallelism().map_or(1, usize::from).min(MOST_THREADS);
-    let reading = Reading {
+    let reading = ReadOptions {
         threads: NonZero::new(threads).unwrap_or(NonZero::<usize>::MIN),
         clock: args.now,
         now: settings.now,
