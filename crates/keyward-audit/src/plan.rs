@@ -14,6 +14,7 @@ use crate::mask::Mask;
 use crate::outline::{Outline, OutlinedDefinition, OutlinedForeign, OutlinedParam, OutlinedSchema};
 use crate::report::Severity;
 use crate::settings;
+use keyward_fact::Fact;
 use keyward_pattern::Keyspace;
 use keyward_rules::{Live, Rule};
 use keyward_schema::model::{Date, Definition, Schema, Severity as RuleSeverity};
@@ -198,28 +199,32 @@ impl Audit {
 
     /// What a key is; where its parameters lie goes to `places`.
     #[inline]
-    pub(crate) fn classify(&self, key: &[u8], places: &mut Vec<Range<usize>>) -> Class {
+    pub(crate) fn classify(&self, fact: &Fact<'_>, places: &mut Vec<Range<usize>>) -> Class {
+        let key = fact.key;
         if self.spaces.is_empty() {
             return Class::Unknown;
         }
         let begins = Beginning::new(key);
         for space in &self.spaces {
             if space.may_begin_with(begins)
+                && space.is_in(fact.db)
                 && let Some(id) = space.keyspace.locate(key, places)
             {
                 return Class::Defined(space.first + id.index());
             }
         }
-        self.classify_otherwise(key, places)
+        self.classify_otherwise(fact, places)
     }
 
     /// The same for keys that are no definition's own.
     #[cold]
-    fn classify_otherwise(&self, key: &[u8], places: &mut Vec<Range<usize>>) -> Class {
+    fn classify_otherwise(&self, fact: &Fact<'_>, places: &mut Vec<Range<usize>>) -> Class {
+        let key = fact.key;
+        let spaces = || self.spaces.iter().enumerate().filter(|(_, space)| space.is_in(fact.db));
         if key.contains(&b'~')
             && let Ok(text) = str::from_utf8(key)
         {
-            for space in &self.spaces {
+            for (_, space) in spaces() {
                 if let Some((owner, word)) = space.owners.find(text)
                     && let Some(id) = space.owners.definition(&space.keyspace, owner, word)
                 {
@@ -227,12 +232,12 @@ impl Audit {
                 }
             }
         }
-        for (number, space) in self.spaces.iter().enumerate() {
+        for (number, space) in spaces() {
             if let Some(rename) = space.old_name(key, places) {
                 return Class::Old { space: number, rename };
             }
         }
-        for (number, space) in self.spaces.iter().enumerate() {
+        for (number, space) in spaces() {
             if let Some(foreign) =
                 space.foreign.iter().position(|foreign| foreign.glob.matches(key))
             {

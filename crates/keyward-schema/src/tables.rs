@@ -112,7 +112,7 @@ table! {
         optional separator: Separator,
         /// Whether literals may contain capitals; `"lower"` unless given.
         optional case: Case,
-        /// The database these keys live in.
+        /// The database these keys live in; an audit finds none of them elsewhere.
         optional db: Integer<0, 1_000_000>,
         /// Whether the keyspace must work on a Redis Cluster; `false` unless given.
         optional cluster: bool,
