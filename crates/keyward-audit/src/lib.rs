@@ -35,7 +35,7 @@ mod sketch;
 mod tally;
 
 pub use baseline::{DEFAULT_TOLERANCE, Difference, FindingChange, PartChange, compare, difference};
-pub use clock::{parse_rfc3339, rfc3339};
+pub use clock::{now, parse_rfc3339, rfc3339};
 pub use counts::{Counted, Counts, TTL_BOUNDS};
 pub use hash::Salt;
 pub use mask::Masked;
@@ -43,7 +43,7 @@ pub use merge::{MergeError, merge};
 pub use observe::Observer;
 pub use outline::Outline;
 pub use plan::{Audit, Options, Subject};
-pub use rdb::Reading;
+pub use rdb::ReadOptions;
 pub use report::Report;
 pub use resume::{Outcome, ResumeError, ResumeFile, Stopped, Terms, fingerprint};
 pub use settings::ServerFacts;

@@ -2,7 +2,6 @@
 
 use crate::bounds::can_be_added;
 use crate::report::{Report, VERSION};
-use std::fmt;
 
 /// Merges reports of shards into the one report of all. Neither the order nor the grouping matters, where all
 /// were audited with the same options.
@@ -24,17 +23,20 @@ pub fn merge(reports: Vec<Report>) -> Result<Report, MergeError> {
 }
 
 /// Why reports cannot be merged.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum MergeError {
     /// There are none
+    #[error("there is no report to merge")]
     Nothing,
     /// One is of another version of the document
+    #[error("a report has version {version}, this program knows {VERSION}")]
     Version {
         /// Its version
         version: u32,
     },
     /// They count bytes in different ways
+    #[error("one report counts bytes as {one}, another as {other}")]
     Bytes {
         /// The one way
         one: &'static str,
@@ -42,34 +44,12 @@ pub enum MergeError {
         other: &'static str,
     },
     /// One is of a sample, and another of all keys or of another sample
+    #[error("one report is of a sample of the keys, another of all or of a sample of another size")]
     Samples,
     /// They count more than there can be
+    #[error("together the reports count more than there can be")]
     Numbers,
     /// They were checked against different schemas
+    #[error("the reports were checked against different schemas, or against none")]
     Schemas,
 }
-
-impl fmt::Display for MergeError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            MergeError::Nothing => f.write_str("there is no report to merge"),
-            MergeError::Version { version } => {
-                write!(f, "a report has version {version}, this program knows {VERSION}")
-            }
-            MergeError::Bytes { one, other } => {
-                write!(f, "one report counts bytes as {one}, another as {other}")
-            }
-            MergeError::Samples => f.write_str(
-                "one report is of a sample of the keys, another of all or of a sample of another size",
-            ),
-            MergeError::Numbers => {
-                f.write_str("together the reports count more than there can be")
-            }
-            MergeError::Schemas => {
-                f.write_str("the reports were checked against different schemas, or against none")
-            }
-        }
-    }
-}
-
-impl std::error::Error for MergeError {}

@@ -13,7 +13,6 @@ use crate::plan::Audit;
 use crate::report::{Report, Shard};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-use std::fmt;
 
 /// The version of the document.
 const VERSION: u32 = 2;
@@ -218,27 +217,32 @@ impl Audit {
 }
 
 /// Why a scan cannot go on from a file.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ResumeError {
     /// It was not written by an audit, or not all of it is there
+    #[error("it holds no scan that was stopped: {why}")]
     Damaged {
         /// What is wrong
         why: String,
     },
     /// Another version of the program wrote it
+    #[error("keyward `{keyward}` wrote it, in a form that {} does not read", env!("CARGO_PKG_VERSION"))]
     Program {
         /// Its version
         keyward: String,
     },
     /// It is of other servers
+    #[error("it is of a scan of {was}")]
     Source {
         /// Which
         was: String,
     },
     /// The schemas have changed
+    #[error("the schemas have changed since")]
     Schemas,
     /// An option was another
+    #[error("`{name}` was {}", changed(was.as_deref(), is.as_deref()))]
     Option {
         /// Which
         name: String,
@@ -248,6 +252,7 @@ pub enum ResumeError {
         is: Option<String>,
     },
     /// Keys were masked with another secret
+    #[error("its keys are masked with another salt")]
     Salt,
 }
 
@@ -266,25 +271,10 @@ impl ResumeError {
     }
 }
 
-impl fmt::Display for ResumeError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            ResumeError::Damaged { why } => write!(f, "it holds no scan that was stopped: {why}"),
-            ResumeError::Program { keyward } => write!(
-                f,
-                "keyward `{keyward}` wrote it, in a form that {} does not read",
-                env!("CARGO_PKG_VERSION")
-            ),
-            ResumeError::Source { was } => write!(f, "it is of a scan of {was}"),
-            ResumeError::Schemas => f.write_str("the schemas have changed since"),
-            ResumeError::Option { name, was, is } => match (was, is) {
-                (Some(was), Some(is)) => write!(f, "`{name}` was `{was}`, and is `{is}`"),
-                (Some(was), None) => write!(f, "`{name}` was `{was}`, and is not given"),
-                (None, _) => write!(f, "`{name}` was not given"),
-            },
-            ResumeError::Salt => f.write_str("its keys are masked with another salt"),
-        }
+fn changed(was: Option<&str>, is: Option<&str>) -> String {
+    match (was, is) {
+        (Some(was), Some(is)) => format!("`{was}`, and is `{is}`"),
+        (Some(was), None) => format!("`{was}`, and is not given"),
+        (None, _) => "not given".to_owned(),
     }
 }
-
-impl std::error::Error for ResumeError {}

@@ -112,7 +112,7 @@ impl Failure {
         self.verdict.into()
     }
 
-    /// Tells the person, where the command goes on.
+    /// Prints the failure, for a command that continues.
     pub(crate) fn tell(&self) {
         let mut text = match &self.reason {
             Reason::Rendered(text) => text.clone(),
@@ -145,11 +145,11 @@ impl From<io::Error> for Failure {
 /// What the system says, in our words where it is common.
 pub(crate) fn why(error: &io::Error) -> String {
     match error.kind() {
-        ErrorKind::NotFound => "there is no such file or folder".to_owned(),
+        ErrorKind::NotFound => "no such file or folder".to_owned(),
         ErrorKind::PermissionDenied => "permission denied".to_owned(),
         ErrorKind::IsADirectory => "it is a directory".to_owned(),
-        ErrorKind::AlreadyExists => "there is a file of that name".to_owned(),
-        ErrorKind::NotADirectory => "a part of the path is not a directory".to_owned(),
+        ErrorKind::AlreadyExists => "the file already exists".to_owned(),
+        ErrorKind::NotADirectory => "part of the path is not a directory".to_owned(),
         ErrorKind::StorageFull => "the disk is full".to_owned(),
         ErrorKind::ReadOnlyFilesystem => "the file system is read-only".to_owned(),
         _ => error.to_string(),

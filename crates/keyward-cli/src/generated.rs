@@ -61,7 +61,7 @@ pub(crate) fn eject<'t>(
 fn refused(error: PlanError) -> Failure {
     match error {
         PlanError::Foreign(_) => Failure::new(error.to_string())
-            .help("move it away, choose another `--out`, or overwrite it with `--force`"),
+            .help("move it, choose another `--out`, or overwrite it with `--force`"),
         PlanError::Twice(_) => Failure::new(error.to_string())
             .help("give the keyspaces different names, or choose a folder for each"),
         PlanError::Read(path, error) => Failure::file("read", &path, &error),

@@ -16,7 +16,7 @@ pub(crate) fn stop_at(stop: &Arc<AtomicBool>) -> Result<()> {
     let stop = stop.clone();
     on_first(move || {
         stop.store(true, Ordering::Relaxed);
-        say("stopping; Ctrl-C again ends at once");
+        say("stopping; press Ctrl-C again to stop at once");
     })
 }
 

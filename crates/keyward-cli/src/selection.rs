@@ -35,7 +35,7 @@ fn known(what: &str, wanted: &[String], there: &[&Spanned<String>]) -> Result<()
         Some(wrong) => Err(Failure::new(format!("no definition has the {what} `{wrong}`")).one_of(
             wrong,
             names(),
-            &format!("give definitions a `{what}` in the schema first"),
+            &format!("declare a `{what}` for definitions in the schema first"),
         )),
     }
 }

@@ -58,8 +58,8 @@ fn is_same(left: &Path, right: &Path) -> bool {
 /// The nearest `keyward.toml`, as a path from the working directory.
 fn find() -> Result<PathBuf> {
     let nothing = || {
-        Failure::new(format!("no {SCHEMA_FILE} found here or above"))
-            .help("`keyward init` writes one to start from, `--schema FILE` names another")
+        Failure::new(format!("no {SCHEMA_FILE} found in this folder or its parents"))
+            .help("`keyward init` writes one to start from, or name a file with `--schema FILE`")
     };
     let here = std::env::current_dir().map_err(|_| nothing())?;
     let mut shown = PathBuf::new();

@@ -155,34 +155,24 @@ impl Plan {
 }
 
 /// Why a folder cannot take what was generated.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum PlanError {
     /// These files are there, and Keyward did not write them
+    #[error("{} would be overwritten, and Keyward did not write it", list(.0))]
     Foreign(Vec<PathBuf>),
     /// Two schemas would write different texts to this file
+    #[error("two schemas would both be written to `{0}`")]
     Twice(String),
     /// A file cannot be read
-    Read(PathBuf, io::Error),
+    #[error("cannot read `{0}`: {1}")]
+    Read(PathBuf, #[source] io::Error),
 }
 
-impl fmt::Display for PlanError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            PlanError::Foreign(paths) => {
-                let paths: Vec<String> =
-                    paths.iter().map(|path| format!("`{}`", path.display())).collect();
-                write!(f, "{} would be overwritten, and Keyward did not write it", paths.join(", "))
-            }
-            PlanError::Twice(path) => {
-                write!(f, "two schemas would both be written to `{path}`")
-            }
-            PlanError::Read(path, error) => write!(f, "cannot read `{}`: {error}", path.display()),
-        }
-    }
+fn list(paths: &[PathBuf]) -> String {
+    let paths: Vec<String> = paths.iter().map(|path| format!("`{}`", path.display())).collect();
+    paths.join(", ")
 }
-
-impl std::error::Error for PlanError {}
 
 /// The list of generated files: which generator wrote each.
 #[derive(Debug, Default)]

@@ -98,12 +98,14 @@ fn read_folder(folder: &Path) -> Result<BTreeMap<String, String>, TemplateError>
 }
 
 /// Why templates cannot be used.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum TemplateError {
     /// A file cannot be read
-    Read(PathBuf, std::io::Error),
+    #[error("cannot read `{0}`: {1}")]
+    Read(PathBuf, #[source] std::io::Error),
     /// A file that takes no template's place
+    #[error("`{}/{name}.j2` takes no template's place", folder.display())]
     Unknown {
         /// The user's folder
         folder: PathBuf,
@@ -113,7 +115,8 @@ pub enum TemplateError {
         known: Vec<String>,
     },
     /// A template that cannot be parsed or filled
-    Template(Box<minijinja::Error>),
+    #[error("{}", with_causes(.0))]
+    Template(#[source] Box<minijinja::Error>),
 }
 
 impl TemplateError {
@@ -128,26 +131,7 @@ impl TemplateError {
     }
 }
 
-impl fmt::Display for TemplateError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            TemplateError::Read(path, error) => {
-                write!(f, "cannot read `{}`: {error}", path.display())
-            }
-            TemplateError::Unknown { folder, name, .. } => {
-                write!(f, "`{}/{name}.j2` takes no template's place", folder.display())
-            }
-            TemplateError::Template(error) => {
-                write!(f, "{error}")?;
-                let mut source = std::error::Error::source(&**error);
-                while let Some(cause) = source {
-                    write!(f, ": {cause}")?;
-                    source = cause.source();
-                }
-                Ok(())
-            }
-        }
-    }
+fn with_causes(error: &minijinja::Error) -> String {
+    let causes = std::iter::successors(std::error::Error::source(error), |cause| cause.source());
+    causes.fold(error.to_string(), |text, cause| format!("{text}: {cause}"))
 }
-
-impl std::error::Error for TemplateError {}

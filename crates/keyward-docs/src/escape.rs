@@ -112,21 +112,10 @@ pub(super) fn html_span(span: &Span, out: &mut String) {
     }
 }
 
-/// Plain text in HTML, or in an attribute.
+/// Plain text in HTML, or in an attribute; it keeps its lines.
 pub(super) fn html_text(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for char in text.chars() {
-        match char {
-            '&' => out.push_str("&amp;"),
-            '<' => out.push_str("&lt;"),
-            '>' => out.push_str("&gt;"),
-            '"' => out.push_str("&quot;"),
-            '\'' => out.push_str("&#39;"),
-            char if is_unseen(char) && char != '\n' => out.extend(char.escape_unicode()),
-            char => out.push(char),
-        }
-    }
-    out
+    let lines: Vec<String> = text.split('\n').map(visible).collect();
+    keyward_fact::escape_html(&lines.join("\n"))
 }
 
 /// With escapes for characters that no reader sees.

@@ -2,7 +2,7 @@
 
 use super::context::{Context, date, doc, quoted, written};
 use super::doc::Doc;
-use super::page::{self, Accepted, Fact, Field, Former, InvalidatedBy, Piece};
+use super::page::{self, Accepted, Fact, Field, Former, InvalidatedBy, Token};
 use super::prose::Prose;
 use keyward_pattern::{Glob, Part, derived};
 use keyward_schema::model::{Allow, Definition, Derived, Phase};
@@ -60,13 +60,13 @@ impl<'a> Context<'a> {
         })
     }
 
-    fn pieces(&self, definition: &'a Definition) -> Vec<Piece> {
+    fn pieces(&self, definition: &'a Definition) -> Vec<Token> {
         let separator = char::from(self.keyspace.separator());
         let mut pieces = Vec::new();
         for (part, prefix) in self.parts(&definition.pattern) {
             let mut add = |kind, text: String, hint| {
                 if !text.is_empty() {
-                    pieces.push(Piece { kind, prefix, text, hint });
+                    pieces.push(Token { kind, prefix, text, hint });
                 }
             };
             match part {

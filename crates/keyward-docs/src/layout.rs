@@ -54,6 +54,9 @@ impl Context<'_> {
                 })
                 .collect(),
         };
+        if notes.is_empty() && allowed.is_empty() {
+            notes.push(Prose::fill(words.slot_any, &[]));
+        }
         let name = slot.name.clone().or_else(|| slot.literal.clone()).unwrap_or_default();
         Slot { name, notes, words: allowed }
     }

@@ -1,5 +1,5 @@
-//! What a template is filled with. Texts are already made, in the page's language; a template only
-//! says where they stand.
+//! What a template is filled with. Texts are complete, in the page's language; a template only places
+//! them.
 
 use super::Words;
 use super::doc::Doc;
@@ -15,7 +15,7 @@ pub struct Page {
     pub title: String,
     /// Who wrote the page, for a comment at its beginning: a line each
     pub notice: Vec<String>,
-    /// Who wrote the page, and how to write it anew
+    /// Who wrote the page, and how to regenerate it
     pub generated: Prose,
     /// The command that writes the page
     pub command: String,
@@ -25,7 +25,7 @@ pub struct Page {
     pub keyspace: Keyspace,
     /// The sections that this page has
     pub sections: Sections,
-    /// The definitions by group, in the order of the schema; what has no group comes last
+    /// The definitions by group, in the order of the schema; those without a group come last
     pub groups: Vec<Group>,
     /// The lifecycles that some definition has
     pub lifecycles: Vec<Lifecycle>,
@@ -58,7 +58,7 @@ pub struct Keyspace {
     pub name: String,
     /// What it is
     pub doc: Option<Doc>,
-    /// What holds for every key: prefix, separator, case, …
+    /// What applies to every key: prefix, separator, case, …
     pub facts: Vec<Fact>,
     /// How many definitions and events the page shows
     pub counts: Vec<String>,
@@ -93,7 +93,7 @@ pub struct Sections {
 /// The definitions of a group.
 #[derive(Debug, Clone, Serialize)]
 pub struct Group {
-    /// Its name; `None` for what has no group
+    /// Its name; `None` for definitions without a group
     pub name: Option<String>,
     /// Its heading and where it is
     pub target: Target,
@@ -112,14 +112,14 @@ pub struct Definition {
     pub doc: Option<Doc>,
     /// Its group
     pub group: Option<String>,
-    /// Who answers for it
+    /// Who is responsible for it
     pub owner: Option<String>,
     /// Its lifecycle
     pub lifecycle: LifecycleName,
     /// The pattern, prefix included
     pub pattern: String,
-    /// The same, cut into pieces that can be told apart
-    pub pieces: Vec<Piece>,
+    /// The same as tokens, so that a page can show each kind in its own colour
+    pub pieces: Vec<Token>,
     /// Example keys, prefix included: the schema's, or one that was built
     pub examples: Vec<String>,
     /// The parameters of prefix and pattern
@@ -134,7 +134,7 @@ pub struct Definition {
     pub open: bool,
     /// How long its keys live
     pub ttl: Ttl,
-    /// What it is for beyond storage, in sentences
+    /// What it does beyond storing data, in sentences
     pub role: Vec<Prose>,
     /// The role's word in the schema
     pub role_name: Option<&'static str>,
@@ -146,23 +146,23 @@ pub struct Definition {
     pub related: Vec<Prose>,
     /// The events that invalidate it
     pub invalidated_by: Vec<InvalidatedBy>,
-    /// The keys that Keyward adds beside its own
+    /// The keys that Keyward writes next to it
     pub derived: Vec<Derived>,
-    /// The names that its keys had
+    /// The former names of its keys
     pub former: Vec<Former>,
     /// The glob that finds its keys
     pub glob: String,
     /// The command that finds its keys
     pub command: String,
-    /// The definitions whose keys the glob finds as well
+    /// The other definitions whose keys the glob also finds
     pub also_finds: Option<Prose>,
     /// Findings that were accepted for it
     pub accepted: Vec<Accepted>,
 }
 
-/// A piece of a pattern.
+/// A token of a pattern.
 #[derive(Debug, Clone, Serialize)]
-pub struct Piece {
+pub struct Token {
     /// `literal`, `separator`, `param` or `brace` (of a hash tag)
     pub kind: &'static str,
     /// Whether it belongs to the prefix
@@ -237,17 +237,17 @@ pub struct Lifecycle {
     pub lifecycle: LifecycleName,
     /// What it means
     pub meaning: Prose,
-    /// The eviction policies that it can live with
+    /// The eviction policies that suit it
     pub needs: Prose,
-    /// Whether the declared policy is one of them
+    /// Whether the declared policy suits it, in words
     pub fits: Option<Prose>,
-    /// Whether it is not
+    /// Whether the declared policy does not suit it
     pub at_risk: bool,
     /// Its definitions
     pub definitions: Vec<Target>,
 }
 
-/// Who answers for definitions.
+/// Who is responsible for definitions.
 #[derive(Debug, Clone, Serialize)]
 pub struct Owner {
     /// The name
@@ -275,7 +275,7 @@ pub struct TtlRow {
     pub from: f64,
     /// The longest, from 0 to 100 on a logarithmic scale
     pub to: f64,
-    /// Whether it never ends
+    /// Whether it never expires
     pub endless: bool,
 }
 
@@ -284,7 +284,7 @@ pub struct TtlRow {
 pub struct Mark {
     /// Where, from 0 to 100
     pub at: f64,
-    /// What stands there
+    /// Its label
     pub label: String,
 }
 
@@ -295,7 +295,7 @@ pub struct Event {
     pub target: Target,
     /// When it happens
     pub doc: Option<Doc>,
-    /// What is known about it
+    /// The parameters that it carries
     pub params: Vec<Param>,
     /// What it invalidates
     pub invalidates: Vec<Invalidates>,
@@ -330,18 +330,18 @@ pub struct Invalidated {
     pub how: Option<Prose>,
 }
 
-/// A key that Keyward adds beside a definition's own.
+/// A key that Keyward writes next to a definition's key.
 #[derive(Debug, Clone, Serialize)]
 pub struct Derived {
     /// Its word: `lease`
     pub word: &'static str,
     /// What it is for
     pub meaning: Prose,
-    /// The one of the first example
+    /// The derived key of the first example
     pub example: Option<String>,
 }
 
-/// A name that a definition's keys had.
+/// A former name of a definition's keys.
 #[derive(Debug, Clone, Serialize)]
 pub struct Former {
     /// The old pattern, whole
@@ -354,7 +354,7 @@ pub struct Former {
     pub meaning: Prose,
     /// When it began
     pub started: Option<String>,
-    /// When the old name must be gone
+    /// When the old name must be removed
     pub remove_after: Option<String>,
 }
 
@@ -371,7 +371,7 @@ pub struct Migration {
     pub meaning: Prose,
     /// When it began
     pub started: Option<String>,
-    /// When the old names must be gone
+    /// When the old names must be removed
     pub remove_after: Option<String>,
     /// Old names and new ones
     pub renames: Vec<Rename>,
@@ -410,7 +410,7 @@ pub struct Server {
     pub conf: String,
     /// What they mean
     pub settings: Vec<Setting>,
-    /// When to be alarmed
+    /// When to alert
     pub alert: Option<Prose>,
 }
 
@@ -430,11 +430,11 @@ pub struct Setting {
 pub struct Layout {
     /// What the shape is
     pub note: &'static str,
-    /// The shape, as it is written
+    /// The shape, as the schema writes it
     pub shape: String,
     /// Its slots
     pub slots: Vec<Slot>,
-    /// Words with a meaning of their own
+    /// Reserved words
     pub reserved: Option<Prose>,
 }
 
@@ -445,7 +445,7 @@ pub struct Slot {
     pub name: String,
     /// Whether it may be left out or takes the rest
     pub notes: Vec<Prose>,
-    /// The words that may stand there; several lines if they depend on another slot
+    /// The allowed words; several lines if they depend on another slot
     pub words: Vec<Prose>,
 }
 

@@ -1,5 +1,6 @@
 //! What there is to say about a key: a [`Fact`], as every source produces it; the names of Redis types and
-//! encodings; durations and sizes as people write and read them.
+//! encodings; durations and sizes as people write and read them; and, with the feature `address`, the URLs of
+//! servers.
 //!
 //! ```
 //! use keyward_fact::{Duration, KeyType, Size};
@@ -20,9 +21,12 @@
 //! reports and is never read.
 #![deny(missing_docs)]
 
+#[cfg(feature = "address")]
+pub mod address;
 mod duration;
 mod encoding;
 mod fact;
+mod html;
 mod key_type;
 mod number;
 mod size;
@@ -30,7 +34,8 @@ mod visible;
 
 pub use duration::{Duration, DurationError};
 pub use encoding::{Encoding, UnknownEncoding};
-pub use fact::{Element, Fact, Piece, Show};
+pub use fact::{Element, Expiry, Fact, Piece, Show};
+pub use html::escape_html;
 pub use key_type::{KeyType, UnknownKeyType};
 pub use number::thousands;
 pub use size::{Size, SizeError};

@@ -13,7 +13,6 @@ use keyward_codegen::model::{Key, Module, Name};
 use keyward_codegen::rust::{self, RustError};
 use keyward_codegen::{Files, HEADER, TemplateError, Templates};
 use serde::Serialize;
-use std::fmt;
 use std::path::Path;
 
 /// A language that typed keys can be generated for.
@@ -157,37 +156,16 @@ impl Language {
 }
 
 /// Why there is no code.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum GenerateError {
     /// A template cannot be used
-    Template(TemplateError),
+    #[error(transparent)]
+    Template(#[from] TemplateError),
     /// Rust, which has no templates, cannot be written
-    Rust(RustError),
+    #[error(transparent)]
+    Rust(#[from] RustError),
 }
-
-impl From<TemplateError> for GenerateError {
-    fn from(error: TemplateError) -> Self {
-        GenerateError::Template(error)
-    }
-}
-
-impl From<RustError> for GenerateError {
-    fn from(error: RustError) -> Self {
-        GenerateError::Rust(error)
-    }
-}
-
-impl fmt::Display for GenerateError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            GenerateError::Template(error) => error.fmt(f),
-            GenerateError::Rust(error) => error.fmt(f),
-        }
-    }
-}
-
-impl std::error::Error for GenerateError {}
 
 #[cfg(test)]
 mod tests {

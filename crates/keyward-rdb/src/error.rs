@@ -11,7 +11,7 @@ use crate::version::Version;
 ///
 /// ```
 /// let error = keyward_rdb::Reader::from_slice(b"%PDF-1.7 \n%").read(&mut ()).unwrap_err();
-/// assert_eq!(error.to_string(), "at byte 0: this is no RDB file, it is a PDF");
+/// assert_eq!(error.to_string(), "at byte 0: this is not an RDB file, it is a PDF");
 /// assert_eq!(error.offset(), 0);
 /// ```
 pub struct Error(Box<Inner>);
@@ -22,24 +22,29 @@ struct Inner {
 }
 
 /// Why a snapshot cannot be read.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ErrorKind {
     /// The input failed
-    Io(io::Error),
+    #[error("the input cannot be read: {0}")]
+    Io(#[source] io::Error),
     /// It does not begin like an RDB file
+    #[error("{}", not_rdb(begins))]
     NotRdb {
         /// Its first bytes, nine at most
         begins: Vec<u8>,
     },
     /// It begins like an RDB file, but names no version
+    #[error("`{}` names no RDB version", begins.escape_ascii())]
     BadVersion {
         /// Its first nine bytes
         begins: Vec<u8>,
     },
     /// It ends in the middle
+    #[error("the input ends too early; it was cut off")]
     Truncated,
     /// The bytes are not those that were written
+    #[error("the checksum is wrong: {stored:016x} is stored, the bytes give {computed:016x}")]
     Checksum {
         /// The checksum in the file
         stored: u64,
@@ -47,6 +52,7 @@ pub enum ErrorKind {
         computed: u64,
     },
     /// A type of value, or an opcode, that is not known
+    #[error("{}", unknown_type(*code, *version))]
     UnknownType {
         /// The byte
         code: u8,
@@ -54,11 +60,13 @@ pub enum ErrorKind {
         version: Version,
     },
     /// The bytes contradict the format
+    #[error("{why}")]
     Corrupt {
         /// What is wrong
         why: &'static str,
     },
     /// The visitor asked to stop
+    #[error("reading was stopped")]
     Stopped,
 }
 
@@ -108,44 +116,27 @@ impl fmt::Debug for Error {
 
 impl std::error::Error for Error {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        match &self.0.kind {
-            ErrorKind::Io(error) => Some(error),
-            _ => None,
-        }
+        self.0.kind.source()
     }
 }
 
-impl fmt::Display for ErrorKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Io(error) => write!(f, "the input cannot be read: {error}"),
-            Self::NotRdb { begins } if begins.is_empty() => f.write_str("the input is empty"),
-            Self::NotRdb { begins } => match familiar(begins) {
-                Some(name) => write!(f, "this is no RDB file, it is {name}"),
-                None => write!(
-                    f,
-                    "this is no RDB file: it begins with `{}`, not with `REDIS` or `VALKEY`",
-                    begins.escape_ascii()
-                ),
-            },
-            Self::BadVersion { begins } => {
-                write!(f, "`{}` names no RDB version", begins.escape_ascii())
-            }
-            Self::Truncated => f.write_str("the input ends too early; it was cut off"),
-            Self::Checksum { stored, computed } => write!(
-                f,
-                "the checksum is wrong: {stored:016x} is stored, the bytes give {computed:016x}"
-            ),
-            Self::UnknownType { code, version } if version.is_newer() => write!(
-                f,
-                "type {code} is unknown; {version} is newer than what this reader knows, {}",
-                version.newest_known()
-            ),
-            Self::UnknownType { code, .. } => write!(f, "{code} is no type of value"),
-            Self::Corrupt { why } => f.write_str(why),
-            Self::Stopped => f.write_str("reading was stopped"),
-        }
+fn not_rdb(begins: &[u8]) -> String {
+    match familiar(begins) {
+        _ if begins.is_empty() => "the input is empty".to_owned(),
+        Some(name) => format!("this is not an RDB file, it is {name}"),
+        None => format!(
+            "this is not an RDB file: it begins with `{}`, not with `REDIS` or `VALKEY`",
+            begins.escape_ascii()
+        ),
     }
+}
+
+fn unknown_type(code: u8, version: Version) -> String {
+    if !version.is_newer() {
+        return format!("{code} is not a type of value");
+    }
+    let newest = version.newest_known();
+    format!("type {code} is unknown; {version} is newer than what this reader knows, {newest}")
 }
 
 /// What people pass by mistake.

@@ -161,8 +161,8 @@ fn cut(diagnostics: &mut Vec<Diagnostic>, rule: Rule, stopped: bool) {
     diagnostics.truncate(MAX_FINDINGS);
     let count = thousands(more as u64);
     let note = match (more, stopped) {
-        (0, _) => format!("and perhaps more of `{rule}`: the search stopped"),
-        (_, true) => format!("and {count} more findings of `{rule}`, at least: the search stopped"),
+        (0, _) => format!("there may be more findings of `{rule}`: the search stopped"),
+        (_, true) => format!("and at least {count} more findings of `{rule}`: the search stopped"),
         (_, false) => format!("and {count} more findings of `{rule}`"),
     };
     if let Some(last) = diagnostics.last_mut() {
@@ -291,7 +291,7 @@ stale-cache = { words = ["a"] }
           ╭▸ keyward.toml:8:23
           │
         8 │ missing-ttl = { max = "1h" }
-          │                       ━━━━ nothing reads this
+          │                       ━━━━ has no effect
           │
           ╰ help: only its severity can be set
 
@@ -299,7 +299,7 @@ stale-cache = { words = ["a"] }
           ╭▸ keyward.toml:9:26
           │
         9 │ stale-cache = { words = ["a"] }
-          │                          ━━━ nothing reads this
+          │                          ━━━ has no effect
           │
           ╰ help: it has `max`
         "#);
@@ -310,7 +310,7 @@ stale-cache = { words = ["a"] }
         let piece = "[rules]\n\"\\u001b[31m\" = \"off\"\n[keys.a]\npattern = \"a\"\nttl = \"1h\"\n\
                      value = \"text\"\nexamples = [\"b\\nc\"]\n";
         let messages: Vec<_> = checked(piece).1.into_iter().map(|it| it.message).collect();
-        assert_eq!(messages, [r"there is no rule `\u{1b}[31m`", r"`b\nc` is no key of `a`"]);
+        assert_eq!(messages, [r"there is no rule `\u{1b}[31m`", r"`b\nc` is not a key of `a`"]);
     }
 
     fn schema_of(text: &str) -> Schema {
@@ -375,7 +375,7 @@ stale-cache = { words = ["a"] }
         let elsewhere = shop("db = 1\n");
         assert_eq!(
             messages(&[&elsewhere, &till(allow)]),
-            ["nothing here has to be excused from `overlapping-patterns`"]
+            ["the `allow` for `overlapping-patterns` accepts nothing"]
         );
     }
 
@@ -410,9 +410,7 @@ stale-cache = { words = ["a"] }
         let diagnostics = check(&schema, &Options { today: TODAY });
         assert_eq!(diagnostics.len(), MAX_FINDINGS);
         let notes = &diagnostics.last().unwrap().notes;
-        assert!(notes.iter().any(|note| note.starts_with("and ")
-            && note.ends_with(
-                " more findings of `overlapping-patterns`, at least: the search stopped"
-            )));
+        assert!(notes.iter().any(|note| note.starts_with("and at least ")
+            && note.ends_with(" more findings of `overlapping-patterns`: the search stopped")));
     }
 }

@@ -202,11 +202,11 @@ impl<'a> Laid<'_, 'a> {
                 words.iter().filter_map(|word| self.word(slot, position, word)).collect()
             }
             (Some(_), Held::Param { name } | Held::Rest { name }) => {
-                let label = format!("{} wants one of its words, not `{{{name}}}`", shown(slot));
+                let label = format!("{} accepts only its own words, not `{{{name}}}`", shown(slot));
                 vec![self.shape(position, label)]
             }
             (Some(_), Held::Mixed) => {
-                vec![self.shape(position, format!("{} wants one of its words", shown(slot)))]
+                vec![self.shape(position, format!("{} accepts only its own words", shown(slot)))]
             }
             (None, held) => self.by_name(slot, position, held).into_iter().collect(),
         }
@@ -223,10 +223,10 @@ impl<'a> Laid<'_, 'a> {
                 if self.layout.reserved.iter().any(|reserved| reserved.value == *word) {
                     return None;
                 }
-                format!("{} wants a parameter, not the word `{word}`", shown(slot))
+                format!("{} must be a parameter, not the word `{word}`", shown(slot))
             }
             Held::Param { name } if KINDS.contains(&last.as_str()) => {
-                format!("{} wants a word, not `{{{name}}}`", shown(slot))
+                format!("{} must be a word, not `{{{name}}}`", shown(slot))
             }
             _ => return None,
         };

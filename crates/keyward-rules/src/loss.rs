@@ -32,7 +32,7 @@ pub(crate) fn uses(definition: &Definition) -> Vec<(&str, Use)> {
     given.map(|(name, used)| (name.as_str(), used)).collect()
 }
 
-/// Each index with the definition whose keys it leads to, once, whichever of the two says so.
+/// Each index with the definition whose keys it refers to, once, whichever of the two declares it.
 pub(crate) fn indexes<'a>(cx: &Context<'a>) -> Vec<(&'a Definition, &'a Definition)> {
     let pair = |definition: &'a Definition| match definition.role.as_deref()? {
         Role::Index(index) => Some((definition, cx.definition(&index.of)?)),
@@ -48,19 +48,19 @@ pub(crate) fn indexes<'a>(cx: &Context<'a>) -> Vec<(&'a Definition, &'a Definiti
 pub(crate) fn loss(cx: &Context<'_>, definition: &Definition) -> &'static str {
     match definition.role.as_ref().map(|role| &role.value) {
         Some(Role::Counter(_)) => "this counter would restart from nothing",
-        Some(Role::Quota(_)) => "all that was used would be free again",
-        Some(Role::RateLimit(_)) => "this limit would start anew",
+        Some(Role::Quota(_)) => "the used quota would be free again",
+        Some(Role::RateLimit(_)) => "this limit would start again",
         Some(Role::Lock(_)) => "two could hold this lock at once",
         Some(Role::Queue(_)) => "its jobs would be lost",
-        Some(Role::Session(_)) => "a person would be logged out",
-        Some(Role::Index(_)) => "what it leads to could not be found any more",
-        Some(Role::Flag) => "this switch would be neither on nor off",
+        Some(Role::Session(_)) => "a user would be logged out",
+        Some(Role::Index(_)) => "the keys it refers to could no longer be found",
+        Some(Role::Flag) => "this flag would be lost",
         Some(Role::Ranking) => "this ranking would be empty",
         None => match cx.used_for(definition) {
             Some(Use::DeadLetter) => "failed jobs would be lost",
             Some(Use::Status) => "jobs would have no status",
             Some(Use::Revoked) => "what was revoked would be valid again",
-            Some(Use::Sessions) => "sessions could not be found any more",
+            Some(Use::Sessions) => "sessions could no longer be found",
             None => "nothing would bring it back",
         },
     }

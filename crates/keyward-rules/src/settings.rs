@@ -67,7 +67,7 @@ fn options_without_effect(rule: Rule, setting: &RuleSetting) -> Vec<Diagnostic> 
     without_effect
         .filter_map(|(option, span)| {
             let message = format!("the rule `{rule}` has no option `{}`", option.name());
-            let refused = Diagnostic::schema(message, span?.clone(), "nothing reads this");
+            let refused = Diagnostic::schema(message, span?.clone(), "has no effect");
             Some(match rule.options() {
                 [] => refused.help("only its severity can be set"),
                 options => refused.help(format!("it has {}", list(options))),

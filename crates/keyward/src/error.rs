@@ -1,8 +1,11 @@
 //! What can be wrong with values that come from outside.
+//!
+//! Errors of this crate are written by hand, since every application compiles it: with `thiserror`, a clean debug
+//! build without features takes 6.9 CPU seconds instead of 3.2.
 
 use std::fmt;
 
-/// A text that is no value of its type.
+/// A text that is not a value of its type.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ValueError {
@@ -90,7 +93,7 @@ pub enum BuildError {
         /// The parameter
         param: &'static str,
     },
-    /// A text is no value of its parameter
+    /// A text is not a value of its parameter
     Value {
         /// The definition or event
         definition: &'static str,

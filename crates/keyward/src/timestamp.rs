@@ -1,5 +1,6 @@
 //! A moment as RFC 3339 writes it.
 
+use crate::date::{civil, days};
 use crate::{Date, ValueError};
 use std::fmt;
 use std::str::FromStr;
@@ -122,38 +123,9 @@ fn clock<const N: usize>(text: &str, limits: [i64; N]) -> Option<[i64; N]> {
     parts.next().is_none().then_some(numbers)
 }
 
-/// Days since 1970; the year is counted from March, so that the leap day is its last.
-fn days(year: i64, month: i64, day: i64) -> i64 {
-    let year = if month <= 2 { year - 1 } else { year };
-    let (era, of_era) = (year.div_euclid(400), year.rem_euclid(400));
-    let of_year = (153 * ((month + 9) % 12) + 2) / 5 + day - 1;
-    era * 146_097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719_468
-}
-
-/// The day with this number since 1970.
-fn civil(days: i64) -> (i64, i64, i64) {
-    let days = days + 719_468;
-    let (era, of_era) = (days.div_euclid(146_097), days.rem_euclid(146_097));
-    let year = (of_era - of_era / 1460 + of_era / 36_524 - of_era / 146_096) / 365;
-    let of_year = of_era - (365 * year + year / 4 - year / 100);
-    let month = (5 * of_year + 2) / 153;
-    let day = of_year - (153 * month + 2) / 5 + 1;
-    let month = if month < 10 { month + 3 } else { month - 9 };
-    (year + era * 400 + i64::from(month <= 2), month, day)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn every_day_has_its_number() {
-        for day in -719_162..2_932_896 {
-            let (year, month, of_month) = civil(day);
-            assert_eq!(days(year, month, of_month), day);
-        }
-        assert_eq!(civil(0), (1970, 1, 1));
-    }
 
     #[test]
     fn only_what_rfc_3339_writes_is_a_timestamp() {

@@ -10,7 +10,8 @@
 use std::io::{self, ErrorKind, Read as _, Write as _};
 use std::time::{Duration, Instant};
 
-use super::address::Target;
+use keyward_fact::address::Endpoint;
+
 use super::error::{Error, Fault};
 use super::options::Options;
 use super::transport::Transport;
@@ -56,7 +57,7 @@ pub(super) enum Reply {
 }
 
 impl Connection {
-    pub(super) fn open(target: &Target, options: &Options) -> Result<Self, Error> {
+    pub(super) fn open(target: &Endpoint, options: &Options) -> Result<Self, Error> {
         let address = target.to_string();
         let mut wait = Wait::new(options.timeout, &options.stop);
         let transport = Transport::open(target, &options.tls, &mut wait);

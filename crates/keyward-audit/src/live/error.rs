@@ -1,27 +1,34 @@
 //! Why a server could not be audited, and what to do about it.
 
-use std::fmt;
-
+use keyward_fact::address::AddressError;
 use keyward_fact::{Size, thousands};
 
 /// What a user needs to be allowed to audit by scanning.
 pub(super) const NEEDED: &str = "SCAN, TYPE, PTTL, and SELECT where there are several databases; better also INFO, DBSIZE, MEMORY USAGE, OBJECT";
 
+const WRITES_TO_DISK: &str = "would write the snapshot to its disk first, and refuse all writes if the disk is \
+     full: `repl-diskless-sync` is `no` and `stop-writes-on-bgsave-error` is `yes`";
+const MAY_WRITE_TO_DISK: &str = "denies CONFIG GET, so it is not known whether it writes a snapshot to its disk \
+     first: if that disk is full, the server refuses all writes";
+
 /// Why a server could not be audited. No credential is ever part of it.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
     /// The URL cannot be used
+    #[error("the URL of the server cannot be used: {why}")]
     Url {
         /// What is wrong with it
         why: &'static str,
     },
     /// An option cannot be used
+    #[error("{why}")]
     Options {
         /// Which, and why
         why: String,
     },
     /// No connection could be made
+    #[error("{address} cannot be reached: {why}")]
     Unreachable {
         /// Where
         address: String,
@@ -29,6 +36,7 @@ pub enum Error {
         why: String,
     },
     /// The server has as many clients as it takes
+    #[error("{address} takes no more clients (`maxclients`): {reply}")]
     Full {
         /// Where
         address: String,
@@ -36,6 +44,7 @@ pub enum Error {
         reply: String,
     },
     /// The server wants a password, or another one
+    #[error("{address} does not let this user in: {reply}")]
     Refused {
         /// Where
         address: String,
@@ -43,6 +52,7 @@ pub enum Error {
         reply: String,
     },
     /// The user may not run a command that an audit needs
+    #[error("{address} denies {command} to this user; an audit needs {needs}")]
     Denied {
         /// Where
         address: String,
@@ -52,6 +62,7 @@ pub enum Error {
         needs: &'static str,
     },
     /// The server does not have a command that an audit needs, or it was renamed
+    #[error("{address} has no command {command}; it may have been renamed")]
     Missing {
         /// Where
         address: String,
@@ -59,6 +70,7 @@ pub enum Error {
         command: &'static str,
     },
     /// The server is still loading its data
+    #[error("{address} is loading its data, still after {} s", thousands(*waited))]
     Loading {
         /// Where
         address: String,
@@ -66,6 +78,7 @@ pub enum Error {
         waited: u64,
     },
     /// What answers does not speak as a server does
+    #[error("{address} does not answer like a Redis server: `{got}`")]
     Garbage {
         /// Where
         address: String,
@@ -73,6 +86,7 @@ pub enum Error {
         got: String,
     },
     /// The server answered with an error
+    #[error("{address} answered {command} with an error: {reply}")]
     Reply {
         /// Where
         address: String,
@@ -82,6 +96,7 @@ pub enum Error {
         reply: String,
     },
     /// A scan does not come to its end
+    #[error("the scan of {address} does not end: {why}")]
     Endless {
         /// Where
         address: String,
@@ -89,6 +104,10 @@ pub enum Error {
         why: &'static str,
     },
     /// The connection broke while keys were read, and could not be made again
+    #[error(
+        "the connection to {address} broke after {} keys and could not be made again: {why}",
+        thousands(*keys)
+    )]
     Died {
         /// Where
         address: String,
@@ -98,6 +117,7 @@ pub enum Error {
         why: String,
     },
     /// A cluster does not serve all its slots
+    #[error("the cluster is down, says {address}: {why}")]
     ClusterDown {
         /// The node that was asked
         address: String,
@@ -105,6 +125,7 @@ pub enum Error {
         why: String,
     },
     /// The servers changed while they were read, also the second time
+    #[error("not all of {address} was seen: {why}, and again when it was begun anew")]
     Incomplete {
         /// The server or shard
         address: String,
@@ -112,6 +133,7 @@ pub enum Error {
         why: String,
     },
     /// A reading that was stopped cannot go on, because the servers are not what they were
+    #[error("the scan of {address} cannot go on where it was stopped: {why}")]
     NotResumable {
         /// The server or shard
         address: String,
@@ -119,6 +141,7 @@ pub enum Error {
         why: String,
     },
     /// The server gives no snapshot
+    #[error("{address} gives no snapshot: {why}")]
     NoSnapshot {
         /// Where
         address: String,
@@ -126,6 +149,11 @@ pub enum Error {
         why: String,
     },
     /// The server has too little free memory to fork for a snapshot
+    #[error(
+        "{address} has too little memory to fork for a snapshot: its data takes {}, and only {} are free",
+        Size::from_bytes(*used).human(),
+        Size::from_bytes(*free).human()
+    )]
     Headroom {
         /// Where
         address: String,
@@ -135,6 +163,7 @@ pub enum Error {
         free: u64,
     },
     /// The server would write a snapshot to its disk, and refuse writes where that fails
+    #[error("{address} {}", if *known { WRITES_TO_DISK } else { MAY_WRITE_TO_DISK })]
     Disk {
         /// Where
         address: String,
@@ -142,6 +171,7 @@ pub enum Error {
         known: bool,
     },
     /// Reading was stopped by the caller
+    #[error("stopped before all keys were seen")]
     Stopped,
 }
 
@@ -155,11 +185,8 @@ impl Error {
     /// What to do next.
     pub fn help(&self) -> &'static str {
         match self {
-            Error::Url { .. } => {
-                "write `redis://host:6379`, `rediss://…`, `redis+unix:///path`, \
-                 `redis+cluster://host:port,host:port` or `redis+sentinel://host:port/service`"
-            }
-            Error::Options { .. } => "change the option, or leave it away",
+            Error::Url { .. } => AddressError::HELP,
+            Error::Options { .. } => "change the option, or leave it out",
             Error::Unreachable { .. } => {
                 "check host and port, and whether a firewall lies between; `rediss://` is for TLS"
             }
@@ -180,13 +207,11 @@ impl Error {
                  wants TLS (`rediss://`)"
             }
             Error::Reply { .. } => "see the server's log",
-            Error::Endless { .. } => {
-                "check what answers there: this is no behaviour of Redis or Valkey"
-            }
+            Error::Endless { .. } => "check what answers there: neither Redis nor Valkey does this",
             Error::Died { .. } => "see whether the server is well",
-            Error::ClusterDown { .. } => "mend the cluster first: `redis-cli --cluster check`",
+            Error::ClusterDown { .. } => "repair the cluster first: `redis-cli --cluster check`",
             Error::Incomplete { .. } => "wait until nothing is resharded, restarted or failed over",
-            Error::NotResumable { .. } => "begin anew",
+            Error::NotResumable { .. } => "start again without the resume file",
             Error::NoSnapshot { .. } => "audit by scanning, or audit an exported RDB file",
             Error::Headroom { .. } => {
                 "audit by scanning, or force the snapshot if little is written meanwhile"
@@ -199,83 +224,16 @@ impl Error {
                 "audit by scanning, set `repl-diskless-sync yes`, or force the snapshot if the disk has room \
                  for all data"
             }
-            Error::Stopped => "audit again to go on",
+            Error::Stopped => "audit again to resume",
         }
     }
 }
 
-impl fmt::Display for Error {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Error::Url { why } => write!(f, "the URL of the server cannot be used: {why}"),
-            Error::Options { why } => f.write_str(why),
-            Error::Unreachable { address, why } => {
-                write!(f, "{address} cannot be reached: {why}")
-            }
-            Error::Full { address, reply } => {
-                write!(f, "{address} takes no more clients (`maxclients`): {reply}")
-            }
-            Error::Refused { address, reply } => {
-                write!(f, "{address} does not let this user in: {reply}")
-            }
-            Error::Denied { address, command, needs } => {
-                write!(f, "{address} denies {command} to this user; an audit needs {needs}")
-            }
-            Error::Missing { address, command } => {
-                write!(f, "{address} has no command {command}; it may have been renamed")
-            }
-            Error::Loading { address, waited } => {
-                write!(f, "{address} is loading its data, still after {} s", thousands(*waited))
-            }
-            Error::Garbage { address, got } => {
-                write!(f, "{address} does not answer like a Redis server: `{got}`")
-            }
-            Error::Reply { address, command, reply } => {
-                write!(f, "{address} answered {command} with an error: {reply}")
-            }
-            Error::Endless { address, why } => {
-                write!(f, "the scan of {address} does not end: {why}")
-            }
-            Error::Died { address, keys, why } => write!(
-                f,
-                "the connection to {address} broke after {} keys and could not be made again: {why}",
-                thousands(*keys)
-            ),
-            Error::ClusterDown { address, why } => {
-                write!(f, "the cluster is down, says {address}: {why}")
-            }
-            Error::Incomplete { address, why } => {
-                write!(f, "not all of {address} was seen: {why}, and again when it was begun anew")
-            }
-            Error::NotResumable { address, why } => {
-                write!(f, "the scan of {address} cannot go on where it was stopped: {why}")
-            }
-            Error::NoSnapshot { address, why } => {
-                write!(f, "{address} gives no snapshot: {why}")
-            }
-            Error::Headroom { address, used, free } => write!(
-                f,
-                "{address} has too little memory to fork for a snapshot: its data takes {}, and \
-                 only {} are free",
-                Size::from_bytes(*used).human(),
-                Size::from_bytes(*free).human()
-            ),
-            Error::Disk { address, known: true } => write!(
-                f,
-                "{address} would write the snapshot to its disk first, and refuse all writes if the disk is \
-                 full: `repl-diskless-sync` is `no` and `stop-writes-on-bgsave-error` is `yes`"
-            ),
-            Error::Disk { address, known: false } => write!(
-                f,
-                "{address} denies CONFIG GET, so it is not known whether it writes a snapshot to its disk \
-                 first: if that disk is full, the server refuses all writes"
-            ),
-            Error::Stopped => f.write_str("stopped before all keys were seen"),
-        }
+impl From<AddressError> for Error {
+    fn from(error: AddressError) -> Self {
+        Error::Url { why: error.why() }
     }
 }
-
-impl std::error::Error for Error {}
 
 /// What stops the reading of one server.
 #[derive(Debug)]

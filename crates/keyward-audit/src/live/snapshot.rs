@@ -13,9 +13,9 @@ use keyward_rdb::{Allocator, Element, ErrorKind, Key, Reader, Show, Value, Visit
 use super::connection::{Connection, Reply, write_command};
 use super::error::{Error, Fault};
 use super::options::Options;
-use super::reading::{Reading, Task};
 use super::seen::{Bytes, Counts, Shard};
 use super::server::{self, Info, Setting};
+use super::task::{ShardRead, Task};
 use crate::observe::Observer;
 
 /// How long a primary may be silent: it sends a newline every ten seconds while it prepares.
@@ -26,13 +26,13 @@ pub(super) fn read<O: Observer>(
     task: &Task<'_>,
     mut shard: Shard,
     observer: impl FnOnce(&Shard) -> O,
-) -> Result<(Reading<O>, Option<Connection>), Fault> {
+) -> Result<(ShardRead<O>, Option<Connection>), Fault> {
     check_headroom(task, &mut shard)?;
     check_disk(task, &shard.server)?;
     if task.options.sample.is_some() {
         shard.notes.push("all keys were read: a snapshot is not sampled".to_owned());
     }
-    let only = task.options.db.or(task.target.db);
+    let only = task.options.db.or(task.target.db.map(u64::from));
     let size = |info: &Info| -> Option<u64> {
         let databases = info.databases().into_iter();
         let wanted = databases.filter(|(db, _)| only.is_none_or(|only| only == *db));
@@ -81,7 +81,7 @@ pub(super) fn read<O: Observer>(
     }
     let bytes = Bytes::Estimated { checked: summary.memory_checked() };
     let (bytes, told) = (Some(bytes), Vec::new());
-    Ok((Reading { shard, observer: watch.observer, bytes, stopped: None, told }, Some(control)))
+    Ok((ShardRead { shard, observer: watch.observer, bytes, stopped: None, told }, Some(control)))
 }
 
 /// Refuses where memory is short for a fork, unless it is forced.

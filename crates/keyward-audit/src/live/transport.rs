@@ -8,11 +8,11 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use keyward_fact::address::{Endpoint, Socket};
 use rustls::pki_types::pem::PemObject as _;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
 use rustls::{ClientConfig, ClientConnection, RootCertStore};
 
-use super::address::{Place, Target};
 use super::error::Fault;
 use super::options::Tls;
 use super::wait::{SLICE, Wait, explain, is_timeout};
@@ -27,10 +27,10 @@ pub(super) enum Transport {
 
 impl Transport {
     /// Connects, and shakes hands where there is TLS.
-    pub(super) fn open(target: &Target, tls: &Tls, wait: &mut Wait) -> Result<Self, Fault> {
-        let transport = connect(&target.place, wait)?;
-        match (transport, &target.place) {
-            (Transport::Tcp(stream), Place::Tcp { host, .. }) if target.tls => {
+    pub(super) fn open(target: &Endpoint, tls: &Tls, wait: &mut Wait) -> Result<Self, Fault> {
+        let transport = connect(&target.socket, wait)?;
+        match (transport, &target.socket) {
+            (Transport::Tcp(stream), Socket::Tcp { host, .. }) if target.tls => {
                 secure(stream, host, tls, wait)
             }
             (transport, _) => Ok(transport),
@@ -39,12 +39,12 @@ impl Transport {
 }
 
 /// Connects in a thread of its own: neither the resolver nor a connect can be interrupted.
-fn connect(place: &Place, wait: &mut Wait) -> Result<Transport, Fault> {
-    let (place, timeout) = (place.clone(), wait.timeout());
+fn connect(socket: &Socket, wait: &mut Wait) -> Result<Transport, Fault> {
+    let (socket, timeout) = (socket.clone(), wait.timeout());
     let (sender, receiver) = mpsc::channel();
     thread::spawn(move || {
         // Whoever waited may be gone.
-        let _ = sender.send(connect_blocking(&place, timeout));
+        let _ = sender.send(connect_blocking(&socket, timeout));
     });
     let start = Instant::now();
     loop {
@@ -60,15 +60,15 @@ fn connect(place: &Place, wait: &mut Wait) -> Result<Transport, Fault> {
     }
 }
 
-fn connect_blocking(place: &Place, timeout: Duration) -> io::Result<Transport> {
-    let (host, port) = match place {
-        Place::Unix(path) => {
+fn connect_blocking(socket: &Socket, timeout: Duration) -> io::Result<Transport> {
+    let (host, port) = match socket {
+        Socket::Unix(path) => {
             let stream = UnixStream::connect(path)?;
             stream.set_read_timeout(Some(SLICE))?;
             stream.set_write_timeout(Some(SLICE))?;
             return Ok(Transport::Unix(stream));
         }
-        Place::Tcp { host, port } => (host.as_str(), *port),
+        Socket::Tcp { host, port } => (host.as_str(), *port),
     };
     let mut last = io::Error::new(io::ErrorKind::NotFound, "the host has no address");
     for address in (host, port).to_socket_addrs()? {

@@ -1,7 +1,7 @@
 //! Lined-up columns. Own code, since a table here has no borders, one column that gives way, and cells
 //! whose look must not count as width.
 
-use super::ink::{Ink, Look, cut, width};
+use super::ink::{Ink, Look, width};
 
 /// The space between columns.
 const GAP: usize = 2;
@@ -9,7 +9,8 @@ const GAP: usize = 2;
 /// How far the column that gives way can give way.
 const LEAST: usize = 12;
 
-/// A table for a terminal; its first column gives way where the terminal is narrow.
+/// A table for a terminal. Its first column gives way where the terminal is narrow: a name that does not
+/// fit stands on a line of its own, whole, above its row.
 #[derive(Debug, Default)]
 pub(super) struct Table {
     titles: Vec<(String, Side)>,
@@ -88,14 +89,19 @@ impl Table {
         // Blanks before the next text: none follow the last one.
         let mut blanks = 0;
         for ((cell, columns), (_, side)) in cells.iter().zip(widths).zip(&self.titles) {
-            let shown = cut(&cell.text, *columns);
-            let rest = columns.saturating_sub(width(&shown));
+            let mut shown = cell.text.as_str();
+            if width(shown) > *columns {
+                text.push_str(&ink.on(cell.look, shown));
+                text.push('\n');
+                shown = "";
+            }
+            let rest = columns.saturating_sub(width(shown));
             if *side == Side::Right {
                 blanks += rest;
             }
             if !shown.is_empty() {
                 text.extend(std::iter::repeat_n(' ', blanks));
-                text.push_str(&ink.on(cell.look, &shown));
+                text.push_str(&ink.on(cell.look, shown));
                 blanks = 0;
             }
             if *side == Side::Left {
@@ -128,7 +134,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_first_column_gives_way() {
+    fn a_name_that_does_not_fit_has_its_own_line() {
         let mut table = Table::default()
             .column("pattern", Side::Left)
             .column("keys", Side::Right)
@@ -136,9 +142,10 @@ mod tests {
         table.row(vec![Cell::new("session:active:<text>"), Cell::new("1,204"), Cell::new("")]);
         table.row(vec![Cell::new("京:*"), Cell::new("7"), Cell::new("x")]);
         let ink = Ink { color: false };
+        assert!(table.write(ink, 40).contains("session:active:<text>  1,204\n"));
         assert_eq!(
             table.write(ink, 24),
-            "pattern          keys\nsession:activ…  1,204\n京:*                7  x\n"
+            "pattern          keys\nsession:active:<text>\n                1,204\n京:*                7  x\n"
         );
     }
 }

@@ -44,6 +44,9 @@ fn the_page_works_in_a_browser() {
         assert_eq!(seen["width"], 0, "the page is wider than the screen: {context}");
         assert_eq!(seen["width_open"], 0, "open details are wider than the screen: {context}");
         assert_eq!(seen["treemap"], name, "{context}");
+        is_readable(seen);
+        assert_eq!(seen["unknown"], "4 4", "a pattern is listed once: {context}");
+        assert_eq!(seen["kept_is_a_fault"], false, "{context}");
         assert_eq!(seen["findings"], report.findings.len(), "{context}");
         assert_eq!(
             seen["by_severity"], "ttl-missing ttl-too-long wrong-type server-setting",
@@ -67,6 +70,49 @@ fn the_page_works_in_a_browser() {
     let themes = "auto true, light false, dark true, auto true";
     assert_eq!(dark["wide"]["dark"], themes, "{dark:#}");
     assert_eq!(dark["wide"]["errors"], json!([]), "{dark:#}");
+}
+
+/// Labels stay inside their tiles, colours are explained, the axis has its numbers, no column is cut off.
+#[track_caller]
+fn is_readable(seen: &Value) {
+    assert!(seen["tiles"].as_u64() > Some(0), "{seen:#}");
+    for nothing in ["too_long", "unlabelled", "unlisted", "unexplained", "cut_off"] {
+        assert_eq!(seen[nothing], json!([]), "{nothing}: {seen:#}");
+    }
+    assert_eq!(seen["axis"], true, "{seen:#}");
+}
+
+#[test]
+fn long_patterns_and_all_scripts_stay_inside_their_tiles_and_columns() {
+    let mut report = fixture::without_schema();
+    let names = [
+        "service-<number>:region:eu-central-<number>:tenant:<number>:profile:settings:notifications:v2",
+        "مفتاح:المستخدم:<number>",
+        "京都:ユーザー:設定:<number>:プロフィール",
+        "\u{202e}gnp.exe:<number>",
+        "<script>alert(1)</script>",
+        "a`b`c:<uuid>",
+    ];
+    for (group, name) in report.groups.iter_mut().zip(names) {
+        group.pattern = fixture::masked(name);
+    }
+    let seen = look(&html(&report), false);
+    is_readable(&seen["wide"]);
+    is_readable(&seen["narrow"]);
+}
+
+#[test]
+fn memory_of_unknown_keys_is_shown_by_pattern() {
+    let mut report = fixture::report();
+    report.definitions.clear();
+    report.summary.unknown.bytes = report.summary.unknown.bytes.map(|it| it + 5_000_000);
+    let page = html(&report);
+    assert!(page.contains("<title>usr:watchlist:&lt;uuid&gt;: 14.2 MiB"));
+    assert!(page.contains("<title>more unknown keys: 4.8 MiB"));
+    let seen = look(&page, false);
+    for nothing in ["too_long", "unlabelled", "unlisted", "unexplained", "cut_off"] {
+        assert_eq!(seen["wide"][nothing], json!([]), "{nothing}: {seen:#}");
+    }
 }
 
 #[test]
@@ -118,8 +164,8 @@ fn many_small_definitions_share_an_area() {
     let many = |number| Definition { name: format!("definition_{number}"), ..definition.clone() };
     report.definitions.extend((0..300).map(many));
     let page = html(&report);
-    assert_eq!(page.matches(">235 more: ").count(), 2, "one for wide screens, one for narrow ones");
-    assert_eq!(page.matches("<a href=\"#definitions\" class=\"group\"><title>").count(), 2);
+    assert_eq!(page.matches(">238 more: ").count(), 2, "one for wide screens, one for narrow ones");
+    assert_eq!(page.matches("<a href=\"#details\" class=\"group\"><title>").count(), 2);
     assert_eq!(page.matches("<details class=\"card").count(), 313, "all have their details");
 }
 

@@ -19,6 +19,43 @@ addEventListener("load", async () => {
     seen.treemap = shown(".treemap").map((it) => it.classList[1]).join(" ");
     seen.closed = document.querySelectorAll("details.card[open]").length;
 
+    // The treemap: labels, legend, and what is too small for a label
+    const box = (it) => it.getBoundingClientRect();
+    const inside = (a, b) => a.left >= b.left - 1 && a.right <= b.right + 1
+      && a.top >= b.top - 1 && a.bottom <= b.bottom + 1;
+    const tiles = shown(".treemap").flatMap((it) => [...it.querySelectorAll("a")]);
+    const labels = (tile) => [...tile.querySelectorAll("text")];
+    const tip = (tile) => tile.querySelector("title").textContent;
+    seen.tiles = tiles.length;
+    seen.too_long = tiles.filter((tile) =>
+      labels(tile).some((it) => !inside(box(it), box(tile.querySelector("rect"))))).map(tip);
+    seen.unlabelled = tiles.filter((tile) => {
+      const { width, height } = tile.querySelector("rect").getBBox();
+      const large = Math.max(width, height) >= 100 && Math.min(width, height) >= 20;
+      return large && labels(tile).length === 0;
+    }).map(tip);
+    const listed = shown(".areas a").map((it) => it.textContent);
+    const small = tiles.filter((tile) => labels(tile).length === 0).slice(0, 12);
+    seen.unlisted = small.map(tip).filter((it) => !listed.some((name) => it.startsWith(name + ":")));
+    const classes = (selector) => new Set(shown(selector).map((it) => it.getAttribute("class")));
+    const missing = (used, explained) => [...used].filter((it) => !explained.has(it));
+    seen.unexplained = [
+      ...missing(new Set(tiles.map((it) => it.getAttribute("class"))), classes("#memory .legend i")),
+      ...missing(classes("#ttl svg.strip rect"), classes("#ttl .legend i")),
+      ...missing(classes("#unknown svg.strip rect"), classes("#unknown .legend i")),
+    ];
+
+    // The axis of sizes, tables behind a scroll bar, and unknown patterns
+    const marks = shown("#sizes svg.scale text").map(box);
+    seen.axis = marks.length > 1 && marks.every((it, at) => at === 0 || marks[at - 1].right <= it.left);
+    seen.cut_off = shown(".scroll").filter((it) => it.scrollWidth > it.clientWidth + 1)
+      .map((it) => it.closest("section").id);
+    const patterns = shown("#unknown .pattern").map((it) => it.textContent);
+    seen.unknown = patterns.length + " " + new Set(patterns).size;
+    const style = (selector) => document.querySelector(selector)
+      && getComputedStyle(document.querySelector(selector)).fill;
+    seen.kept_is_a_fault = style("rect.kept") !== null && style("rect.kept") === style("rect.none");
+
     // Themes
     const dark = () => {
       const [red] = getComputedStyle(document.body).backgroundColor.match(/\d+/g);

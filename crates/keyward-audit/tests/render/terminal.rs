@@ -93,6 +93,22 @@ fn long_lists_are_cut_with_a_count() {
 }
 
 #[test]
+fn a_pattern_is_never_cut() {
+    let mut report = fixture::without_schema();
+    let long = "service-<number>:region:eu-central-<number>:tenant:<number>:profile:settings:v2";
+    report.groups[0].pattern = fixture::masked(long);
+    for width in [40, 80, 100, 200] {
+        let text = plain(&report, width);
+        for group in &report.groups {
+            assert!(text.contains(group.pattern.as_str()), "{width}: {text}");
+        }
+        assert!(!text.contains('…'), "{width}: {text}");
+    }
+    let row = |width| plain(&report, width).lines().any(|it| it.starts_with(long) && it != long);
+    assert!(row(200) && !row(80), "where there is room, it stands in its row");
+}
+
+#[test]
 fn colours_add_nothing_but_colours() {
     let (before, after) = (fixture::report(), fixture::a_week_later());
     let changed = keyward_audit::difference(&before, &after, 0.5);

@@ -3,30 +3,30 @@
 use clap::{Args as ClapArgs, ValueHint};
 use std::path::PathBuf;
 
-/// A tour on sample data, no server needed
+/// Take a tour on sample data; no server needed
 ///
-/// Checks a real convention, builds and parses its keys, and audits a sample of them in which some things
-/// have gone wrong.
+/// Checks a real key convention, builds and parses keys, and audits a sample snapshot that contains
+/// mistakes.
 #[derive(Debug, ClapArgs)]
 pub(crate) struct Demo {
-    /// The folder for the sample and its report [default: keyward-demo, among temporary files]
+    /// Write the sample and its report to this folder [default: keyward-demo in the temporary folder]
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub(crate) out: Option<PathBuf>,
 }
 
 /// Write a commented `keyward.toml` to start from
 ///
-/// Beside it comes `keyward.schema.json`, by which an editor completes and checks the file.
+/// Also writes `keyward.schema.json`, which editors use to complete and check the file.
 #[derive(Debug, ClapArgs)]
 #[command(after_help = "\
 Examples:
   keyward init              keyward.toml in this folder
   keyward init services/shop")]
 pub(crate) struct Init {
-    /// The folder; it is made if it does not exist
+    /// The folder to write to; created if it does not exist
     #[arg(value_name = "DIR", default_value = ".", value_hint = ValueHint::DirPath)]
     pub(crate) folder: PathBuf,
-    /// Overwrite files that are there already
+    /// Overwrite existing files
     #[arg(long)]
     pub(crate) force: bool,
 }

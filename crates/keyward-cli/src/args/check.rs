@@ -4,29 +4,30 @@ use clap::{Args as ClapArgs, ValueEnum, ValueHint};
 use keyward_schema::model::RuleSet;
 use std::path::PathBuf;
 
-/// Prove a schema sound, and judge it by the rules
+/// Prove that a schema is sound, and check it against the rules
 ///
-/// Every key belongs to one definition, reads back as it was built, and cannot be reached by another
-/// definition's values. Given several schemas, it also proves that they do not meet.
+/// Sound means: every key belongs to exactly one definition, parses back to the values it was built from,
+/// and no value can build a key of another definition. With several schemas, `check` also proves that they
+/// share no key.
 #[derive(Debug, ClapArgs)]
 #[command(after_help = "\
 Examples:
-  keyward check                              keyward.toml, here or above
-  keyward check shop.toml billing.toml       each, and that they share no key
+  keyward check                              keyward.toml in this folder or a parent
+  keyward check shop.toml billing.toml       each one, and that they share no key
   keyward check --set strict                 all rules
-  keyward check --fail-on error              warnings are reported and do not fail
+  keyward check --fail-on error              report warnings, but fail on errors only
   keyward check --format github              annotations for GitHub Actions
-  KEYWARD_TODAY=2026-12-31 keyward check     as it will be judged on that day
+  KEYWARD_TODAY=2026-12-31 keyward check     check as if it were that day
 
-Exit codes: 0 clean, 1 findings, 2 a schema that cannot be read or declares nothing")]
+Exit codes: 0 clean; 1 findings; 2 a schema cannot be read or declares no keys")]
 pub(crate) struct Check {
     /// Schema files
     #[arg(value_name = "PATH", value_hint = ValueHint::FilePath)]
     pub(crate) paths: Vec<PathBuf>,
-    /// How to report; never changes the exit code
+    /// Output format; does not change the exit code
     #[arg(long, value_name = "FORMAT", default_value = "full")]
     pub(crate) format: ReportFormat,
-    /// The rule set, in place of the one that the schema names
+    /// Use this rule set instead of the one in the schema
     #[arg(long, value_name = "SET")]
     pub(crate) set: Option<Set>,
     #[command(flatten)]
@@ -36,7 +37,7 @@ pub(crate) struct Check {
 /// Which findings fail.
 #[derive(Debug, Clone, Copy, ClapArgs)]
 pub(crate) struct Fail {
-    /// Exit with 1 from this severity on; `error` reports warnings and exits with 0
+    /// The lowest severity that exits with 1; with `error`, warnings are reported and exit with 0
     #[arg(long = "fail-on", value_name = "SEVERITY", default_value = "warning")]
     pub(crate) on: FailOn,
 }
@@ -62,11 +63,11 @@ impl FailOn {
 pub(crate) enum ReportFormat {
     /// With the lines of the schema, for people
     Full,
-    /// One line a finding
+    /// One line per finding
     Concise,
-    /// One document
+    /// One JSON document
     Json,
-    /// One object a line
+    /// One JSON object per line
     Jsonl,
     /// Annotations for GitHub Actions
     Github,
@@ -83,11 +84,11 @@ impl ReportFormat {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Set {
-    /// What no keyspace can do without
+    /// Rules that every keyspace must keep
     Minimal,
-    /// What almost everyone wants
+    /// Rules that almost every team wants
     Recommended,
-    /// Everything
+    /// All rules except opt-in ones
     Strict,
 }
 

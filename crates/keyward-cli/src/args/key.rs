@@ -19,15 +19,15 @@ pub(crate) enum KeyCommand {
     Glob(KeyGlob),
 }
 
-/// Print the key of a definition for some values
+/// Build a key of a definition from parameter values
 ///
-/// A value that is not of its parameter's type is refused: no value can lead to another
-/// definition's key.
+/// A value that does not match its parameter's type is refused, so no value can build a key of another
+/// definition.
 #[derive(Debug, ClapArgs)]
 #[command(after_help = "\
 Examples:
   keyward key build cart user_id=42
-  keyward key build login_limit ip=2001:db8::1     an IPv6 address becomes its 32 digits
+  keyward key build login_limit ip=2001:db8::1     an IPv6 address becomes 32 hexadecimal digits
   keyward key build cart user_id=42 --bind tenant=acme")]
 pub(crate) struct KeyBuild {
     /// The definition
@@ -39,11 +39,11 @@ pub(crate) struct KeyBuild {
     pub(crate) prefix: Prefix,
 }
 
-/// Say which definition a key belongs to, and the values of its parameters
+/// Show which definition a key belongs to, and the values of its parameters
 ///
-/// With `-`, keys come from standard input, one a line, and an answer goes out for each: the
-/// definition and its parameters, separated by tabs; `old:DEFINITION` for an old name of a migration,
-/// `foreign:NAME` for other software's key, `-` for an unknown one.
+/// With `-`, reads keys from standard input, one per line, and prints one line for each: the definition
+/// and its parameters, separated by tabs; `old:DEFINITION` for an old name of a migration;
+/// `foreign:NAME` for a key of other software; `-` for an unknown key.
 #[derive(Debug, ClapArgs)]
 #[command(after_help = "\
 Examples:
@@ -52,12 +52,12 @@ Examples:
   redis-cli --scan | keyward key parse -
   redis-cli --scan | keyward key parse - | cut -f1 | sort | uniq -c
 
-Exit codes: 0 every key is known, 1 some are not, 2 nothing was parsed")]
+Exit codes: 0 every key is known; 1 some are unknown; 2 nothing was parsed")]
 pub(crate) struct KeyParse {
     /// The keys, or `-` for standard input
     #[arg(value_name = "KEY", required = true)]
     pub(crate) keys: Vec<OsString>,
-    /// How to answer [default: full, and concise for several keys]
+    /// Output format [default: full for one key, concise for several]
     #[arg(long, value_name = "FORMAT")]
     pub(crate) format: Option<KeyFormat>,
     #[command(flatten)]
@@ -67,20 +67,20 @@ pub(crate) struct KeyParse {
 /// How `key parse` answers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum KeyFormat {
-    /// Everything there is to know, for people
+    /// All details, for people
     Full,
     /// The definition and its parameters, separated by tabs
     Concise,
-    /// One object; with several keys, one a line
+    /// One JSON object; with several keys, one per line
     Json,
-    /// One object a line
+    /// One JSON object per line
     Jsonl,
 }
 
-/// Print the glob that finds a definition's keys, for `SCAN MATCH`
+/// Print the glob that matches the keys of a definition, for `SCAN MATCH`
 ///
-/// Parameters without a value are left open. A glob may find more than the definition's keys, since
-/// `*` crosses separators: `key parse -` tells them apart.
+/// Parameters without a value become `*`. A glob may match keys of other definitions too, because `*`
+/// also matches separators: filter them with `key parse -`.
 #[derive(Debug, ClapArgs)]
 #[command(after_help = "\
 Examples:

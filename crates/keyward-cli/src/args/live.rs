@@ -1,68 +1,68 @@
-//! What `audit` takes for a server that is running.
+//! The options of `audit` for live servers.
 
 use clap::{Args as ClapArgs, ValueEnum, ValueHint};
 use std::path::PathBuf;
 
-/// How a server is read that is running.
+/// How a live server is read.
 #[derive(Debug, ClapArgs)]
 #[command(next_help_heading = "Servers")]
 #[allow(clippy::struct_excessive_bools, reason = "each is a switch on the command line")]
 pub(crate) struct Live {
-    /// How keys are read: by SCAN, or as a snapshot, the way a replica gets it
+    /// How to read keys: with SCAN, or as the snapshot that a replica receives
     #[arg(long, value_name = "WAY", default_value = "scan")]
     pub(crate) via: LiveVia,
-    /// Only this database
+    /// Read only this database
     #[arg(long, value_name = "N")]
     pub(crate) db: Option<u64>,
-    /// Only keys that match this glob, as SCAN MATCH reads it: `cart:*`
+    /// Read only keys that match this glob, as in SCAN MATCH: `cart:*`
     #[arg(long = "match", value_name = "GLOB")]
     pub(crate) matching: Option<String>,
-    /// Look up only so many per cent of the keys: `10%`
+    /// Read only this share of the keys: `10%`
     #[arg(long, value_name = "PERCENT", value_parser = percent)]
     pub(crate) sample: Option<f64>,
-    /// Slow down when another client would wait this much longer than on an idle server [default: 5ms]
+    /// Slow down when other clients wait this much longer than on an idle server [default: 5ms]
     #[arg(long, value_name = "TIME")]
     pub(crate) max_latency: Option<keyward_fact::Duration>,
-    /// The most commands a second
+    /// Maximum number of commands per second
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) max_ops: Option<u64>,
-    /// As fast as the server can, whoever else waits
+    /// Read as fast as the server answers, even if other clients wait
     #[arg(long, conflicts_with_all = ["max_latency", "max_ops"])]
     pub(crate) unbounded: bool,
-    /// Read the primary, also where a replica could be read
+    /// Read the primary, even if a replica is available
     #[arg(long)]
     pub(crate) primary: bool,
-    /// Read this node alone, not the cluster that it belongs to
+    /// Read only this node, not its cluster
     #[arg(long)]
     pub(crate) node_only: bool,
-    /// Look up lengths and fields also where that makes keys look used to the server's eviction
+    /// Read lengths and fields even if that marks keys as recently used for eviction
     #[arg(long)]
     pub(crate) touch: bool,
-    /// Ask for a snapshot also where memory looks short, or a full disk would stop writes
+    /// Request a snapshot even if memory is short, or if a full disk would stop writes
     #[arg(long)]
     pub(crate) force: bool,
-    /// Where a scan that is stopped keeps what it has seen, and goes on from if that is there
+    /// Save progress to this file when stopped, and resume from it if it exists
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) resume: Option<PathBuf>,
-    /// The user, where the URL names none
+    /// The user, if the URL names none
     #[arg(long, value_name = "NAME")]
     pub(crate) user: Option<String>,
-    /// A file whose first line is the password; otherwise the URL or `KEYWARD_PASSWORD` has it
+    /// Read the password from the first line of this file [default: the URL, or `KEYWARD_PASSWORD`]
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) password_file: Option<PathBuf>,
-    /// A file of certificates to trust instead of the system's
+    /// Trust the certificates in this file instead of the system's
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) tls_ca: Option<PathBuf>,
-    /// A certificate to show to the server
+    /// Client certificate
     #[arg(long, value_name = "FILE", requires = "tls_key", value_hint = ValueHint::FilePath)]
     pub(crate) tls_cert: Option<PathBuf>,
-    /// The private key of that certificate
+    /// Private key of the client certificate
     #[arg(long, value_name = "FILE", requires = "tls_cert", value_hint = ValueHint::FilePath)]
     pub(crate) tls_key: Option<PathBuf>,
 }
 
 impl Live {
-    /// The options that were given, all of which mean nothing for a file.
+    /// The options that were given, none of which apply to a file.
     pub(crate) fn given(&self) -> impl Iterator<Item = &'static str> {
         let given = [
             ("--via", self.via != LiveVia::Scan),
@@ -88,9 +88,9 @@ impl Live {
 /// How keys are read from a server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum LiveVia {
-    /// By SCAN, and a few commands a key
+    /// SCAN, and a few commands per key
     Scan,
-    /// As a snapshot: the server forks
+    /// A snapshot; the server forks
     Snapshot,
 }
 

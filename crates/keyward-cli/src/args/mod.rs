@@ -29,8 +29,8 @@ use std::path::PathBuf;
 
 /// Keyspace as code for Redis and Valkey
 ///
-/// Declare your key convention once, in `keyward.toml`. Keyward proves it sound, finds what would
-/// go wrong in production, and builds and parses your keys from the same file.
+/// Declare your key convention once, in `keyward.toml`. From this file Keyward proves that the convention
+/// is sound, finds what would go wrong in production, builds and parses keys, and audits servers.
 #[derive(Debug, Parser)]
 #[command(
     name = "keyward",
@@ -38,14 +38,14 @@ use std::path::PathBuf;
     max_term_width = 100,
     arg_required_else_help = true,
     after_help = "\
-Begin with:
-  keyward demo      a tour on sample data, no server needed
+Get started:
+  keyward demo      a tour on sample data; no server needed
   keyward init      a commented keyward.toml to start from
-  keyward check     prove it sound
-  keyward audit     measure a snapshot against it; without a schema, see what is in there
+  keyward check     prove that it is sound
+  keyward audit     audit a server or snapshot against it; works without a schema too
 
-Exit codes: 0 clean, 1 findings, 2 wrong usage or a schema that cannot be read, 3 a source that \
-cannot be read to its end"
+Exit codes: 0 clean; 1 findings; 2 wrong usage, or a schema cannot be read; 3 a source could not \
+be read to its end"
 )]
 pub(crate) struct Args {
     #[command(flatten)]
@@ -58,13 +58,13 @@ pub(crate) struct Args {
 #[derive(Debug, ClapArgs)]
 #[command(next_help_heading = "Global options")]
 pub(crate) struct Global {
-    /// A schema, several times for several [default: keyward.toml, here or above]
+    /// A schema; repeat for several [default: keyward.toml in this folder or a parent]
     #[arg(long = "schema", value_name = "FILE", global = true, value_hint = ValueHint::FilePath)]
     pub(crate) schemas: Vec<PathBuf>,
-    /// Only what was asked for: no summaries, no hints
+    /// Print no summaries and no hints
     #[arg(short, long, global = true, conflicts_with = "verbose")]
     pub(crate) quiet: bool,
-    /// Also what was read, and how long it took
+    /// Also print which files were read, and how long it took
     #[arg(short, long, global = true)]
     pub(crate) verbose: bool,
     /// When to use colours; `auto` respects `NO_COLOR`
@@ -100,7 +100,7 @@ pub(crate) enum Command {
     },
     /// Write the manual pages
     Man {
-        /// The folder to write them to
+        /// The folder to write to
         #[arg(value_name = "DIR", value_hint = ValueHint::DirPath)]
         folder: PathBuf,
     },

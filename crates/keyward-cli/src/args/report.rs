@@ -5,7 +5,7 @@ use super::audit::{AuditForm, points};
 use clap::{Args as ClapArgs, Subcommand, ValueHint};
 use std::path::PathBuf;
 
-/// Show, merge and compare reports of audits
+/// Show, merge and compare audit reports
 #[derive(Debug, ClapArgs)]
 #[command(arg_required_else_help = true)]
 pub(crate) struct Report {
@@ -16,15 +16,15 @@ pub(crate) struct Report {
 #[derive(Debug, Subcommand)]
 pub(crate) enum ReportCommand {
     Show(ReportShow),
-    /// Write the page of a report, or of several as one
+    /// Write the HTML page of a report, or of several merged ones
     #[command(after_help = "\
 Examples:
   keyward report html audit.json --out audit.html")]
     Html(ReportFiles),
     /// Merge the reports of shards into one
     ///
-    /// The result is that of a single audit of all of them, whatever the order. References between shards and
-    /// names of undeclared keys are compared only if all were audited with the same `--salt`.
+    /// The result equals that of a single audit of all shards, in any order. References between shards and
+    /// names of undeclared keys are compared only if all shards were audited with the same `--salt`.
     #[command(after_help = "\
 Examples:
   keyward report merge shard-1.json shard-2.json --out all.json")]
@@ -32,7 +32,7 @@ Examples:
     Diff(ReportDiff),
 }
 
-/// Show a report, or several as one
+/// Show a report, or several merged into one
 #[derive(Debug, ClapArgs)]
 #[command(after_help = "\
 Examples:
@@ -45,7 +45,7 @@ pub(crate) struct ReportShow {
     pub(crate) form: AuditForm,
 }
 
-/// Reports, and where to write what is made of them.
+/// Reports, and where to write the result.
 #[derive(Debug, ClapArgs)]
 pub(crate) struct ReportFiles {
     #[command(flatten)]
@@ -69,18 +69,18 @@ pub(crate) struct Reports {
 Examples:
   keyward report diff yesterday.json today.json
 
-Exit codes: 0 nothing got worse, 1 something did, 2 a report that cannot be read")]
+Exit codes: 0 nothing got worse; 1 something got worse; 2 a report cannot be read")]
 pub(crate) struct ReportDiff {
     /// The earlier report in JSON
     #[arg(value_hint = ValueHint::FilePath)]
     pub(crate) before: PathBuf,
-    /// The later one
+    /// The later report in JSON
     #[arg(value_hint = ValueHint::FilePath)]
     pub(crate) after: PathBuf,
-    /// By how many percentage points a finding's share may rise
+    /// Percentage points by which the share of a finding may rise
     #[arg(long, value_name = "POINTS", value_parser = points)]
     pub(crate) tolerance: Option<f64>,
-    /// How to list the differences
+    /// Output format
     #[arg(long, value_name = "FORMAT", default_value = "full")]
     pub(crate) format: ListFormat,
 }

@@ -8,15 +8,15 @@ use clap::{Args as ClapArgs, ValueEnum};
 #[command(after_help = "\
 Examples:
   keyward rules
-  keyward rules --set recommended             those that `set = \"recommended\"` turns on
+  keyward rules --set recommended             the rules that `set = \"recommended\"` enables
   keyward rules --format json | jq '.rules[].name'
 
 `keyward explain RULE` explains one of them.")]
 pub(crate) struct Rules {
-    /// Only the rules that a schema with this set is judged by
+    /// List only the rules of this set
     #[arg(long, value_name = "SET")]
     pub(crate) set: Option<Set>,
-    /// How to list them
+    /// Output format
     #[arg(long, value_name = "FORMAT", default_value = "full")]
     pub(crate) format: ListFormat,
 }
@@ -26,16 +26,16 @@ pub(crate) struct Rules {
 pub(crate) enum ListFormat {
     /// For people
     Full,
-    /// One document
+    /// One JSON document
     Json,
 }
 
-/// Explain a rule: what it does, why that is bad, an example, what to write instead
+/// Explain a rule: what it does, why it matters, an example, and what to use instead
 #[derive(Debug, ClapArgs)]
 #[command(after_help = "\
 Examples:
   keyward explain evictable-persistent")]
 pub(crate) struct Explain {
-    /// The rule's name
+    /// The name of the rule
     pub(crate) rule: String,
 }

@@ -7,13 +7,13 @@ use keyward_schema::model::Lifecycle;
 #[derive(Debug, ClapArgs)]
 #[group(id = "selection", multiple = true)]
 pub(crate) struct Selection {
-    /// The definitions of a group
+    /// Only definitions of this group
     #[arg(long = "group", value_name = "GROUP")]
     pub(crate) groups: Vec<String>,
-    /// The definitions of a lifecycle
+    /// Only definitions of this lifecycle
     #[arg(long = "lifecycle", value_name = "LIFECYCLE", value_parser = lifecycle())]
     pub(crate) lifecycles: Vec<Lifecycle>,
-    /// The definitions of an owner
+    /// Only definitions of this owner
     #[arg(long = "owner", value_name = "OWNER")]
     pub(crate) owners: Vec<String>,
 }
@@ -21,7 +21,7 @@ pub(crate) struct Selection {
 /// Values for the parameters of the prefix.
 #[derive(Debug, ClapArgs)]
 pub(crate) struct Prefix {
-    /// A value for a parameter of the prefix, such as `tenant=acme`
+    /// A value for a parameter of the prefix: `tenant=acme`
     #[arg(long = "bind", value_name = "PARAM=VALUE", value_parser = binding)]
     pub(crate) bindings: Vec<Binding>,
 }

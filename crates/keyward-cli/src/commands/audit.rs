@@ -23,7 +23,7 @@ use crate::verdict::Verdict;
 use keyward_audit::render::{self, Shown, summary};
 use keyward_audit::report::{Change, Finding, Severity, SourceKind};
 use keyward_audit::{
-    Audit, DEFAULT_TOLERANCE, Options, Reading, Report, Salt, Subject, compare, fingerprint,
+    Audit, DEFAULT_TOLERANCE, Options, ReadOptions, Report, Salt, Subject, compare, fingerprint,
 };
 use keyward_fact::thousands;
 use keyward_rdb::Reader;
@@ -58,7 +58,7 @@ pub(crate) fn run(args: &Args, settings: &Settings, output: &Output) -> Result<V
             list.finish()?;
             for shard in report.source.shards.iter().filter(|shard| shard.again) {
                 output.note(format_args!(
-                    "`{}` was read from its beginning after a failover: some of its keys may be listed twice",
+                    "`{}` was read from its beginning after a failover: some keys may be listed twice",
                     shard.name
                 ))?;
             }
@@ -96,19 +96,19 @@ fn refuse_nothing(report: &Report, args: &Args) -> Result<()> {
         None => format!("`{name}`"),
     };
     let there: u64 = shards.iter().filter_map(|shard| shard.dbsize).fold(0, u64::saturating_add);
-    let failure = |why: String| Failure::new(format!("nothing was judged: {why}"));
+    let failure = |why: String| Failure::new(format!("no keys were audited: {why}"));
     Err(match &report.source.sample {
         _ if there == 0 && args.live.db.is_some() => {
             failure(format!("{place} has no keys")).help("without `--db`, all databases are read")
         }
         _ if there == 0 => failure(format!("{place} has no keys")),
         Some(sample) => failure(format!(
-            "a sample of {} % has none of the {} in {place}",
+            "a sample of {} % contains none of the {} in {place}",
             sample.percent,
             keys(there)
         ))
         .help("take a larger sample"),
-        None => failure(format!("none of the {} in {place} could be looked at", keys(there))),
+        None => failure(format!("none of the {} in {place} could be read", keys(there))),
     })
 }
 
@@ -120,7 +120,7 @@ fn keys(count: u64) -> String {
 pub(super) fn sample(schema: Schema, snapshot: &[u8], settings: &Settings) -> Result<Report> {
     let options = Options { salt: Salt::of("demo"), today: settings.today, ..Options::default() };
     let audit = Arc::new(Audit::new(vec![Subject::new(schema)], &options));
-    let reading = Reading { now: settings.now, ..Reading::default() };
+    let reading = ReadOptions { now: settings.now, ..ReadOptions::default() };
     audit
         .read(Reader::from_slice(snapshot), "dump.rdb", reading)
         .map_err(|error| Failure::incomplete(format!("the sample cannot be read: {error}")))

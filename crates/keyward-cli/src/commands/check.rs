@@ -58,7 +58,7 @@ pub(super) fn judge(schemas: &Schemas, today: Date) -> Report<'_> {
 
 /// Nothing is proved about no keys, which must not look like a pass.
 fn nothing_declared(schema: &Schema) -> Diagnostic {
-    let message = "nothing was checked: no keys are declared";
+    let message = "nothing was checked: the schema declares no keys";
     Diagnostic::schema(message, schema.keyspace.name.span.clone(), "")
         .help("declare the first: `[keys.NAME]` with a `pattern`")
 }

@@ -46,10 +46,10 @@ pub(crate) fn run(args: &Demo, settings: &Settings, output: &Output) -> Result<V
     what_audit_finds(&mut tour, args, settings, output)?;
     tour.step("Your own");
     tour.text(&format!(
-        "{}   what is in a snapshot of yours; no schema needed\n\
-         {}             a commented {SCHEMA_FILE} to start from\n\
-         {}            prove it sound\n\
-         {}            everything it is checked for",
+        "{}   see what is in your own snapshot; no schema needed\n\
+         {}             write a commented {SCHEMA_FILE} to start from\n\
+         {}            prove that it is sound\n\
+         {}            list the rules",
         CODE.on("keyward audit dump.rdb"),
         CODE.on("keyward init"),
         CODE.on("keyward check"),
@@ -72,7 +72,7 @@ fn the_file(tour: &mut Tour) {
 }
 
 fn what_check_finds(tour: &mut Tour, report: &Report<'_>, output: &Output) {
-    tour.command("It is proved sound, and judged by rules", "keyward check");
+    tour.command("`check` proves it sound and applies the rules", "keyward check");
     let (shown, others): (Vec<_>, Vec<_>) =
         report.findings.iter().cloned().partition(|finding| finding.rule == FINDING);
     tour.text(render(report.sources, &shown, output.style()).trim_end());
@@ -85,15 +85,15 @@ fn keys(tour: &mut Tour, schema: &Schema) -> Result<()> {
     let typed = key::Typed::default();
     let built = key::build_key(DEFINITION, &[binding("user_id", USER)], keyspace, typed)?;
     tour.command(
-        "Nobody has to remember how a key is put together",
+        "Build a key: nobody has to remember its form",
         &format!("keyward key build {DEFINITION} user_id={USER}"),
     );
     tour.text(&built);
-    tour.command("Every key says what it is", &format!("keyward key parse {built}"));
+    tour.command("Parse a key: see what it is", &format!("keyward key parse {built}"));
     tour.text(key::describe_key(built.as_bytes(), schema).trim_end());
     let hostile = "*:used";
     tour.command(
-        "No value leads to another key",
+        "A value cannot reach another key",
         &format!("keyward key build {DEFINITION} 'user_id={hostile}'"),
     );
     match key::build_key(DEFINITION, &[binding("user_id", hostile)], keyspace, typed) {
@@ -102,7 +102,7 @@ fn keys(tour: &mut Tour, schema: &Schema) -> Result<()> {
     }
     let bindings = [binding("folder_id", FOLDER)];
     tour.command(
-        "No glob is written by hand",
+        "Print the glob for a set of keys",
         &format!("keyward key glob permission folder_id={FOLDER}"),
     );
     tour.text(&key::build_glob(key::named("permission", keyspace)?, &bindings, typed)?);
@@ -127,11 +127,11 @@ fn what_audit_finds(
     let snapshot = sample::snapshot()?;
     put(SCHEMA_FILE, schema.as_bytes())?;
     put("dump.rdb", &snapshot)?;
-    let schema = read(&schema).schema.map_err(|_| Failure::new("the sample's schema is broken"))?;
+    let schema = read(&schema).schema.map_err(|_| Failure::new("the sample schema is broken"))?;
     let report = audit::sample(schema, &snapshot, settings)?;
     put("audit.json", audit::json(&report)?.as_bytes())?;
     put("audit.html", keyward_audit::render::html(&report).as_bytes())?;
-    tour.command("What a server holds is measured", "keyward audit dump.rdb");
+    tour.command("Audit what a server holds", "keyward audit dump.rdb");
     tour.text(audit::text(&report, output).trim_end());
     let shown = folder.display();
     let page = folder.join("audit.html");

@@ -63,8 +63,8 @@ fn generated(
             .help("there is nothing to document yet"));
     }
     if selected.is_empty() {
-        return Err(Failure::new("no definition is in all of these")
-            .help("ask for one at a time: `--group`, `--lifecycle`, `--owner`"));
+        return Err(Failure::new("no definition matches all of these options")
+            .help("use `--group`, `--lifecycle` or `--owner` alone"));
     }
     let selection = selection(args);
     let file = path.file_name().map_or(SCHEMA_FILE.into(), |name| name.to_string_lossy());

@@ -91,7 +91,7 @@ fn standard_input() -> Result<String> {
     io::stdin().lock().take(MAX_BYTES + 1).read_to_end(&mut bytes).map_err(|e| failed(&e))?;
     if bytes.len() as u64 > MAX_BYTES {
         return Err(Failure::new("standard input is too large for a schema")
-            .help("a schema may have 16 MiB in all"));
+            .help("a schema may have at most 16 MiB"));
     }
     String::from_utf8(bytes).map_err(|error| {
         let at = error.utf8_error().valid_up_to();

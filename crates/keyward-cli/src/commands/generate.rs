@@ -69,5 +69,5 @@ fn sound(schemas: Schemas, output: &Output) -> Result<Vec<Schema>> {
         return schemas.usable(output);
     }
     Err(Failure::rendered(render(&schemas.sources, &findings, output.style()))
-        .help("no code is generated from a schema that is not sound"))
+        .help("fix the schema: code is generated only from a sound one"))
 }

@@ -22,7 +22,7 @@ pub(crate) fn run(args: &Init, output: &Output) -> Result<Verdict> {
         (folder.join(JSON_SCHEMA_FILE), format!("{:#}\n", json_schema())),
     ];
     if let Some((there, _)) = contents.iter().find(|(path, _)| path.exists() && !args.force) {
-        return Err(Failure::new(format!("`{}` is there already", there.display()))
+        return Err(Failure::new(format!("`{}` already exists", there.display()))
             .help("`--force` overwrites it, `keyward init DIR` writes elsewhere"));
     }
     for (path, content) in &contents {

@@ -41,7 +41,8 @@ fn merged(files: &ReportFiles, output: &Output) -> Result<Verdict> {
     if report.source.complete {
         return Ok(Verdict::Clean);
     }
-    output.note("warning: not all of the reports are complete, and so this one is not")?;
+    output
+        .note("warning: some of the reports are incomplete, so the merged report is incomplete")?;
     Ok(Verdict::Incomplete)
 }
 
@@ -83,7 +84,7 @@ fn one(reports: &Reports) -> Result<Report> {
     }
     merge(reports).map_err(|error| {
         Failure::new(format!("the reports cannot be merged: {error}"))
-            .help("audit all shards against the same schemas and in the same way")
+            .help("audit all shards with the same schemas and options")
     })
 }
 
@@ -92,7 +93,7 @@ pub(super) fn read(path: &Path) -> Result<Report> {
     let text = fs::read(path).map_err(|error| Failure::file("read", path, &error))?;
     let shown = path.display();
     let no_report = |why: String| {
-        Failure::new(format!("`{shown}` is no report: {why}"))
+        Failure::new(format!("`{shown}` is not a report: {why}"))
             .help("`keyward audit SOURCE --format json --out FILE` writes one")
     };
     let document: serde_json::Value =
@@ -101,7 +102,7 @@ pub(super) fn read(path: &Path) -> Result<Report> {
         Some(version) if version == u64::from(VERSION) => {}
         Some(version) => {
             return Err(Failure::new(format!(
-                "`{shown}` is a report of version {version}, this program reads version {VERSION}"
+                "`{shown}` is a report of version {version}, but this program reads version {VERSION}"
             ))
             .help("audit the source again with this program"));
         }
@@ -112,6 +113,6 @@ pub(super) fn read(path: &Path) -> Result<Report> {
     if report.is_sound() {
         Ok(report)
     } else {
-        Err(no_report("it counts more than there can be".to_owned()))
+        Err(no_report("its counts are too large".to_owned()))
     }
 }

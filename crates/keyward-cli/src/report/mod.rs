@@ -78,7 +78,7 @@ impl<'a> Report<'a> {
         let (errors, warnings) = (self.count(Severity::Error), self.count(Severity::Warn));
         let cannot = match self.subject.schemas {
             0 | 1 => "the schema cannot be used",
-            _ => "not all schemas can be used",
+            _ => "some schemas cannot be used",
         };
         if self.findings.len() == self.refused() && errors > 0 {
             return format!("{}: {cannot}", ERROR.on(counted(errors, "error")));

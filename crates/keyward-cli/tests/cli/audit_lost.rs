@@ -15,7 +15,7 @@ fn lose(running: Running) -> Output {
 
 /// Runs the command that the help names.
 fn go_on(cli: &Cli, lost: &Output) -> Output {
-    let command = lost.stderr.lines().find_map(|line| line.strip_prefix("help: to go on: "));
+    let command = lost.stderr.lines().find_map(|line| line.strip_prefix("help: to resume: "));
     let command = command.unwrap_or_else(|| panic!("{lost}")).replace("--salt …", "--salt s");
     cli.run(command.split(' ').skip(1))
 }
@@ -36,12 +36,12 @@ fn a_scan_that_lost_its_server_goes_on_when_it_is_back() {
         server.command(&["CLIENT", "KILL", "TYPE", "normal"]);
         let lost = lose(running);
         insta::allow_duplicates! {
-            insta::assert_snapshot!(without_counts(&named(&lost.stderr, &server)), @r"
+            insta::assert_snapshot!(without_counts(&named(&lost.stderr, &server)), @r#"
             error: the connection to [SERVER] broke after # keys and could not be made again: the server closed the connection
             help: see whether the server is well
-            help: to go on: keyward audit redis://[SERVER] --salt … --max-ops # --max-latency #s --format json --resume keyward-[SERVER].resume
-            help: `…` stands for the password or the salt, which are not kept
-            ");
+            help: to resume: keyward audit redis://[SERVER] --salt … --max-ops # --max-latency #s --format json --resume keyward-[SERVER].resume
+            help: replace `…` with the password or the salt, which are not saved
+            "#);
         }
         server.command(&["CONFIG", "SET", "port", &server.port().to_string()]);
         let resumed = go_on(&cli, &lost);

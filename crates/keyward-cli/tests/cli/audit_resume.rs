@@ -94,13 +94,14 @@ fn a_scan_that_was_stopped_goes_on_with_the_command_it_names() {
         insta::allow_duplicates! {
             insta::assert_snapshot!(without_counts(&named(&stopped.stderr, &server)));
         }
-        let command = stopped.stderr.lines().find_map(|line| line.strip_prefix("help: to go on: "));
+        let command =
+            stopped.stderr.lines().find_map(|line| line.strip_prefix("help: to resume: "));
         let command = command.unwrap().replace("--salt …", "--salt s");
         let whole =
             cli.run(["audit", &server.url(), "--salt", "s", "--format", "json", "--unbounded"]);
         let resumed = cli.run(command.split(' ').skip(1));
         assert_eq!(resumed.code, Some(1), "{resumed}");
-        assert!(resumed.stderr.contains(": going on, unless the server has changed"), "{resumed}");
+        assert!(resumed.stderr.contains(", unless the server has changed since"), "{resumed}");
         assert_eq!(report(&resumed), report(&whole));
         assert_eq!(report(&whole)["summary"]["keys"], 2_100);
         let notes =
@@ -220,7 +221,7 @@ fn a_kill_leaves_the_old_file_or_the_new_one() {
 }
 
 #[test]
-fn what_has_changed_meanwhile_is_told_and_nothing_begins_anew_by_itself() {
+fn what_has_changed_meanwhile_is_reported_and_nothing_starts_again_by_itself() {
     let server = Server::redis();
     fill(&server);
     let cli = shop(SHOP);
@@ -263,8 +264,8 @@ fn what_has_changed_meanwhile_is_told_and_nothing_begins_anew_by_itself() {
     // Only when it is told.
     fs::remove_file(cli.folder().join("scan")).unwrap();
     fill(&server);
-    let anew = cli.run(["audit", &url, "--resume", "scan", "--unbounded", "-q"]);
-    assert_eq!(anew.code, Some(1), "{anew}");
+    let again = cli.run(["audit", &url, "--resume", "scan", "--unbounded", "-q"]);
+    assert_eq!(again.code, Some(1), "{again}");
 }
 
 #[test]

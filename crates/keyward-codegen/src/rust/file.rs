@@ -2,7 +2,6 @@
 
 use super::contents;
 use crate::model::Module;
-use std::fmt;
 
 /// A keyspace as a file: its name, and its text laid out nearly as `rustfmt` does. `values` is the path
 /// of the module that holds the application's types.
@@ -26,22 +25,13 @@ pub fn file(module: &Module, values: Option<&str>) -> Result<(String, String), R
 }
 
 /// Why a file cannot be made.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RustError {
     /// The path of the application's types cannot be read
+    #[error("`{0}` is not the path of a module")]
     Values(String),
     /// The code cannot be read: a mistake of Keyward's
-    Code(syn::Error),
+    #[error("the generated Rust cannot be read: {0}")]
+    Code(#[source] syn::Error),
 }
-
-impl fmt::Display for RustError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            RustError::Values(path) => write!(f, "`{path}` is not the path of a module"),
-            RustError::Code(error) => write!(f, "the generated Rust cannot be read: {error}"),
-        }
-    }
-}
-
-impl std::error::Error for RustError {}

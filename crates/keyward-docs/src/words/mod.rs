@@ -44,7 +44,7 @@ impl Locale {
     }
 }
 
-/// The words of one language. What each is for, its English text says.
+/// The words of one language. The English text of each says what it is for.
 #[derive(Debug, Serialize)]
 #[allow(missing_docs, reason = "the English words are their documentation")]
 #[non_exhaustive]
@@ -327,6 +327,7 @@ pub struct Words {
     pub layout_note_prefix: &'static str,
     pub slot_optional: &'static str,
     pub slot_rest: &'static str,
+    pub slot_any: &'static str,
     pub slot_literal: &'static str,
     pub slot_by: &'static str,
     pub slot_used: &'static str,

@@ -77,12 +77,21 @@ pub(crate) fn uneven_rows(page: &str) -> Vec<String> {
     uneven
 }
 
+/// Tables whose last column, which explains the others, is empty in every row.
+fn unexplained(page: &str) -> Vec<String> {
+    let tables = page.split("\n\n").filter(|it| it.starts_with('|'));
+    let is_empty = |table: &&str| table.lines().skip(2).all(|row| row.ends_with("|  |"));
+    tables.filter(is_empty).map(str::to_owned).collect()
+}
+
 /// Everything that must hold for any page.
 #[track_caller]
 pub(crate) fn assert_sound(name: &str, page: &str) {
     let read = read(page);
     let uneven = uneven_rows(page);
     assert!(uneven.is_empty(), "{name}: {}", uneven.join("\n"));
+    let empty = unexplained(page);
+    assert!(empty.is_empty(), "{name}: a column says nothing:\n{}", empty.join("\n\n"));
     for html in &read.html {
         let known = ["<br>", "<code>", "</code>"].contains(&html.as_str());
         assert!(known || is_notice(html), "{name}: raw HTML: {html}");

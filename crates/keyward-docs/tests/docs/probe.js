@@ -9,9 +9,10 @@ addEventListener("load", () => setTimeout(() => {
   seen.width = document.documentElement.scrollWidth - document.documentElement.clientWidth;
   seen.dark = matchMedia("(prefers-color-scheme: dark)").matches;
   seen.paper = getComputedStyle(document.body).backgroundColor;
-  const overview = shown(".overview td");
-  seen.overview = overview.length;
-  seen.beyond = overview.filter((it) => it.getBoundingClientRect().right > innerWidth).length;
+  seen.cells = shown("td").length;
+  seen.beyond = shown("td").filter((it) => it.getBoundingClientRect().right > innerWidth)
+    .map((it) => it.textContent);
+  seen.bare = shown("section.aside td.words").filter((it) => it.textContent === "").length;
   const theme = document.getElementById("theme");
   theme.click();
   seen.switched = getComputedStyle(document.body).backgroundColor;

@@ -66,10 +66,10 @@ const ABBREVIATIONS: &[(&str, &str)] = &[
 
 rule! {
     /// ## What it does
-    /// Reports an abbreviation in the text of a pattern. The prefix is left alone, and so is every
-    /// word that `[layout]` lists.
+    /// Reports an abbreviation in the text of a pattern. The prefix is not checked, and neither is
+    /// any word that `[layout]` lists.
     ///
-    /// The list is short and can be changed: `words` adds to it, `accept` takes away.
+    /// The built-in list is short. `words` adds to it, `accept` removes from it.
     ///
     /// ```toml
     /// [rules.abbreviation]
@@ -78,8 +78,8 @@ rule! {
     /// ```
     ///
     /// ## Why is this bad
-    /// `perm` is a permission to one reader and permanent to the next, and the bytes it saves are
-    /// few beside the value.
+    /// Readers guess differently: `perm` means permission to one and permanent to another. The few
+    /// bytes saved do not matter next to the value.
     ///
     /// ## Example
     /// ```toml
@@ -113,7 +113,7 @@ fn check<'a>(cx: &Context<'a>, out: &mut Findings<'a>) {
                 .at(&within(pattern, start..start + word.len()), "");
                 out.add(match meaning {
                     Some(meaning) => finding.help(format!("write `{meaning}`")),
-                    None => finding.help("write the whole word"),
+                    None => finding.help("write the full word"),
                 });
             }
         }

@@ -6,11 +6,11 @@ use keyward_pattern::prove;
 
 rule! {
     /// ## What it does
-    /// Reports a pattern that reads one key in two ways.
+    /// Reports a pattern that can parse one key in two ways.
     ///
     /// ## Why is this bad
-    /// `parse` cannot tell which values the key was built from, and two different sets of values
-    /// build the same key: one overwrites the other.
+    /// `parse` cannot tell which values the key was built from. Two different sets of values also
+    /// build the same key, so one overwrites the other.
     ///
     /// ## Example
     /// ```toml
@@ -18,7 +18,7 @@ rule! {
     /// pattern = "pair:{base}-{quote}"
     /// ttl = "5m"
     /// ```
-    /// `pair:a-b-c` is `a` and `b-c`, or `a-b` and `c`.
+    /// `pair:a-b-c` parses as `a` and `b-c`, or as `a-b` and `c`.
     ///
     /// ## Use instead
     /// ```toml
@@ -26,7 +26,7 @@ rule! {
     /// pattern = "pair:{base}:{quote}"
     /// ttl = "5m"
     /// ```
-    /// A type that cannot hold the character between the parameters helps as well.
+    /// Or give a parameter a type that cannot contain the character between them.
     Soundness, Error, Minimal
 }
 
@@ -35,13 +35,15 @@ fn check<'a>(cx: &Context<'a>, out: &mut Findings<'a>) {
         let definition = &cx.schema.keys[ambiguity.definition.index()];
         let name = &definition.name.value;
         let finding = if ambiguity.witness.is_empty() {
-            Finding::new(format!("the keys of `{name}` could not be proved to read in one way"))
-                .at(&definition.pattern.span, "too large to be decided")
+            Finding::new(format!(
+                "could not prove that each key of `{name}` parses in only one way"
+            ))
+            .at(&definition.pattern.span, "too large to decide")
         } else {
-            Finding::new(format!("`{}` in a key of `{name}` reads in two ways", ambiguity.witness))
-                .at(&definition.pattern.span, "where one parameter ends is not sure")
+            Finding::new(format!("`{}` in a key of `{name}` parses in two ways", ambiguity.witness))
+                .at(&definition.pattern.span, "the end of one parameter is ambiguous")
                 .note(format!(
-                    "it is {}, or {}",
+                    "it parses as {}, or as {}",
                     listed(&ambiguity.left, usize::MAX),
                     listed(&ambiguity.right, usize::MAX)
                 ))
@@ -62,14 +64,14 @@ mod tests {
     #[test]
     fn the_example_is_reported() {
         insta::assert_snapshot!(example(&RULE), @r#"
-        error[ambiguous-pattern]: `a--a` in a key of `pair` reads in two ways
+        error[ambiguous-pattern]: `a--a` in a key of `pair` parses in two ways
           ╭▸ keyward.toml:3:11
           │
         3 │ pattern = "pair:{base}-{quote}"
-          │           ━━━━━━━━━━━━━━━━━━━━━ where one parameter ends is not sure
+          │           ━━━━━━━━━━━━━━━━━━━━━ the end of one parameter is ambiguous
           │
           ├ help: put a separator between the parameters, or give them narrower types
-          ├ note: it is `a` and `-a`, or `a-` and `a`
+          ├ note: it parses as `a` and `-a`, or as `a-` and `a`
           ╰ note: `keyward explain ambiguous-pattern`
         "#);
     }

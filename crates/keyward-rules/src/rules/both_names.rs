@@ -3,11 +3,12 @@ use crate::rule::rule;
 
 rule! {
     /// ## What it does
-    /// Reports entities that exist under their new name and under a former one, in the phase `cleanup`.
-    /// A sample is looked at: of both names, the entities with the least hashes.
+    /// Reports keys that exist under both their new and their old name, in the phase `cleanup`.
+    /// Only a sample is compared: under each name, the entities with the smallest hashes.
     ///
     /// ## Why is this bad
-    /// One of the two is stale. Whoever reads the other one sees another truth.
+    /// One of the two values is stale: readers of the old name and readers of the new name see
+    /// different data.
     ///
     /// ## Example
     /// ```toml
@@ -31,13 +32,13 @@ rule! {
     live Change, Warn, Recommended
 }
 
-/// How many entities break it, of those that were looked at under the new name: those that have the old one too.
+/// How many of the sampled entities break it: those that exist under the old name too.
 pub fn broken(_looked_at: u64, shared: u64) -> u64 {
     shared
 }
 
 fn word(case: &Case<'_>) -> Wording {
     let (name, old) = (case.name(), case.subject.unwrap_or("an old name"));
-    Wording::new(format!("entities of `{name}` also exist as `{old}`"))
-        .help("remove the keys under the old name")
+    Wording::new(format!("keys of `{name}` also exist under the old name `{old}`"))
+        .help("delete the keys under the old name")
 }

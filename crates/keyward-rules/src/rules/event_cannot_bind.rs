@@ -7,15 +7,15 @@ use keyward_schema::span::Spanned;
 
 rule! {
     /// ## What it does
-    /// Reports an invalidation whose keys cannot be built: a parameter that nothing binds, a value
-    /// that the parameter's type may refuse, or a free parameter (`*`) of a definition that does
-    /// not say how it is resolved.
+    /// Reports an invalidation whose keys cannot be built: a parameter has no value, its type may
+    /// refuse the value, or it is free (`*`) and the definition does not declare how to find the
+    /// keys.
     ///
-    /// The parameters of the prefix are bound once for the whole store, and need no binding.
+    /// The parameters of the prefix are bound once for the whole store and need no binding.
     ///
     /// ## Why is this bad
-    /// The event cannot know which keys to remove, and stale values stay. Redis has no
-    /// `DEL perm:42:*`: someone must list the keys, by an index or by a scan.
+    /// The event cannot know which keys to delete, so stale values stay. Redis has no
+    /// `DEL perm:42:*`: the keys must be listed, by an index or by a scan.
     ///
     /// ## Example
     /// ```toml
@@ -122,10 +122,10 @@ impl<'a> Call<'_, 'a> {
 
     fn unresolved(&self, param: &str) -> Finding<'a> {
         let name = &self.definition.name.value;
-        Finding::new(format!("nothing says how to find every `{param}` of `{name}`"))
+        Finding::new(format!("`{name}` does not declare how to find its keys for every `{param}`"))
             .at(&self.invalidation.span, format!("`{param}` is free"))
             .at(&self.definition.name.span, "has no `invalidate`")
-            .help("set `invalidate = \"index\"`, or `\"scan\"` where it happens rarely")
+            .help("set `invalidate = \"index\"`, or `\"scan\"` if the event is rare")
     }
 
     fn may_be_refused(
@@ -153,12 +153,12 @@ impl<'a> Call<'_, 'a> {
         let name = &param.name.value;
         Some(
             Finding::new(format!(
-                "`{word}` is no `{name}` of `{}`, so it invalidates nothing",
+                "`{word}` is not a valid `{name}` of `{}`, so it invalidates nothing",
                 self.definition.name.value
             ))
             .at(&self.invalidation.span, format!("binds `{name}`"))
             .at(&param.param.span, format!("`{}`", param.param.ty))
-            .help(format!("use a word that `{name}` can hold")),
+            .help(format!("use a value that `{name}` accepts")),
         )
     }
 }
@@ -196,7 +196,7 @@ invalidates = ["permission(*)"]
 "#;
         assert_eq!(
             messages(&RULE, schema),
-            ["nothing says how to find every `user_id` of `permission`",]
+            ["`permission` does not declare how to find its keys for every `user_id`",]
         );
     }
 
@@ -237,7 +237,7 @@ invalidates = ["popular(region = 'fr')", "popular(region = 'de')"]
 "#;
         assert_eq!(
             messages(&RULE, schema),
-            ["`fr` is no `region` of `popular`, so it invalidates nothing",]
+            ["`fr` is not a valid `region` of `popular`, so it invalidates nothing",]
         );
     }
 

@@ -12,7 +12,7 @@ rule! {
     /// have.
     ///
     /// ## Why is this bad
-    /// Nothing is invalidated, and stale values are served until their TTL ends.
+    /// Nothing is invalidated, and stale values are served until they expire.
     ///
     /// ## Example
     /// ```toml

@@ -7,11 +7,11 @@ use keyward_schema::model::{Lifecycle, Policy, Role, Ttl};
 rule! {
     /// ## What it does
     /// Reports a definition that never expires (`lifecycle = "protected"`, which `ttl = "none"`
-    /// implies) on a server whose `maxmemory-policy` evicts any key.
+    /// implies) on a server whose `maxmemory-policy` can evict any key.
     ///
     /// ## Why is this bad
-    /// Under `allkeys-*` a full server removes what was not used lately, with or without a TTL. A
-    /// counter restarts from nothing, a queue loses its jobs, and nothing reports it.
+    /// Under `allkeys-*`, a full server evicts the keys that its policy picks, with or without a
+    /// TTL. A counter restarts from nothing, a queue loses its jobs, and nothing reports it.
     ///
     /// ## Example
     /// ```toml
@@ -36,7 +36,7 @@ rule! {
     /// counter = {}
     /// ttl = "none"
     /// ```
-    /// If it may vanish because it can be computed again, say `lifecycle = "cache"`.
+    /// If the value can be computed again and may be lost, set `lifecycle = "cache"`.
     Lifetime, Error, Recommended
 }
 
@@ -68,6 +68,7 @@ fn check<'a>(cx: &Context<'a>, out: &mut Findings<'a>) {
 fn counterpart(policy: Policy) -> Policy {
     match policy {
         Policy::AllkeysLfu => Policy::VolatileLfu,
+        Policy::AllkeysLrm => Policy::VolatileLrm,
         Policy::AllkeysRandom => Policy::VolatileRandom,
         _ => Policy::VolatileLru,
     }
@@ -75,7 +76,7 @@ fn counterpart(policy: Policy) -> Policy {
 
 #[cfg(test)]
 mod tests {
-    use super::RULE;
+    use super::{Policy, RULE, counterpart};
     use crate::harness::{example, messages};
 
     #[test]
@@ -93,6 +94,15 @@ mod tests {
           ├ help: use `volatile-lru`, or give `quota_used` a TTL
           ╰ note: `keyward explain evictable-persistent`
         "#);
+    }
+
+    #[test]
+    fn the_policy_to_use_evicts_in_the_same_order() {
+        for policy in Policy::ALL.into_iter().filter(|policy| policy.evicts_persistent()) {
+            let instead = counterpart(policy);
+            assert_eq!(instead.name(), policy.name().replace("allkeys", "volatile"));
+            assert!(!instead.evicts_persistent() && instead.evicts_expiring());
+        }
     }
 
     #[test]

@@ -6,14 +6,15 @@ use keyward_schema::model::Lifecycle;
 
 rule! {
     /// ## What it does
-    /// Reports a definition that must live until its TTL ends (`lifecycle = "retained"`) on a
-    /// server that evicts keys before. Locks, counters with a TTL, limits of more than an hour, dead
-    /// letters, job status and revocations are retained unless the schema says otherwise.
+    /// Reports a definition whose keys must live until their TTL ends (`lifecycle = "retained"`) on
+    /// a server that may evict them earlier. Locks, counters with a TTL, limits longer than an
+    /// hour, dead letters, job status and revocations are retained unless the schema declares
+    /// another lifecycle.
     ///
     /// ## Why is this bad
-    /// `volatile-*` evicts exactly the keys that have a TTL, and `allkeys-*` evicts any. A lock
-    /// that was evicted is free for a second holder; a token that was revoked is valid again.
-    /// Whoever fills the cache decides when.
+    /// `volatile-*` evicts exactly the keys that have a TTL, and `allkeys-*` evicts any key. When a
+    /// lock is evicted, a second holder can take it. When a revocation is evicted, the revoked
+    /// token is valid again. Anyone who can fill the cache can cause this.
     ///
     /// ## Example
     /// ```toml
@@ -38,7 +39,7 @@ rule! {
     /// lock = {}
     /// ttl = "5m"
     /// ```
-    /// Where caches need eviction, keep what is retained on a server of its own.
+    /// If caches on this server need eviction, keep retained keys on a separate server.
     Lifetime, Error, Recommended
 }
 

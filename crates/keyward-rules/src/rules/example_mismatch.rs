@@ -7,11 +7,11 @@ use keyward_schema::model::Definition;
 
 rule! {
     /// ## What it does
-    /// Reports an example that is no key of its definition.
+    /// Reports an example that is not a key of its definition.
     ///
     /// ## Why is this bad
-    /// People copy examples. Either the example is wrong, or the pattern does not say what its
-    /// author meant.
+    /// People copy examples. Either the example is wrong, or the pattern does not mean what its
+    /// author intended.
     ///
     /// ## Example
     /// ```toml
@@ -28,7 +28,7 @@ rule! {
     /// ttl = "7d"
     /// examples = ["session:550e8400-e29b-41d4-a716-446655440000"]
     /// ```
-    /// Examples are written like the pattern: without the prefix of the keyspace.
+    /// Write examples like the pattern, without the prefix of the keyspace.
     Soundness, Error, Minimal
 }
 
@@ -43,7 +43,7 @@ fn check<'a>(cx: &Context<'a>, out: &mut Findings<'a>) {
                 continue;
             }
             let (example_text, name) = (&example.value, &definition.name.value);
-            let finding = Finding::new(format!("`{example_text}` is no key of `{name}`"))
+            let finding = Finding::new(format!("`{example_text}` is not a key of `{name}`"))
                 .about(definition)
                 .at(&example.span, why(cx, definition, example))
                 .at(&definition.pattern.span, "the pattern");
@@ -55,7 +55,7 @@ fn check<'a>(cx: &Context<'a>, out: &mut Findings<'a>) {
                     finding.help(format!("it is a key of `{owner}`: move it there"))
                 }
                 None if with_prefix => finding.help("leave the prefix out"),
-                None => finding.help("correct the example, or the pattern"),
+                None => finding.help("correct the example or the pattern"),
             });
         }
     }
@@ -71,12 +71,13 @@ fn why(cx: &Context<'_>, definition: &Definition, example: &str) -> String {
     }
     let reasons =
         segments.iter().zip(pieces).filter_map(|(segment, piece)| match &segment.content {
-            Content::Literal(text) => (text != piece).then(|| format!("`{piece}` is not `{text}`")),
+            Content::Literal(text) => (text != piece).then(|| format!("expected `{text}`")),
             Content::Hole(hole) => {
                 let param = &definition.params.iter().find(|param| *param.name == hole.name)?.param;
                 let piece_alone = Param::from(Type::Enum(vec![piece.to_owned()]));
                 let refused = cx.refusal(param, &piece_alone);
-                refused.map(|piece| format!("`{piece}` does not fit `{}`: {}", hole.name, param.ty))
+                refused
+                    .map(|piece| format!("`{piece}` is not a valid `{}` ({})", hole.name, param.ty))
             }
             Content::Mixed => None,
         });
@@ -103,16 +104,16 @@ mod tests {
     #[test]
     fn the_example_is_reported() {
         insta::assert_snapshot!(example(&RULE), @r#"
-        error[example-mismatch]: `session:abc123` is no key of `session`
+        error[example-mismatch]: `session:abc123` is not a key of `session`
           ╭▸ keyward.toml:5:13
           │
         3 │ pattern = "session:{session_id:uuid}"
           │           ─────────────────────────── the pattern
         4 │ ttl = "7d"
         5 │ examples = ["session:abc123"]
-          │             ━━━━━━━━━━━━━━━━ `abc123` does not fit `session_id`: uuid
+          │             ━━━━━━━━━━━━━━━━ `abc123` is not a valid `session_id` (uuid)
           │
-          ├ help: correct the example, or the pattern
+          ├ help: correct the example or the pattern
           ╰ note: `keyward explain example-mismatch`
         "#);
     }
@@ -131,7 +132,7 @@ examples = ["session:42"]
     }
 
     #[test]
-    fn an_example_with_the_prefix_is_told_to_drop_it() {
+    fn the_help_for_an_example_with_the_prefix_is_to_drop_it() {
         let schema = r#"
 [keyspace]
 name = "shop"
@@ -141,7 +142,7 @@ pattern = "session:{id:uint}"
 examples = ["shop:session:42"]
 "#;
         insta::assert_snapshot!(findings(&RULE, schema), @r#"
-        error[example-mismatch]: `shop:session:42` is no key of `session`
+        error[example-mismatch]: `shop:session:42` is not a key of `session`
           ╭▸ keyward.toml:8:13
           │
         7 │ pattern = "session:{id:uint}"
@@ -164,7 +165,7 @@ examples = ["user:admin"]
 pattern = "user:admin"
 "#;
         insta::assert_snapshot!(findings(&RULE, schema), @r#"
-        error[example-mismatch]: `user:admin` is no key of `user`
+        error[example-mismatch]: `user:admin` is not a key of `user`
           ╭▸ keyward.toml:5:13
           │
         4 │ pattern = "user:{name}"

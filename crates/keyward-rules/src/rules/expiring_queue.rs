@@ -8,8 +8,8 @@ rule! {
     /// Reports a queue with a TTL.
     ///
     /// ## Why is this bad
-    /// A TTL belongs to the key, not to one job: when it ends, every job that still waits is gone,
-    /// and this happens when workers are slow or down.
+    /// The TTL belongs to the key, not to one job. When it ends, every waiting job is deleted, and
+    /// that happens exactly when workers are slow or down.
     ///
     /// ## Example
     /// ```toml
@@ -35,11 +35,14 @@ fn check<'a>(cx: &Context<'a>, out: &mut Findings<'a>) {
             continue;
         }
         out.add(
-            Finding::new(format!("the queue `{}` expires with its jobs", definition.name.value))
-                .about(definition)
-                .at(&ttl.span, "drops every job that still waits")
-                .at(&role.span, "a queue")
-                .help("remove the TTL; `max_len` with `on_full = \"refuse\"` bounds a queue"),
+            Finding::new(format!(
+                "the queue `{}` expires, and its waiting jobs with it",
+                definition.name.value
+            ))
+            .about(definition)
+            .at(&ttl.span, "deletes every waiting job")
+            .at(&role.span, "a queue")
+            .help("remove the TTL; to bound the queue, set `max_len` and `on_full = \"refuse\"`"),
         );
     }
 }
@@ -52,15 +55,15 @@ mod tests {
     #[test]
     fn the_example_is_reported() {
         insta::assert_snapshot!(example(&RULE), @r#"
-        error[expiring-queue]: the queue `jobs` expires with its jobs
+        error[expiring-queue]: the queue `jobs` expires, and its waiting jobs with it
           ╭▸ keyward.toml:5:7
           │
         4 │ queue = {}
           │         ── a queue
         5 │ ttl = "1h"
-          │       ━━━━ drops every job that still waits
+          │       ━━━━ deletes every waiting job
           │
-          ├ help: remove the TTL; `max_len` with `on_full = "refuse"` bounds a queue
+          ├ help: remove the TTL; to bound the queue, set `max_len` and `on_full = "refuse"`
           ╰ note: `keyward explain expiring-queue`
         "#);
     }

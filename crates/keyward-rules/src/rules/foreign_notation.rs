@@ -8,16 +8,15 @@ use std::ops::Range;
 
 rule! {
     /// ## What it does
-    /// Reports text in a pattern that is a placeholder in another notation and stands for itself
-    /// here: `<id>`, `%s`, `%d`, `${id}`, `*`, `?`. Reports white space as well, and a second hash
-    /// tag.
+    /// Reports text in a pattern that is a placeholder in another notation but literal text here:
+    /// `<id>`, `%s`, `%d`, `${id}`, `*`, `?`. Also reports white space and a second hash tag.
     ///
-    /// Old names of migrations may have white space and several hash tags, if their keys had.
+    /// Old names of migrations may contain white space and several hash tags, if their keys did.
     ///
     /// ## Why is this bad
-    /// `user:<id>` is one key, and not one for each user. A `*` in a key makes every glob over it
-    /// match more than it should, and a space breaks the tools that read one key a line. Of two hash
-    /// tags Redis Cluster reads only the first, whatever the second promises.
+    /// `user:<id>` is one key, not one key for each user. A `*` in a key makes every glob over it
+    /// match too much, and a space breaks tools that read one key per line. Of two hash tags, Redis
+    /// Cluster reads only the first.
     ///
     /// ## Example
     /// ```toml
@@ -52,9 +51,9 @@ fn check<'a>(cx: &Context<'a>, out: &mut Findings<'a>) {
             out.add(
                 Finding::new(format!("{whose} has two hash tags, and only the first counts"))
                     .about(definition)
-                    .at(second, "decides nothing")
+                    .at(second, "has no effect")
                     .at(first, "decides the slot")
-                    .help("take the `#` out of the one that need not decide the slot"),
+                    .help("remove the `#` from the parameter that should not decide the slot"),
             );
         }
     }
@@ -102,9 +101,9 @@ impl Foreign<'_> {
         let text = &pattern.as_str()[range.clone()];
         let span = within(pattern, range);
         if *self == Foreign::Space {
-            return Finding::new(format!("{whose} has white space"))
+            return Finding::new(format!("{whose} contains white space"))
                 .at(&span, "part of every key")
-                .help("take it out, or write `_` or `-` instead");
+                .help("remove it, or write `_` or `-` instead");
         }
         let help = match self {
             Foreign::Angle(name) | Foreign::Dollar(name) => {
@@ -114,9 +113,9 @@ impl Foreign<'_> {
         };
         let label = match self {
             Foreign::Dollar(_) => "the `$` is part of every key",
-            _ => "part of every key, as it stands",
+            _ => "literally part of every key",
         };
-        Finding::new(format!("{whose} has `{text}`, which is no parameter here"))
+        Finding::new(format!("{whose} contains `{text}`, which is not a parameter"))
             .at(&span, label)
             .help(help)
     }
@@ -175,11 +174,11 @@ mod tests {
     #[test]
     fn the_example_is_reported() {
         insta::assert_snapshot!(example(&RULE), @r#"
-        warning[foreign-notation]: the pattern of `profile` has `<user_id>`, which is no parameter here
+        warning[foreign-notation]: the pattern of `profile` contains `<user_id>`, which is not a parameter
           ╭▸ keyward.toml:3:17
           │
         3 │ pattern = "user:<user_id>:profile"
-          │                 ━━━━━━━━━ part of every key, as it stands
+          │                 ━━━━━━━━━ literally part of every key
           │
           ├ help: write `{user_id}` for a parameter
           ╰ note: `keyward explain foreign-notation`
@@ -196,14 +195,14 @@ mod tests {
             ("user:${id}:x", "${id}"),
             ("user:{id}:<kind>", "<kind>"),
         ] {
-            let message = format!("the pattern of `a` has `{text}`, which is no parameter here");
+            let message = format!("the pattern of `a` contains `{text}`, which is not a parameter");
             assert_eq!(of(pattern), [message]);
         }
     }
 
     #[test]
     fn white_space_is_reported() {
-        assert_eq!(of("user profile:{id}"), ["the pattern of `a` has white space"]);
+        assert_eq!(of("user profile:{id}"), ["the pattern of `a` contains white space"]);
     }
 
     #[test]
@@ -232,9 +231,9 @@ pattern = "cart:{#user_id}"
           │           ───────── decides the slot
         6 │ [keys.cart]
         7 │ pattern = "cart:{#user_id}"
-          │                 ━━━━━━━━━━ decides nothing
+          │                 ━━━━━━━━━━ has no effect
           │
-          ├ help: take the `#` out of the one that need not decide the slot
+          ├ help: remove the `#` from the parameter that should not decide the slot
           ╰ note: `keyward explain foreign-notation`
         "#);
     }
@@ -251,7 +250,7 @@ profile = ["user profile:{id}", "user:*"]
 "#;
         assert_eq!(
             messages(&RULE, schema),
-            ["an old name of `profile` has `*`, which is no parameter here"]
+            ["an old name of `profile` contains `*`, which is not a parameter"]
         );
     }
 }

@@ -5,11 +5,11 @@ use keyward_fact::KeyType;
 
 rule! {
     /// ## What it does
-    /// Reports a hash whose fields are not declared, unless `open = true` says that they cannot be.
+    /// Reports a hash that declares no fields, unless it sets `open = true`.
     ///
     /// ## Why is this bad
-    /// The fields are the part of a hash that people must agree on. Undeclared, a misspelt field is
-    /// written beside the right one and nobody notices.
+    /// Everyone who uses a hash must agree on its fields. If they are not declared, a misspelt
+    /// field is written next to the right one and nobody notices.
     ///
     /// ## Example
     /// ```toml
@@ -38,8 +38,8 @@ fn check<'a>(cx: &Context<'a>, out: &mut Findings<'a>) {
         out.add(
             Finding::new(format!("the hash `{}` declares no fields", definition.name.value))
                 .about(definition)
-                .at(&key_type.span, "nothing says what is inside")
-                .help("declare `fields`, or say `open = true` if they vary"),
+                .at(&key_type.span, "its fields are not declared")
+                .help("declare `fields`, or set `open = true` if they vary"),
         );
     }
 }
@@ -56,9 +56,9 @@ mod tests {
           ╭▸ keyward.toml:4:8
           │
         4 │ type = "hash"
-          │        ━━━━━━ nothing says what is inside
+          │        ━━━━━━ its fields are not declared
           │
-          ├ help: declare `fields`, or say `open = true` if they vary
+          ├ help: declare `fields`, or set `open = true` if they vary
           ╰ note: `keyward explain hash-without-fields`
         "#);
     }

@@ -6,11 +6,11 @@ use keyward_schema::model::{Definition, OnWrite, Ttl};
 
 rule! {
     /// ## What it does
-    /// Reports an index that may expire while keys it leads to are still there: its TTL is shorter
-    /// than theirs, or `on_write = "keep"` lets it end although members were added since.
+    /// Reports an index that may expire while the keys it refers to still exist: its TTL is shorter
+    /// than theirs, or `on_write = "keep"` lets it expire although members were added later.
     ///
     /// ## Why is this bad
-    /// "Log out everywhere" finds no sessions and reports success, and they go on.
+    /// "Log out everywhere" finds no sessions and reports success, while the sessions stay valid.
     ///
     /// ## Example
     /// ```toml
@@ -54,28 +54,29 @@ fn out_of_step<'a>(index: &'a Definition, of: &'a Definition) -> Option<Finding<
         return None;
     }
     let (name, of_name) = (&index.name.value, &of.name.value);
-    let finding =
-        Finding::new(format!("the index `{name}` may end before the `{of_name}` it leads to"))
-            .about(index)
-            .about(of);
+    let finding = Finding::new(format!(
+        "the index `{name}` may expire before the keys of `{of_name}` it refers to"
+    ))
+    .about(index)
+    .about(of);
     if is_shorter(index, of) {
         return Some(
             finding
                 .at(&index_ttl.span, "may be shorter")
-                .at(&of_ttl.span, format!("how long a `{of_name}` may live"))
+                .at(&of_ttl.span, format!("how long a key of `{of_name}` may live"))
                 .help(format!("give `{name}` at least the TTL of `{of_name}`")),
         );
     }
     (index.on_write == OnWrite::Keep).then(|| {
         finding
-            .at(&index_ttl.span, "runs from the first member on, because of `on_write = \"keep\"`")
-            .at(&of_ttl.span, "a member that is added later lives longer")
-            .help(format!("let writes to `{name}` start its TTL anew: `on_write = \"set\"`"))
+            .at(&index_ttl.span, "starts with the first member, because of `on_write = \"keep\"`")
+            .at(&of_ttl.span, "a member added later lives longer")
+            .help(format!("restart the TTL of `{name}` with each write: `on_write = \"set\"`"))
     })
 }
 
-/// Whether the index may end before a key that it leads to; a caller's TTL without a bound is no
-/// reason to say so.
+/// Whether the index may expire before a key it refers to. A caller's TTL without a maximum is not
+/// reported.
 fn is_shorter(index: &Definition, of: &Definition) -> bool {
     let Some(of_ttl) = &of.ttl else { return false };
     match (index.shortest_ttl(), of_ttl.longest()) {
@@ -93,11 +94,11 @@ mod tests {
     #[test]
     fn the_example_is_reported() {
         insta::assert_snapshot!(example(&RULE), @r#"
-        error[index-outlived]: the index `sessions_of_user` may end before the `session` it leads to
+        error[index-outlived]: the index `sessions_of_user` may expire before the keys of `session` it refers to
            ╭▸ keyward.toml:11:7
            │
          6 │ ttl = "7d"
-           │       ──── how long a `session` may live
+           │       ──── how long a key of `session` may live
            ┆
         11 │ ttl = "1d"
            │       ━━━━ may be shorter
@@ -137,7 +138,7 @@ ttl = "1d"
 "#;
         assert_eq!(
             messages(&RULE, schema),
-            ["the index `by_word` may end before the `entity` it leads to",]
+            ["the index `by_word` may expire before the keys of `entity` it refers to",]
         );
     }
 
@@ -156,7 +157,7 @@ on_write = "keep"
 "#;
         assert_eq!(
             messages(&RULE, schema),
-            ["the index `by_word` may end before the `entity` it leads to",]
+            ["the index `by_word` may expire before the keys of `entity` it refers to",]
         );
     }
 

@@ -7,12 +7,15 @@ use crate::rule::rule;
 
 rule! {
     /// ## What it does
-    /// Reports values, fields, members and scores that are not what their definition declares. The first
-    /// 256 bytes are looked at; of JSON, whether it begins and ends as JSON does; of what is compressed,
-    /// whether it begins so.
+    /// Reports values, fields, members and scores that do not match their declaration. A count
+    /// below zero is reported too: of a quota, a rate limit, or a counter without
+    /// `negative = true`.
+    ///
+    /// Only the first 256 bytes of a value are read. JSON is judged by its beginning and its end, a
+    /// compressed value by its first bytes.
     ///
     /// ## Why is this bad
-    /// Whoever reads the value as declared cannot decode it, or decodes something else.
+    /// Code that reads the value as declared cannot decode it, or decodes something else.
     ///
     /// ## Example
     /// ```toml
@@ -36,7 +39,7 @@ rule! {
 
 fn word(case: &Case<'_>) -> Wording {
     let (name, what) = (case.name(), case.subject.unwrap_or("a value"));
-    let ty = case.detail.unwrap_or("of its type");
-    Wording::new(format!("{what} of `{name}` is no {ty}"))
-        .help("find who writes it, or declare what it holds")
+    let ty = case.detail.unwrap_or("of the declared type");
+    Wording::new(format!("{what} of `{name}` is not {ty}"))
+        .help("find the program that writes it, or declare what it holds")
 }

@@ -6,13 +6,13 @@ use keyward_pattern::DefinitionId;
 
 rule! {
     /// ## What it does
-    /// Reports a definition whose longest key exceeds `max_key_len`, and a prefix that has no longest
-    /// value. Where a parameter of a pattern has no longest value, `max_key_len` is what bounds it, and
-    /// only the shortest key is judged.
+    /// Reports a definition whose longest key exceeds `max_key_len`, and a prefix without a maximum
+    /// length. If a parameter of the pattern has no maximum length, `max_key_len` bounds it, and
+    /// only the shortest key is checked.
     ///
     /// ## Why is this bad
-    /// Builders refuse a key that is too long, so that values of the declared types cannot be stored.
-    /// The prefix is bound later, and its longest value needs room in every key.
+    /// Builders refuse a key that is too long, so some values of the declared types cannot be
+    /// stored. The prefix is bound later, and its longest value must fit into every key.
     ///
     /// ## Example
     /// ```toml
@@ -44,10 +44,10 @@ fn check<'a>(cx: &Context<'a>, out: &mut Findings<'a>) {
         && cx.schema.compiled.longest_prefix().is_none()
     {
         out.add(
-            Finding::new("the prefix may be of any length, and so may every key")
-                .at(&prefix.span, "a parameter's type has no longest value")
-                .at(&bound.span, "the bound")
-                .help("give the prefix's parameters types that have a length, such as `{ regex = \"[a-z]{1,20}\" }`"),
+            Finding::new("the prefix has no maximum length, so no key has one")
+                .at(&prefix.span, "a parameter's type has no maximum length")
+                .at(&bound.span, "the limit")
+                .help("give the prefix's parameters types with a maximum length, such as `{ regex = \"[a-z]{1,20}\" }`"),
         );
         return;
     }
@@ -66,14 +66,14 @@ fn check<'a>(cx: &Context<'a>, out: &mut Findings<'a>) {
         let label = match longest {
             Some(longest) if longest == shortest => format!("{} bytes", thousands(longest)),
             Some(longest) => format!("up to {} bytes", thousands(longest)),
-            None => format!("{} bytes at least", thousands(shortest)),
+            None => format!("at least {} bytes", thousands(shortest)),
         };
         let with_prefix = if cx.schema.keyspace.prefix.is_some() { " with the prefix" } else { "" };
         out.add(
             Finding::new(message)
                 .about(definition)
                 .at(&definition.pattern.span, label + with_prefix)
-                .at(&bound.span, "the bound")
+                .at(&bound.span, "the limit")
                 .help("raise `max_key_len`, or shorten the pattern"),
         );
     }
@@ -91,7 +91,7 @@ mod tests {
           ╭▸ keyward.toml:7:11
           │
         4 │ max_key_len = 40
-          │               ── the bound
+          │               ── the limit
           ┆
         7 │ pattern = "asset:bundle:{hash:hex(64)}"
           │           ━━━━━━━━━━━━━━━━━━━━━━━━━━━━━ 77 bytes
@@ -137,7 +137,7 @@ pattern = "user:{id:uint}"
 "#;
         assert_eq!(
             messages(&RULE, schema),
-            ["the prefix may be of any length, and so may every key"]
+            ["the prefix has no maximum length, so no key has one"]
         );
     }
 

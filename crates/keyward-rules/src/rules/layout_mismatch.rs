@@ -7,19 +7,19 @@ rule! {
     /// ## What it does
     /// Reports a pattern that does not follow the shape in `[layout]`.
     ///
-    /// The pattern's segments are laid beside the slots of the shape, without the prefix. A slot
-    /// that has words takes those words, or an enum parameter of them. Without words, a slot's name
-    /// says what it takes, by its last part:
+    /// The segments of the pattern, without the prefix, are compared with the slots of the shape
+    /// one by one. A slot with words accepts those words, or an enum parameter made of them. For a
+    /// slot without words, the last part of its name decides:
     ///
-    /// - `id`, `identifier` and `uuid` take a parameter, or a reserved word;
+    /// - `id`, `identifier` and `uuid` accept a parameter, or a reserved word;
     /// - `aspect`, `attribute`, `business`, `component`, `domain`, `entity`, `feature`, `field`,
-    ///   `kind`, `module`, `namespace`, `object`, `property`, `service` and `type` take text, or an
-    ///   enum parameter;
-    /// - any other slot, and `<rest...>`, takes anything.
+    ///   `kind`, `module`, `namespace`, `object`, `property`, `service` and `type` accept text, or
+    ///   an enum parameter;
+    /// - any other slot, and `<rest...>`, accepts anything.
     ///
     /// ## Why is this bad
-    /// A layout is what lets people read a key they have never seen, and tools group keys without
-    /// being told how. Each exception has to be known by heart.
+    /// With a layout, people can read a key they have never seen, and tools can group keys without
+    /// configuration. Each exception must be remembered.
     ///
     /// ## Example
     /// ```toml
@@ -66,7 +66,7 @@ fn check<'a>(cx: &Context<'a>, out: &mut Findings<'a>) {
         out.add(
             finding
                 .at(&layout.text.span, "the layout")
-                .help("rename the pattern, or widen the shape"),
+                .help("change the pattern, or widen the shape"),
         );
     }
 }
@@ -86,11 +86,11 @@ mod tests {
           │         ─────────────────────────── the layout
           ┆
         6 │ pattern = "rl:upload:{user_id}"
-          │               ┯━━━━━ ───────── `<attribute>` wants a word, not `{user_id}`
+          │               ┯━━━━━ ───────── `<attribute>` must be a word, not `{user_id}`
           │               │
-          │               `<id>` wants a parameter, not the word `upload`
+          │               `<id>` must be a parameter, not the word `upload`
           │
-          ├ help: rename the pattern, or widen the shape
+          ├ help: change the pattern, or widen the shape
           ╰ note: `keyward explain layout-mismatch`
         "#);
     }

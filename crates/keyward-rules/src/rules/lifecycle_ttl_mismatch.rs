@@ -9,16 +9,16 @@ const TEMPORARY: Duration = Duration::from_hours(1);
 
 rule! {
     /// ## What it does
-    /// Reports a lifecycle that its TTL contradicts: something protected that expires, something
-    /// that is a cache, a session, retained or temporary and never does, something temporary that
-    /// lives for more than an hour.
+    /// Reports a lifecycle that the TTL contradicts: a protected key that expires; a cache,
+    /// session, retained or temporary key that never expires; a temporary key that lives longer
+    /// than an hour.
     ///
-    /// A cache without a TTL is accepted where the server evicts any key (`allkeys-*`): eviction
-    /// is then what ends it.
+    /// A cache without a TTL is accepted if the server evicts any key (`allkeys-*`): eviction
+    /// removes it.
     ///
     /// ## Why is this bad
-    /// One of the two is not what the author meant, and they decide different things: the TTL what
-    /// the server removes, the lifecycle what may be lost.
+    /// One of the two is not what the author meant. The TTL decides when the server deletes the
+    /// key; the lifecycle declares whether it may be lost.
     ///
     /// ## Example
     /// ```toml
@@ -49,7 +49,7 @@ fn check<'a>(cx: &Context<'a>, out: &mut Findings<'a>) {
             Finding::new(format!("`{}` is {is}, but {wrong}", definition.name.value))
                 .about(definition)
                 .at(&ttl.span, wrong)
-                .at(said, format!("says that it is {is}"))
+                .at(said, format!("it is {is}"))
                 .help(help),
         );
     }
@@ -78,7 +78,7 @@ fn contradiction(
         // `lock-without-ttl` says more about a lock.
         (Some(Role::Lock(_)), _) | (_, Lifecycle::Protected) => None,
         (Some(Role::Queue(_)), _) => {
-            Some(("a queue never expires", "leave `lifecycle` out: a queue is protected"))
+            Some(("a queue never expires", "remove `lifecycle`: a queue is protected"))
         }
         (_, Lifecycle::Cache) if evicted => None,
         _ => Some(("it never expires", "give it a TTL, or make it `protected`")),
@@ -108,7 +108,7 @@ mod tests {
           ╭▸ keyward.toml:5:7
           │
         4 │ lifecycle = "temporary"
-          │             ─────────── says that it is temporary
+          │             ─────────── it is temporary
         5 │ ttl = "2d"
           │       ━━━━ it may live for more than an hour
           │

@@ -8,7 +8,7 @@ rule! {
     /// Reports a lock that never expires.
     ///
     /// ## Why is this bad
-    /// If its holder dies, nobody gets the lock again until a person deletes the key.
+    /// If the holder crashes, nobody can take the lock until a person deletes the key.
     ///
     /// ## Example
     /// ```toml
@@ -24,7 +24,7 @@ rule! {
     /// lock = {}
     /// ttl = "30s"
     /// ```
-    /// A holder that needs longer renews it.
+    /// A holder that needs more time renews the lock.
     Lifetime, Error, Recommended
 }
 
@@ -41,8 +41,8 @@ fn check<'a>(cx: &Context<'a>, out: &mut Findings<'a>) {
         out.add(
             Finding::new(format!("the lock `{}` never expires", definition.name.value))
                 .about(definition)
-                .at(ttl.unwrap_or(&role.span), "a holder that dies would keep it for ever")
-                .help("give it a `ttl` of what the work takes, such as `ttl = \"30s\"`"),
+                .at(ttl.unwrap_or(&role.span), "a holder that crashes would keep it forever")
+                .help("give it a `ttl` as long as the work takes, such as `ttl = \"30s\"`"),
         );
     }
 }
@@ -59,9 +59,9 @@ mod tests {
           ╭▸ keyward.toml:4:8
           │
         4 │ lock = {}
-          │        ━━ a holder that dies would keep it for ever
+          │        ━━ a holder that crashes would keep it forever
           │
-          ├ help: give it a `ttl` of what the work takes, such as `ttl = "30s"`
+          ├ help: give it a `ttl` as long as the work takes, such as `ttl = "30s"`
           ╰ note: `keyward explain lock-without-ttl`
         "#);
     }

@@ -5,11 +5,11 @@ use keyward_pattern::prove;
 
 rule! {
     /// ## What it does
-    /// Reports an `encode` that turns two values into the same text, and shows the two.
+    /// Reports an `encode` that turns two values into the same text, and shows both.
     ///
     /// ## Why is this bad
-    /// Two pages, files or people share one key: whoever asks for one is given the other. Nor can
-    /// the key be parsed, because nobody knows which of the two it was.
+    /// Two pages, files or people share one key: a reader who asks for one gets the other. The key
+    /// cannot be parsed either, because both values are possible.
     ///
     /// ## Example
     /// ```toml
@@ -27,8 +27,7 @@ rule! {
     /// params = { path = "encoded" }
     /// ttl = "5m"
     /// ```
-    /// An `encode` of one's own must encode what it replaces with as well:
-    /// `{ "/" = "_s", "_" = "_u" }`.
+    /// A custom `encode` must also encode the characters it inserts: `{ "/" = "_s", "_" = "_u" }`.
     Soundness, Error, Minimal
 }
 
@@ -40,7 +39,7 @@ fn check<'a>(cx: &Context<'a>, out: &mut Findings<'a>) {
         let name = &definition.name.value;
         let message = if lossy.spelling.is_empty() {
             format!(
-                "the encoding of `{}` in `{name}` could not be proved to lose nothing",
+                "could not prove that the encoding of `{}` in `{name}` is reversible",
                 lossy.param
             )
         } else {
@@ -52,12 +51,12 @@ fn check<'a>(cx: &Context<'a>, out: &mut Findings<'a>) {
         out.add(
             match encode {
                 Some(encode) => finding
-                    .at(encode, format!("cannot be undone for `{}`", lossy.param))
+                    .at(encode, format!("`{}` cannot be decoded", lossy.param))
                     .at(pattern, "used here"),
                 None => finding.at(pattern, format!("`{}` cannot be decoded", lossy.param)),
             }
             .help(format!(
-                "use the type `encoded` for `{}`, or encode the replacement too",
+                "use the type `encoded` for `{}`, or encode the replacement characters too",
                 lossy.param
             )),
         );
@@ -78,9 +77,9 @@ mod tests {
         3 │ pattern = "page:{path}"
           │           ───────────── used here
         4 │ params = { path = { type = "text", encode = { "/" = "_" } } }
-          │                                             ━━━━━━━━━━━━━ cannot be undone for `path`
+          │                                             ━━━━━━━━━━━━━ `path` cannot be decoded
           │
-          ├ help: use the type `encoded` for `path`, or encode the replacement too
+          ├ help: use the type `encoded` for `path`, or encode the replacement characters too
           ╰ note: `keyward explain lossy-encoding`
         "#);
     }

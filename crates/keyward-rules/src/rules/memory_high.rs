@@ -3,12 +3,12 @@ use crate::rule::rule;
 
 rule! {
     /// ## What it does
-    /// Reports that the server uses more of `maxmemory` than `[alerts] memory` allows. Where the server does
-    /// not say what its `maxmemory` is, the one in `[server]` counts.
+    /// Reports that the server uses a larger share of `maxmemory` than `[alerts] memory` allows. If
+    /// the server does not show its `maxmemory`, the value in `[server]` is used.
     ///
     /// ## Why is this bad
-    /// At `maxmemory` the server evicts keys or refuses writes, as its policy says. Neither should come as a
-    /// surprise.
+    /// At `maxmemory` the server evicts keys or refuses writes, depending on its policy. Neither
+    /// should be a surprise.
     ///
     /// ## Example
     /// ```toml
@@ -28,7 +28,7 @@ rule! {
     /// ```
     ///
     /// ## Use instead
-    /// Find out which definition takes the memory: the report says it.
+    /// Find the definition that uses the memory: the report shows it.
     /// ```redis
     /// INFO used_memory 314572
     /// SET page:home x EX 600
@@ -36,13 +36,13 @@ rule! {
     live Lifetime, Warn, Recommended
 }
 
-/// Whether a server breaks it that uses such a share of its memory, where so many per cent are allowed.
+/// Whether a server that uses this share of `maxmemory` breaks it; `bound` is in per cent.
 pub fn breaks(bound: f64, share: f64) -> bool {
     share * 100.0 > bound
 }
 
 fn word(case: &Case<'_>) -> Wording {
     let (used, bound) = (case.near.unwrap_or("too much"), case.detail.unwrap_or("its bound"));
-    Wording::new(format!("the server uses {used} of its memory, more than {bound}"))
-        .help("see which definition takes the most, or raise `maxmemory`")
+    Wording::new(format!("the server uses {used} of `maxmemory`, more than {bound}"))
+        .help("see in the report which definition uses most, or raise `maxmemory`")
 }

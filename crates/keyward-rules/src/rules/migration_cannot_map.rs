@@ -9,15 +9,15 @@ use keyward_schema::model::{Definition, Migration, ParamDeclaration, Phase, Rena
 rule! {
     /// ## What it does
     /// Reports an old name that cannot be built from the values of the new one: it has a parameter
-    /// that the definition lacks, lacks one that the definition has, or admits values that the
+    /// that the definition lacks, lacks one that the definition has, or accepts values that the
     /// definition's parameter refuses.
     ///
-    /// An old name without the parameters of the prefix is only warned about: it had no tenants,
-    /// and now has. In the phase `cleanup` old names are built no more, and none is reported.
+    /// An old name that lacks the parameters of the prefix is only a warning: its keys had no
+    /// tenant yet. In the phase `cleanup` old names are no longer built, and nothing is reported.
     ///
     /// ## Why is this bad
-    /// While a migration lasts, every write goes to both names, made from the same values. Where one
-    /// of them cannot be made, writes fail, or two keys share one old name and overwrite each other.
+    /// During a migration every write goes to both names, built from the same values. If one of
+    /// them cannot be built, writes fail, or two keys share one old name and overwrite each other.
     ///
     /// ## Example
     /// ```toml
@@ -42,8 +42,8 @@ rule! {
     /// [migrations.v2.renames]
     /// profile = "profile:{user_id}"
     /// ```
-    /// What has other values under its new name cannot be renamed: leave it out, and let the old keys
-    /// expire.
+    /// Keys that have other values under their new name cannot be renamed: leave the rename out,
+    /// and let the old keys expire.
     Change, Error, Minimal
 }
 
@@ -103,7 +103,7 @@ impl<'a> Mapping<'_, 'a> {
         let help = match near {
             Some(near) => format!("did you mean `{near}`?"),
             None => {
-                format!("call it as `{new}` does, or give the new pattern `{{{name}}}` as well")
+                format!("use a parameter of `{new}`, or add `{{{name}}}` to its pattern")
             }
         };
         let label = if missing.is_empty() {
@@ -111,25 +111,25 @@ impl<'a> Mapping<'_, 'a> {
         } else {
             format!("has {} instead", listed(missing, 3))
         };
-        self.finding(format!("`{name}` of the old name is no parameter of `{new}`"))
-            .at(&within(&self.rename.from, hole.span.clone()), "nothing gives it a value")
+        self.finding(format!("the old name has a parameter `{name}` that `{new}` does not have"))
+            .at(&within(&self.rename.from, hole.span.clone()), "has no value")
             .at(&self.definition.pattern.span, label)
             .help(help)
     }
 
     fn lacks(&self, missing: &[&str]) -> Finding<'a> {
         let (names, new) = (listed(missing, 3), &self.definition.name.value);
-        self.finding(format!("the old name of `{new}` has no {names}"))
-            .at(&self.rename.from.span, format!("the same for every {names}"))
+        self.finding(format!("the old name of `{new}` lacks {names}"))
+            .at(&self.rename.from.span, format!("the same key for every {names}"))
             .at(&self.definition.pattern.span, "one key for each")
-            .help("leave the rename out: such keys cannot be moved, only written anew")
+            .help("leave the rename out: such keys cannot be moved, only written again")
     }
 
     fn lacks_prefix(&self, missing: &[&str]) -> Finding<'a> {
         let (names, new) = (listed(missing, 3), &self.definition.name.value);
         let finding = self
             .finding(format!("the old name of `{new}` does not say which {names} it belongs to"))
-            .at(&self.rename.from.span, format!("the same for every {names}"));
+            .at(&self.rename.from.span, format!("the same key for every {names}"));
         let prefix = self.cx.schema.keyspace.prefix.as_ref();
         prefix
             .into_iter()
@@ -182,14 +182,14 @@ mod tests {
     #[test]
     fn the_example_is_reported() {
         insta::assert_snapshot!(example(&RULE), @r#"
-        error[migration-cannot-map]: `usr_id` of the old name is no parameter of `profile`
+        error[migration-cannot-map]: the old name has a parameter `usr_id` that `profile` does not have
           ╭▸ keyward.toml:9:20
           │
         3 │ pattern = "user:profile:{user_id}"
           │           ──────────────────────── has `user_id` instead
           ┆
         9 │ profile = "profile:{usr_id}"
-          │                    ━━━━━━━━ nothing gives it a value
+          │                    ━━━━━━━━ has no value
           │
           ├ help: did you mean `user_id`?
           ╰ note: `keyward explain migration-cannot-map`
@@ -200,16 +200,16 @@ mod tests {
     fn two_keys_must_not_share_an_old_name() {
         let schema = renamed("new:{user_id}:{locale}", "old:{user_id}");
         insta::assert_snapshot!(findings(&RULE, &schema), @r#"
-        error[migration-cannot-map]: the old name of `profile` has no `locale`
+        error[migration-cannot-map]: the old name of `profile` lacks `locale`
           ╭▸ keyward.toml:7:11
           │
         3 │ pattern = "new:{user_id}:{locale}"
           │           ──────────────────────── one key for each
           ┆
         7 │ profile = "old:{user_id}"
-          │           ━━━━━━━━━━━━━━━ the same for every `locale`
+          │           ━━━━━━━━━━━━━━━ the same key for every `locale`
           │
-          ├ help: leave the rename out: such keys cannot be moved, only written anew
+          ├ help: leave the rename out: such keys cannot be moved, only written again
           ╰ note: `keyward explain migration-cannot-map`
         "#);
     }
@@ -257,7 +257,7 @@ mod tests {
            │          ─────────── now in front of every key
            ┆
         10 │ profile = "old:{user_id}"
-           │           ━━━━━━━━━━━━━━━ the same for every `tenant`
+           │           ━━━━━━━━━━━━━━━ the same key for every `tenant`
            │
            ├ help: run the migration for the one `tenant` that the old keys belong to
            ╰ note: `keyward explain migration-cannot-map`

@@ -8,16 +8,16 @@ use keyward_schema::model::{Definition, Phase, Role};
 
 rule! {
     /// ## What it does
-    /// With `cluster = true`, reports the migration of something that is changed in place, as a
-    /// counter, a hash, a list or a set is, whose old and new name need not be in one slot.
+    /// With `cluster = true`, reports the migration of a key that is changed in place, such as a
+    /// counter, hash, list or set, if its old and new name may be in different slots.
     ///
     /// Strings are written whole to both names, limits count under one name, and the store has no
-    /// operations for locks and queues yet. None of them has to be in one slot. Nor has anything in
-    /// the phase `cleanup`.
+    /// operations for locks and queues yet: none of them is reported. Neither is anything in the
+    /// phase `cleanup`.
     ///
     /// ## Why is this bad
-    /// What is changed in place is copied to its other name in the step that changes it. A Redis Cluster
-    /// cannot do that across slots, so that changes made meanwhile would be lost.
+    /// A key that is changed in place is copied to its other name in the step that changes it.
+    /// Redis Cluster cannot do that across slots, so concurrent changes would be lost.
     ///
     /// ## Example
     /// ```toml
@@ -52,7 +52,7 @@ rule! {
     /// [migrations.v2.renames]
     /// visits = "count:visits:{#page}"
     /// ```
-    /// Old names that have no tag can only be copied by a plan, while nobody writes.
+    /// If the old name has no hash tag, move the values while nobody writes.
     Change, Error, Recommended
 }
 
@@ -71,12 +71,14 @@ fn check<'a>(cx: &Context<'a>, out: &mut Findings<'a>) {
             }
             let name = &definition.name.value;
             out.add(
-                Finding::new(format!("{what} `{name}` cannot move from one slot to another"))
-                    .about(definition)
-                    .about_migration(migration)
-                    .at(&rename.from.span, hashed_by(&[&rename.from]))
-                    .at(&definition.pattern.span, hashed_by(&new))
-                    .help(help(&rename.from, prefix, &definition.pattern)),
+                Finding::new(format!(
+                    "{what} `{name}` cannot be migrated from one slot to another"
+                ))
+                .about(definition)
+                .about_migration(migration)
+                .at(&rename.from.span, hashed_by(&[&rename.from]))
+                .at(&definition.pattern.span, hashed_by(&new))
+                .help(help(&rename.from, prefix, &definition.pattern)),
             );
         }
     }
@@ -84,7 +86,7 @@ fn check<'a>(cx: &Context<'a>, out: &mut Findings<'a>) {
 
 /// A tag is given back only where that brings the two names together.
 fn help(old: &Template, prefix: Option<&Template>, new: &Template) -> String {
-    let at_once = "move the values in one go while nobody writes";
+    let at_once = "move the values while nobody writes";
     let with_old_tag = tagged(&[old]).map(|param| with_tag(new, param));
     let with_old_tag = with_old_tag.filter(|text| {
         let Ok(new) = Template::parse(text) else { return false };
@@ -125,7 +127,7 @@ mod tests {
     #[test]
     fn the_example_is_reported() {
         insta::assert_snapshot!(example(&RULE), @r#"
-        error[migration-crosses-slots]: the counter `visits` cannot move from one slot to another
+        error[migration-crosses-slots]: the counter `visits` cannot be migrated from one slot to another
            ╭▸ keyward.toml:14:10
            │
          7 │ pattern = "visits:{page}"
@@ -134,7 +136,7 @@ mod tests {
         14 │ visits = "count:visits:{page}"
            │          ━━━━━━━━━━━━━━━━━━━━━ hashed by the whole key
            │
-           ├ help: move the values in one go while nobody writes, or keep the old name
+           ├ help: move the values while nobody writes, or keep the old name
            ╰ note: `keyward explain migration-crosses-slots`
         "#);
     }
@@ -180,7 +182,7 @@ phase = "dual-write"
 cart = "cart:{#user_id}"
 "#;
         insta::assert_snapshot!(findings(&RULE, schema), @r#"
-        error[migration-crosses-slots]: the hash `cart` cannot move from one slot to another
+        error[migration-crosses-slots]: the hash `cart` cannot be migrated from one slot to another
            ╭▸ keyward.toml:12:8
            │
          7 │ pattern = "shop:cart:{user_id}"
@@ -189,7 +191,7 @@ cart = "cart:{#user_id}"
         12 │ cart = "cart:{#user_id}"
            │        ━━━━━━━━━━━━━━━━━ hashed by `{user_id}`
            │
-           ├ help: keep the old name's hash tag: `shop:cart:{#user_id}`; or move the values in one go while nobody writes
+           ├ help: keep the old name's hash tag: `shop:cart:{#user_id}`; or move the values while nobody writes
            ╰ note: `keyward explain migration-crosses-slots`
         "#);
     }
@@ -210,7 +212,7 @@ phase = "dual-write"
 cart = "cart:{tenant}:{#user_id}"
 "#;
         insta::assert_snapshot!(findings(&RULE, schema), @r#"
-        error[migration-crosses-slots]: the hash `cart` cannot move from one slot to another
+        error[migration-crosses-slots]: the hash `cart` cannot be migrated from one slot to another
            ╭▸ keyward.toml:13:8
            │
          8 │ pattern = "cart:{user_id}"
@@ -219,7 +221,7 @@ cart = "cart:{tenant}:{#user_id}"
         13 │ cart = "cart:{tenant}:{#user_id}"
            │        ━━━━━━━━━━━━━━━━━━━━━━━━━━ hashed by `{user_id}`
            │
-           ├ help: move the values in one go while nobody writes, or keep the old name
+           ├ help: move the values while nobody writes, or keep the old name
            ╰ note: `keyward explain migration-crosses-slots`
         "#);
     }

@@ -5,11 +5,11 @@ use keyward_schema::model::Phase;
 
 rule! {
     /// ## What it does
-    /// Reports a migration whose `remove_after` has passed.
+    /// Reports a migration whose `remove_after` date has passed.
     ///
     /// ## Why is this bad
-    /// Every write still goes to two names, and every newcomer learns both. A migration that nobody
-    /// ends becomes the convention.
+    /// Each write goes to two names, and newcomers must learn both. A migration that nobody ends
+    /// becomes the convention.
     ///
     /// ## Example
     /// ```toml
@@ -30,8 +30,8 @@ rule! {
     /// pattern = "market:tick:{symbol}"
     /// ttl = "5s"
     /// ```
-    /// When an audit finds nothing under the old names any more, remove the migration. Until then,
-    /// set a date that will be kept.
+    /// Remove the migration when an audit finds no more keys under the old names. Until then, set a
+    /// date that you can keep.
     Change, Warn, Recommended
 }
 
@@ -43,21 +43,21 @@ fn check<'a>(cx: &Context<'a>, out: &mut Findings<'a>) {
         let name = &migration.name.value;
         let (label, help) = match migration.phase.value {
             Phase::DualWrite => (
-                "both names are still written, and the old one counts",
+                "both names are still written, and the old one is read",
                 "move on to `read-fallback`, or set a later date",
             ),
             Phase::ReadFallback => {
                 ("both names are still written", "move on to `cleanup`, or set a later date")
             }
             Phase::Cleanup => (
-                "only the old keys are left to remove",
+                "only the old keys are left to delete",
                 "remove the migration when an audit finds no old names",
             ),
         };
         out.add(
-            Finding::new(format!("the migration `{name}` should be over"))
+            Finding::new(format!("the migration `{name}` is overdue"))
                 .about_migration(migration)
-                .at(&end.span, "has passed")
+                .at(&end.span, "this date has passed")
                 .at(&migration.phase.span, label)
                 .help(help),
         );
@@ -72,13 +72,13 @@ mod tests {
     #[test]
     fn the_example_is_reported() {
         insta::assert_snapshot!(example(&RULE), @r#"
-        warning[migration-overdue]: the migration `v2` should be over
+        warning[migration-overdue]: the migration `v2` is overdue
           ╭▸ keyward.toml:8:16
           │
         7 │ phase = "dual-write"
-          │         ──────────── both names are still written, and the old one counts
+          │         ──────────── both names are still written, and the old one is read
         8 │ remove_after = 2025-10-17
-          │                ━━━━━━━━━━ has passed
+          │                ━━━━━━━━━━ this date has passed
           │
           ├ help: move on to `read-fallback`, or set a later date
           ╰ note: `keyward explain migration-overdue`

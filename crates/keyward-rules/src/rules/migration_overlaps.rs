@@ -6,11 +6,11 @@ use keyward_schema::model::{Migration, Rename};
 
 rule! {
     /// ## What it does
-    /// Reports an old name that is also a new one: of another definition, of the definition it
-    /// moves to, or the old name of something else.
+    /// Reports an old name that is also a current name, of the same or of another definition, or an
+    /// old name of another definition.
     ///
     /// ## Why is this bad
-    /// Nobody can tell whether such a key has been moved. It is moved twice, or deleted as old
+    /// Nobody can tell whether such a key was already moved. It is moved twice, or deleted as old
     /// although it is new.
     ///
     /// ## Example
@@ -50,13 +50,13 @@ fn check<'a>(cx: &Context<'a>, out: &mut Findings<'a>) {
     if !compared.as_ref().is_some_and(|(new, old)| new.complete && old.complete) {
         out.stop();
         out.add(
-            Finding::new("not every old name could be compared with the new ones")
+            Finding::new("some old names could not be compared with the new ones")
                 .about_migration(first)
                 .at(
                     &first.renames[0].from.span,
-                    "too many patterns meet, or their types are too large",
+                    "too many patterns overlap, or their types are too large",
                 )
-                .help("mend the overlaps that are reported, and check again"),
+                .help("fix the overlaps that are reported, and check again"),
         );
     }
     let (Some((with_new, with_old)), Some(names)) = (compared, names) else { return };
@@ -72,7 +72,7 @@ fn with_new_name<'a>(cx: &Context<'a>, old: &[Old<'a>], overlap: &Overlap) -> Op
     let &(migration, rename) = old.get(index(overlap.first))?;
     let definition = &cx.schema.keys[index(overlap.second)];
     let name = &definition.name.value;
-    let whose = if *rename.definition == *name { "its new name" } else { "a name of today" };
+    let whose = if *rename.definition == *name { "its new name" } else { "a current name" };
     Some(
         Finding::new(format!(
             "the key `{}` is an old name of `{}` and a key of `{name}`",
@@ -82,7 +82,7 @@ fn with_new_name<'a>(cx: &Context<'a>, old: &[Old<'a>], overlap: &Overlap) -> Op
         .about_migration(migration)
         .at(&rename.from.span, "the old name")
         .at(&definition.pattern.span, whose)
-        .help("rename to a pattern that no old key fits"),
+        .help("choose a new pattern that no old key matches"),
     )
 }
 
@@ -98,8 +98,8 @@ fn with_old_name<'a>(old: &[Old<'a>], overlap: &Overlap) -> Option<Finding<'a>> 
             overlap.witness, first.definition.value, second.definition.value
         ))
         .about_migration(migration)
-        .at(&second.from.span, "matches it")
-        .at(&first.from.span, "matches it")
+        .at(&second.from.span, "matches this key")
+        .at(&first.from.span, "matches this key")
         .help("give the parameters of the old names narrower types"),
     )
 }
@@ -126,7 +126,7 @@ mod tests {
         9 │ profile = "user:{username}"
           │           ━━━━━━━━━━━━━━━━━ the old name
           │
-          ├ help: rename to a pattern that no old key fits
+          ├ help: choose a new pattern that no old key matches
           ╰ note: `keyward explain migration-overlaps`
         "#);
     }
@@ -149,9 +149,9 @@ right = "old:{id}"
            ╭▸ keyward.toml:11:9
            │
         10 │ left = "old:{id}"
-           │        ────────── matches it
+           │        ────────── matches this key
         11 │ right = "old:{id}"
-           │         ━━━━━━━━━━ matches it
+           │         ━━━━━━━━━━ matches this key
            │
            ├ help: give the parameters of the old names narrower types
            ╰ note: `keyward explain migration-overlaps`

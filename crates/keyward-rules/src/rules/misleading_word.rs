@@ -6,12 +6,12 @@ use keyward_schema::model::{Definition, Meaning};
 
 rule! {
     /// ## What it does
-    /// Reports a pattern with a word whose meaning in `[layout] means` the definition contradicts: a
-    /// type, a role or a lifecycle.
+    /// Reports a word in a pattern whose meaning in `[layout] means` contradicts the definition:
+    /// its type, role or lifecycle.
     ///
     /// ## Why is this bad
-    /// People read the key and believe it. Whoever sees `user:balance:list:42` sends `LRANGE`, and gets
-    /// `WRONGTYPE` for an answer, because a set is stored there.
+    /// People trust the key. They see `user:balance:list:42`, send `LRANGE`, and get `WRONGTYPE`,
+    /// because the key holds a set.
     ///
     /// ## Example
     /// ```toml
@@ -56,12 +56,12 @@ fn check<'a>(cx: &Context<'a>, out: &mut Findings<'a>) {
             let (name, span) = (&definition.name.value, within(&definition.pattern, segment.range));
             out.add(
                 Finding::new(format!(
-                    "`{word}` in the pattern of `{name}` says {said}, but it {is}"
+                    "`{word}` in the pattern of `{name}` means {said}, but the definition {is}"
                 ))
                 .about(definition)
-                .at(&span, format!("says {said}"))
-                .at(&meaning.span, "its meaning")
-                .help("use the word for what it is, or correct the definition"),
+                .at(&span, format!("means {said}"))
+                .at(&meaning.span, "declared here")
+                .help("use the word that fits the definition, or correct the definition"),
             );
         }
     }
@@ -101,16 +101,16 @@ mod tests {
     #[test]
     fn the_example_is_reported() {
         insta::assert_snapshot!(example(&RULE), @r#"
-        error[misleading-word]: `list` in the pattern of `balance` says type `list`, but it has the type `set`
+        error[misleading-word]: `list` in the pattern of `balance` means type `list`, but the definition has the type `set`
           ╭▸ keyward.toml:8:25
           │
         5 │ means = { cache = "cache", list = "list", set = "set" }
-          │                                   ────── its meaning
+          │                                   ────── declared here
           ┆
         8 │ pattern = "user:balance:list:{user_id}"
-          │                         ━━━━ says type `list`
+          │                         ━━━━ means type `list`
           │
-          ├ help: use the word for what it is, or correct the definition
+          ├ help: use the word that fits the definition, or correct the definition
           ╰ note: `keyward explain misleading-word`
         "#);
     }
@@ -140,8 +140,8 @@ ttl = "none"
         assert_eq!(
             messages(&RULE, schema),
             [
-                "`lock` in the pattern of `no_lock` says role `lock`, but it has no role",
-                "`cache` in the pattern of `kept` says lifecycle `cache`, but it has the lifecycle `protected`",
+                "`lock` in the pattern of `no_lock` means role `lock`, but the definition has no role",
+                "`cache` in the pattern of `kept` means lifecycle `cache`, but the definition has the lifecycle `protected`",
             ]
         );
     }

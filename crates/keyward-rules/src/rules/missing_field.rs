@@ -3,11 +3,11 @@ use crate::rule::rule;
 
 rule! {
     /// ## What it does
-    /// Reports hashes that lack a field which their definition requires.
+    /// Reports hashes and stream entries without a field that their definition requires.
     ///
     /// ## Why is this bad
-    /// Whoever reads the hash relies on the field. Half a hash is what is left when a TTL ended between
-    /// two writes, or when the writer and the schema are of different versions.
+    /// Readers rely on the field. A hash is incomplete if its TTL ended between two writes, or if
+    /// the writer uses another version of the schema.
     ///
     /// ## Example
     /// ```toml
@@ -30,8 +30,15 @@ rule! {
     live Shape, Error, Recommended
 }
 
+/// Whether a hash or an entry breaks it by one declared field.
+#[inline]
+pub fn breaks(required: bool, has_it: bool) -> bool {
+    required && !has_it
+}
+
 fn word(case: &Case<'_>) -> Wording {
     let (name, field) = (case.name(), case.subject.unwrap_or("a field"));
-    Wording::new(format!("hashes of `{name}` have no field `{field}`"))
-        .help(format!("write it with the others, or declare `{field}` optional"))
+    let holders = case.detail.unwrap_or("hashes");
+    Wording::new(format!("{holders} of `{name}` have no field `{field}`"))
+        .help(format!("write `{field}` together with the other fields, or declare it optional"))
 }

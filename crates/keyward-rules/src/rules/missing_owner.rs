@@ -7,7 +7,7 @@ rule! {
     /// Reports a definition without an `owner`, its own or from `[defaults]`.
     ///
     /// ## Why is this bad
-    /// When it fills the memory at night, someone must know whom to call.
+    /// When its keys fill the memory at night, someone must know whom to call.
     ///
     /// ## Example
     /// ```toml
@@ -29,10 +29,10 @@ rule! {
 fn check<'a>(cx: &Context<'a>, out: &mut Findings<'a>) {
     for definition in cx.schema.keys.iter().filter(|definition| definition.owner.is_none()) {
         out.add(
-            Finding::new(format!("nobody answers for `{}`", definition.name.value))
+            Finding::new(format!("`{}` has no owner", definition.name.value))
                 .about(definition)
-                .at(&definition.name.span, "has no `owner`")
-                .help("add `owner`, here or in `[defaults]`"),
+                .at(&definition.name.span, "nobody is named here or in `[defaults]`")
+                .help("add an `owner`, here or in `[defaults]`"),
         );
     }
 }
@@ -44,16 +44,16 @@ mod tests {
 
     #[test]
     fn the_example_is_reported() {
-        insta::assert_snapshot!(example(&RULE), @"
-        warning[missing-owner]: nobody answers for `folder_listing`
+        insta::assert_snapshot!(example(&RULE), @r#"
+        warning[missing-owner]: `folder_listing` has no owner
           ╭▸ keyward.toml:2:7
           │
         2 │ [keys.folder_listing]
-          │       ━━━━━━━━━━━━━━ has no `owner`
+          │       ━━━━━━━━━━━━━━ nobody is named here or in `[defaults]`
           │
-          ├ help: add `owner`, here or in `[defaults]`
+          ├ help: add an `owner`, here or in `[defaults]`
           ╰ note: `keyward explain missing-owner`
-        ");
+        "#);
     }
 
     #[test]

@@ -5,11 +5,11 @@ use keyward_schema::model::Role;
 
 rule! {
     /// ## What it does
-    /// Reports a definition that does not say how long its keys live.
+    /// Reports a definition that does not declare how long its keys live.
     ///
     /// ## Why is this bad
-    /// A key without a TTL stays for ever. Most memory that nobody can explain is made of keys
-    /// whose TTL somebody forgot. If a key is meant to stay, say so.
+    /// A key without a TTL stays forever. Most memory that nobody can explain belongs to keys whose
+    /// TTL someone forgot. If a key is meant to stay, declare it.
     ///
     /// ## Example
     /// ```toml
@@ -25,7 +25,8 @@ rule! {
     /// type = "hash"
     /// ttl = "1h"
     /// ```
-    /// `ttl = "none"` says that it is meant to stay, and `[defaults] ttl` says it for all.
+    /// `ttl = "none"` declares that the keys stay. `[defaults] ttl` applies to every definition
+    /// without its own.
     Lifetime, Error, Recommended
 }
 
@@ -36,10 +37,13 @@ fn check<'a>(cx: &Context<'a>, out: &mut Findings<'a>) {
             continue;
         }
         out.add(
-            Finding::new(format!("nothing says how long `{}` lives", definition.name.value))
-                .about(definition)
-                .at(&definition.name.span, "has no `ttl`")
-                .help("give it a `ttl`; `ttl = \"none\"` if it is meant to stay"),
+            Finding::new(format!(
+                "`{}` does not declare how long its keys live",
+                definition.name.value
+            ))
+            .about(definition)
+            .at(&definition.name.span, "has no `ttl`")
+            .help("add a `ttl`, or `ttl = \"none\"` if its keys are meant to stay"),
         );
     }
 }
@@ -52,13 +56,13 @@ mod tests {
     #[test]
     fn the_example_is_reported() {
         insta::assert_snapshot!(example(&RULE), @r#"
-        error[missing-ttl]: nothing says how long `profile` lives
+        error[missing-ttl]: `profile` does not declare how long its keys live
           ╭▸ keyward.toml:2:7
           │
         2 │ [keys.profile]
           │       ━━━━━━━ has no `ttl`
           │
-          ├ help: give it a `ttl`; `ttl = "none"` if it is meant to stay
+          ├ help: add a `ttl`, or `ttl = "none"` if its keys are meant to stay
           ╰ note: `keyward explain missing-ttl`
         "#);
     }

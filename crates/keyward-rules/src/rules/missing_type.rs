@@ -4,12 +4,12 @@ use crate::rule::rule;
 
 rule! {
     /// ## What it does
-    /// Reports a definition of which nothing says the Redis type: no `type`, and no `value`,
-    /// `fields`, `member` or role from which it follows.
+    /// Reports a definition whose Redis type is not declared: it has no `type`, and no `value`,
+    /// `fields`, `member` or role that implies one.
     ///
     /// ## Why is this bad
-    /// Readers guess, and the second service that writes the key guesses differently: `WRONGTYPE`
-    /// at run time. Nor can builders, audits or documentation say what is inside.
+    /// Readers guess. The second service that writes the key guesses differently, and commands fail
+    /// with `WRONGTYPE`. Builders, audits and documentation cannot describe the value either.
     ///
     /// ## Example
     /// ```toml
@@ -31,10 +31,10 @@ rule! {
 fn check<'a>(cx: &Context<'a>, out: &mut Findings<'a>) {
     for definition in cx.schema.keys.iter().filter(|definition| definition.key_type.is_none()) {
         out.add(
-            Finding::new(format!("nothing says what type `{}` is", definition.name.value))
+            Finding::new(format!("the Redis type of `{}` is not declared", definition.name.value))
                 .about(definition)
                 .at(&definition.name.span, "has no `type`")
-                .help("add `type`, or what is inside: `value`, `fields` or `member`"),
+                .help("add `type`, or declare what is inside: `value`, `fields` or `member`"),
         );
     }
 }
@@ -46,16 +46,16 @@ mod tests {
 
     #[test]
     fn the_example_is_reported() {
-        insta::assert_snapshot!(example(&RULE), @"
-        warning[missing-type]: nothing says what type `profile` is
+        insta::assert_snapshot!(example(&RULE), @r#"
+        warning[missing-type]: the Redis type of `profile` is not declared
           ╭▸ keyward.toml:2:7
           │
         2 │ [keys.profile]
           │       ━━━━━━━ has no `type`
           │
-          ├ help: add `type`, or what is inside: `value`, `fields` or `member`
+          ├ help: add `type`, or declare what is inside: `value`, `fields` or `member`
           ╰ note: `keyward explain missing-type`
-        ");
+        "#);
     }
 
     #[test]

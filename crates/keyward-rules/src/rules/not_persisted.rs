@@ -6,12 +6,12 @@ use keyward_schema::model::{Definition, Lifecycle, Role, Ttl};
 
 rule! {
     /// ## What it does
-    /// Reports a definition that must survive a restart on a server that keeps nothing: `save` is
-    /// empty and `appendonly` is not on. What never expires must survive, and so must what is
-    /// retained, apart from locks, limits and counters that start anew by themselves.
+    /// Reports a definition that must survive a restart on a server that persists nothing: `save`
+    /// is empty and `appendonly` is not on. Keys that never expire must survive, and so must
+    /// retained keys, except locks, limits and counters, which can start again.
     ///
     /// ## Why is this bad
-    /// The next restart, planned or not, empties the queues, forgets the switches and makes every
+    /// The next restart, planned or not, empties the queues, loses the flags and makes every
     /// revoked token valid again.
     ///
     /// ## Example
@@ -59,19 +59,19 @@ fn check<'a>(cx: &Context<'a>, out: &mut Findings<'a>) {
             finding = finding.at(&appendonly.span, "turns the append-only file off");
         }
         out.add(finding.help(format!(
-            "set `appendonly = true` or `save = \"900 1\"`, or keep `{name}` on a server that does"
+            "set `appendonly = true` or `save = \"900 1\"`, or keep `{name}` on a server that persists"
         )));
     }
 }
 
 fn must_survive(definition: &Definition) -> bool {
-    let starts_anew = matches!(
+    let starts_again = matches!(
         definition.role.as_deref(),
         Some(Role::Lock(_) | Role::RateLimit(_) | Role::Counter(_))
     );
     match definition.lifecycle {
         Lifecycle::Protected => !definition.ttl.as_deref().is_some_and(Ttl::expires),
-        Lifecycle::Retained => !starts_anew,
+        Lifecycle::Retained => !starts_again,
         Lifecycle::Session | Lifecycle::Cache | Lifecycle::Temporary => false,
     }
 }
@@ -95,7 +95,7 @@ mod tests {
         9 │ queue = {}
           │         ━━ its jobs would be lost
           │
-          ├ help: set `appendonly = true` or `save = "900 1"`, or keep `jobs` on a server that does
+          ├ help: set `appendonly = true` or `save = "900 1"`, or keep `jobs` on a server that persists
           ╰ note: `keyward explain not-persisted`
         "#);
     }

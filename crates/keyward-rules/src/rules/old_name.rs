@@ -3,12 +3,12 @@ use crate::rule::rule;
 
 rule! {
     /// ## What it does
-    /// Reports keys under a former name once their migration should be over: in its phase `cleanup`, or
-    /// after the day that `remove_after` names. Before that, an audit counts them and reports nothing.
+    /// Reports keys under an old name after their migration should have ended: in the phase
+    /// `cleanup`, or after the `remove_after` date. Before that, an audit only counts them.
     ///
     /// ## Why is this bad
-    /// Nothing reads them any more, but they take memory; and whatever still writes them writes into the
-    /// void.
+    /// Nothing reads these keys any more, but they use memory. A program that still writes them
+    /// writes data that nobody reads.
     ///
     /// ## Example
     /// ```toml
@@ -33,6 +33,6 @@ rule! {
 
 fn word(case: &Case<'_>) -> Wording {
     let (name, old) = (case.name(), case.subject.unwrap_or("an old name"));
-    Wording::new(format!("keys of `{name}` still have the old name `{old}`"))
-        .help("find who writes them, then remove them")
+    Wording::new(format!("keys of `{name}` still use the old name `{old}`"))
+        .help("find the program that writes them, then delete them")
 }

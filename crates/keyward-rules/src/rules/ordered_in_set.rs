@@ -99,12 +99,13 @@ const NO_ORDER: &[&str] = &[
 
 rule! {
     /// ## What it does
-    /// Reports a set whose name, pattern or `doc` speaks of an order: a sequence, a ranking, the
-    /// next or the latest. English, German, Indonesian, Chinese and a few more are understood.
+    /// Reports a set whose name, pattern or `doc` implies an order: a sequence, a ranking, the next
+    /// or the latest. Words in English, German, Indonesian, Chinese and a few more languages are
+    /// recognised.
     ///
     /// ## Why is this bad
-    /// A set has no order. What comes back is in the order of a hash table, which looks right with
-    /// three members in a test and is wrong with three hundred.
+    /// A set has no order. Its members come back in the order of a hash table, which looks right
+    /// with three members in a test and is wrong with three hundred.
     ///
     /// ## Example
     /// ```toml
@@ -145,7 +146,7 @@ fn check<'a>(cx: &Context<'a>, out: &mut Findings<'a>) {
             "pattern" => Some(&definition.pattern.span),
             _ => Some(&definition.name.span),
         };
-        let finding = said.into_iter().fold(finding, |it, span| it.at(span, "speaks of an order"));
+        let finding = said.into_iter().fold(finding, |it, span| it.at(span, "implies an order"));
         out.add(finding.help("use a `zset` with a `score`, or a `list`"));
     }
 }
@@ -184,7 +185,7 @@ mod tests {
           ╭▸ keyward.toml:5:8
           │
         2 │ [keys.reading_sequence]
-          │       ──────────────── speaks of an order
+          │       ──────────────── implies an order
           ┆
         5 │ type = "set"
           │        ━━━━━ its members come back in any order

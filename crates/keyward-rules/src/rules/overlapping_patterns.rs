@@ -8,15 +8,15 @@ use keyward_schema::model::{Definition, Foreign};
 rule! {
     /// ## What it does
     /// Reports a key that belongs to two definitions, to a definition and a derived key, or to a
-    /// definition and other software (`[foreign]`), and shows the shortest such key. Schemas that are
-    /// checked together are compared with each other, unless they name different databases.
+    /// definition and other software (`[foreign]`), and shows the shortest such key. Schemas that
+    /// are checked together are compared with each other, unless they declare different databases.
     ///
-    /// Where one pattern is at least as specific as the other at every position, as
-    /// `user:{id}:admin` is beside `user:{id}:{role}`, nothing overlaps: the word is reserved, and
-    /// the rule `reserved-word` speaks about it.
+    /// If one pattern is at least as specific as the other at every position, as `user:{id}:admin`
+    /// is compared with `user:{id}:{role}`, they do not overlap: the word is reserved, and the rule
+    /// `reserved-word` reports it.
     ///
     /// ## Why is this bad
-    /// Two parts of the application write the same key, with different types and TTLs. One
+    /// Two parts of the application write the same key with different types and TTLs. One
     /// overwrites the other, a command fails with `WRONGTYPE`, or a user picks a name that leads
     /// into someone else's data.
     ///
@@ -52,12 +52,12 @@ fn check<'a>(cx: &Context<'a>, out: &mut Findings<'a>) {
     if !found.complete {
         out.stop();
         out.add(
-            Finding::new("not every pair of patterns could be compared")
+            Finding::new("some patterns could not be compared")
                 .at(
                     &cx.schema.keyspace.name.span,
-                    "too many patterns meet, or their types are too large",
+                    "too many patterns overlap, or their types are too large",
                 )
-                .help("mend the overlaps that are reported, and check again"),
+                .help("fix the overlaps that are reported, and check again"),
         );
     }
     for foreign in &cx.schema.foreign {
@@ -95,7 +95,7 @@ fn compare<'a>(left: &Context<'a>, right: &Context<'a>, out: &mut Findings<'a>) 
                 .about_other(second)
                 .at(&second.pattern.span, "")
                 .at(&first.pattern.span, "")
-                .help("give each keyspace a prefix of its own, or the patterns different words"),
+                .help("give each keyspace its own prefix, or the patterns different words"),
         );
     }
     if !found.complete {
@@ -103,12 +103,12 @@ fn compare<'a>(left: &Context<'a>, right: &Context<'a>, out: &mut Findings<'a>) 
         let names = [left, right].map(|cx| &cx.schema.keyspace.name);
         out.add(
             Finding::new(format!(
-                "not every pattern of `{}` could be compared with those of `{}`",
+                "some patterns of `{}` could not be compared with those of `{}`",
                 names[1].value, names[0].value
             ))
-            .at(&names[1].span, "too many patterns meet, or their types are too large")
+            .at(&names[1].span, "too many patterns overlap, or their types are too large")
             .at(&names[0].span, "")
-            .help("mend the overlaps that are reported, and check again"),
+            .help("fix the overlaps that are reported, and check again"),
         );
     }
 }
@@ -122,20 +122,22 @@ fn with_foreign<'a>(
 ) -> Finding<'a> {
     let (ours, theirs) = (&definition.name.value, &foreign.name.value);
     let message = if witness.is_empty() {
-        format!("`{ours}` and the foreign `{theirs}` could not be compared")
+        format!("`{ours}` could not be compared with the foreign `{theirs}`")
     } else {
         format!("the key `{witness}` belongs to `{ours}` and to the foreign `{theirs}`")
     };
     let help = match taken_by_prefix(cx, &foreign.glob) {
         Some(param) => {
-            format!("give the prefix's `{param}` a type that has no such value, or narrow the glob")
+            format!(
+                "give the prefix's `{param}` a type that excludes this value, or narrow the glob"
+            )
         }
         None => "narrow the glob, or rename the pattern".to_owned(),
     };
     Finding::new(message)
         .about(definition)
-        .at(&definition.pattern.span, "ours")
-        .at(&foreign.glob.span, "counted, and never judged")
+        .at(&definition.pattern.span, "the definition")
+        .at(&foreign.glob.span, "keys of other software: counted, not judged")
         .help(help)
 }
 
@@ -160,12 +162,11 @@ fn between_definitions<'a>(cx: &Context<'a>, overlap: &Overlap) -> Finding<'a> {
     let owner = |name: &str, derives| {
         if derives { format!("the keys derived from `{name}`") } else { format!("`{name}`") }
     };
-    let label =
-        |derives| if derives { "other keys are derived from its own" } else { "matches it" };
+    let label = |derives| if derives { "has derived keys" } else { "matches this key" };
     let help = if later_derives || earlier_derives {
-        "keep `~` out of the pattern: `~word:{key}` and `key~{word}` are the forms of derived keys"
+        "remove `~` from the pattern: derived keys have the form `~word:{key}` or `key~{word}`"
     } else {
-        "give the patterns a word of their own, or the parameters narrower types"
+        "give each pattern its own word, or the parameters narrower types"
     };
     let (first, second) =
         (owner(&later.name, later_derives), owner(&earlier.name, earlier_derives));
@@ -197,12 +198,12 @@ mod tests {
           ╭▸ keyward.toml:7:11
           │
         3 │ pattern = "report:{customer}:summary"
-          │           ─────────────────────────── matches it
+          │           ─────────────────────────── matches this key
           ┆
         7 │ pattern = "report:yearly:{name}"
-          │           ━━━━━━━━━━━━━━━━━━━━━━ matches it
+          │           ━━━━━━━━━━━━━━━━━━━━━━ matches this key
           │
-          ├ help: give the patterns a word of their own, or the parameters narrower types
+          ├ help: give each pattern its own word, or the parameters narrower types
           ╰ note: `keyward explain overlapping-patterns`
         "#);
     }
@@ -259,10 +260,10 @@ glob = "bull:*"
           ╭▸ keyward.toml:4:11
           │
         4 │ pattern = "bull:{name}"
-          │           ━━━━━━━━━━━━━ ours
+          │           ━━━━━━━━━━━━━ the definition
         5 │ [foreign.bullmq]
         6 │ glob = "bull:*"
-          │        ──────── counted, and never judged
+          │        ──────── keys of other software: counted, not judged
           │
           ├ help: narrow the glob, or rename the pattern
           ╰ note: `keyward explain overlapping-patterns`
@@ -287,24 +288,24 @@ glob = "bull:*"
            ╭▸ keyward.toml:7:11
            │
          7 │ pattern = "cart:{id}"
-           │           ━━━━━━━━━━━ ours
+           │           ━━━━━━━━━━━ the definition
            ┆
         11 │ glob = "bull:*"
-           │        ──────── counted, and never judged
+           │        ──────── keys of other software: counted, not judged
            │
-           ├ help: give the prefix's `tenant` a type that has no such value, or narrow the glob
+           ├ help: give the prefix's `tenant` a type that excludes this value, or narrow the glob
            ╰ note: `keyward explain overlapping-patterns`
 
         error[overlapping-patterns]: the key `bull:order:a` belongs to `order` and to the foreign `bullmq`
            ╭▸ keyward.toml:9:11
            │
          9 │ pattern = "order:{id}"
-           │           ━━━━━━━━━━━━ ours
+           │           ━━━━━━━━━━━━ the definition
         10 │ [foreign.bullmq]
         11 │ glob = "bull:*"
-           │        ──────── counted, and never judged
+           │        ──────── keys of other software: counted, not judged
            │
-           ├ help: give the prefix's `tenant` a type that has no such value, or narrow the glob
+           ├ help: give the prefix's `tenant` a type that excludes this value, or narrow the glob
            ╰ note: `keyward explain overlapping-patterns`
         "#);
     }
@@ -334,12 +335,12 @@ pattern = "cart:{#user_id}~{#kind}"
           ╭▸ keyward.toml:6:11
           │
         4 │ pattern = "cart:{#user_id}"
-          │           ───────────────── other keys are derived from its own
+          │           ───────────────── has derived keys
         5 │ [keys.lease]
         6 │ pattern = "cart:{#user_id}~{#kind}"
-          │           ━━━━━━━━━━━━━━━━━━━━━━━━━ matches it
+          │           ━━━━━━━━━━━━━━━━━━━━━━━━━ matches this key
           │
-          ├ help: keep `~` out of the pattern: `~word:{key}` and `key~{word}` are the forms of derived keys
+          ├ help: remove `~` from the pattern: derived keys have the form `~word:{key}` or `key~{word}`
           ╰ note: `keyward explain overlapping-patterns`
         "#);
     }

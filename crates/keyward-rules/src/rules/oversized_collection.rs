@@ -6,8 +6,8 @@ rule! {
     /// Reports lists, sets, sorted sets, hashes and streams with more entries than `max_len` allows.
     ///
     /// ## Why is this bad
-    /// A collection that grows without end takes all the memory there is, and every command that reads the
-    /// whole of it stops the server for everyone.
+    /// A collection without a limit can use up the memory, and every command that reads all of it
+    /// blocks the server for everyone.
     ///
     /// ## Example
     /// ```toml
@@ -23,7 +23,7 @@ rule! {
     /// ```
     ///
     /// ## Use instead
-    /// Trim where entries are added: LTRIM, ZREMRANGEBYRANK, `XADD … MAXLEN`.
+    /// Trim the collection where entries are added: `LTRIM`, `ZREMRANGEBYRANK`, `XADD … MAXLEN`.
     /// ```redis
     /// RPUSH recent:7 b c d
     /// EXPIRE recent:7 600
@@ -31,7 +31,7 @@ rule! {
     live Shape, Warn, Recommended
 }
 
-/// Whether a collection of so many entries breaks it; where a length was not seen, nothing is said.
+/// Whether a collection of this length breaks it; not if its length is unknown.
 #[inline]
 pub fn breaks(max_len: Option<u64>, length: Option<u64>) -> bool {
     max_len.zip(length).is_some_and(|(bound, length)| length > bound)

@@ -3,12 +3,12 @@ use crate::rule::rule;
 
 rule! {
     /// ## What it does
-    /// Reports values with more bytes than `max_bytes` allows: of a string its length, of anything else
-    /// what it takes in memory.
+    /// Reports values larger than `max_bytes`. The size of a string is its length; of any other
+    /// type, the memory it uses.
     ///
     /// ## Why is this bad
-    /// One big value holds up every other command while it is read, written or deleted, and fills the
-    /// network card on the way.
+    /// One large value delays every other command while it is read, written or deleted, and fills
+    /// the network on the way.
     ///
     /// ## Example
     /// ```toml
@@ -29,7 +29,7 @@ rule! {
     live Shape, Warn, Recommended
 }
 
-/// Whether a value of so many bytes breaks it; where they were not seen, nothing is said.
+/// Whether a value of this size breaks it; not if its size is unknown.
 #[inline]
 pub fn breaks(max_bytes: Option<u64>, bytes: Option<u64>) -> bool {
     max_bytes.zip(bytes).is_some_and(|(bound, bytes)| bytes > bound)
@@ -37,6 +37,6 @@ pub fn breaks(max_bytes: Option<u64>, bytes: Option<u64>) -> bool {
 
 fn word(case: &Case<'_>) -> Wording {
     let bound = case.detail.unwrap_or("declared");
-    Wording::new(format!("keys of `{}` have more than {bound}", case.name()))
+    Wording::new(format!("values of `{}` are larger than {bound}", case.name()))
         .help("split or compress the value, or raise `max_bytes`")
 }

@@ -7,13 +7,13 @@ use keyward_pattern::prove::{Claim, OverlapKind};
 
 rule! {
     /// ## What it does
-    /// Reports a word that one pattern takes away from another's parameter and that
-    /// `[layout] reserved` does not list.
+    /// Reports a word that one pattern takes from the values of another pattern's parameter, unless
+    /// `[layout] reserved` lists it.
     ///
     /// ## Why is this bad
-    /// It is safe: `classify` prefers the more specific pattern, and the other's builder refuses
-    /// the word. But a customer who is really called `active` cannot be stored, which should be a
-    /// decision and not a surprise.
+    /// This is safe: `classify` prefers the more specific pattern, and the builder of the other
+    /// refuses the word. But a customer who is really called `active` cannot be stored. That should
+    /// be a decision, not a surprise.
     ///
     /// ## Example
     /// ```toml
@@ -71,7 +71,7 @@ fn check<'a>(cx: &Context<'a>, out: &mut Findings<'a>) {
                         format!("keys with `{start}` at the start of `{hole}` belong to `{owner}`"),
                     )
                     .help(format!(
-                        "list `{word}` in `[layout] reserved`, or tell the patterns apart"
+                        "list `{word}` in `[layout] reserved`, or give the patterns different words"
                     ))
             }
             Some(word) => {
@@ -79,7 +79,7 @@ fn check<'a>(cx: &Context<'a>, out: &mut Findings<'a>) {
                 Finding::new(message)
                     .at(&loser.pattern.span, format!("`{hole}` cannot be `{word}`"))
                     .help(format!(
-                        "list `{word}` in `[layout] reserved`, or tell the patterns apart"
+                        "list `{word}` in `[layout] reserved`, or give the patterns different words"
                     ))
             }
             None => {
@@ -89,16 +89,16 @@ fn check<'a>(cx: &Context<'a>, out: &mut Findings<'a>) {
                 Finding::new(message)
                     .at(
                         &loser.pattern.span,
-                        format!("`{hole}` cannot be what `{}` takes", taker.name.value),
+                        format!("`{hole}` cannot be a value that `{}` takes", taker.name.value),
                     )
-                    .help("tell the patterns apart by a word of their own")
+                    .help("give each pattern its own word")
             }
         };
         out.add(
             finding
                 .about(loser)
                 .about(taker)
-                .at(&taker.pattern.span, format!("takes `{}`", overlap.witness)),
+                .at(&taker.pattern.span, format!("matches `{}`", overlap.witness)),
         );
     }
 }
@@ -127,9 +127,9 @@ mod tests {
           │           ━━━━━━━━━━━━━━━━━ `symbol` cannot be `active`
           ┆
         7 │ pattern = "symbol:active"
-          │           ─────────────── takes `symbol:active`
+          │           ─────────────── matches `symbol:active`
           │
-          ├ help: list `active` in `[layout] reserved`, or tell the patterns apart
+          ├ help: list `active` in `[layout] reserved`, or give the patterns different words
           ╰ note: `keyward explain reserved-word`
         "#);
     }
@@ -161,9 +161,9 @@ pattern = "lock:cart:{id}"
           │           ━━━━━━━━━━━━━━━━ keys with `cart:` at the start of `rest` belong to `cart_lock`
         5 │ [keys.cart_lock]
         6 │ pattern = "lock:cart:{id}"
-          │           ──────────────── takes `lock:cart:a`
+          │           ──────────────── matches `lock:cart:a`
           │
-          ├ help: list `cart` in `[layout] reserved`, or tell the patterns apart
+          ├ help: list `cart` in `[layout] reserved`, or give the patterns different words
           ╰ note: `keyward explain reserved-word`
         "#);
     }

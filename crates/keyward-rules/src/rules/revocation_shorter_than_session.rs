@@ -5,11 +5,11 @@ use keyward_schema::model::{Role, Ttl};
 
 rule! {
     /// ## What it does
-    /// Reports a revocation that may be forgotten while the session it revokes could still be used.
-    /// The shortest TTL counts, after `jitter`.
+    /// Reports a revocation that may expire while the session it revokes could still be used. The
+    /// shortest possible TTL is compared, with `jitter` applied.
     ///
     /// ## Why is this bad
-    /// A stolen session that was revoked is valid again when the revocation expires.
+    /// A stolen session that was revoked becomes valid again when the revocation expires.
     ///
     /// ## Example
     /// ```toml
@@ -58,12 +58,12 @@ fn check<'a>(cx: &Context<'a>, out: &mut Findings<'a>) {
         }
         let (name, session_name) = (&revoked.name.value, &session.name.value);
         out.add(
-            Finding::new(format!("`{name}` may be forgotten before the `{session_name}` ends"))
+            Finding::new(format!("`{name}` may expire before the `{session_name}` it revokes"))
                 .about(revoked)
                 .about(session)
-                .at(&ttl.span, format!("kept for {} at least", kept.human()))
-                .at(&session_ttl.span, "a session may live longer than that")
-                .help(format!("keep `{name}` for as long as a `{session_name}` may live")),
+                .at(&ttl.span, format!("kept for at least {}", kept.human()))
+                .at(&session_ttl.span, "a session may live longer")
+                .help(format!("keep `{name}` at least as long as a `{session_name}` may live")),
         );
     }
 }
@@ -76,16 +76,16 @@ mod tests {
     #[test]
     fn the_example_is_reported() {
         insta::assert_snapshot!(example(&RULE), @r#"
-        error[revocation-shorter-than-session]: `revoked_session` may be forgotten before the `session` ends
+        error[revocation-shorter-than-session]: `revoked_session` may expire before the `session` it revokes
            ╭▸ keyward.toml:11:7
            │
          6 │ ttl = "7d"
-           │       ──── a session may live longer than that
+           │       ──── a session may live longer
            ┆
         11 │ ttl = "1d"
-           │       ━━━━ kept for 1 d at least
+           │       ━━━━ kept for at least 1 d
            │
-           ├ help: keep `revoked_session` for as long as a `session` may live
+           ├ help: keep `revoked_session` at least as long as a `session` may live
            ╰ note: `keyward explain revocation-shorter-than-session`
         "#);
     }
@@ -106,7 +106,7 @@ jitter = "10%"
 "#;
         assert_eq!(
             messages(&RULE, schema),
-            ["`revoked` may be forgotten before the `session` ends",]
+            ["`revoked` may expire before the `session` it revokes",]
         );
     }
 

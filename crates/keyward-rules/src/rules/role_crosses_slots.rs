@@ -8,13 +8,13 @@ use keyward_schema::span::Spanned;
 
 rule! {
     /// ## What it does
-    /// With `cluster = true`, reports a role that changes two keys in one step where the two need
-    /// not be in one slot: a queue with its dead letters or its status, a session with its index or
+    /// With `cluster = true`, reports a role that changes two keys in one step if they may be in
+    /// different slots: a queue with its dead letters or its status, a session with its index or
     /// its revocation, an index with its reverse.
     ///
     /// ## Why is this bad
-    /// A Redis Cluster refuses a script or a transaction over two slots (`CROSSSLOT`). Done in two
-    /// steps instead, a crash in between loses a job or leaves a session that nobody finds.
+    /// Redis Cluster refuses a script or transaction over two slots (`CROSSSLOT`). With two steps
+    /// instead, a crash in between loses a job or leaves a session that nobody can find.
     ///
     /// ## Example
     /// ```toml
@@ -47,8 +47,8 @@ rule! {
     /// type = "list"
     /// ttl = "7d"
     /// ```
-    /// `{#job_type}` puts the braces of a hash tag into the key: only what is inside them decides
-    /// the slot.
+    /// `{#job_type}` writes the braces of a hash tag into the key: only the text inside them
+    /// decides the slot.
     Change, Error, Recommended
 }
 
@@ -148,12 +148,12 @@ fn crossing<'a>(
 ) -> Finding<'a> {
     let (name, other) = (&definition.name.value, &partner.name.value);
     let (pattern, other_pattern) = (&definition.pattern.value, &partner.pattern.value);
-    let finding = Finding::new(format!("`{name}` and {what} `{other}` need not be in one slot"))
+    let finding = Finding::new(format!("`{name}` and {what} `{other}` may be in different slots"))
         .about(definition)
         .about(partner)
         .at(&named.span, "changed in one step")
         .at(&definition.pattern.span, "one slot")
-        .at(&partner.pattern.span, "another");
+        .at(&partner.pattern.span, "another slot");
     match shared(pattern, other_pattern).first() {
         Some(param) => finding.help(format!(
             "tag the parameter they share: `{}` and `{}`",
@@ -161,7 +161,7 @@ fn crossing<'a>(
             with_tag(other_pattern, param)
         )),
         None => finding.help(format!(
-            "give both patterns a parameter in common and tag it, as `{{#user_id}}`; `{name}` and \
+            "give both patterns a common parameter and tag it, as in `{{#user_id}}`: `{name}` and \
              `{other}` share none"
         )),
     }
@@ -191,7 +191,7 @@ mod tests {
     #[test]
     fn the_example_is_reported() {
         insta::assert_snapshot!(example(&RULE), @r#"
-        error[role-crosses-slots]: `jobs` and its dead letters `dead_jobs` need not be in one slot
+        error[role-crosses-slots]: `jobs` and its dead letters `dead_jobs` may be in different slots
            ╭▸ keyward.toml:8:25
            │
          7 │ pattern = "queue:{job_type}"
@@ -200,7 +200,7 @@ mod tests {
            │                         ━━━━━━━━━━━ changed in one step
            ┆
         11 │ pattern = "dead:{job_type}"
-           │           ───────────────── another
+           │           ───────────────── another slot
            │
            ├ help: tag the parameter they share: `queue:{#job_type}` and `dead:{#job_type}`
            ╰ note: `keyward explain role-crosses-slots`
@@ -257,7 +257,7 @@ ttl = "7d"
 "#;
         assert_eq!(
             messages(&RULE, schema),
-            ["`session` and its index `sessions` need not be in one slot",]
+            ["`session` and its index `sessions` may be in different slots",]
         );
     }
 }

@@ -10,15 +10,15 @@ use keyward_schema::span::Spanned;
 
 rule! {
     /// ## What it does
-    /// Reports a role that names a definition which cannot do its part: dead letters that are not
-    /// stored as their queue is, a status that is neither a hash nor a string, an index of sessions
-    /// that cannot list them, an index or a reverse that holds the keys of something else, or any of
+    /// Reports a role that names a definition which cannot serve it: dead letters that are not
+    /// stored like their queue, a status that is neither a hash nor a string, a session index that
+    /// cannot list sessions, an index or a reverse that holds keys of another definition, or any of
     /// them with a parameter whose value the role does not know.
     ///
     /// ## Why is this bad
-    /// A failed job is moved from the queue to its dead letters, and a session is put into its
-    /// index, by whoever holds that job or session, and with nothing but its values. Where they do
-    /// not suffice, the job is lost and "log out everywhere" leaves somebody logged in.
+    /// Whoever moves a failed job to the dead letters, or adds a session to its index, has only the
+    /// values of that job or session. If they are not enough, the job is lost, and "log out
+    /// everywhere" leaves somebody logged in.
     ///
     /// ## Example
     /// ```toml
@@ -110,8 +110,8 @@ impl<'a> Part<'_, 'a> {
             let name = &self.definition.name.value;
             let finding = Finding::new(format!("`{name}` is an index of itself"))
                 .about(self.definition)
-                .at(&index.of.span, "the definition whose keys are found")
-                .help("name the definition that the members are keys of");
+                .at(&index.of.span, "the definition it indexes")
+                .help("name the definition whose keys are the members");
             self.found.push(finding);
             return;
         }
@@ -122,7 +122,7 @@ impl<'a> Part<'_, 'a> {
             if let (Some(_), Some(field)) = (param, field) {
                 let (by_name, of_name) = (&by.value, &of.name.value);
                 let message = format!(
-                    "`{by_name}` is a parameter and a field of `{of_name}`: which one decides is not said"
+                    "`{by_name}` of `{of_name}` is ambiguous: it is both a parameter and a field"
                 );
                 let finding = Finding::new(message)
                     .about(self.definition)
@@ -130,7 +130,7 @@ impl<'a> Part<'_, 'a> {
                     .at(&by.span, "may be either")
                     .at(&field.name.span, "the field")
                     .at(&of.pattern.span, "the parameter")
-                    .help(format!("rename the field, or leave `{by_name}` to the key alone"));
+                    .help(format!("rename the field, or remove it"));
                 self.found.push(finding);
             }
         }
@@ -139,7 +139,7 @@ impl<'a> Part<'_, 'a> {
                 use KeyType::{Bitmap, Geo, HyperLogLog, Stream};
                 !matches!(key_type, Bitmap | Geo | HyperLogLog | Stream)
             };
-            self.kind(reverse, "lead back", "make it a set", fits);
+            self.kind(reverse, "refer back", "make it a set", fits);
             self.members(reverse.0, &self.definition.name, reverse.1);
         }
     }
@@ -180,7 +180,7 @@ impl<'a> Part<'_, 'a> {
             .about(self.definition)
             .about(collection)
             .at(&member.span, "what it holds")
-            .at(&named.span, "what is looked for")
+            .at(&named.span, "what the role needs")
             .help(format!("make the member `{{ key = \"{of}\" }}`, or name what it holds"));
         self.found.push(finding);
     }
@@ -229,7 +229,7 @@ impl<'a> Part<'_, 'a> {
         let help = match self.cx.nearest(param, known) {
             Some(near) => format!("did you mean `{near}`?"),
             None => {
-                format!("build the pattern from what `{name}` has, or give it `{param}` as well")
+                format!("use only parameters that `{name}` has, or add `{param}` to it")
             }
         };
         Finding::new(format!(
@@ -279,7 +279,7 @@ mod tests {
         };
         assert_eq!(
             messages(&RULE, &with("author")),
-            ["`author` is a parameter and a field of `doc`: which one decides is not said"]
+            ["`author` of `doc` is ambiguous: it is both a parameter and a field"]
         );
         assert_eq!(messages(&RULE, &with("title")), [""; 0]);
     }
@@ -308,7 +308,7 @@ mod tests {
         7 │ pattern = "dead:{job_type}:{worker}"
           │           ━━━━━━━━━━━━━━━━━━━━━━━━━━ needs `worker`
           │
-          ├ help: build the pattern from what `jobs` has, or give it `worker` as well
+          ├ help: use only parameters that `jobs` has, or add `worker` to it
           ╰ note: `keyward explain role-mismatch`
         "#);
     }
@@ -372,7 +372,7 @@ value = "bool"
         8 │ pattern = "sessions:{user_id:uint}:{device}"
           │           ━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━ needs `device`
           │
-          ├ help: build the pattern from what `session` has, or give it `device` as well
+          ├ help: use only parameters that `session` has, or add `device` to it
           ╰ note: `keyward explain role-mismatch`
 
         error[role-mismatch]: `user_id` of `session` may be `aaaaaaaa-aaaa-aaaa-aaaa-aaaaaaaaaaaa`, which `sessions` refuses
@@ -396,7 +396,7 @@ value = "bool"
         11 │ pattern = "revoked:{token}"
            │           ━━━━━━━━━━━━━━━━━ needs `token`
            │
-           ├ help: build the pattern from what `session` has, or give it `token` as well
+           ├ help: use only parameters that `session` has, or add `token` to it
            ╰ note: `keyward explain role-mismatch`
         "#);
     }
@@ -441,7 +441,7 @@ index = { of = "own" }
             messages(&RULE, schema),
             [
                 "`pages` does not hold keys of `page`",
-                "`tags` cannot lead back: it is a hyperloglog",
+                "`tags` cannot refer back: it is a hyperloglog",
                 "`own` is an index of itself"
             ]
         );

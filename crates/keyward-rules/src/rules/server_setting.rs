@@ -4,12 +4,12 @@ use keyward_fact::Size;
 
 rule! {
     /// ## What it does
-    /// Reports a setting of the server that is not what `[server]` asks for. What the server does not show
-    /// is listed as not seen, and is no finding.
+    /// Reports a server setting that differs from `[server]`. A setting that the server does not
+    /// show is listed as not seen; it is not a finding.
     ///
     /// ## Why is this bad
-    /// The schema was judged by the settings in `[server]`: that counters are not evicted, that queues
-    /// survive a restart. With other settings none of this holds.
+    /// The schema was checked against the settings in `[server]`: counters are not evicted, queues
+    /// survive a restart. With other settings none of this is guaranteed.
     ///
     /// ## Example
     /// ```toml
@@ -33,7 +33,7 @@ rule! {
     live Lifetime, Error, Recommended
 }
 
-/// Whether what a server says of a setting is not what a schema asks for.
+/// Whether a server's setting differs from what the schema declares.
 pub fn breaks(name: &str, want: &str, got: &str) -> bool {
     if name == "maxmemory" {
         let bytes = |text: &str| {
@@ -47,6 +47,6 @@ pub fn breaks(name: &str, want: &str, got: &str) -> bool {
 fn word(case: &Case<'_>) -> Wording {
     let setting = case.subject.unwrap_or("a setting");
     let (got, want) = (case.near.unwrap_or("something else"), case.detail.unwrap_or("another"));
-    Wording::new(format!("`{setting}` is `{got}`, the schema asks for `{want}`"))
-        .help("change the server's configuration, or what `[server]` says")
+    Wording::new(format!("`{setting}` is `{got}`, but the schema declares `{want}`"))
+        .help("change the configuration of the server, or `[server]` in the schema")
 }

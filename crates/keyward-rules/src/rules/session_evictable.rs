@@ -5,10 +5,11 @@ use keyward_schema::model::Lifecycle;
 
 rule! {
     /// ## What it does
-    /// Reports sessions on a server that evicts keys before their TTL ends.
+    /// Reports sessions on a server that may evict them before their TTL ends.
     ///
     /// ## Why is this bad
-    /// A full server logs people out. Many teams accept that, which is why only `strict` asks.
+    /// A full server logs people out. Many teams accept that, so only the rule set `strict` reports
+    /// it.
     ///
     /// ## Example
     /// ```toml
@@ -49,9 +50,9 @@ fn check<'a>(cx: &Context<'a>, out: &mut Findings<'a>) {
                 definition.name.value
             ))
             .about(definition)
-            .at(place, "a person would be logged out")
+            .at(place, "a user would be logged out")
             .at(&policy.span, "evicts when memory is full")
-            .help("use `noeviction`, or keep sessions on a server of their own"),
+            .help("use `noeviction`, or keep sessions on a separate server"),
         );
     }
 }
@@ -71,9 +72,9 @@ mod tests {
           │                    ───────────── evicts when memory is full
           ┆
         9 │ session = {}
-          │           ━━ a person would be logged out
+          │           ━━ a user would be logged out
           │
-          ├ help: use `noeviction`, or keep sessions on a server of their own
+          ├ help: use `noeviction`, or keep sessions on a separate server
           ╰ note: `keyward explain session-evictable`
         "#);
     }

@@ -11,12 +11,13 @@ const BOUND: Duration = Duration::from_hours(24);
 
 rule! {
     /// ## What it does
-    /// Reports a cache that no event invalidates and that lives for longer than `max`, which is a
-    /// day unless given: `stale-cache = { max = "1h" }`. Definitions with a role are left alone.
+    /// Reports a cache that no event invalidates and that may live longer than `max`, a day by
+    /// default: `stale-cache = { max = "1h" }`. A definition with a role, or one that a role uses,
+    /// is not checked.
     ///
     /// ## Why is this bad
-    /// What it was copied from changes, and for days nobody sees it. If it is not a copy of
-    /// anything, it is no cache: the server may lose it at any time.
+    /// The data it was copied from changes, and readers do not see the change for days. If it is
+    /// not a copy of anything, it is not a cache: the server may evict a cache at any time.
     ///
     /// ## Example
     /// ```toml
@@ -37,7 +38,7 @@ rule! {
     /// params = { user_id = "text" }
     /// invalidates = ["profile"]
     /// ```
-    /// Or a shorter TTL; or `lifecycle = "retained"` for what is no copy.
+    /// Or shorten the TTL. If the value is not a copy, set `lifecycle = "retained"`.
     Change, Warn, Recommended, options = [Max]
 }
 
@@ -60,7 +61,7 @@ fn check<'a>(cx: &Context<'a>, out: &mut Findings<'a>) {
             ))
             .about(definition)
             .at(&ttl.span, format!("longer than {}", bound.human()))
-            .help("name it in an event, shorten the TTL, or say `lifecycle = \"retained\"` if it is no copy"),
+            .help("invalidate it by an event, shorten the TTL, or set `lifecycle = \"retained\"` if it is not a copy"),
         );
     }
 }
@@ -85,7 +86,7 @@ mod tests {
         5 │ ttl = "30d"
           │       ━━━━━ longer than 1 d
           │
-          ├ help: name it in an event, shorten the TTL, or say `lifecycle = "retained"` if it is no copy
+          ├ help: invalidate it by an event, shorten the TTL, or set `lifecycle = "retained"` if it is not a copy
           ╰ note: `keyward explain stale-cache`
         "#);
     }

@@ -7,12 +7,12 @@ use keyward_schema::model::Definition;
 
 rule! {
     /// ## What it does
-    /// Reports an index that outlives the keys it leads to: it is always there for longer than they are.
-    /// A sorted set is left alone, because its members can be removed by their score.
+    /// Reports an index that outlives the keys it refers to: it always lives longer than they do. A
+    /// sorted set is not checked, because its members can be removed by score.
     ///
     /// ## Why is this bad
-    /// A member of a set has no TTL of its own. Each session that expires stays in its user's set until
-    /// the whole set ends, so that it fills with names of sessions that are gone.
+    /// A member of a set has no TTL. A session that expires stays in its user's set until the whole
+    /// set expires, so the set fills with sessions that no longer exist.
     ///
     /// ## Example
     /// ```toml
@@ -52,17 +52,19 @@ fn check<'a>(cx: &Context<'a>, out: &mut Findings<'a>) {
         }
         let (name, of_name) = (&index.name.value, &of.name.value);
         out.add(
-            Finding::new(format!("the index `{name}` outlives the `{of_name}` it leads to"))
-                .about(index)
-                .about(of)
-                .at(&index_ttl.span, "keeps members that have ended")
-                .at(&of_ttl.span, format!("how long keys of `{of_name}` live"))
-                .help(format!("give `{name}` the TTL of `{of_name}`, or make it a sorted set")),
+            Finding::new(format!(
+                "the index `{name}` outlives the keys of `{of_name}` it refers to"
+            ))
+            .about(index)
+            .about(of)
+            .at(&index_ttl.span, "keeps members that have expired")
+            .at(&of_ttl.span, format!("how long keys of `{of_name}` live"))
+            .help(format!("give `{name}` the TTL of `{of_name}`, or make it a sorted set")),
         );
     }
 }
 
-/// Whether the index is sure to be there when a key that it leads to has ended.
+/// Whether the index certainly still exists when a key it refers to has expired.
 fn outlives(index: &Definition, of: &Definition) -> bool {
     let Some(longest) = of.ttl.as_ref().and_then(|ttl| ttl.longest()) else { return false };
     let stays = index.ttl.as_ref().is_some_and(|ttl| !ttl.expires());
@@ -77,14 +79,14 @@ mod tests {
     #[test]
     fn the_example_is_reported() {
         insta::assert_snapshot!(example(&RULE), @r#"
-        warning[stale-index]: the index `sessions_of_user` outlives the `session` it leads to
+        warning[stale-index]: the index `sessions_of_user` outlives the keys of `session` it refers to
            ╭▸ keyward.toml:11:7
            │
          6 │ ttl = "7d"
            │       ──── how long keys of `session` live
            ┆
         11 │ ttl = "30d"
-           │       ━━━━━ keeps members that have ended
+           │       ━━━━━ keeps members that have expired
            │
            ├ help: give `sessions_of_user` the TTL of `session`, or make it a sorted set
            ╰ note: `keyward explain stale-index`
@@ -99,7 +101,7 @@ mod tests {
                  [keys.docs]\npattern = \"docs:{{word}}\"\nindex = {{ of = \"doc\" }}\n{index}\n"
             )
         };
-        let found = ["the index `docs` outlives the `doc` it leads to"];
+        let found = ["the index `docs` outlives the keys of `doc` it refers to"];
         assert_eq!(messages(&RULE, &with("ttl = \"none\"")), found);
         assert_eq!(messages(&RULE, &with("ttl = \"none\"\ntype = \"zset\"")), [""; 0]);
         assert_eq!(messages(&RULE, &with("ttl = \"1d\"")), [""; 0]);

@@ -11,13 +11,13 @@ const WAIT: Duration = Duration::from_hours(24);
 
 rule! {
     /// ## What it does
-    /// Reports a job status that ends before its job does: sooner than the dead letters in which a
-    /// failed job is kept, or sooner than a job may wait in the queue, which is `max` in `[rules]`
-    /// and a day unless given.
+    /// Reports a job status that may expire before its job: earlier than the dead letters that keep
+    /// a failed job, or earlier than a job may wait in the queue. `max` in `[rules]` declares that
+    /// wait, a day by default.
     ///
     /// ## Why is this bad
-    /// A job waits over a weekend, runs on Monday, and whoever asked for it is told that it never
-    /// existed. Failed jobs lie among the dead letters without a trace of what became of them.
+    /// A job waits over a weekend and runs on Monday, but its status is already gone. Failed jobs
+    /// stay in the dead letters without a record of what happened to them.
     ///
     /// ## Example
     /// ```toml
@@ -70,7 +70,7 @@ fn check<'a>(cx: &Context<'a>, out: &mut Findings<'a>) {
         let dead_ttl = dead.and_then(|dead| dead.ttl.as_ref());
         let name = &status.name.value;
         let finding = Finding::new(format!(
-            "`{name}` may expire before the job in `{}` does",
+            "`{name}` may expire before its job in `{}` ends",
             queue.name.value
         ))
         .about(status)
@@ -83,7 +83,7 @@ fn check<'a>(cx: &Context<'a>, out: &mut Findings<'a>) {
         if let Some(dead_ttl) = dead_ttl.filter(outlives) {
             let label = match dead_ttl.longest() {
                 Some(longest) => format!("a failed job is kept for {}", longest.human()),
-                None => "a failed job is kept for ever".to_owned(),
+                None => "a failed job is kept forever".to_owned(),
             };
             out.add(
                 finding
@@ -93,12 +93,12 @@ fn check<'a>(cx: &Context<'a>, out: &mut Findings<'a>) {
         } else if kept < wait {
             let waits = queue.ttl.as_ref().filter(|ttl| !Ttl::expires(ttl)).map(|ttl| &ttl.span);
             out.add(
-                finding
-                    .at(waits.unwrap_or(&queue.name.span), "a job may wait here for longer")
-                    .help(format!(
-                        "keep `{name}` for {} at least, or set `max` of this rule",
+                finding.at(waits.unwrap_or(&queue.name.span), "a job may wait here longer").help(
+                    format!(
+                        "keep `{name}` for at least {}, or set `max` of this rule",
                         wait.human()
-                    )),
+                    ),
+                ),
             );
         }
     }
@@ -112,7 +112,7 @@ mod tests {
     #[test]
     fn the_example_is_reported() {
         insta::assert_snapshot!(example(&RULE), @r#"
-        warning[status-expires-before-job]: `job_status` may expire before the job in `jobs` does
+        warning[status-expires-before-job]: `job_status` may expire before its job in `jobs` ends
            ╭▸ keyward.toml:14:7
            │
          9 │ ttl = "7d"
@@ -137,7 +137,7 @@ mod tests {
         };
         assert_eq!(
             messages(&RULE, &with("30d")),
-            ["`status` may expire before the job in `jobs` does"]
+            ["`status` may expire before its job in `jobs` ends"]
         );
         assert_eq!(messages(&RULE, &with("none")), [""; 0]);
     }
@@ -153,7 +153,7 @@ pattern = "status:{job_id}"
 type = "hash"
 ttl = "10m"
 "#;
-        assert_eq!(messages(&RULE, schema), ["`status` may expire before the job in `jobs` does",]);
+        assert_eq!(messages(&RULE, schema), ["`status` may expire before its job in `jobs` ends",]);
     }
 
     #[test]

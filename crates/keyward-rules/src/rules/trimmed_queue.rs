@@ -6,12 +6,12 @@ use keyward_schema::model::{OnFull, Role};
 
 rule! {
     /// ## What it does
-    /// Reports a queue that is trimmed when it is full: it has a `max_len`, its own or from
-    /// `[defaults]`, and does not say `on_full = "refuse"`.
+    /// Reports a queue that drops jobs when it is full: it has a `max_len`, its own or from
+    /// `[defaults]`, without `on_full = "refuse"`.
     ///
     /// ## Why is this bad
     /// Trimming removes the oldest entries. In a queue these are the jobs that have waited longest,
-    /// and nobody is told.
+    /// and nothing reports the loss.
     ///
     /// ## Example
     /// ```toml
@@ -45,7 +45,7 @@ fn check<'a>(cx: &Context<'a>, out: &mut Findings<'a>) {
             Finding::new(format!("the queue `{name}` is trimmed to {len} jobs"))
                 .about(definition)
                 .at(&role.span, "drops the jobs that have waited longest")
-                .at(&max_len.span, "when it is this long")
+                .at(&max_len.span, "at this length")
                 .help(format!("add `on_full = \"refuse\"` to `{name}`")),
         );
     }
@@ -65,7 +65,7 @@ mod tests {
         4 │ queue = {}
           │         ━━ drops the jobs that have waited longest
         5 │ max_len = 10_000
-          │           ────── when it is this long
+          │           ────── at this length
           │
           ├ help: add `on_full = "refuse"` to `jobs`
           ╰ note: `keyward explain trimmed-queue`

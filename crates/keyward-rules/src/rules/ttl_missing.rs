@@ -3,11 +3,12 @@ use crate::rule::rule;
 
 rule! {
     /// ## What it does
-    /// Reports keys without a TTL although their definition says that they expire.
+    /// Reports keys without a TTL whose definition declares one, and hash fields without the TTL that is declared for
+    /// the field.
     ///
     /// ## Why is this bad
-    /// They stay for ever. Most memory that nobody can explain is made of keys whose TTL somebody forgot:
-    /// a SET after the EXPIRE took it away, or the program ended between the two.
+    /// They stay forever. Most memory that nobody can explain belongs to keys whose TTL was lost: a
+    /// `SET` after the `EXPIRE` removed it, or the program stopped between the two.
     ///
     /// ## Example
     /// ```toml
@@ -21,7 +22,7 @@ rule! {
     /// ```
     ///
     /// ## Use instead
-    /// Set value and TTL in one step.
+    /// Set the value and the TTL in one step.
     /// ```redis
     /// HSET session:7 user 42
     /// EXPIRE session:7 600
@@ -29,14 +30,18 @@ rule! {
     live Lifetime, Error, Recommended
 }
 
-/// Whether a key breaks it that must expire, by what is left of its TTL.
+/// Whether a key with this remaining TTL breaks it.
 #[inline]
 pub fn breaks(must_expire: bool, remaining: Option<u64>) -> bool {
     must_expire && remaining.is_none()
 }
 
 fn word(case: &Case<'_>) -> Wording {
-    let declared = case.detail.unwrap_or("one");
+    let declared = case.detail.unwrap_or("as declared");
+    if let Some(field) = case.subject {
+        return Wording::new(format!("{field} of `{}` has no TTL", case.name()))
+            .help(format!("set a TTL of {declared} with HEXPIRE when the field is written"));
+    }
     Wording::new(format!("keys of `{}` have no TTL", case.name()))
-        .help(format!("set {declared} together with the value, in one step"))
+        .help(format!("set the TTL ({declared}) in the same step as the value"))
 }

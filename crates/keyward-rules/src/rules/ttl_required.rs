@@ -4,12 +4,12 @@ use crate::rule::rule;
 
 rule! {
     /// ## What it does
-    /// Reports a definition whose keys never expire. It is in no rule set: a team that wants a TTL on
-    /// every key names it in `[rules]`.
+    /// Reports a definition whose keys never expire. It is in no rule set: a team that wants a TTL
+    /// on every key enables it in `[rules]`.
     ///
     /// ## Why is this bad
-    /// In a Redis that is only a cache, a key without a TTL is a leak: nothing removes it but a person
-    /// or the eviction of something else.
+    /// In a Redis that is only a cache, a key without a TTL is a leak: only a person or an eviction
+    /// removes it.
     ///
     /// ## Example
     /// ```toml
@@ -32,7 +32,8 @@ rule! {
     /// type = "hash"
     /// ttl = "1d"
     /// ```
-    /// A definition that must stay says so: `allow = [{ rule = "ttl-required", reason = "…" }]`.
+    /// If the keys must stay, accept the finding with a reason:
+    /// `allow = [{ rule = "ttl-required", reason = "…" }]`.
     opt_in Lifetime, Error
 }
 
@@ -43,7 +44,7 @@ fn check<'a>(cx: &Context<'a>, out: &mut Findings<'a>) {
             Finding::new(format!("keys of `{}` never expire", definition.name.value))
                 .about(definition)
                 .at(&ttl.span, "no TTL")
-                .help("give it a `ttl`, or an `allow` with the reason why it must stay"),
+                .help("add a `ttl`, or an `allow` with the reason why its keys must stay"),
         );
     }
 }
@@ -62,7 +63,7 @@ mod tests {
         8 │ ttl = "none"
           │       ━━━━━━ no TTL
           │
-          ├ help: give it a `ttl`, or an `allow` with the reason why it must stay
+          ├ help: add a `ttl`, or an `allow` with the reason why its keys must stay
           ╰ note: `keyward explain ttl-required`
         "#);
     }

@@ -3,12 +3,13 @@ use crate::rule::rule;
 
 rule! {
     /// ## What it does
-    /// Reports keys that will live longer than their definition allows. What is left of a TTL is held
-    /// against the longest that is declared; two seconds more are forgiven, since clocks differ.
+    /// Reports keys, and hash fields with a TTL, that will live longer than their definition allows. The
+    /// remaining TTL is compared with the longest TTL declared; two seconds more are accepted, because
+    /// clocks differ.
     ///
     /// ## Why is this bad
-    /// The declared TTL is a promise: how stale a value may be, or how long personal data is kept. A key
-    /// that outlives it breaks the promise, and takes memory for longer than was planned.
+    /// The declared TTL is a promise: how stale a value may be, or how long personal data is kept.
+    /// A key that lives longer breaks the promise and uses memory longer than planned.
     ///
     /// ## Example
     /// ```toml
@@ -34,7 +35,7 @@ rule! {
 /// written while that is noted. In milliseconds.
 const FORGIVEN: u64 = 2_000;
 
-/// Whether a key breaks it that must expire within a bound; both in milliseconds.
+/// Whether a key with this remaining TTL breaks it; both in milliseconds.
 #[inline]
 pub fn breaks(bound: u64, remaining: u64) -> bool {
     remaining > bound.saturating_add(FORGIVEN)
@@ -42,6 +43,10 @@ pub fn breaks(bound: u64, remaining: u64) -> bool {
 
 fn word(case: &Case<'_>) -> Wording {
     let longest = case.detail.unwrap_or("declared");
+    if let Some(field) = case.subject {
+        return Wording::new(format!("{field} of `{}` lives longer than {longest}", case.name()))
+            .help("find who calls HEXPIRE, or declare the longer TTL");
+    }
     Wording::new(format!("keys of `{}` live longer than {longest}", case.name()))
-        .help("find who sets the TTL, or declare the longer one")
+        .help("find the program that sets the TTL, or declare the longer one")
 }

@@ -5,11 +5,11 @@ use keyward_schema::model::Ttl;
 
 rule! {
     /// ## What it does
-    /// Reports a TTL that the application picks and that nothing bounds.
+    /// Reports a TTL that the application chooses without a maximum.
     ///
     /// ## Why is this bad
-    /// A token that says it expires in the year 9999 keeps its key until then. An audit cannot
-    /// tell a TTL that is too long from one that is meant.
+    /// A token that claims to expire in the year 9999 keeps its key until then. An audit cannot
+    /// tell a TTL that is too long from one that is intended.
     ///
     /// ## Example
     /// ```toml
@@ -36,9 +36,9 @@ fn check<'a>(cx: &Context<'a>, out: &mut Findings<'a>) {
             continue;
         }
         out.add(
-            Finding::new(format!("nothing bounds the TTL of `{}`", definition.name.value))
+            Finding::new(format!("the TTL of `{}` has no maximum", definition.name.value))
                 .about(definition)
-                .at(&ttl.span, "the application may pick any")
+                .at(&ttl.span, "the application may choose any TTL")
                 .help("add a `max`, such as `{ caller = true, max = \"24h\" }`"),
         );
     }
@@ -52,11 +52,11 @@ mod tests {
     #[test]
     fn the_example_is_reported() {
         insta::assert_snapshot!(example(&RULE), @r#"
-        warning[unbounded-caller-ttl]: nothing bounds the TTL of `revoked_token`
+        warning[unbounded-caller-ttl]: the TTL of `revoked_token` has no maximum
           ╭▸ keyward.toml:5:7
           │
         5 │ ttl = { caller = true }
-          │       ━━━━━━━━━━━━━━━━━ the application may pick any
+          │       ━━━━━━━━━━━━━━━━━ the application may choose any TTL
           │
           ├ help: add a `max`, such as `{ caller = true, max = "24h" }`
           ╰ note: `keyward explain unbounded-caller-ttl`

@@ -6,12 +6,12 @@ use keyward_schema::model::{Definition, Lifecycle, Ttl};
 
 rule! {
     /// ## What it does
-    /// Reports a list, set, sorted set, geo set or stream that nothing bounds: it has no `max_len`,
-    /// and it is not a cache or temporary value that expires as a whole.
+    /// Reports a list, set, sorted set, geo set or stream without a bound: it has no `max_len`, and
+    /// it is not a cache or temporary key that expires as a whole.
     ///
     /// ## Why is this bad
-    /// It grows until one command on it blocks the server for seconds and one key holds a gigabyte
-    /// that no cluster can spread.
+    /// It grows until one command on it blocks the server for seconds, and until one key holds a
+    /// gigabyte that a cluster cannot spread.
     ///
     /// ## Example
     /// ```toml
@@ -29,8 +29,8 @@ rule! {
     /// ttl = "none"
     /// max_len = 10_000
     /// ```
-    /// `[defaults] max_len` bounds all of them. Where the oldest entries must not be trimmed away,
-    /// as in a queue, say `on_full = "refuse"`.
+    /// `[defaults] max_len` bounds all of them. If the oldest entries must not be trimmed, as in a
+    /// queue, add `on_full = "refuse"`.
     Shape, Warn, Recommended
 }
 
@@ -41,10 +41,13 @@ fn check<'a>(cx: &Context<'a>, out: &mut Findings<'a>) {
             continue;
         }
         out.add(
-            Finding::new(format!("nothing bounds the {} `{}`", **key_type, definition.name.value))
-                .about(definition)
-                .at(&key_type.span, "may grow without end")
-                .help("set `max_len`, here or in `[defaults]`"),
+            Finding::new(format!(
+                "the {} `{}` has no maximum length",
+                **key_type, definition.name.value
+            ))
+            .about(definition)
+            .at(&key_type.span, "may grow without limit")
+            .help("set `max_len`, here or in `[defaults]`"),
         );
     }
 }
@@ -66,11 +69,11 @@ mod tests {
     #[test]
     fn the_example_is_reported() {
         insta::assert_snapshot!(example(&RULE), @r#"
-        warning[unbounded-collection]: nothing bounds the stream `activity`
+        warning[unbounded-collection]: the stream `activity` has no maximum length
           ╭▸ keyward.toml:4:8
           │
         4 │ type = "stream"
-          │        ━━━━━━━━ may grow without end
+          │        ━━━━━━━━ may grow without limit
           │
           ├ help: set `max_len`, here or in `[defaults]`
           ╰ note: `keyward explain unbounded-collection`
@@ -95,7 +98,7 @@ ttl = "1h"
 pattern = "queue:{name}"
 queue = {}
 "#;
-        assert_eq!(messages(&RULE, schema), ["nothing bounds the list `jobs`",]);
+        assert_eq!(messages(&RULE, schema), ["the list `jobs` has no maximum length",]);
     }
 
     #[test]

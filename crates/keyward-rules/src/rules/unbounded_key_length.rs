@@ -5,12 +5,14 @@ use keyward_pattern::DefinitionId;
 
 rule! {
     /// ## What it does
-    /// Reports a definition whose keys have no longest one, in a keyspace without `max_key_len`. With
-    /// it, builders refuse longer keys, and parsers and audits count them to no definition.
+    /// Reports a definition whose keys have no maximum length, in a keyspace without `max_key_len`.
+    /// With `max_key_len`, builders refuse longer keys, and parsers and audits match them to no
+    /// definition.
     ///
     /// ## Why is this bad
-    /// Whoever picks the value of the parameter picks the length of the key: a search text of a
-    /// megabyte becomes a key of a megabyte, which is compared, logged and sent with every command.
+    /// Whoever chooses the value of the parameter chooses the length of the key: a search text of
+    /// one megabyte becomes a key of one megabyte, which is compared, logged and sent with every
+    /// command.
     ///
     /// ## Example
     /// ```toml
@@ -29,7 +31,7 @@ rule! {
     /// pattern = "search:{query}"
     /// ttl = "1h"
     /// ```
-    /// Or a parameter of a type that has a length: `{query_hash:hex(64)}`.
+    /// Or use a type with a maximum length: `{query_hash:hex(64)}`.
     Soundness, Warn, Strict
 }
 
@@ -40,10 +42,10 @@ fn check<'a>(cx: &Context<'a>, out: &mut Findings<'a>) {
     for (id, definition) in (0..).map(DefinitionId).zip(&cx.schema.keys) {
         if cx.schema.compiled.definition(id).max_len().is_none() {
             out.add(
-                Finding::new(format!("a key of `{}` may be of any length", definition.name.value))
+                Finding::new(format!("keys of `{}` have no maximum length", definition.name.value))
                     .about(definition)
-                    .at(&definition.pattern.span, "a parameter's type has no longest value")
-                    .help("set `max_key_len` in `[keyspace]`, or use a type that has a length"),
+                    .at(&definition.pattern.span, "a parameter's type has no maximum length")
+                    .help("set `max_key_len` in `[keyspace]`, or use a type with a maximum length"),
             );
         }
     }
@@ -57,13 +59,13 @@ mod tests {
     #[test]
     fn the_example_is_reported() {
         insta::assert_snapshot!(example(&RULE), @r#"
-        warning[unbounded-key-length]: a key of `search` may be of any length
+        warning[unbounded-key-length]: keys of `search` have no maximum length
           ╭▸ keyward.toml:3:11
           │
         3 │ pattern = "search:{query}"
-          │           ━━━━━━━━━━━━━━━━ a parameter's type has no longest value
+          │           ━━━━━━━━━━━━━━━━ a parameter's type has no maximum length
           │
-          ├ help: set `max_key_len` in `[keyspace]`, or use a type that has a length
+          ├ help: set `max_key_len` in `[keyspace]`, or use a type with a maximum length
           ╰ note: `keyward explain unbounded-key-length`
         "#);
     }

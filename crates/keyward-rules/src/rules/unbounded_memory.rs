@@ -6,8 +6,8 @@ use keyward_schema::span::Span;
 
 rule! {
     /// ## What it does
-    /// Reports a `[server]` without a `maxmemory`, or with `maxmemory = 0`, which is none. A schema
-    /// that says nothing at all about the server is left alone.
+    /// Reports a `[server]` without `maxmemory`, or with `maxmemory = 0`, which means no limit. A
+    /// schema without any server setting is not checked.
     ///
     /// ## Why is this bad
     /// Without a limit the server grows until the kernel kills it, and no eviction policy has any
@@ -30,23 +30,23 @@ rule! {
 
 fn check<'a>(cx: &Context<'a>, out: &mut Findings<'a>) {
     let server = &cx.schema.server;
-    let help = "set `maxmemory` to what the machine can spare, with room for a fork";
+    let help = "set `maxmemory` to what the machine can spare, and leave room for a fork";
     if let Some(maxmemory) = &server.maxmemory {
         if maxmemory.bytes() == 0 {
-            let finding = Finding::new("nothing bounds the memory of the server");
-            out.add(finding.at(&maxmemory.span, "0 is no limit").help(help));
+            let finding = Finding::new("the server has no memory limit");
+            out.add(finding.at(&maxmemory.span, "0 means no limit").help(help));
         }
         return;
     }
     let Some((span, label)) = said(server) else { return };
-    out.add(Finding::new("nothing bounds the memory of the server").at(span, label).help(help));
+    out.add(Finding::new("the server has no memory limit").at(span, label).help(help));
 }
 
 /// Something that `[server]` says, the policy first.
 fn said(server: &Server) -> Option<(&Span, &'static str)> {
     let policy = server.maxmemory_policy.as_ref().map(|policy| match policy.value {
-        Policy::Noeviction => (&policy.span, "there is no `maxmemory` beside it"),
-        _ => (&policy.span, "evicts nothing without a `maxmemory`"),
+        Policy::Noeviction => (&policy.span, "`maxmemory` is missing"),
+        _ => (&policy.span, "evicts nothing without `maxmemory`"),
     });
     let others = [
         server.save.as_ref().map(|save| &save.span),
@@ -54,7 +54,7 @@ fn said(server: &Server) -> Option<(&Span, &'static str)> {
         server.other.first().map(|(name, _)| &name.span),
     ];
     let other = others.into_iter().flatten().next();
-    policy.or(other.map(|span| (span, "there is no `maxmemory` beside it")))
+    policy.or(other.map(|span| (span, "`maxmemory` is missing")))
 }
 
 #[cfg(test)]
@@ -65,13 +65,13 @@ mod tests {
     #[test]
     fn the_example_is_reported() {
         insta::assert_snapshot!(example(&RULE), @r#"
-        warning[unbounded-memory]: nothing bounds the memory of the server
+        warning[unbounded-memory]: the server has no memory limit
           ╭▸ keyward.toml:3:20
           │
         3 │ maxmemory-policy = "volatile-lru"
-          │                    ━━━━━━━━━━━━━━ evicts nothing without a `maxmemory`
+          │                    ━━━━━━━━━━━━━━ evicts nothing without `maxmemory`
           │
-          ├ help: set `maxmemory` to what the machine can spare, with room for a fork
+          ├ help: set `maxmemory` to what the machine can spare, and leave room for a fork
           ╰ note: `keyward explain unbounded-memory`
         "#);
     }
@@ -82,7 +82,7 @@ mod tests {
 [server]
 maxmemory = "0"
 "#;
-        assert_eq!(messages(&RULE, schema), ["nothing bounds the memory of the server",]);
+        assert_eq!(messages(&RULE, schema), ["the server has no memory limit",]);
     }
 
     #[test]

@@ -7,8 +7,8 @@ rule! {
     /// Reports a definition without a `doc`.
     ///
     /// ## Why is this bad
-    /// A pattern says how a key is spelt, not what it is for, who reads it or what happens without
-    /// it. That is what the newcomer asks.
+    /// A pattern shows how a key is spelt, not what it is for, who reads it, or what happens
+    /// without it. Newcomers ask exactly that.
     ///
     /// ## Example
     /// ```toml
@@ -33,10 +33,10 @@ fn check<'a>(cx: &Context<'a>, out: &mut Findings<'a>) {
             continue;
         }
         out.add(
-            Finding::new(format!("nothing says what `{}` is for", definition.name.value))
+            Finding::new(format!("`{}` is not documented", definition.name.value))
                 .about(definition)
                 .at(&definition.name.span, "has no `doc`")
-                .help("add a sentence: `doc = \"…\"`"),
+                .help("add a sentence on what it is for: `doc = \"…\"`"),
         );
     }
 }
@@ -49,13 +49,13 @@ mod tests {
     #[test]
     fn the_example_is_reported() {
         insta::assert_snapshot!(example(&RULE), @r#"
-        warning[undocumented]: nothing says what `folder_listing` is for
+        warning[undocumented]: `folder_listing` is not documented
           ╭▸ keyward.toml:2:7
           │
         2 │ [keys.folder_listing]
           │       ━━━━━━━━━━━━━━ has no `doc`
           │
-          ├ help: add a sentence: `doc = "…"`
+          ├ help: add a sentence on what it is for: `doc = "…"`
           ╰ note: `keyward explain undocumented`
         "#);
     }

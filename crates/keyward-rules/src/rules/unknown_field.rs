@@ -3,10 +3,10 @@ use crate::rule::rule;
 
 rule! {
     /// ## What it does
-    /// Reports hashes with fields that their definition does not declare.
+    /// Reports hashes, and entries of streams, with fields that their definition does not declare.
     ///
     /// ## Why is this bad
-    /// Somebody keeps something there that nobody else knows of. Often it is a misspelt field, and the
+    /// Someone stores data there that nobody else knows about. Often the field is misspelt, and the
     /// declared one is empty.
     ///
     /// ## Example
@@ -22,7 +22,7 @@ rule! {
     /// ```
     ///
     /// ## Use instead
-    /// Declare the field, or `open = true` if a hash may have any.
+    /// Declare the field, or set `open = true` if the hash may have any field.
     /// ```redis
     /// HSET session:7 user 42
     /// EXPIRE session:7 600
@@ -30,7 +30,14 @@ rule! {
     live Shape, Warn, Recommended
 }
 
+/// Whether a field that is not declared breaks it. `closed`: fields are declared, and no others are admitted.
+#[inline]
+pub fn breaks(closed: bool) -> bool {
+    closed
+}
+
 fn word(case: &Case<'_>) -> Wording {
-    Wording::new(format!("hashes of `{}` have fields that are not declared", case.name()))
-        .help("declare the fields, or write `open = true`")
+    let holders = case.detail.unwrap_or("hashes");
+    Wording::new(format!("{holders} of `{}` have fields that are not declared", case.name()))
+        .help("declare the fields, or set `open = true`")
 }

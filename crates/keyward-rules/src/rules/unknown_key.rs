@@ -1,15 +1,22 @@
+mod layout;
+mod why;
+
+pub use layout::{Breach, Wrong};
+pub use why::{Why, describe};
+
 use crate::live::{Case, Wording};
 use crate::rule::rule;
 
 rule! {
     /// ## What it does
-    /// Reports keys that no definition has: not as its own key, not as a former name, a derived key or
-    /// another software's. They are grouped by what they look like, and the definition that was perhaps
-    /// meant is named.
+    /// Reports keys that match no definition, old name, derived key or `[foreign]` glob. They are
+    /// grouped by their form, and each group names the definition that was probably meant. Where the
+    /// schema has a `[layout]`, the finding names the slot that the key breaks and the words that fit.
     ///
     /// ## Why is this bad
-    /// Nobody has said what such a key is, how long it lives or who answers for it. It may be a misspelt
-    /// name, a leftover of a feature that is gone, or a service that writes into the wrong server.
+    /// Nobody has declared what such a key is, how long it lives or who owns it. It may be
+    /// misspelt, left over from a removed feature, or written by a service that uses the wrong
+    /// server.
     ///
     /// ## Example
     /// ```toml
@@ -24,7 +31,7 @@ rule! {
     /// ```
     ///
     /// ## Use instead
-    /// Write the key under its declared name, declare it, or name the software it belongs to under
+    /// Write the key under its declared name, declare it, or name the software that owns it under
     /// `[foreign]`.
     /// ```redis
     /// HSET session:7 user 42
@@ -36,10 +43,10 @@ rule! {
 fn word(case: &Case<'_>) -> Wording {
     let Some(pattern) = case.subject else {
         let patterns = case.detail.unwrap_or("some");
-        return Wording::new(format!("no definition has {patterns} more patterns"))
+        return Wording::new(format!("no definition matches {patterns} more patterns"))
             .help("`--format json` lists them under `unknown`");
     };
-    let wording = Wording::new(format!("no definition has `{pattern}`"));
+    let wording = Wording::new(format!("no definition matches `{pattern}`"));
     match (case.near, case.detail) {
         (Some(near), Some(why)) => wording.help(format!("did you mean `{near}`? {why}")),
         _ => wording.help("declare them, or name their owner under `[foreign]`"),

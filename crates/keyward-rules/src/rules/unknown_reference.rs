@@ -6,11 +6,12 @@ use keyward_schema::span::{Span, Spanned};
 
 rule! {
     /// ## What it does
-    /// Reports a name that leads nowhere: a role, a value or a rename that names a definition or a
-    /// parameter that does not exist, a TTL `by` a parameter that the pattern does not have.
+    /// Reports a name that refers to nothing: a role, value or rename that names a definition or
+    /// parameter that does not exist, or a TTL `by` a parameter that the pattern does not have.
     ///
     /// ## Why is this bad
-    /// Nothing can be built on it: a queue whose dead letters do not exist drops its failed jobs.
+    /// Nothing can use such a reference: a queue whose dead letters do not exist drops its failed
+    /// jobs.
     ///
     /// ## Example
     /// ```toml
@@ -153,7 +154,7 @@ impl<'a> Names<'_, 'a> {
         span: &Span,
         known: impl IntoIterator<Item = &'n str>,
     ) {
-        let finding = Finding::new(message).at(span, "leads nowhere");
+        let finding = Finding::new(message).at(span, "not found");
         self.found.push(match self.cx.nearest(name, known) {
             Some(near) => finding.help(format!("did you mean `{near}`?")),
             None => finding.help("correct the name, or declare it"),
@@ -173,7 +174,7 @@ mod tests {
           ╭▸ keyward.toml:4:25
           │
         4 │ queue = { dead_letter = "dead_job" }
-          │                         ━━━━━━━━━━ leads nowhere
+          │                         ━━━━━━━━━━ not found
           │
           ├ help: did you mean `dead_jobs`?
           ╰ note: `keyward explain unknown-reference`

@@ -9,8 +9,8 @@ rule! {
     /// Reports a word that its slot in `[layout]` does not list.
     ///
     /// ## Why is this bad
-    /// A vocabulary keeps one name for one thing. A word outside it is a misspelling, a second name
-    /// for something that has one, or something new that the team has not agreed on.
+    /// A vocabulary keeps one name for each thing. A word outside it is a misspelling, a second
+    /// name for the same thing, or something new that the team has not agreed on.
     ///
     /// ## Example
     /// ```toml
@@ -42,11 +42,10 @@ fn check<'a>(cx: &Context<'a>, out: &mut Findings<'a>) {
         for misfit in misfits(cx, definition, layout) {
             let Misfit::Word { span, word, slot, of, known } = misfit else { continue };
             let message = match &of {
-                Some(of) => format!("`{word}` is no word for `<{slot}>` of `{of}`"),
-                None => format!("`{word}` is no word for `<{slot}>`"),
+                Some(of) => format!("`{word}` is not listed for `<{slot}>` of `{of}`"),
+                None => format!("`{word}` is not listed for `<{slot}>`"),
             };
-            let finding =
-                Finding::new(message).about(definition).at(&span, "not in the vocabulary");
+            let finding = Finding::new(message).about(definition).at(&span, "not in `[layout]`");
             let shown: Vec<_> = known.iter().map(|known| known.as_str()).collect();
             let near = cx.nearest(&word, shown.iter().copied());
             out.add(match (near, of) {
@@ -71,11 +70,11 @@ mod tests {
     #[test]
     fn the_example_is_reported() {
         insta::assert_snapshot!(example(&RULE), @r#"
-        error[unknown-word]: `markets` is no word for `<module>`
+        error[unknown-word]: `markets` is not listed for `<module>`
           ╭▸ keyward.toml:7:12
           │
         7 │ pattern = "markets:{symbol}:tick"
-          │            ━━━━━━━ not in the vocabulary
+          │            ━━━━━━━ not in `[layout]`
           │
           ├ help: did you mean `market`?
           ╰ note: `keyward explain unknown-word`
@@ -104,9 +103,9 @@ pattern = "other:stats:{id}"
         assert_eq!(
             messages(&RULE, schema),
             [
-                "`stats` is no word for `<business>` of `order`",
-                "`stats` is no word for `<business>` of `risk`",
-                "`other` is no word for `<module>`",
+                "`stats` is not listed for `<business>` of `order`",
+                "`stats` is not listed for `<business>` of `risk`",
+                "`other` is not listed for `<module>`",
             ]
         );
     }

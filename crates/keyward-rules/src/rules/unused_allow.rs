@@ -7,14 +7,14 @@ use keyward_schema::model::Severity;
 
 rule! {
     /// ## What it does
-    /// Reports an `allow` that accepts nothing, because its rule finds nothing there. An `allow` of
-    /// a rule that is off is left alone, and so is one of a rule that looks at keys: only an audit
-    /// knows whether it has something to accept. An `allow` of a rule that also compares schemas is
-    /// judged when several are checked together.
+    /// Reports an `allow` that accepts nothing, because its rule reports nothing there. An `allow`
+    /// is not checked if its rule is off, or if its rule judges keys: only an audit knows what it
+    /// accepts. An `allow` for a rule that also compares schemas is checked when several schemas
+    /// are checked together.
     ///
     /// ## Why is this bad
-    /// What it excused has been mended, or never was there. Left standing, it will hide the next
-    /// real finding.
+    /// The problem was fixed, or never existed. If the `allow` stays, it hides the next real
+    /// finding.
     ///
     /// ## Example
     /// ```toml
@@ -45,13 +45,10 @@ fn check<'a>(cx: &Context<'a>, out: &mut Findings<'a>) {
             });
             if judged {
                 out.add(
-                    Finding::new(format!(
-                        "nothing here has to be excused from `{}`",
-                        allow.rule.value
-                    ))
-                    .allowed_by(list)
-                    .at(&allow.span, "accepts nothing")
-                    .help("remove it"),
+                    Finding::new(format!("the `allow` for `{}` accepts nothing", allow.rule.value))
+                        .allowed_by(list)
+                        .at(&allow.span, "the rule reports nothing here")
+                        .help("remove it"),
                 );
             }
         }
@@ -66,11 +63,11 @@ mod tests {
     #[test]
     fn the_example_is_reported() {
         insta::assert_snapshot!(example(&RULE), @r#"
-        warning[unused-allow]: nothing here has to be excused from `missing-ttl`
+        warning[unused-allow]: the `allow` for `missing-ttl` accepts nothing
           ╭▸ keyward.toml:5:10
           │
         5 │ allow = [{ rule = "missing-ttl", reason = "the profile service removes it" }]
-          │          ━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━ accepts nothing
+          │          ━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━ the rule reports nothing here
           │
           ├ help: remove it
           ╰ note: `keyward explain unused-allow`
@@ -95,7 +92,7 @@ allow = [{ rule = "missing-ttl", reason = "everywhere" }]
 pattern = "profile:{user_id}"
 allow = [{ rule = "missing-ttl", reason = "here" }]
 "#;
-        assert_eq!(messages(&RULE, schema), ["nothing here has to be excused from `missing-ttl`",]);
+        assert_eq!(messages(&RULE, schema), ["the `allow` for `missing-ttl` accepts nothing",]);
     }
 
     #[test]

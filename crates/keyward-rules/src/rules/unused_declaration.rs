@@ -12,8 +12,8 @@ rule! {
     /// where no event leaves a parameter of the definition free.
     ///
     /// ## Why is this bad
-    /// Somebody believes that it holds. A type that is declared for `usr_id` says nothing about
-    /// `{user_id}`, which stays any text.
+    /// The author believes that it has an effect. A type declared for `usr_id` does not apply to
+    /// `{user_id}`, which still accepts any text.
     ///
     /// ## Example
     /// ```toml
@@ -46,15 +46,15 @@ fn check<'a>(cx: &Context<'a>, out: &mut Findings<'a>) {
             continue;
         }
         let what = if used.overridden.contains(name) {
-            "every definition has a type of its own for it"
+            "every definition declares its own type for it"
         } else {
-            "no pattern has it"
+            "no pattern contains it"
         };
         let help = match cx.nearest(name, used.untyped.iter().copied()) {
-            Some(near) => format!("did you mean `{near}`, which is used and not declared?"),
+            Some(near) => format!("did you mean `{near}`, which is used but not declared?"),
             None => "remove it".to_owned(),
         };
-        let message = format!("nothing uses the parameter `{name}`");
+        let message = format!("the parameter `{name}` is not used");
         out.add(Finding::new(message).at(&param.name.span, what).help(help));
     }
     let groups = cx.schema.keys.iter().filter_map(|key| key.group.as_ref());
@@ -136,7 +136,7 @@ fn unused_names<'a>(
 ) -> impl Iterator<Item = Finding<'a>> {
     let used: HashSet<&str> = used.map(|name| name.as_str()).collect();
     declared.iter().filter(move |it| !used.contains(it.name.as_str())).map(move |it| {
-        Finding::new(format!("nothing uses the {kind} `{}`", it.name.value))
+        Finding::new(format!("the {kind} `{}` is not used", it.name.value))
             .at(&it.name.span, format!("no definition has this {kind}"))
             .help("remove it")
     })
@@ -150,13 +150,13 @@ mod tests {
     #[test]
     fn the_example_is_reported() {
         insta::assert_snapshot!(example(&RULE), @r#"
-        warning[unused-declaration]: nothing uses the parameter `usr_id`
+        warning[unused-declaration]: the parameter `usr_id` is not used
           ╭▸ keyward.toml:3:1
           │
         3 │ usr_id = "uuid"
-          │ ━━━━━━ no pattern has it
+          │ ━━━━━━ no pattern contains it
           │
-          ├ help: did you mean `user_id`, which is used and not declared?
+          ├ help: did you mean `user_id`, which is used but not declared?
           ╰ note: `keyward explain unused-declaration`
         "#);
     }
@@ -175,7 +175,7 @@ pattern = "profile:{user_id}"
 group = "session"
 "#;
         insta::assert_snapshot!(findings(&RULE, schema), @r#"
-        warning[unused-declaration]: nothing uses the group `cache`
+        warning[unused-declaration]: the group `cache` is not used
           ╭▸ keyward.toml:5:9
           │
         5 │ [groups.cache]
@@ -184,7 +184,7 @@ group = "session"
           ├ help: remove it
           ╰ note: `keyward explain unused-declaration`
 
-        warning[unused-declaration]: nothing uses the owner `browse`
+        warning[unused-declaration]: the owner `browse` is not used
           ╭▸ keyward.toml:8:9
           │
         8 │ [owners.browse]
@@ -238,11 +238,11 @@ pattern = "profile:{id}:{kind:slug}"
 params = { id = "uint" }
 "#;
         insta::assert_snapshot!(findings(&RULE, schema), @r#"
-        warning[unused-declaration]: nothing uses the parameter `id`
+        warning[unused-declaration]: the parameter `id` is not used
           ╭▸ keyward.toml:4:1
           │
         4 │ id = "uuid"
-          │ ━━ every definition has a type of its own for it
+          │ ━━ every definition declares its own type for it
           │
           ├ help: remove it
           ╰ note: `keyward explain unused-declaration`

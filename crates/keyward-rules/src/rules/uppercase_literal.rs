@@ -8,12 +8,13 @@ use keyward_schema::span::{Span, Spanned};
 
 rule! {
     /// ## What it does
-    /// Reports a capital letter in the text of a pattern or of the prefix, unless `[keyspace]` says
-    /// `case = "any"`. Parameters, their enum words and the old names of migrations are left alone.
+    /// Reports a capital letter in the text of a pattern or of the prefix, unless `[keyspace]` sets
+    /// `case = "any"`. Parameters, their enum words and the old names of migrations are not
+    /// checked.
     ///
     /// ## Why is this bad
-    /// Keys are compared byte by byte: `User:42` and `user:42` are two keys. Someone will write
-    /// the other one.
+    /// Keys are compared byte by byte: `User:42` and `user:42` are two keys. Someone will write the
+    /// wrong one.
     ///
     /// ## Example
     /// ```toml
@@ -38,13 +39,14 @@ fn check<'a>(cx: &Context<'a>, out: &mut Findings<'a>) {
     }
     let help = "write it in lower case, or set `case = \"any\"` in `[keyspace]`";
     if let Some((span, text)) = keyspace.prefix.as_ref().and_then(first_capital) {
-        let finding = Finding::new(format!("the prefix has capitals: `{text}`"));
+        let finding = Finding::new(format!("the prefix has capital letters: `{text}`"));
         out.add(finding.at(&span, "keys are case-sensitive").help(help));
     }
     for definition in &cx.schema.keys {
         if let Some((span, text)) = first_capital(&definition.pattern) {
             let name = &definition.name.value;
-            let finding = Finding::new(format!("the pattern of `{name}` has capitals: `{text}`"));
+            let finding =
+                Finding::new(format!("the pattern of `{name}` has capital letters: `{text}`"));
             out.add(finding.about(definition).at(&span, "keys are case-sensitive").help(help));
         }
     }
@@ -66,7 +68,7 @@ mod tests {
     #[test]
     fn the_example_is_reported() {
         insta::assert_snapshot!(example(&RULE), @r#"
-        warning[uppercase-literal]: the pattern of `mapping` has capitals: `User:Mapping`
+        warning[uppercase-literal]: the pattern of `mapping` has capital letters: `User:Mapping`
           ╭▸ keyward.toml:3:12
           │
         3 │ pattern = "User:Mapping:{username}"
@@ -110,6 +112,6 @@ mapping = "BO:User:Mapping:{userName}:{region}"
 name = "shop"
 prefix = "Shop:"
 "#;
-        assert_eq!(messages(&RULE, schema), ["the prefix has capitals: `Shop`",]);
+        assert_eq!(messages(&RULE, schema), ["the prefix has capital letters: `Shop`",]);
     }
 }

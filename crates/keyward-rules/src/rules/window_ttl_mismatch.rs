@@ -7,12 +7,12 @@ use keyward_schema::span::Spanned;
 
 rule! {
     /// ## What it does
-    /// Reports a rate limit or a quota whose TTL does not fit its window: it ends before the window
-    /// does, or never.
+    /// Reports a rate limit or a quota whose TTL does not fit its window: it expires before the
+    /// window ends, or never.
     ///
     /// ## Why is this bad
-    /// A limit that is forgotten in the middle of its window admits more than it should. One that
-    /// never expires leaves a key behind for everyone who was ever counted.
+    /// A limit that expires in the middle of its window admits too much. One that never expires
+    /// leaves a key behind for everyone who was ever counted.
     ///
     /// ## Example
     /// ```toml
@@ -37,9 +37,9 @@ fn check<'a>(cx: &Context<'a>, out: &mut Findings<'a>) {
         let (Some(window), Some(ttl)) = (window(definition), &definition.ttl) else { continue };
         let name = &definition.name.value;
         let (message, label) = if !Ttl::expires(ttl) {
-            (format!("`{name}` is kept after its window has ended"), "never ends")
+            (format!("`{name}` never expires, although its window ends"), "never expires")
         } else if ttl.shortest().or(ttl.longest()).is_some_and(|ttl| ttl < window.value) {
-            (format!("`{name}` is forgotten before its window ends"), "shorter than the window")
+            (format!("`{name}` expires before its window ends"), "shorter than the window")
         } else {
             continue;
         };
@@ -47,7 +47,7 @@ fn check<'a>(cx: &Context<'a>, out: &mut Findings<'a>) {
             Finding::new(message)
                 .about(definition)
                 .at(&ttl.span, label)
-                .at(&window.span, format!("counts for {}", window.human()))
+                .at(&window.span, format!("the window is {}", window.human()))
                 .help("remove the `ttl`: it follows from the window"),
         );
     }
@@ -69,11 +69,11 @@ mod tests {
     #[test]
     fn the_example_is_reported() {
         insta::assert_snapshot!(example(&RULE), @r#"
-        error[window-ttl-mismatch]: `login_limit` is forgotten before its window ends
+        error[window-ttl-mismatch]: `login_limit` expires before its window ends
           ╭▸ keyward.toml:5:7
           │
         4 │ rate_limit = { limit = 5, window = "15m" }
-          │                                    ───── counts for 15 min
+          │                                    ───── the window is 15 min
         5 │ ttl = "1m"
           │       ━━━━ shorter than the window
           │
@@ -83,14 +83,14 @@ mod tests {
     }
 
     #[test]
-    fn a_quota_that_starts_anew_must_end() {
+    fn a_quota_that_starts_again_must_expire() {
         let schema = r#"
 [keys.usage]
 pattern = "usage:{user_id}"
 quota = { limit = 100, window = "1d" }
 ttl = "none"
 "#;
-        assert_eq!(messages(&RULE, schema), ["`usage` is kept after its window has ended"]);
+        assert_eq!(messages(&RULE, schema), ["`usage` never expires, although its window ends"]);
     }
 
     #[test]

@@ -264,6 +264,11 @@ async fn servers_are_reached_by_socket_tls_and_password() {
     let url = server.url().replace("redis://", "redis://app:pw@");
     let store = Store::connect(&url).await.unwrap();
     store.at(keys::Text { id: 1 }).set(&"by user".to_owned()).await.unwrap();
+    let server = Flavor::Redis.server().password("s3cr:t").start();
+    let builder = Store::builder(server.unix_url());
+    assert!(!format!("{builder:?}").contains("s3cr"), "{builder:?}");
+    let store = builder.connect().await.unwrap();
+    store.at(keys::Text { id: 1 }).set(&"by socket".to_owned()).await.unwrap();
     for url in ["", "redis", "http://a", "redis://[", "redis+sentinel://h:1", "redis+cluster://"] {
         let error = Store::builder(url).lazy().unwrap_err();
         assert!(matches!(error, Error::Settings(_)), "{url}: {error}");

@@ -4,19 +4,20 @@ use crate::render::words;
 use crate::report::{Distribution, Ttl, TtlBucket};
 use keyward_fact::thousands;
 use serde::Serialize;
+use std::collections::BTreeSet;
 
 /// How long keys live, as a strip.
 #[derive(Debug, Serialize)]
 pub(super) struct Strip {
-    segments: Vec<Segment>,
+    pub(super) bands: Vec<Band>,
     /// The same in words
     text: String,
 }
 
 #[derive(Debug, Serialize)]
-struct Segment {
+pub(super) struct Band {
     /// `t0` to `t8`, `none`, or `kept` where that is declared
-    class: String,
+    pub(super) class: String,
     x: f64,
     w: f64,
     tip: String,
@@ -33,14 +34,14 @@ impl Strip {
             };
             parts.push((format!("t{}", number.min(8)), what, bucket.keys));
         }
-        // What is declared to stay is no fault.
+        // A key that is declared to stay is not a fault.
         let (class, what) = match ttl.declared.as_deref() {
             Some("none") => ("kept", "no TTL, as declared"),
             _ => ("none", "no TTL"),
         };
         parts.push((class.to_owned(), what.to_owned(), ttl.none));
         let mut at = 0;
-        let mut segments = Vec::new();
+        let mut bands = Vec::new();
         let mut text = Vec::new();
         for (class, what, keys) in parts.into_iter().filter(|part| part.2 > 0) {
             let share = words::share(keys, all);
@@ -48,22 +49,30 @@ impl Strip {
                 format!("{what}: {} ({})", words::counted(keys, "key"), words::percent(share));
             text.push(format!("{what} {}", words::percent(share)));
             let x = per_cent(words::share(at, all));
-            segments.push(Segment { class, x, w: per_cent(share), tip });
+            bands.push(Band { class, x, w: per_cent(share), tip });
             at += keys;
         }
-        Strip { segments, text: text.join(", ") }
+        Strip { bands, text: text.join(", ") }
     }
 }
 
-/// The legend of strips: class and label.
-pub(super) fn legend(ttl: &Ttl) -> Vec<(String, String)> {
+/// The legend of strips: class and label. The shades are a scale and stand there whole; what has no TTL is
+/// listed as far as a strip shows it.
+pub(super) fn legend<'s>(
+    ttl: &Ttl,
+    strips: impl Iterator<Item = &'s Strip>,
+) -> Vec<(String, String)> {
     let label = |(number, bucket): (usize, &TtlBucket)| {
         let bound = words::bound(bucket);
         let label = if bucket.up_to.is_some() { format!("≤ {bound}") } else { bound };
         (format!("t{number}"), label)
     };
-    let none = ("none".to_owned(), "no TTL".to_owned());
-    ttl.buckets.iter().take(9).enumerate().map(label).chain([none]).collect()
+    let used: BTreeSet<&str> =
+        strips.flat_map(|it| &it.bands).map(|band| band.class.as_str()).collect();
+    let none = [("none", "no TTL"), ("kept", "no TTL, as declared")].into_iter();
+    let none = none.filter(|(class, _)| used.contains(class));
+    let none = none.map(|(class, label)| (class.to_owned(), label.to_owned()));
+    ttl.buckets.iter().take(9).enumerate().map(label).chain(none).collect()
 }
 
 /// A logarithmic scale.
@@ -89,11 +98,11 @@ impl Scale {
         per_cent((log(number) - self.from) / (self.to - self.from))
     }
 
-    /// Some sizes along the scale.
+    /// At most five sizes along the scale, so that their labels do not touch.
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "0 to 64")]
     pub(super) fn marks(self) -> Vec<(f64, String)> {
         let (from, to) = (self.from as u32, self.to as u32);
-        let step = ((to - from).div_ceil(6)).max(1).next_multiple_of(2);
+        let step = ((to - from).div_ceil(5)).max(1).next_multiple_of(2);
         let powers = (from.next_multiple_of(step)..to.min(64)).step_by(step as usize);
         powers
             .map(|power| (self.at(1 << power), words::size(1 << power).replace(".0 ", " ")))
@@ -198,8 +207,7 @@ mod tests {
             TtlBucket { up_to: None, keys: 2 },
         ];
         let strip = Strip::new(&Ttl { buckets, none: 1, expiring: 3, ..Ttl::default() });
-        let shown: Vec<_> =
-            strip.segments.iter().map(|it| (it.class.as_str(), it.x, it.w)).collect();
+        let shown: Vec<_> = strip.bands.iter().map(|it| (it.class.as_str(), it.x, it.w)).collect();
         assert_eq!(shown, [("t0", 0.0, 25.0), ("t2", 25.0, 50.0), ("none", 75.0, 25.0)]);
         assert_eq!(strip.text, "up to 1 min 25.0 %, more than a year 50.0 %, no TTL 25.0 %");
     }

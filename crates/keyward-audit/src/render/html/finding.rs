@@ -2,11 +2,12 @@
 
 use super::chart::Strip;
 use super::page::Anchors;
-use super::prose::{Piece, Span, pieces, prose};
+use super::prose::{Span, Token, prose, tokens};
 use crate::render::subject::examples;
 use crate::render::words;
-use crate::report::{ChangeVerdict, Example, Finding, Group, Setting};
+use crate::report::{ChangeVerdict, Example, Finding, Group, Report, Setting};
 use keyward_fact::thousands;
+use keyward_rules::Rule;
 use serde::Serialize;
 
 #[derive(Debug, Serialize)]
@@ -37,7 +38,7 @@ impl FindingRow {
             rule: finding.rule.name().to_owned(),
             severity: finding.severity.name(),
             message: prose(&finding.message),
-            help: finding.help.iter().map(|help| prose(help)).collect(),
+            help: finding.details.iter().chain(&finding.help).map(|text| prose(text)).collect(),
             more: (more > 0 && !examples.is_empty()).then(|| words::counted(more, "more key")),
             examples,
             bytes: finding.bytes.filter(|bytes| *bytes > 0).map(words::size),
@@ -59,24 +60,31 @@ fn change(finding: &Finding) -> Option<String> {
     })
 }
 
-/// Keys that no definition has.
+/// Keys that no definition matches.
 #[derive(Debug, Serialize)]
 pub(super) struct UnknownRow {
-    pieces: Vec<Piece>,
+    /// The number of the finding about them, which has examples and help
+    finding: Option<usize>,
+    tokens: Vec<Token>,
     keys: String,
     bytes: String,
     types: String,
     strip: Strip,
     half: Option<String>,
-    none: String,
     examples: Vec<String>,
     /// Name, place, pattern and why
     nearest: Option<(String, Option<String>, String, Vec<Span>)>,
 }
 
 impl UnknownRow {
-    pub(super) fn new(group: &Group, anchors: &Anchors) -> Self {
+    pub(super) fn new(report: &Report, group: &Group, anchors: &Anchors) -> Self {
         let facts = &group.facts;
+        let about = |it: &Finding| {
+            it.rule == Rule::UnknownKey && it.subject.as_deref() == Some(group.pattern.as_str())
+        };
+        let finding = report.findings.iter().position(about).map(|number| number + 1);
+        let mut examples: Vec<String> = group.examples.iter().map(ToString::to_string).collect();
+        examples.dedup();
         let nearest = group.nearest.as_ref().map(|nearest| {
             let target = anchors.find(Some(&nearest.schema), Some(&nearest.definition));
             let id = target.map(|(_, id)| id);
@@ -85,16 +93,20 @@ impl UnknownRow {
         let types: Vec<&str> =
             facts.types.iter().filter(|it| *it.1 > 0).map(|it| it.0.as_str()).collect();
         UnknownRow {
-            pieces: pieces(group.pattern.as_str()),
-            keys: words::counted(facts.keys, "key"),
+            finding,
+            tokens: tokens(group.pattern.as_str()),
+            keys: thousands(facts.keys),
             bytes: words::size_if_known(facts.bytes),
             types: types.join(", "),
             strip: Strip::new(&facts.ttl),
             half: (facts.ttl.expiring > 0).then(|| words::seconds(facts.ttl.remaining.p50)),
-            none: thousands(facts.ttl.none),
-            examples: group.examples.iter().map(ToString::to_string).collect(),
+            examples,
             nearest,
         }
+    }
+
+    pub(super) fn strip(&self) -> &Strip {
+        &self.strip
     }
 }
 

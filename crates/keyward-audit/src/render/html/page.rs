@@ -1,19 +1,17 @@
 //! What the template is filled with. Every text is made already; the template says where it stands.
 
+use super::areas::{areas, colors};
 use super::chart::{Scale, legend, per_cent};
 use super::finding::{FindingRow, SettingRow, UnknownRow};
 use super::prose::{Span, prose};
 use super::row::{Row, flag};
-use super::treemap::{Part, Treemap};
+use super::treemap::Treemap;
 use crate::render::subject::{Subject, count};
 use crate::render::words;
 use crate::report::{Count, Facts, Report, Severity};
 use keyward_fact::thousands;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
-
-/// How many areas the treemap has, at most; what is left makes one more.
-const AREAS: usize = 80;
 
 /// Everything that the page says.
 #[derive(Debug, Serialize)]
@@ -33,7 +31,7 @@ pub(super) struct Page {
     wide: Treemap,
     narrow: Treemap,
     /// The colours of the treemap: class and label
-    colors: Vec<(String, String)>,
+    colors: Vec<(&'static str, &'static str)>,
     rows: Vec<Row>,
     empty: Vec<Row>,
     ttl_legend: Vec<(String, String)>,
@@ -75,9 +73,15 @@ impl Page {
         let scale = Scale::over(with_sizes.filter(|it| !it.histogram.is_empty()));
         let row = |it: &Subject<'_>| Row::new(report, it, &anchors, most, scale);
         let (full, empty): (Vec<_>, Vec<_>) = subjects.iter().partition(|it| it.keys() > 0);
-        let parts = parts(report, &subjects, &anchors);
+        let areas = areas(report, &subjects, &anchors);
         let names: Vec<&str> = report.schemas.iter().map(|it| it.name.as_str()).collect();
-        let unknown = report.summary.unknown;
+        let lead = lead(report, &full);
+        let ttl = full.first().map(|it| &it.facts.ttl);
+        let ttl = ttl.or(report.unknown.first().map(|it| &it.facts.ttl));
+        let rows: Vec<Row> = full.iter().map(|it| row(it)).collect();
+        let unknown = report.unknown.iter().map(|it| UnknownRow::new(report, it, &anchors));
+        let unknown: Vec<UnknownRow> = unknown.collect();
+        let strips = rows.iter().map(Row::strip).chain(unknown.iter().map(UnknownRow::strip));
         Page {
             name: report.source.name.clone(),
             keyspaces: names.join(", "),
@@ -90,13 +94,13 @@ impl Page {
                 .chain([words::kind(report).to_owned(), words::moment(&report.source.clock)])
                 .collect(),
             warnings: warnings(report),
-            lead: lead(report, &full),
+            lead,
             numbers: numbers(report, &subjects),
-            wide: Treemap::new(&parts, 960.0, 420.0),
-            narrow: Treemap::new(&parts, 340.0, 440.0),
-            colors: colors(&parts),
-            ttl_legend: full.first().map(|it| legend(&it.facts.ttl)).unwrap_or_default(),
-            rows: full.into_iter().map(row).collect(),
+            wide: Treemap::new(&areas, 960.0, 420.0),
+            narrow: Treemap::new(&areas, 340.0, 440.0),
+            colors: colors(report, &areas),
+            ttl_legend: ttl.map(|it| legend(it, strips)).unwrap_or_default(),
+            rows,
             empty: empty.into_iter().map(row).collect(),
             size_marks: scale.marks(),
             bytes_kind: words::bytes_kind(report),
@@ -107,8 +111,8 @@ impl Page {
             errors: count(&report.findings, Severity::Error),
             warning_count: count(&report.findings, Severity::Warning),
             rules: rules(report),
-            unknown: (report.unknown.iter()).map(|it| UnknownRow::new(it, &anchors)).collect(),
-            unknown_total: counted(unknown),
+            unknown,
+            unknown_total: counted(report.summary.unknown),
             foreign: (report.foreign.iter())
                 .map(|it| {
                     let (keys, bytes) = (thousands(it.keys), words::size_if_known(it.bytes));
@@ -138,7 +142,7 @@ pub(super) fn counted(count: Count) -> String {
 }
 
 fn warnings(report: &Report) -> Vec<String> {
-    let partial = "Not everything was seen that was to be seen. The numbers are of what was.";
+    let partial = "This audit is incomplete: the numbers cover only what was read.";
     let partial = (!report.source.complete).then(|| partial.to_owned());
     let sampled = words::sampled(report).map(|text| format!("This is {text}."));
     partial.into_iter().chain(sampled).collect()
@@ -150,8 +154,8 @@ fn lead(report: &Report, full: &[&Subject<'_>]) -> Vec<Vec<Span>> {
     let largest = full.first().and_then(|largest| Some((largest, largest.bytes()?)));
     if let (Some((largest, bytes)), Some(all)) = (largest, report.summary.bytes) {
         let (share, size) = (words::percent(words::share(bytes, all)), words::size(bytes));
-        let named = largest.name.replace('`', "'");
-        sentences.push(format!("`{named}` takes the most: {size}, {share} of all bytes."));
+        let rest = prose(&format!(" takes the most memory: {size}, {share} of all bytes."));
+        sentences.push([vec![Span::code(largest.name)], rest].concat());
     }
     let (wrong, keys) = (full.iter())
         .filter(|it| it.facts.ttl.declared.as_deref().is_some_and(|ttl| ttl != "none"))
@@ -160,13 +164,13 @@ fn lead(report: &Report, full: &[&Subject<'_>]) -> Vec<Vec<Span>> {
     if wrong > 0 {
         let keys = words::counted(keys, "key");
         let of = words::counted(wrong, "definition");
-        sentences.push(format!("{keys} of {of} should expire and do not."));
+        sentences.push(prose(&format!("{keys} of {of} should expire but never will.")));
     }
     if report.summary.unknown.keys > 0 {
         let keys = words::counted(report.summary.unknown.keys, "key");
-        sentences.push(format!("{keys} belong to no definition."));
+        sentences.push(prose(&format!("No definition matches {keys}.")));
     }
-    sentences.iter().map(|sentence| prose(sentence)).collect()
+    sentences
 }
 
 fn numbers(report: &Report, subjects: &[Subject<'_>]) -> Vec<Number> {
@@ -227,63 +231,6 @@ fn numbers(report: &Report, subjects: &[Subject<'_>]) -> Vec<Number> {
     };
     numbers.push(number("Without a TTL", thousands(none), more, "#ttl"));
     numbers
-}
-
-/// What takes the memory: definitions, unknown keys, other software's.
-fn parts(report: &Report, subjects: &[Subject<'_>], anchors: &Anchors) -> Vec<Part> {
-    let all = report.summary.bytes.unwrap_or(0);
-    let part = |name: &str, href: String, class: &str, keys: u64, bytes: u64, flag: String| {
-        let (size, share) = (words::size(bytes), words::percent(words::share(bytes, all)));
-        let mut tip = format!("{name}: {size}, {share}, {}", words::counted(keys, "key"));
-        if !flag.is_empty() {
-            tip = format!("{tip}, {flag}");
-        }
-        let (name, class) = (name.to_owned(), class.to_owned());
-        Part { name, href, class, keys, bytes, size, share, tip, flag, serious: false }
-    };
-    let mut parts: Vec<Part> = (subjects.iter())
-        .map(|it| {
-            let (errors, warnings) = (it.count(Severity::Error), it.count(Severity::Warning));
-            let flag = flag(errors, warnings);
-            let href = format!("#{}", anchors.of(it));
-            let class = class(it.lifecycle());
-            let part = part(it.name, href, class, it.keys(), it.bytes().unwrap_or(0), flag);
-            Part { serious: errors > 0, ..part }
-        })
-        .collect();
-    let (unknown, foreign) = (report.summary.unknown, report.summary.foreign);
-    let others = [("unknown", "#unknown", unknown), ("foreign", "#foreign", foreign)];
-    for (name, href, count) in others {
-        let bytes = count.bytes.unwrap_or(0);
-        parts.push(part(name, href.to_owned(), name, count.keys, bytes, String::new()));
-    }
-    parts.retain(|part| part.bytes > 0);
-    parts.sort_by_key(|part| std::cmp::Reverse(part.bytes));
-    if parts.len() > AREAS + 1 {
-        // Too small to be seen, and too many to be drawn twice.
-        let rest = parts.split_off(AREAS);
-        let bytes = rest.iter().map(|it| it.bytes).sum();
-        let keys = rest.iter().map(|it| it.keys).sum();
-        let name = format!("{} more", thousands(rest.len() as u64));
-        let href = "#definitions".to_owned();
-        parts.push(part(&name, href, "group", keys, bytes, String::new()));
-        parts.sort_by_key(|part| std::cmp::Reverse(part.bytes));
-    }
-    parts
-}
-
-/// A lifecycle as a class; a report may say anything.
-pub(super) fn class(lifecycle: &str) -> &'static str {
-    const KNOWN: [&str; 5] = ["protected", "retained", "session", "cache", "temporary"];
-    KNOWN.into_iter().find(|known| *known == lifecycle).unwrap_or("group")
-}
-
-/// The colours that occur, in the order of the table of lifecycles.
-fn colors(parts: &[Part]) -> Vec<(String, String)> {
-    let order = ["protected", "retained", "session", "cache", "temporary", "unknown", "foreign"];
-    let used: BTreeSet<&str> = parts.iter().map(|part| part.class.as_str()).collect();
-    let used = order.into_iter().filter(|class| used.contains(class));
-    used.map(|class| (class.to_owned(), class.to_owned())).collect()
 }
 
 fn rules(report: &Report) -> Vec<(String, usize)> {

@@ -1,15 +1,21 @@
-//! Texts with code in them, and patterns in their pieces.
+//! Texts with code in them, and patterns as tokens.
 
 use serde::Serialize;
 
-/// A part of a text.
+/// A run of text, plain or code.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(super) struct Span {
     code: bool,
     text: String,
 }
 
-/// A text in which backticks mark code. One that has no partner is a character like any other.
+impl Span {
+    pub(super) fn code(text: &str) -> Self {
+        Span { code: true, text: text.to_owned() }
+    }
+}
+
+/// A text in which backticks mark code. A backtick without a partner is an ordinary character.
 pub(super) fn prose(text: &str) -> Vec<Span> {
     let mut spans = Vec::new();
     let mut push = |code: bool, text: &str| {
@@ -30,16 +36,16 @@ pub(super) fn prose(text: &str) -> Vec<Span> {
     spans
 }
 
-/// A part of a pattern.
+/// A word, a separator or a placeholder of a pattern.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub(super) struct Piece {
+pub(super) struct Token {
     kind: &'static str,
     text: String,
 }
 
-/// A pattern cut into words, separators and what varies: `{session_id}`, `<uuid>`.
-pub(super) fn pieces(pattern: &str) -> Vec<Piece> {
-    let mut pieces: Vec<Piece> = Vec::new();
+/// A pattern as words, separators and placeholders: `{session_id}`, `<uuid>`.
+pub(super) fn tokens(pattern: &str) -> Vec<Token> {
+    let mut tokens: Vec<Token> = Vec::new();
     let mut rest = pattern;
     while let Some(first) = rest.chars().next() {
         let end = match first {
@@ -51,10 +57,10 @@ pub(super) fn pieces(pattern: &str) -> Vec<Piece> {
         let until =
             |from: usize| rest[from..].find([':', '{', '<']).map_or(rest.len(), |at| from + at);
         let (kind, end) = end.unwrap_or_else(|| ("literal", until(first.len_utf8())));
-        pieces.push(Piece { kind, text: rest[..end].to_owned() });
+        tokens.push(Token { kind, text: rest[..end].to_owned() });
         rest = &rest[end..];
     }
-    pieces
+    tokens
 }
 
 #[cfg(test)]
@@ -69,18 +75,18 @@ mod tests {
             };
             prose(text).iter().map(show).collect::<String>()
         };
-        assert_eq!(shown("`a` is no `b`"), "[a] is no [b]");
+        assert_eq!(shown("`a` is not `b`"), "[a] is not [b]");
         assert_eq!(shown("a ` alone"), "a ` alone");
         assert_eq!(shown(""), "");
     }
 
     #[test]
-    fn a_pattern_is_nothing_but_its_pieces() {
+    fn the_tokens_of_a_pattern_are_the_pattern() {
         for pattern in ["session:{id}:x", "a:<uuid>", "{", "a{b", "<", "é:{é}", "::", ""] {
-            let pieces = pieces(pattern);
-            assert_eq!(pieces.iter().map(|it| it.text.as_str()).collect::<String>(), pattern);
+            let tokens = tokens(pattern);
+            assert_eq!(tokens.iter().map(|it| it.text.as_str()).collect::<String>(), pattern);
         }
-        let kinds: Vec<_> = pieces("v2_{a}:<b>").iter().map(|it| it.kind).collect();
+        let kinds: Vec<_> = tokens("v2_{a}:<b>").iter().map(|it| it.kind).collect();
         assert_eq!(kinds, ["literal", "param", "separator", "param"]);
     }
 }

@@ -1,8 +1,9 @@
 //! A definition, or an inferred group, with everything that the report says about it.
 
+use super::areas::class;
 use super::chart::{Quantiles, Range, Scale, Strip, per_cent};
-use super::page::{Anchors, class, counted};
-use super::prose::{Piece, Span, pieces, prose};
+use super::page::{Anchors, counted};
+use super::prose::{Span, Token, prose, tokens};
 use crate::render::subject::Subject;
 use crate::render::words;
 use crate::report::{Facts, Finding, Report, Severity};
@@ -16,7 +17,7 @@ pub(super) struct Row {
     id: String,
     name: String,
     schema: Option<String>,
-    pieces: Vec<Piece>,
+    tokens: Vec<Token>,
     lifecycle: &'static str,
     /// Short facts: lifecycle, declared type, owner, …
     badges: Vec<(&'static str, String)>,
@@ -34,9 +35,9 @@ pub(super) struct Row {
     flag: String,
     findings: Vec<(usize, Vec<Span>, &'static str)>,
     ttl: RowTtl,
-    types: Vec<Part>,
-    encodings: Vec<Part>,
-    /// Sizes, lengths, TTLs left, idle times, frequencies: what there is
+    types: Vec<Slice>,
+    encodings: Vec<Slice>,
+    /// Sizes, lengths, remaining TTLs, idle times, frequencies, as far as known
     quantiles: Vec<Quantiles>,
     sizes: Option<Sizes>,
     params: Vec<RowParam>,
@@ -52,7 +53,7 @@ struct RowTtl {
     declared: Option<String>,
     half: Option<String>,
     none: String,
-    /// Whether keys without a TTL are not what the schema asks for
+    /// Whether the schema declares a TTL that keys do not have
     none_is_wrong: bool,
     too_long: Option<String>,
     expired: Option<String>,
@@ -66,8 +67,9 @@ struct Sizes {
     max: String,
 }
 
+/// How many keys have one type, or one encoding.
 #[derive(Debug, Serialize)]
-struct Part {
+struct Slice {
     name: String,
     keys: String,
     share: String,
@@ -105,7 +107,7 @@ impl Row {
             id: anchors.of(subject),
             name: subject.name.to_owned(),
             schema: subject.definition.map(|it| it.schema.clone()),
-            pieces: pieces(subject.pattern),
+            tokens: tokens(subject.pattern),
             lifecycle: class(subject.lifecycle()),
             badges: badges(subject),
             keys: thousands(subject.keys()),
@@ -120,8 +122,8 @@ impl Row {
             flag: flag(errors, warnings),
             findings: findings(subject),
             ttl: ttl(facts),
-            types: parts(&facts.types),
-            encodings: parts(&facts.encodings),
+            types: slices(&facts.types),
+            encodings: slices(&facts.encodings),
             quantiles: quantiles(facts),
             sizes: facts.sizes.as_ref().filter(|it| !it.histogram.is_empty()).map(|sizes| Sizes {
                 range: Range::new(sizes, scale),
@@ -135,6 +137,10 @@ impl Row {
             derived: derived(subject),
             examples: examples(subject),
         }
+    }
+
+    pub(super) fn strip(&self) -> &Strip {
+        &self.ttl.strip
     }
 }
 
@@ -177,17 +183,17 @@ fn ttl(facts: &Facts) -> RowTtl {
 }
 
 /// Names with their keys, the most first.
-fn parts(counts: &BTreeMap<String, u64>) -> Vec<Part> {
+fn slices(counts: &BTreeMap<String, u64>) -> Vec<Slice> {
     let all = counts.values().sum();
     let mut counts: Vec<_> = counts.iter().filter(|(_, keys)| **keys > 0).collect();
     counts.sort_by_key(|(_, keys)| std::cmp::Reverse(**keys));
-    let part = |(name, keys): (&String, &u64)| Part {
+    let slice = |(name, keys): (&String, &u64)| Slice {
         name: name.clone(),
         keys: thousands(*keys),
         share: words::percent(words::share(*keys, all)),
         bar: per_cent(words::share(*keys, all)),
     };
-    counts.into_iter().map(part).collect()
+    counts.into_iter().map(slice).collect()
 }
 
 fn quantiles(facts: &Facts) -> Vec<Quantiles> {
@@ -195,7 +201,7 @@ fn quantiles(facts: &Facts) -> Vec<Quantiles> {
     let all = [
         ("Bytes", facts.sizes.as_ref(), words::size as fn(u64) -> String),
         ("Length", Some(&facts.lengths), thousands),
-        ("TTL left", Some(&facts.ttl.remaining), words::seconds),
+        ("Remaining TTL", Some(&facts.ttl.remaining), words::seconds),
         ("Idle for", facts.idle.as_ref(), words::seconds),
         ("Use (LFU)", facts.freq.as_ref(), thousands),
     ];

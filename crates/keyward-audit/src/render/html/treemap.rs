@@ -1,27 +1,9 @@
 //! Memory as areas: a squarified treemap (Bruls, Huizing, van Wijk 2000), laid out here, so that it is
 //! there without a script.
 
+use super::areas::Area;
+use crate::render::ink::{cut, visible, width};
 use serde::Serialize;
-
-/// What an area stands for.
-#[derive(Debug, Clone)]
-pub(super) struct Part {
-    pub(super) name: String,
-    pub(super) href: String,
-    /// The colour's name
-    pub(super) class: String,
-    pub(super) keys: u64,
-    pub(super) bytes: u64,
-    /// `208.0 MiB`
-    pub(super) size: String,
-    /// `28.6 %`
-    pub(super) share: String,
-    /// All that there is to say
-    pub(super) tip: String,
-    /// `1 error`
-    pub(super) flag: String,
-    pub(super) serious: bool,
-}
 
 /// Areas that fill a rectangle.
 #[derive(Debug, Serialize)]
@@ -31,6 +13,7 @@ pub(super) struct Treemap {
     tiles: Vec<Tile>,
 }
 
+/// An area's rectangle, and its label if there is room for one.
 #[derive(Debug, Serialize)]
 struct Tile {
     x: f64,
@@ -40,10 +23,15 @@ struct Tile {
     href: String,
     class: String,
     tip: String,
-    /// Lines that fit, each with its class and its y
+    name: String,
+    size: String,
+    share: String,
+    /// Whether the lines run from top to bottom
+    turned: bool,
     lines: Vec<Line>,
 }
 
+/// A line of a label; its place counts from the tile's corner.
 #[derive(Debug, Serialize)]
 struct Line {
     class: &'static str,
@@ -60,19 +48,25 @@ struct Rect {
     h: f64,
 }
 
-/// The columns of a character in the three sizes of text, generously.
+/// The pixels of a column in names and in what is below them, generously.
 const NAME: f64 = 8.0;
 const SIZE: f64 = 6.9;
 const PADDING: f64 = 8.0;
 
+/// The least height of a tile with a label.
+const LOW: f64 = 17.0;
+
+/// The fewest columns of a name that say something.
+const FEWEST: usize = 5;
+
 impl Treemap {
-    /// The parts in a rectangle; they have bytes, and those with the most come first.
-    pub(super) fn new(parts: &[Part], width: f64, height: f64) -> Self {
-        let all: f64 = parts.iter().map(|part| float(part.bytes)).sum();
-        let areas: Vec<f64> =
-            parts.iter().map(|part| float(part.bytes) / all * width * height).collect();
-        let rects = squarify(&areas, Rect { x: 0.0, y: 0.0, w: width, h: height });
-        let tiles = parts.iter().zip(rects).map(|(part, rect)| tile(part, rect)).collect();
+    /// The areas in a rectangle; they have bytes, and those with the most come first.
+    pub(super) fn new(areas: &[Area], width: f64, height: f64) -> Self {
+        let all: f64 = areas.iter().map(|area| float(area.bytes)).sum();
+        let pixels: Vec<f64> =
+            areas.iter().map(|area| float(area.bytes) / all * width * height).collect();
+        let rects = squarify(&pixels, Rect { x: 0.0, y: 0.0, w: width, h: height });
+        let tiles = areas.iter().zip(rects).map(|(area, rect)| Tile::new(area, rect)).collect();
         Treemap { width, height, tiles }
     }
 }
@@ -124,40 +118,46 @@ fn lay(row: &[f64], free: Rect, rects: &mut Vec<Rect>) -> Rect {
     }
 }
 
-fn tile(part: &Part, rect: Rect) -> Tile {
-    let Rect { x, y, w, h } = rect;
-    Tile {
-        x: rounded(x),
-        y: rounded(y),
-        w: rounded(w),
-        h: rounded(h),
-        href: part.href.clone(),
-        class: part.class.clone(),
-        tip: part.tip.clone(),
-        lines: lines(part, rect),
+impl Tile {
+    fn new(area: &Area, Rect { x, y, w, h }: Rect) -> Self {
+        let (mut lines, mut turned) = (label(area, w, h), false);
+        let shown = |lines: &[Line]| lines.first().map_or(0, |name| width(&name.text));
+        // A few characters in a narrow tile say less than a name from top to bottom.
+        if h > w && shown(&lines) < width(&area.name).min(12) {
+            let down = label(area, h, w);
+            if shown(&down) > shown(&lines) {
+                (lines, turned) = (down, true);
+            }
+        }
+        let [x, y, w, h] = [x, y, w, h].map(rounded);
+        let Area { name, href, class, size, share, tip, .. } = area.clone();
+        Tile { x, y, w, h, href, class, tip, name, size, share, turned, lines }
     }
 }
 
-/// As many lines as the tile has room for, from the most telling on.
-fn lines(part: &Part, Rect { x, y, w, h }: Rect) -> Vec<Line> {
+/// As many lines as there is room for, the name first; without a name there are none.
+fn label(area: &Area, w: f64, h: f64) -> Vec<Line> {
     let room = w - 2.0 * PADDING;
+    let name = fitting(&area.name, room / NAME);
+    if name.is_empty() || h < LOW {
+        return Vec::new();
+    }
     let mut lines = Vec::new();
-    let mut push = |class, below: f64, text: String| {
-        if h >= below + 6.0 && !text.is_empty() {
-            lines.push(Line { class, x: rounded(x + PADDING), y: rounded(y + below), text });
-        }
+    let mut push = |class, y: f64, text: String| {
+        lines.push(Line { class, x: PADDING, y: rounded(y), text });
     };
-    push("name", 19.0, fitting(&part.name, room / NAME));
-    let both = format!("{} · {}", part.size, part.share);
-    let chars = float(both.chars().count() as u64);
-    let size = if chars * SIZE <= room { both } else { part.size.clone() };
-    let fits = float(size.chars().count() as u64) * SIZE <= room;
-    push("size", 36.0, if fits { size } else { String::new() });
-    let fits = float(part.flag.chars().count() as u64 + 2) * SIZE <= room;
-    let (mark, class) = if part.serious { ("✗", "flag") } else { ("!", "flag mild") };
-    let flag =
-        if fits && !part.flag.is_empty() { format!("{mark} {}", part.flag) } else { String::new() };
-    push(class, 53.0, flag);
+    push("name", 19.0_f64.min(h / 2.0 + 4.5), name);
+    let fits = |text: &String| float(width(text) as u64) * SIZE <= room;
+    let sizes = [format!("{} · {}", area.size, area.share), area.size.clone()];
+    let flag = if area.serious { "✗" } else { "!" };
+    let flag = (!area.flag.is_empty()).then(|| format!("{flag} {}", area.flag));
+    let class = if area.serious { "flag" } else { "flag mild" };
+    if let Some(size) = sizes.into_iter().find(fits).filter(|_| h >= 42.0) {
+        push("size", 36.0, size);
+        if let Some(flag) = flag.filter(fits).filter(|_| h >= 59.0) {
+            push(class, 53.0, flag);
+        }
+    }
     lines
 }
 
@@ -167,15 +167,10 @@ fn lines(part: &Part, Rect { x, y, w, h }: Rect) -> Vec<Line> {
     clippy::cast_sign_loss,
     reason = "it is a few characters"
 )]
-fn fitting(name: &str, chars: f64) -> String {
-    let chars = chars.max(0.0) as usize;
-    if name.chars().count() <= chars {
-        return name.to_owned();
-    }
-    if chars < 6 {
-        return String::new();
-    }
-    name.chars().take(chars - 1).chain(['…']).collect()
+fn fitting(name: &str, columns: f64) -> String {
+    let columns = columns.max(0.0) as usize;
+    let name = visible(name);
+    if width(&name) > columns && columns < FEWEST { String::new() } else { cut(&name, columns) }
 }
 
 #[allow(clippy::cast_precision_loss, reason = "a pixel is coarser")]
@@ -215,5 +210,18 @@ mod tests {
     #[test]
     fn nothing_has_no_area() {
         assert!(Treemap::new(&[], 10.0, 10.0).tiles.is_empty());
+    }
+
+    #[test]
+    fn every_tile_with_room_has_a_label_and_no_label_is_longer_than_its_tile() {
+        let area = |name: &str, bytes| Area { name: name.to_owned(), bytes, ..Area::default() };
+        let narrow = Tile::new(&area("quota_used", 1), Rect { x: 0.0, y: 0.0, w: 30.0, h: 200.0 });
+        assert!(narrow.turned && narrow.lines[0].text == "quota_used", "{narrow:?}");
+        let low = Tile::new(&area("quota_used", 1), Rect { x: 0.0, y: 0.0, w: 200.0, h: 18.0 });
+        assert!(!low.turned && low.lines[0].text == "quota_used", "{low:?}");
+        let wide = Tile::new(&area("京都市:{id}", 1), Rect { x: 0.0, y: 0.0, w: 66.0, h: 60.0 });
+        assert_eq!(wide.lines[0].text, "京都…", "its characters are twice as wide");
+        let tiny = Tile::new(&area("quota_used", 1), Rect { x: 0.0, y: 0.0, w: 30.0, h: 40.0 });
+        assert!(tiny.lines.is_empty(), "{tiny:?}");
     }
 }

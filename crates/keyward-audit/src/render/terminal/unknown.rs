@@ -1,9 +1,9 @@
-//! Keys that no definition has, as patterns.
+//! Keys that no definition matches, as patterns.
 
 use super::Sheet;
 use super::definitions::kinds;
 use crate::mask::Masked;
-use crate::render::ink::{Look, cut, visible};
+use crate::render::ink::{Look, visible};
 use crate::render::table::{Cell, Side, Table};
 use crate::render::{spark, words};
 use crate::report::{Group, Report};
@@ -21,7 +21,7 @@ pub(super) fn write(report: &Report, sheet: &mut Sheet) {
     let keys = words::counted(unknown.keys, "key");
     let known = report.source.bytes.is_known();
     let size = unknown.bytes.map(|bytes| format!("; {}", words::size(bytes))).unwrap_or_default();
-    let more = format!("{keys} that no definition has, {share}{size}");
+    let more = format!("{keys} that no definition matches, {share}{size}");
     sheet.heading("unknown", &more);
     let mut table = Table::default().column("pattern", Side::Left).column("keys", Side::Right);
     if known {
@@ -52,7 +52,7 @@ pub(super) fn write(report: &Report, sheet: &mut Sheet) {
         sheet.line(&format!("and {patterns} with {}", words::counted(keys, "key")));
     }
     if report.counts.counts.leaves.is_approximate() {
-        let text = "there were too many different names to keep apart; these patterns are coarse";
+        let text = "too many different names to keep apart: these patterns are coarse";
         sheet.paragraph(("", "  "), Look::Dim, text);
     }
 }
@@ -70,8 +70,8 @@ fn below(group: &Group, sheet: &Sheet) -> Vec<String> {
     }
     let example = group.examples.first().filter(|example| **example != group.pattern);
     let line = |example: &Masked| {
-        let example = cut(&visible(example.as_str()), sheet.columns.saturating_sub(8));
-        format!("  {}", ink.on(Look::Dim, &format!("such as {example}")))
+        let example = format!("such as {}", visible(example.as_str()));
+        format!("  {}", ink.on(Look::Dim, &example))
     };
     example.map(line).into_iter().collect()
 }

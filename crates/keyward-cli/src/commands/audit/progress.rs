@@ -126,14 +126,14 @@ fn estimate(over: &AtomicBool, progress: &live::Progress) {
         thread::park_timeout(Duration::from_millis(100));
         let (since, before) = match begun {
             Some(begun) => begun,
-            // A scan that goes on has seen some.
+            // A resumed scan has already read some.
             None if keys() > 0 => *begun.insert((Instant::now(), keys())),
             None => continue,
         };
         let Some(left) = time_left(since.elapsed(), before, keys(), progress) else { continue };
         // If standard error is gone, there is nobody left to tell.
         let _ = complain(format_args!(
-            "about {} left: {} of {} keys so far\n",
+            "about {} left ({} of {} keys read)\n",
             left.human(),
             thousands(keys()),
             thousands(progress.expected.load(Ordering::Relaxed))

@@ -1,4 +1,4 @@
-//! A scan that is stopped, by Ctrl-C or by a server that is lost, and goes on later.
+//! A scan that is stopped, by Ctrl-C or a lost server, and resumed later.
 
 mod again;
 mod file;
@@ -12,7 +12,7 @@ use crate::today;
 use again::command;
 use file::{default_name, folder, write};
 use keyward_audit::live::{Error, is_url, shown};
-use keyward_audit::{Audit, ResumeError, ResumeFile, Salt, Stopped, Terms};
+use keyward_audit::{Audit, ResumeError, ResumeFile, Salt, Stopped, Terms, now};
 use keyward_fact::thousands;
 use keyward_schema::model::Date;
 use std::collections::BTreeMap;
@@ -20,9 +20,8 @@ use std::fs;
 use std::hash::{BuildHasher as _, Hasher as _, RandomState};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
-use std::time::SystemTime;
 
-/// What a scan is to go on from, and where it keeps what it has seen.
+/// What a scan resumes from, and where it saves its progress.
 #[derive(Debug)]
 pub(super) struct Session {
     /// The file that was named
@@ -69,7 +68,7 @@ impl Session {
         };
         if let Some(file) = file {
             session.today = today::parse(&file.today).ok_or_else(|| {
-                let why = "it names no day".to_owned();
+                let why = "it contains no date".to_owned();
                 session.refused(&ResumeError::Damaged { why })
             })?;
             session.secret = file.secret;
@@ -97,13 +96,13 @@ impl Session {
             audit.can_go_on(earlier).map_err(|error| self.refused(&error))?;
             let (keys, when) = (thousands(earlier.keys()), printable(&self.stopped_at));
             output.note(format_args!(
-                "{keys} keys were seen until {when}: going on, unless the server has changed since"
+                "resuming after {keys} keys, read until {when}, unless the server has changed since"
             ))?;
         }
         Ok(self.earlier.as_ref())
     }
 
-    /// Keeps what was seen, and says how to go on.
+    /// Saves what was seen, and says how to resume.
     pub(super) fn keep(&self, stopped: Stopped, url: &str) -> Failure {
         let (keys, expected) = (stopped.keys(), stopped.expected());
         let of =
@@ -111,14 +110,15 @@ impl Session {
         let how_far = format!("stopped after {}{of} keys", thousands(keys));
         match self.write(stopped, url) {
             Ok(path) => {
-                let failure = Failure::incomplete(format!("{how_far}: there is no report yet"));
+                let failure = Failure::incomplete(format!("{how_far}: no report was written yet"));
                 to_go_on(failure, url, &path)
             }
             Err(Unkept::Unknown) => {
-                Failure::incomplete(format!("{how_far}: there is no report")).help(Unkept::UNKNOWN)
+                Failure::incomplete(format!("{how_far}: no report was written"))
+                    .help(Unkept::UNKNOWN)
             }
             Err(Unkept::Unwritten(why)) => {
-                Failure::incomplete(format!("{how_far}, which are lost: {why}"))
+                Failure::incomplete(format!("{how_far}, and progress is lost: {why}"))
                     .help(Unkept::UNWRITTEN)
             }
         }
@@ -130,7 +130,7 @@ impl Session {
             Ok(path) => to_go_on(failure, url, &path),
             Err(Unkept::Unknown) => failure.help(Unkept::UNKNOWN),
             Err(Unkept::Unwritten(why)) => {
-                failure.help(format!("what was seen is lost: {why}; {}", Unkept::UNWRITTEN))
+                failure.help(format!("progress is lost: {why}; {}", Unkept::UNWRITTEN))
             }
         }
     }
@@ -152,10 +152,10 @@ impl Session {
     /// Why servers cannot be read on, where that is so.
     pub(super) fn cannot_go_on(&self, error: &Error) -> Option<Failure> {
         let path = self.path.as_ref().filter(|_| matches!(error, Error::NotResumable { .. }))?;
-        Some(Failure::incomplete(printable(&error.to_string())).help(anew(path)))
+        Some(Failure::incomplete(printable(&error.to_string())).help(start_again(path)))
     }
 
-    /// The report is written: there is nothing to go on from.
+    /// The report is written: there is nothing left to resume.
     pub(super) fn finish(&self, output: &Output) -> Result<()> {
         let Some(path) = self.path.as_ref().filter(|_| self.earlier.is_some()) else {
             return Ok(());
@@ -163,7 +163,7 @@ impl Session {
         if let Err(error) = fs::remove_file(path) {
             let why = crate::failure::why(&error);
             output.note(format_args!(
-                "cannot remove `{}`: {why}; the scan is complete, and nothing goes on from it",
+                "cannot remove `{}`: {why}; the scan is complete, and the file is no longer needed",
                 path.display()
             ))?;
         }
@@ -184,17 +184,17 @@ enum Unkept {
 }
 
 impl Unkept {
-    const UNKNOWN: &str = "audit again: the scan cannot go on later, because the server denies INFO, by which \
-                           it would be known again";
-    const UNWRITTEN: &str = "name another file by `--resume FILE`";
+    const UNKNOWN: &str = "start again: the scan cannot be resumed, because the server denies INFO, which \
+                           identifies it";
+    const UNWRITTEN: &str = "choose another file with `--resume FILE`";
 }
 
-/// Says by which command the scan goes on.
+/// Adds the command that resumes the scan.
 fn to_go_on(failure: Failure, url: &str, path: &Path) -> Failure {
     let (command, hidden) = command(url, path);
-    let failure = failure.help(format!("to go on: {command}"));
+    let failure = failure.help(format!("to resume: {command}"));
     if hidden {
-        failure.help("`…` stands for the password or the salt, which are not kept")
+        failure.help("replace `…` with the password or the salt, which are not saved")
     } else {
         failure
     }
@@ -204,7 +204,7 @@ pub(super) fn url(args: &Args) -> Option<&str> {
     args.source.to_str().filter(|source| is_url(source))
 }
 
-/// Whether a scan can be stopped and go on later: what was listed is gone, and a snapshot has no cursor.
+/// Whether a scan can be stopped and resumed: what was listed is gone, and a snapshot has no cursor.
 pub(super) fn is_resumable(args: &Args) -> bool {
     let listed = matches!(args.form.format, AuditFormat::Jsonl | AuditFormat::Csv);
     url(args).is_some() && args.live.via == LiveVia::Scan && !listed
@@ -212,15 +212,15 @@ pub(super) fn is_resumable(args: &Args) -> bool {
 
 fn refuse_others(args: &Args) -> Result<()> {
     let why = if url(args).is_none() {
-        "a file is read anew: only the scan of a server can go on where it was stopped"
+        "`--resume` does not work with a file: only the scan of a server can be resumed"
     } else if args.live.via == LiveVia::Snapshot {
-        "a snapshot is read anew: only a scan can go on where it was stopped"
+        "`--resume` does not work with `--via snapshot`: only a scan can be resumed"
     } else if !is_resumable(args) {
-        "a list of every key is written anew: only a report can go on where it was stopped"
+        "`--resume` does not work with a list of every key: only a report can be resumed"
     } else {
         return Ok(());
     };
-    Err(Failure::new(why).help("leave `--resume` away"))
+    Err(Failure::new(why).help("remove `--resume`"))
 }
 
 /// What must be the same for both halves.
@@ -254,7 +254,10 @@ fn read(path: &Path, terms: &Terms, output: &Output) -> Result<Option<ResumeFile
         Ok(text) => text,
         Err(error) if error.kind() == ErrorKind::NotFound => {
             check_writable(path)?;
-            output.note(format_args!("there is no `{}`: the scan begins anew", path.display()))?;
+            output.note(format_args!(
+                "`{}` does not exist: the scan starts from the beginning",
+                path.display()
+            ))?;
             return Ok(None);
         }
         Err(error) => return Err(Failure::file("read", path, &error)),
@@ -273,32 +276,28 @@ fn check_writable(path: &Path) -> Result<()> {
 
 fn refused(path: &Path, error: &ResumeError) -> Failure {
     let why = printable(&error.to_string());
-    let failure = Failure::new(format!("cannot go on from `{}`: {why}", path.display()));
+    let failure = Failure::new(format!("cannot resume from `{}`: {why}", path.display()));
     let failure = error.help().into_iter().fold(failure, Failure::help);
     match error {
         // Who knows what it is.
-        ResumeError::Damaged { .. } => failure.help("to begin anew, name a file that is not there"),
-        _ => failure.help(anew(path)),
+        ResumeError::Damaged { .. } => {
+            failure.help("to start again, choose a file that does not exist")
+        }
+        _ => failure.help(start_again(path)),
     }
 }
 
-fn anew(path: &Path) -> String {
-    format!("to begin anew, remove `{}`", path.display())
+fn start_again(path: &Path) -> String {
+    format!("to start again, delete `{}`", path.display())
 }
 
-/// Somebody who was stopped here perhaps wants to go on.
+/// A user who was stopped here may want to resume.
 fn hint(path: &Path, output: &Output) -> Result<()> {
     if path.exists() {
         let path = path.display();
-        output.note(format_args!("`--resume {path}` would go on with a scan that was stopped"))?;
+        output.note(format_args!("`--resume {path}` would resume a scan that was stopped"))?;
     }
     Ok(())
-}
-
-/// In milliseconds since 1970; the run may have begun hours ago.
-fn now() -> u64 {
-    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
-    u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
 }
 
 /// As good as the random numbers that the standard library takes for its own hash tables.

@@ -55,8 +55,8 @@ fn rendered(report: &Report, form: &AuditForm, places: &Places, output: &Output)
         AuditFormat::Github => render::github(report, &place),
         AuditFormat::Sarif => render::sarif(report, &place),
         AuditFormat::Jsonl | AuditFormat::Csv => {
-            let failure = Failure::new("a report does not list every key");
-            return Err(failure.help("audit the source again"));
+            let failure = Failure::new("a report does not contain every key");
+            return Err(failure.help("audit the source again with this format"));
         }
     })
 }

@@ -8,7 +8,7 @@ use crate::failure::{Failure, Result, why};
 use crate::interrupt;
 use crate::output::{Output, printable};
 use crate::settings::Settings;
-use keyward_audit::{Audit, Reading, Report};
+use keyward_audit::{Audit, ReadOptions, Report};
 use keyward_rdb::{Error, ErrorKind, Reader};
 use std::io::{self, IsTerminal as _};
 use std::num::NonZero;
@@ -30,8 +30,8 @@ pub(super) fn read(
         return super::live::read(audit, url, args, settings, session, (list, output));
     }
     if let Some(option) = args.live.given().next() {
-        let failure = Failure::new(format!("`{option}` is for servers, and this is not one"));
-        return Err(failure.help("leave it away, or name a server: `redis://host:6379`"));
+        let failure = Failure::new(format!("`{option}` applies to servers only"));
+        return Err(failure.help("remove it, or name a server: `redis://host:6379`"));
     }
     if args.source == "-" {
         if io::stdin().is_terminal() {
@@ -55,7 +55,7 @@ pub(super) fn read(
 fn refuse_server(path: &Path, name: &str) -> Result<()> {
     match name.rsplit_once('@') {
         Some((_, host)) if !path.exists() => {
-            let failure = Failure::new(format!("there is no file `…@{}`", printable(host)));
+            let failure = Failure::new(format!("no such file: `…@{}`", printable(host)));
             Err(failure.help("to audit a server, write `redis://user:password@host:6379`"))
         }
         _ => Ok(()),
@@ -77,7 +77,7 @@ fn snapshot(
         std::ops::ControlFlow::Continue(())
     };
     let threads = available_parallelism().map_or(1, usize::from).min(MOST_THREADS);
-    let reading = Reading {
+    let reading = ReadOptions {
         threads: NonZero::new(threads).unwrap_or(NonZero::<usize>::MIN),
         clock: args.now,
         now: settings.now,
@@ -89,12 +89,13 @@ fn snapshot(
     read.map_err(|error| refused(name, &error))
 }
 
-/// What is said when reading is stopped that cannot go on later.
+/// The failure of a source that was stopped and cannot be resumed.
 pub(super) fn stopped(name: &str, list: Option<&List>) -> Failure {
-    let failure =
-        Failure::incomplete(format!("stopped before all of `{name}` was read: there is no report"));
+    let failure = Failure::incomplete(format!(
+        "stopped before all of `{name}` was read: no report was written"
+    ));
     match list {
-        Some(_) => failure.help("throw away what was listed: it is not all of it"),
+        Some(_) => failure.help("discard the list: it is incomplete"),
         None => failure,
     }
 }
@@ -110,8 +111,10 @@ fn refused(name: &str, error: &Error) -> Failure {
     };
     let help = match error.kind() {
         ErrorKind::NotRdb { .. } => "`redis-cli --rdb dump.rdb` saves a snapshot",
-        ErrorKind::Truncated => "it was perhaps copied while it was being written: copy it again",
-        _ => "`redis-check-rdb` says what the server makes of it",
+        ErrorKind::Truncated => {
+            "it may have been copied while the server was writing it: copy it again"
+        }
+        _ => "check the file with `redis-check-rdb`",
     };
     Failure::incomplete(failure).help(help)
 }

@@ -43,8 +43,8 @@ pub(super) fn targets(
         wanted = Language::ALL.map(What::Code).into();
     }
     if args.spring && !wanted.contains(&What::Code(Language::Java)) {
-        return Err(Failure::new("`--spring` adds to Java, and Java is not generated")
-            .help("add it: `--lang java`"));
+        return Err(Failure::new("`--spring` requires Java, which is not generated")
+            .help("add `--lang java`"));
     }
     let apart = wanted.iter().filter(|what| matches!(what, What::Code(_))).count() > 1;
     let beside = path.parent().unwrap_or(Path::new(""));

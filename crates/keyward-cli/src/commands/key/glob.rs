@@ -52,8 +52,8 @@ fn selected<'a>(
         .map(|(_, definition)| definition)
         .collect();
     if definitions.is_empty() {
-        return Err(Failure::new("no definition is in all of these")
-            .help("ask for one at a time: `--group`, `--lifecycle`, `--owner`"));
+        return Err(Failure::new("no definition matches all of these options")
+            .help("use `--group`, `--lifecycle` or `--owner` alone"));
     }
     Ok(definitions)
 }

@@ -52,7 +52,7 @@ pub(super) fn bound(schemas: &[Schema], bindings: &[Binding]) -> Result<Vec<Keys
         return Err(Failure::new(format!("no prefix has a parameter `{}`", wrong.param)).one_of(
             &wrong.param,
             all.iter().map(String::as_str),
-            "values for the pattern's own parameters follow the definition",
+            "write values for the pattern's own parameters after the definition",
         ));
     }
     let bind = |schema: &Schema| {
@@ -90,7 +90,7 @@ pub(super) fn named<'a>(name: &str, keyspaces: &'a [Keyspace]) -> Result<Definit
             ))
         }
         _ => Err(Failure::new(format!("{} schemas define `{name}`", found.len()))
-            .help("name one of them with `--schema`")),
+            .help("choose one of them with `--schema`")),
     }
 }
 
@@ -108,7 +108,7 @@ fn refused(
         BuildErrorKind::Missing => failure.help(usage()),
         BuildErrorKind::Unknown if typed.binds(&error.param) => {
             Failure::new(format!("`{}` is given twice", error.param))
-                .help("it is a parameter of the prefix: leave it to `--bind`")
+                .help("it is a parameter of the prefix: give it only with `--bind`")
         }
         BuildErrorKind::Unknown => {
             let names = definition.params().iter().map(|(name, _)| name.as_str());

@@ -34,7 +34,7 @@ pub(super) fn run(
         return from_standard_input(answerer, output);
     }
     if keys.contains(&&b"-"[..]) {
-        return Err(Failure::new("`-` stands for standard input, and takes no keys beside it"));
+        return Err(Failure::new("`-` means standard input and cannot be combined with keys"));
     }
     let mut unknown = false;
     for key in keys {
@@ -67,7 +67,7 @@ pub(super) fn run(
 
 fn from_standard_input(answerer: Answerer, output: &Output) -> Result<Verdict> {
     if io::stdin().is_terminal() {
-        output.note("reading keys from standard input, one a line; end with Ctrl-D")?;
+        output.note("reading keys from standard input, one per line; end with Ctrl-D")?;
     }
     let start = Instant::now();
     let workers = available_parallelism().map_or(1, usize::from).min(8);
@@ -79,13 +79,13 @@ fn from_standard_input(answerer: Answerer, output: &Output) -> Result<Verdict> {
             }
             Stopped::LongLine => {
                 let limit = Size::from_bytes(MAX_LINE as u64).human();
-                Failure::new(format!("a line of standard input has more than {limit}"))
-                    .help("give it keys, one a line: `redis-cli --scan | keyward key parse -`")
+                Failure::new(format!("a line of standard input is longer than {limit}"))
+                    .help("pass keys, one per line: `redis-cli --scan | keyward key parse -`")
             }
         })?;
     if keys == 0 {
         return Err(Failure::new("nothing was parsed: standard input is empty")
-            .help("give it keys, one a line: `redis-cli --scan | keyward key parse -`"));
+            .help("pass keys, one per line: `redis-cli --scan | keyward key parse -`"));
     }
     output.detail(format_args!(
         "{} keys, {} unknown, in {} ms",

@@ -49,18 +49,18 @@ impl Expected {
         }
     }
 
-    /// How it is called in a message: `… is no uint`.
+    /// Its name in a message, after "is not": `a uint`.
     pub fn name(&self) -> String {
         match self {
-            Expected::Anything => "value".to_owned(),
+            Expected::Anything => "a value".to_owned(),
             Expected::Text => "UTF-8 text".to_owned(),
-            Expected::Int => "int".to_owned(),
-            Expected::Uint => "uint".to_owned(),
-            Expected::Float => "float".to_owned(),
+            Expected::Int => "an int".to_owned(),
+            Expected::Uint => "a uint".to_owned(),
+            Expected::Float => "a float".to_owned(),
             Expected::Bool => "`true` or `false`".to_owned(),
-            Expected::Uuid => "uuid".to_owned(),
-            Expected::Timestamp => "timestamp (RFC 3339)".to_owned(),
-            Expected::Date => "date".to_owned(),
+            Expected::Uuid => "a uuid".to_owned(),
+            Expected::Timestamp => "a timestamp (RFC 3339)".to_owned(),
+            Expected::Date => "a date (YYYY-MM-DD)".to_owned(),
             Expected::OneOf(words) => {
                 let words: Vec<String> = words
                     .iter()
@@ -68,10 +68,10 @@ impl Expected {
                     .collect();
                 match words.as_slice() {
                     [only] => only.clone(),
-                    _ => format!("word out of {}", words.join(", ")),
+                    _ => format!("one of {}", words.join(", ")),
                 }
             }
-            Expected::Json { opening: Some(_) } => "JSON array".to_owned(),
+            Expected::Json { opening: Some(_) } => "a JSON array".to_owned(),
             Expected::Json { opening: None } => "JSON".to_owned(),
             Expected::Zstd => "JSON compressed with zstd".to_owned(),
         }

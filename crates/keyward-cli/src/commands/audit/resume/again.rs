@@ -1,10 +1,10 @@
-//! The command by which a scan goes on.
+//! The command that resumes a scan.
 
 use crate::output::printable;
 use keyward_audit::live::shown;
 use std::path::Path;
 
-/// The command that goes on, and whether something in it is hidden.
+/// The command that resumes, and whether something in it is hidden.
 pub(super) fn command(url: &str, path: &Path) -> (String, bool) {
     let args = std::env::args_os().skip(1).map(|arg| arg.to_string_lossy().into_owned());
     again(&args.collect::<Vec<_>>(), url, &path.to_string_lossy())
