@@ -4,7 +4,7 @@
 
 use keyward_audit::live::{Counts, Resume, ResumeShard};
 use keyward_audit::render::{self, Shown};
-use keyward_audit::{Audit, Options, Reading, Report, ResumeFile, Salt, Subject, Terms, merge};
+use keyward_audit::{Audit, Options, ReadOptions, Report, ResumeFile, Salt, Subject, Terms, merge};
 use keyward_rdb::Reader;
 use keyward_schema::Style;
 use libfuzzer_sys::fuzz_target;
@@ -39,7 +39,7 @@ static SEED: LazyLock<Seed> = LazyLock::new(|| {
     let options = Options { salt: Salt::of("s"), ..Options::default() };
     let audit = Arc::new(Audit::new(vec![Subject::new(schema)], &options));
     let report = audit
-        .read(Reader::from_slice(&snapshot()), "10.0.0.7:6379", Reading::default())
+        .read(Reader::from_slice(&snapshot()), "10.0.0.7:6379", ReadOptions::default())
         .expect("the snapshot is sound");
     let shard = ResumeShard {
         name: "10.0.0.7:6379".to_owned(),

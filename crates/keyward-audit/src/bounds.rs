@@ -31,7 +31,14 @@ pub(crate) fn is_sound(report: &Report) -> bool {
     let groups = report.unknown.iter().chain(&report.groups).flat_map(|it| facts(&it.facts));
     let shards = report.source.shards.iter().flat_map(|it| [it.keys_seen, it.dbsize.unwrap_or(0)]);
     let foreign = report.foreign.iter().flat_map(|it| [it.keys, it.bytes.unwrap_or(0)]);
-    let findings = report.findings.iter().flat_map(|it| [it.count, it.of, it.bytes.unwrap_or(0)]);
+    let findings = report.findings.iter().flat_map(|it| {
+        let unresolved = it.unresolved.unwrap_or_default();
+        [it.count, it.of, it.bytes.unwrap_or(0)].into_iter().chain([
+            unresolved.not_a_key,
+            unresolved.elsewhere,
+            unresolved.missing,
+        ])
+    });
     let singles = [summary.keys, summary.judged, summary.compliant, summary.expired];
     let own = (singles.into_iter())
         .chain(summary.bytes)

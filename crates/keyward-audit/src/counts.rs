@@ -7,12 +7,14 @@
 mod definition;
 mod keys;
 mod ranked;
+mod references;
 mod server;
 
 pub(crate) use definition::{Broken, DefinitionCounts};
 pub use keys::TTL_BOUNDS;
 pub(crate) use keys::{KeyCounts, stored_type};
 pub(crate) use ranked::{Biggest, Detail, Example, Examples, Ranked};
+pub(crate) use references::{Pool, References, Referrer};
 pub(crate) use server::{Got, Memory, ServerCounts};
 
 use crate::leaves::Leaves;
@@ -43,8 +45,12 @@ pub struct Counts {
     pub(crate) old_names: Vec<Vec<Broken>>,
     /// By schema and other software
     pub(crate) foreign: Vec<Vec<Amount>>,
-    /// By join, both samples
+    /// By former name that is compared, the entities under both names
     pub(crate) joins: Vec<(Rare, Rare)>,
+    /// What references may name
+    pub(crate) pools: Vec<Pool>,
+    /// By reference, the values that were seen
+    pub(crate) references: Vec<References>,
     /// Keys that nobody declared
     pub(crate) leaves: Leaves,
 }
@@ -86,6 +92,8 @@ impl Counts {
             old_names: schemas().map(|it| vec![Broken::default(); it.old_names.len()]).collect(),
             foreign: schemas().map(|it| vec![Amount::default(); it.foreign.len()]).collect(),
             joins: vec![Default::default(); outline.joins.len()],
+            pools: vec![Pool::default(); outline.pools],
+            references: vec![References::default(); outline.references.len()],
             ..Counts::default()
         }
     }
@@ -115,7 +123,18 @@ impl Counts {
             left.merge(&other_left);
             right.merge(&other_right);
         }
+        self.pools.iter_mut().zip(&other.pools).for_each(|(ours, theirs)| ours.merge(theirs));
+        let references = self.references.iter_mut().zip(other.references);
+        references.for_each(|(ours, theirs)| ours.merge(theirs));
         self.leaves.merge(other.leaves);
+    }
+
+    /// Looks references up among the keys that were seen.
+    pub(crate) fn resolve(&mut self, outline: &Outline) {
+        self.pools.iter_mut().for_each(Pool::tidy);
+        for (references, outlined) in self.references.iter_mut().zip(&outline.references) {
+            references.settle(&self.pools, &outlined.pools);
+        }
     }
 
     /// Keys of other software.
@@ -128,6 +147,9 @@ impl Counts {
         let schemas = || outline.schemas.iter();
         let is_shaped = self.definitions.len() == outline.definitions.len()
             && self.joins.len() == outline.joins.len()
+            && self.pools.len() == outline.pools
+            && self.references.len() == outline.references.len()
+            && self.references.iter().all(|it| it.fits(outline.pools))
             && self.old_names.iter().map(Vec::len).eq(schemas().map(|it| it.old_names.len()))
             && self.foreign.iter().map(Vec::len).eq(schemas().map(|it| it.foreign.len()))
             && self.server.fits(&outline.schemas);
@@ -216,6 +238,8 @@ impl Counted {
     fn forget_salt(&mut self) {
         self.outline.salt = None;
         self.counts.joins.iter_mut().for_each(|join| *join = Default::default());
+        self.counts.pools.iter_mut().for_each(|pool| *pool = Pool::default());
+        self.counts.references.iter_mut().for_each(|it| *it = References::default());
         self.counts.leaves.forget_salt();
     }
 }

@@ -23,14 +23,15 @@ const MOST_GROUPS: usize = 200;
 const APPROXIMATE: &str = "there are too many patterns of undeclared keys to keep them apart: some were put \
                            together, and which ones depends on the order of the keys";
 const SELECTIVE: &str = "only some definitions were asked for: all other keys are left out";
-const SALTS: &str = "the reports were masked with different salts: whether what keys refer to is there, and which \
-                     entities have two names, was not compared";
+const SALTS: &str = "the reports were masked with different salts: whether the keys that keys refer to exist, and \
+                     which entities have two names, was not checked";
 const TEXTS: &str = "the schemas of the reports differ, though not in what is counted: where their rules differ, \
                      keys were judged by different ones";
 
 impl Report {
     /// The report of what was counted. `created_at` is RFC 3339.
-    pub(crate) fn new(counted: Counted, created_at: String) -> Report {
+    pub(crate) fn new(mut counted: Counted, created_at: String) -> Report {
+        counted.counts.resolve(&counted.outline);
         let Counted { outline, counts } = &counted;
         let mut source = Source::of(&counts.sources);
         let groups = counts.leaves.groups(outline.revealed);

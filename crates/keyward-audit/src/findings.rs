@@ -111,6 +111,8 @@ fn finding(rule: Rule, severity: Severity, case: &Case<'_>, count: u64, of: u64)
         share,
         bytes: None,
         message: format!("{}: {numbers}", wording.what),
+        details: Vec::new(),
+        unresolved: None,
         help: wording.help,
         examples: Vec::new(),
         sampled: false,

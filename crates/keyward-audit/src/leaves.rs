@@ -15,12 +15,13 @@ mod groups;
 mod near;
 
 pub(crate) use groups::Group;
-pub(crate) use near::{Near, Parting};
+pub(crate) use near::{Near, Stranger};
 
 use crate::counts::{Amount, Example, Examples, KeyCounts};
 use crate::hash::Salt;
 use crate::mask::Mask;
 use crate::segment::{self, REST, any_word, is_word, look, segments};
+use keyward_fact::{Fact, KeyType};
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -92,9 +93,9 @@ pub(crate) struct Leaf {
     pub(crate) examples: Examples,
     /// The key that comes first in the salted order, as it is: until its neighbour was looked for
     #[serde(skip)]
-    first: Option<(u64, Box<[u8]>)>,
+    first: Option<(u64, (Box<[u8]>, KeyType))>,
     /// The neighbour of that key, with its place in the order
-    near: Option<(u64, Option<Near>)>,
+    near: Option<(u64, Stranger)>,
 }
 
 impl Leaves {
@@ -189,11 +190,12 @@ impl Leaves {
 
 impl Leaf {
     /// Keeps a key as an example, if it is one.
-    pub(crate) fn exemplify(&mut self, key: &[u8], order: u64, mask: &Mask) {
+    pub(crate) fn exemplify(&mut self, fact: &Fact<'_>, order: u64, mask: &Mask) {
         if self.examples.want(order) {
-            self.examples.add(Example { order, key: mask.unknown(key), detail: None });
+            self.examples.add(Example { order, key: mask.unknown(fact.key), detail: None });
             if self.first.as_ref().is_none_or(|(known, _)| order < *known) {
-                self.first = Some((order, key[..key.len().min(LONGEST)].into()));
+                let key = &fact.key[..fact.key.len().min(LONGEST)];
+                self.first = Some((order, (key.into(), fact.key_type.clone())));
             }
         }
     }

@@ -43,7 +43,7 @@ pub use merge::{MergeError, merge};
 pub use observe::Observer;
 pub use outline::Outline;
 pub use plan::{Audit, Options, Subject};
-pub use rdb::Reading;
+pub use rdb::ReadOptions;
 pub use report::Report;
 pub use resume::{Outcome, ResumeError, ResumeFile, Stopped, Terms, fingerprint};
 pub use settings::ServerFacts;

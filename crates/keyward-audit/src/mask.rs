@@ -201,7 +201,7 @@ impl Mask {
             let (inside, separator) = segment::split_separator(segment);
             match str::from_utf8(inside) {
                 Ok(word) if self.declares(word) => text.push_str(word),
-                _ => segment::pieces(inside).iter().for_each(|piece| self.piece(*piece, &mut text)),
+                _ => segment::tokens(inside).iter().for_each(|token| self.token(*token, &mut text)),
             }
             text.extend(separator.iter().map(|byte| char::from(*byte)));
         }
@@ -211,11 +211,11 @@ impl Mask {
         Masked(text.into())
     }
 
-    fn piece(&self, piece: segment::Piece<'_>, text: &mut String) {
-        let is_joint = piece.bytes.iter().all(|byte| !byte.is_ascii_alphanumeric());
-        match (piece.kind, str::from_utf8(piece.bytes)) {
+    fn token(&self, token: segment::Token<'_>, text: &mut String) {
+        let is_joint = token.bytes.iter().all(|byte| !byte.is_ascii_alphanumeric());
+        match (token.kind, str::from_utf8(token.bytes)) {
             (Kind::Literal, Ok(word)) if is_joint || self.declares(word) => text.push_str(word),
-            (kind, _) => self.mark(kind.word(), piece.bytes, text),
+            (kind, _) => self.mark(kind.word(), token.bytes, text),
         }
     }
 

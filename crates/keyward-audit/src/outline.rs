@@ -5,6 +5,7 @@
 
 use crate::report::Severity;
 use keyward_rules::Rule;
+use keyward_rules::judge::Target;
 use serde::{Deserialize, Serialize};
 
 /// What is counted.
@@ -23,7 +24,11 @@ pub struct Outline {
     pub(crate) schemas: Vec<OutlinedSchema>,
     /// The definitions of all schemas, one schema after the other
     pub(crate) definitions: Vec<OutlinedDefinition>,
+    /// Former names whose entities are looked for under the new name too
     pub(crate) joins: Vec<OutlinedJoin>,
+    /// How many sets of names references are looked up in
+    pub(crate) pools: usize,
+    pub(crate) references: Vec<OutlinedReference>,
 }
 
 /// A schema.
@@ -112,14 +117,25 @@ pub(crate) struct Slot {
     pub(crate) detail: Option<String>,
 }
 
-/// Two samples that are compared.
+/// A former name whose entities are looked for under the new name too.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct OutlinedJoin {
-    pub(crate) rule: Rule,
     pub(crate) severity: Severity,
     /// The definition whose keys are judged
     pub(crate) definition: usize,
     pub(crate) subject: String,
+}
+
+/// A value that is declared to name keys of other definitions.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct OutlinedReference {
+    pub(crate) severity: Severity,
+    /// The definition whose keys are judged
+    pub(crate) definition: usize,
+    pub(crate) subject: String,
+    pub(crate) target: Target,
+    /// The sets of names that it is declared to be in
+    pub(crate) pools: Vec<usize>,
 }
 
 impl Outline {
@@ -140,8 +156,10 @@ impl Outline {
             let mut bare = outline.clone();
             bare.weigh(|severity| *severity = None);
             bare.joins.iter_mut().for_each(|join| join.severity = Severity::Warning);
+            bare.references.iter_mut().for_each(|it| it.severity = Severity::Warning);
             bare.schemas.iter_mut().for_each(|schema| schema.path = None);
-            (bare.selective, bare.schemas, bare.definitions, bare.joins)
+            let compared = (bare.joins, bare.pools, bare.references);
+            (bare.selective, bare.schemas, bare.definitions, compared)
         };
         bare(self) == bare(other)
     }
@@ -160,6 +178,9 @@ impl Outline {
             *ours = [*ours, theirs.next().flatten()].into_iter().flatten().min();
         });
         for (ours, theirs) in self.joins.iter_mut().zip(&other.joins) {
+            ours.severity = ours.severity.min(theirs.severity);
+        }
+        for (ours, theirs) in self.references.iter_mut().zip(&other.references) {
             ours.severity = ours.severity.min(theirs.severity);
         }
         for (ours, theirs) in self.schemas.iter_mut().zip(other.schemas) {
@@ -187,12 +208,14 @@ impl Outline {
     pub(crate) fn check(&self) -> Result<(), &'static str> {
         let old_names = self.schemas.iter().flat_map(|schema| &schema.old_names);
         let mut definitions = (self.joins.iter().map(|join| join.definition))
+            .chain(self.references.iter().map(|it| it.definition))
             .chain(old_names.filter_map(|old| old.definition));
-        let mut rules = (self.joins.iter().map(|join| join.rule))
-            .chain(self.definitions.iter().flat_map(|it| &it.slots).map(|slot| slot.rule));
+        let mut rules = self.definitions.iter().flat_map(|it| &it.slots).map(|slot| slot.rule);
+        let mut pools = self.references.iter().flat_map(|it| &it.pools);
         let is_whole = definitions.all(|number| number < self.definitions.len())
             && self.definitions.iter().all(|it| it.schema < self.schemas.len())
             && self.definitions.iter().all(|it| it.slots.len() >= 2 * it.params.len())
+            && pools.all(|pool| *pool < self.pools)
             && rules.all(Rule::is_live);
         if is_whole { Ok(()) } else { Err("its outline refers to what it does not list") }
     }

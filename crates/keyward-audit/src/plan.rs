@@ -2,15 +2,16 @@
 
 mod definition;
 mod joins;
+mod references;
 mod space;
 
-pub(crate) use definition::{Limit, Planned, Stored, slots};
-pub(crate) use joins::{Joins, PlannedJoin, Side};
+pub(crate) use definition::{Planned, slots};
+pub(crate) use references::{Names, PlannedReference};
 use space::Beginning;
 pub(crate) use space::{Class, Space};
 
 use crate::hash::Salt;
-use crate::mask::Mask;
+use crate::mask::{Mask, Masked};
 use crate::outline::{Outline, OutlinedDefinition, OutlinedForeign, OutlinedParam, OutlinedSchema};
 use crate::report::Severity;
 use crate::settings;
@@ -50,7 +51,9 @@ pub struct Audit {
     pub(crate) spaces: Vec<Space>,
     /// The definitions of all schemas, one schema after the other
     pub(crate) definitions: Vec<Planned>,
-    pub(crate) joins: Vec<PlannedJoin>,
+    pub(crate) references: Vec<PlannedReference>,
+    /// The pool of keys that belong to no definition, where references are looked up in it
+    pub(crate) others: Option<usize>,
     pub(crate) mask: Mask,
     pub(crate) top: usize,
     /// Whether only some definitions are looked at
@@ -138,14 +141,19 @@ impl Audit {
             keyspaces,
             spaces: Vec::new(),
             definitions: Vec::new(),
-            joins: Vec::new(),
+            references: Vec::new(),
+            others: None,
             top: options.top,
             selective,
         };
         for (number, path) in paths.into_iter().enumerate() {
             audit.add_schema(number, path, options);
         }
-        Joins::plan(&mut audit);
+        references::plan(&mut audit);
+        joins::plan(&mut audit);
+        for (planned, outlined) in audit.definitions.iter_mut().zip(&audit.outline.definitions) {
+            planned.decide_show(&outlined.slots);
+        }
         audit
     }
 
@@ -165,9 +173,9 @@ impl Audit {
             old_names,
             foreign: if self.selective { Vec::new() } else { foreign.collect() },
             settings: if self.selective { Vec::new() } else { settings::wanted(schema) },
-            server_setting: weight(live.severity(Rule::ServerSetting, None)),
+            server_setting: Severity::of(live.severity(Rule::ServerSetting, None)),
             memory: schema.alerts.memory.as_ref().map(|alert| alert.value),
-            memory_high: weight(live.severity(Rule::MemoryHigh, None)),
+            memory_high: Severity::of(live.severity(Rule::MemoryHigh, None)),
         });
         let prefix = schema.keyspace.prefix.as_ref().map_or("", |prefix| prefix.as_str());
         for (definition, compiled) in schema.keys.iter().zip(keyspace.definitions()) {
@@ -242,6 +250,19 @@ impl Audit {
         Class::Unknown
     }
 
+    /// A key of a class, masked.
+    pub(crate) fn masked(&self, class: Class, key: &[u8], places: &[Range<usize>]) -> Masked {
+        match class {
+            Class::Defined(number) => {
+                self.mask.defined(key, places, &self.definitions[number].masked)
+            }
+            Class::Old { space, rename } => {
+                self.mask.defined(key, places, &self.spaces[space].renames[rename].params)
+            }
+            _ => self.mask.unknown(key),
+        }
+    }
+
     /// The schema and the definition of a planned one.
     pub(crate) fn declared(&self, planned: &Planned) -> (&Schema, &Definition) {
         let schema = &self.schemas[planned.schema];
@@ -249,16 +270,7 @@ impl Audit {
     }
 }
 
-/// A rule's severity in a report; `None` where it is off.
-pub(crate) fn weight(severity: RuleSeverity) -> Option<Severity> {
-    match severity {
-        RuleSeverity::Error => Some(Severity::Error),
-        RuleSeverity::Warn => Some(Severity::Warning),
-        RuleSeverity::Off => None,
-    }
-}
-
 /// How serious something is that several schemas judge.
 fn strictest(severities: impl Iterator<Item = RuleSeverity>) -> Option<Severity> {
-    severities.max().and_then(weight)
+    severities.max().and_then(Severity::of)
 }

@@ -13,9 +13,9 @@ use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// How many hashes are kept.
-const KEPT: usize = 1024;
+pub(crate) const KEPT: usize = 1024;
 /// No hash has more zeros.
-const RAREST: Rarity = 64;
+pub(crate) const RAREST: Rarity = 64;
 
 /// The rarest of some values, by their salted hashes.
 #[derive(Debug, Clone, Default)]
@@ -33,6 +33,17 @@ impl PartialEq for Rare {
 }
 
 impl Rare {
+    /// These values, none of which is less rare.
+    pub(crate) fn of(least: Rarity, values: impl IntoIterator<Item = (Rarity, u64)>) -> Self {
+        let mut sample = Rare { least, values: values.into_iter().collect() };
+        sample.tidy();
+        sample
+    }
+
+    pub(crate) fn values(&self) -> impl Iterator<Item = (Rarity, u64)> {
+        self.values.iter().copied()
+    }
+
     /// Adds a value.
     #[inline]
     pub(crate) fn add(&mut self, salt: Salt, value: &[u8]) {
@@ -53,8 +64,18 @@ impl Rare {
         }
     }
 
+    /// The least rarity that is kept.
+    pub(crate) fn least(&self) -> Rarity {
+        self.least
+    }
+
+    /// Whether a sample that is [tidy](Rare::tidy) has a value.
+    pub(crate) fn has(&self, value: &(Rarity, u64)) -> bool {
+        self.values.binary_search(value).is_ok()
+    }
+
     /// Puts values in order and leaves out what is not kept.
-    fn tidy(&mut self) {
+    pub(crate) fn tidy(&mut self) {
         self.values.sort_unstable();
         self.values.dedup();
         while self.values.len() > KEPT {
@@ -90,7 +111,7 @@ impl Rare {
     fn compare_tidy(&self, other: &Rare) -> Compared {
         let least = self.least.max(other.least);
         let looked_at = self.values.iter().filter(|(rarity, _)| *rarity >= least);
-        let shared = looked_at.clone().filter(|value| other.values.binary_search(value).is_ok());
+        let shared = looked_at.clone().filter(|value| other.has(value));
         Compared {
             looked_at: looked_at.count() as u64,
             shared: shared.count() as u64,

@@ -18,7 +18,7 @@ use std::sync::Arc;
 const SLOTS: u64 = 16_384;
 
 /// How a snapshot is read.
-pub struct Reading<'p> {
+pub struct ReadOptions<'p> {
     /// With how many threads, where all bytes are in memory
     pub threads: NonZero<usize>,
     /// From when TTLs are counted, in milliseconds since 1970, if not from when the snapshot was taken
@@ -31,9 +31,9 @@ pub struct Reading<'p> {
     pub listener: Option<Listener>,
 }
 
-impl Default for Reading<'_> {
+impl Default for ReadOptions<'_> {
     fn default() -> Self {
-        Reading {
+        ReadOptions {
             threads: NonZero::<usize>::MIN,
             clock: None,
             now: 0,
@@ -43,9 +43,9 @@ impl Default for Reading<'_> {
     }
 }
 
-impl std::fmt::Debug for Reading<'_> {
+impl std::fmt::Debug for ReadOptions<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Reading").field("threads", &self.threads).finish_non_exhaustive()
+        f.debug_struct("ReadOptions").field("threads", &self.threads).finish_non_exhaustive()
     }
 }
 
@@ -56,9 +56,9 @@ impl Audit {
         self: &Arc<Self>,
         reader: Reader<'_>,
         name: &str,
-        reading: Reading<'_>,
+        reading: ReadOptions<'_>,
     ) -> Result<Report, Error> {
-        let Reading { threads, clock, now, progress, listener } = reading;
+        let ReadOptions { threads, clock, now, progress, listener } = reading;
         let taken = reader.created_at().map(|seconds| seconds.saturating_mul(1000));
         let visit = |listener| {
             let tally = Tally::new(self.clone(), clock.or(taken).unwrap_or(now));

@@ -2,13 +2,14 @@
 
 use crate::clock::rfc3339;
 use crate::counts::{Counted, Counts};
-use crate::leaves::{Near, Parting};
+use crate::leaves::{Near, Stranger};
 use crate::plan::Audit;
 use crate::report::{Report, Source};
 use crate::settings::{self, ServerFacts};
 use crate::tally::Tally;
-use keyward_pattern::nearest;
-use keyward_schema::{Neighbour, Neighbours, Parting as Parts};
+use keyward_fact::KeyType;
+use keyward_rules::judge::{Breach, Why};
+use keyward_schema::{Neighbour, Neighbours};
 
 impl Audit {
     /// The report of what several tallies counted. `now` is when it is written, in milliseconds since 1970.
@@ -42,9 +43,12 @@ impl Audit {
         counts.server = settings::shown(self, server);
         if self.outline.has_schema() {
             let mut neighbours = Neighbours::new(&self.schemas, &self.keyspaces);
-            counts.leaves.find_neighbours(|key| self.near(&neighbours.nearest(key).ok()?));
+            counts.leaves.find_neighbours(|key, key_type| Stranger {
+                near: neighbours.nearest(key).ok().and_then(|near| self.near(&near)),
+                breach: self.breach(key, key_type),
+            });
         } else {
-            counts.leaves.find_neighbours(|_| None);
+            counts.leaves.find_neighbours(|_, _| Stranger::default());
         }
         if !self.outline.revealed {
             counts.leaves.hide();
@@ -62,29 +66,14 @@ impl Audit {
         Some(Near {
             definition,
             segment: neighbour.segment,
-            parting: Parting::without_key(&neighbour.parting),
-            also: neighbour.also.iter().map(|(at, it)| (*at, Parting::without_key(it))).collect(),
+            why: Why::new(&neighbour.parting),
+            also: neighbour.also.iter().map(|(at, it)| (*at, Why::new(it))).collect(),
         })
     }
-}
 
-impl Parting {
-    fn without_key(parting: &Parts) -> Self {
-        match parting {
-            Parts::Word { found, expected } if found.eq_ignore_ascii_case(expected) => {
-                Parting::Capitals(expected.clone())
-            }
-            Parts::Word { found, expected } => match nearest(found, [expected.as_str()]) {
-                Some(_) => Parting::Misspelt(expected.clone()),
-                None => Parting::Word(expected.clone()),
-            },
-            Parts::RawAddress { .. } => Parting::RawAddress,
-            Parts::Braces { .. } => Parting::Braces,
-            Parts::Value { ty: Some(ty), .. } => Parting::Type(ty.clone()),
-            Parts::Value { expected, .. } => Parting::Value(expected.clone()),
-            Parts::Short { expected } => Parting::Short(expected.clone()),
-            Parts::Long { .. } => Parting::Long,
-            _ => Parting::Together,
-        }
+    /// The schema whose layout a key breaks, and where.
+    fn breach(&self, key: &[u8], key_type: &KeyType) -> Option<(usize, Breach)> {
+        let breach = |schema| Breach::find(schema, key, key_type);
+        self.schemas.iter().map(breach).enumerate().find_map(|(number, it)| Some((number, it?)))
     }
 }

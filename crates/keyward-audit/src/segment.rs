@@ -1,9 +1,10 @@
 //! What a key looks like that no schema speaks of: words, and values of some kind between separators.
 //!
-//! What a piece is depends on its bytes alone, so that a key looks the same wherever and whenever it is
+//! What a token is depends on its bytes alone, so that a key looks the same wherever and whenever it is
 //! seen.
 
-use std::net::{Ipv4Addr, Ipv6Addr};
+use keyward_pattern::raw_ipv6;
+use std::net::Ipv4Addr;
 
 /// What separates segments in the conventions that people use.
 pub(crate) const SEPARATORS: [u8; 3] = [b':', b'/', b'|'];
@@ -17,14 +18,14 @@ pub(crate) const WORD: &str = "<word>";
 /// What stands for everything that is not looked at.
 pub(crate) const REST: &str = "<rest>";
 
-/// A part of a key.
+/// A word, a value or a separator in a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Piece<'k> {
+pub(crate) struct Token<'k> {
     pub(crate) kind: Kind,
     pub(crate) bytes: &'k [u8],
 }
 
-/// What a part of a key is.
+/// What a token is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// A word or a separator
@@ -59,13 +60,13 @@ impl Kind {
 }
 
 /// A key cut into words, values and separators.
-pub(crate) fn pieces(key: &[u8]) -> Vec<Piece<'_>> {
+pub(crate) fn tokens(key: &[u8]) -> Vec<Token<'_>> {
     let mut all = Vec::new();
     for segment in segments(key) {
         let (inside, separator) = split_separator(segment);
-        segment_pieces(inside, &mut all);
+        segment_tokens(inside, &mut all);
         if !separator.is_empty() {
-            all.push(Piece { kind: Kind::Literal, bytes: separator });
+            all.push(Token { kind: Kind::Literal, bytes: separator });
         }
     }
     all
@@ -94,23 +95,8 @@ pub(crate) fn segments(key: &[u8]) -> impl Iterator<Item = &[u8]> {
 
 /// The end of the IPv6 address at the beginning of a text, if there is one.
 fn raw_address(text: &[u8]) -> Option<usize> {
-    /// Eight groups of four digits.
-    const LONGEST: usize = 39;
-    let is_part = |byte: &u8| byte.is_ascii_hexdigit() || *byte == b':';
-    let run = text.iter().take(LONGEST).take_while(|byte| is_part(byte)).count();
-    let mut end = run;
-    while end > 1 {
-        let ends_here = text.get(end).is_none_or(|byte| SEPARATORS.contains(byte));
-        let candidate = str::from_utf8(&text[..end]).ok()?;
-        if ends_here
-            && candidate.contains("::") | (candidate.matches(':').count() == 7)
-            && candidate.parse::<Ipv6Addr>().is_ok()
-        {
-            return Some(end);
-        }
-        end = text[..end].iter().rposition(|byte| *byte == b':')?;
-    }
-    None
+    let ends = |end: usize| text.get(end).is_none_or(|byte| SEPARATORS.contains(byte));
+    raw_ipv6(text).map(|(end, _)| end).find(|end| ends(*end))
 }
 
 /// A segment without the separator at its end, and the separator.
@@ -128,9 +114,9 @@ pub(crate) fn look(segment: &[u8], out: &mut String) {
         write_kind(kind, inside, out);
     } else {
         let mut found = Vec::with_capacity(4);
-        segment_pieces(inside, &mut found);
-        for piece in found {
-            write_kind(piece.kind, piece.bytes, out);
+        segment_tokens(inside, &mut found);
+        for token in found {
+            write_kind(token.kind, token.bytes, out);
         }
     }
     out.extend(separator.iter().map(|byte| char::from(*byte)));
@@ -147,17 +133,17 @@ fn write_kind(kind: Kind, bytes: &[u8], out: &mut String) {
     }
 }
 
-fn segment_pieces<'k>(segment: &'k [u8], out: &mut Vec<Piece<'k>>) {
+fn segment_tokens<'k>(segment: &'k [u8], out: &mut Vec<Token<'k>>) {
     /// With more parts than this, it is no name that somebody thought of.
     const MOST_PARTS: usize = 6;
     if let Some(kind) = whole(segment) {
-        out.push(Piece { kind, bytes: segment });
+        out.push(Token { kind, bytes: segment });
         return;
     }
     let is_joint = |byte: &u8| JOINTS.contains(byte);
     let parts = || segment.split_inclusive(is_joint);
     if parts().count() > MOST_PARTS {
-        out.push(Piece { kind: Kind::Text, bytes: segment });
+        out.push(Token { kind: Kind::Text, bytes: segment });
         return;
     }
     let start = out.len();
@@ -170,12 +156,12 @@ fn segment_pieces<'k>(segment: &'k [u8], out: &mut Vec<Piece<'k>>) {
             if inside.is_empty() { Kind::Literal } else { whole(inside).unwrap_or(Kind::Text) };
         if kind == Kind::Text {
             out.truncate(start);
-            out.push(Piece { kind, bytes: segment });
+            out.push(Token { kind, bytes: segment });
             return;
         }
-        out.push(Piece { kind, bytes: inside });
+        out.push(Token { kind, bytes: inside });
         if !joint.is_empty() {
-            out.push(Piece { kind: Kind::Literal, bytes: joint });
+            out.push(Token { kind: Kind::Literal, bytes: joint });
         }
     }
 }
@@ -249,7 +235,7 @@ fn is_address(text: &[u8]) -> bool {
 
 /// What a value is as a whole.
 pub(crate) fn kind(value: &[u8]) -> Kind {
-    match pieces(value)[..] {
+    match tokens(value)[..] {
         [only] => only.kind,
         _ => Kind::Text,
     }
@@ -331,7 +317,7 @@ mod tests {
     proptest! {
         #[test]
         fn nothing_is_lost_when_a_key_is_cut(key: Vec<u8>) {
-            let joined: Vec<u8> = pieces(&key).iter().flat_map(|piece| piece.bytes.to_vec()).collect();
+            let joined: Vec<u8> = tokens(&key).iter().flat_map(|token| token.bytes.to_vec()).collect();
             prop_assert_eq!(joined, key);
         }
     }

@@ -3,12 +3,12 @@
 use crate::clock::rfc3339;
 use crate::counts::{Counted, Counts, ServerCounts};
 use crate::live::{self, Bytes, Ended, Seen, Via};
-use crate::plan::Audit;
+use crate::plan::{Audit, Planned};
 use crate::report::{self, BytesKind, Report, Server, SourceKind};
 use crate::resume::{Outcome, Stopped};
 use crate::settings::ServerFacts;
 use crate::tally::{Listener, Tally};
-use keyward_fact::thousands;
+use keyward_fact::{Show, thousands};
 use std::sync::Arc;
 
 impl Audit {
@@ -62,7 +62,15 @@ impl Audit {
                 let earlier: Vec<Counts> =
                     seen.shards.iter().filter_map(|(shard, _)| counted(shard).cloned()).collect();
                 let server = facts(&seen);
-                let source = source(&seen, &earlier, options.via);
+                let mut source = source(&seen, &earlier, options.via);
+                let is_unseen = |it: &Planned| it.is_hash() && it.show != it.show.with_field_ttls();
+                let mut shards = seen.shards.iter().map(|(shard, _)| shard);
+                if options.via == Via::Scan
+                    && shards.any(has_field_ttls)
+                    && self.definitions.iter().any(|it| it.show != Show::NOTHING && is_unseen(it))
+                {
+                    source.note(FIELD_TTLS);
+                }
                 let tallies = seen.shards.into_iter().map(|(_, tally)| tally).collect();
                 let counts = self.counts(source, tallies, earlier, &server);
                 let counted = Counted { outline: self.outline.clone(), counts };
@@ -88,6 +96,16 @@ impl Audit {
             }
         })
     }
+}
+
+const FIELD_TTLS: &str = "TTLs of hash fields were read only where the definition declares one: \
+                          `--via snapshot` reads all of them";
+
+/// Whether a hash's fields can have TTLs on a server.
+fn has_field_ttls(shard: &live::Shard) -> bool {
+    let mut numbers = shard.version.split('.').map(|number| number.parse::<u32>().unwrap_or(0));
+    let version = (numbers.next().unwrap_or(0), numbers.next().unwrap_or(0));
+    version >= if shard.family == "valkey" { (9, 0) } else { (7, 4) }
 }
 
 fn source(seen: &Seen<Tally>, earlier: &[Counts], via: Via) -> report::Source {

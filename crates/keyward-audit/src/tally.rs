@@ -4,17 +4,17 @@ mod current;
 mod defined;
 mod elements;
 mod joins;
-mod misfit;
 mod row;
 mod strays;
 
 pub use row::{Listener, Row};
 
-use crate::counts::{Counts, DefinitionCounts, stored_type};
+use crate::counts::{Counts, DefinitionCounts};
 use crate::observe::Observer;
-use crate::plan::{Audit, Class, Planned, Stored, slots};
+use crate::plan::{Audit, Class, Planned, slots};
 use current::Current;
 use keyward_fact::{Element, Fact, Show};
+use keyward_rules::judge;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -45,6 +45,8 @@ impl Tally {
             counts: Counts::none(&audit.outline),
             current: Current {
                 class: Class::Unknown,
+                key: Vec::new(),
+                db: 0,
                 remaining: None,
                 expired: false,
                 looking: false,
@@ -52,6 +54,8 @@ impl Tally {
                 stamps: vec![0; most_fields.unwrap_or(0)],
                 number: 0,
                 next_field: 0,
+                entries: 0,
+                field_ttls: Vec::new(),
                 stranger: None,
             },
             places: Vec::new(),
@@ -141,9 +145,14 @@ impl Pass {
         if planned.show == Show::NOTHING {
             return Show::NOTHING;
         }
+        if planned.stores_references() {
+            current.identify(fact);
+        }
         current.looking = true;
         current.number += 1;
         current.next_field = 0;
+        current.entries = 0;
+        current.field_ttls.clear();
         current.stranger = None;
         planned.show
     }
@@ -152,6 +161,9 @@ impl Pass {
     fn end(&mut self, audit: &Audit, fact: &Fact<'_>) {
         self.keys_seen += 1;
         let bytes = fact.bytes.unwrap_or(0);
+        if !matches!(self.current.class, Class::Defined(_)) && !self.current.expired {
+            self.note_other(audit, fact.key);
+        }
         match self.current.class {
             Class::Defined(number) => self.end_defined(audit, number, fact),
             _ if self.current.expired => self.end_expired(audit),
@@ -202,12 +214,8 @@ fn definition<'c>(
 
 impl Planned {
     #[inline]
-    fn has_wrong_type(&self, fact: &Fact<'_>) -> bool {
-        match &self.stored {
-            None => false,
-            Some(Stored::BuiltIn(number)) => stored_type(fact.key_type) != Some(*number),
-            Some(Stored::Module(name)) => fact.key_type.name() != name,
-        }
+    pub(crate) fn has_wrong_type(&self, fact: &Fact<'_>) -> bool {
+        self.key_type.as_ref().is_some_and(|declared| judge::wrong_type(declared, fact.key_type))
     }
 }
 

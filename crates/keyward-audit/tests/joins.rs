@@ -2,8 +2,10 @@
 
 mod support;
 
-use keyward_audit::report::Sample;
+use keyward_audit::report::{Finding, Sample};
 use keyward_audit::{Audit, Options, Report, Salt, ServerFacts, Subject, merge};
+use keyward_rules::Rule;
+use keyward_rules::judge::UnresolvedCounts;
 use std::fmt::Write as _;
 use std::sync::Arc;
 use support::{Dump, NOW, TODAY, messages, observe, report, schema};
@@ -82,6 +84,116 @@ fn what_was_not_asked_for_can_be_referred_to() {
     assert_eq!((said(&whole).as_str(), whole.summary.keys), ("", 200));
     let broken = dump(&[users(0..150), orders(0..200)]);
     insta::assert_snapshot!(said(&report(&audit("test", Some("orders")), &broken)));
+}
+
+const LIBRARY: &str = r#"
+[keyspace]
+name = "library"
+prefix = "lib:"
+[keys.chapter]
+pattern = "ch:{chapter_id:uint}"
+type = "hash"
+[keys.note]
+pattern = "note:{note_id:uint}"
+[keys.reading]
+pattern = "reading:{user_id:uint}"
+type = "set"
+member = { key = "chapter" }
+[keys.last]
+pattern = "last:{user_id:uint}"
+type = "string"
+value = { ref = "chapter.chapter_id" }
+[keys.about]
+pattern = "about:{chapter}"
+params = { chapter = { key = "chapter" } }
+"#;
+
+/// A chapter that exists with and without the prefix; one of another type, one that does not exist, a note, an
+/// undeclared key, and what is not a key at all.
+const READ: &str = "\
+HSET lib:ch:1 title a
+SET lib:ch:2 a
+SET lib:note:7 a
+SET stray:9 a
+SADD lib:reading:1 ch:1 lib:ch:1 ch:2 ch:3 note:7 note:8 alice
+SET lib:last:1 1
+SET lib:last:2 2
+SET lib:last:3 3
+SET lib:last:4 alice
+SET lib:about:ch:1 x
+SET lib:about:ch:3 x
+";
+
+fn library(show_keys: bool) -> Arc<Audit> {
+    let options = Options { salt: Salt::of("test"), today: TODAY, show_keys, ..Options::default() };
+    Arc::new(Audit::new(vec![Subject::new(schema(LIBRARY))], &options))
+}
+
+fn unresolved(report: &Report) -> Vec<&Finding> {
+    report.findings.iter().filter(|it| it.rule == Rule::DanglingReference).collect()
+}
+
+/// What it reports of references, with examples.
+fn shown(report: &Report) -> String {
+    let mut text = String::new();
+    for finding in unresolved(report) {
+        let _ = writeln!(text, "{}", finding.message);
+        finding.details.iter().for_each(|detail| _ = writeln!(text, "  {detail}"));
+        for example in &finding.examples {
+            let detail = example.detail.as_deref().unwrap_or_default();
+            let _ = writeln!(text, "    {}: {detail}", example.key);
+        }
+    }
+    text
+}
+
+#[test]
+fn a_reference_that_does_not_resolve_says_why() {
+    let bytes = Dump::of(READ).bytes();
+    let clear = report(&library(true), &bytes);
+    insta::assert_snapshot!(shown(&clear));
+    let counts: Vec<_> = unresolved(&clear).iter().filter_map(|it| it.unresolved).collect();
+    let each = |it: &UnresolvedCounts| [it.not_a_key, it.elsewhere, it.missing];
+    assert_eq!(counts.iter().map(each).collect::<Vec<_>>(), [[2, 2, 1], [1, 1, 1], [0, 0, 1]]);
+    let masked = report(&library(false), &bytes);
+    assert!(!serde_json::to_string(&masked).unwrap().contains("alice"));
+    insta::assert_snapshot!(shown(&masked));
+}
+
+#[test]
+fn references_of_shards_are_merged_as_if_they_were_read_at_once() {
+    let lines: Vec<&str> = READ.lines().collect();
+    let audit = library(false);
+    let whole = shown(&report(&audit, &Dump::of(READ).bytes()));
+    let shards = |count: usize| {
+        let one = |shard: usize| {
+            let own = lines.iter().skip(shard).step_by(count).copied();
+            report(&audit, &of_node(Dump::of(&own.collect::<Vec<_>>().join("\n")).bytes()))
+        };
+        (0..count).map(one).collect::<Vec<Report>>()
+    };
+    for count in 2..lines.len() {
+        let mut reports = shards(count);
+        assert_eq!(shown(&merge(reports.clone()).unwrap()), whole, "{count} shards");
+        reports.reverse();
+        let last = reports.pop().unwrap();
+        let others = merge(reports).unwrap();
+        // A merged report is merged again from its file.
+        let text = serde_json::to_string(&others).unwrap();
+        let read: Report = serde_json::from_str(&text).unwrap();
+        assert_eq!(shown(&merge(vec![read, last]).unwrap()), whole, "{count} shards");
+    }
+}
+
+#[test]
+fn what_is_not_a_key_is_counted_however_many_keys_there_are() {
+    let mut commands = users(0..20_000);
+    commands.push_str(&orders(0..20));
+    commands.push_str("HSET order:20 user alice\nHSET order:21 user -3\n");
+    let found = report(&audit("test", Some("orders")), &Dump::of(&commands).bytes());
+    let finding = unresolved(&found)[0];
+    assert_eq!(finding.unresolved.unwrap().not_a_key, 2);
+    assert!(finding.sampled);
 }
 
 #[test]

@@ -14,7 +14,7 @@ const TABLES: &str = r#"
 [keys.cart]
 pattern = "cart:{user_id:uint}"
 ttl = "7d"
-fields = { items = "json", total = "uint", user = { ref = "user.user_id" } }
+fields = { items = "json", total = "uint", user = { ref = "user.user_id" }, of = { key = "user" } }
 max_bytes = "200b"
 [keys.user]
 pattern = "user:{user_id:uint}"
@@ -63,11 +63,13 @@ fn entry() -> impl Strategy<Value = Entry> {
         id.prop_map(|id| format!("session:{:08x}", id.wrapping_mul(2_654_435_761))),
     ];
     let text = || prop_oneof!["[0-9]{1,3}", "[a-z]{0,80}"].prop_map(String::into_bytes);
+    let named = || "(shop:)?(user|cart|recent):[0-9]{1,2}|[a-z]{1,3}".prop_map(String::into_bytes);
     let value = prop_oneof![
         text().prop_map(Stored::Text),
         proptest::collection::vec(text(), 1..4).prop_map(Stored::List),
-        (text(), text(), any::<bool>()).prop_map(|(total, user, more)| {
+        (text(), text(), named(), any::<bool>()).prop_map(|(total, user, of, more)| {
             let mut fields = vec![(b"total".to_vec(), total), (b"user".to_vec(), user)];
+            fields.push((b"of".to_vec(), of));
             if more {
                 fields.push((b"items".to_vec(), b"{}".to_vec()));
             } else {
@@ -159,7 +161,7 @@ proptest! {
     fn several_threads_report_what_one_reports(entries in keyspace()) {
         for audit in audits(false) {
             let bytes = bytes(&entries);
-            let reading = keyward_audit::Reading {
+            let reading = keyward_audit::ReadOptions {
                 threads: std::num::NonZero::new(3).unwrap(),
                 now: support::NOW,
                 ..Default::default()

@@ -4,7 +4,9 @@
 mod support;
 
 use keyward_audit::render::{self, Shown};
-use keyward_audit::{Audit, Options, Reading, Report, Salt, Subject, compare, difference, merge};
+use keyward_audit::{
+    Audit, Options, ReadOptions, Report, Salt, Subject, compare, difference, merge,
+};
 use keyward_rdb::Reader;
 use keyward_schema::Style;
 use proptest::prelude::*;
@@ -121,10 +123,10 @@ fn outputs(audit: &Arc<Audit>, entries: &[Entry]) -> Vec<(&'static str, String)>
     let dump = bytes(entries);
     let rows = Arc::new(Mutex::new(String::new()));
     let listed = rows.clone();
-    let reading = Reading {
+    let reading = ReadOptions {
         now: NOW,
         listener: Some(Box::new(move |row| listed.lock().unwrap().push_str(&format!("{row:?}\n")))),
-        ..Reading::default()
+        ..ReadOptions::default()
     };
     let whole = audit.read(Reader::from_slice(&dump), "dump.rdb", reading).unwrap();
     let other = report(audit, &bytes(&common()));

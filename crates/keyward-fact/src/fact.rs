@@ -59,15 +59,27 @@ impl<'a> Fact<'a> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Show {
     limit: Option<usize>,
+    field_ttls: bool,
 }
 
 impl Show {
     /// No element.
-    pub const NOTHING: Show = Show { limit: None };
+    pub const NOTHING: Show = Show { limit: None, field_ttls: false };
 
     /// Every element, each up to so many bytes of its name and of its value.
     pub const fn up_to(bytes: usize) -> Show {
-        Show { limit: Some(bytes) }
+        Show { limit: Some(bytes), field_ttls: false }
+    }
+
+    /// The same, and the TTLs of a hash's fields, where a source has to ask for them.
+    #[must_use]
+    pub const fn with_field_ttls(self) -> Show {
+        Show { field_ttls: true, ..self }
+    }
+
+    /// Whether the TTLs of a hash's fields are wanted even if a source has to ask for them.
+    pub const fn field_ttls(self) -> bool {
+        self.field_ttls
     }
 
     /// The most bytes of a name or of a value that are wanted; `None` where no element is.
@@ -103,20 +115,39 @@ impl<'a> Piece<'a> {
     }
 }
 
+/// When a hash's field expires.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Expiry {
+    /// The source did not see it
+    Unseen,
+    /// It has no TTL
+    Never,
+    /// At this time, in milliseconds since 1970
+    At(u64),
+}
+
+impl From<Option<u64>> for Expiry {
+    fn from(at: Option<u64>) -> Self {
+        at.map_or(Expiry::Never, Expiry::At)
+    }
+}
+
 /// A part of a value.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub enum Element<'a> {
     /// A string's content
     Text(Piece<'a>),
-    /// A hash's field
+    /// An entry of a stream begins: its fields follow
+    Entry,
+    /// A field of a hash or of a stream's entry
     Field {
         /// Its name
         name: Piece<'a>,
         /// Its value
         value: Piece<'a>,
-        /// When the field expires by itself, in milliseconds since 1970
-        expires_at: Option<u64>,
+        /// When the field itself expires
+        expiry: Expiry,
     },
     /// A list's or an array's element
     Item(Piece<'a>),

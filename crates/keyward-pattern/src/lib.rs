@@ -62,6 +62,7 @@
     allow(dead_code, unreachable_pub, unused_imports, reason = "for what is compiled")
 )]
 
+mod address;
 mod automaton;
 #[cfg(feature = "compile")]
 mod builder;
@@ -99,6 +100,7 @@ mod type_values;
 mod value;
 
 #[cfg(feature = "compile")]
+pub use address::raw_ipv6;
 pub use builder::{Builder, SeparatorError};
 #[cfg(feature = "compile")]
 pub use define_error::{DefineError, DefineErrorKind};

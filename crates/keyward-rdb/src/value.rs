@@ -199,7 +199,7 @@ impl<V: Visitor> Values<'_, '_, V> {
             if ttl == Some(TtlForm::Behind) {
                 expires_at = ttl_behind(input, &mut ttls)?;
             }
-            visitor.element(&Element::Field { name, value, expires_at });
+            visitor.element(&Element::Field { name, value, expiry: expires_at.into() });
         }
         let memory = Memory::hashtable(count, strings);
         Ok(Found { field_ttls: ttls.get(), ..Found::new(Encoding::Hashtable, count, memory) })
@@ -364,7 +364,7 @@ fn score<I: Input>(input: &mut I, as_text: bool) -> Result<f64, Error> {
         f64::from_le_bytes(input.array()?)
     };
     if score.is_nan() {
-        return Err(Error::corrupt(at, "a score is no number"));
+        return Err(Error::corrupt(at, "a score is not a number"));
     }
     Ok(score)
 }

@@ -2,7 +2,7 @@
 
 use crate::model::{Definition, Schema};
 use crate::segment::{Fitting, Segment, segments};
-use keyward_pattern::{DefinitionId, Keyspace, Template, nearest};
+use keyward_pattern::{DefinitionId, Keyspace, Template, nearest, raw_ipv6};
 use std::net::Ipv6Addr;
 
 /// The definitions that unknown keys are held against.
@@ -283,8 +283,10 @@ impl<'a> Candidate<'a> {
         if let Some(expected) = segment.literal() {
             return Parting::Word { found: lossy(word), expected };
         }
+        let start: usize = words[..at].iter().map(|word| word.len() + 1).sum();
         if segment.wants_ip()
-            && let Some(address) = raw_address(&words[at..])
+            && self.separator == b':'
+            && let Some((_, address)) = raw_ipv6(&key[start..]).next()
         {
             return Parting::RawAddress { address };
         }
@@ -300,14 +302,6 @@ impl<'a> Candidate<'a> {
             why: segment.why_not(self.separator, word),
         }
     }
-}
-
-/// An IPv6 address that was put into a key as it is: the classic mistake.
-fn raw_address(words: &[&[u8]]) -> Option<Ipv6Addr> {
-    (2..=words.len().min(8)).rev().find_map(|count| {
-        let text = words[..count].join(&b':');
-        str::from_utf8(&text).ok()?.parse::<Ipv6Addr>().ok()
-    })
 }
 
 fn lossy(bytes: &[u8]) -> String {

@@ -1,25 +1,27 @@
-//! What two samples say of each other, where all keys were seen that could be in them.
+//! Rules that compare keys with each other, where all keys were seen.
 
 use super::finding;
-use crate::counts::Counts;
-use crate::outline::{Outline, OutlinedJoin};
+use crate::counts::{Counts, References, Referrer};
+use crate::outline::{Outline, OutlinedJoin, OutlinedReference};
 use crate::rare::{Compared, Rare};
-use crate::report::{Finding, Source};
+use crate::report::{Example, Finding, Source};
+use keyward_rules::judge::{Unresolved, UnresolvedCounts};
 use keyward_rules::{Case, Rule, judge};
+use std::collections::BTreeMap;
 
-/// Keys are chosen by their own names: what a chosen key refers to was most likely not chosen.
-const SAMPLED: &str = "only a sample of the keys was looked at: whether what they refer to is there, and \
-                       which entities have two names, was not compared";
-const UNSEEN: &str = "not all keys were seen: whether what they refer to is there, and which entities have \
-                      two names, was not compared";
-const ALONE: &str = "this is one shard of a cluster: whether what its keys refer to is there, and which \
-                     entities have two names, is compared when the reports of all shards are merged";
-const TOGETHER: &str = "shards of a cluster were read one by one: what their keys refer to was looked for in \
-                        these shards alone";
+/// A sample is chosen by the names of keys: what a chosen key refers to was most likely not chosen.
+const SAMPLED: &str = "only a sample of the keys was looked at: whether the keys they refer to exist, and \
+                       which entities have two names, was not checked";
+const UNSEEN: &str = "not all keys were seen: whether the keys they refer to exist, and which entities have \
+                      two names, was not checked";
+const ALONE: &str = "this is one shard of a cluster: whether the keys that its keys refer to exist, and \
+                     which entities have two names, is checked when the reports of all shards are merged";
+const TOGETHER: &str = "shards of a cluster were read one by one: the keys that their keys refer to were \
+                        looked up in these shards alone";
 
 /// The findings of rules that look at two definitions at once; or a note that says why there are none.
 pub(crate) fn joined(outline: &Outline, counts: &Counts, source: &mut Source) -> Vec<Finding> {
-    if outline.joins.is_empty() || outline.salt.is_none() {
+    if outline.joins.is_empty() && outline.references.is_empty() || outline.salt.is_none() {
         return Vec::new();
     }
     if let Some(why) = source.hides_joins() {
@@ -30,7 +32,10 @@ pub(crate) fn joined(outline: &Outline, counts: &Counts, source: &mut Source) ->
         source.note(TOGETHER);
     }
     let joins = outline.joins.iter().zip(&counts.joins);
-    joins.filter_map(|(join, (left, right))| compared(outline, join, left, right)).collect()
+    let joins = joins.filter_map(|(join, (left, right))| both_names(outline, join, left, right));
+    let references = outline.references.iter().zip(&counts.references);
+    let references = references.filter_map(|(it, values)| unresolved(outline, counts, it, values));
+    references.chain(joins).collect()
 }
 
 impl Source {
@@ -46,12 +51,14 @@ impl Source {
     }
 }
 
-fn compared(outline: &Outline, join: &OutlinedJoin, left: &Rare, right: &Rare) -> Option<Finding> {
+fn both_names(
+    outline: &Outline,
+    join: &OutlinedJoin,
+    left: &Rare,
+    right: &Rare,
+) -> Option<Finding> {
     let Compared { looked_at, shared, sampled } = left.compare(right);
-    let count = match join.rule {
-        Rule::BothNames => judge::both_names(looked_at, shared),
-        _ => judge::dangling_reference(looked_at, shared),
-    };
+    let count = judge::both_names(looked_at, shared);
     let definition = &outline.definitions[join.definition];
     let case = Case {
         definition: Some(&definition.name),
@@ -62,6 +69,50 @@ fn compared(outline: &Outline, join: &OutlinedJoin, left: &Rare, right: &Rare) -
         schema: Some(outline.schema_of(definition).to_owned()),
         definition: Some(definition.name.clone()),
         sampled,
-        ..finding(join.rule, join.severity, &case, count, looked_at)
+        ..finding(Rule::BothNames, join.severity, &case, count, looked_at)
+    })
+}
+
+/// References that do not resolve: how many and why, with one example of each.
+fn unresolved(
+    outline: &Outline,
+    counts: &Counts,
+    reference: &OutlinedReference,
+    values: &References,
+) -> Option<Finding> {
+    let (lookups, sampled) = values.lookups(&counts.pools, &reference.pools);
+    let mut unresolved = UnresolvedCounts::default();
+    let mut examples: BTreeMap<Unresolved, &Referrer> = BTreeMap::new();
+    let mut of = 0u64;
+    for lookup in &lookups {
+        of = of.saturating_add(lookup.weight);
+        let Err(why) = judge::dangling_reference(lookup.fits, lookup.found) else { continue };
+        unresolved.add(why, lookup.weight);
+        if let Some(referrer) = lookup.referrer {
+            let first = examples.entry(why).or_insert(referrer);
+            if referrer.order < first.order {
+                *first = referrer;
+            }
+        }
+    }
+    let definition = &outline.definitions[reference.definition];
+    let target = &reference.target;
+    let case = Case {
+        definition: Some(&definition.name),
+        subject: Some(&reference.subject),
+        ..Case::default()
+    };
+    let example = |(why, it): (Unresolved, &Referrer)| Example {
+        key: it.key.clone(),
+        detail: Some(why.describe(it.value.as_str(), target)),
+    };
+    (unresolved.total() > 0).then(|| Finding {
+        schema: Some(outline.schema_of(definition).to_owned()),
+        definition: Some(definition.name.clone()),
+        sampled,
+        examples: examples.into_iter().map(example).collect(),
+        details: unresolved.describe(target),
+        unresolved: Some(unresolved),
+        ..finding(Rule::DanglingReference, reference.severity, &case, unresolved.total(), of)
     })
 }

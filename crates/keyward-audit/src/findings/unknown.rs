@@ -2,7 +2,7 @@
 
 use super::finding;
 use crate::counts::{Amount, Counts};
-use crate::leaves::{Group, Near, Parting};
+use crate::leaves::{Group, Near};
 use crate::mask::Masked;
 use crate::outline::Outline;
 use crate::report::{BytesKind, Example, Finding, Nearest, Severity};
@@ -52,7 +52,9 @@ fn about(outline: &Outline, group: &Group, severity: Severity, keys: u64, judged
         detail: near.as_ref().map(|near| near.why.as_str()),
         definition: None,
     };
-    finding(Rule::UnknownKey, severity, &case, keys, judged)
+    let mut finding = finding(Rule::UnknownKey, severity, &case, keys, judged);
+    finding.help.extend(breach(outline, group));
+    finding
 }
 
 fn examples(outline: &Outline, group: &Group) -> Vec<Example> {
@@ -76,33 +78,18 @@ pub(crate) fn nearest(outline: &Outline, group: &Group) -> Option<Nearest> {
 
 /// Where the keys of a group part from the definition. What they have there is said only if it is shown.
 fn why(near: &Near, group: &Group, separator: char) -> String {
-    let others = near.also.iter().map(|(at, parting)| (*at, parting));
-    let all = std::iter::once((near.segment, &near.parting)).chain(others);
-    let all: Vec<String> = all.map(|(at, it)| why_at(at, it, group, separator)).collect();
+    let others = near.also.iter().map(|(at, why)| (*at, why));
+    let all = std::iter::once((near.segment, &near.why)).chain(others);
+    let all: Vec<String> =
+        all.map(|(at, why)| why.describe(at, word_at(group, at, separator))).collect();
     all.join(", and ")
 }
 
-fn why_at(at: usize, parting: &Parting, group: &Group, separator: char) -> String {
-    match parting {
-        Parting::Word(expected) => match word_at(group, at, separator) {
-            Some(found) => format!("segment {at} is `{found}`, not `{expected}`"),
-            None => format!("segment {at} is not `{expected}`"),
-        },
-        Parting::Capitals(expected) => format!("segment {at} is `{expected}` in other capitals"),
-        Parting::Misspelt(expected) => match word_at(group, at, separator) {
-            Some(found) => format!("segment {at} is `{found}`, not `{expected}`"),
-            None => format!("segment {at} looks like `{expected}`, misspelt"),
-        },
-        Parting::RawAddress => {
-            format!("segment {at} begins a raw IPv6 address, which is 32 hex digits in a key")
-        }
-        Parting::Braces => format!("segment {at} lacks the braces of its hash tag"),
-        Parting::Type(ty) => format!("segment {at} is no {ty}"),
-        Parting::Value(expected) => format!("segment {at} does not fit `{expected}`"),
-        Parting::Short(expected) => format!("it ends where `{expected}` is expected"),
-        Parting::Long => format!("segment {at} is one too many"),
-        Parting::Together => "every segment fits, but not all of them together".to_owned(),
-    }
+/// Where the keys of a group break the layout of a schema.
+fn breach(outline: &Outline, group: &Group) -> Option<String> {
+    let (schema, breach) = group.leaf.breach()?;
+    let separator = outline.schemas.get(*schema)?.separator;
+    Some(breach.describe(word_at(group, breach.segment, separator)))
 }
 
 /// The word that is shown in a segment, where segments end as the schema's do.

@@ -1,6 +1,8 @@
 //! The definition that was perhaps meant by keys that nobody declared.
 
 use super::{Leaf, Leaves};
+use keyward_fact::KeyType;
+use keyward_rules::judge::{Breach, Why};
 use serde::{Deserialize, Serialize};
 use std::cmp::Reverse;
 
@@ -14,47 +16,35 @@ pub(crate) struct Near {
     pub(crate) definition: usize,
     /// The segment where they part, counted from 1
     pub(crate) segment: usize,
-    pub(crate) parting: Parting,
+    pub(crate) why: Why,
     /// What else does not fit
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub(crate) also: Vec<(usize, Parting)>,
+    pub(crate) also: Vec<(usize, Why)>,
 }
 
-/// How a key parts from a pattern.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub(crate) enum Parting {
-    /// Another word stands where the pattern has this one
-    Word(String),
-    /// This word stands there, in other capitals
-    Capitals(String),
-    /// This word stands there, misspelt
-    Misspelt(String),
-    RawAddress,
-    Braces,
-    /// No value of this type
-    Type(String),
-    /// Nothing that fits this segment
-    Value(String),
-    /// The key ends where the pattern has this segment
-    Short(String),
-    Long,
-    Together,
+/// What is known of a key that nobody declared.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Stranger {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) near: Option<Near>,
+    /// The number of the schema whose layout it breaks, and where
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) breach: Option<(usize, Breach)>,
 }
 
 impl Leaves {
     /// Looks for the neighbours of the leaves with the most keys.
-    pub(crate) fn find_neighbours(&mut self, mut nearest: impl FnMut(&[u8]) -> Option<Near>) {
+    pub(crate) fn find_neighbours(&mut self, mut look: impl FnMut(&[u8], &KeyType) -> Stranger) {
         let mut leaves = Vec::new();
         self.root.each_mut(&mut |leaf: &mut Leaf| leaves.push(leaf));
         leaves.sort_by_key(|leaf| {
             (Reverse(leaf.keys.amount.keys), leaf.first.as_ref().map(|(order, _)| *order))
         });
         for (at, leaf) in leaves.into_iter().enumerate() {
-            let Some((order, key)) = leaf.first.take() else { continue };
+            let Some((order, (key, key_type))) = leaf.first.take() else { continue };
             let is_first = leaf.near.as_ref().is_none_or(|(known, _)| order < *known);
             if is_first && at < MOST_NEIGHBOURS {
-                leaf.near = Some((order, nearest(&key)));
+                leaf.near = Some((order, look(&key, &key_type)));
             }
         }
     }
@@ -62,6 +52,10 @@ impl Leaves {
 
 impl Leaf {
     pub(crate) fn near(&self) -> Option<&Near> {
-        self.near.as_ref()?.1.as_ref()
+        self.near.as_ref()?.1.near.as_ref()
+    }
+
+    pub(crate) fn breach(&self) -> Option<&(usize, Breach)> {
+        self.near.as_ref()?.1.breach.as_ref()
     }
 }

@@ -1,7 +1,6 @@
 //! Lengths and elements of values, which makes keys look used unless the server is told otherwise.
 
-use keyward_fact::KeyType;
-use keyward_fact::{Element, Fact, Piece};
+use keyward_fact::{Element, Expiry, Fact, KeyType, Piece, Show};
 
 use super::connection::{Connection, Reply, write_command};
 use super::error::Fault;
@@ -18,18 +17,21 @@ pub(super) struct Wish {
     limit: Option<usize>,
     /// Elements, at most
     elements: usize,
+    /// Whether the TTLs of a hash's fields are wanted
+    field_ttls: bool,
     /// Whether elements can be asked for before the length is known
     at_once: bool,
 }
 
 impl Wish {
-    pub(super) fn new(row: &Row, limit: Option<usize>, elements: usize) -> Self {
+    pub(super) fn new(row: &Row, show: Show, elements: usize) -> Self {
         let at_once = match row.key_type {
             // As many bytes as were asked for, however long it is.
             Some(KeyType::String) => true,
             _ => row.bytes.is_some_and(|bytes| bytes <= READ),
         };
-        Wish { limit, elements, at_once }
+        let field_ttls = show.field_ttls() && row.key_type == Some(KeyType::Hash);
+        Wish { limit: show.limit(), elements, field_ttls, at_once }
     }
 
     /// Writes the commands, and says how many.
@@ -57,8 +59,29 @@ impl Wish {
             Some(KeyType::Zset) => {
                 write_command(out, &[b"ZRANGE", name, b"0", &last(self.elements), b"WITHSCORES"]);
             }
+            Some(KeyType::Stream) => {
+                write_command(out, &[b"XRANGE", name, b"-", b"+", b"COUNT", count]);
+            }
             _ => return false,
         }
+        true
+    }
+
+    /// Writes the command for the TTLs of the fields that were read, if there are any.
+    fn write_ttls(self, name: &[u8], found: &Found, out: &mut Vec<u8>) -> bool {
+        let names: Vec<&[u8]> = match &found.elements {
+            Reply::Array(reply) if self.field_ttls => match &reply[..] {
+                [_, Reply::Array(pairs)] => pairs.iter().step_by(2).filter_map(bytes).collect(),
+                _ => Vec::new(),
+            },
+            _ => Vec::new(),
+        };
+        if names.is_empty() {
+            return false;
+        }
+        let count = names.len().to_string();
+        let command: [&[u8]; 4] = [b"HPTTL", name, b"FIELDS", count.as_bytes()];
+        write_command(out, &[&command[..], &names[..]].concat());
         true
     }
 
@@ -78,7 +101,7 @@ impl Wish {
     }
 
     /// Writes the command for a few of a large collection's elements, once its length is known, unless each
-    /// of them may be large. Says whether there is one.
+    /// of them may be large; or for the TTLs of fields that were read. Says whether there is one.
     pub(super) fn write_rest(
         mut self,
         name: &[u8],
@@ -86,6 +109,9 @@ impl Wish {
         found: &Found,
         out: &mut Vec<u8>,
     ) -> bool {
+        if self.at_once {
+            return self.write_ttls(name, found, out);
+        }
         let (false, Some(bytes), Some(length @ 1..)) = (self.at_once, row.bytes, found.length)
         else {
             return false;
@@ -97,7 +123,22 @@ impl Wish {
 
     /// Reads the reply to that.
     pub(super) fn read_rest(connection: &mut Connection, found: &mut Found) -> Result<(), Fault> {
-        found.elements = answer(connection, found)?;
+        if matches!(found.elements, Reply::Nil) {
+            found.elements = answer(connection, found)?;
+            return Ok(());
+        }
+        found.ttls = match connection.reply()? {
+            // Before Redis 7.4 and Valkey 9, no field has a TTL.
+            Reply::Error(reply) if reply.starts_with("ERR unknown") => FieldTtls::None,
+            Reply::Error(reply) => {
+                if reply.starts_with("NOPERM") {
+                    found.refused.get_or_insert(reply);
+                }
+                FieldTtls::Unseen
+            }
+            Reply::Array(ttls) => FieldTtls::Each(ttls),
+            _ => FieldTtls::Unseen,
+        };
         Ok(())
     }
 
@@ -107,7 +148,13 @@ impl Wish {
     }
 
     /// Tells an observer of the elements, and says whether these are all.
-    pub(super) fn tell(self, found: &Found, row: &Row, observer: &mut impl Observer) -> bool {
+    pub(super) fn tell(
+        self,
+        found: &Found,
+        row: &Row,
+        clock: u64,
+        observer: &mut impl Observer,
+    ) -> bool {
         let Some(limit) = self.limit else { return true };
         match (&row.key_type, &found.elements) {
             (Some(KeyType::String), Reply::Bytes(text)) => {
@@ -119,11 +166,16 @@ impl Wish {
                 let [Reply::Bytes(cursor), Reply::Array(elements)] = &reply[..] else {
                     return false;
                 };
-                tell_all(row, elements, limit, observer);
+                let expiry = |at| found.ttls.expiry(at, clock);
+                tell_all(row, elements, limit, expiry, observer);
                 cursor == b"0"
             }
+            (Some(KeyType::Stream), Reply::Array(entries)) => {
+                let told = tell_entries(entries, limit, observer);
+                found.length.is_some_and(|length| told >= length)
+            }
             (Some(_), Reply::Array(elements)) => {
-                let shown = tell_all(row, elements, limit, observer);
+                let shown = tell_all(row, elements, limit, |_| Expiry::Unseen, observer);
                 found.length.is_some_and(|length| shown >= length)
             }
             _ => false,
@@ -136,6 +188,7 @@ impl Wish {
 pub(super) struct Found {
     pub(super) length: Option<u64>,
     elements: Reply,
+    ttls: FieldTtls,
     /// The first refusal that was not about this one key
     pub(super) refused: Option<String>,
     /// Whether elements were asked for once the length was known
@@ -144,7 +197,40 @@ pub(super) struct Found {
 
 impl Default for Found {
     fn default() -> Self {
-        Found { length: None, elements: Reply::Nil, refused: None, asked: false }
+        Found {
+            length: None,
+            elements: Reply::Nil,
+            ttls: FieldTtls::Unseen,
+            refused: None,
+            asked: false,
+        }
+    }
+}
+
+/// The TTLs of the fields that were read, in their order.
+#[derive(Debug)]
+enum FieldTtls {
+    Unseen,
+    /// The server has none
+    None,
+    Each(Vec<Reply>),
+}
+
+impl FieldTtls {
+    fn expiry(&self, at: usize, clock: u64) -> Expiry {
+        match self {
+            FieldTtls::Unseen => Expiry::Unseen,
+            FieldTtls::None => Expiry::Never,
+            FieldTtls::Each(ttls) => match ttls.get(at) {
+                Some(Reply::Integer(-1)) => Expiry::Never,
+                Some(Reply::Integer(ttl)) => match u64::try_from(*ttl) {
+                    Ok(ttl) => Expiry::At(clock.saturating_add(ttl)),
+                    // It went meanwhile.
+                    Err(_) => Expiry::Unseen,
+                },
+                _ => Expiry::Unseen,
+            },
+        }
     }
 }
 
@@ -175,20 +261,46 @@ fn answer(connection: &mut Connection, found: &mut Found) -> Result<Reply, Fault
     }
 }
 
-/// Tells of each element, and says how many there were.
-fn tell_all(row: &Row, elements: &[Reply], limit: usize, observer: &mut impl Observer) -> u64 {
-    let piece = |reply: &'_ Reply| match reply {
-        Reply::Bytes(bytes) => Some(bytes.clone()),
+fn bytes(reply: &Reply) -> Option<&[u8]> {
+    match reply {
+        Reply::Bytes(bytes) => Some(bytes),
         _ => None,
-    };
+    }
+}
+
+/// Tells of each entry of a stream, and says how many there were.
+fn tell_entries(entries: &[Reply], limit: usize, observer: &mut impl Observer) -> u64 {
+    let mut told = 0;
+    for entry in entries {
+        let Reply::Array(entry) = entry else { continue };
+        let [_, Reply::Array(fields)] = &entry[..] else { continue };
+        observer.element(&Element::Entry);
+        for pair in fields.chunks_exact(2) {
+            let [Reply::Bytes(name), Reply::Bytes(value)] = pair else { continue };
+            let (name, value) = (Piece::up_to(limit, name), Piece::up_to(limit, value));
+            observer.element(&Element::Field { name, value, expiry: Expiry::Never });
+        }
+        told += 1;
+    }
+    told
+}
+
+/// Tells of each element, and says how many there were.
+fn tell_all(
+    row: &Row,
+    elements: &[Reply],
+    limit: usize,
+    expiry: impl Fn(usize) -> Expiry,
+    observer: &mut impl Observer,
+) -> u64 {
     let mut told = 0;
     match row.key_type {
         Some(KeyType::Hash | KeyType::Zset) => {
-            for pair in elements.chunks_exact(2) {
+            for (at, pair) in elements.chunks_exact(2).enumerate() {
                 let [Reply::Bytes(name), Reply::Bytes(value)] = pair else { continue };
                 if let Some(KeyType::Hash) = row.key_type {
                     let (name, value) = (Piece::up_to(limit, name), Piece::up_to(limit, value));
-                    observer.element(&Element::Field { name, value, expires_at: None });
+                    observer.element(&Element::Field { name, value, expiry: expiry(at) });
                 } else {
                     let score =
                         std::str::from_utf8(value).ok().and_then(|score| score.parse().ok());
@@ -199,8 +311,8 @@ fn tell_all(row: &Row, elements: &[Reply], limit: usize, observer: &mut impl Obs
             }
         }
         _ => {
-            for element in elements.iter().filter_map(piece) {
-                let piece = Piece::up_to(limit, &element);
+            for element in elements.iter().filter_map(bytes) {
+                let piece = Piece::up_to(limit, element);
                 observer.element(&match row.key_type {
                     Some(KeyType::Set) => Element::Member(piece),
                     _ => Element::Item(piece),

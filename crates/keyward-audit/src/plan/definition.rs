@@ -1,14 +1,12 @@
 //! One definition: what its keys must be, and what is said where they are not.
 
-use super::weight;
-use crate::counts::stored_type;
 use crate::mask::MaskedParam;
 use crate::outline::{OutlinedParam, Slot};
-use keyward_fact::Show;
-use keyward_fact::{Duration, thousands};
+use crate::report::Severity;
+use keyward_fact::{Duration, KeyType, Show, thousands};
 use keyward_pattern::Definition as Compiled;
 use keyward_rules::judge::{Expected, LOOKED_AT};
-use keyward_rules::{Live, RAW_IPV6, Rule};
+use keyward_rules::{Live, RAW_IPV6, Rule, judge};
 use keyward_schema::model::{Definition, Role, Ttl, Value};
 
 /// A definition, ready to be asked about every key.
@@ -24,7 +22,7 @@ pub(crate) struct Planned {
     /// How its parameters are masked
     pub(crate) masked: Vec<MaskedParam>,
     /// The type that its keys must have; `None` where any may
-    pub(crate) stored: Option<Stored>,
+    pub(crate) key_type: Option<KeyType>,
     pub(crate) limit: Limit,
     pub(crate) max_len: Option<u64>,
     pub(crate) max_bytes: Option<u64>,
@@ -35,40 +33,37 @@ pub(crate) struct Planned {
     pub(crate) value: Expected,
     pub(crate) member: Expected,
     pub(crate) score: Option<Score>,
-    /// Which join the values or members take part in
+    /// The reference that the values or members are
     pub(crate) refers: Option<usize>,
-    /// Which joins look for this definition's keys, without the prefix
-    pub(crate) sought: Vec<usize>,
+    /// The pool of its keys
+    pub(crate) pool: Option<usize>,
     /// Which joins look for entities of it that have a former name too
     pub(crate) renamed: Vec<usize>,
-    /// Whether any join takes part of its keys
+    /// Whether its keys are compared with others, or refer to them
     pub(crate) joins: bool,
     /// How much of a value is to be shown
     pub(crate) show: Show,
-}
-
-/// The type that keys must have.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Stored {
-    BuiltIn(usize),
-    Module(String),
 }
 
 /// A parameter.
 #[derive(Debug)]
 pub(crate) struct PlannedParam {
     pub(crate) name: String,
-    /// Which joins look for its values
-    pub(crate) sought: Vec<usize>,
+    /// The pool of its values
+    pub(crate) pool: Option<usize>,
+    /// The reference that its values are
+    pub(crate) refers: Option<usize>,
 }
 
-/// A field of a hash.
+/// A field of a hash, or of a stream's entries.
 #[derive(Debug)]
 pub(crate) struct PlannedField {
     pub(crate) name: Box<[u8]>,
     pub(crate) required: bool,
     pub(crate) value: Expected,
-    /// Which join its values take part in
+    /// How long the field itself may live
+    pub(crate) limit: Limit,
+    /// The reference that its values are
     pub(crate) refers: Option<usize>,
 }
 
@@ -102,6 +97,8 @@ pub(crate) enum Limit {
 
 /// The numbers of what may be wrong.
 pub(crate) mod slots {
+    use keyward_rules::Rule;
+
     pub(crate) const WRONG_TYPE: usize = 0;
     pub(crate) const TTL_MISSING: usize = 1;
     pub(crate) const TTL_TOO_LONG: usize = 2;
@@ -113,23 +110,38 @@ pub(crate) mod slots {
     pub(crate) const MEMBER: usize = 8;
     pub(crate) const SCORE: usize = 9;
     const FIELDS: usize = 10;
+    const OF_FIELD: usize = 5;
+
+    /// A rule that a key's lifetime breaks.
+    pub(crate) const fn lifetime(rule: Rule) -> usize {
+        match rule {
+            Rule::TtlMissing => TTL_MISSING,
+            Rule::TtlUnexpected => TTL_UNEXPECTED,
+            _ => TTL_TOO_LONG,
+        }
+    }
 
     pub(crate) const fn missing(field: usize) -> usize {
-        FIELDS + 2 * field
+        FIELDS + OF_FIELD * field
     }
 
     pub(crate) const fn invalid(field: usize) -> usize {
-        FIELDS + 2 * field + 1
+        missing(field) + 1
+    }
+
+    /// A rule that a field's lifetime breaks.
+    pub(crate) const fn field_lifetime(field: usize, rule: Rule) -> usize {
+        missing(field) + 1 + lifetime(rule)
     }
 
     /// A parameter that is not of its type.
     pub(crate) const fn param(fields: usize, param: usize) -> usize {
-        FIELDS + 2 * fields + 2 * param
+        missing(fields) + 2 * param
     }
 
     /// A parameter that is a raw IPv6 address.
     pub(crate) const fn raw_ipv6(fields: usize, param: usize) -> usize {
-        FIELDS + 2 * fields + 2 * param + 1
+        missing(fields) + 2 * param + 1
     }
 }
 
@@ -152,16 +164,18 @@ impl Planned {
         selected: bool,
     ) -> Self {
         let names = || compiled.params().iter().map(|(name, _)| name.as_str());
-        let params = names().map(|name| PlannedParam { name: name.to_owned(), sought: Vec::new() });
+        let param = |name: &str| PlannedParam { name: name.to_owned(), pool: None, refers: None };
+        let params = names().map(param);
         let fields = definition.fields.iter().map(|field| PlannedField {
             name: field.name.as_bytes().into(),
             required: !field.optional,
             value: Expected::new(&field.value),
+            limit: Limit::of_field(field.ttl.as_deref()),
             refers: None,
         });
         let expected = |value: Option<&Value>| value.map_or(Expected::Anything, Expected::new);
         let key_type = definition.key_type.as_ref().map(|it| &it.value);
-        let is_hash = key_type.is_some_and(|it| it.name() == "hash");
+        let has_fields = matches!(key_type, Some(KeyType::Hash | KeyType::Stream));
         Planned {
             schema,
             number: compiled.id().index(),
@@ -170,16 +184,12 @@ impl Planned {
             masked: (compiled.params().iter())
                 .map(|(name, param)| MaskedParam::new(&definition.params, name, &param.ty))
                 .collect(),
-            stored: key_type.map(|it| match stored_type(it) {
-                Some(number) => Stored::BuiltIn(number),
-                None => Stored::Module(it.name().to_owned()),
-            }),
+            key_type: key_type.cloned(),
             limit: Limit::new(definition, names()),
             max_len: definition.max_len.as_ref().map(|bound| bound.value),
             max_bytes: definition.max_bytes.as_ref().map(|bound| bound.bytes()),
-            // The fields of a stream's entries are not shown.
-            fields: if is_hash { fields.collect() } else { Vec::new() },
-            closed: is_hash && !definition.open && !definition.fields.is_empty(),
+            fields: if has_fields { fields.collect() } else { Vec::new() },
+            closed: has_fields && !definition.open && !definition.fields.is_empty(),
             value: match expected(definition.value.as_deref()) {
                 Expected::Int if counts_from_zero(definition) => Expected::Uint,
                 expected => expected,
@@ -191,7 +201,7 @@ impl Planned {
                 _ => None,
             }),
             refers: None,
-            sought: Vec::new(),
+            pool: None,
             renamed: Vec::new(),
             joins: false,
             show: Show::NOTHING,
@@ -200,12 +210,14 @@ impl Planned {
 
     /// Says how much of a value must be shown, once it is known what is asked of it.
     pub(super) fn decide_show(&mut self, slots: &[Slot]) {
-        let sought = self.params.iter().any(|param| !param.sought.is_empty());
-        self.joins = sought || !self.sought.is_empty() || !self.renamed.is_empty();
+        let mut params = self.params.iter();
+        self.joins = params.any(|it| it.pool.is_some() || it.refers.is_some())
+            || self.pool.is_some()
+            || !self.renamed.is_empty();
         let on = |slot: usize| slots[slot].severity.is_some();
         let fields = self.fields.iter().enumerate().any(|(number, field)| {
-            field.refers.is_some()
-                || on(slots::missing(number)) && field.required
+            on(slots::missing(number)) && field.required
+                || on(slots::field_lifetime(number, Rule::TtlUnexpected)) && self.is_hash()
                 || on(slots::invalid(number)) && field.value.asks()
         });
         let wanted = fields
@@ -213,8 +225,21 @@ impl Planned {
             || self.value.asks() && on(slots::VALUE)
             || self.member.asks() && on(slots::MEMBER)
             || self.score.is_some() && on(slots::SCORE)
-            || self.refers.is_some();
+            || self.stores_references();
         self.show = if wanted { Show::up_to(LOOKED_AT) } else { Show::NOTHING };
+        // A server has to be asked, which is worth it where there should be some.
+        if wanted && self.fields.iter().any(|field| !matches!(field.limit, Limit::Never)) {
+            self.show = self.show.with_field_ttls();
+        }
+    }
+
+    /// Whether what it stores refers to other keys.
+    pub(crate) fn stores_references(&self) -> bool {
+        self.refers.is_some() || self.fields.iter().any(|field| field.refers.is_some())
+    }
+
+    pub(crate) fn is_hash(&self) -> bool {
+        self.key_type == Some(KeyType::Hash)
     }
 
     /// What may be wrong, in the order of [`slots`].
@@ -226,7 +251,7 @@ impl Planned {
     ) -> Vec<Slot> {
         let slot = |rule: Rule, subject: Option<&str>, detail: Option<&str>| Slot {
             rule,
-            severity: weight(live.severity(rule, Some(definition))),
+            severity: Severity::of(live.severity(rule, Some(definition))),
             subject: subject.map(str::to_owned),
             detail: detail.map(str::to_owned),
         };
@@ -238,27 +263,33 @@ impl Planned {
         let longest = definition.ttl.as_ref().and_then(|ttl| ttl.longest()).map(Duration::human);
         let max_len = definition.max_len.as_ref().map(|bound| thousands(bound.value));
         let max_bytes = definition.max_bytes.as_ref().map(|bound| bound.human());
-        let value_name =
-            if self.stored == Some(Stored::BuiltIn(2)) { "an item" } else { "the value" };
+        let is_list = self.key_type == Some(KeyType::List);
+        let value_name = if is_list { "an item" } else { "the value" };
         let score =
             if self.score == Some(Score::Whole) { "a whole number" } else { "a time or a count" };
+        let is_stream = self.key_type == Some(KeyType::Stream);
+        let holders = is_stream.then_some("entries");
         let mut all = vec![
             slot(Rule::WrongType, None, declared_type.as_deref()),
             slot(Rule::TtlMissing, None, ttl.as_deref()),
             slot(Rule::TtlTooLong, None, longest.as_deref()),
             slot(Rule::TtlUnexpected, None, None),
-            slot(Rule::UnknownField, None, None),
+            slot(Rule::UnknownField, None, holders),
             slot(Rule::OversizedCollection, None, max_len.as_deref()),
             slot(Rule::OversizedValue, None, max_bytes.as_deref()),
             slot(Rule::InvalidValue, Some(value_name), Some(&self.value.name())),
             slot(Rule::InvalidValue, Some("a member"), Some(&self.member.name())),
             slot(Rule::InvalidValue, Some("a score"), Some(score)),
         ];
-        for field in &self.fields {
+        for (field, declared) in self.fields.iter().zip(&definition.fields) {
             let name = String::from_utf8_lossy(&field.name);
             let subject = format!("field `{name}`");
-            all.push(slot(Rule::MissingField, Some(&name), None));
+            let longest = declared.ttl.as_ref().and_then(|ttl| ttl.longest()).map(Duration::human);
+            all.push(slot(Rule::MissingField, Some(&name), holders));
             all.push(slot(Rule::InvalidValue, Some(&subject), Some(&field.value.name())));
+            all.push(slot(Rule::TtlMissing, Some(&subject), longest.as_deref()));
+            all.push(slot(Rule::TtlTooLong, Some(&subject), longest.as_deref()));
+            all.push(slot(Rule::TtlUnexpected, Some(&subject), None));
         }
         for param in params {
             all.push(slot(Rule::InvalidParam, Some(&param.name), Some(&param.ty)));
@@ -269,6 +300,41 @@ impl Planned {
 }
 
 impl Limit {
+    /// The rule that a lifetime breaks; `value` is asked for the value of a parameter.
+    #[inline]
+    pub(crate) fn broken<'v>(
+        &self,
+        left: Option<u64>,
+        value: impl FnOnce(usize) -> &'v [u8],
+    ) -> Option<Rule> {
+        let bound = match self {
+            Limit::Unsaid => return None,
+            Limit::Never => {
+                return judge::ttl_unexpected(true, left).then_some(Rule::TtlUnexpected);
+            }
+            Limit::Sometime => None,
+            Limit::Within(bound) => Some(*bound),
+            Limit::By { param, words, longest } => {
+                let word = value(*param);
+                let known = words.iter().find(|(known, _)| **known == *word);
+                Some(known.map_or(*longest, |(_, bound)| *bound))
+            }
+        };
+        if judge::ttl_missing(true, left) {
+            return Some(Rule::TtlMissing);
+        }
+        let (bound, left) = (bound?, left?);
+        judge::ttl_too_long(bound, left).then_some(Rule::TtlTooLong)
+    }
+
+    /// A field has a TTL only where one is declared.
+    fn of_field(ttl: Option<&Ttl>) -> Self {
+        match ttl {
+            None | Some(Ttl::None) => Limit::Never,
+            Some(ttl) => ttl.longest().map_or(Limit::Sometime, |it| Limit::Within(it.as_millis())),
+        }
+    }
+
     fn new<'n>(definition: &Definition, mut params: impl Iterator<Item = &'n str>) -> Self {
         match definition.ttl.as_ref().map(|ttl| &ttl.value) {
             None => Limit::Unsaid,

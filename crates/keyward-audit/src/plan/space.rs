@@ -1,10 +1,10 @@
 //! One schema's keys: its definitions' own, derived ones, former names, and other software's.
 
-use super::weight;
 use crate::mask::MaskedParam;
 use crate::outline::OutlinedOldName;
 use crate::report::Severity;
 use keyward_pattern::{Glob, Keyspace, Owners, Part, Template, Type};
+use keyward_rules::judge::Misfits;
 use keyward_rules::{Live, Rule};
 use keyward_schema::model::{Date, Migration, Phase, Rename, Schema};
 use std::ops::Range;
@@ -28,8 +28,7 @@ pub(crate) enum Class {
 #[derive(Debug)]
 pub(crate) struct Space {
     pub(crate) keyspace: Keyspace,
-    /// The keyspace with text in place of every type
-    pub(crate) loose: Option<Keyspace>,
+    pub(crate) misfits: Misfits,
     pub(crate) owners: Owners,
     /// The number of its first definition
     pub(crate) first: usize,
@@ -108,7 +107,7 @@ impl Space {
         let (renames, outlined) = renames.unzip();
         let space = Space {
             keyspace: keyspace.clone(),
-            loose: keyspace.loosened(),
+            misfits: Misfits::new(schema, keyspace),
             owners: Owners::new(keyspace),
             first,
             beginning: Beginning::new(&begins),
@@ -154,7 +153,7 @@ impl OldPlan {
         let over = migration.phase.value == Phase::Cleanup
             || migration.remove_after.as_ref().is_some_and(|day| day.value < today);
         let severity =
-            |rule| weight(live.severity_of_old(rule, definition, migration)).filter(|_| over);
+            |rule| Severity::of(live.severity_of_old(rule, definition, migration)).filter(|_| over);
         let definition = at.map(|at| first + at);
         let outlined = OutlinedOldName {
             definition,

@@ -2,9 +2,8 @@
 
 use super::ink::visible;
 use super::subject::examples;
-use crate::report::{ChangeVerdict, Finding, Report, Severity};
+use crate::report::{ChangeVerdict, Finding, Report};
 use keyward_rules::exchange::{self, Place, Reported};
-use keyward_schema::model;
 use serde_json::{Map, Value};
 
 /// How many examples go into an annotation.
@@ -38,10 +37,7 @@ fn reported<'r>(
 ) -> Vec<Reported> {
     let one = |finding: &Finding| Reported {
         rule: finding.rule.name().to_owned(),
-        severity: match finding.severity {
-            Severity::Error => model::Severity::Error,
-            Severity::Warning => model::Severity::Warn,
-        },
+        severity: finding.severity.into(),
         message: visible(&finding.message),
         help: finding.help.iter().map(|help| visible(help)).collect(),
         notes: notes(report, finding),
@@ -61,6 +57,7 @@ fn notes(report: &Report, finding: &Finding) -> Vec<String> {
     if finding.sampled {
         notes.push("counted in a sample of the keys".to_owned());
     }
+    notes.extend(finding.details.iter().map(|text| visible(text)));
     let examples: Vec<String> = examples(finding)
         .iter()
         .take(EXAMPLES)
@@ -97,5 +94,16 @@ fn properties(report: &Report, finding: &Finding) -> Map<String, Value> {
     insert("count", finding.count.into());
     insert("of", finding.of.into());
     insert("sampled", finding.sampled.into());
+    if let Some(unresolved) = finding.unresolved {
+        let counts = [
+            ("not_a_key", unresolved.not_a_key),
+            ("elsewhere", unresolved.elsewhere),
+            ("missing", unresolved.missing),
+        ];
+        insert(
+            "unresolved",
+            counts.into_iter().map(|(name, it)| (name, Value::from(it))).collect(),
+        );
+    }
     properties
 }

@@ -2,25 +2,55 @@
 
 use crate::mask::Masked;
 use keyward_rules::Rule;
+use keyward_rules::judge::UnresolvedCounts;
+use keyward_schema::model;
 use serde::{Deserialize, Serialize};
 
 /// How serious a finding is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
+#[serde(into = "&'static str", try_from = "String")]
 pub enum Severity {
-    /// It must be mended
+    /// It must be repaired
     Error,
     /// It should be looked at
     Warning,
 }
 
 impl Severity {
+    /// That of a rule; `None` where the rule is off.
+    pub(crate) fn of(rule: model::Severity) -> Option<Severity> {
+        [Severity::Error, Severity::Warning]
+            .into_iter()
+            .find(|it| model::Severity::from(*it) == rule)
+    }
+
     /// The word in the document.
     pub fn name(self) -> &'static str {
-        match self {
-            Severity::Error => "error",
-            Severity::Warning => "warning",
+        model::Severity::from(self).label()
+    }
+}
+
+impl From<Severity> for model::Severity {
+    fn from(severity: Severity) -> Self {
+        match severity {
+            Severity::Error => model::Severity::Error,
+            Severity::Warning => model::Severity::Warn,
         }
+    }
+}
+
+impl From<Severity> for &'static str {
+    fn from(severity: Severity) -> Self {
+        severity.name()
+    }
+}
+
+impl TryFrom<String> for Severity {
+    type Error = String;
+
+    fn try_from(word: String) -> Result<Self, String> {
+        let mut all = [Severity::Error, Severity::Warning].into_iter();
+        all.find(|it| it.name() == word).ok_or_else(|| format!("`{word}` is not a severity"))
     }
 }
 
@@ -49,6 +79,12 @@ pub struct Finding {
     pub bytes: Option<u64>,
     /// What is wrong, in one line
     pub message: String,
+    /// What the count is made of, a sentence each
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub details: Vec<String>,
+    /// Of `dangling-reference`: how many references do not resolve, and why
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unresolved: Option<UnresolvedCounts>,
     /// What to do next
     #[serde(default)]
     pub help: Vec<String>,

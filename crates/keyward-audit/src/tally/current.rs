@@ -9,6 +9,9 @@ use keyward_fact::Fact;
 #[derive(Debug)]
 pub(super) struct Current {
     pub(super) class: Class,
+    /// Its name and its database, where what it stores refers to other keys
+    pub(super) key: Vec<u8>,
+    pub(super) db: u64,
     /// What is left of its TTL
     pub(super) remaining: Option<u64>,
     pub(super) expired: bool,
@@ -21,16 +24,32 @@ pub(super) struct Current {
     pub(super) number: u64,
     /// The field that comes next if fields stand in the order of the schema
     pub(super) next_field: usize,
+    /// How many entries of a stream were seen
+    pub(super) entries: u64,
+    /// What is left of the TTLs of fields that are wrong, by what is wrong
+    pub(super) field_ttls: Vec<(usize, u64)>,
     /// The first field that is not declared
     pub(super) stranger: Option<Masked>,
 }
 
 impl Current {
+    /// Remembers which key it is.
+    pub(super) fn identify(&mut self, fact: &Fact<'_>) {
+        self.key.clear();
+        self.key.extend(fact.key);
+        self.db = fact.db;
+    }
+
     /// Notes what is wrong, once for each key.
     pub(super) fn breaks(&mut self, slot: usize) {
         if !self.broken.contains(&slot) {
             self.broken.push(slot);
         }
+    }
+
+    /// Whether a hash, or the last entry of a stream, has a declared field.
+    pub(super) fn has_field(&self, at: usize) -> bool {
+        self.stamps[at] == self.number
     }
 
     /// What a key has that is wrong, where that can be said without showing a value.
@@ -45,7 +64,10 @@ impl Current {
                 let size = if is_string { fact.length } else { fact.bytes };
                 size.map(Detail::Bytes)
             }
-            _ => None,
+            slot => {
+                let left = self.field_ttls.iter().find(|(wrong, _)| *wrong == slot);
+                left.map(|(_, left)| Detail::Ttl(*left))
+            }
         }
     }
 }

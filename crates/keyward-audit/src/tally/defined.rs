@@ -3,7 +3,7 @@
 use super::{Pass, definition};
 use crate::counts::{Example, stored_type};
 use crate::hash::fixed;
-use crate::plan::{Audit, Limit, Planned, slots};
+use crate::plan::{Audit, Planned, slots};
 use crate::report::Severity;
 use keyward_fact::Fact;
 use keyward_rules::judge;
@@ -17,7 +17,7 @@ impl Pass {
             // What was asked for may refer to it.
             if planned.joins && !self.current.expired {
                 let places = std::mem::take(&mut self.places);
-                self.note_joins(audit, planned, fact.key, &places);
+                self.note_joins(audit, planned, fact, &places);
                 self.places = places;
             }
             return;
@@ -29,12 +29,10 @@ impl Pass {
         }
         self.check_lifetime(planned, fact);
         self.check_size(planned, fact);
-        if self.current.looking && fact.whole {
-            for (at, field) in planned.fields.iter().enumerate() {
-                if field.required && self.current.stamps[at] != self.current.number {
-                    self.current.breaks(slots::missing(at));
-                }
-            }
+        // Each entry of a stream is shown as a whole, though not all of them may be.
+        let is_seen = if planned.is_hash() { fact.whole } else { self.current.entries > 0 };
+        if self.current.looking && is_seen {
+            self.check_missing(planned);
         }
         let remaining = self.current.remaining;
         let places = std::mem::take(&mut self.places);
@@ -51,40 +49,24 @@ impl Pass {
             });
         }
         if planned.joins {
-            self.note_joins(audit, planned, fact.key, &places);
+            self.note_joins(audit, planned, fact, &places);
         }
         let clean = self.current.broken.is_empty()
             || self.note_broken(audit, number, planned, fact, &places);
         self.places = places;
+        if planned.joins {
+            self.refer_by_params(audit, planned, fact);
+        }
         self.counts.defined.add(bytes);
         self.judge(clean);
     }
 
     #[inline]
     fn check_lifetime(&mut self, planned: &Planned, fact: &Fact<'_>) {
-        let remaining = self.current.remaining;
-        let must_expire = !matches!(planned.limit, Limit::Unsaid | Limit::Never);
-        if judge::ttl_missing(must_expire, remaining) {
-            self.current.breaks(slots::TTL_MISSING);
-        }
-        let bound = match &planned.limit {
-            Limit::Within(bound) => *bound,
-            Limit::Unsaid | Limit::Sometime => return,
-            Limit::Never => {
-                if judge::ttl_unexpected(true, remaining) {
-                    self.current.breaks(slots::TTL_UNEXPECTED);
-                }
-                return;
-            }
-            Limit::By { param, words, longest } => {
-                let word =
-                    self.places.get(*param).map_or(&[][..], |place| &fact.key[place.clone()]);
-                let known = words.iter().find(|(known, _)| **known == *word);
-                known.map_or(*longest, |(_, bound)| *bound)
-            }
-        };
-        if remaining.is_some_and(|remaining| judge::ttl_too_long(bound, remaining)) {
-            self.current.breaks(slots::TTL_TOO_LONG);
+        let places = &self.places;
+        let value = |param: usize| places.get(param).map_or(&[][..], |it| &fact.key[it.clone()]);
+        if let Some(rule) = planned.limit.broken(self.current.remaining, value) {
+            self.current.breaks(slots::lifetime(rule));
         }
     }
 

@@ -2,7 +2,8 @@
 
 use super::Pass;
 use crate::plan::{Audit, Class, Planned, slots};
-use keyward_fact::{Element, Piece};
+use keyward_fact::{Element, Expiry, Piece};
+use keyward_rules::judge;
 
 impl Pass {
     #[inline]
@@ -10,8 +11,9 @@ impl Pass {
         let Class::Defined(number) = self.current.class else { return };
         let planned = &audit.definitions[number];
         let (value, expected, slot) = match element {
-            Element::Field { name, value, .. } => {
-                return self.field(audit, planned, *name, *value);
+            Element::Entry => return self.entry(planned),
+            Element::Field { name, value, expiry } => {
+                return self.field(audit, planned, (*name, *value), *expiry);
             }
             Element::Text(value) | Element::Item(value) => (*value, &planned.value, slots::VALUE),
             Element::Member(value) => (*value, &planned.member, slots::MEMBER),
@@ -31,7 +33,38 @@ impl Pass {
         }
     }
 
-    fn field(&mut self, audit: &Audit, planned: &Planned, name: Piece<'_>, value: Piece<'_>) {
+    /// The next entry of a stream, which has fields of its own.
+    fn entry(&mut self, planned: &Planned) {
+        if self.current.entries > 0 {
+            self.check_missing(planned);
+        }
+        self.current.entries += 1;
+        self.current.number += 1;
+        self.current.next_field = 0;
+    }
+
+    /// Whether all required fields were seen of a hash, or of a stream's last entry.
+    pub(super) fn check_missing(&mut self, planned: &Planned) {
+        for (at, field) in planned.fields.iter().enumerate() {
+            if judge::missing_field(field.required, self.current.has_field(at)) {
+                self.current.breaks(slots::missing(at));
+            }
+        }
+    }
+
+    fn field(
+        &mut self,
+        audit: &Audit,
+        planned: &Planned,
+        (name, value): (Piece<'_>, Piece<'_>),
+        expiry: Expiry,
+    ) {
+        let left = match expiry {
+            // Nobody can read it any more, though it is still stored.
+            Expiry::At(at) if at <= self.clock => return,
+            Expiry::At(at) => Some(at - self.clock),
+            Expiry::Never | Expiry::Unseen => None,
+        };
         let current = &mut self.current;
         let is = |at: usize| planned.fields.get(at).is_some_and(|field| *field.name == *name.bytes);
         let at = if is(current.next_field) {
@@ -40,7 +73,7 @@ impl Pass {
             (0..planned.fields.len()).find(|at| is(*at))
         };
         let Some(at) = at else {
-            if planned.closed {
+            if judge::unknown_field(planned.closed) {
                 if current.stranger.is_none() {
                     current.stranger = Some(audit.mask.field(name.bytes));
                 }
@@ -53,6 +86,14 @@ impl Pass {
         let field = &planned.fields[at];
         if !field.value.takes(value) {
             current.breaks(slots::invalid(at));
+        }
+        if planned.is_hash()
+            && expiry != Expiry::Unseen
+            && let Some(rule) = field.limit.broken(left, |_| &[])
+        {
+            let slot = slots::field_lifetime(at, rule);
+            current.breaks(slot);
+            current.field_ttls.extend(left.map(|left| (slot, left)));
         }
         if let Some(join) = field.refers {
             self.refer(audit, join, value);

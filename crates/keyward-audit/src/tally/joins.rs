@@ -1,60 +1,99 @@
-//! What refers to other keys, and what is referred to: both are sampled.
+//! What names other keys, what is named, and what has a former name too: all are sampled.
 
 use super::Pass;
-use crate::plan::{Audit, Planned, PlannedJoin, Side};
-use keyward_fact::Piece;
+use crate::counts::Referrer;
+use crate::mask::Masked;
+use crate::plan::{Audit, Class, Names, Planned, PlannedReference};
+use keyward_fact::{Fact, Piece};
 use std::ops::Range;
 
 impl Pass {
-    /// Notes a reference to another key; what is cut off cannot be one.
+    /// Notes a value that names another key; one that is cut off is passed over.
     #[inline]
-    pub(super) fn refer(&mut self, audit: &Audit, join: usize, value: Piece<'_>) {
-        if value.is_whole() {
-            let value = audit.joins[join].without_prefix(value.bytes);
-            self.note(audit, join, Side::Left, value);
+    pub(super) fn refer(&mut self, audit: &Audit, reference: usize, value: Piece<'_>) {
+        if !value.is_whole() {
+            return;
         }
+        let planned = &audit.references[reference];
+        let name = planned.spelled(value.bytes);
+        let references = &mut self.counts.references[reference];
+        let Some(value) = references.wants(audit.mask.salt, &name) else { return };
+        let current = &self.current;
+        let order = audit.mask.salt.order(current.db, &current.key);
+        let places = &self.places;
+        references.add(value, order, || {
+            let (pool, value) = planned.look_up(audit, &name);
+            Referrer { pool, order, key: audit.masked(current.class, &current.key, places), value }
+        });
     }
 
-    #[inline]
-    pub(super) fn note(&mut self, audit: &Audit, join: usize, side: Side, value: &[u8]) {
-        let (left, right) = &mut self.counts.joins[join];
-        let sample = match side {
-            Side::Left => left,
-            Side::Right => right,
-        };
-        sample.add(audit.mask.salt, value);
-    }
-
+    /// A definition's key: its name, the values of its parameters, and the keys that those name.
     pub(super) fn note_joins(
         &mut self,
         audit: &Audit,
         planned: &Planned,
-        key: &[u8],
+        fact: &Fact<'_>,
         places: &[Range<usize>],
     ) {
+        let mistyped = planned.has_wrong_type(fact);
+        let salt = audit.mask.salt;
+        let value_at = |place: &Range<usize>| &fact.key[place.clone()];
         for (param, place) in planned.params.iter().zip(places) {
-            for join in &param.sought {
-                self.note(audit, *join, Side::Right, &key[place.clone()]);
+            if let Some(pool) = param.pool {
+                self.counts.pools[pool].add(salt, value_at(place), mistyped);
             }
         }
-        for join in &planned.sought {
-            self.note(audit, *join, Side::Right, audit.joins[*join].without_prefix(key));
+        if let Some(pool) = planned.pool {
+            self.counts.pools[pool].add(salt, fact.key, mistyped);
         }
         for join in &planned.renamed {
-            let values = places.iter().map(|place| &key[place.clone()]);
-            self.note(audit, *join, Side::Left, &entity(values));
+            self.counts.joins[*join].0.add(salt, &entity(places.iter().map(value_at)));
+        }
+    }
+
+    /// The parameters of a key that name others.
+    pub(super) fn refer_by_params(&mut self, audit: &Audit, planned: &Planned, fact: &Fact<'_>) {
+        for (at, param) in planned.params.iter().enumerate() {
+            if let (Some(reference), Some(place)) = (param.refers, self.places.get(at)) {
+                let value = &fact.key[place.clone()];
+                self.current.identify(fact);
+                self.refer(audit, reference, Piece::new(value, value.len() as u64));
+            }
+        }
+    }
+
+    /// A key that belongs to no definition, though something may name it.
+    #[inline]
+    pub(super) fn note_other(&mut self, audit: &Audit, key: &[u8]) {
+        if let Some(pool) = audit.others {
+            self.counts.pools[pool].add(audit.mask.salt, key, false);
         }
     }
 }
 
-impl PlannedJoin {
-    #[inline]
-    fn without_prefix<'k>(&self, key: &'k [u8]) -> &'k [u8] {
-        // Most references have none, which their first byte says without a call.
-        if self.prefix.first() != key.first() {
-            return key;
+impl PlannedReference {
+    /// The pool that a key of this name would be in, if there can be one; and the name, masked.
+    fn look_up(&self, audit: &Audit, name: &[u8]) -> (Option<usize>, Masked) {
+        match &self.names {
+            Names::Key { .. } => {
+                let mut places = Vec::new();
+                let class = audit.classify(name, &mut places);
+                let pool = match class {
+                    Class::Defined(number) => audit.definitions[number].pool,
+                    _ => audit.others,
+                };
+                (pool, audit.masked(class, name, &places))
+            }
+            Names::Param { definition, param, pool, alone, .. } => {
+                let fits = alone.as_ref().is_none_or(|alone| alone.classify(name).is_some());
+                if !fits {
+                    return (None, audit.mask.unknown(name));
+                }
+                let (whole, masked) = (0..name.len(), &audit.definitions[*definition].masked);
+                let params = &masked[*param..=*param];
+                (Some(*pool), audit.mask.defined(name, std::slice::from_ref(&whole), params))
+            }
         }
-        key.strip_prefix(self.prefix.as_slice()).unwrap_or(key)
     }
 }
 

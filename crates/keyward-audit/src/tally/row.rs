@@ -51,36 +51,37 @@ impl Pass {
         };
         let own = |space: usize| Some(audit.outline.schemas[space].name.as_str());
         let mut findings = Vec::new();
-        let (class, (schema, definition), masked) = match self.current.class {
+        let (class, (schema, definition)) = match self.current.class {
             Class::Defined(number) => {
-                let planned = &audit.definitions[number];
                 let slots = &audit.outline.definitions[number].slots;
                 findings.extend(self.current.broken.iter().map(|slot| slots[*slot].rule));
-                let masked = audit.mask.defined(fact.key, &self.places, &planned.masked);
-                ("defined", named(number), masked)
+                ("defined", named(number))
             }
-            Class::Derived(number) => ("derived", named(number), audit.mask.unknown(fact.key)),
+            Class::Derived(number) => ("derived", named(number)),
             Class::Old { space, rename } => {
                 let old = &audit.spaces[space].renames[rename];
                 let severity = audit.outline.schemas[space].old_names[rename].severity;
                 findings.extend(severity.map(|_| Rule::OldName));
-                let masked = audit.mask.defined(fact.key, &self.places, &old.params);
-                ("old", old.definition.map_or((own(space), None), named), masked)
+                ("old", old.definition.map_or((own(space), None), named))
             }
             Class::Foreign { space, foreign } => {
                 let name = audit.spaces[space].foreign[foreign].name.as_str();
-                ("foreign", (own(space), Some(name)), audit.mask.unknown(fact.key))
+                ("foreign", (own(space), Some(name)))
             }
             Class::Unknown => {
                 if audit.outline.has_schema() && !self.current.expired {
                     let misfit = !self.current.broken.is_empty();
                     findings.push(if misfit { Rule::InvalidParam } else { Rule::UnknownKey });
                 }
-                ("unknown", (None, None), audit.mask.unknown(fact.key))
+                ("unknown", (None, None))
             }
         };
         let reveal = audit.mask.reveal;
-        let masked = if reveal { Mask::whole(fact.key) } else { masked };
+        let masked = if reveal {
+            Mask::whole(fact.key)
+        } else {
+            audit.masked(self.current.class, fact.key, &self.places)
+        };
         if self.current.expired {
             findings.clear();
         }

@@ -2,11 +2,11 @@
 
 use super::Pass;
 use super::joins::entity;
-use super::misfit::{self, Misfit};
 use crate::counts::Example;
-use crate::plan::{Audit, Class, Side};
+use crate::plan::{Audit, Class, slots};
 use crate::report::Severity;
 use keyward_fact::Fact;
+use keyward_rules::judge::Misfit;
 
 impl Pass {
     pub(super) fn end_expired(&mut self, audit: &Audit) {
@@ -40,7 +40,7 @@ impl Pass {
                 at.and_then(|at| self.places.get(at))
                     .map_or(&[][..], |place| &fact.key[place.clone()])
             });
-            self.note(audit, join, Side::Right, &entity(values));
+            self.counts.joins[join].1.add(audit.mask.salt, &entity(values));
         }
         self.counts.defined.add(bytes);
         self.judge(severity != Some(Severity::Error));
@@ -49,7 +49,7 @@ impl Pass {
     pub(super) fn end_unknown(&mut self, audit: &Audit, fact: &Fact<'_>) {
         let bytes = fact.bytes.unwrap_or(0);
         let order = audit.mask.salt.order(fact.db, fact.key);
-        let misfit = misfit::find(audit, fact.key);
+        let misfit = misfit(audit, fact.key);
         let leaf = self.counts.leaves.add(fact.key, &audit.mask, audit.top);
         if misfit.is_some() {
             leaf.misfits.add(bytes);
@@ -60,21 +60,35 @@ impl Pass {
                 .biggest
                 .rank((bytes, order), fact.length, fact.db, || audit.mask.unknown(fact.key));
         }
-        leaf.exemplify(fact.key, order, &audit.mask);
+        leaf.exemplify(fact, order, &audit.mask);
         if !audit.outline.has_schema() {
             return;
         }
-        if let Some(Misfit { definition, slot, places }) = misfit
-            && audit.outline.definitions[definition].slots[slot].severity.is_some()
-        {
-            self.current.broken.push(slot);
-            let params = &audit.definitions[definition].masked;
-            self.definition(audit, definition).break_slot(slot, bytes, order, || Example {
-                order,
-                key: audit.mask.misfit(fact.key, &places, params),
-                detail: None,
-            });
+        if let Some((definition, Misfit { param, raw_ipv6, places, .. })) = misfit {
+            let fields = audit.definitions[definition].fields.len();
+            let slot = match raw_ipv6 {
+                true => slots::raw_ipv6(fields, param),
+                false => slots::param(fields, param),
+            };
+            if audit.outline.definitions[definition].slots[slot].severity.is_some() {
+                self.current.broken.push(slot);
+                let params = &audit.definitions[definition].masked;
+                self.definition(audit, definition).break_slot(slot, bytes, order, || Example {
+                    order,
+                    key: audit.mask.misfit(fact.key, &places, params),
+                    detail: None,
+                });
+            }
         }
         self.judge(false);
     }
+}
+
+/// The definition that an unknown key would belong to, and what is wrong with it.
+fn misfit(audit: &Audit, key: &[u8]) -> Option<(usize, Misfit)> {
+    let spaces = audit.spaces.iter().filter(|space| space.may_begin(key));
+    spaces
+        .filter_map(|it| Some((it, it.misfits.find(key)?)))
+        .next()
+        .map(|(space, misfit)| (space.first + misfit.definition.index(), misfit))
 }

@@ -1,7 +1,9 @@
 //! Snapshots from commands, and audits of them.
 #![allow(dead_code, reason = "each test uses a part of it")]
 
-use keyward_audit::{Audit, Observer, Options, Reading, Report, Salt, ServerFacts, Subject, Tally};
+use keyward_audit::{
+    Audit, Observer, Options, ReadOptions, Report, Salt, ServerFacts, Subject, Tally,
+};
 use keyward_rdb::writer::{Attributes, Content, Writer};
 use keyward_rdb::{Element, Key, Reader, Show, Value, Version, Visitor};
 use keyward_schema::model::{Date, Schema};
@@ -188,7 +190,7 @@ pub(crate) fn audit(schemas: Vec<Schema>) -> Arc<Audit> {
 
 /// The report of a snapshot.
 pub(crate) fn report(audit: &Arc<Audit>, bytes: &[u8]) -> Report {
-    let reading = Reading { now: NOW, ..Reading::default() };
+    let reading = ReadOptions { now: NOW, ..ReadOptions::default() };
     audit.read(Reader::from_slice(bytes), "dump.rdb", reading).unwrap()
 }
 

@@ -23,7 +23,7 @@ use crate::verdict::Verdict;
 use keyward_audit::render::{self, Shown, summary};
 use keyward_audit::report::{Change, Finding, Severity, SourceKind};
 use keyward_audit::{
-    Audit, DEFAULT_TOLERANCE, Options, Reading, Report, Salt, Subject, compare, fingerprint,
+    Audit, DEFAULT_TOLERANCE, Options, ReadOptions, Report, Salt, Subject, compare, fingerprint,
 };
 use keyward_fact::thousands;
 use keyward_rdb::Reader;
@@ -120,7 +120,7 @@ fn keys(count: u64) -> String {
 pub(super) fn sample(schema: Schema, snapshot: &[u8], settings: &Settings) -> Result<Report> {
     let options = Options { salt: Salt::of("demo"), today: settings.today, ..Options::default() };
     let audit = Arc::new(Audit::new(vec![Subject::new(schema)], &options));
-    let reading = Reading { now: settings.now, ..Reading::default() };
+    let reading = ReadOptions { now: settings.now, ..ReadOptions::default() };
     audit
         .read(Reader::from_slice(snapshot), "dump.rdb", reading)
         .map_err(|error| Failure::incomplete(format!("the sample cannot be read: {error}")))

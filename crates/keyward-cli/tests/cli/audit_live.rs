@@ -367,3 +367,177 @@ fn the_last_line_says_that_lengths_and_fields_were_not_judged() {
     let touched = last(&["--touch"]);
     assert!(touched.ends_with("no findings"), "{touched}");
 }
+
+const VALUES: &str = r#"
+version = 1
+[keyspace]
+name = "shop"
+[keys.jobs]
+pattern = "jobs:{queue:word}"
+type = "stream"
+ttl = "none"
+fields = { id = "uint", body = "text?" }
+[keys.session]
+pattern = "session:{session_id:uint}"
+ttl = "none"
+fields = { user = "uint", csrf = { type = "text", ttl = "1h" } }
+[keys.plain]
+pattern = "plain:{plain_id:uint}"
+ttl = "none"
+fields = { user = "uint" }
+"#;
+
+/// The rule, what it is about, and the count of each finding.
+fn broken(report: &Value) -> Vec<String> {
+    let text = |value: &Value| value.as_str().unwrap_or("-").to_owned();
+    let one = |it: &Value| {
+        let name = [&it["rule"], &it["definition"], &it["subject"]].map(text).join(" ");
+        format!("{name} {}", it["count"])
+    };
+    let mut all: Vec<String> = report["findings"].as_array().unwrap().iter().map(one).collect();
+    all.sort();
+    all
+}
+
+#[test]
+fn fields_of_stream_entries_are_judged_as_those_of_hashes() {
+    for server in Server::all() {
+        for (queue, fields) in [
+            ("good", &["id", "1", "body", "x"][..]),
+            ("good", &["id", "2"]),
+            ("first", &["body", "x"]),
+            ("first", &["id", "1"]),
+            ("last", &["id", "1"]),
+            ("last", &["body", "x"]),
+            ("other", &["id", "1", "colour", "red"]),
+            ("wrong", &["id", "x"]),
+        ] {
+            server.command(&[&["XADD", &format!("jobs:{queue}"), "*"], fields].concat());
+        }
+        // An entry that was deleted is not judged.
+        server.command(&["XADD", "jobs:deleted", "7-1", "nonsense", "1"]);
+        server.command(&["XADD", "jobs:deleted", "7-2", "id", "1"]);
+        server.command(&["XDEL", "jobs:deleted", "7-1"]);
+        let cli = shop(VALUES);
+        let file = server.save();
+        let url = server.url();
+        for args in [&[&*url][..], &[&*url, "--via", "snapshot"], &[file.to_str().unwrap()]] {
+            assert_eq!(
+                broken(&report(&cli, args)),
+                [
+                    "invalid-value jobs field `id` 1",
+                    "missing-field jobs id 2",
+                    "unknown-field jobs - 1"
+                ],
+                "{args:?}"
+            );
+        }
+        let masked = cli.run(["audit", &url]).stdout;
+        assert!(!masked.contains("colour") && masked.contains("entries of `jobs`"), "{masked}");
+    }
+}
+
+#[test]
+fn ttls_of_fields_are_judged_where_a_source_sees_them() {
+    let server = Server::valkey();
+    let expire = |key: &str, field: &str, seconds: &str| {
+        server.command(&["HEXPIRE", key, seconds, "FIELDS", "1", field]);
+    };
+    for number in 1..=5 {
+        server.command(&["HSET", &format!("session:{number}"), "user", "1", "csrf", "a"]);
+    }
+    for number in [1, 3, 5] {
+        expire(&format!("session:{number}"), "csrf", "600");
+    }
+    expire("session:2", "csrf", "180000");
+    expire("session:3", "user", "600");
+    server.command(&["HSET", "plain:1", "user", "1"]);
+    expire("plain:1", "user", "600");
+    let cli = shop(VALUES);
+    let (file, url) = (server.save(), server.url());
+    let expected = [
+        "ttl-missing session field `csrf` 1",
+        "ttl-too-long session field `csrf` 1",
+        "ttl-unexpected plain field `user` 1",
+        "ttl-unexpected session field `user` 1",
+    ];
+    for args in [&[&*url, "--via", "snapshot"][..], &[file.to_str().unwrap()]] {
+        assert_eq!(broken(&report(&cli, args)), expected, "{args:?}");
+    }
+    // A scan asks only where the definition declares a TTL, and says so.
+    let scanned = report(&cli, &[&url]);
+    assert_eq!(broken(&scanned), [expected[0], expected[1], expected[3]]);
+    let notes = scanned["source"]["notes"].to_string();
+    assert!(notes.contains("TTLs of hash fields were read only"), "{notes}");
+    let found = finding(&scanned, "ttl-too-long").unwrap();
+    assert_eq!(found["examples"][0]["detail"], "TTL 2 d 1 h");
+
+    // Before Redis 7.4 no field can have one.
+    let old = Flavor::Redis.start();
+    old.command(&["HSET", "session:1", "user", "1", "csrf", "a"]);
+    let scanned = report(&cli, &[&old.url()]);
+    assert_eq!(broken(&scanned), ["ttl-missing session field `csrf` 1"]);
+    assert_eq!(scanned["source"]["complete"], true);
+
+    // Who may not ask is told so.
+    let denied = Flavor::Valkey.server().user("audit", "on >secret ~* +@all -hpttl").start();
+    denied.command(&["HSET", "session:1", "user", "1", "csrf", "a"]);
+    let scanned = report(&cli, &[&format!("redis://audit:secret@{}", denied.address())]);
+    assert_eq!(broken(&scanned), [""; 0]);
+    assert_eq!(scanned["source"]["complete"], false);
+}
+
+#[test]
+fn references_of_a_server_that_do_not_resolve_are_told_apart() {
+    let schema = r#"
+version = 1
+[keyspace]
+name = "shop"
+[keys.cart]
+pattern = "cart:{user_id:uint}"
+ttl = "none"
+fields = { items = "uint" }
+[keys.recent]
+pattern = "recent"
+type = "zset"
+member = { key = "cart" }
+ttl = "none"
+"#;
+    for server in Server::all() {
+        server.command(&["HSET", "cart:1", "items", "1"]);
+        server.command(&["SET", "cart:2", "1"]);
+        server.command(&["SET", "else", "1"]);
+        for member in ["cart:1", "cart:2", "cart:3", "else", "alice"] {
+            server.command(&["ZADD", "recent", "1", member]);
+        }
+        let (cli, file) = (shop(schema), server.save());
+        for source in [server.url(), file.to_str().unwrap().to_owned()] {
+            let report = report(&cli, &[&source]);
+            let finding = finding(&report, "dangling-reference").unwrap();
+            assert_eq!((&finding["count"], &finding["of"]), (&4.into(), &5.into()));
+            let counts = serde_json::json!({ "not_a_key": 1, "elsewhere": 2, "missing": 1 });
+            assert_eq!(finding["unresolved"], counts);
+            assert!(!report.to_string().contains("alice"));
+            let shown = cli.run(["audit", &source, "--show-keys"]).stdout;
+            assert!(shown.contains("`alice` is not a key of `cart`"), "{shown}");
+        }
+    }
+}
+
+#[test]
+fn warnings_of_an_audit_fail_unless_only_errors_are_to() {
+    let server = Flavor::Redis.start();
+    let cli = shop(VALUES);
+    let code = |args: &[&str]| {
+        let output = cli.run([&["audit", &server.url()], args].concat());
+        output.code.unwrap_or_else(|| panic!("{output}"))
+    };
+    let codes = || [code(&[]), code(&["--fail-on", "warning"]), code(&["--fail-on", "error"])];
+    server.command(&["HSET", "plain:1", "user", "1"]);
+    assert_eq!(codes(), [0, 0, 0]);
+    server.command(&["HSET", "plain:1", "colour", "red"]);
+    assert_eq!(codes(), [1, 1, 0], "a field that is not declared is a warning");
+    server.command(&["HSET", "plain:2", "user", "x"]);
+    assert_eq!(codes(), [1, 1, 1], "a value of another type is an error");
+    assert_eq!(code(&["--fail-on", "never"]), 2);
+}

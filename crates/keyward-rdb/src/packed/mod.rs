@@ -5,7 +5,7 @@ mod listpack;
 mod ziplist;
 mod zipmap;
 
-use crate::entry::{Element, Piece, Visitor};
+use crate::entry::{Element, Expiry, Piece, Visitor};
 use crate::error::Error;
 use crate::input::Input;
 use crate::number;
@@ -74,7 +74,7 @@ pub(crate) enum Atom {
 
 impl Atom {
     #[inline]
-    fn skip<I: Input>(self, input: &mut I) -> Result<(), Error> {
+    pub(crate) fn skip<I: Input>(self, input: &mut I) -> Result<(), Error> {
         match self {
             Atom::Int(_) => Ok(()),
             Atom::Bytes(length) => input.skip(length),
@@ -82,7 +82,7 @@ impl Atom {
     }
 
     #[inline]
-    fn piece<'p, I: Input>(
+    pub(crate) fn piece<'p, I: Input>(
         self,
         input: &'p mut I,
         limit: usize,
@@ -164,7 +164,7 @@ impl<V: Visitor, P: Packed> Within for Walk<'_, '_, V, P> {
                 while let Some(name) = elements.next() {
                     let name = name?.piece(limit, store);
                     let value = elements.next()??.piece(limit, scratch);
-                    visitor.element(&Element::Field { name, value, expires_at: None });
+                    visitor.element(&Element::Field { name, value, expiry: Expiry::Never });
                     count += 1;
                 }
             }
@@ -254,13 +254,13 @@ impl<V: Visitor, P: Packed> Walk<'_, '_, V, P> {
                     }
                 };
                 packed.behind(input)?;
-                let expires_at = ttl(packed, input, &mut self.ttls)?;
-                visitor.element(&Element::Field { name, value, expires_at });
+                let expiry = ttl(packed, input, &mut self.ttls)?.into();
+                visitor.element(&Element::Field { name, value, expiry });
                 Ok(())
             }
             _ => {
                 let value = partner.piece(input, limit, scratch)?;
-                visitor.element(&Element::Field { name, value, expires_at: None });
+                visitor.element(&Element::Field { name, value, expiry: Expiry::Never });
                 packed.behind(input)
             }
         }
@@ -282,7 +282,7 @@ fn ttl<P: Packed, I: Input>(
 ) -> Result<Option<u64>, Error> {
     let at = input.offset();
     let Atom::Int(expires_at) = partner(packed, input)? else {
-        return Err(Error::corrupt(at, "a field's TTL is no number"));
+        return Err(Error::corrupt(at, "a field's TTL is not a number"));
     };
     packed.behind(input)?;
     ttls.add(u64::try_from(expires_at).unwrap_or(u64::MAX), at)
@@ -296,7 +296,7 @@ fn score<I: Input>(atom: Atom, input: &mut I, scratch: &mut Vec<u8>) -> Result<f
         Atom::Bytes(_) => {
             let text = atom.piece(input, LONGEST_SCORE, scratch)?;
             let score = parse_score(text.bytes).filter(|_| text.is_whole());
-            score.ok_or_else(|| Error::corrupt(at, "a score is no number"))
+            score.ok_or_else(|| Error::corrupt(at, "a score is not a number"))
         }
     }
 }

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use keyward_rdb::writer::{Attributes, Content, Writer};
 use keyward_rdb::{
-    Element, Error, Extra, Key, Piece, Reader, Show, Summary, Value, Version, Visitor,
+    Element, Error, Expiry, Extra, Key, Piece, Reader, Show, Summary, Value, Version, Visitor,
 };
 
 pub(crate) fn data(name: &str) -> PathBuf {
@@ -57,12 +57,13 @@ impl Visitor for Transcript {
     fn element(&mut self, element: &Element<'_>) {
         let _ = match *element {
             Element::Text(text) => writeln!(self.text, "  {}", piece(text)),
-            Element::Field { name, value, expires_at: None } => {
-                writeln!(self.text, "  {} = {}", piece(name), piece(value))
-            }
-            Element::Field { name, value, expires_at: Some(at) } => {
+            Element::Field { name, value, expiry: Expiry::At(at) } => {
                 writeln!(self.text, "  {} = {} expires {at}", piece(name), piece(value))
             }
+            Element::Field { name, value, .. } => {
+                writeln!(self.text, "  {} = {}", piece(name), piece(value))
+            }
+            Element::Entry => writeln!(self.text, "  entry"),
             Element::Item(item) => writeln!(self.text, "  - {}", piece(item)),
             Element::Member(member) => writeln!(self.text, "  * {}", piece(member)),
             Element::Scored { member, score } => {

@@ -1,3 +1,7 @@
+mod misfit;
+
+pub use misfit::{Misfit, Misfits};
+
 use crate::live::{Case, RAW_IPV6, Wording};
 use crate::rule::rule;
 

@@ -3,7 +3,7 @@ use crate::rule::rule;
 
 rule! {
     /// ## What it does
-    /// Reports hashes without a field that their definition requires.
+    /// Reports hashes and stream entries without a field that their definition requires.
     ///
     /// ## Why is this bad
     /// Readers rely on the field. A hash is incomplete if its TTL ended between two writes, or if
@@ -30,8 +30,15 @@ rule! {
     live Shape, Error, Recommended
 }
 
+/// Whether a hash or an entry breaks it by one declared field.
+#[inline]
+pub fn breaks(required: bool, has_it: bool) -> bool {
+    required && !has_it
+}
+
 fn word(case: &Case<'_>) -> Wording {
     let (name, field) = (case.name(), case.subject.unwrap_or("a field"));
-    Wording::new(format!("hashes of `{name}` have no field `{field}`"))
+    let holders = case.detail.unwrap_or("hashes");
+    Wording::new(format!("{holders} of `{name}` have no field `{field}`"))
         .help(format!("write `{field}` together with the other fields, or declare it optional"))
 }

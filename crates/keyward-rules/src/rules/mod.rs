@@ -71,15 +71,22 @@ mod wrong_type;
 /// What live rules ask of keys and servers: each is decided in the rule's own file, and called by whoever counts.
 pub mod judge {
     pub use super::both_names::broken as both_names;
-    pub use super::dangling_reference::broken as dangling_reference;
+    pub use super::dangling_reference::{
+        Target, Unresolved, UnresolvedCounts, judge as dangling_reference,
+    };
+    pub use super::invalid_param::{Misfit, Misfits};
     pub use super::invalid_value::{Expected, LOOKED_AT};
     pub use super::memory_high::breaks as memory_high;
+    pub use super::missing_field::breaks as missing_field;
     pub use super::oversized_collection::breaks as oversized_collection;
     pub use super::oversized_value::breaks as oversized_value;
     pub use super::server_setting::breaks as server_setting;
     pub use super::ttl_missing::breaks as ttl_missing;
     pub use super::ttl_too_long::breaks as ttl_too_long;
     pub use super::ttl_unexpected::breaks as ttl_unexpected;
+    pub use super::unknown_field::breaks as unknown_field;
+    pub use super::unknown_key::{Breach, Why, Wrong, describe as unknown_key};
+    pub use super::wrong_type::breaks as wrong_type;
 }
 
 registry! {

@@ -3,7 +3,8 @@ use crate::rule::rule;
 
 rule! {
     /// ## What it does
-    /// Reports keys without a TTL whose definition declares one.
+    /// Reports keys without a TTL whose definition declares one, and hash fields without the TTL that is declared for
+    /// the field.
     ///
     /// ## Why is this bad
     /// They stay forever. Most memory that nobody can explain belongs to keys whose TTL was lost: a
@@ -37,6 +38,10 @@ pub fn breaks(must_expire: bool, remaining: Option<u64>) -> bool {
 
 fn word(case: &Case<'_>) -> Wording {
     let declared = case.detail.unwrap_or("as declared");
+    if let Some(field) = case.subject {
+        return Wording::new(format!("{field} of `{}` has no TTL", case.name()))
+            .help(format!("set a TTL of {declared} with HEXPIRE when the field is written"));
+    }
     Wording::new(format!("keys of `{}` have no TTL", case.name()))
         .help(format!("set the TTL ({declared}) in the same step as the value"))
 }

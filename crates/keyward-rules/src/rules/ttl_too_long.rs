@@ -3,9 +3,9 @@ use crate::rule::rule;
 
 rule! {
     /// ## What it does
-    /// Reports keys that will live longer than their definition allows. The remaining TTL is
-    /// compared with the longest TTL declared; two seconds more are accepted, because clocks
-    /// differ.
+    /// Reports keys, and hash fields with a TTL, that will live longer than their definition allows. The
+    /// remaining TTL is compared with the longest TTL declared; two seconds more are accepted, because
+    /// clocks differ.
     ///
     /// ## Why is this bad
     /// The declared TTL is a promise: how stale a value may be, or how long personal data is kept.
@@ -43,6 +43,10 @@ pub fn breaks(bound: u64, remaining: u64) -> bool {
 
 fn word(case: &Case<'_>) -> Wording {
     let longest = case.detail.unwrap_or("declared");
+    if let Some(field) = case.subject {
+        return Wording::new(format!("{field} of `{}` lives longer than {longest}", case.name()))
+            .help("find who calls HEXPIRE, or declare the longer TTL");
+    }
     Wording::new(format!("keys of `{}` live longer than {longest}", case.name()))
         .help("find the program that sets the TTL, or declare the longer one")
 }

@@ -3,7 +3,7 @@ use crate::rule::rule;
 
 rule! {
     /// ## What it does
-    /// Reports hashes with fields that their definition does not declare.
+    /// Reports hashes, and entries of streams, with fields that their definition does not declare.
     ///
     /// ## Why is this bad
     /// Someone stores data there that nobody else knows about. Often the field is misspelt, and the
@@ -30,7 +30,14 @@ rule! {
     live Shape, Warn, Recommended
 }
 
+/// Whether a field that is not declared breaks it. `closed`: fields are declared, and no others are admitted.
+#[inline]
+pub fn breaks(closed: bool) -> bool {
+    closed
+}
+
 fn word(case: &Case<'_>) -> Wording {
-    Wording::new(format!("hashes of `{}` have fields that are not declared", case.name()))
+    let holders = case.detail.unwrap_or("hashes");
+    Wording::new(format!("{holders} of `{}` have fields that are not declared", case.name()))
         .help("declare the fields, or set `open = true`")
 }

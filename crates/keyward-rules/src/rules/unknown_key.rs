@@ -1,10 +1,17 @@
+mod layout;
+mod why;
+
+pub use layout::{Breach, Wrong};
+pub use why::{Why, describe};
+
 use crate::live::{Case, Wording};
 use crate::rule::rule;
 
 rule! {
     /// ## What it does
     /// Reports keys that match no definition, old name, derived key or `[foreign]` glob. They are
-    /// grouped by their form, and each group names the definition that was probably meant.
+    /// grouped by their form, and each group names the definition that was probably meant. Where the
+    /// schema has a `[layout]`, the finding names the slot that the key breaks and the words that fit.
     ///
     /// ## Why is this bad
     /// Nobody has declared what such a key is, how long it lives or who owns it. It may be

@@ -1,5 +1,6 @@
 use crate::live::{Case, Wording};
 use crate::rule::rule;
+use keyward_fact::KeyType;
 
 rule! {
     /// ## What it does
@@ -27,6 +28,12 @@ rule! {
     /// EXPIRE session:7 600
     /// ```
     live Soundness, Error, Minimal
+}
+
+/// Whether a key breaks it. A bitmap is stored as a string and a geo index as a sorted set, so these are the same.
+#[inline]
+pub fn breaks(declared: &KeyType, stored: &KeyType) -> bool {
+    declared.stored() != stored.stored()
 }
 
 fn word(case: &Case<'_>) -> Wording {

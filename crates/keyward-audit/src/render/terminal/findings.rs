@@ -17,7 +17,7 @@ pub(super) fn write(report: &Report, sheet: &mut Sheet) {
         return;
     }
     let (shown, left_out) = sheet.top(&report.findings, TOP);
-    sheet.heading("findings", "errors first, then by keys; `keyward explain RULE` says more");
+    sheet.heading("findings", "errors first, then by keys; `keyward explain RULE` explains a rule");
     for finding in shown {
         sheet.line("");
         write_one(finding, sheet);
@@ -55,7 +55,9 @@ fn write_one(finding: &Finding, sheet: &mut Sheet) {
     }
     let examples = examples(finding);
     let (examples, left_out) = sheet.top(&examples, EXAMPLES);
-    let mut lines: Vec<(String, Look, String)> = Vec::new();
+    let details = finding.details.iter();
+    let mut lines: Vec<(String, Look, String)> =
+        details.map(|text| (String::new(), Look::Plain, visible(text))).collect();
     for example in examples {
         let detail = match &example.detail {
             Some(detail) => format!("  {}", visible(detail)),

@@ -8,7 +8,7 @@ use crate::failure::{Failure, Result, why};
 use crate::interrupt;
 use crate::output::{Output, printable};
 use crate::settings::Settings;
-use keyward_audit::{Audit, Reading, Report};
+use keyward_audit::{Audit, ReadOptions, Report};
 use keyward_rdb::{Error, ErrorKind, Reader};
 use std::io::{self, IsTerminal as _};
 use std::num::NonZero;
@@ -77,7 +77,7 @@ fn snapshot(
         std::ops::ControlFlow::Continue(())
     };
     let threads = available_parallelism().map_or(1, usize::from).min(MOST_THREADS);
-    let reading = Reading {
+    let reading = ReadOptions {
         threads: NonZero::new(threads).unwrap_or(NonZero::<usize>::MIN),
         clock: args.now,
         now: settings.now,
@@ -89,7 +89,7 @@ fn snapshot(
     read.map_err(|error| refused(name, &error))
 }
 
-/// What is said when reading is stopped that cannot go on later.
+/// The failure of a source that was stopped and cannot be resumed.
 pub(super) fn stopped(name: &str, list: Option<&List>) -> Failure {
     let failure = Failure::incomplete(format!(
         "stopped before all of `{name}` was read: no report was written"

@@ -1,8 +1,8 @@
 //! Why a key belongs to no definition, in words.
 
 use crate::output::{ERROR, HELP, printable};
-use keyward_fact::thousands;
 use keyward_pattern::Keyspace;
+use keyward_rules::judge;
 use keyward_schema::model::Definition;
 use keyward_schema::{Neighbour, Neighbours, NothingNear, Parting, Schema};
 use serde_json::{Value, json};
@@ -58,35 +58,7 @@ fn reason(near: &Neighbour<'_>) -> String {
 }
 
 fn reason_at(at: usize, parting: &Parting) -> String {
-    match parting {
-        Parting::Word { found, expected } => {
-            format!("segment {at} is `{}`, not `{expected}`", shown(found.as_bytes()))
-        }
-        Parting::RawAddress { address } => {
-            let digits = address.to_bits();
-            format!("`{address}` is a raw IPv6 address: in a key, write `{digits:032x}`")
-        }
-        Parting::Braces { tagged } => {
-            let tagged = shown(tagged.as_bytes());
-            format!("the braces of the hash tag are missing: write `{tagged}`")
-        }
-        Parting::Value { why: Some(why), .. } => why.clone(),
-        Parting::Value { expected, found, .. } => {
-            format!("segment {at}, `{}`, does not fit `{expected}`", shown(found.as_bytes()))
-        }
-        Parting::Short { expected } => format!("it ends where `{expected}` is expected"),
-        Parting::Long { found } => {
-            format!("segment {at}, `{}`, is one too many", shown(found.as_bytes()))
-        }
-        Parting::TooLong { len, max } => {
-            format!(
-                "it has {} bytes, but `max_key_len` allows {}",
-                thousands(*len as u64),
-                thousands(*max)
-            )
-        }
-        _ => "every segment fits, but not all of them together".to_owned(),
-    }
+    judge::unknown_key(at, parting, |found| shown(found.as_bytes()))
 }
 
 /// Bytes of a key as they are shown in a message.

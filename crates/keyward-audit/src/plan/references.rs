@@ -1,0 +1,197 @@
+//! Values that name other keys, and the names that they are looked up in.
+
+use super::{Audit, Planned};
+use crate::outline::OutlinedReference;
+use crate::report::Severity;
+use keyward_pattern::{Keyspace, Part, Template, Type};
+use keyward_rules::judge::Target;
+use keyward_rules::{Live, Rule};
+use keyward_schema::model::{Definition, Value};
+use std::borrow::Cow;
+
+/// A value that is declared to name other keys.
+#[derive(Debug)]
+pub(crate) struct PlannedReference {
+    pub(crate) names: Names,
+}
+
+/// What a value names.
+#[derive(Debug)]
+pub(crate) enum Names {
+    /// A key, whose prefix may be left out
+    Key { prefix: Vec<u8> },
+    /// The value of a definition's parameter
+    Param {
+        definition: usize,
+        param: usize,
+        pool: usize,
+        /// The parameter alone; `None` where its values are keys themselves
+        alone: Option<Box<Keyspace>>,
+        /// Whether a value may be spelled otherwise in a key
+        respelled: bool,
+    },
+}
+
+/// Where a reference is.
+#[derive(Debug, Clone, Copy)]
+enum Holder {
+    Param(usize),
+    Value,
+    Field(usize),
+}
+
+/// Finds all references, and tells everyone who takes part.
+pub(super) fn plan(audit: &mut Audit) {
+    for number in 0..audit.definitions.len() {
+        let planned = &audit.definitions[number];
+        let (schema, definition) = audit.declared(planned);
+        let severity = Live::new(schema).severity(Rule::DanglingReference, Some(definition));
+        let Some(severity) = Severity::of(severity).filter(|_| planned.selected) else { continue };
+        for (holder, subject, value) in referring(definition, planned) {
+            let first = audit.spaces[audit.definitions[number].schema].first;
+            let Some((names, target, pools)) = named(audit, number, first, &value) else {
+                continue;
+            };
+            let outlined =
+                OutlinedReference { severity, definition: number, subject, target, pools };
+            let at = Some(audit.references.len());
+            audit.references.push(PlannedReference { names });
+            audit.outline.references.push(outlined);
+            let planned = &mut audit.definitions[number];
+            match holder {
+                Holder::Param(param) => planned.params[param].refers = at,
+                Holder::Value => planned.refers = at,
+                Holder::Field(field) => planned.fields[field].refers = at,
+            }
+        }
+    }
+}
+
+/// What a value names, and the pools that it must be in; `None` where a definition is not declared, which `check`
+/// reports.
+fn named(
+    audit: &mut Audit,
+    number: usize,
+    first: usize,
+    value: &Value,
+) -> Option<(Names, Target, Vec<usize>)> {
+    let schema = &audit.schemas[audit.definitions[number].schema];
+    let find = |name: &String| Some(first + schema.keys.iter().position(|key| *key.name == *name)?);
+    match value {
+        Value::Ref { definition, param } => {
+            let target = Target::param(definition.clone(), param.clone());
+            let definition = find(definition)?;
+            let params = &audit.definitions[definition].params;
+            let param = params.iter().position(|it| it.name == *param)?;
+            let (alone, respelled) = audit.alone(definition, param);
+            let pool = audit.pool_of_param(definition, param);
+            let names =
+                Names::Param { definition, param, pool, alone: alone.map(Box::new), respelled };
+            Some((names, target, vec![pool]))
+        }
+        Value::Key(definitions) => {
+            let found: Vec<usize> = definitions.iter().map(find).collect::<Option<_>>()?;
+            let prefix = literal(&audit.keyspaces[audit.definitions[number].schema]);
+            audit.pool_keys();
+            let pools = found.iter().filter_map(|it| audit.definitions[*it].pool).collect();
+            Some((Names::Key { prefix }, Target::key(definitions.clone()), pools))
+        }
+        _ => None,
+    }
+}
+
+impl Audit {
+    /// Makes a pool of each definition's keys, and one of all others: a value may name any of them.
+    fn pool_keys(&mut self) {
+        if self.others.is_none() {
+            let pools = &mut self.outline.pools;
+            let mut next = || {
+                *pools += 1;
+                Some(*pools - 1)
+            };
+            self.definitions.iter_mut().for_each(|planned| planned.pool = next());
+            self.others = next();
+        }
+    }
+
+    fn pool_of_param(&mut self, definition: usize, param: usize) -> usize {
+        let pools = &mut self.outline.pools;
+        *self.definitions[definition].params[param].pool.get_or_insert_with(|| {
+            *pools += 1;
+            *pools - 1
+        })
+    }
+
+    /// A definition's parameter as a keyspace of its own, and whether its values may be spelled otherwise in a key.
+    fn alone(&self, definition: usize, param: usize) -> (Option<Keyspace>, bool) {
+        let planned = &self.definitions[definition];
+        let (_, declared) = self.declared(planned);
+        let keyspace = &self.keyspaces[planned.schema];
+        let id = keyward_pattern::DefinitionId(u32::try_from(planned.number).unwrap_or(u32::MAX));
+        let (name, param) = &keyspace.definition(id).params()[param];
+        let respelled =
+            !param.encode.is_empty() || matches!(param.ty, Type::Ip | Type::Encoded | Type::Any(_));
+        let rest = declared.pattern.holes().any(|hole| hole.name == *name && hole.rest);
+        let template = Template::parse(if rest { "{value...}" } else { "{value}" });
+        let alone = template.ok().and_then(|template| {
+            let mut builder = Keyspace::builder(keyspace.separator().into()).ok()?;
+            builder.define("value", &template, |_| Some(param.clone()));
+            builder.finish().ok()
+        });
+        (alone, respelled)
+    }
+}
+
+impl PlannedReference {
+    /// A value as a key spells it, as far as that is cheap to know.
+    #[inline]
+    pub(crate) fn spelled<'v>(&self, value: &'v [u8]) -> Cow<'v, [u8]> {
+        match &self.names {
+            Names::Key { prefix } if prefix.is_empty() || value.starts_with(prefix) => value.into(),
+            Names::Key { prefix } => [prefix, value].concat().into(),
+            Names::Param { alone: Some(alone), respelled: true, .. } => {
+                if alone.classify(value).is_some() {
+                    return value.into();
+                }
+                let built = alone.definitions().next().zip(str::from_utf8(value).ok());
+                let built = built.and_then(|(it, value)| it.build_named(&[("value", value)]).ok());
+                built.map_or(value.into(), |text| text.into_bytes().into())
+            }
+            Names::Param { .. } => value.into(),
+        }
+    }
+}
+
+/// The prefix of all keys, where it is the same for all.
+fn literal(keyspace: &Keyspace) -> Vec<u8> {
+    match keyspace.prefix().map_or(&[][..], Template::parts) {
+        [Part::Literal(text)] => text.as_bytes().to_vec(),
+        _ => Vec::new(),
+    }
+}
+
+/// Where a definition names other keys, what that is called, and what it names.
+fn referring(definition: &Definition, planned: &Planned) -> Vec<(Holder, String, Value)> {
+    let mut all = Vec::new();
+    if let Some(value) = &definition.value {
+        all.push((Holder::Value, "the value".to_owned(), value.value.clone()));
+    }
+    if let Some(member) = &definition.member {
+        all.push((Holder::Value, "a member".to_owned(), member.value.clone()));
+    }
+    for (number, field) in definition.fields.iter().enumerate().take(planned.fields.len()) {
+        let subject = format!("field `{}`", field.name.value);
+        all.push((Holder::Field(number), subject, field.value.value.clone()));
+    }
+    // A lock, a limit or a flag may well exist before the key that it is named after.
+    if definition.role.is_none() {
+        for param in &definition.params {
+            let at = planned.params.iter().position(|it| it.name == *param.name.value);
+            if let (Some(at), Type::Key(names)) = (at, &param.param.ty) {
+                let subject = format!("parameter `{}`", param.name.value);
+                all.push((Holder::Param(at), subject, Value::Key(names.clone())));
+            }
+        }
+    }
+    all
+}
