@@ -42,6 +42,7 @@ pub struct Summary {
 
 /// Whether the bytes are those that were written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub enum Checksum {
     /// They are
     Verified,

@@ -99,6 +99,7 @@ impl Default for Options {
 
 /// How keys are read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub enum Via {
     /// By SCAN, and a few commands a key
     #[default]

@@ -15,6 +15,7 @@ pub use headline::summary;
 
 /// How much of long lists is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub enum Shown {
     /// As much as a person reads; how much is left out is said
     #[default]

@@ -147,6 +147,7 @@ pub struct Change {
 /// What a comparison amounts to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
+#[non_exhaustive]
 pub enum ChangeVerdict {
     /// The baseline does not have it
     New,

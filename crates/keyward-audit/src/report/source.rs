@@ -50,6 +50,7 @@ impl Source {
 /// How keys were read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
+#[non_exhaustive]
 pub enum SourceKind {
     /// From an RDB file
     Rdb,
@@ -82,6 +83,7 @@ pub struct Server {
 /// What a number of bytes means.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
 pub enum BytesKind {
     /// The server's memory, as MEMORY USAGE answered
     MemoryUsage,

@@ -81,6 +81,7 @@ impl BreakerSettings {
 
 /// What the breaker is doing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum BreakerState {
     /// Every command goes to the server
     Closed,

@@ -14,6 +14,7 @@ pub async fn health(State(app): State<App>) -> (StatusCode, Json<Value>) {
         BreakerState::Closed => "closed",
         BreakerState::Open => "open",
         BreakerState::HalfOpen => "half-open",
+        _ => "unknown",
     };
     let status = if database { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
     let database = if database { "up" } else { "down" };
