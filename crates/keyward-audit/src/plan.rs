@@ -206,28 +206,30 @@ impl Audit {
 
     /// What a key is; where its parameters lie goes to `places`.
     #[inline]
-    pub(crate) fn classify(&self, key: &[u8], places: &mut Vec<Range<usize>>) -> Class {
+    pub(crate) fn classify(&self, db: u64, key: &[u8], places: &mut Vec<Range<usize>>) -> Class {
         if self.spaces.is_empty() {
             return Class::Unknown;
         }
         let begins = Beginning::new(key);
         for space in &self.spaces {
             if space.may_begin_with(begins)
+                && space.is_in(db)
                 && let Some(id) = space.keyspace.locate(key, places)
             {
                 return Class::Defined(space.first + id.index());
             }
         }
-        self.classify_otherwise(key, places)
+        self.classify_otherwise(db, key, places)
     }
 
     /// The same for keys that are no definition's own.
     #[cold]
-    fn classify_otherwise(&self, key: &[u8], places: &mut Vec<Range<usize>>) -> Class {
+    fn classify_otherwise(&self, db: u64, key: &[u8], places: &mut Vec<Range<usize>>) -> Class {
+        let spaces = || self.spaces.iter().enumerate().filter(|(_, space)| space.is_in(db));
         if key.contains(&b'~')
             && let Ok(text) = str::from_utf8(key)
         {
-            for space in &self.spaces {
+            for (_, space) in spaces() {
                 if let Some((owner, word)) = space.owners.find(text)
                     && let Some(id) = space.owners.definition(&space.keyspace, owner, word)
                 {
@@ -235,12 +237,12 @@ impl Audit {
                 }
             }
         }
-        for (number, space) in self.spaces.iter().enumerate() {
+        for (number, space) in spaces() {
             if let Some(rename) = space.old_name(key, places) {
                 return Class::Old { space: number, rename };
             }
         }
-        for (number, space) in self.spaces.iter().enumerate() {
+        for (number, space) in spaces() {
             if let Some(foreign) =
                 space.foreign.iter().position(|foreign| foreign.glob.matches(key))
             {

@@ -93,7 +93,7 @@ impl Tally {
 
 impl Observer for Tally {
     fn wants(&self, fact: &Fact<'_>) -> Show {
-        let Class::Defined(number) = self.audit.classify(fact.key, &mut Vec::new()) else {
+        let Class::Defined(number) = self.audit.classify(fact.db, fact.key, &mut Vec::new()) else {
             return Show::NOTHING;
         };
         let planned = &self.audit.definitions[number];
@@ -126,7 +126,7 @@ impl Observer for Tally {
 impl Pass {
     #[inline]
     fn begin(&mut self, audit: &Audit, fact: &Fact<'_>) -> Show {
-        let class = audit.classify(fact.key, &mut self.places);
+        let class = audit.classify(fact.db, fact.key, &mut self.places);
         let current = &mut self.current;
         current.class = class;
         current.broken.clear();

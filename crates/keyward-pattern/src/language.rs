@@ -102,6 +102,10 @@ impl Language {
             let message = format!("`{char}` is part of no value, so that encoding it does nothing");
             return Err(LanguageError::Encode(message));
         }
+        let letters = || (b'a'..=b'z').chain(b'A'..=b'Z').chain(0x80..=0xff);
+        if param.normalize.is_some() && !letters().any(|byte| values.uses(byte)) {
+            return Err(LanguageError::NoLetters);
+        }
         if let (Type::Enum(words), Some(Normalize::Lower)) = (&param.ty, param.normalize)
             && let Some(word) = words.iter().find(|word| word.chars().any(lower::is_capital))
         {
@@ -407,6 +411,8 @@ pub enum LanguageError {
     WordTwice(String),
     /// A word of an enum that `normalize = "lower"` would change
     Capital(String),
+    /// `normalize` where no value has a letter
+    NoLetters,
     /// Two members of `any` share a value
     NotDisjoint {
         /// One member
@@ -458,6 +464,9 @@ impl fmt::Display for LanguageError {
             LanguageError::Capital(word) => {
                 write!(f, "`{word}` has capitals, and `normalize` leaves none")
             }
+            LanguageError::NoLetters => {
+                f.write_str("no value has letters, so `normalize` does nothing")
+            }
             LanguageError::NotDisjoint { left, right, witness } => {
                 write!(f, "`{witness}` is both {left} and {right}")
             }
@@ -501,12 +510,10 @@ mod tests {
             let except = ["a", "ab", "10", "é"].map(str::to_owned).to_vec();
             params.push(Param { except, ..Param::from(ty) });
         }
+        for ty in [Type::Text, Type::Uuid, Type::Word] {
+            params.push(Param { normalize: Some(Normalize::Lower), ..Param::from(ty) });
+        }
         for ty in [Type::Text, Type::Uuid, Type::Uint, Type::Word] {
-            params.push(Param {
-                ty: ty.clone(),
-                normalize: Some(Normalize::Lower),
-                ..Param::from(Type::Text)
-            });
             params.push(Param { encode: vec![('1', "x".to_owned())], ..Param::from(ty) });
         }
         params.iter().map(|param| Language::of(param, b':').unwrap()).collect()

@@ -1,10 +1,11 @@
 //! One `[keys.<id>]` as written → a definition with everything that is implied.
 
 use crate::Diagnostic;
+use crate::effect::{Written, is_ordered};
 use crate::form::quoted;
 use crate::lower::{allow_list, declarations, template_params};
 use crate::model::{
-    Algorithm, CacheOptions, Defaults, Definition, Field, Keep, Lifecycle, Named, OnFull, OnWrite,
+    Algorithm, CacheOptions, Defaults, Definition, Field, Lifecycle, Named, OnFull, OnWrite,
     ParamDeclaration, Quota, Role, Ttl, Value,
 };
 use crate::role;
@@ -62,15 +63,21 @@ pub(crate) fn lower(
     let ttl = written_or_implied_ttl(&mut table, role.as_ref(), &params, around, errors);
     let lifecycle = lifecycle(&name, table.lifecycle.as_ref(), role.as_ref(), ttl.as_ref(), around);
     let cache = cache_options(&mut table, &name, lifecycle, errors);
-    let fields = fields(&mut table, &params, errors);
+    let fields = fields(&mut table, errors);
     let owner = table.owner.take().map(|owner| Spanned::new(owner.value.0, owner.span));
     let group = table.group.take().map(|group| Spanned::new(group.value.0, group.span));
     known_name("owner", owner.as_ref(), around.owners, errors);
     known_name("group", group.as_ref(), around.groups, errors);
-    bounds(&table, key_type.as_ref(), errors);
-    trimming(&table, key_type.as_ref(), around.defaults.max_len.is_some(), errors);
-    let fields_of = key_type.as_ref().map(|key_type| &key_type.value);
-    field_writes(&fields, fields_of, errors);
+    let written = Written {
+        table: &table,
+        key_type: key_type.as_ref(),
+        role: role.as_ref(),
+        ttl: ttl.as_ref(),
+        cache: &cache,
+        fields: &fields,
+        default_bound: around.defaults.max_len.is_some(),
+    };
+    written.refuse_idle(errors);
 
     let collection = key_type.as_ref().is_some_and(|key_type| key_type.is_collection());
     let ordered = key_type.as_ref().is_none_or(|key_type| is_ordered(key_type));
@@ -397,11 +404,7 @@ fn cache_options(
     options
 }
 
-fn fields(
-    table: &mut KeyTable,
-    params: &[ParamDeclaration],
-    errors: &mut Vec<Diagnostic>,
-) -> Vec<Field> {
+fn fields(table: &mut KeyTable, errors: &mut Vec<Diagnostic>) -> Vec<Field> {
     let entries = table.fields.take().map(|map| map.value.entries).unwrap_or_default();
     entries
         .into_iter()
@@ -416,7 +419,7 @@ fn fields(
                     .help("write `open = true` to admit fields that are not named"),
                 );
             }
-            let ttl = form.value.ttl.and_then(|ttl| resolve_ttl(ttl, params, errors));
+            let ttl = form.value.ttl.and_then(|ttl| field_ttl(ttl, errors));
             let ends = ttl.as_ref().is_some_and(|ttl| !matches!(ttl.value, Ttl::None));
             Field {
                 name,
@@ -428,6 +431,19 @@ fn fields(
             }
         })
         .collect()
+}
+
+/// A field expires after one duration; nothing chooses within a range or by a parameter yet.
+fn field_ttl(written: Spanned<TtlForm>, errors: &mut Vec<Diagnostic>) -> Option<Spanned<Ttl>> {
+    if let TtlForm::Plain(ttl @ (Ttl::None | Ttl::Fixed(_))) = written.value {
+        return Some(Spanned::new(ttl, written.span));
+    }
+    let message = "a field's TTL that is not one duration is not supported yet";
+    errors.push(
+        Diagnostic::schema(message, written.span, "would be the longest for every key")
+            .help("write one duration, such as `ttl = \"1h\"`"),
+    );
+    None
 }
 
 /// Where owners or groups are declared, a name must be one of them.
@@ -447,90 +463,4 @@ pub(crate) fn known_name(
         Some(near) => diagnostic.help(format!("did you mean `{near}`?")),
         None => diagnostic.help(format!("declare it with `[{what}s.{}]`", **name)),
     });
-}
-
-/// `max_len` and `on_full` are for collections.
-fn bounds(table: &KeyTable, key_type: Option<&Spanned<KeyType>>, errors: &mut Vec<Diagnostic>) {
-    let Some(key_type) = key_type else { return };
-    if key_type.is_collection() || matches!(key_type.value, KeyType::Module(_)) {
-        return;
-    }
-    if let Some(max_len) = &table.max_len {
-        errors.push(
-            Diagnostic::schema(
-                format!("`max_len` bounds a collection, and this is a `{}`", **key_type),
-                max_len.span.clone(),
-                "counts entries",
-            )
-            .at(key_type.span.clone(), format!("a `{}`", **key_type))
-            .help("bound its size with `max_bytes`"),
-        );
-    }
-}
-
-/// Whether there is a first and a last entry.
-fn is_ordered(key_type: &KeyType) -> bool {
-    !matches!(key_type, KeyType::Set | KeyType::Hash)
-}
-
-/// `on_full` and `keep` say what a bound does: without one they say nothing, and what has no order cannot be
-/// trimmed without losing any of its members.
-fn trimming(
-    table: &KeyTable,
-    key_type: Option<&Spanned<KeyType>>,
-    default_bound: bool,
-    errors: &mut Vec<Diagnostic>,
-) {
-    let Some(key_type) = key_type else { return };
-    let bounded = key_type.is_collection() && (table.max_len.is_some() || default_bound);
-    let a = format!("a `{}`", **key_type);
-    for (option, span) in [
-        ("on_full", table.on_full.as_ref().map(|it| &it.span)),
-        ("keep", table.keep.as_ref().map(|it| &it.span)),
-    ] {
-        let Some(span) = span.filter(|_| !bounded) else { continue };
-        let message = format!("`{option}` says what `max_len` does, and there is no `max_len`");
-        let diagnostic = Diagnostic::schema(message, span.clone(), "has no effect");
-        errors.push(diagnostic.help(format!("add a `max_len`, or remove `{option}`")));
-    }
-    if !bounded {
-        return;
-    }
-    let trims = table.on_full.as_ref().filter(|on_full| on_full.value == OnFull::Trim);
-    if let (false, Some(on_full)) = (is_ordered(key_type), trims) {
-        errors.push(
-            Diagnostic::schema(
-                format!("`on_full = \"trim\"` would remove any of its members: {a} has no order"),
-                on_full.span.clone(),
-                "removes at random",
-            )
-            .at(key_type.span.clone(), a.clone())
-            .help("remove it: a write that does not fit is refused"),
-        );
-    }
-    let Some(keep) = &table.keep else { return };
-    let refuses = table.on_full.as_ref().is_some_and(|on_full| on_full.value == OnFull::Refuse);
-    let why = if !is_ordered(key_type) {
-        format!("`keep` is for what has an order, and {a} has none")
-    } else if refuses {
-        "`keep` says what is trimmed, and with `on_full = \"refuse\"` nothing is".to_owned()
-    } else if key_type.value == KeyType::Stream && keep.value == Keep::First {
-        "a stream is trimmed at its beginning: it keeps the last entries".to_owned()
-    } else {
-        return;
-    };
-    errors.push(Diagnostic::schema(why, keep.span.clone(), "has no effect").help("remove it"));
-}
-
-/// A field of a stream's entry is never written alone.
-fn field_writes(fields: &[Field], key_type: Option<&KeyType>, errors: &mut Vec<Diagnostic>) {
-    if key_type != Some(&KeyType::Stream) {
-        return;
-    }
-    for on_write in fields.iter().filter_map(|field| field.on_write.as_ref()) {
-        let message =
-            "`on_write` is for a field that is written alone, and an entry is written whole";
-        let diagnostic = Diagnostic::schema(message, on_write.span.clone(), "has no effect");
-        errors.push(diagnostic.help("remove it"));
-    }
 }

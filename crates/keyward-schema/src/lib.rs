@@ -49,6 +49,7 @@ mod call;
 mod compile;
 mod definition;
 pub mod diagnostic;
+mod effect;
 mod file;
 #[cfg(feature = "tools")]
 mod fmt;

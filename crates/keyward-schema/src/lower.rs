@@ -76,7 +76,10 @@ pub(crate) fn lower(
 
     // Without its keyspace, a schema still has other errors to show.
     let readable = head.keyspace.is_some();
-    let keyspace = head.keyspace.map_or_else(|| unreadable_keyspace(file), lower_keyspace);
+    let keyspace = match head.keyspace {
+        Some(table) => lower_keyspace(table, errors),
+        None => unreadable_keyspace(file),
+    };
     let layout = head
         .layout
         .filter(|_| readable)
@@ -284,8 +287,20 @@ fn unreadable_keyspace(file: FileId) -> Keyspace {
     }
 }
 
-fn lower_keyspace(table: Spanned<KeyspaceTable>) -> Keyspace {
+fn lower_keyspace(table: Spanned<KeyspaceTable>, errors: &mut Vec<Diagnostic>) -> Keyspace {
     let Spanned { value: table, span } = table;
+    let cluster = table.cluster.as_ref().filter(|cluster| cluster.value);
+    if let (Some(db), Some(cluster)) = (table.db.as_ref().filter(|db| db.value.0 > 0), cluster) {
+        errors.push(
+            Diagnostic::schema(
+                "a cluster has only database 0",
+                db.span.clone(),
+                "not on a cluster",
+            )
+            .at(cluster.span.clone(), "a cluster")
+            .help("remove `db`"),
+        );
+    }
     Keyspace {
         name: plain(table.name),
         doc: table.doc,

@@ -42,6 +42,16 @@ pub(crate) fn take(table: &mut KeyTable, errors: &mut Vec<Diagnostic>) -> Option
         roles.push(Spanned::new(Role::Lock(Lock {}), span));
     }
     if let Some(Spanned { value, span }) = table.queue.take() {
+        if let (Some(job_id), None) = (&value.job_id, &value.status) {
+            errors.push(
+                Diagnostic::schema(
+                    "`job_id` names a parameter of `status`, and there is no `status`",
+                    job_id.span.clone(),
+                    "has no effect",
+                )
+                .help("add `status`, the definition of a job's status, or remove `job_id`"),
+            );
+        }
         let queue = Queue {
             dead_letter: name(value.dead_letter),
             status: name(value.status),

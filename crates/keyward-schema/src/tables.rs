@@ -112,7 +112,7 @@ table! {
         optional separator: Separator,
         /// Whether the text of patterns may contain capital letters. Default: `"lower"`.
         optional case: Case,
-        /// The number of the database that holds these keys.
+        /// The number of the database that holds these keys. An audit counts keys in other databases as unknown.
         optional db: Integer<0, 1_000_000>,
         /// Whether the keyspace is on a Redis Cluster. Default: `false`.
         optional cluster: bool,

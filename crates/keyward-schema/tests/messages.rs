@@ -460,6 +460,30 @@ fn what_nothing_reads_yet_is_refused_with_what_to_do_instead() {
 }
 
 #[test]
+fn what_would_have_no_effect_is_refused() {
+    let key = |id: &str, fields: &str| format!("[keys.{id}]\npattern = '{id}'\n{fields}\n");
+    let text = [
+        key("a", "value = 'text'\nttl = 'none'\njitter = '10%'\non_write = 'keep'\nsliding = true"),
+        key("b", "value = 'text'\nttl = '1h'\nopen = true"),
+        key("c", "rate_limit = { limit = 3, window = '1m' }\njitter = '5%'\nsliding = true"),
+        key("d", "counter = {}\nttl = '1h'\non_write = 'set'"),
+        key("e", "counter = {}\nttl = '1h'\nlifecycle = 'cache'\nl1 = '5s'"),
+        key("f", "type = 'stream'\nopen = true\nttl = '1h'\nload_lock = '5s'"),
+        key("g", "value = 'text'\nttl = '1h'\nl1 = '5s'\nsliding = true"),
+        key("h", "fields = { x = { type = 'text', ttl = '1m..2m' } }\nttl = '1h'"),
+        key("i", "type = 'stream'\nfields = { x = { type = 'text', ttl = '1m' } }\nttl = '1h'"),
+        key("j", "value = 'text'\nqueue = { job_id = 'id' }"),
+        "[keys.k]\npattern = 'k:{x}'\nparams = { x = { type = 'uint', normalize = 'lower' } }\n"
+            .to_owned(),
+    ];
+    let loaded = read(&format!("{}{}", HEAD.trim_end().to_owned() + "\n", text.concat()));
+    let text = render(&loaded.sources, &loaded.schema.unwrap_err(), &Style::default());
+    snapshot("what_would_have_no_effect_is_refused", &text);
+    let cluster = read("version = 1\n[keyspace]\nname = 'x'\ndb = 2\ncluster = true\n");
+    assert_eq!(cluster.schema.unwrap_err()[0].message, "a cluster has only database 0");
+}
+
+#[test]
 fn a_word_with_a_meaning_is_a_word_of_a_slot() {
     let text =
         "[layout]\nshape = \"<type>:<rest...>\"\ntype = [\"list\"]\nmeans = { lst = \"list\" }\n";

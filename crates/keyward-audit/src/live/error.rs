@@ -125,7 +125,7 @@ pub enum Error {
         why: String,
     },
     /// The servers changed while they were read, also the second time
-    #[error("not all of {address} was seen: {why}, and again when it was begun anew")]
+    #[error("not all of {address} was seen: {why}, and the second attempt failed too")]
     Incomplete {
         /// The server or shard
         address: String,

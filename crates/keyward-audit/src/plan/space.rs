@@ -32,6 +32,8 @@ pub(crate) struct Space {
     pub(crate) owners: Owners,
     /// The number of its first definition
     pub(crate) first: usize,
+    /// The database that its keys are in, if the schema names one
+    db: Option<u64>,
     /// What every key begins with, as far as that is fixed
     begins: Vec<u8>,
     beginning: Beginning,
@@ -110,6 +112,7 @@ impl Space {
             misfits: Misfits::new(schema, keyspace),
             owners: Owners::new(keyspace),
             first,
+            db: schema.keyspace.db.as_ref().map(|db| u64::from(db.value)),
             beginning: Beginning::new(&begins),
             begins,
             renames,
@@ -117,6 +120,12 @@ impl Space {
             foreign: foreign.collect(),
         };
         (space, outlined)
+    }
+
+    /// Whether keys of this keyspace can be in a database.
+    #[inline]
+    pub(super) fn is_in(&self, db: u64) -> bool {
+        self.db.is_none_or(|own| own == db)
     }
 
     /// Whether a key of this keyspace can have this beginning.

@@ -22,7 +22,7 @@ impl Pass {
         let order = audit.mask.salt.order(current.db, &current.key);
         let places = &self.places;
         references.add(value, order, || {
-            let (pool, value) = planned.look_up(audit, &name);
+            let (pool, value) = planned.look_up(audit, current.db, &name);
             Referrer { pool, order, key: audit.masked(current.class, &current.key, places), value }
         });
     }
@@ -73,11 +73,11 @@ impl Pass {
 
 impl PlannedReference {
     /// The pool that a key of this name would be in, if there can be one; and the name, masked.
-    fn look_up(&self, audit: &Audit, name: &[u8]) -> (Option<usize>, Masked) {
+    fn look_up(&self, audit: &Audit, db: u64, name: &[u8]) -> (Option<usize>, Masked) {
         match &self.names {
             Names::Key { .. } => {
                 let mut places = Vec::new();
-                let class = audit.classify(name, &mut places);
+                let class = audit.classify(db, name, &mut places);
                 let pool = match class {
                     Class::Defined(number) => audit.definitions[number].pool,
                     _ => audit.others,

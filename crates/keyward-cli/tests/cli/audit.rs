@@ -252,6 +252,18 @@ fn a_key_without_the_prefix_is_counted_to_its_own_schema() {
 }
 
 #[test]
+fn keys_of_another_database_are_not_of_the_schema() {
+    let schema = |db: u64| {
+        format!(
+            "version = 1\n[keyspace]\nname = \"shop\"\ndb = {db}\n[keys.cart]\npattern = \"cart:{{id:uint}}\"\nvalue = \"text\"\nttl = \"none\"\n"
+        )
+    };
+    let dump = || Dump::new().text("cart:42", None, "x");
+    let keys = |db| json(&beside(&schema(db), dump()), &[])["summary"]["unknown"]["keys"].clone();
+    assert_eq!((keys(0), keys(3)), (0.into(), 1.into()));
+}
+
+#[test]
 fn an_audit_reads_standard_input() {
     let cli = shop(SHOP);
     let args = ["audit", "-", "--salt", "test", "--format", "concise"];

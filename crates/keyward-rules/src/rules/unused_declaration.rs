@@ -2,13 +2,14 @@ use crate::context::Context;
 use crate::finding::{Finding, Findings};
 use crate::rule::rule;
 use keyward_pattern::Template;
-use keyward_schema::model::{Named, ParamDeclaration};
+use keyward_schema::model::{Definition, Invalidation, Named, ParamDeclaration};
 use keyward_schema::span::{Span, Spanned};
 use std::collections::HashSet;
 
 rule! {
     /// ## What it does
-    /// Reports an entry of `[params]`, `[groups]` or `[owners]` that nothing uses.
+    /// Reports an entry of `[params]`, `[groups]` or `[owners]` that nothing uses, and an `invalidate`
+    /// where no event leaves a parameter of the definition free.
     ///
     /// ## Why is this bad
     /// The author believes that it has an effect. A type declared for `usr_id` does not apply to
@@ -61,6 +62,22 @@ fn check<'a>(cx: &Context<'a>, out: &mut Findings<'a>) {
     let owners = cx.schema.keys.iter().filter_map(|key| key.owner.as_ref());
     let owners = owners.chain(&cx.schema.defaults.owner);
     out.extend(unused_names("owner", &cx.schema.owners, owners));
+    out.extend(cx.schema.keys.iter().filter_map(|key| unused_resolution(cx, key)));
+}
+
+/// `invalidate` says how a parameter is found that an event leaves free.
+fn unused_resolution<'a>(cx: &Context<'a>, key: &'a Definition) -> Option<Finding<'a>> {
+    let written = key.invalidate.as_ref()?;
+    let mut calls = cx.schema.events.iter().flat_map(|event| &event.invalidates);
+    let leaves_free = |call: &Invalidation| {
+        call.definition == *key.name && key.pattern.holes().any(|hole| call.leaves_free(&hole.name))
+    };
+    if calls.any(|call| leaves_free(&call.value)) {
+        return None;
+    }
+    let message = format!("nothing uses `invalidate` of `{}`", key.name.value);
+    let what = "no event leaves one of its parameters free";
+    Some(Finding::new(message).about(key).at(&written.span, what).help("remove it"))
 }
 
 /// What patterns make of the parameters.
@@ -176,6 +193,19 @@ group = "session"
           ├ help: remove it
           ╰ note: `keyward explain unused-declaration`
         "#);
+    }
+
+    #[test]
+    fn an_invalidate_that_no_event_needs_is_reported() {
+        let schema = |call: &str| {
+            format!(
+                "[keys.page]\npattern = \"page:{{user_id:uint}}:{{path:slug}}\"\nttl = \"1h\"\n\
+                 invalidate = \"scan\"\n[events.changed]\nparams = {{ user_id = \"uint\", path = \"slug\" }}\n\
+                 invalidates = [\"{call}\"]\n"
+            )
+        };
+        assert_eq!(messages(&RULE, &schema("page(path = *)")), [""; 0]);
+        assert_eq!(messages(&RULE, &schema("page")), ["nothing uses `invalidate` of `page`"]);
     }
 
     #[test]

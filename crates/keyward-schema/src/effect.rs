@@ -1,0 +1,227 @@
+//! Options that would have no effect are refused, so that what is declared acts.
+
+use crate::Diagnostic;
+use crate::model::{CacheOptions, Field, Keep, OnFull, OnWrite, Quota, Role, Ttl};
+use crate::span::{Span, Spanned};
+use crate::tables::KeyTable;
+use keyward_fact::KeyType;
+
+/// A definition as it is written, with what is implied.
+pub(crate) struct Written<'a> {
+    pub(crate) table: &'a KeyTable,
+    pub(crate) key_type: Option<&'a Spanned<KeyType>>,
+    pub(crate) role: Option<&'a Spanned<Role>>,
+    pub(crate) ttl: Option<&'a Spanned<Ttl>>,
+    pub(crate) cache: &'a CacheOptions,
+    pub(crate) fields: &'a [Field],
+    /// Whether `[defaults]` has a `max_len`
+    pub(crate) default_bound: bool,
+}
+
+impl Written<'_> {
+    /// Reports options that would have no effect.
+    pub(crate) fn refuse_idle(&self, errors: &mut Vec<Diagnostic>) {
+        self.lifetime(errors);
+        self.caching(errors);
+        let Some(key_type) = self.key_type else { return };
+        bounds(self.table, key_type, errors);
+        trimming(self.table, key_type, self.default_bound, errors);
+        self.openness(key_type, errors);
+        if key_type.value == KeyType::Stream {
+            entry_fields(self.fields, errors);
+        }
+    }
+
+    /// `jitter`, `on_write` and `sliding` say what happens to a TTL.
+    fn lifetime(&self, errors: &mut Vec<Diagnostic>) {
+        let KeyTable { jitter, on_write, sliding, .. } = self.table;
+        let jitter = jitter.as_ref().map(|it| &it.span);
+        let sliding = sliding.as_ref().filter(|sliding| sliding.value).map(|it| &it.span);
+        if let Some(never) = self.ttl.filter(|ttl| ttl.value == Ttl::None) {
+            let on_write = on_write.as_ref().map(|it| &it.span);
+            for (option, span) in [("jitter", jitter), ("on_write", on_write), ("sliding", sliding)]
+            {
+                let Some(span) = span else { continue };
+                let message = format!("`{option}` changes a TTL, and the key never expires");
+                errors.push(
+                    no_effect(message, span)
+                        .at(never.span.clone(), "never expires")
+                        .help(format!("remove `{option}`, or set a `ttl`")),
+                );
+            }
+            return;
+        }
+        let role = self.role.map(|role| &role.value);
+        let (windowed, name) = match role {
+            Some(Role::RateLimit(_)) => (true, "rate_limit"),
+            Some(Role::Quota(Quota { window, .. })) => (window.is_some(), "quota"),
+            Some(Role::Counter(_)) => (false, "counter"),
+            _ => return,
+        };
+        if let Some(span) = jitter.filter(|_| windowed) {
+            let message = format!("`jitter` shortens a TTL, and the window of a `{name}` is exact");
+            errors.push(no_effect(message, span).help("remove it"));
+        }
+        if let Some(span) = sliding.filter(|_| name == "rate_limit") {
+            let message = "`sliding` renews a TTL, and the window of a `rate_limit` ends on time";
+            let help = "remove it; `algorithm = \"sliding-window\"` counts over the last window";
+            errors.push(no_effect(message, span).help(help));
+        }
+        let set = on_write.as_ref().filter(|on_write| on_write.value == OnWrite::Set);
+        if let Some(set) = set {
+            let message = format!("counting in a `{name}` does not set a TTL that is running");
+            let help = if windowed { "remove it" } else { "write `sliding = true`, or remove it" };
+            errors.push(no_effect(message, &set.span).help(help));
+        }
+    }
+
+    /// The runtime caches strings, hashes, lists, sets and sorted sets as a whole.
+    fn caching(&self, errors: &mut Vec<Diagnostic>) {
+        let CacheOptions { l1, early_refresh, stale_if_error, negative_ttl, load_lock } =
+            self.cache;
+        let given = [
+            ("l1", l1.as_ref().map(|it| &it.span)),
+            ("early_refresh", early_refresh.as_ref().map(|it| &it.span)),
+            ("stale_if_error", stale_if_error.as_ref().map(|it| &it.span)),
+            ("negative_ttl", negative_ttl.as_ref().map(|it| &it.span)),
+            ("load_lock", load_lock.as_ref().map(|it| &it.span)),
+        ];
+        let given = given.into_iter().filter_map(|(option, span)| Some((option, span?)));
+        let what = match (self.role.map(|role| &role.value), self.key_type) {
+            (
+                Some(
+                    role @ (Role::Counter(_) | Role::Quota(_) | Role::RateLimit(_) | Role::Lock(_)),
+                ),
+                _,
+            ) => role.name().to_owned(),
+            (_, Some(key_type)) if !is_whole(key_type) => key_type.name().to_owned(),
+            _ => String::new(),
+        };
+        if !what.is_empty() {
+            for (option, span) in given {
+                let message = format!("`{option}` is not supported yet for a `{what}`");
+                let help =
+                    "remove it: only strings, hashes, lists, sets and sorted sets are cached";
+                errors.push(no_effect(message, span).help(help));
+            }
+            return;
+        }
+        let sliding = self.table.sliding.as_ref().filter(|sliding| sliding.value);
+        if let (Some(l1), Some(sliding)) = (l1, sliding) {
+            errors.push(
+                no_effect(
+                    "`l1` answers without the server, and `sliding` renews by reading",
+                    &l1.span,
+                )
+                .at(sliding.span.clone(), "every read goes to the server")
+                .help("remove one of them"),
+            );
+        }
+    }
+
+    /// Only what has fields can have other fields.
+    fn openness(&self, key_type: &Spanned<KeyType>, errors: &mut Vec<Diagnostic>) {
+        let Some(open) = self.table.open.as_ref().filter(|open| open.value) else { return };
+        if matches!(key_type.value, KeyType::Hash | KeyType::Stream | KeyType::Module(_)) {
+            return;
+        }
+        let message = format!("`open` admits other fields, and a `{}` has no fields", **key_type);
+        errors.push(no_effect(message, &open.span).help("remove it"));
+    }
+}
+
+fn no_effect(message: impl Into<String>, span: &Span) -> Diagnostic {
+    Diagnostic::schema(message, span.clone(), "has no effect")
+}
+
+/// Whether the runtime reads it as a whole.
+fn is_whole(key_type: &KeyType) -> bool {
+    use KeyType::{Hash, List, Set, String, Zset};
+    matches!(key_type, String | Hash | List | Set | Zset)
+}
+
+/// `max_len` and `on_full` are for collections.
+fn bounds(table: &KeyTable, key_type: &Spanned<KeyType>, errors: &mut Vec<Diagnostic>) {
+    if key_type.is_collection() || matches!(key_type.value, KeyType::Module(_)) {
+        return;
+    }
+    if let Some(max_len) = &table.max_len {
+        errors.push(
+            Diagnostic::schema(
+                format!("`max_len` bounds a collection, and this is a `{}`", **key_type),
+                max_len.span.clone(),
+                "counts entries",
+            )
+            .at(key_type.span.clone(), format!("a `{}`", **key_type))
+            .help("bound its size with `max_bytes`"),
+        );
+    }
+}
+
+/// Whether there is a first and a last entry.
+pub(crate) fn is_ordered(key_type: &KeyType) -> bool {
+    !matches!(key_type, KeyType::Set | KeyType::Hash)
+}
+
+/// `on_full` and `keep` say what a bound does: without one they say nothing, and what has no order cannot be
+/// trimmed without losing any of its members.
+fn trimming(
+    table: &KeyTable,
+    key_type: &Spanned<KeyType>,
+    default_bound: bool,
+    errors: &mut Vec<Diagnostic>,
+) {
+    let bounded = key_type.is_collection() && (table.max_len.is_some() || default_bound);
+    let a = format!("a `{}`", **key_type);
+    for (option, span) in [
+        ("on_full", table.on_full.as_ref().map(|it| &it.span)),
+        ("keep", table.keep.as_ref().map(|it| &it.span)),
+    ] {
+        let Some(span) = span.filter(|_| !bounded) else { continue };
+        let message = format!("`{option}` says what `max_len` does, and there is no `max_len`");
+        let diagnostic = Diagnostic::schema(message, span.clone(), "has no effect");
+        errors.push(diagnostic.help(format!("add a `max_len`, or remove `{option}`")));
+    }
+    if !bounded {
+        return;
+    }
+    let trims = table.on_full.as_ref().filter(|on_full| on_full.value == OnFull::Trim);
+    if let (false, Some(on_full)) = (is_ordered(key_type), trims) {
+        errors.push(
+            Diagnostic::schema(
+                format!("`on_full = \"trim\"` would remove any of its members: {a} has no order"),
+                on_full.span.clone(),
+                "removes at random",
+            )
+            .at(key_type.span.clone(), a.clone())
+            .help("remove it: a write that does not fit is refused"),
+        );
+    }
+    let Some(keep) = &table.keep else { return };
+    let refuses = table.on_full.as_ref().is_some_and(|on_full| on_full.value == OnFull::Refuse);
+    let why = if !is_ordered(key_type) {
+        format!("`keep` is for what has an order, and {a} has none")
+    } else if refuses {
+        "`keep` says what is trimmed, and with `on_full = \"refuse\"` nothing is".to_owned()
+    } else if key_type.value == KeyType::Stream && keep.value == Keep::First {
+        "a stream is trimmed at its beginning: it keeps the last entries".to_owned()
+    } else {
+        return;
+    };
+    errors.push(Diagnostic::schema(why, keep.span.clone(), "has no effect").help("remove it"));
+}
+
+/// A field of a stream's entry is never written alone, and has no TTL of its own.
+fn entry_fields(fields: &[Field], errors: &mut Vec<Diagnostic>) {
+    for field in fields {
+        if let Some(on_write) = &field.on_write {
+            let message =
+                "`on_write` is for a field that is written alone, and an entry is written whole";
+            errors.push(no_effect(message, &on_write.span).help("remove it"));
+        }
+        if let Some(ttl) = &field.ttl {
+            let message = "a field of a stream's entry cannot expire on its own";
+            errors.push(no_effect(message, &ttl.span).help("remove it"));
+        }
+    }
+}
