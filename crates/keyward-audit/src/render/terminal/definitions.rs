@@ -26,7 +26,7 @@ pub(super) fn write(report: &Report, subjects: &[Subject<'_>], sheet: &mut Sheet
         sheet.heading("groups", &format!("inferred from the keys, {by}"));
     } else {
         let below = subjects.iter().any(|it| it.keys() > it.facts.keys);
-        let below = if below { ", with derived keys and former names" } else { "" };
+        let below = if below { ", with derived keys and old names" } else { "" };
         let more = format!("of {}, {by}{below}", schemas.join(", "));
         sheet.heading("definitions", &more);
     }
