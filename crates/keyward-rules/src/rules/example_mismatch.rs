@@ -76,7 +76,7 @@ fn why(cx: &Context<'_>, definition: &Definition, example: &str) -> String {
         let param = &definition.params.iter().find(|param| *param.name == hole.name)?.param;
         let piece_alone = Param::from(Type::Enum(vec![piece.to_owned()]));
         let refused = cx.refusal(param, &piece_alone);
-        refused.map(|piece| format!("`{piece}` does not fit `{}`: {}", hole.name, param.ty))
+        refused.map(|piece| format!("`{piece}` is not a valid `{}` ({})", hole.name, param.ty))
     });
     reasons.next().unwrap_or_default()
 }
