@@ -82,8 +82,9 @@ fn page(rule: Rule) -> String {
     text
 }
 
-/// Where a rule is judged that looks at keys.
-const LIVE: &str = "`keyward audit` judges keys by this rule; `keyward check` does not.\n\n";
+/// Which command applies a rule that judges keys.
+const LIVE: &str =
+    "This rule judges keys: `keyward audit` applies it, `keyward check` does not.\n\n";
 
 fn index() -> String {
     let mut text = String::from(INTRODUCTION);
@@ -93,7 +94,12 @@ fn index() -> String {
         table(&mut text, &title, "", Rule::ALL.iter().copied().filter(of_category));
     }
     let live = Rule::ALL.iter().copied().filter(|rule| rule.is_live());
-    table(&mut text, "On keys", "`keyward audit` judges keys by these rules.\n\n", live);
+    table(
+        &mut text,
+        "On keys",
+        "These rules judge keys: `keyward audit` applies them, `keyward check` does not.\n\n",
+        live,
+    );
     text
 }
 
@@ -133,24 +139,24 @@ const INTRODUCTION: &str = r#"<!-- Written by `cargo xtask docs`. -->
 
 # Rules
 
-`keyward check` judges a schema by rules, `keyward audit` the keys of a server or a snapshot.
-`keyward rules` lists them, and `keyward explain RULE` prints a rule's page.
+`keyward check` applies rules to a schema, `keyward audit` to the keys of a server or a snapshot.
+`keyward rules` lists the rules, and `keyward explain RULE` explains one.
 
-Rule sets are nested. `minimal` is what no keyspace can do without: keys that belong to one definition
-and names that lead somewhere. `recommended`, the default, is what goes wrong in production. `strict`
-is everything but the rules that are `opt-in`: those apply only where `[rules]` names them.
+Rule sets are nested. `minimal` has the rules that every keyspace must keep: each key belongs to one
+definition, and each name refers to something. `recommended`, the default, adds what goes wrong in
+production. `strict` has all rules except those that are `opt-in`, which apply only if `[rules]` names them.
 
 ```toml
 [rules]
 set = "strict"
 missing-owner = "error"            # or "warn", or "off"
-stale-cache = { max = "1h" }       # a table turns the rule on as well
+stale-cache = { max = "1h" }       # a table also turns the rule on
 
 [rules.abbreviation]
 accept = ["msg"]
 ```
 
-A finding is accepted where it is, with a reason. An `allow` that accepts nothing is reported.
+To accept a finding, add an `allow` with a reason to the definition. An `allow` that accepts nothing is reported.
 
 ```toml
 [keys.audit_log]
@@ -160,15 +166,15 @@ ttl = "none"
 allow = [{ rule = "unbounded-collection", reason = "trimmed every night by the archiver" }]
 ```
 
-Events and migrations take an `allow` as well; at the top of the file it holds for the whole keyspace.
-An error and a warning both make `check` exit with 1; with `--fail-on error`, only an error does.
+Events and migrations take an `allow` too. At the top of the file it applies to the whole keyspace.
+Errors and warnings both make `check` exit with 1; with `--fail-on error`, only errors do.
 "#;
 
 fn meaning(option: RuleOption) -> &'static str {
     match option {
-        RuleOption::Words => "a list of words to look for besides its own",
-        RuleOption::Accept => "a list of words to leave alone",
-        RuleOption::Max => "the bound in time, such as `\"1h\"`",
+        RuleOption::Words => "additional words that the rule reports",
+        RuleOption::Accept => "words that the rule accepts",
+        RuleOption::Max => "the maximum duration, such as `\"1h\"`",
     }
 }
 

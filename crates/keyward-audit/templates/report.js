@@ -1,10 +1,10 @@
 "use strict";
-// Filters, sorting, theme, and details that open where a link leads. All is readable without.
+// Filters, sorting, theme, and details that open when a link leads to them. The page is readable without.
 (() => {
   const byId = (id) => document.getElementById(id);
   const all = (selector, from = document) => [...from.querySelectorAll(selector)];
 
-  // Theme: as the system says, until somebody says otherwise.
+  // Theme: the system's, until the reader chooses one.
   const theme = byId("theme");
   const themes = ["auto", "light", "dark"];
   const remembered = () => {
@@ -22,7 +22,7 @@
   theme.addEventListener("click", () => {
     const next = themes[(themes.indexOf(theme.dataset.theme) + 1) % themes.length];
     wear(next);
-    try { localStorage.setItem("keyward-theme", next); } catch { /* it holds until the page is closed */ }
+    try { localStorage.setItem("keyward-theme", next); } catch { /* kept until the page is closed */ }
   });
 
   // Findings
@@ -61,7 +61,7 @@
       event.preventDefault();
       text.focus();
     });
-    // A link to a finding that is filtered away shows all of them again.
+    // A link to a hidden finding clears the filters.
     document.addEventListener("click", (event) => {
       const link = event.target.closest('a[href^="#finding-"]');
       const target = link && byId(link.hash.slice(1));
@@ -92,7 +92,7 @@
   // Details open where a link leads, and all of them for paper.
   const open = () => {
     let id = location.hash.slice(1);
-    try { id = decodeURIComponent(id); } catch { /* it is no place of ours */ }
+    try { id = decodeURIComponent(id); } catch { /* not an id of this page */ }
     const target = id && byId(id);
     const details = target && target.closest("details.card");
     if (!details) return;

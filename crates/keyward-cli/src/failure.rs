@@ -112,7 +112,7 @@ impl Failure {
         self.verdict.into()
     }
 
-    /// Tells the person, where the command goes on.
+    /// Prints the failure, for a command that continues.
     pub(crate) fn tell(&self) {
         let mut text = match &self.reason {
             Reason::Rendered(text) => text.clone(),

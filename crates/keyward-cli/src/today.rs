@@ -5,7 +5,7 @@ use jiff::tz::TimeZone;
 use jiff::{Timestamp, civil};
 use keyward_schema::model::Date;
 
-/// Set to a day such as `2026-11-15`, it stands for today, so that a run can be repeated.
+/// Set to a day such as `2026-11-15`, it replaces today, so that a run can be repeated.
 const VARIABLE: &str = "KEYWARD_TODAY";
 
 /// The day in UTC and the time in milliseconds since 1970, or the day that the environment names and its

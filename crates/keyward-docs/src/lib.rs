@@ -1,7 +1,7 @@
 //! The reference documentation of a keyspace: one Markdown file and one self-contained HTML page.
 //!
-//! A schema becomes a [`Page`]: plain data in which every text is made already, in one of four
-//! languages ([`Words`]). Templates say where it stands. They are the user's to replace, so what they
+//! A schema becomes a [`Page`]: plain data whose texts are complete, in one of four languages
+//! ([`Words`]). Templates place them. Users may replace the templates, so everything that a template
 //! can use is public and documented here.
 //!
 //! ```
@@ -20,9 +20,9 @@
 //!
 //! # Templates
 //!
-//! They are [minijinja](https://docs.rs/minijinja)'s, which are Jinja's. `keyspace.md` and
-//! `index.html` are filled with a [`Page`]; `style.css` and `script.js` are included by the latter.
-//! What comes from a schema may hold anything, so a template writes it through a filter:
+//! Templates are Jinja templates, rendered by [minijinja](https://docs.rs/minijinja). `keyspace.md` and
+//! `index.html` get a [`Page`]; `index.html` includes `style.css` and `script.js`. A schema's texts may
+//! contain anything, so a template writes them through a filter:
 //!
 //! | filter | for | writes |
 //! |---|---|---|
@@ -32,8 +32,8 @@
 //! | `text` | a string | the text itself |
 //! | `fence("sh")` | a string | a block of code |
 //!
-//! Each escapes for the format at hand: HTML where the template's name ends in `.html`, Markdown that
-//! also fits into a table elsewhere. `{{ debug() }}` shows everything there is.
+//! Each filter escapes for the template's format: HTML if its name ends in `.html`, otherwise Markdown
+//! that is safe inside a table. `{{ debug() }}` prints everything that a template can use.
 #![deny(missing_docs)]
 
 mod anchors;
@@ -66,7 +66,7 @@ use keyward_codegen::{Files, TemplateError, Templates};
 use keyward_schema::Schema;
 use std::path::Path;
 
-/// Our templates, by name.
+/// The built-in templates, by name.
 pub const TEMPLATES: [(&str, &str); 4] = [
     ("index.html", include_str!("../templates/index.html.j2")),
     ("keyspace.md", include_str!("../templates/keyspace.md.j2")),
@@ -96,20 +96,20 @@ impl Format {
     }
 }
 
-/// What is wanted.
+/// Options of [`generate`].
 #[derive(Debug, Clone, Copy)]
 pub struct Options<'a> {
     /// The language
     pub locale: Locale,
     /// The forms
     pub formats: &'a [Format],
-    /// A folder with templates that take the place of ours
+    /// A folder with templates that replace the built-in ones
     pub templates: Option<&'a Path>,
     /// The definitions to show, by their numbers in the schema; all of them if not given
     pub selected: Option<&'a [usize]>,
     /// How the selection is described to the reader
     pub selection: Option<&'a str>,
-    /// The definitions with the prefix bound, if it is
+    /// The definitions with the prefix filled in, if it is given
     pub bound: Option<&'a keyward_pattern::Keyspace>,
     /// The name of the schema's file, for the reader
     pub source: &'a str,

@@ -6,14 +6,14 @@ use serde::Serialize;
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 #[serde(transparent)]
 pub struct Prose {
-    /// Its parts, in order
+    /// Its spans, in order
     pub spans: Vec<Span>,
 }
 
-/// A part of a line.
+/// A run of text, code or link in a line.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Span {
-    /// What is read
+    /// The text
     pub text: String,
     /// Whether it is code
     pub code: bool,
@@ -23,10 +23,10 @@ pub struct Span {
     pub url: Option<String>,
 }
 
-/// A place on the page.
+/// Something on the page that a link can lead to.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Target {
-    /// The name of what stands there
+    /// Its name
     pub name: String,
     /// Its anchor in Markdown, as GitHub makes it from a heading
     pub anchor: String,
@@ -105,7 +105,7 @@ impl Prose {
         }
     }
 
-    /// Whether there is nothing to read.
+    /// Whether it has no text.
     pub(super) fn is_empty(&self) -> bool {
         self.spans.is_empty()
     }

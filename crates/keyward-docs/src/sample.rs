@@ -63,7 +63,7 @@ impl<'a> Samples<'a> {
             match definition.build_named(&values?) {
                 Ok(key) => return Some(key),
                 Err(error) => {
-                    // A word that another definition has reserved is no single parameter's fault.
+                    // No single parameter is to blame for a word that another definition has reserved.
                     let wrong = params.iter().position(|(name, _)| *name == error.param);
                     *chosen.get_mut(wrong.or(params.len().checked_sub(1))?)? += 1;
                 }

@@ -100,8 +100,8 @@ mod trie;
 mod type_values;
 mod value;
 
-#[cfg(feature = "compile")]
 pub use address::raw_ipv6;
+#[cfg(feature = "compile")]
 pub use builder::{Builder, SeparatorError};
 #[cfg(feature = "compile")]
 pub use define_error::{DefineError, DefineErrorKind};

@@ -1,6 +1,6 @@
 //! What an allocator gives for what is asked.
 
-/// The allocator of the server that wrote the snapshot, which the file does not tell.
+/// The allocator of the server that wrote the snapshot, which the file does not record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Allocator {

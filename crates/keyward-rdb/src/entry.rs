@@ -5,12 +5,12 @@ use std::ops::ControlFlow;
 pub use keyward_fact::{Element, Expiry, Piece, Show};
 use keyward_fact::{Encoding, Fact, KeyType};
 
-/// Is told what a snapshot contains, in the order of the file.
+/// Receives what a snapshot contains, in the order of the file.
 ///
 /// For every key: [`key`](Visitor::key), then [`element`](Visitor::element) for what the answer asked
 /// to see, then [`value`](Visitor::value). All that is borrowed is lent for the one call.
 ///
-/// What was told before an error is not the whole snapshot, and the checksum comes last: a result is
+/// What was received before an error is not the whole snapshot, and the checksum comes last: a result is
 /// good only when [`Reader::read`](crate::Reader::read) has returned `Ok`.
 pub trait Visitor {
     /// A key begins. The answer says how much of its value to show.

@@ -11,7 +11,7 @@ use crate::version::Version;
 ///
 /// ```
 /// let error = keyward_rdb::Reader::from_slice(b"%PDF-1.7 \n%").read(&mut ()).unwrap_err();
-/// assert_eq!(error.to_string(), "at byte 0: this is no RDB file, it is a PDF");
+/// assert_eq!(error.to_string(), "at byte 0: this is not an RDB file, it is a PDF");
 /// assert_eq!(error.offset(), 0);
 /// ```
 pub struct Error(Box<Inner>);
@@ -123,9 +123,9 @@ impl std::error::Error for Error {
 fn not_rdb(begins: &[u8]) -> String {
     match familiar(begins) {
         _ if begins.is_empty() => "the input is empty".to_owned(),
-        Some(name) => format!("this is no RDB file, it is {name}"),
+        Some(name) => format!("this is not an RDB file, it is {name}"),
         None => format!(
-            "this is no RDB file: it begins with `{}`, not with `REDIS` or `VALKEY`",
+            "this is not an RDB file: it begins with `{}`, not with `REDIS` or `VALKEY`",
             begins.escape_ascii()
         ),
     }
@@ -133,7 +133,7 @@ fn not_rdb(begins: &[u8]) -> String {
 
 fn unknown_type(code: u8, version: Version) -> String {
     if !version.is_newer() {
-        return format!("{code} is no type of value");
+        return format!("{code} is not a type of value");
     }
     let newest = version.newest_known();
     format!("type {code} is unknown; {version} is newer than what this reader knows, {newest}")

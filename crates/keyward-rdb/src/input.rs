@@ -70,25 +70,25 @@ pub(crate) trait Checked: Input {
 pub(crate) struct Slice<'a> {
     bytes: &'a [u8],
     at: usize,
-    place: Place,
+    origin: Origin,
     checked: usize,
     crc: u64,
 }
 
 /// What an offset in a slice means.
 #[derive(Clone, Copy)]
-enum Place {
+enum Origin {
     /// The slice is the file.
     File,
     /// It is a part of the file, from here on.
-    Part(u64),
+    Within(u64),
     /// It was decompressed from what stands here.
     Unpacked(u64),
 }
 
 impl<'a> Slice<'a> {
     pub(crate) fn file(bytes: &'a [u8]) -> Self {
-        Slice { bytes, at: 0, place: Place::File, checked: 0, crc: 0 }
+        Slice { bytes, at: 0, origin: Origin::File, checked: 0, crc: 0 }
     }
 
     /// The file from a place on; the checksum too begins there.
@@ -97,11 +97,11 @@ impl<'a> Slice<'a> {
     }
 
     pub(crate) fn part(bytes: &'a [u8], start: u64) -> Self {
-        Slice { place: Place::Part(start), ..Slice::file(bytes) }
+        Slice { origin: Origin::Within(start), ..Slice::file(bytes) }
     }
 
     pub(crate) fn unpacked(bytes: &'a [u8], start: u64) -> Self {
-        Slice { place: Place::Unpacked(start), ..Slice::file(bytes) }
+        Slice { origin: Origin::Unpacked(start), ..Slice::file(bytes) }
     }
 
     /// Bytes of the slice consumed so far.
@@ -123,10 +123,10 @@ impl<'a> Slice<'a> {
     #[cold]
     fn too_short(&self) -> Error {
         let end = self.bytes.len() as u64;
-        match self.place {
-            Place::File => Error::truncated(end),
-            Place::Part(start) => Error::corrupt(start + end, ENDS_EARLY),
-            Place::Unpacked(start) => Error::corrupt(start, ENDS_EARLY),
+        match self.origin {
+            Origin::File => Error::truncated(end),
+            Origin::Within(start) => Error::corrupt(start + end, ENDS_EARLY),
+            Origin::Unpacked(start) => Error::corrupt(start, ENDS_EARLY),
         }
     }
 }
@@ -145,10 +145,10 @@ impl<'a> Input for Slice<'a> {
 
     #[inline]
     fn offset(&self) -> u64 {
-        match self.place {
-            Place::File => self.at as u64,
-            Place::Part(start) => start + self.at as u64,
-            Place::Unpacked(start) => start,
+        match self.origin {
+            Origin::File => self.at as u64,
+            Origin::Within(start) => start + self.at as u64,
+            Origin::Unpacked(start) => start,
         }
     }
 
@@ -310,14 +310,14 @@ impl Checked for Stream<'_> {
 }
 
 /// The next bytes of another input.
-pub(crate) struct Part<'i, I> {
+pub(crate) struct Limited<'i, I> {
     input: &'i mut I,
     left: u64,
 }
 
-impl<'i, I: Input> Part<'i, I> {
+impl<'i, I: Input> Limited<'i, I> {
     pub(crate) fn new(input: &'i mut I, length: u64) -> Self {
-        Part { input, left: length }
+        Limited { input, left: length }
     }
 
     fn claim(&mut self, count: u64) -> Result<(), Error> {
@@ -331,7 +331,7 @@ impl<'i, I: Input> Part<'i, I> {
     }
 }
 
-impl<I: Input> Input for Part<'_, I> {
+impl<I: Input> Input for Limited<'_, I> {
     type Fork = Slice<'static>;
 
     fn offset(&self) -> u64 {

@@ -1,7 +1,7 @@
 //! Reads RDB snapshots of Redis up to version 14 and of Valkey up to version 80: every type and
 //! encoding, in constant memory.
 //!
-//! A [`Visitor`] is told what a snapshot contains: every key with its type, expiry and use, then as
+//! A [`Visitor`] receives what a snapshot contains: every key with its type, expiry and use, then as
 //! much of its value as it asks for, then the value's encoding, length and memory. Nothing is copied
 //! that can be lent.
 //!

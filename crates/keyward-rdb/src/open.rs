@@ -8,14 +8,14 @@ use memmap2::Mmap;
 use crate::error::Error;
 
 /// Where a snapshot comes from.
-pub(crate) enum Source<'a> {
+pub(crate) enum Opened<'a> {
     Slice(&'a [u8]),
     Mapped(Mmap),
     Stream(Box<dyn Read + 'a>),
 }
 
 /// Maps a file; reads it as a stream if it cannot be mapped or is compressed.
-pub(crate) fn file(file: File) -> Result<Source<'static>, Error> {
+pub(crate) fn file(file: File) -> Result<Opened<'static>, Error> {
     let metadata = file.metadata().map_err(|error| Error::io(0, error))?;
     if metadata.is_dir() {
         return Err(Error::io(0, ErrorKind::IsADirectory.into()));
@@ -25,7 +25,7 @@ pub(crate) fn file(file: File) -> Result<Source<'static>, Error> {
         && let Ok(map) = map(&file)
         && Packing::of(&map).is_none()
     {
-        return Ok(Source::Mapped(map));
+        return Ok(Opened::Mapped(map));
     }
     stream(file)
 }
@@ -42,7 +42,7 @@ fn map(file: &File) -> std::io::Result<Mmap> {
 }
 
 /// Looks at the first bytes, and decompresses if they say so.
-pub(crate) fn stream<'a>(mut reader: impl Read + 'a) -> Result<Source<'a>, Error> {
+pub(crate) fn stream<'a>(mut reader: impl Read + 'a) -> Result<Opened<'a>, Error> {
     let mut begins = Vec::with_capacity(Packing::MAGIC);
     let mut first = [0; Packing::MAGIC];
     while begins.len() < Packing::MAGIC {
@@ -58,7 +58,7 @@ pub(crate) fn stream<'a>(mut reader: impl Read + 'a) -> Result<Source<'a>, Error
     }
     let packing = Packing::of(&begins);
     let reader = Cursor::new(begins).chain(reader);
-    Ok(Source::Stream(match packing {
+    Ok(Opened::Stream(match packing {
         None => Box::new(reader),
         #[cfg(feature = "gzip")]
         Some(Packing::Gzip) => Box::new(flate2::read::MultiGzDecoder::new(reader)),

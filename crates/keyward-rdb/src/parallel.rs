@@ -17,7 +17,7 @@ use crate::snapshot::{self, PROGRESS, Snapshot};
 use crate::summary::Summary;
 use crate::version::Version;
 
-/// The least size of a part.
+/// The least size of a chunk.
 pub(crate) const CHUNK: usize = 1024 * 1024;
 /// So many records are read before a guess is taken.
 const ROW: usize = 32;
@@ -32,7 +32,7 @@ pub(crate) fn read<V: Visitor + Send>(
     bytes: &[u8],
     options: &Options,
     threads: usize,
-    chunk: usize,
+    least: usize,
     visitor: &(impl Fn() -> V + Sync),
 ) -> Result<(Summary, Vec<V>), Error> {
     let mut input = Slice::file(bytes);
@@ -43,11 +43,11 @@ pub(crate) fn read<V: Visitor + Send>(
     let mut summary = snapshot.into_summary();
     let mut visitors = Vec::new();
     loop {
-        let parts = work.cut(at, db, threads, chunk);
+        let chunks = work.cut(at, db, threads, least);
         let first = visitors.pop().unwrap_or_else(visitor);
-        for (part, read) in parts.iter().zip(work.read_all(&parts, first, visitor)) {
-            if (part.start, part.db) != (at, db) {
-                work.forget(part);
+        for (chunk, read) in chunks.iter().zip(work.read_all(&chunks, first, visitor)) {
+            if (chunk.start, chunk.db) != (at, db) {
+                work.forget(chunk);
                 continue;
             }
             let read = read?;
@@ -64,7 +64,7 @@ pub(crate) fn read<V: Visitor + Send>(
 }
 
 /// Where a thread begins, and from where on the next one reads.
-struct Part {
+struct Chunk {
     start: usize,
     stop: usize,
     /// The database at the start, by a guess
@@ -73,9 +73,9 @@ struct Part {
     seen: AtomicU64,
 }
 
-impl Part {
+impl Chunk {
     fn new(start: usize, stop: usize, db: u64) -> Self {
-        Part { start, stop, db, seen: AtomicU64::new(0) }
+        Chunk { start, stop, db, seen: AtomicU64::new(0) }
     }
 }
 
@@ -107,26 +107,26 @@ impl<'w> Work<'w> {
         Work { bytes, options, version, seen, stopped }
     }
 
-    /// Cuts what follows a place into a part for each thread.
-    fn cut(&self, at: usize, db: u64, threads: usize, chunk: usize) -> Vec<Part> {
-        /// The last part is read until the snapshot says that it ends.
+    /// Cuts what follows a place into a chunk for each thread.
+    fn cut(&self, at: usize, db: u64, threads: usize, least: usize) -> Vec<Chunk> {
+        /// The last chunk is read until the snapshot says that it ends.
         const NEVER: usize = usize::MAX;
         let rest = self.bytes.len().saturating_sub(at);
-        let count = threads.min(rest / chunk.max(1));
-        let mut parts = vec![Part::new(at, NEVER, db)];
+        let count = threads.min(rest / least.max(1));
+        let mut chunks = vec![Chunk::new(at, NEVER, db)];
         // Most snapshots have one database, whose number stands before the first key.
         let mut ahead = Snapshot::resume(self.options, self.version, db);
         ahead.is_row(&mut Slice::file_from(self.bytes, at), ROW);
         for number in 1..count {
             let from = at + rest / count * number;
             if let Some((start, db)) = self.guess(from, ahead.db())
-                && let Some(last) = parts.last_mut().filter(|last| last.start < start)
+                && let Some(last) = chunks.last_mut().filter(|last| last.start < start)
             {
                 last.stop = start;
-                parts.push(Part::new(start, NEVER, db));
+                chunks.push(Chunk::new(start, NEVER, db));
             }
         }
-        parts
+        chunks
     }
 
     /// A place behind another that seems to be between two keys, and the database there.
@@ -147,17 +147,19 @@ impl<'w> Work<'w> {
         None
     }
 
-    /// Reads the parts, each with a thread of its own.
+    /// Reads the chunks, each with a thread of its own.
     fn read_all<V: Visitor + Send>(
         &self,
-        parts: &[Part],
+        chunks: &[Chunk],
         first: V,
         visitor: &(impl Fn() -> V + Sync),
     ) -> Vec<Result<Read<V>, Error>> {
         thread::scope(|scope| {
-            let others: Vec<_> =
-                parts[1..].iter().map(|part| scope.spawn(|| self.read(part, visitor()))).collect();
-            let mut all = vec![self.read(&parts[0], first)];
+            let others: Vec<_> = chunks[1..]
+                .iter()
+                .map(|chunk| scope.spawn(|| self.read(chunk, visitor())))
+                .collect();
+            let mut all = vec![self.read(&chunks[0], first)];
             if all[0].is_err() {
                 // Nothing behind it counts.
                 self.stopped.store(true, Ordering::Relaxed);
@@ -172,20 +174,20 @@ impl<'w> Work<'w> {
         })
     }
 
-    fn read<V: Visitor>(&self, part: &Part, mut visitor: V) -> Result<Read<V>, Error> {
-        let mut input = Slice::file_from(self.bytes, part.start);
-        let mut snapshot = Snapshot::resume(self.options, self.version, part.db);
-        let (mut records, mut told, mut is_last) = (0u64, part.start, false);
-        while !is_last && (input.at() < part.stop || !snapshot.is_between_keys()) {
+    fn read<V: Visitor>(&self, chunk: &Chunk, mut visitor: V) -> Result<Read<V>, Error> {
+        let mut input = Slice::file_from(self.bytes, chunk.start);
+        let mut snapshot = Snapshot::resume(self.options, self.version, chunk.db);
+        let (mut records, mut told, mut is_last) = (0u64, chunk.start, false);
+        while !is_last && (input.at() < chunk.stop || !snapshot.is_between_keys()) {
             is_last = !snapshot.record(&mut input, &mut visitor)?;
             input.settle();
             records += 1;
             if records.is_multiple_of(PROGRESS) {
-                self.tell(part, &mut visitor, input.at() - told)?;
+                self.tell(chunk, &mut visitor, input.at() - told)?;
                 told = input.at();
             }
         }
-        self.tell(part, &mut visitor, input.at() - told)?;
+        self.tell(chunk, &mut visitor, input.at() - told)?;
         Ok(Read {
             visitor,
             end: input.at(),
@@ -197,9 +199,9 @@ impl<'w> Work<'w> {
     }
 
     /// Tells of progress, and stops where anybody wants to.
-    fn tell<V: Visitor>(&self, part: &Part, visitor: &mut V, more: usize) -> Result<(), Error> {
+    fn tell<V: Visitor>(&self, chunk: &Chunk, visitor: &mut V, more: usize) -> Result<(), Error> {
         let more = more as u64;
-        part.seen.fetch_add(more, Ordering::Relaxed);
+        chunk.seen.fetch_add(more, Ordering::Relaxed);
         let seen = self.seen.fetch_add(more, Ordering::Relaxed) + more;
         if visitor.progress(seen).is_break() {
             self.stopped.store(true, Ordering::Relaxed);
@@ -211,8 +213,8 @@ impl<'w> Work<'w> {
     }
 
     /// Takes back what was read from a wrong guess.
-    fn forget(&self, part: &Part) {
-        self.seen.fetch_sub(part.seen.load(Ordering::Relaxed), Ordering::Relaxed);
+    fn forget(&self, chunk: &Chunk) {
+        self.seen.fetch_sub(chunk.seen.load(Ordering::Relaxed), Ordering::Relaxed);
     }
 }
 
@@ -264,8 +266,8 @@ mod tests {
         Ok((summary, told))
     }
 
-    fn together(bytes: &[u8], threads: usize, chunk: usize) -> Result<(Summary, Told), String> {
-        let (summary, visitors) = read(bytes, &Options::default(), threads, chunk, &Told::default)
+    fn together(bytes: &[u8], threads: usize, least: usize) -> Result<(Summary, Told), String> {
+        let (summary, visitors) = read(bytes, &Options::default(), threads, least, &Told::default)
             .map_err(|error| error.to_string())?;
         let mut all = Told::default();
         for told in visitors {
@@ -280,8 +282,8 @@ mod tests {
     #[test]
     fn several_threads_tell_the_same_as_one() {
         for bytes in FILES {
-            for (threads, chunk) in [(2, 1), (3, 1000), (4, 50_000), (2, CHUNK)] {
-                assert_eq!(together(bytes, threads, chunk), alone(bytes));
+            for (threads, least) in [(2, 1), (3, 1000), (4, 50_000), (2, CHUNK)] {
+                assert_eq!(together(bytes, threads, least), alone(bytes));
             }
         }
     }

@@ -9,7 +9,7 @@ use crate::allocator::Allocator;
 use crate::entry::Visitor;
 use crate::error::Error;
 use crate::input::{Slice, Stream};
-use crate::open::{self, Source};
+use crate::open::{self, Opened};
 use crate::parallel;
 use crate::snapshot::Snapshot;
 use crate::summary::Summary;
@@ -24,7 +24,7 @@ use crate::summary::Summary;
 /// # Ok::<(), keyward_rdb::Error>(())
 /// ```
 pub struct Reader<'a> {
-    source: Source<'a>,
+    source: Opened<'a>,
     options: Options,
 }
 
@@ -32,8 +32,8 @@ pub struct Reader<'a> {
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Options {
-    /// The most bytes of a key's name that are kept; longer names are told by their beginning and
-    /// their length. 1 MiB, unless told otherwise.
+    /// The most bytes of a key's name that are kept; of longer names, the beginning and
+    /// the length are reported. 1 MiB, unless set otherwise.
     pub max_key: usize,
     /// The allocator of the server, for estimates of memory.
     pub allocator: Allocator,
@@ -59,7 +59,7 @@ impl<'a> Reader<'a> {
 
     /// Reads from memory. What is compressed is not recognised.
     pub fn from_slice(bytes: &'a [u8]) -> Reader<'a> {
-        Reader { source: Source::Slice(bytes), options: Options::default() }
+        Reader { source: Opened::Slice(bytes), options: Options::default() }
     }
 
     /// Reads from anything: standard input, a pipe, a socket. What is compressed with gzip or zstd is
@@ -78,9 +78,9 @@ impl<'a> Reader<'a> {
     /// How many bytes there are to read, where that is known: for a progress bar.
     pub fn size(&self) -> Option<u64> {
         match &self.source {
-            Source::Slice(bytes) => Some(bytes.len() as u64),
-            Source::Mapped(map) => Some(map.len() as u64),
-            Source::Stream(_) => None,
+            Opened::Slice(bytes) => Some(bytes.len() as u64),
+            Opened::Mapped(map) => Some(map.len() as u64),
+            Opened::Stream(_) => None,
         }
     }
 
@@ -88,15 +88,15 @@ impl<'a> Reader<'a> {
     /// for those who must know it before the first key.
     pub fn created_at(&self) -> Option<u64> {
         match &self.source {
-            Source::Slice(bytes) => Snapshot::new(&self.options).created_at(Slice::file(bytes)),
-            Source::Mapped(map) => Snapshot::new(&self.options).created_at(Slice::file(map)),
-            Source::Stream(_) => None,
+            Opened::Slice(bytes) => Snapshot::new(&self.options).created_at(Slice::file(bytes)),
+            Opened::Mapped(map) => Snapshot::new(&self.options).created_at(Slice::file(map)),
+            Opened::Stream(_) => None,
         }
     }
 
     /// Reads it with several threads where all its bytes are in memory, as those of a mapped file are.
     ///
-    /// Each thread has a visitor of its own, which sees whole records in the order of the file, but
+    /// Each thread has its own visitor, which sees whole records in the order of the file, but
     /// not all of them: what they gather is merged by the caller. There may be more visitors than
     /// threads. Every thread but the first begins where it guesses that a record begins; what it has
     /// read from a wrong guess is dropped, visitor and all, and read again.
@@ -127,8 +127,8 @@ impl<'a> Reader<'a> {
         visitor: impl Fn() -> V + Sync,
     ) -> Result<(Summary, Vec<V>), Error> {
         let bytes: &[u8] = match &self.source {
-            Source::Slice(bytes) if threads.get() > 1 => bytes,
-            Source::Mapped(map) if threads.get() > 1 => map,
+            Opened::Slice(bytes) if threads.get() > 1 => bytes,
+            Opened::Mapped(map) if threads.get() > 1 => map,
             _ => {
                 let mut visitor = visitor();
                 let summary = self.read(&mut visitor)?;
@@ -141,9 +141,9 @@ impl<'a> Reader<'a> {
     /// Reads it to its end, and checks the checksum.
     pub fn read<V: Visitor>(self, visitor: &mut V) -> Result<Summary, Error> {
         match self.source {
-            Source::Slice(bytes) => Snapshot::new(&self.options).read(Slice::file(bytes), visitor),
-            Source::Mapped(map) => Snapshot::new(&self.options).read(Slice::file(&map), visitor),
-            Source::Stream(reader) => {
+            Opened::Slice(bytes) => Snapshot::new(&self.options).read(Slice::file(bytes), visitor),
+            Opened::Mapped(map) => Snapshot::new(&self.options).read(Slice::file(&map), visitor),
+            Opened::Stream(reader) => {
                 Snapshot::new(&self.options).read(Stream::new(reader), visitor)
             }
         }

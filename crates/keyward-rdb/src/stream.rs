@@ -175,7 +175,7 @@ fn node_key<V: Visitor, I: Input>(
     let key = Form::read(input)?.piece(input, 16, values.sight.value)?;
     match key.bytes.try_into() {
         Ok(bytes) if key.is_whole() => Ok(bytes),
-        _ => Err(Error::corrupt(at, "the key of a stream's node is no identifier")),
+        _ => Err(Error::corrupt(at, "the key of a stream's node is not an identifier")),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::entry::Piece;
 use crate::error::Error;
-use crate::input::{Input, Part, Slice, WINDOW};
+use crate::input::{Input, Limited, Slice, WINDOW};
 use crate::lzf::{self, Unpacked};
 use crate::number;
 
@@ -169,7 +169,7 @@ impl Form {
                         None => reader.read(&mut Slice::part(bytes, start), length),
                     }
                 }
-                None => reader.read(&mut Part::new(input, length), length),
+                None => reader.read(&mut Limited::new(input, length), length),
             },
             Form::Packed { packed, length } => {
                 if let (Some(small), Some(packed)) = (small(length), small(packed)) {

@@ -45,7 +45,7 @@ pub struct Summary {
 pub enum Checksum {
     /// They are
     Verified,
-    /// The server was told to write no checksum (`rdbchecksum no`)
+    /// The server is set to write no checksum (`rdbchecksum no`)
     Disabled,
     /// Versions before 5 have none
     #[default]

@@ -364,7 +364,7 @@ fn score<I: Input>(input: &mut I, as_text: bool) -> Result<f64, Error> {
         f64::from_le_bytes(input.array()?)
     };
     if score.is_nan() {
-        return Err(Error::corrupt(at, "a score is no number"));
+        return Err(Error::corrupt(at, "a score is not a number"));
     }
     Ok(score)
 }

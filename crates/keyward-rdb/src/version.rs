@@ -26,7 +26,7 @@ impl Version {
     /// The first version with a checksum at the end.
     pub(crate) const CHECKSUM: u16 = 5;
 
-    /// Whether it is newer than what this reader was written for. Reading goes on for as long as the
+    /// Whether it is newer than what this reader was written for. Reading continues for as long as the
     /// structure is understood.
     pub fn is_newer(self) -> bool {
         self.number > self.newest_known().number

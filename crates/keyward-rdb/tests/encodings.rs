@@ -166,7 +166,7 @@ fn the_first_versions_wrote_every_element_by_itself() {
       skiplist, length 3, 16 B in the file, 1080 B in memory
     ");
     let error = read(&snapshot(Version::redis(4), 3, b"\x01\x01a\xfd")).unwrap_err();
-    insta::assert_snapshot!(error, @"at byte 15: a score is no number");
+    insta::assert_snapshot!(error, @"at byte 15: a score is not a number");
 }
 
 #[test]
@@ -417,6 +417,6 @@ fn newer_versions_are_read_as_far_as_they_are_understood() {
     let error = read(&snapshot(Version::valkey(81), 23, b"")).unwrap_err();
     insta::assert_snapshot!(error, @"at byte 9: type 23 is unknown; VALKEY081 is newer than what this reader knows, VALKEY080");
     let error = read(&snapshot(Version::redis(10), 8, b"")).unwrap_err();
-    insta::assert_snapshot!(error, @"at byte 9: 8 is no type of value");
+    insta::assert_snapshot!(error, @"at byte 9: 8 is not a type of value");
     assert!(matches!(error.kind(), ErrorKind::UnknownType { code: 8, .. }));
 }

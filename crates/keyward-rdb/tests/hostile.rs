@@ -141,15 +141,15 @@ proptest! {
 fn what_is_something_else_is_named() {
     for (bytes, message) in [
         (&b""[..], "at byte 0: the input is empty"),
-        (b"%PDF-1.7\n%\xe2\xe3", "at byte 0: this is no RDB file, it is a PDF"),
-        (b"PK\x03\x04", "at byte 0: this is no RDB file, it is a ZIP archive"),
+        (b"%PDF-1.7\n%\xe2\xe3", "at byte 0: this is not an RDB file, it is a PDF"),
+        (b"PK\x03\x04", "at byte 0: this is not an RDB file, it is a ZIP archive"),
         (
             b"*2\r\n$6\r\nSELECT\r\n",
-            "at byte 0: this is no RDB file, it is an append-only file without a snapshot in front",
+            "at byte 0: this is not an RDB file, it is an append-only file without a snapshot in front",
         ),
         (
             b"{\"keys\": []}",
-            "at byte 0: this is no RDB file: it begins with `{\\\"keys\\\": `, not with `REDIS` or `VALKEY`",
+            "at byte 0: this is not an RDB file: it begins with `{\\\"keys\\\": `, not with `REDIS` or `VALKEY`",
         ),
         (b"REDIS", "at byte 5: the input ends too early; it was cut off"),
         (b"REDIS00x1\xff", "at byte 0: `REDIS00x1` names no RDB version"),

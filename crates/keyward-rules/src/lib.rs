@@ -18,8 +18,8 @@
 //! [`judge`] decides, and asks [`Live`] how serious that is and [`word`] how to say it.
 //!
 //! # Which rules apply
-//! Rule sets are nested: `minimal` is what no keyspace can do without, `recommended` what almost
-//! everyone wants, `strict` everything. `[rules]` picks the set and changes single rules:
+//! Rule sets are nested: `minimal` has the rules that every keyspace must keep, `recommended` those that
+//! almost every team wants, `strict` all but opt-in rules. `[rules]` names the set and changes single rules:
 //!
 //! - `missing-owner = "error"` turns a rule on with that severity, `"off"` turns it off;
 //! - a table without a severity (`stale-cache = { max = "1h" }`) turns it on with its own.

@@ -1,7 +1,7 @@
-//! Rules that look at keys: which of them apply, and what they say.
+//! Rules that judge keys: which of them apply, and their messages.
 //!
 //! An audit measures: it counts the keys that break a rule, definition by definition. What breaks a
-//! rule, how serious that is and how it is said stands in the rule's file.
+//! rule, its severity and its wording are in the rule's file.
 
 use crate::allowing::accepted;
 use crate::rule::Judges;

@@ -1,6 +1,6 @@
 //! The words of a name or a sentence.
 
-/// The words of a text in lower case, cut at everything that is no letter or digit and where a
+/// The words of a text in lower case, split at everything that is not a letter or digit, and where a
 /// capital follows a small letter.
 pub(crate) fn words(text: &str) -> Vec<String> {
     let mut words = Vec::new();

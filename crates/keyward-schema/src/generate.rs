@@ -12,9 +12,9 @@ use crate::syntax::{Item, Kind};
 use std::collections::HashMap;
 
 table! {
-    /// `[generate]`: what `keyward generate` writes, and where. Folders are relative to the schema's.
+    /// `[generate]`: the code that `keyward generate` writes, and the folders it writes to. Folders are relative to the schema.
     GenerateTable {
-        /// Rust, as `keyspace!` makes it.
+        /// Rust: the same code that `keyspace!` makes.
         optional rust: RustTable,
         /// TypeScript.
         optional typescript: FolderTable,
@@ -32,7 +32,7 @@ table! {
 table! {
     /// `[generate.go]` and others without options.
     FolderTable {
-        /// The folder.
+        /// The folder to write to.
         required out: NonEmpty,
     }
 }
@@ -40,7 +40,7 @@ table! {
 table! {
     /// `[generate.rust]`
     RustTable {
-        /// The folder.
+        /// The folder to write to.
         required out: NonEmpty,
         /// The module that holds the types of `json` values, such as `crate::model`.
         optional values: RustPath,
@@ -50,13 +50,13 @@ table! {
 table! {
     /// `[generate.java]`
     JavaTable {
-        /// The folder.
+        /// The folder to write to.
         required out: NonEmpty,
-        /// The package of the classes; the keyspace's name unless given.
+        /// The package of the classes. Default: the name of the keyspace.
         optional package: JavaPackage,
-        /// Whether there is also a class for Spring's cache abstraction.
+        /// Whether to also write a class for Spring's cache abstraction. Default: `false`.
         optional spring: bool,
-        /// How many segments of a pattern are the name of its cache in Spring; otherwise that is the definition's id.
+        /// How many segments of the pattern form the name of its Spring cache. Default: the id of the definition is the name.
         optional cache_segments: Count,
     }
 }

@@ -13,13 +13,13 @@ use keyward_pattern::nearest;
 use std::ops::Range;
 
 table! {
-    /// `[layout]`: the shape that every pattern follows, without the prefix.
+    /// `[layout]`: the shape that every pattern must follow, without the prefix.
     LayoutTable {
-        /// The shape: `<slot>`, literals, `[:<slot>]` for what may be left out, `<slot...>` for the rest.
+        /// The shape: `<slot>`, literals, `[:<slot>]` for an optional slot, `<slot...>` for the rest.
         required shape: String,
-        /// Words with a meaning of their own, such as `all` or `active`: no parameter takes them as its value.
+        /// Words with a special meaning, such as `all` or `active`. No parameter accepts them as a value.
         optional reserved: Vec<Spanned<String>>,
-        /// What a word of a slot says about its keys: a type, a role or a lifecycle.
+        /// What a word means for its keys: a type, a role or a lifecycle.
         optional means: Map<AnyName, Meaning>,
         /// The words allowed in the slot of this name.
         rest words: SlotWords,
@@ -31,7 +31,7 @@ table! {
     WordsBy {
         /// The earlier slot.
         required by: String,
-        /// For that word of the earlier slot, the words allowed here.
+        /// The words allowed here if the earlier slot holds this word.
         rest words: Vec<Spanned<String>>,
     }
 }

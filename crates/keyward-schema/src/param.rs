@@ -37,19 +37,19 @@ impl ParamForm {
 table! {
     /// A parameter's type with options: exactly one of `type`, `regex`, `any` and `key`.
     ParamTable {
-        /// A type by its name, or an array of words.
+        /// The name of a type, or an array of words.
         optional ty = "type": SimpleType,
-        /// What a regular expression matches from end to end: ASCII, no look-around, at most 4,096 states.
+        /// A regular expression that matches the whole value: ASCII, no look-around, at most 4,096 states.
         optional regex: NonEmpty,
-        /// A union of types that have nothing in common.
+        /// A union of types that share no value.
         optional any: Vec<Spanned<InnerType>>,
-        /// A whole key of another definition, without the prefix: the one type that spans segments.
+        /// A whole key of another definition, without the prefix. This is the only type that spans segments.
         optional key: OneOrMany<DefinitionName>,
-        /// What makes two values the same: `"lower"` is Unicode's simple lower-case mapping.
+        /// How values are normalised: `"lower"` is Unicode's simple lower-case mapping.
         optional normalize: Normalize,
-        /// Characters that are spelled otherwise in the key, and their spelling; parsing turns them back.
+        /// Characters that are replaced in the key, each with its replacement. Parsing restores them.
         optional encode: Encode,
-        /// Whether reports mask the value; `true` unless given.
+        /// Whether reports mask the value. Default: `true`.
         optional pii: bool,
         /// What the parameter means.
         optional doc: String,
@@ -178,7 +178,7 @@ pub(crate) struct InnerType(Type);
 table! {
     /// A regular expression as a member of a union.
     RegexTable {
-        /// What the regular expression matches from end to end.
+        /// A regular expression that matches the whole value.
         required regex: NonEmpty,
     }
 }

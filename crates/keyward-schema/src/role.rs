@@ -81,19 +81,19 @@ pub(crate) fn take(table: &mut KeyTable, errors: &mut Vec<Diagnostic>) -> Option
 }
 
 table! {
-    /// `counter`: a number that is counted up and down.
+    /// `counter`: a number that goes up and down.
     CounterTable {
-        /// Whether it may fall below zero; `false` unless given.
+        /// Whether it may fall below zero. Default: `false`.
         optional negative: bool,
     }
 }
 
 table! {
-    /// `quota`: a counter with a bound.
+    /// `quota`: a counter with a maximum.
     QuotaTable {
-        /// The most that may be used: a number, or `"caller"`.
+        /// The maximum: a number, or `"caller"` if the application passes it.
         required limit: Limit,
-        /// When it starts anew; implies the TTL.
+        /// The time after which it restarts. It sets the TTL.
         optional window: Duration,
     }
 }
@@ -101,19 +101,19 @@ table! {
 table! {
     /// `rate_limit`: a limit on how often something may happen.
     RateLimitTable {
-        /// How often: a number, or `"caller"`.
+        /// The maximum within the window: a number, or `"caller"` if the application passes it.
         required limit: Limit,
-        /// In which time; implies the TTL.
+        /// The length of the window. It sets the TTL.
         required window: Duration,
-        /// How it is counted; `"fixed-window"` unless given.
+        /// The algorithm. Default: `"fixed-window"`.
         optional algorithm: Algorithm,
-        /// What to answer while the server is away; `"open"` allows, and is the default.
+        /// What to answer while the server is unreachable. Default: `"open"`, which allows.
         optional on_outage: OnOutage,
     }
 }
 
 table! {
-    /// `lock`: one holder at a time, which the application takes care of.
+    /// `lock`: one holder at a time. The application takes and releases it.
     LockTable {}
 }
 
@@ -122,17 +122,17 @@ table! {
     QueueTable {
         /// The definition that takes failed jobs.
         optional dead_letter: DefinitionName,
-        /// The definition that holds a job's status.
+        /// The definition that holds the status of a job.
         optional status: DefinitionName,
-        /// The parameter of `status` that is the job's id.
+        /// The parameter of `status` that holds the id of the job.
         optional job_id: NonEmpty,
     }
 }
 
 table! {
-    /// `session`: a person's session.
+    /// `session`: a user's session.
     SessionTable {
-        /// The definition that lists a person's sessions.
+        /// The definition that lists the sessions of a user.
         optional index: DefinitionName,
         /// The definition that marks a session as revoked.
         optional revoked: DefinitionName,
@@ -142,22 +142,22 @@ table! {
 table! {
     /// `index`: a way to find other keys.
     IndexTable {
-        /// The definition whose keys are found.
+        /// The definition whose keys it finds.
         required of: DefinitionName,
-        /// The parameter or field by which they are found.
+        /// The parameter or field by which it finds them.
         optional by: NonEmpty,
-        /// The definition that leads back.
+        /// The definition that refers back.
         optional reverse: DefinitionName,
     }
 }
 
 table! {
-    /// `flag`: a switch.
+    /// `flag`: on or off.
     FlagTable {}
 }
 
 table! {
-    /// `ranking`: a board ordered by score.
+    /// `ranking`: entries ordered by score.
     RankingTable {}
 }
 

@@ -13,17 +13,17 @@ use keyward_fact::Size;
 use keyward_pattern::nearest;
 
 table! {
-    /// `[server]`: what the server must be set to.
+    /// `[server]`: the settings that the server must have.
     ServerTable {
         /// The memory that the server may use.
         optional maxmemory: Size,
-        /// What the server evicts when its memory is full.
+        /// Which keys the server evicts when its memory is full.
         optional maxmemory_policy = "maxmemory-policy": Policy,
         /// When the server writes a snapshot; an empty string turns snapshots off.
         optional save: Save,
         /// Whether the server keeps an append-only file.
         optional appendonly: YesNo,
-        /// Any other setting, by its name in `redis.conf`.
+        /// Any other setting, with its name in `redis.conf`.
         rest other: Setting,
     }
 }

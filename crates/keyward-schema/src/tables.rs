@@ -27,37 +27,37 @@ use keyward_pattern::Template;
 table! {
     /// A key convention for Redis or Valkey.
     RootTable {
-        /// The version of the schema language; this is version 1.
+        /// The version of the schema language: `1`.
         optional version: Version,
-        /// More files of this schema, relative to this one.
+        /// More files of this schema. Paths are relative to this file.
         optional include: Vec<Spanned<NonEmpty>>,
-        /// What all keys have in common.
+        /// Settings that apply to all keys: name, prefix, separator.
         optional keyspace: KeyspaceTable,
-        /// The shape that every pattern follows.
+        /// The shape that every pattern must follow.
         optional layout: LayoutTable,
-        /// What the server must be set to.
+        /// The settings that the server must have.
         optional server: ServerTable,
-        /// When an audit reports.
+        /// The limits above which an audit reports.
         optional alerts: AlertsTable,
-        /// What `keyward generate` writes, and where.
+        /// The code that `keyward generate` writes, and the folders it writes to.
         optional generate: GenerateTable,
-        /// What holds for every definition that does not say otherwise.
+        /// Values for every definition that does not set its own.
         optional defaults: DefaultsTable,
         /// Which rules apply, and how.
         optional rules: RulesTable,
-        /// A parameter's type, by its name.
+        /// The types of parameters, by name.
         optional params: Map<ParamName, ParamForm>,
-        /// The key definitions: a pattern each, and what stands under it.
+        /// The key definitions: each has a pattern and declares what is stored under it.
         optional keys: Map<Id, KeyTable>,
-        /// What happens in the application and invalidates keys.
+        /// Events of the application that invalidate keys.
         optional events: Map<Id, EventTable>,
         /// Named sets of definitions.
         optional groups: Map<Id, GroupTable>,
-        /// Who answers for definitions.
+        /// The owners of definitions.
         optional owners: Map<AnyName, OwnerTable>,
         /// Keys of other software on the same server: counted, never judged.
         optional foreign: Map<Id, ForeignTable>,
-        /// Renames of keys that are under way.
+        /// Renames of keys in progress.
         optional migrations: Map<Id, MigrationTable>,
         /// Findings that are accepted for the whole keyspace.
         optional allow: Vec<Spanned<AllowTable>>,
@@ -100,29 +100,29 @@ impl Form for Version {
 }
 
 table! {
-    /// `[keyspace]`: what all keys have in common.
+    /// `[keyspace]`: settings that apply to all keys.
     KeyspaceTable {
         /// The name of the keyspace.
         required name: NonEmpty,
-        /// What the keyspace is, for people.
+        /// A description for people.
         optional doc: String,
-        /// What every key starts with. A pattern: its parameters are bound once for a store, a generated module or a command.
+        /// The text that every key starts with. It is a pattern: its parameters are bound once for a store, a generated module or a command.
         optional prefix: Template,
-        /// What stands between two segments; `":"` unless given.
+        /// The character between two segments. Default: `":"`.
         optional separator: Separator,
-        /// Whether literals may contain capitals; `"lower"` unless given.
+        /// Whether the text of patterns may contain capital letters. Default: `"lower"`.
         optional case: Case,
-        /// The database these keys live in.
+        /// The number of the database that holds these keys.
         optional db: Integer<0, 1_000_000>,
-        /// Whether the keyspace must work on a Redis Cluster; `false` unless given.
+        /// Whether the keyspace is on a Redis Cluster. Default: `false`.
         optional cluster: bool,
-        /// The longest key that is allowed, in bytes; builders refuse longer ones and parsers do not read them.
+        /// The maximum length of a key, in bytes. Builders refuse longer keys, and parsers do not match them.
         optional max_key_len: Integer<1, 536_870_912>,
     }
 }
 
 table! {
-    /// `[alerts]`: when an audit reports.
+    /// `[alerts]`: the limits above which an audit reports.
     AlertsTable {
         /// The share of `maxmemory` above which an audit reports.
         optional memory: Percent,
@@ -130,17 +130,17 @@ table! {
 }
 
 table! {
-    /// `[defaults]`: what holds for every definition that does not say otherwise.
+    /// `[defaults]`: values for every definition that does not set its own.
     DefaultsTable {
         /// The TTL.
         optional ttl: TtlForm,
-        /// The bound on a collection's length.
+        /// The maximum number of entries in a collection.
         optional max_len: Count,
-        /// The bound on a value's size.
+        /// The maximum size of a value.
         optional max_bytes: Size,
-        /// How much shorter than its TTL a key may live, so that not all expire at once.
+        /// By how much a TTL may be shortened at random, so that keys do not all expire at once.
         optional jitter: Jitter,
-        /// Who answers for the definition.
+        /// The owner of the definition.
         optional owner: NonEmpty,
     }
 }
@@ -148,23 +148,23 @@ table! {
 table! {
     /// `[rules]`: which rules apply, and how.
     RulesTable {
-        /// The rule set; `"recommended"` unless given.
+        /// The rule set. Default: `"recommended"`.
         optional set: RuleSet,
-        /// One rule, by its name: a severity, or a table.
+        /// One rule, by name: a severity, or a table.
         rest rules: RuleForm,
     }
 }
 
 table! {
-    /// One rule's settings.
+    /// The settings of one rule.
     RuleTable {
-        /// How serious its findings are.
+        /// The severity of its findings.
         optional severity: Severity,
-        /// Words for rules with a word list, such as `"usr=user"` for `abbreviation`.
+        /// Words to add to the word list of the rule, such as `"usr=user"` for `abbreviation`.
         optional words: Vec<Spanned<NonEmpty>>,
-        /// Words that such a rule must accept.
+        /// Words that the rule accepts.
         optional accept: Vec<Spanned<NonEmpty>>,
-        /// The bound for rules with a bound in time, such as `stale-cache`.
+        /// The maximum duration, for rules that have one, such as `stale-cache`.
         optional max: Duration,
     }
 }
@@ -196,57 +196,57 @@ impl Form for RuleForm {
 }
 
 table! {
-    /// `[keys.<id>]`: a pattern, and what stands under it.
+    /// `[keys.<id>]`: a pattern, and what is stored under it.
     KeyTable {
-        /// What it is for.
+        /// What the keys are for.
         optional doc: String,
-        /// Who answers for it.
+        /// The owner of the definition.
         optional owner: NonEmpty,
         /// The group it belongs to.
         optional group: GroupName,
         /// The shape of the key, without the prefix: literals and `{parameters}`.
         required pattern: Template,
-        /// Types of this definition's parameters; they win over `[params]`.
+        /// The types of this definition's parameters. They override `[params]`.
         optional params: Map<ParamName, ParamForm>,
-        /// What kind of value stands under the key.
+        /// The Redis type of the value.
         optional key_type = "type": KeyType,
-        /// What a string holds, or each entry of a list or stream.
+        /// What a string, or each entry of a list or stream, holds.
         optional value: Value,
-        /// The fields of a hash, or of a stream's entries.
+        /// The fields of a hash, or of the entries of a stream.
         optional fields: Map<AnyName, FieldForm>,
-        /// Whether other fields are admitted; `false` unless given.
+        /// Whether undeclared fields are allowed. Default: `false`.
         optional open: bool,
-        /// What a set or sorted set holds.
+        /// What each member of a set or sorted set holds.
         optional member: Value,
-        /// What a sorted set is ordered by.
+        /// The score that orders a sorted set.
         optional score: Value,
         /// How long a key lives.
         optional ttl: TtlForm,
-        /// How much shorter than its TTL a key may live, so that not all expire at once.
+        /// By how much a TTL may be shortened at random, so that keys do not all expire at once.
         optional jitter: Jitter,
-        /// What a write does to a TTL that is running; `"set"` unless given.
+        /// What a write does to a running TTL: `"set"` restarts it, `"keep"` leaves it. Default: `"set"`.
         optional on_write: OnWrite,
-        /// Whether a read starts the TTL anew; `false` unless given.
+        /// Whether a read restarts the TTL. Default: `false`.
         optional sliding: bool,
-        /// What may happen to a key before its time.
+        /// Whether a key may be lost before its TTL ends.
         optional lifecycle: Lifecycle,
-        /// The bound on a collection's length.
+        /// The maximum number of entries in a collection.
         optional max_len: Count,
-        /// The bound on a value's size.
+        /// The maximum size of a value.
         optional max_bytes: Size,
-        /// What happens when `max_len` is reached: `"trim"` unless given, and for a set or a hash, which have no order, always `"refuse"`.
+        /// What happens when `max_len` is reached. Default: `"trim"`; for a set or a hash, which have no order, always `"refuse"`.
         optional on_full: OnFull,
-        /// Which end of a list or sorted set stays when it is trimmed.
+        /// Which end of a list or sorted set is kept when it is trimmed.
         optional keep: Keep,
-        /// How a parameter that an event leaves free is resolved.
+        /// How the keys are found when an event leaves a parameter free.
         optional invalidate: Invalidate,
-        /// Keys of this definition, written like the pattern: without the prefix.
+        /// Example keys, written like the pattern, without the prefix.
         optional examples: Vec<Spanned<String>>,
         /// Findings that are accepted for this definition.
         optional allow: Vec<Spanned<AllowTable>>,
-        /// Role: a number that is counted up and down.
+        /// Role: a number that goes up and down.
         optional counter: CounterTable,
-        /// Role: a counter with a bound.
+        /// Role: a counter with a maximum.
         optional quota: QuotaTable,
         /// Role: a limit on how often something may happen.
         optional rate_limit: RateLimitTable,
@@ -254,35 +254,35 @@ table! {
         optional lock: LockTable,
         /// Role: a queue of jobs, over a list or a stream.
         optional queue: QueueTable,
-        /// Role: a person's session.
+        /// Role: a user's session.
         optional session: SessionTable,
         /// Role: a way to find other keys, over a set or a sorted set.
         optional index: IndexTable,
-        /// Role: a switch.
+        /// Role: a flag that is on or off.
         optional flag: FlagTable,
-        /// Role: a board ordered by score.
+        /// Role: a ranking ordered by score.
         optional ranking: RankingTable,
-        /// Cache: kept in the process, at most this old.
+        /// Cache: also kept in the process, for at most this long.
         optional l1: Duration,
         /// Cache: refreshed before it expires.
         optional early_refresh: bool,
-        /// Cache: served this long past its end when the loader fails.
+        /// Cache: served for this long after it expired, if the loader fails.
         optional stale_if_error: Duration,
-        /// Cache: how long "there is none" is remembered.
+        /// Cache: for how long a missing value is remembered.
         optional negative_ttl: Duration,
-        /// Cache: one process loads at a time, for at most this long.
+        /// Cache: only one process loads a value at a time, for at most this long.
         optional load_lock: Duration,
     }
 }
 
 table! {
-    /// `[events.<id>]`: something that happens in the application and invalidates keys.
+    /// `[events.<id>]`: an event of the application that invalidates keys.
     EventTable {
-        /// When it happens.
+        /// When the event happens.
         optional doc: String,
-        /// Its parameters.
+        /// The parameters of the event, and their types.
         optional params: Map<ParamName, ParamForm>,
-        /// What it invalidates. Parameters of the same name bind themselves, `*` leaves one free.
+        /// The definitions that it invalidates. Parameters with the same name are bound automatically; `*` leaves one free.
         required invalidates: Vec<Spanned<Invalidation>>,
         /// Findings that are accepted for this event.
         optional allow: Vec<Spanned<AllowTable>>,
@@ -298,11 +298,11 @@ table! {
 }
 
 table! {
-    /// `[owners.<id>]`: who answers for definitions.
+    /// `[owners.<id>]`: an owner of definitions.
     OwnerTable {
-        /// Who that is.
+        /// Who the owner is.
         optional doc: String,
-        /// How to reach them.
+        /// How to reach the owner.
         optional contact: NonEmpty,
     }
 }
@@ -312,23 +312,23 @@ table! {
     ForeignTable {
         /// Whose keys they are.
         optional doc: String,
-        /// A glob over whole keys, as `SCAN MATCH` reads it.
+        /// A glob over whole keys, with the syntax of `SCAN MATCH`.
         required glob: NonEmpty,
     }
 }
 
 table! {
-    /// `[migrations.<id>]`: a rename of keys that is under way.
+    /// `[migrations.<id>]`: a rename of keys in progress.
     MigrationTable {
-        /// Why.
+        /// The reason for the rename.
         optional doc: String,
-        /// How far it is.
+        /// The current phase.
         required phase: Phase,
-        /// When it began.
+        /// The date when it started.
         optional started: Date,
-        /// When the old names must be gone.
+        /// The date by which the old names must be gone.
         optional remove_after: Date,
-        /// For each definition its old pattern, or several: absolute, with their own types.
+        /// The old pattern of each definition, or several. Old patterns are whole keys, without the prefix added, and may declare their own types.
         required renames: Map<Id, OneOrMany<Template>>,
         /// Findings that are accepted for this migration.
         optional allow: Vec<Spanned<AllowTable>>,
@@ -338,7 +338,7 @@ table! {
 table! {
     /// A finding that is accepted.
     AllowTable {
-        /// The rule's name.
+        /// The name of the rule.
         required rule: NonEmpty,
         /// Why it is accepted; cannot be empty.
         required reason: NonEmpty,

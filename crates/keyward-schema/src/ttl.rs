@@ -22,21 +22,21 @@ pub(crate) enum TtlForm {
 }
 
 table! {
-    /// A TTL that the word in a parameter decides.
+    /// A TTL that depends on the value of a parameter.
     TtlBy {
-        /// The parameter; its type is an enum.
+        /// The parameter. Its type must be an enum.
         required by: String,
-        /// The TTL for each of its words. May be left out where the words are durations.
+        /// The TTL for each word of the enum. Optional if the words are durations.
         optional values: Map<AnyName, Duration>,
     }
 }
 
 table! {
-    /// A TTL that only the application knows, such as a token's own expiry.
+    /// A TTL that the application passes, such as the expiry of a token.
     TtlCaller {
         /// Always `true`.
         required caller: bool,
-        /// The longest TTL that the application may give.
+        /// The longest TTL that the application may pass.
         optional max: Duration,
     }
 }

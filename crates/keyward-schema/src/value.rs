@@ -33,15 +33,15 @@ const WHAT: &str = "a value such as `\"text\"`, `[\"on\", \"off\"]` or `{ json =
 table! {
     /// What a value is, with options: exactly one of `type`, `json`, `ref` and `key`.
     ValueTable {
-        /// A value by its name, or an array of words.
+        /// The name of a value type, or an array of words.
         optional simple = "type": SimpleValue,
-        /// JSON: the application's type by its name, or an array with the one value that a JSON array repeats.
+        /// JSON: the name of a type in the application, or an array with the one type that the elements of a JSON array have.
         optional json: JsonType,
-        /// A reference to another definition's parameter: `"definition.param"`.
+        /// A reference to a parameter of another definition: `"definition.param"`.
         optional reference = "ref": Reference,
-        /// A reference to a key of another definition, or of any of several, by their ids.
+        /// A whole key of another definition, or of one of several, by id.
         optional key: OneOrMany<DefinitionName>,
-        /// How JSON is compressed.
+        /// How the JSON is compressed.
         optional compress: Compress,
     }
 }
@@ -49,21 +49,21 @@ table! {
 table! {
     /// A field of a hash, with options: exactly one of `type`, `json`, `ref` and `key`.
     FieldTable {
-        /// A value by its name, or an array of words.
+        /// The name of a value type, or an array of words.
         optional simple = "type": SimpleValue,
-        /// JSON: the application's type by its name, or an array with the one value that a JSON array repeats.
+        /// JSON: the name of a type in the application, or an array with the one type that the elements of a JSON array have.
         optional json: JsonType,
-        /// A reference to another definition's parameter: `"definition.param"`.
+        /// A reference to a parameter of another definition: `"definition.param"`.
         optional reference = "ref": Reference,
-        /// A reference to a key of another definition, or of any of several, by their ids.
+        /// A whole key of another definition, or of one of several, by id.
         optional key: OneOrMany<DefinitionName>,
-        /// How JSON is compressed.
+        /// How the JSON is compressed.
         optional compress: Compress,
-        /// Whether the field may be missing; `false` unless given.
+        /// Whether the field may be missing. Default: `false`.
         optional optional: bool,
         /// The field's own TTL (Redis 7.4, Valkey 9).
         optional ttl: TtlForm,
-        /// What writing this field alone does to a TTL of the key that is running; the key's `on_write` unless given.
+        /// What writing only this field does to the running TTL of the key. Default: the `on_write` of the key.
         optional on_write: OnWrite,
         /// What the field means.
         optional doc: String,
@@ -347,7 +347,7 @@ impl Form for GroupName {
     }
 }
 
-/// How JSON is compressed.
+/// How the JSON is compressed.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Compress {
     Zstd,
@@ -422,9 +422,9 @@ impl Form for FieldForm {
 }
 
 table! {
-    /// A type that a module brings.
+    /// A type of a server module.
     ModuleTable {
-        /// The name that the server's TYPE answers, such as `ReJSON-RL`.
+        /// The name that `TYPE` returns, such as `ReJSON-RL`.
         required module: NonEmpty,
     }
 }

@@ -81,8 +81,7 @@ impl Cluster {
     fn attach_replicas(&self) {
         let (primaries, replicas) = self.nodes.split_at(PRIMARIES);
         for (primary, replica) in primaries.iter().zip(replicas) {
-            let id = primary.command(&["CLUSTER", "MYID"]).text();
-            replica.command(&["CLUSTER", "REPLICATE", &id]);
+            replica.command(&["CLUSTER", "REPLICATE", &id(primary)]);
         }
         wait_until("every replica is in sync and known to all", || {
             self.nodes.iter().all(|node| {
@@ -148,9 +147,57 @@ impl Cluster {
         self.primary_of(args.get(1).expect("the command has a key")).command(args)
     }
 
+    /// Begins to move a slot from one of the [`nodes`](Cluster::nodes) to another.
+    #[track_caller]
+    pub fn migrate(&self, slot: u16, from: usize, to: usize) -> Migration<'_> {
+        let (from, to) = (&self.nodes[from], &self.nodes[to]);
+        let migration = Migration { from, to, slot: slot.to_string() };
+        to.command(&["CLUSTER", "SETSLOT", &migration.slot, "IMPORTING", &id(from)]);
+        from.command(&["CLUSTER", "SETSLOT", &migration.slot, "MIGRATING", &id(to)]);
+        migration
+    }
+
     /// The nodes that can answer.
     fn running(&self) -> impl Iterator<Item = &Server> {
         self.nodes.iter().filter(|node| node.is_running())
+    }
+}
+
+fn id(node: &Server) -> String {
+    node.command(&["CLUSTER", "MYID"]).text()
+}
+
+/// A slot on its way: the old node answers ASK for keys that it does not have any more.
+#[derive(Debug)]
+pub struct Migration<'c> {
+    from: &'c Server,
+    to: &'c Server,
+    slot: String,
+}
+
+impl Migration<'_> {
+    /// Moves the keys that the slot has.
+    #[track_caller]
+    pub fn carry(&self) {
+        let (slot, port) = (&*self.slot, self.to.port().to_string());
+        loop {
+            let keys = self.from.command(&["CLUSTER", "GETKEYSINSLOT", slot, "100"]).array();
+            if keys.is_empty() {
+                return;
+            }
+            for key in keys {
+                self.from.command(&["MIGRATE", "127.0.0.1", &port, &key.text(), "0", "5000"]);
+            }
+        }
+    }
+
+    /// Gives the slot to its new node. The old one answers MOVED from now on.
+    #[track_caller]
+    pub fn end(self) {
+        self.carry();
+        for node in [self.to, self.from] {
+            node.command(&["CLUSTER", "SETSLOT", &self.slot, "NODE", &id(self.to)]);
+        }
     }
 }
 

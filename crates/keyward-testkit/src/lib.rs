@@ -52,7 +52,7 @@ pub mod transcript;
 mod wait;
 
 pub use cli::{Cli, Output, Run, Running};
-pub use cluster::Cluster;
+pub use cluster::{Cluster, Migration};
 pub use flavor::Flavor;
 pub use mariadb::MariaDb;
 pub use options::ServerOptions;

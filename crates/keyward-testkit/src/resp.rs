@@ -1,7 +1,8 @@
-//! The smallest client that speaks RESP2. The testkit must not lean on the client that the tests
-//! it serves are testing.
+//! A connection to a server that does what a test says and nothing else: it sends no command unasked, never
+//! sends one again and never reconnects. Only the protocol is the crate `redis`'s: this workspace has one RESP
+//! reader beside it, the audit's, and that is one of those that are tested here.
 
-use std::io::{self, BufRead, BufReader, Read, Write};
+use std::io::{self, Read, Write};
 use std::net::TcpStream;
 use std::os::unix::net::UnixStream;
 use std::path::Path;
@@ -11,7 +12,10 @@ const TIMEOUT: Duration = Duration::from_secs(30);
 
 /// One connection to a server, for what needs more than one command: transactions, subscriptions,
 /// client tracking, or many commands in one round trip.
-pub struct Connection(BufReader<Box<dyn Stream>>);
+pub struct Connection {
+    stream: Box<dyn Stream>,
+    parser: redis::Parser,
+}
 
 trait Stream: Read + Write + Send {
     fn wait_up_to(&self, time: Duration) -> io::Result<()>;
@@ -34,9 +38,7 @@ impl Stream for TcpStream {
 impl Connection {
     /// Connects through a Unix socket.
     pub fn unix(path: &Path) -> io::Result<Self> {
-        let stream = UnixStream::connect(path)?;
-        stream.wait_up_to(TIMEOUT)?;
-        Ok(Self(BufReader::new(Box::new(stream))))
+        Self::new(UnixStream::connect(path)?)
     }
 
     /// Connects to `host:port`.
@@ -46,24 +48,26 @@ impl Connection {
 
     pub(crate) fn over(stream: TcpStream) -> io::Result<Self> {
         stream.set_nodelay(true)?;
+        Self::new(stream)
+    }
+
+    fn new(stream: impl Stream + 'static) -> io::Result<Self> {
         stream.wait_up_to(TIMEOUT)?;
-        Ok(Self(BufReader::new(Box::new(stream))))
+        Ok(Self { stream: Box::new(stream), parser: redis::Parser::new() })
     }
 
     pub(crate) fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
-        self.0.get_mut().write_all(bytes)?;
-        self.flush()
+        self.stream.write_all(bytes)
     }
 
     /// Waits no longer than this for a reply, instead of half a minute.
     pub fn wait_up_to(&mut self, time: Duration) -> io::Result<()> {
-        self.0.get_ref().wait_up_to(time)
+        self.stream.wait_up_to(time)
     }
 
     /// Sends one command and waits for its reply, which may be an error reply.
     pub fn command<A: AsRef<[u8]>>(&mut self, args: &[A]) -> io::Result<Reply> {
-        self.send(args)?;
-        self.flush()?;
+        self.write(&packed(args))?;
         self.receive()
     }
 
@@ -73,8 +77,7 @@ impl Connection {
         const ROUND: usize = 1_000;
         let mut replies = Vec::with_capacity(commands.len());
         for round in commands.chunks(ROUND) {
-            round.iter().try_for_each(|args| self.send(args))?;
-            self.flush()?;
+            self.write(&round.iter().flat_map(|args| packed(args)).collect::<Vec<u8>>())?;
             for _ in round {
                 replies.push(self.receive()?);
             }
@@ -82,60 +85,19 @@ impl Connection {
         Ok(replies)
     }
 
-    fn send<A: AsRef<[u8]>>(&mut self, args: &[A]) -> io::Result<()> {
-        let mut request = format!("*{}\r\n", args.len()).into_bytes();
-        for arg in args.iter().map(AsRef::as_ref) {
-            request.extend_from_slice(format!("${}\r\n", arg.len()).as_bytes());
-            request.extend_from_slice(arg);
-            request.extend_from_slice(b"\r\n");
-        }
-        self.0.get_mut().write_all(&request)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        self.0.get_mut().flush()
-    }
-
     /// Waits for the next reply or message.
     pub fn receive(&mut self) -> io::Result<Reply> {
-        let line = self.line()?;
-        let (kind, rest) = line.split_at_checked(1).ok_or_else(|| garbage(&line))?;
-        let number = || rest.parse::<i64>().map_err(|_| garbage(&line));
-        Ok(match kind {
-            "+" => Reply::Status(rest.to_owned()),
-            "-" => Reply::Error(rest.to_owned()),
-            ":" => Reply::Integer(number()?),
-            "$" => match usize::try_from(number()?) {
-                Err(_) => Reply::Nil,
-                Ok(length) => {
-                    let mut bytes = vec![0; length + 2];
-                    self.0.read_exact(&mut bytes)?;
-                    bytes.truncate(length);
-                    Reply::Bytes(bytes)
-                }
-            },
-            "*" => match usize::try_from(number()?) {
-                Err(_) => Reply::Nil,
-                Ok(length) => {
-                    Reply::Array((0..length).map(|_| self.receive()).collect::<Result<_, _>>()?)
-                }
-            },
-            _ => return Err(garbage(&line)),
-        })
-    }
-
-    fn line(&mut self) -> io::Result<String> {
-        let mut line = String::new();
-        self.0.read_line(&mut line)?;
-        match line.strip_suffix("\r\n") {
-            Some(line) => Ok(line.to_owned()),
-            None => Err(io::ErrorKind::UnexpectedEof.into()),
-        }
+        let value = self.parser.parse_value(&mut self.stream).map_err(io::Error::other)?;
+        Reply::of(value)
     }
 }
 
-fn garbage(line: &str) -> io::Error {
-    io::Error::new(io::ErrorKind::InvalidData, format!("`{line}` is not RESP2"))
+fn packed<A: AsRef<[u8]>>(args: &[A]) -> Vec<u8> {
+    let mut cmd = redis::Cmd::new();
+    for arg in args {
+        cmd.arg(arg.as_ref());
+    }
+    cmd.get_packed_command()
 }
 
 /// What a server answered.
@@ -156,6 +118,25 @@ pub enum Reply {
 }
 
 impl Reply {
+    fn of(value: redis::Value) -> io::Result<Self> {
+        use redis::Value;
+        Ok(match value {
+            Value::Nil => Self::Nil,
+            Value::Okay => Self::Status("OK".to_owned()),
+            Value::SimpleString(text) => Self::Status(text),
+            Value::ServerError(error) => Self::Error(match error.details() {
+                Some(details) => format!("{} {details}", error.code()),
+                None => error.code().to_owned(),
+            }),
+            Value::Int(number) => Self::Integer(number),
+            Value::BulkString(bytes) => Self::Bytes(bytes),
+            Value::Array(values) => {
+                Self::Array(values.into_iter().map(Self::of).collect::<Result<_, _>>()?)
+            }
+            other => return Err(io::Error::other(format!("{other:?} is not RESP2"))),
+        })
+    }
+
     /// The text of a status or a value.
     ///
     /// # Panics

@@ -16,7 +16,7 @@ pub trait Codec<V>: sealed::Sealed {
     /// The bytes of a value.
     ///
     /// # Errors
-    /// If the value cannot be spelled: a map whose keys are no texts is no JSON.
+    /// If the value cannot be written: JSON cannot hold a map whose keys are not text.
     fn encode(value: &V) -> Result<Vec<u8>, String>;
 
     /// The value that the bytes spell.
@@ -34,17 +34,20 @@ pub trait Codec<V>: sealed::Sealed {
     }
 }
 
+/// Why a value cannot be read. The value is not shown: an error may be logged.
+pub(crate) const NOT_OF_ITS_TYPE: &str = "the bytes are not a value of its type";
+
 impl<V: FieldValue> Codec<V> for Plain {
     fn encode(value: &V) -> Result<Vec<u8>, String> {
         Ok(value.to_bytes())
     }
 
     fn decode(bytes: &[u8]) -> Result<V, String> {
-        V::from_bytes(bytes).ok_or_else(|| "the bytes are no value of its type".to_owned())
+        V::from_bytes(bytes).ok_or_else(|| NOT_OF_ITS_TYPE.to_owned())
     }
 
     fn decode_owned(bytes: Vec<u8>) -> Result<V, String> {
-        V::from_owned(bytes).ok_or_else(|| "the bytes are no value of its type".to_owned())
+        V::from_owned(bytes).ok_or_else(|| NOT_OF_ITS_TYPE.to_owned())
     }
 }
 
@@ -55,7 +58,14 @@ impl<V: serde::Serialize + serde::de::DeserializeOwned> Codec<V> for crate::kind
     }
 
     fn decode(bytes: &[u8]) -> Result<V, String> {
-        serde_json::from_slice(bytes).map_err(|error| format!("no such JSON: {error}"))
+        // What the library says may repeat the value, and an error may be logged.
+        serde_json::from_slice(bytes).map_err(|error| {
+            let what = match error.classify() {
+                serde_json::error::Category::Data => "the JSON is not of its type",
+                _ => "it is not JSON",
+            };
+            format!("{what}, at line {}, column {}", error.line(), error.column())
+        })
     }
 }
 
@@ -76,7 +86,7 @@ impl<V, C: Codec<V>> Codec<V> for crate::kind::Zstd<C> {
         // A few bytes may claim to be gigabytes.
         decoder.window_log_max(26).map_err(|error| error.to_string())?;
         let read = decoder.take(MAX_DECOMPRESSED as u64 + 1).read_to_end(&mut plain);
-        read.map_err(|error| format!("no zstd: {error}"))?;
+        read.map_err(|error| format!("it is not zstd: {error}"))?;
         if plain.len() > MAX_DECOMPRESSED {
             return Err("it grows to more than 64 MiB".to_owned());
         }

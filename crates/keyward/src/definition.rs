@@ -30,7 +30,7 @@ pub struct Definition {
     #[doc(hidden)]
     pub number: u32,
     #[doc(hidden)]
-    pub parts: &'static [Part],
+    pub parts: &'static [GlobPart],
     /// Whether a key may be too long or belong to a more specific definition although each of its values is good
     #[doc(hidden)]
     pub shadowed: bool,
@@ -42,7 +42,7 @@ impl Definition {
         number: u32,
         [name, pattern, glob]: [&'static str; 3],
         params: &'static [Param],
-        parts: &'static [Part],
+        parts: &'static [GlobPart],
         shadowed: bool,
     ) -> Self {
         let (key_type, lifecycle, ttl) = (None, Lifecycle::Cache, Ttl::Undeclared);
@@ -109,7 +109,7 @@ pub struct Behaviour {
     pub jitter: u16,
     /// Whether a write leaves a TTL that is running alone
     pub keep_ttl: bool,
-    /// Whether a read starts the TTL anew
+    /// Whether a read restarts the TTL
     pub sliding: bool,
     /// The bound on a collection's length
     pub max_len: Option<u64>,
@@ -134,11 +134,11 @@ pub struct Behaviour {
     pub load_lock_ms: Option<u64>,
     /// The bound of a quota or a rate limit; `None` if the caller gives it
     pub limit: Option<u64>,
-    /// The time in which a limit counts, or after which a quota starts anew
+    /// The time in which a limit counts, or after which a quota restarts
     pub window_ms: Option<u64>,
     /// How a rate limit counts
     pub algorithm: Algorithm,
-    /// Whether a limit refuses while the server is away
+    /// Whether a limit refuses while the server is unreachable
     pub closed_on_outage: bool,
     /// Whether a counter may fall below zero
     pub negative: bool,
@@ -292,7 +292,7 @@ impl Param {
 /// A piece of a pattern.
 #[doc(hidden)]
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Part {
+pub enum GlobPart {
     /// As it stands in a glob
     Literal(&'static str),
     Param(usize),

@@ -5,7 +5,7 @@
 
 use std::fmt;
 
-/// A text that is no value of its type.
+/// A text that is not a value of its type.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ValueError {
@@ -93,7 +93,7 @@ pub enum BuildError {
         /// The parameter
         param: &'static str,
     },
-    /// A text is no value of its parameter
+    /// A text is not a value of its parameter
     Value {
         /// The definition or event
         definition: &'static str,

@@ -10,7 +10,7 @@ pub trait FieldValue: Sized {
     /// The bytes that stand in the hash.
     fn to_bytes(&self) -> Vec<u8>;
 
-    /// What the bytes mean; `None` if they are no value of this type.
+    /// What the bytes mean; `None` if they are not a value of this type.
     fn from_bytes(bytes: &[u8]) -> Option<Self>;
 
     /// The same from bytes that need not be copied.
@@ -47,7 +47,7 @@ impl FieldValue for Vec<u8> {
     }
 }
 
-/// Types whose text is what stands in the hash.
+/// Types whose text is stored in the hash.
 macro_rules! by_text {
     ($($ty:ty),*) => {$(
         impl FieldValue for $ty {

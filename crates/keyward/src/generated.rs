@@ -1,6 +1,6 @@
 //! What generated code needs and nobody else: no promise is made about it.
 
-pub use crate::definition::{Former, FormerPart, Language, Param, Part, Phase};
+pub use crate::definition::{Former, FormerPart, GlobPart, Language, Param, Phase};
 pub use crate::field::{Hash, Pairs};
 pub use keyward_pattern::{Found, Tables};
 #[cfg(feature = "json")]
@@ -102,7 +102,7 @@ impl Visitor for ValueTexts {
 ///
 /// One type for all sources: `make` is part of every definition, and a generic one took the compiler
 /// twice as long as everything else together.
-pub struct Source<'s> {
+pub struct ParamSource<'s> {
     from: Origin<'s>,
     error: Option<BuildError>,
 }
@@ -121,9 +121,9 @@ struct Texts<'s> {
     tables: &'static Tables,
 }
 
-impl<'s> Source<'s> {
+impl<'s> ParamSource<'s> {
     fn found(found: &'s Found<'s>, first: usize) -> Self {
-        Source { from: Origin::Key(found, first), error: None }
+        ParamSource { from: Origin::Key(found, first), error: None }
     }
 
     /// The value of a parameter. Where there is none, the source remembers why.
@@ -166,9 +166,12 @@ impl<'s> Texts<'s> {
     }
 
     /// What `make` makes of the texts.
-    fn make<T>(self, make: impl FnOnce(&mut Source<'s>) -> Option<T>) -> Result<T, BuildError> {
+    fn make<T>(
+        self,
+        make: impl FnOnce(&mut ParamSource<'s>) -> Option<T>,
+    ) -> Result<T, BuildError> {
         let definition = self.definition;
-        let mut source = Source { from: Origin::Texts(self), error: None };
+        let mut source = ParamSource { from: Origin::Texts(self), error: None };
         let made = make(&mut source);
         made.ok_or(source.error.unwrap_or(BuildError::NoDefinition(definition.to_owned())))
     }
@@ -176,7 +179,7 @@ impl<'s> Texts<'s> {
 
 /// Reads a key that was found; its own parameters begin behind those of the prefix.
 pub fn read<K: Key>(found: &Found<'_>, first: usize) -> Option<K> {
-    K::make(&mut Source::found(found, first))
+    K::make(&mut ParamSource::found(found, first))
 }
 
 /// A value from text that comes from outside.
@@ -241,7 +244,7 @@ pub fn parse_one<K: Key>(key: &[u8]) -> Option<(<K::Keyspace as Keyspace>::Prefi
 }
 
 fn read_prefix<S: Keyspace>(found: &Found<'_>) -> Option<S::Prefix> {
-    S::Prefix::make(&mut Source::found(found, 0))
+    S::Prefix::make(&mut ParamSource::found(found, 0))
 }
 
 /// The key, unless it is too long or belongs to a more specific definition.
@@ -392,8 +395,8 @@ pub(crate) fn glob_of(
     escape_glob(&text, &mut glob);
     for part in definition.parts {
         match part {
-            Part::Literal(text) => glob.push_str(text),
-            Part::Param(at) => match &values[*at] {
+            GlobPart::Literal(text) => glob.push_str(text),
+            GlobPart::Param(at) => match &values[*at] {
                 Some(value) => escape_glob(value, &mut glob),
                 None if glob.ends_with('*') && !glob.ends_with("\\*") => {}
                 None => glob.push('*'),

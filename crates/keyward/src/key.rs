@@ -1,7 +1,9 @@
 //! What all generated keys have in common.
 
 use crate::definition::{Definition, Lifecycle, Ttl};
-use crate::generated::{self, Entry, Length, Search, Source, Tables, ValueTexts, Visitor, Writer};
+use crate::generated::{
+    self, Entry, Length, ParamSource, Search, Tables, ValueTexts, Visitor, Writer,
+};
 use crate::slot;
 use std::fmt;
 use std::hash::Hash;
@@ -43,7 +45,7 @@ pub trait Key: Clone + fmt::Debug + Eq + Hash + Send + Sync + Sized + 'static {
 
     /// A key whose parameters come from somewhere.
     #[doc(hidden)]
-    fn make(source: &mut Source<'_>) -> Option<Self>;
+    fn make(source: &mut ParamSource<'_>) -> Option<Self>;
 
     /// Appends the key.
     #[inline]
@@ -172,7 +174,7 @@ pub trait Prefix: Clone + fmt::Debug + Eq + Hash + Send + Sync + Sized + 'static
     fn visit(&self, visitor: &mut impl Visitor);
 
     #[doc(hidden)]
-    fn make(source: &mut Source<'_>) -> Option<Self>;
+    fn make(source: &mut ParamSource<'_>) -> Option<Self>;
 
     /// The values of its parameters as text.
     fn values(&self) -> Vec<String> {
@@ -219,5 +221,5 @@ pub trait Event: Clone + fmt::Debug + Eq + Hash + Send + Sync + Sized + 'static 
     fn searches_with_prefix(&self, prefix: &<Self::Keyspace as Keyspace>::Prefix) -> Vec<Search>;
 
     #[doc(hidden)]
-    fn make(source: &mut Source<'_>) -> Option<Self>;
+    fn make(source: &mut ParamSource<'_>) -> Option<Self>;
 }

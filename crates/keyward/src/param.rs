@@ -1,4 +1,4 @@
-//! Values of parameters: how each is told, and how it stands in a key.
+//! Values of parameters: how each is written as text, and in a key.
 
 use crate::generated::read;
 use crate::{Date, Key, Keyspace, Unix, UnixMs, Uuid};

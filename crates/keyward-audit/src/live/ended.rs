@@ -4,16 +4,16 @@ use keyward_fact::address::Address;
 
 use super::error::{Error, Fault};
 use super::options::{Options, Resume, Via};
-use super::reading::Reading;
 use super::seen::{Bytes, Ended, Sample, Seen, Shard};
-use super::topology::Part;
+use super::task::ShardRead;
+use super::topology::Partition;
 
 /// The shards that were read.
 pub(super) struct Kept<O> {
     /// To their end, or until they were stopped
-    pub(super) read: Vec<(Part, Reading<O>)>,
+    pub(super) read: Vec<(Partition, ShardRead<O>)>,
     /// Until they were lost
-    lost: Vec<(Part, Reading<O>)>,
+    lost: Vec<(Partition, ShardRead<O>)>,
 }
 
 impl<O> Kept<O> {
@@ -21,36 +21,45 @@ impl<O> Kept<O> {
         Kept { read: Vec::new(), lost: Vec::new() }
     }
 
-    pub(super) fn has(&self, part: &Part) -> bool {
-        self.read.iter().any(|(read, _)| read.is(part))
+    pub(super) fn has(&self, partition: &Partition) -> bool {
+        self.read.iter().any(|(read, _)| read.is(partition))
     }
 
     /// A shard was read to its end, or until it was stopped.
-    pub(super) fn read(&mut self, part: Part, reading: Reading<O>) {
-        self.lost.retain(|(lost, _)| !lost.is(&part));
-        self.read.push((part, reading));
+    pub(super) fn read(&mut self, partition: Partition, reading: ShardRead<O>) {
+        self.lost.retain(|(lost, _)| !lost.is(&partition));
+        self.read.push((partition, reading));
     }
 
     /// A shard could not be read to its end. What was seen of a server that changed is worth nothing; of
     /// one that was lost twice, the better half counts.
-    pub(super) fn lost(&mut self, part: &Part, fault: &Fault, seen: Option<Reading<O>>) {
+    pub(super) fn lost(
+        &mut self,
+        partition: &Partition,
+        fault: &Fault,
+        seen: Option<ShardRead<O>>,
+    ) {
         if let Fault::Changed(_) = fault {
-            self.lost.retain(|(lost, _)| !lost.is(part));
+            self.lost.retain(|(lost, _)| !lost.is(partition));
         }
         let Some(reading) = seen.filter(|_| !matches!(fault, Fault::Changed(_))) else { return };
         let (run_id, scanned) = (&reading.shard.run_id, reading.shard.counts.scanned);
-        let is_better = |(lost, other): &(Part, Reading<O>)| {
-            lost.is(part) && other.shard.run_id == *run_id && other.shard.counts.scanned >= scanned
+        let is_better = |(lost, other): &(Partition, ShardRead<O>)| {
+            lost.is(partition)
+                && other.shard.run_id == *run_id
+                && other.shard.counts.scanned >= scanned
         };
         if !self.lost.iter().any(is_better) {
-            self.lost.retain(|(lost, _)| !lost.is(part));
-            self.lost.push((part.clone(), reading));
+            self.lost.retain(|(lost, _)| !lost.is(partition));
+            self.lost.push((partition.clone(), reading));
         }
     }
 
     /// Forgets shards that are no more.
-    pub(super) fn retain(&mut self, parts: &[Part]) {
-        let is_there = |(kept, _): &(Part, Reading<O>)| parts.iter().any(|part| part.is(kept));
+    pub(super) fn retain(&mut self, partitions: &[Partition]) {
+        let is_there = |(kept, _): &(Partition, ShardRead<O>)| {
+            partitions.iter().any(|partition| partition.is(kept))
+        };
         self.read.retain(is_there);
         self.lost.retain(is_there);
     }
@@ -90,7 +99,7 @@ impl<O> Kept<O> {
             let resume = options.resume.as_ref()?;
             resume.shards.iter().find(|shard| shard.name == name)
         };
-        let is_further = |(_, reading): &(Part, Reading<O>)| {
+        let is_further = |(_, reading): &(Partition, ShardRead<O>)| {
             let earlier = before(&reading.shard.name).filter(|_| reading.shard.resumed);
             reading.is_further_than(earlier)
         };
@@ -108,7 +117,7 @@ pub(super) fn whole<O>(
     url: &str,
     options: &Options,
     clock: u64,
-    kept: Vec<(Part, Reading<O>)>,
+    kept: Vec<(Partition, ShardRead<O>)>,
 ) -> Seen<O> {
     let bytes = bytes(&kept);
     let each = kept.into_iter().map(|(_, reading)| (reading.shard, reading.observer));
@@ -140,7 +149,7 @@ pub(super) fn whole<O>(
 }
 
 /// The least that is true of all.
-fn bytes<O>(kept: &[(Part, Reading<O>)]) -> Bytes {
+fn bytes<O>(kept: &[(Partition, ShardRead<O>)]) -> Bytes {
     let each = kept.iter().filter_map(|(_, reading)| reading.bytes);
     let least = |one, other| match (one, other) {
         (Bytes::Estimated { checked }, Bytes::Estimated { checked: other }) => {

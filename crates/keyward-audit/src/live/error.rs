@@ -125,7 +125,7 @@ pub enum Error {
         why: String,
     },
     /// The servers changed while they were read, also the second time
-    #[error("not all of {address} was seen: {why}, and again when it was begun anew")]
+    #[error("not all of {address} was seen: {why}, and the second attempt failed too")]
     Incomplete {
         /// The server or shard
         address: String,
@@ -186,7 +186,7 @@ impl Error {
     pub fn help(&self) -> &'static str {
         match self {
             Error::Url { .. } => AddressError::HELP,
-            Error::Options { .. } => "change the option, or leave it away",
+            Error::Options { .. } => "change the option, or leave it out",
             Error::Unreachable { .. } => {
                 "check host and port, and whether a firewall lies between; `rediss://` is for TLS"
             }
@@ -207,13 +207,11 @@ impl Error {
                  wants TLS (`rediss://`)"
             }
             Error::Reply { .. } => "see the server's log",
-            Error::Endless { .. } => {
-                "check what answers there: this is no behaviour of Redis or Valkey"
-            }
+            Error::Endless { .. } => "check what answers there: neither Redis nor Valkey does this",
             Error::Died { .. } => "see whether the server is well",
-            Error::ClusterDown { .. } => "mend the cluster first: `redis-cli --cluster check`",
+            Error::ClusterDown { .. } => "repair the cluster first: `redis-cli --cluster check`",
             Error::Incomplete { .. } => "wait until nothing is resharded, restarted or failed over",
-            Error::NotResumable { .. } => "begin anew",
+            Error::NotResumable { .. } => "start again without the resume file",
             Error::NoSnapshot { .. } => "audit by scanning, or audit an exported RDB file",
             Error::Headroom { .. } => {
                 "audit by scanning, or force the snapshot if little is written meanwhile"
@@ -226,7 +224,7 @@ impl Error {
                 "audit by scanning, set `repl-diskless-sync yes`, or force the snapshot if the disk has room \
                  for all data"
             }
-            Error::Stopped => "audit again to go on",
+            Error::Stopped => "audit again to resume",
         }
     }
 }

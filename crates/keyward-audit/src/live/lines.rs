@@ -7,9 +7,9 @@ use super::connection::{Connection, Reply};
 use super::error::{Error, Fault, NEEDED};
 use super::lookup::{Questions, Usage};
 use super::probe::Probe;
-use super::reading::Task;
 use super::seen::Latency;
 use super::server::{self, Info, Size};
+use super::task::Task;
 
 /// The connections of one scan, before it begins.
 pub(super) struct Lines {
@@ -66,7 +66,7 @@ impl Lines {
         let open = || server::open(task.target, task.options);
         let (mut scan, mut look, control) = (open()?, open()?, open()?);
         // Otherwise a replica sends every key's questions to its primary.
-        if task.part.node.is_some() {
+        if task.partition.node.is_some() {
             for connection in [&mut scan, &mut look] {
                 connection.command(&["READONLY"])?;
             }

@@ -382,7 +382,7 @@ pub(super) fn refused(connection: &Connection, command: &'static str) -> Fault {
     match reply.split(' ').next().unwrap_or_default() {
         "MOVED" | "ASK" | "TRYAGAIN" => changed("slots were moved meanwhile"),
         "CLUSTERDOWN" => changed("the cluster went down meanwhile"),
-        "LOADING" => changed("the server began to load its data anew"),
+        "LOADING" => changed("the server is loading its data again"),
         "MASTERDOWN" => changed("the replica lost its primary"),
         _ => Error::Reply { address: connection.address().to_owned(), command, reply }.into(),
     }

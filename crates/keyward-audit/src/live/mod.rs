@@ -29,7 +29,7 @@
 //! # What a server bears
 //!
 //! SCAN, TYPE, PTTL, MEMORY USAGE with a bounded number of samples, OBJECT, and INFO; CONFIG GET for
-//! what INFO does not tell; DBSIZE and SELECT; PING, to measure what others wait for; lengths and the first elements where that does not change what the server
+//! what INFO does not report; DBSIZE and SELECT; PING, to measure what others wait for; lengths and the first elements where that does not change what the server
 //! evicts (CLIENT NO-TOUCH, a policy that does not look at use, or [`Options::touch`]). Never KEYS,
 //! DEBUG, MONITOR, or anything that writes. A replica is read where there is one in sync. How much of
 //! the server's time that takes is bounded by [`Bound`].
@@ -39,15 +39,15 @@
 //! - `Ok` with [`Ended::Whole`] means that every key that was there from the beginning to the end was
 //!   seen at least once, on servers that were the same processes in the same roles with the same slots
 //!   before and after, as far as this user is allowed to: what was denied is in [`Shard::missing`]. Where
-//!   one changed, its reading begins anew, once; then it is
+//!   one changed, it is read again, once; then it is
 //!   [`Error::Incomplete`].
-//! - SCAN may tell a key twice, when the server's table shrinks meanwhile. Keeping all names to find
+//! - SCAN may return a key twice, when the server's table shrinks meanwhile. Keeping all names to find
 //!   these would take memory without bound, so counts stand beside DBSIZE instead.
-//! - A broken connection is made again, and the scan goes on from its cursor if the server is the same
+//! - A broken connection is made again, and the scan resumes from its cursor if the server is the same
 //!   process still. Where it cannot be made again, what was seen is given back with the error, as
 //!   [`Ended::Stopped`], to go on later.
-//! - What was stopped goes on where it was if the server is the same process still: to another one, a
-//!   cursor means nothing, so that shard begins anew while the others go on.
+//! - What was stopped resumes where it was if the server is the same process still: to another one, a
+//!   cursor means nothing, so that shard is read again while the others resume.
 //! - Nothing is waited for without end, and whatever is waited for, [`Options::stop`] ends it.
 //! - No message holds a credential.
 
@@ -59,15 +59,15 @@ mod lines;
 mod lookup;
 mod options;
 mod pace;
-mod part;
+mod partition;
 mod probe;
-mod reading;
 mod sample;
 mod scan;
 mod seen;
 mod server;
 mod shards;
 mod snapshot;
+mod task;
 mod topology;
 mod transport;
 mod values;
@@ -93,8 +93,8 @@ pub fn is_url(text: &str) -> bool {
     Address::is_meant(text)
 }
 
-/// Reads all keys of the servers that a URL means, and tells them to observers: one for each shard,
-/// made when its reading begins. Where a shard's reading begins anew, so does its observer.
+/// Reads all keys of the servers that a URL names, and shows them to observers: one for each shard,
+/// made when its reading begins. Where a shard is read again, its observer is made again too.
 ///
 /// With [`Options::resume`], `make` is asked for the observers that were given back with it.
 pub fn observe<O: Observer>(

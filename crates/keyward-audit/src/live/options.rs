@@ -35,7 +35,7 @@ pub struct Options {
     pub bound: Option<Bound>,
     /// Reads only keys that match this glob, as SCAN understands it
     pub matching: Option<String>,
-    /// Settings to ask for, by their names in `redis.conf`, beside those that are always told
+    /// Settings to ask for, by their names in `redis.conf`, besides those that are always reported
     pub settings: BTreeSet<String>,
     /// Looks up only so many per cent of the keys, chosen by their hash
     pub sample: Option<f64>,
@@ -61,7 +61,7 @@ pub struct Options {
     pub stop: Arc<AtomicBool>,
     /// Watched from elsewhere to draw progress
     pub progress: Arc<Progress>,
-    /// Where to go on, from a reading that was stopped
+    /// Where to resume a reading that was stopped
     pub resume: Option<Resume>,
     /// By which names are hashed that [`Resume`] needs to know again; the same for both halves
     pub salt: Salt,
@@ -112,9 +112,9 @@ pub enum Via {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Bound {
     /// How much longer another client may wait than on an idle server. A PING every 5 ms measures that
-    /// against the fastest of the last minute. The scan keeps half of them within a twentieth of this, first
-    /// by looking up fewer keys at once, then by pauses; when the second one of up to a hundred takes longer
-    /// than all of it, the keys at once are halved, or the pauses doubled
+    /// against the fastest of the last minute. The scan keeps half of them within a twentieth of this and a
+    /// 32nd of the round trip, first by looking up fewer keys at once, then by pauses; when the second one of
+    /// up to a hundred takes longer than all of it, the keys at once are halved, or the pauses doubled
     pub max_latency: Duration,
     /// The most commands a second, on average since the scan began; a group is sent at once
     pub max_ops: Option<u64>,
@@ -147,7 +147,7 @@ pub struct Progress {
     pub bytes: AtomicU64,
 }
 
-/// Where to go on after a stop: to be kept beside what the observers were told.
+/// Where to resume after a stop: keep it with what the observers have seen.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Resume {
     /// The moment from which TTLs are counted, in milliseconds since 1970
@@ -156,7 +156,7 @@ pub struct Resume {
     pub shards: Vec<ResumeShard>,
 }
 
-/// Where to go on in one shard.
+/// Where to resume one shard.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ResumeShard {
     /// The shard, as [`Shard::name`](super::Shard::name) has it

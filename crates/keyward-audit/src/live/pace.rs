@@ -9,13 +9,46 @@
 //! not, less.
 //!
 //! A server runs what it has read from one client before it turns to the next, 16 KiB of commands or little
-//! more, so small groups of keys are also what keeps the slowest of the others' commands fast.
+//! more, so small groups of keys are also what keeps the slowest of the others' commands fast. For the same
+//! reason groups are sent at even intervals: what a window far away allows would otherwise arrive at once, be
+//! answered at once and be sent at once again.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use super::options::Bound;
+
+/// The bounds of a window, in keys, where a round trip takes no time.
+const FEWEST: f64 = 16.0;
+const MOST: f64 = 400.0;
+/// Keys a second that a scan begins with, far away. A server that is busy can do five times as many.
+const FIRST_RATE: f64 = 20_000.0;
+/// Round trips that a key takes, about, until that is known: most are asked twice.
+const ROUND_TRIPS: f64 = 2.0;
+/// A server's capacity is found when so many rounds of PINGs have not brought a tenth more keys a second.
+const STALLED: u32 = 3;
+/// Keys that are asked for together, at most. Of batches of 20 to 1,000 keys, those of 100 to 200 cost a server
+/// least.
+const GROUP: usize = 100;
+/// How much faster groups may be sent than one window a round trip: with 1, a late one is never made up for.
+const CATCH_UP: f64 = 1.25;
+/// A shorter pause between two groups is none: sleeping takes longer.
+const GRAIN: Duration = Duration::from_micros(100);
+/// Keys that one SCAN asks for, at most: near, and where a round trip needs more. It is one command however many
+/// keys it visits, and takes about 0.2 ms for 1,000.
+const MOST_COUNT: usize = 1_000;
+/// Nearer than this, the next SCAN is answered while keys of the last one are looked up.
+const NEAR: Duration = Duration::from_micros(500);
+const MOST_COUNT_FAR: usize = 4_000;
+const MOST_COUNT_UNBOUND: usize = 10_000;
+/// The aim of [`Bound::aim`] is a part of the most that others may wait, and a part of the round trip: over a
+/// long way PINGs take longer or shorter by about as much, whatever the server does.
+const AIM: u32 = 20;
+const JITTER: u32 = 32;
+/// The largest share of the time that a busy server is used for, as long as nobody waits for too long.
+const BUSY_SHARE: f64 = 0.25;
+const LEAST_SHARE: f64 = 1.0 / 64.0;
 
 /// How many keys are looked up at once, and what pause follows.
 #[derive(Debug)]
@@ -27,7 +60,9 @@ pub(super) struct Pace {
     full: bool,
     /// Whether the server's capacity is still searched for
     starting: bool,
-    /// The part of the time in which something is under way, where even the smallest window is too much
+    /// The most keys a second so far, and since how many rounds
+    best: (f64, u32),
+    /// The share of the time in which something is under way, where even the smallest window is too much
     share: f64,
     recent: Recent,
     /// The fastest PING of late
@@ -37,35 +72,30 @@ pub(super) struct Pace {
     count: Arc<AtomicUsize>,
     began: Instant,
     commands: u64,
+    /// When the next group may be sent
+    next: Instant,
 }
 
-/// The bounds of a window, in keys, where a round trip takes no time.
-const FEWEST: f64 = 16.0;
-const MOST: f64 = 400.0;
-/// Keys that one SCAN asks for, at most. It is one command however many keys it visits.
-const MOST_COUNT: usize = 1_000;
-const MOST_COUNT_UNBOUND: usize = 10_000;
-/// The largest part of the time that a busy server is used for, as long as nobody waits for too long.
-const BUSY_SHARE: f64 = 0.25;
-const LEAST_SHARE: f64 = 1.0 / 64.0;
-
 impl Pace {
-    pub(super) fn new(bound: Option<Bound>, round_trip: Duration) -> Self {
+    pub(super) fn new(bound: Option<Bound>, round_trip: Duration, now: Instant) -> Self {
         let mut pace = Pace {
             bound,
             window: MOST,
             full: false,
             starting: true,
+            best: (0.0, 0),
             share: 1.0,
             recent: Recent::default(),
             round_trip,
-            rate: Rate::default(),
+            rate: Rate::new(),
             count: Arc::default(),
-            began: Instant::now(),
+            began: now,
             commands: 0,
+            next: now,
         };
         if bound.is_some() {
-            pace.window = 3.0 * pace.fewest();
+            let far = FIRST_RATE * ROUND_TRIPS * round_trip.as_secs_f64();
+            pace.window = far.max(3.0 * pace.fewest());
         }
         pace.set_count();
         pace
@@ -76,10 +106,9 @@ impl Pace {
         whole(self.window)
     }
 
-    /// How many keys are asked for together. Of batches of 20 to 1,000 keys, those of 100 to 200 cost a server
-    /// least.
+    /// How many keys are asked for together.
     pub(super) fn group(&self) -> usize {
-        (self.window() / 4).clamp(8, if self.share < 1.0 { whole(FEWEST) } else { 100 })
+        (self.window() / 4).clamp(8, if self.share < 1.0 { whole(FEWEST) } else { GROUP })
     }
 
     /// What SCAN asks for, which changes all the time.
@@ -93,27 +122,48 @@ impl Pace {
     }
 
     /// Keys were looked up.
-    pub(super) fn looked_up(&mut self, keys: usize) {
-        self.rate.add(keys);
+    pub(super) fn looked_up(&mut self, keys: usize, now: Instant) {
+        self.rate.add(keys, now);
         if self.bound.is_none() {
             self.window = self.largest();
             self.set_count();
         }
     }
 
-    /// How long to wait before anything may be sent.
-    pub(super) fn due(&self) -> Duration {
+    /// How long until commands are allowed again, of which there may be so many a second.
+    pub(super) fn due(&self, now: Instant) -> Duration {
         let Some(max_ops) = self.bound.and_then(|bound| bound.max_ops) else {
             return Duration::ZERO;
         };
         #[expect(clippy::cast_precision_loss, reason = "a pause need not be exact")]
         let due = Duration::from_secs_f64(self.commands as f64 / max_ops.max(1) as f64);
-        due.saturating_sub(self.began.elapsed())
+        due.saturating_sub(now.saturating_duration_since(self.began))
     }
 
-    /// Commands were sent.
-    pub(super) fn sent(&mut self, commands: u64) {
+    /// How long to wait before the next group is sent.
+    pub(super) fn pause(&self, now: Instant) -> Duration {
+        let even = self.next.saturating_duration_since(now);
+        if even < GRAIN { self.due(now) } else { self.due(now).max(even) }
+    }
+
+    /// A group of keys was asked for, with so many commands.
+    pub(super) fn sent(&mut self, keys: usize, commands: u64, now: Instant) {
         self.commands += commands;
+        self.rate.asked += keys;
+        if self.bound.is_none() {
+            return;
+        }
+        let interval = self.interval();
+        // One that was late is followed by one that is early, and not by many.
+        let late = now.checked_sub(interval).unwrap_or(now);
+        self.next = self.next.max(late) + interval;
+    }
+
+    /// The time between two groups, so that a window takes a round trip.
+    fn interval(&self) -> Duration {
+        #[expect(clippy::cast_precision_loss, reason = "some hundreds of keys")]
+        let part = self.group() as f64 / self.window.max(1.0);
+        self.round_trip.mul_f64((part / CATCH_UP).min(1.0))
     }
 
     /// A group's answers took this long: how long to pause before the next is sent.
@@ -134,7 +184,11 @@ impl Pace {
         self.round_trip = round_trip;
         took.sort_unstable();
         let added = |took: Duration| took.saturating_sub(round_trip);
-        let Some(median) = took.get(took.len() / 2).map(|took| added(*took)) else { return };
+        let aim = bound.aim(round_trip);
+        let Some(median) = took.get(took.len().saturating_sub(1) / 2).map(|took| added(*took))
+        else {
+            return;
+        };
         for took in &*took {
             self.recent.add(added(*took));
         }
@@ -146,18 +200,27 @@ impl Pace {
                 self.share = (self.share / 2.0).max(LEAST_SHARE);
             }
             self.recent = Recent::default();
-        } else if median > bound.aim() {
+        } else if median > aim {
             self.starting = false;
-            self.back_off(bound.aim().as_secs_f64() / median.as_secs_f64());
+            self.back_off(aim.as_secs_f64() / median.as_secs_f64());
         } else if self.share < 1.0 {
             self.share = (self.share * 1.25).min(1.0);
         } else if self.full {
             self.window *= if self.starting { 2.0 } else { 1.25 };
+            self.search();
         }
         self.window = self.window.min(self.largest());
         self.full = false;
         self.recent.forget_if_full();
         self.set_count();
+    }
+
+    /// Ends the search for the server's capacity where a larger window brings no more.
+    fn search(&mut self) {
+        let (best, rounds) = self.best;
+        let rate = self.rate.a_second;
+        self.best = if rate > 1.1 * best { (rate, 0) } else { (best, rounds + 1) };
+        self.starting &= self.best.1 < STALLED;
     }
 
     fn back_off(&mut self, to: f64) {
@@ -175,25 +238,32 @@ impl Pace {
         FEWEST * (1.0 + 2.0 * self.round_trip.as_secs_f64() / EACH)
     }
 
-    /// The largest window that is of use: some keys at the server, and what is on its way. A key takes up to
-    /// four round trips, one for each stage.
+    /// The largest window that is of use: some keys at the server, what is on its way, and room to find out
+    /// whether more would be.
     fn largest(&self) -> f64 {
-        MOST + 4.0 * self.rate.a_second() * self.round_trip.as_secs_f64()
+        let room = if self.starting { 2.0 } else { 1.25 };
+        let rate = self.rate.a_second.max(FIRST_RATE) * self.rate.round_trips;
+        MOST + room * rate * self.round_trip.as_secs_f64()
     }
 
-    /// As many names as a window needs come with one round trip.
+    /// As many names as a window needs come with one round trip: a cursor must be waited for, so that no more
+    /// keys a second are read than one SCAN returns in a round trip.
     fn set_count(&self) {
-        let most = if self.bound.is_some() { MOST_COUNT } else { MOST_COUNT_UNBOUND };
-        let count = if self.window() <= whole(MOST) { self.window() / 2 } else { self.window() };
+        let far = whole(1.5 * self.rate.a_second * self.round_trip.as_secs_f64());
+        let most = match self.bound {
+            Some(_) => far.clamp(MOST_COUNT, MOST_COUNT_FAR),
+            None => MOST_COUNT_UNBOUND,
+        };
+        let is_near = self.round_trip < NEAR;
+        let count = if is_near { self.window() / 2 } else { self.window() };
         self.count.store(count.clamp(10, most), Ordering::Relaxed);
     }
 }
 
 impl Bound {
-    /// How much longer PINGs may take than on an idle server, half of them. A twentieth of what the slowest
-    /// may take.
-    fn aim(&self) -> Duration {
-        (self.max_latency / 20).max(Duration::from_micros(50))
+    /// How much longer PINGs may take than on an idle server, half of them.
+    fn aim(&self, round_trip: Duration) -> Duration {
+        (self.max_latency / AIM).max(Duration::from_micros(50)) + round_trip / JITTER
     }
 }
 
@@ -206,35 +276,39 @@ fn whole(window: f64) -> usize {
     window as usize
 }
 
-/// Keys a second, of late.
-#[derive(Debug, Default)]
+/// Keys a second, and how often each is asked, of late.
+#[derive(Debug)]
 struct Rate {
     since: Option<Instant>,
     keys: usize,
+    asked: usize,
     a_second: f64,
+    round_trips: f64,
 }
 
 impl Rate {
     const EVERY: Duration = Duration::from_millis(50);
 
-    fn add(&mut self, keys: usize) {
+    fn new() -> Self {
+        Rate { since: None, keys: 0, asked: 0, a_second: 0.0, round_trips: ROUND_TRIPS }
+    }
+
+    fn add(&mut self, keys: usize, now: Instant) {
         self.keys += keys;
-        let since = *self.since.get_or_insert_with(Instant::now);
-        if since.elapsed() < Self::EVERY {
+        let elapsed = now.saturating_duration_since(*self.since.get_or_insert(now));
+        if elapsed < Self::EVERY {
             return;
         }
         #[expect(clippy::cast_precision_loss, reason = "a rate need not be exact")]
-        let now = self.keys as f64 / since.elapsed().as_secs_f64();
-        self.a_second = now.max(self.a_second * 0.9);
-        (self.since, self.keys) = (Some(Instant::now()), 0);
-    }
-
-    fn a_second(&self) -> f64 {
-        self.a_second
+        let (keys, asked) = (self.keys as f64, self.asked as f64);
+        self.a_second = (keys / elapsed.as_secs_f64()).max(self.a_second * 0.9);
+        // There are four stages.
+        self.round_trips = (asked / keys).clamp(1.0, 4.0);
+        (self.since, self.keys, self.asked) = (Some(now), 0, 0);
     }
 }
 
-/// Up to a hundred probes; then it begins anew.
+/// Up to a hundred probes; then it begins again.
 #[derive(Debug, Default)]
 struct Recent {
     count: usize,
@@ -267,72 +341,4 @@ impl Recent {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    const IDLE: Duration = Duration::from_micros(50);
-
-    fn pace(round_trip: Duration) -> Pace {
-        Pace::new(Some(Bound::default()), round_trip)
-    }
-
-    /// So many rounds of PINGs that took this much longer than the fastest.
-    fn probed(pace: &mut Pace, rounds: usize, added: Duration) {
-        let round_trip = pace.round_trip;
-        for _ in 0..rounds {
-            pace.is_full();
-            pace.probed(&mut [round_trip + added; 5], round_trip);
-        }
-    }
-
-    #[test]
-    fn a_server_far_away_gets_more_at_once() {
-        let far = Duration::from_millis(20);
-        let windows = [IDLE, far].map(|round_trip| {
-            let mut pace = pace(round_trip);
-            pace.rate.a_second = 50_000.0;
-            probed(&mut pace, 20, Duration::ZERO);
-            pace.window()
-        });
-        assert_eq!(windows, [410, 4_400]);
-    }
-
-    #[test]
-    fn others_who_wait_make_the_window_smaller_and_then_pauses_longer() {
-        let mut pace = pace(IDLE);
-        probed(&mut pace, 20, Duration::ZERO);
-        let (before, busy) = (pace.window(), Duration::from_millis(1));
-        probed(&mut pace, 20, busy);
-        assert!(pace.window() < before, "{pace:?}");
-        assert!((pace.share - BUSY_SHARE).abs() < f64::EPSILON, "{pace:?}");
-        assert_eq!(pace.rest(IDLE + busy), busy * 3);
-        probed(&mut pace, 20, Duration::from_millis(6));
-        assert!(pace.share <= LEAST_SHARE, "{pace:?}");
-        assert!(pace.rest(Duration::from_secs(1)) <= Duration::from_millis(5), "{pace:?}");
-        probed(&mut pace, 40, Duration::ZERO);
-        assert_eq!(pace.rest(busy), Duration::ZERO);
-        assert!(pace.window() > 100, "{pace:?}");
-    }
-
-    #[test]
-    fn a_window_that_is_not_used_does_not_grow() {
-        let mut pace = pace(IDLE);
-        let before = pace.window();
-        for _ in 0..20 {
-            pace.probed(&mut [IDLE; 5], IDLE);
-        }
-        assert_eq!(pace.window(), before);
-    }
-
-    #[test]
-    fn commands_a_second_are_bounded_however_few_may_be() {
-        let bound = Bound { max_ops: Some(10), ..Bound::default() };
-        let mut pace = Pace::new(Some(bound), Duration::ZERO);
-        assert_eq!(pace.due(), Duration::ZERO);
-        pace.sent(400);
-        assert!(pace.due() > Duration::from_secs(30));
-        let mut free = Pace::new(None, Duration::ZERO);
-        free.sent(400);
-        assert_eq!(free.due(), Duration::ZERO);
-    }
-}
+mod tests;

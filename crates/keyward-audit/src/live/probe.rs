@@ -15,8 +15,14 @@ use super::seen::Latency;
 const EVERY: Duration = Duration::from_millis(5);
 const LEAST: Duration = Duration::from_millis(1);
 
-/// As many PINGs as are looked at together.
+/// As many PINGs as are looked at together, unless that takes longer than this.
 const ROUND: usize = 5;
+const LONGEST_ROUND: Duration = Duration::from_millis(25);
+
+/// Whether PINGs of so long are enough to decide by. Far away there are few.
+pub(super) fn is_enough(pings: usize, over: Duration) -> bool {
+    pings >= ROUND || (pings > 0 && over >= LONGEST_ROUND)
+}
 
 /// PINGs that are sent until it is ended.
 pub(super) struct Probe {
@@ -33,6 +39,8 @@ struct Shared {
 #[derive(Default)]
 struct Seen {
     recent: Vec<Duration>,
+    /// When they were last looked at
+    since: Option<Instant>,
     fastest: Fastest,
     /// How late the thread woke
     late: Vec<Duration>,
@@ -47,6 +55,7 @@ impl Probe {
         let shared = Arc::new(Shared::default());
         let mut seen = shared.seen();
         seen.fastest.add(round_trip);
+        seen.since = Some(Instant::now());
         drop(seen);
         let telling = Arc::clone(&shared);
         let probing = thread::spawn(move || {
@@ -70,7 +79,8 @@ impl Probe {
     /// What PINGs took since this was last asked, and the fastest of late; nothing as long as there are few.
     pub(super) fn round(&self) -> Result<Option<(Vec<Duration>, Duration)>, Fault> {
         let mut seen = self.shared.seen();
-        if seen.recent.len() >= ROUND {
+        let over = seen.since.map_or(Duration::ZERO, |since| since.elapsed());
+        if is_enough(seen.recent.len(), over) {
             return Ok(Some(seen.round()));
         }
         seen.fault.take().map_or(Ok(None), Err)
@@ -101,6 +111,7 @@ impl Seen {
 
     /// The slowest less what the latest had to wait for a processor, and so on.
     fn round(&mut self) -> (Vec<Duration>, Duration) {
+        self.since = Some(Instant::now());
         let (mut took, mut late) =
             (std::mem::take(&mut self.recent), std::mem::take(&mut self.late));
         took.sort_unstable();

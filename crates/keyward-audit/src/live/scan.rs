@@ -17,10 +17,10 @@ use super::group::{Flow, Group, Stage};
 use super::lines::{Databases, Lines, Running};
 use super::lookup::{Batch, Questions, Row, State};
 use super::pace::Pace;
-use super::reading::{Broken, Reading, Task};
 use super::sample::is_sampled;
 use super::seen::{Bytes, Counts, Shard};
 use super::server::{self, Info};
+use super::task::{Broken, ShardRead, Task};
 use super::values::{self, Wish};
 use super::walk::{Next, Walk};
 use crate::observe::Observer;
@@ -30,7 +30,7 @@ pub(super) fn read<O: Observer>(
     task: &Task<'_>,
     mut shard: Shard,
     observer: impl FnOnce(&Shard) -> O,
-) -> Result<(Reading<O>, Option<Connection>), Broken<O>> {
+) -> Result<(ShardRead<O>, Option<Connection>), Broken<O>> {
     let options = task.options;
     let mut lines = Lines::open(task)?;
     let questions = lines.questions(task, &mut shard.notes)?;
@@ -51,7 +51,7 @@ pub(super) fn read<O: Observer>(
         running: lines.run(options.bound.is_some(), round_trip),
         questions,
         values,
-        pace: Pace::new(options.bound, round_trip),
+        pace: Pace::new(options.bound, round_trip, Instant::now()),
         counts,
         told: task.resume.map(|resume| resume.told.iter().copied().collect()).unwrap_or_default(),
         glob: options.matching.as_deref().map(Glob::new),
@@ -92,7 +92,7 @@ pub(super) fn read<O: Observer>(
         None => Bytes::Unknown,
     };
     let (bytes, told) = (Some(bytes), scan.told.into_iter().collect());
-    let reading = Reading { shard, observer: scan.observer, bytes, stopped, told };
+    let reading = ShardRead { shard, observer: scan.observer, bytes, stopped, told };
     match fault {
         None => Ok((reading, control)),
         Some(fault) => Err(Broken::new(fault, reading)),
@@ -260,7 +260,7 @@ impl<O: Observer> Scan<'_, O> {
         }
         while flow.keys() < self.pace.window() {
             // What was answered is not kept waiting for what is to be sent later.
-            if !flow.is_idle() && !self.pace.due().is_zero() {
+            if !flow.is_idle() && !self.pace.due(Instant::now()).is_zero() {
                 return Ok(());
             }
             if let Some(group) = flow.take(self.pace.group()) {
@@ -319,9 +319,9 @@ impl<O: Observer> Scan<'_, O> {
     }
 
     fn send(&mut self, flow: &mut Flow, mut group: Group, commands: u64) -> Result<(), Fault> {
-        self.rest(self.pace.due());
-        self.pace.sent(commands);
+        self.rest(self.pace.pause(Instant::now()));
         group.sent = Instant::now();
+        self.pace.sent(group.keys.len(), commands, group.sent);
         self.running.look.send(&self.out)?;
         flow.sent(group);
         Ok(())
@@ -439,7 +439,7 @@ impl<O: Observer> Scan<'_, O> {
             self.refused = self.refused.take().or(found.refused.take());
             self.tell_one(batch.name(*at), row, wish.map(|wish| (wish, &*found)));
         }
-        self.pace.looked_up(group.keys.len());
+        self.pace.looked_up(group.keys.len(), Instant::now());
         flow.finish(&group);
     }
 

@@ -21,7 +21,7 @@ pub enum Ended<O> {
         resume: Resume,
         /// What a number of bytes means
         bytes: Bytes,
-        /// Every shard, with what its observer was told since reading began or was resumed; in the order
+        /// Every shard, with what its observer has seen since reading began or was resumed; in the order
         /// of `resume`
         shards: Vec<(Shard, O)>,
     },
@@ -49,7 +49,7 @@ pub struct Seen<O> {
     pub bytes: Bytes,
     /// What was sampled
     pub sample: Option<Sample>,
-    /// Every primary of a cluster, or the one server; with what its observer was told
+    /// Every primary of a cluster, or the one server; with what its observer has seen
     pub shards: Vec<(Shard, O)>,
     /// What could not be seen, and what else to know; in sentences without a full stop
     pub notes: Vec<String>,
@@ -73,7 +73,7 @@ pub enum Bytes {
     Unknown,
 }
 
-/// What part of the keys was looked up. A number of keys `n` among those stands for `n / p` with `p`
+/// What share of the keys was looked up. A number of keys `n` among those stands for `n / p` with `p`
 /// the percentage over 100, and a standard error of `sqrt(n · (1 - p)) / p`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Sample {
@@ -85,7 +85,7 @@ pub struct Sample {
     pub chosen: u64,
 }
 
-/// One server's part of the keys.
+/// One server's share of the keys.
 #[derive(Debug, Clone, PartialEq, Default)]
 #[non_exhaustive]
 #[expect(clippy::struct_excessive_bools, reason = "each says something of its own")]
@@ -111,12 +111,12 @@ pub struct Shard {
     pub again: bool,
     /// The moment from which TTLs are counted, in milliseconds since 1970
     pub clock: u64,
-    /// Whether its reading went on where it had been stopped: then its observer was told of the rest
+    /// Whether its reading was resumed where it had been stopped: then its observer saw the rest
     pub resumed: bool,
     /// What its primary says of its settings and state, by the names of the configuration where there
     /// are such; where the primary could not be asked, what the server says that was read
     pub settings: BTreeMap<String, String>,
-    /// Keys there were before, in the databases that were read, where the server tells
+    /// Keys there were before, in the databases that were read, where the server reports it
     pub dbsize_before: Option<u64>,
     /// Keys there were afterwards
     pub dbsize_after: Option<u64>,
@@ -139,7 +139,7 @@ pub struct Shard {
 pub struct Counts {
     /// Keys whose names were seen, some perhaps twice
     pub scanned: u64,
-    /// Keys that the observer was told of
+    /// Keys that the observer has seen
     pub keys: u64,
     /// Keys that were gone, deleted or expired, when they were looked up
     pub gone: u64,

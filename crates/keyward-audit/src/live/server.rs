@@ -85,7 +85,7 @@ impl Info {
         Ok(match connection.command_up_to(LARGEST, &["INFO"])? {
             Reply::Bytes(text) => Info::parse(&String::from_utf8_lossy(&text)),
             Reply::Error(reply) if reply.starts_with("LOADING") => {
-                return Err(Fault::Changed("the server began to load its data anew".to_owned()));
+                return Err(Fault::Changed("the server is loading its data again".to_owned()));
             }
             _ => Info::default(),
         })
@@ -122,8 +122,8 @@ impl Info {
     pub(super) fn databases(&self) -> BTreeMap<u64, Size> {
         let known = self.0.iter().filter_map(|(name, value)| {
             let db = numbered("db", name)?;
-            let part = |name: &str| value.split(',').find_map(|pair| pair.strip_prefix(name));
-            let number = |name: &str| part(name)?.parse().ok();
+            let field = |name: &str| value.split(',').find_map(|pair| pair.strip_prefix(name));
+            let number = |name: &str| field(name)?.parse().ok();
             Some((db, Size { keys: number("keys="), expiring: number("expires=") }))
         });
         known.collect()
@@ -133,10 +133,10 @@ impl Info {
     pub(super) fn replicas(&self) -> Vec<(String, u16)> {
         let listed = self.0.iter().filter_map(|(name, value)| {
             numbered("slave", name)?;
-            let part = |name: &str| value.split(',').find_map(|pair| pair.strip_prefix(name));
-            let online = part("state=") == Some("online");
+            let field = |name: &str| value.split(',').find_map(|pair| pair.strip_prefix(name));
+            let online = field("state=") == Some("online");
             online.then_some(())?;
-            Some((part("ip=")?.to_owned(), part("port=")?.parse().ok()?))
+            Some((field("ip=")?.to_owned(), field("port=")?.parse().ok()?))
         });
         listed.collect()
     }
@@ -158,8 +158,8 @@ impl Info {
     /// Whether looking at a value changes what the server would evict.
     pub(super) fn evicts_by_use(&self) -> bool {
         let policy = self.get("maxmemory_policy");
-        // An unknown policy may be anything.
-        policy.is_empty() || policy.ends_with("lru") || policy.ends_with("lfu")
+        // `lrm` goes by the last change. A policy that is not known may be anything.
+        !["noeviction", "-lrm", "-random", "-ttl"].iter().any(|known| policy.ends_with(known))
     }
 
     /// What is worth telling, by the names of the configuration where there are such.
@@ -336,6 +336,22 @@ mod tests {
         ];
         for (reply, expected) in replies {
             assert_eq!(ability(reply), expected, "{reply}");
+        }
+    }
+
+    #[test]
+    fn only_policies_that_ignore_reads_let_values_be_read() {
+        let evicts_by_use =
+            |policy: &str| Info::parse(&format!("maxmemory_policy:{policy}\r\n")).evicts_by_use();
+        for policy in
+            ["noeviction", "allkeys-lrm", "volatile-lrm", "allkeys-random", "volatile-ttl"]
+        {
+            assert!(!evicts_by_use(policy), "{policy}");
+        }
+        for policy in
+            ["allkeys-lru", "volatile-lru", "allkeys-lfu", "volatile-lfu", "", "allkeys-new"]
+        {
+            assert!(evicts_by_use(policy), "{policy}");
         }
     }
 

@@ -9,10 +9,10 @@ use keyward_fact::address::Address;
 use super::ended::{Kept, whole};
 use super::error::{Error, Fault};
 use super::options::{Options, Resume, ResumeShard};
-use super::part;
-use super::reading::{Broken, Reading};
+use super::partition;
 use super::seen::{Ended, Shard};
-use super::topology::{self, Part};
+use super::task::{Broken, ShardRead};
+use super::topology::{self, Partition};
 use crate::clock::now;
 use crate::observe::Observer;
 
@@ -29,33 +29,34 @@ pub(super) fn observe<O: Observer>(
     let address = Address::parse(url)?;
     check(options)?;
     let clock = options.resume.as_ref().map_or_else(now, |resume| resume.clock);
-    let mut parts = topology::find(&address, options)?;
+    let mut partitions = topology::find(&address, options)?;
     if let Some(resume) = &options.resume {
-        expect_same(resume, &parts)?;
+        expect_same(resume, &partitions)?;
     }
     let mut kept = Kept::new();
     let mut restarted: Option<Instant> = None;
     loop {
         let is_failing_over = || restarted.is_some_and(|since| since.elapsed() < FAILOVER);
-        let todo: Vec<Part> = parts.iter().filter(|part| !kept.has(part)).cloned().collect();
+        let todo: Vec<Partition> =
+            partitions.iter().filter(|partition| !kept.has(partition)).cloned().collect();
         let resume = options.resume.as_ref().filter(|_| restarted.is_none());
         let (mut changed, mut failed) = (None, None);
         let mut waiting = false;
-        for (part, result) in read_all(&todo, options, resume, clock, make) {
+        for (partition, result) in read_all(&todo, options, resume, clock, make) {
             let (fault, seen) = match result {
                 Ok(mut reading) => {
                     reading.shard.again = restarted.is_some();
-                    kept.read(part, reading);
+                    kept.read(partition, reading);
                     continue;
                 }
                 Err(Broken { fault, seen }) => (fault, seen.map(|seen| *seen)),
             };
-            kept.lost(&part, &fault, seen);
+            kept.lost(&partition, &fault, seen);
             match fault {
-                fault @ Fault::Lost(_) if is_alone(&address, &part) => {
-                    failed = Some(fault.into_error(&part.name, kept.keys()));
+                fault @ Fault::Lost(_) if is_alone(&address, &partition) => {
+                    failed = Some(fault.into_error(&partition.name, kept.keys()));
                 }
-                Fault::Lost(why) | Fault::Changed(why) => changed = Some((part.name, why)),
+                Fault::Lost(why) | Fault::Changed(why) => changed = Some((partition.name, why)),
                 // Until it has happened, the old primary is still named.
                 Fault::Fatal(Error::Unreachable { .. }) if is_failing_over() => waiting = true,
                 Fault::Fatal(error) => failed = failed.or(Some(error)),
@@ -68,12 +69,12 @@ pub(super) fn observe<O: Observer>(
             return Ok(kept.stopped(None, clock));
         }
         let in_trouble = changed.is_some() || restarted.is_some();
-        parts = match find_again(&address, &parts, options, in_trouble) {
-            Ok(parts) => parts,
+        partitions = match find_again(&address, &partitions, options, in_trouble) {
+            Ok(partitions) => partitions,
             Err(error) => return kept.failed(error, options, clock),
         };
-        kept.retain(&parts);
-        if kept.read.len() == parts.len() {
+        kept.retain(&partitions);
+        if kept.read.len() == partitions.len() {
             return Ok(Ended::Whole(whole(url, options, clock, kept.read)));
         }
         if waiting && changed.is_none() {
@@ -102,16 +103,16 @@ fn check(options: &Options) -> Result<(), Error> {
 
 /// Fails where a shard that was read has other slots: keys that moved meanwhile would be counted twice, or
 /// not at all.
-fn expect_same(resume: &Resume, parts: &[Part]) -> Result<(), Error> {
+fn expect_same(resume: &Resume, partitions: &[Partition]) -> Result<(), Error> {
     for shard in &resume.shards {
-        if parts.iter().any(|part| is_of(shard, part)) {
+        if partitions.iter().any(|partition| is_of(shard, partition)) {
             continue;
         }
         let slots = |slots: Option<&String>| slots.map_or("none".to_owned(), String::clone);
-        let why = match parts.iter().find(|part| part.name == shard.name) {
-            None => "it is no primary there any more".to_owned(),
-            Some(part) => {
-                let is = part.node.as_ref().map(|(_, slots)| slots);
+        let why = match partitions.iter().find(|partition| partition.name == shard.name) {
+            None => "it is not a primary there any more".to_owned(),
+            Some(partition) => {
+                let is = partition.node.as_ref().map(|(_, slots)| slots);
                 format!("its slots were {}, and are {}", slots(shard.slots.as_ref()), slots(is))
             }
         };
@@ -120,59 +121,60 @@ fn expect_same(resume: &Resume, parts: &[Part]) -> Result<(), Error> {
     Ok(())
 }
 
-/// Whether a shard that was stopped is a part: its slots are no other's, whoever serves them by now.
-fn is_of(shard: &ResumeShard, part: &Part) -> bool {
-    part.node.as_ref().map(|(_, slots)| slots) == shard.slots.as_ref()
+/// Whether a shard that was stopped is a partition: its slots are no other's, whoever serves them by now.
+fn is_of(shard: &ResumeShard, partition: &Partition) -> bool {
+    partition.node.as_ref().map(|(_, slots)| slots) == shard.slots.as_ref()
 }
 
 /// Whether nobody else can take over when the server dies.
-fn is_alone(address: &Address, part: &Part) -> bool {
-    matches!(address, Address::Single(_)) && part.node.is_none()
+fn is_alone(address: &Address, partition: &Partition) -> bool {
+    matches!(address, Address::Single(_)) && partition.node.is_none()
 }
 
-type Read<O> = (Part, Result<Reading<O>, Broken<O>>);
+type Read<O> = (Partition, Result<ShardRead<O>, Broken<O>>);
 
-/// Reads parts at once, each in a thread of its own.
+/// Reads partitions at once, each in a thread of its own.
 fn read_all<O: Observer>(
-    parts: &[Part],
+    partitions: &[Partition],
     options: &Options,
     resume: Option<&Resume>,
     clock: u64,
     make: &(impl Fn(&Shard) -> O + Sync),
 ) -> Vec<Read<O>> {
     let cancel = &AtomicBool::new(false);
-    let read = |part: &Part| {
+    let read = |partition: &Partition| {
         let resume =
-            resume.and_then(|resume| resume.shards.iter().find(|shard| is_of(shard, part)));
-        let result = part::read(part, options, resume, clock, cancel, make);
+            resume.and_then(|resume| resume.shards.iter().find(|shard| is_of(shard, partition)));
+        let result = partition::read(partition, options, resume, clock, cancel, make);
         if matches!(result, Err(Broken { fault: Fault::Fatal(_), .. })) {
             cancel.store(true, Ordering::Relaxed);
         }
         result
     };
     thread::scope(|scope| {
-        let threads: Vec<_> = parts.iter().map(|part| scope.spawn(|| read(part))).collect();
+        let threads: Vec<_> =
+            partitions.iter().map(|partition| scope.spawn(|| read(partition))).collect();
         let results: Vec<_> = threads
             .into_iter()
             .map(|thread| thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
             .collect();
-        parts.iter().cloned().zip(results).collect()
+        partitions.iter().cloned().zip(results).collect()
     })
 }
 
 /// Finds the servers again. While a failover may be under way, it is waited for.
 fn find_again(
     address: &Address,
-    before: &[Part],
+    before: &[Partition],
     options: &Options,
     in_trouble: bool,
-) -> Result<Vec<Part>, Error> {
+) -> Result<Vec<Partition>, Error> {
     let start = Instant::now();
     loop {
         let mut found = topology::find(address, options);
-        if found.is_err() && before.iter().any(|part| part.node.is_some()) {
+        if found.is_err() && before.iter().any(|partition| partition.node.is_some()) {
             // The node that the URL names may be the one that died.
-            let known = before.iter().flat_map(|part| part.candidates.clone());
+            let known = before.iter().flat_map(|partition| partition.candidates.clone());
             found = topology::find(&Address::Cluster(known.collect()), options);
         }
         match found {

@@ -13,9 +13,9 @@ use keyward_rdb::{Allocator, Element, ErrorKind, Key, Reader, Show, Value, Visit
 use super::connection::{Connection, Reply, write_command};
 use super::error::{Error, Fault};
 use super::options::Options;
-use super::reading::{Reading, Task};
 use super::seen::{Bytes, Counts, Shard};
 use super::server::{self, Info, Setting};
+use super::task::{ShardRead, Task};
 use crate::observe::Observer;
 
 /// How long a primary may be silent: it sends a newline every ten seconds while it prepares.
@@ -26,7 +26,7 @@ pub(super) fn read<O: Observer>(
     task: &Task<'_>,
     mut shard: Shard,
     observer: impl FnOnce(&Shard) -> O,
-) -> Result<(Reading<O>, Option<Connection>), Fault> {
+) -> Result<(ShardRead<O>, Option<Connection>), Fault> {
     check_headroom(task, &mut shard)?;
     check_disk(task, &shard.server)?;
     if task.options.sample.is_some() {
@@ -81,7 +81,7 @@ pub(super) fn read<O: Observer>(
     }
     let bytes = Bytes::Estimated { checked: summary.memory_checked() };
     let (bytes, told) = (Some(bytes), Vec::new());
-    Ok((Reading { shard, observer: watch.observer, bytes, stopped: None, told }, Some(control)))
+    Ok((ShardRead { shard, observer: watch.observer, bytes, stopped: None, told }, Some(control)))
 }
 
 /// Refuses where memory is short for a fork, unless it is forced.

@@ -14,7 +14,7 @@ const SLOTS: u16 = 16_384;
 
 /// The keys of one primary, and who can be asked for them.
 #[derive(Debug, Clone)]
-pub(super) struct Part {
+pub(super) struct Partition {
     /// The primary's address, as far as it is known
     pub(super) name: String,
     /// In a cluster: the primary's name there, and its slots
@@ -26,15 +26,15 @@ pub(super) struct Part {
     pub(super) candidates: Vec<Endpoint>,
 }
 
-impl Part {
+impl Partition {
     /// Whether both are the same keys of the same primary.
-    pub(super) fn is(&self, other: &Part) -> bool {
+    pub(super) fn is(&self, other: &Partition) -> bool {
         self.name == other.name && self.node == other.node
     }
 }
 
 /// Finds the servers that a URL means.
-pub(super) fn find(address: &Address, options: &Options) -> Result<Vec<Part>, Error> {
+pub(super) fn find(address: &Address, options: &Options) -> Result<Vec<Partition>, Error> {
     match address {
         Address::Single(target) => single(target, options),
         Address::Cluster(nodes) => {
@@ -43,7 +43,7 @@ pub(super) fn find(address: &Address, options: &Options) -> Result<Vec<Part>, Er
                 let found = server::open(node, options)
                     .and_then(|mut connection| cluster(&mut connection, node, options));
                 match found {
-                    Ok(parts) => return Ok(parts),
+                    Ok(partitions) => return Ok(partitions),
                     Err(error) => first = first.or(Some(error)),
                 }
             }
@@ -53,7 +53,7 @@ pub(super) fn find(address: &Address, options: &Options) -> Result<Vec<Part>, Er
             let mut first = None;
             for sentinel in sentinels {
                 match watched(sentinel, service, server, options) {
-                    Ok(part) => return Ok(vec![part]),
+                    Ok(partition) => return Ok(vec![partition]),
                     Err(error) => first = first.or(Some(error)),
                 }
             }
@@ -62,7 +62,7 @@ pub(super) fn find(address: &Address, options: &Options) -> Result<Vec<Part>, Er
     }
 }
 
-fn single(target: &Endpoint, options: &Options) -> Result<Vec<Part>, Error> {
+fn single(target: &Endpoint, options: &Options) -> Result<Vec<Partition>, Error> {
     let name = target.to_string();
     let mut connection = server::open(target, options)?;
     let info = Info::ask(&mut connection).map_err(|fault| fault.early(&name))?;
@@ -76,20 +76,21 @@ fn single(target: &Endpoint, options: &Options) -> Result<Vec<Part>, Error> {
     }
     // Of a cluster that does not say, there may be more.
     let alone = is_cluster
-        && cluster(&mut connection, target, options).map_or(true, |parts| parts.len() > 1);
+        && cluster(&mut connection, target, options)
+            .map_or(true, |partitions| partitions.len() > 1);
     let (primary, candidates) = (target.clone(), vec![target.clone()]);
-    let mut part = Part { name, node: None, alone, primary, candidates };
+    let mut partition = Partition { name, node: None, alone, primary, candidates };
     if info.get("role") == "slave" {
         let port = info.number("master_port").and_then(|port| u16::try_from(port).ok());
         if let Some(port) = port {
-            part.primary = target.at(info.get("master_host").to_owned(), port);
-            part.name = part.primary.to_string();
+            partition.primary = target.at(info.get("master_host").to_owned(), port);
+            partition.name = partition.primary.to_string();
         }
     } else if !options.primary {
         let replicas = info.replicas().into_iter().map(|(host, port)| target.at(host, port));
-        part.candidates.splice(0..0, replicas);
+        partition.candidates.splice(0..0, replicas);
     }
-    Ok(vec![part])
+    Ok(vec![partition])
 }
 
 /// Asks a sentinel for the primary of a service and its replicas.
@@ -98,7 +99,7 @@ fn watched(
     service: &str,
     server: &Endpoint,
     options: &Options,
-) -> Result<Part, Error> {
+) -> Result<Partition, Error> {
     let name = sentinel.to_string();
     let early = |fault: Fault| fault.early(&name);
     // The password of the options is the server's.
@@ -129,7 +130,7 @@ fn watched(
         let healthy = replicas.iter().filter_map(healthy_replica);
         candidates.splice(0..0, healthy.map(|(host, port)| server.at(host, port)));
     }
-    Ok(Part { name: primary.to_string(), node: None, alone: false, primary, candidates })
+    Ok(Partition { name: primary.to_string(), node: None, alone: false, primary, candidates })
 }
 
 /// An address out of a host and a port.
@@ -159,11 +160,11 @@ fn cluster(
     connection: &mut Connection,
     asked: &Endpoint,
     options: &Options,
-) -> Result<Vec<Part>, Error> {
+) -> Result<Vec<Partition>, Error> {
     let address = asked.to_string();
     let nodes = Node::ask(connection).map_err(|fault| fault.early(&address))?;
     let down = |why: String| Error::ClusterDown { address: address.clone(), why };
-    let mut parts = Vec::new();
+    let mut partitions = Vec::new();
     let mut served = vec![false; usize::from(SLOTS)];
     for node in nodes.iter().filter(|node| node.is("master") && !node.slots.is_empty()) {
         if node.is("fail") {
@@ -183,12 +184,18 @@ fn cluster(
         }
         let identity = (node.id.clone(), node.slots.join(","));
         let name = primary.to_string();
-        parts.push(Part { name, node: Some(identity), alone: false, primary, candidates });
+        partitions.push(Partition {
+            name,
+            node: Some(identity),
+            alone: false,
+            primary,
+            candidates,
+        });
     }
     match served.iter().filter(|served| !**served).count() {
         0 => {
-            parts.sort_by(|one, other| one.name.cmp(&other.name));
-            Ok(parts)
+            partitions.sort_by(|one, other| one.name.cmp(&other.name));
+            Ok(partitions)
         }
         missing => Err(down(format!("{missing} of {SLOTS} slots are not served"))),
     }
@@ -291,20 +298,21 @@ pub(super) struct Chosen {
     pub(super) notes: Vec<String>,
 }
 
-/// Connects to the best server of a part that answers and is in sync.
-pub(super) fn choose(part: &Part, options: &Options) -> Result<Chosen, Error> {
+/// Connects to the best server of a partition that answers and is in sync.
+pub(super) fn choose(partition: &Partition, options: &Options) -> Result<Chosen, Error> {
     // A replica that is slow to answer is not worth waiting for: there is the primary.
     let hasty = Options {
         timeout: options.timeout.min(Duration::from_secs(2)),
         patience: Duration::ZERO,
         ..options.clone()
     };
-    let (last, replicas) = part.candidates.split_last().ok_or(Error::Url { why: "no host" })?;
+    let (last, replicas) =
+        partition.candidates.split_last().ok_or(Error::Url { why: "no host" })?;
     for target in replicas {
         let Ok(mut connection) = server::open(target, &hasty) else { continue };
         let Ok(info) = Info::ask(&mut connection) else { continue };
         if info.get("role") == "slave" && info.get("master_link_status") == "up" {
-            let note = format!("{target} was read, a replica of {}", part.name);
+            let note = format!("{target} was read, a replica of {}", partition.name);
             drop(connection);
             let connection = server::open(target, options)?;
             return Ok(Chosen { target: target.clone(), connection, info, notes: vec![note] });
@@ -313,7 +321,7 @@ pub(super) fn choose(part: &Part, options: &Options) -> Result<Chosen, Error> {
     let mut connection = server::open(last, options)?;
     let info = Info::ask(&mut connection).map_err(|fault| fault.early(&last.to_string()))?;
     let note = match info.get("role") {
-        "slave" => Some(format!("{last} was read, a replica of {}", part.name)),
+        "slave" => Some(format!("{last} was read, a replica of {}", partition.name)),
         _ if replicas.is_empty() => None,
         _ => Some(format!("{last} was read, a primary, because no replica of it answers in sync")),
     };

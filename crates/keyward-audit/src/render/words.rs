@@ -1,4 +1,4 @@
-//! Numbers and labels as every form of a report says them.
+//! Numbers and labels that every form of a report shares.
 
 use crate::report::{BytesKind, ChangeVerdict, Finding, Report, SourceKind, TtlBucket};
 use keyward_fact::{Duration, Size, thousands};

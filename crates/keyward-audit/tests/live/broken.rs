@@ -92,7 +92,7 @@ fn a_server_that_restarts_again_is_not_read_whole() {
     let ended = live::observe(&server.url(), &quick(), |_| Everything::calling(1_000, &hook));
     let error = ended.and_then(Ended::whole).err().expect("it restarted twice");
     insta::assert_snapshot!(plain(&format!("error: {error}\nhelp: {}", error.help()), &[&server]), @r"
-    error: not all of <server 0> was seen: the server was restarted meanwhile, and again when it was begun anew
+    error: not all of <server 0> was seen: the server was restarted meanwhile, and the second attempt failed too
     help: wait until nothing is resharded, restarted or failed over
     ");
 }

@@ -1,11 +1,13 @@
 //! Peers that answer as no server would, and networks that let next to nothing pass.
 
+use std::io::Read as _;
+use std::net::TcpListener;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use keyward_audit::live::{self, Ended, Error, Options, Via};
-use keyward_testkit::{Flavor, Harm, Peer, Proxy, Server};
+use keyward_testkit::{Flavor, Harm, Peer, Proxy, Server, wait_until};
 
 use crate::support::{Everything, fail, fill, quick, read_one};
 
@@ -141,15 +143,17 @@ fn a_trickle_of_bytes_is_not_waited_for() {
     }
 }
 
-/// A reading that is stopped while it waits for something that never comes.
+/// A reading that is stopped once it waits for something that never comes.
 #[track_caller]
-fn stop_while_waiting(url: &str, options: &Options) -> Result<Ended<Everything>, Error> {
+fn stop_while_waiting(
+    url: &str,
+    options: &Options,
+    waits: &AtomicBool,
+) -> Result<Ended<Everything>, Error> {
     std::thread::scope(|scope| {
-        let stop = Arc::clone(&options.stop);
         let reading = scope.spawn(|| live::observe(url, options, |_| Everything::default()));
-        // However soon it is stopped, it must end.
-        std::thread::sleep(Duration::from_millis(200));
-        stop.store(true, Ordering::SeqCst);
+        wait_until("it waits", || waits.load(Ordering::SeqCst) || reading.is_finished());
+        options.stop.store(true, Ordering::SeqCst);
         reading.join().expect("it does not panic")
     })
 }
@@ -157,40 +161,58 @@ fn stop_while_waiting(url: &str, options: &Options) -> Result<Ended<Everything>,
 #[test]
 fn whatever_is_waited_for_a_stop_ends_it() {
     for command in ["PING", "INFO", "CONFIG", "SCAN", "OBJECT", "STRLEN"] {
-        let peer = except(command, String::new);
         for bound in [None, Options::default().bound] {
+            let waits = Arc::new(AtomicBool::new(false));
+            let asked = Arc::clone(&waits);
+            let peer = except(command, move || {
+                asked.store(true, Ordering::SeqCst);
+                String::new()
+            });
             let mut options = Options::default();
             (options.bound, options.timeout) = (bound, FOR_EVER);
-            let ended = stop_while_waiting(&peer.url(), &options);
+            let ended = stop_while_waiting(&peer.url(), &options, &waits);
             let is_stopped =
                 matches!(&ended, Err(Error::Stopped) | Ok(Ended::Stopped { error: None, .. }));
-            assert!(is_stopped, "{command}: {:?}", ended.err());
+            assert!(is_stopped && waits.load(Ordering::SeqCst), "{command}: {:?}", ended.err());
         }
     }
 }
 
 #[test]
-fn a_server_that_hangs_can_be_stopped_in_a_handshake_and_in_a_snapshot() {
-    let server = Flavor::Redis.server().tls().start();
-    fill(&server, 100);
+fn a_peer_that_hangs_can_be_stopped_in_a_handshake_and_in_a_snapshot() {
+    let waits = Arc::new(AtomicBool::new(false));
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port is free");
+    let address = listener.local_addr().expect("it is bound");
+    let begun = Arc::clone(&waits);
+    std::thread::spawn(move || {
+        let (mut client, _) = listener.accept().expect("a client");
+        client.read_exact(&mut [0]).expect("the beginning of a handshake");
+        begun.store(true, Ordering::SeqCst);
+        // Until the client is gone.
+        let _ = client.read_to_end(&mut Vec::new());
+    });
     let mut options = quick();
     options.timeout = FOR_EVER;
-    options.tls.authority = Some(server.certificates().authority());
-    server.pause();
-    let shaking_hands = stop_while_waiting(&server.tls_url(), &options);
-    server.resume();
+    let shaking_hands = stop_while_waiting(&format!("rediss://{address}"), &options, &waits);
     assert!(matches!(shaking_hands, Err(Error::Stopped)));
+    assert!(waits.load(Ordering::SeqCst));
 
-    let newlines = Peer::new(|words| match words[0].as_str() {
+    let waits = Arc::new(AtomicBool::new(false));
+    let asked = Arc::clone(&waits);
+    let newlines = Peer::new(move |words| match words[0].as_str() {
         "REPLCONF" => b"+OK\r\n".to_vec(),
         "CONFIG" => b"*2\r\n$18\r\nrepl-diskless-sync\r\n$3\r\nyes\r\n".to_vec(),
-        "PSYNC" => b"+FULLRESYNC 1 0\r\n\n".to_vec(),
+        "PSYNC" => {
+            asked.store(true, Ordering::SeqCst);
+            b"+FULLRESYNC 1 0\r\n\n".to_vec()
+        }
         _ => three_keys(words),
     });
     let mut options = quick();
     (options.timeout, options.via) = (FOR_EVER, Via::Snapshot);
-    let snapshot = stop_while_waiting(&newlines.url(), &options);
+    let snapshot = stop_while_waiting(&newlines.url(), &options, &waits);
     assert!(matches!(snapshot, Err(Error::Stopped)), "{:?}", snapshot.err());
+    assert!(waits.load(Ordering::SeqCst));
 }
 
 #[test]

@@ -29,14 +29,13 @@ pub(crate) fn run(args: &Explain, output: &Output) -> Result<Verdict> {
 const READER: &str = concat!(
     "\
 ## What it is
-Not a rule, but what the reader of the schema reports: a file that is missing or no TOML, a field
-that does not exist, a value that cannot be understood, a pattern that is broken, or no keys at all.
-It cannot be turned off or allowed, and `keyward check` exits with 2: nothing was proved.
+Not a rule, but an error in the schema: a missing file, a file that is not TOML, an unknown field, an
+invalid value or pattern, or a schema without keys. It cannot be turned off or allowed, and `keyward
+check` exits with 2: nothing was proved.
 
 ## What to do
-Each message says what was expected at its place. `keyward init` writes `keyward.schema.json`, by
-which an editor completes and checks the file as you write. Every field is described in the
-reference: ",
+Each message says what was expected. `keyward init` writes `keyward.schema.json`, which editors use to
+complete and check the file as you write. The reference describes every field: ",
     env!("CARGO_PKG_REPOSITORY"),
     "/tree/main/docs/src/reference/schema\n"
 );

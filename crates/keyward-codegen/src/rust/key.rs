@@ -175,7 +175,7 @@ impl Rust<'_> {
         };
         quote! {
             #[inline]
-            fn make(from: &mut Source<'_>) -> Option<Self> { #body }
+            fn make(from: &mut ParamSource<'_>) -> Option<Self> { #body }
         }
     }
 
@@ -266,9 +266,9 @@ fn definition(key: &Key, cluster: bool) -> TokenStream {
     let parts = key.parts.iter().map(|part| match (&part.glob, part.param) {
         (None, Some(at)) => {
             let at = number(at);
-            quote!(Part::Param(#at))
+            quote!(GlobPart::Param(#at))
         }
-        (glob, _) => quote!(Part::Literal(#glob)),
+        (glob, _) => quote!(GlobPart::Literal(#glob)),
     });
     let ty = option(key.ty.as_ref());
     let mut lifecycle = key.lifecycle.to_owned();

@@ -69,8 +69,8 @@ impl Rust<'_> {
             )]
 
             use ::keyward::generated::{
-                self, Entry, Former, FormerPart, Hash, Language, Pairs, Param, Part, Phase, Search,
-                Source, Tables, Visitor,
+                self, Entry, Former, FormerPart, GlobPart, Hash, Language, Pairs, Param,
+                ParamSource, Phase, Search, Tables, Visitor,
             };
             use ::keyward::{BuildError, Definition, Lifecycle, Reserved, Ttl};
             use ::std::fmt;

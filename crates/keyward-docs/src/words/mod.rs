@@ -44,7 +44,7 @@ impl Locale {
     }
 }
 
-/// The words of one language. What each is for, its English text says.
+/// The words of one language. The English text of each says what it is for.
 #[derive(Debug, Serialize)]
 #[allow(missing_docs, reason = "the English words are their documentation")]
 #[non_exhaustive]

@@ -21,7 +21,7 @@ impl Packed for Intset {
         let width = u32::from_le_bytes(input.array()?);
         let left = u32::from_le_bytes(input.array()?);
         if !matches!(width, 2 | 4 | 8) {
-            return Err(Error::corrupt(at, "an intset's numbers have no known width"));
+            return Err(Error::corrupt(at, "the width of an intset's numbers is not known"));
         }
         if HEADER + u64::from(width) * u64::from(left) != length {
             return Err(Error::corrupt(at, "an intset claims another length than its string"));

@@ -282,7 +282,7 @@ fn ttl<P: Packed, I: Input>(
 ) -> Result<Option<u64>, Error> {
     let at = input.offset();
     let Atom::Int(expires_at) = partner(packed, input)? else {
-        return Err(Error::corrupt(at, "a field's TTL is no number"));
+        return Err(Error::corrupt(at, "a field's TTL is not a number"));
     };
     packed.behind(input)?;
     ttls.add(u64::try_from(expires_at).unwrap_or(u64::MAX), at)
@@ -296,7 +296,7 @@ fn score<I: Input>(atom: Atom, input: &mut I, scratch: &mut Vec<u8>) -> Result<f
         Atom::Bytes(_) => {
             let text = atom.piece(input, LONGEST_SCORE, scratch)?;
             let score = parse_score(text.bytes).filter(|_| text.is_whole());
-            score.ok_or_else(|| Error::corrupt(at, "a score is no number"))
+            score.ok_or_else(|| Error::corrupt(at, "a score is not a number"))
         }
     }
 }

@@ -68,6 +68,7 @@ fn check<'a>(cx: &Context<'a>, out: &mut Findings<'a>) {
 fn counterpart(policy: Policy) -> Policy {
     match policy {
         Policy::AllkeysLfu => Policy::VolatileLfu,
+        Policy::AllkeysLrm => Policy::VolatileLrm,
         Policy::AllkeysRandom => Policy::VolatileRandom,
         _ => Policy::VolatileLru,
     }
@@ -75,7 +76,7 @@ fn counterpart(policy: Policy) -> Policy {
 
 #[cfg(test)]
 mod tests {
-    use super::RULE;
+    use super::{Policy, RULE, counterpart};
     use crate::harness::{example, messages};
 
     #[test]
@@ -93,6 +94,15 @@ mod tests {
           ├ help: use `volatile-lru`, or give `quota_used` a TTL
           ╰ note: `keyward explain evictable-persistent`
         "#);
+    }
+
+    #[test]
+    fn the_policy_to_use_evicts_in_the_same_order() {
+        for policy in Policy::ALL.into_iter().filter(|policy| policy.evicts_persistent()) {
+            let instead = counterpart(policy);
+            assert_eq!(instead.name(), policy.name().replace("allkeys", "volatile"));
+            assert!(!instead.evicts_persistent() && instead.evicts_expiring());
+        }
     }
 
     #[test]

@@ -130,7 +130,7 @@ impl<'a> Part<'_, 'a> {
                     .at(&by.span, "may be either")
                     .at(&field.name.span, "the field")
                     .at(&of.pattern.span, "the parameter")
-                    .help(format!("rename the field, or remove it"));
+                    .help("rename the field, or remove it");
                 self.found.push(finding);
             }
         }

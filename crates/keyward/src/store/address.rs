@@ -2,48 +2,21 @@
 //! a feature which the application has not enabled is refused here.
 
 use super::error::Error;
-use keyward_fact::address::{self, AddressError, Endpoint, Socket};
+use keyward_fact::address::{Address, AddressError, Endpoint, Socket};
 use redis::io::tcp::TcpSettings;
 use redis::{
     ConnectionAddr, ConnectionInfo, IntoConnectionInfo as _, ProtocolVersion, RedisConnectionInfo,
 };
 
-/// One server, some nodes of a cluster, or the service that sentinels watch.
-#[derive(Debug, Clone)]
-pub(crate) enum Address {
-    Single(ConnectionInfo),
-    #[cfg(feature = "cluster")]
-    Cluster(Vec<ConnectionInfo>),
-    Sentinel {
-        sentinels: Vec<ConnectionInfo>,
-        service: String,
-        server: ConnectionInfo,
-    },
+pub(super) fn parse(url: &str) -> Result<Address, Error> {
+    Address::parse(url).map_err(|error| {
+        let help = AddressError::HELP;
+        Error::Settings(format!("the URL of the server cannot be used: {error}; {help}"))
+    })
 }
 
-impl Address {
-    pub(crate) fn parse(url: &str) -> Result<Self, Error> {
-        let parsed = address::Address::parse(url).map_err(|error| {
-            let help = AddressError::HELP;
-            Error::Settings(format!("the URL of the server cannot be used: {error}; {help}"))
-        })?;
-        let all = |endpoints: Vec<Endpoint>| -> Result<Vec<ConnectionInfo>, Error> {
-            endpoints.into_iter().map(info).collect()
-        };
-        Ok(match parsed {
-            address::Address::Single(endpoint) => Address::Single(info(endpoint)?),
-            #[cfg(feature = "cluster")]
-            address::Address::Cluster(nodes) => Address::Cluster(all(nodes)?),
-            #[cfg(not(feature = "cluster"))]
-            address::Address::Cluster(_) => return Err(missing("cluster", "redis+cluster://")),
-            address::Address::Sentinel { sentinels, service, server } => {
-                Address::Sentinel { sentinels: all(sentinels)?, service, server: info(server)? }
-            }
-        })
-    }
-}
-
-fn info(endpoint: Endpoint) -> Result<ConnectionInfo, Error> {
+/// What the client library needs to know of a server.
+pub(super) fn info(endpoint: Endpoint) -> Result<ConnectionInfo, Error> {
     let address = match endpoint.socket {
         Socket::Unix(path) => ConnectionAddr::Unix(path),
         #[cfg(feature = "tls")]
@@ -71,6 +44,6 @@ fn info(endpoint: Endpoint) -> Result<ConnectionInfo, Error> {
 }
 
 #[cfg(not(all(feature = "cluster", feature = "tls")))]
-fn missing(feature: &str, scheme: &str) -> Error {
+pub(super) fn missing(feature: &str, scheme: &str) -> Error {
     Error::Settings(format!("`{scheme}` needs the feature `{feature}` of keyward: enable it"))
 }

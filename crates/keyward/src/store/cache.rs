@@ -67,7 +67,7 @@ impl<K: Key, T: Whole> Handle<'_, K, T, Declared> {
     /// The value from the cache, or else from the loader, which then fills the cache.
     ///
     /// However many callers of this process miss at once, one loads, and the others get what it got.
-    /// If the caller that loads is cancelled, one that waits goes on in its place. What else the
+    /// If the caller that loads is cancelled, one that waits loads in its place. What else the
     /// schema may ask for: `l1`, `early_refresh`, `stale_if_error`, `load_lock`.
     ///
     /// An empty collection is not cached: the server cannot hold one.

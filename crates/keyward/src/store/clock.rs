@@ -8,10 +8,10 @@ use std::time::{Duration, Instant};
 /// Where the store takes its time from: for the breaker, for ages in the process's own cache, for
 /// early refresh. What expires on the server goes by the server's time.
 #[derive(Clone)]
-pub struct Clock(Source);
+pub struct Clock(ClockKind);
 
 #[derive(Clone)]
-enum Source {
+enum ClockKind {
     System(Instant),
     Manual(Arc<AtomicU64>),
 }
@@ -19,17 +19,17 @@ enum Source {
 impl Clock {
     /// The time that passes.
     pub fn system() -> Self {
-        Clock(Source::System(Instant::now()))
+        Clock(ClockKind::System(Instant::now()))
     }
 
     /// A clock that stands still until it is [advanced](Clock::advance).
     pub fn manual() -> Self {
-        Clock(Source::Manual(Arc::default()))
+        Clock(ClockKind::Manual(Arc::default()))
     }
 
     /// Moves a manual clock on; the system's clock moves by itself.
     pub fn advance(&self, by: Duration) {
-        if let Source::Manual(now) = &self.0 {
+        if let ClockKind::Manual(now) = &self.0 {
             now.fetch_add(millis(by), Ordering::SeqCst);
         }
     }
@@ -42,15 +42,15 @@ impl Clock {
     /// The time since the clock was made, as exact as it is known.
     pub(crate) fn elapsed(&self) -> Duration {
         match &self.0 {
-            Source::System(start) => start.elapsed(),
-            Source::Manual(now) => Duration::from_millis(now.load(Ordering::SeqCst)),
+            ClockKind::System(start) => start.elapsed(),
+            ClockKind::Manual(now) => Duration::from_millis(now.load(Ordering::SeqCst)),
         }
     }
 }
 
 impl fmt::Debug for Clock {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let source = if matches!(self.0, Source::System(_)) { "system" } else { "manual" };
+        let source = if matches!(self.0, ClockKind::System(_)) { "system" } else { "manual" };
         write!(f, "Clock({source}, {} ms)", self.now())
     }
 }

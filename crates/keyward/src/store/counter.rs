@@ -72,7 +72,7 @@ impl<'s, K: Key, B> Handle<'s, K, Quota<B>, Declared> {
         self.count(-amount, Some(0), None, self.window())
     }
 
-    /// How long until the quota starts anew, for a key that is not there yet.
+    /// How long until the quota restarts, for a key that does not exist yet.
     fn window(&self) -> Option<u64> {
         K::DEFINITION.behaviour.window_ms.or_else(|| self.ttl())
     }

@@ -285,7 +285,7 @@ async fn by_index<S: Keyspace>(
         cmd.arg(&index).arg(cursor).arg("COUNT").arg(1000);
         let answer = core.ask(&cmd).await?;
         let (next, members): (u64, Vec<(Vec<u8>, f64)>) = redis::from_redis_value(answer)
-            .map_err(|error| Error::Unavailable(error.to_string().into()))?;
+            .map_err(|_| Error::Unavailable("the answer to ZSCAN cannot be understood".into()))?;
         let keys = members.iter().filter_map(|(key, _)| meant::<S>(search, prefix, key));
         let names: Vec<Names> = keys.map(|key| Names::of(&key, prefix)).collect();
         let indexes = std::slice::from_ref(&index);

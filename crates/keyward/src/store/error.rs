@@ -60,8 +60,8 @@ const NOT_READY: [&str; 8] = [
 ];
 
 impl Error {
-    /// Whether there is no answer, or the server is not ready to do what it was asked: it loads, or is no
-    /// primary any more. Then it says nothing about the data, and later it may answer. An
+    /// Whether there is no answer, or the server is not ready to do what it was asked: it loads, or is not
+    /// a primary any more. Then it says nothing about the data, and later it may answer. An
     /// [`Unknown`](Error::Unknown) change may have happened all the same.
     pub fn is_unavailable(&self) -> bool {
         match self {

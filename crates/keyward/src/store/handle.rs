@@ -8,6 +8,7 @@ use super::names::Names;
 use super::request::{Answers, Call, Calls, Group, Request};
 use super::ttl::{Lifespan, pick};
 use super::write::{Command, Mode, Write, about, note_in_indexes};
+use crate::codec::NOT_OF_ITS_TYPE;
 use crate::kind::{ByCaller, Declared};
 use crate::{Definition, Key, Keyspace};
 use redis::{FromRedisValue, Value};
@@ -232,7 +233,7 @@ impl<'s, K: Key, T> Handle<'s, K, T, ByCaller> {
 
 /// Reads an answer, which is of the type that the command promises.
 pub(crate) fn understand<R: FromRedisValue, K: Key>(answer: Value) -> Result<R, Error> {
-    R::from_redis_value(answer).map_err(|error| malformed::<K>(error.to_string()))
+    R::from_redis_value(answer).map_err(|_| malformed::<K>(NOT_OF_ITS_TYPE))
 }
 
 pub(crate) fn malformed<K: Key>(why: impl Into<String>) -> Error {
@@ -242,7 +243,7 @@ pub(crate) fn malformed<K: Key>(why: impl Into<String>) -> Error {
 /// What the script that writes has answered.
 pub(crate) fn written<K: Key>(answer: Value) -> Result<Option<Vec<Value>>, Error> {
     let Value::Array(mut parts) = answer else {
-        return Err(malformed::<K>("the server's answer to a write is no list"));
+        return Err(malformed::<K>("the server's answer to a write is not a list"));
     };
     match (parts.first(), parts.len()) {
         (Some(Value::Int(1)), 2) => match parts.swap_remove(1) {

@@ -9,7 +9,7 @@ use super::clock::Clock;
 use super::core::Core;
 use super::handle::Handle;
 use super::tracking;
-use crate::definition::Part;
+use crate::definition::GlobPart;
 use crate::{Definition, Key};
 use std::any::Any;
 use std::collections::HashSet;
@@ -136,7 +136,7 @@ impl L1 {
         }
         drop(known);
         let start = match definition.parts.first() {
-            Some(Part::Literal(glob)) => unescaped(glob),
+            Some(GlobPart::Literal(glob)) => unescaped(glob),
             _ => String::new(),
         };
         let mut prefixes = self.prefixes.write().unwrap_or_else(PoisonError::into_inner);
@@ -180,14 +180,14 @@ fn unescaped(glob: &str) -> String {
 }
 
 /// A read that is under way, and what was known when it began.
-pub(crate) struct Reading<'s> {
+pub(crate) struct PendingRead<'s> {
     l1: &'s L1,
     name: String,
     changes: u64,
     max_age: u64,
 }
 
-impl Reading<'_> {
+impl PendingRead<'_> {
     /// Keeps what was read, if its key has not changed meanwhile: for no longer than it lives on the
     /// server, nor than the schema says.
     pub(crate) fn keep<V: Clone + Send + Sync + 'static>(self, value: &V, left: Option<u64>) {
@@ -213,7 +213,7 @@ impl<'s, K: Key, T, L> Handle<'s, K, T, L> {
 
     /// A read whose value may be kept in this process. Not where a read changes the key, nor where it
     /// has two names.
-    pub(crate) fn l1_reading(&self) -> Option<Reading<'s>> {
+    pub(crate) fn l1_reading(&self) -> Option<PendingRead<'s>> {
         let behaviour = &K::DEFINITION.behaviour;
         let max_age = behaviour.l1_ms?;
         let l1 = &self.core.l1;
@@ -225,6 +225,6 @@ impl<'s, K: Key, T, L> Handle<'s, K, T, L> {
             return None;
         }
         let changes = l1.place(&self.names.name).load(Ordering::Acquire);
-        Some(Reading { l1, name: self.names.name.clone(), changes, max_age })
+        Some(PendingRead { l1, name: self.names.name.clone(), changes, max_age })
     }
 }

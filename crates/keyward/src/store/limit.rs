@@ -41,8 +41,8 @@ impl<K: Key, B> Handle<'_, K, Limit<B>, Declared> {
     /// Asks for one request.
     ///
     /// # Errors
-    /// If something else stands under the key. While the server is away, or when its answer is lost, the
-    /// schema's `on_outage` answers: that is no error.
+    /// If the key holds something else. While the server is unreachable, or when its answer is lost, the
+    /// schema's `on_outage` answers: that is not an error.
     pub async fn check(&self) -> Result<Allowance, Error>
     where
         B: Known,

@@ -1,9 +1,9 @@
 //! The one connection that all commands share, made again when it is lost.
 
-use super::address::Address;
 use super::error::Error;
 use super::resend::Resending;
 use super::target::{Connection, Target};
+use keyward_fact::address::Address;
 use redis::aio::{MultiplexedConnection, SendError};
 use redis::{
     AsyncConnectionConfig, Cmd, Pipeline, PushInfo, PushKind, RedisError, RetryMethod, Value,

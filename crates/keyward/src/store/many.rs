@@ -7,6 +7,7 @@ use super::request::Call;
 use super::scan::Scan;
 use super::whole::Whole;
 use super::{Handle, Prefixed, Store};
+use crate::codec::NOT_OF_ITS_TYPE;
 use crate::{Fixed, Key, Keyspace, Prefix};
 use futures_util::stream::{self, Stream, TryStreamExt as _};
 use keyward_pattern::slot;
@@ -118,7 +119,7 @@ async fn get_at_once<K: Key, T: Whole, L>(
     for (group, answer) in groups.values().zip(core.send_each(calls).await?) {
         let answer = answer.map_err(|error| error.about(K::NAME))?;
         let answers: Vec<redis::Value> = redis::from_redis_value(answer)
-            .map_err(|error| super::handle::malformed::<K>(error.to_string()))?;
+            .map_err(|_| super::handle::malformed::<K>(NOT_OF_ITS_TYPE))?;
         for (at, answer) in group.iter().zip(answers) {
             values[*at] = T::decode(K::DEFINITION, answer)?;
         }

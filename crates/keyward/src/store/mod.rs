@@ -54,7 +54,6 @@ pub use ttl::Lifespan;
 pub use whole::Whole;
 
 use crate::{Event, Fixed, Key, Keyspace};
-use address::Address;
 use breaker::Breaker;
 use core::Core;
 use l1::L1;
@@ -181,7 +180,7 @@ impl<P: crate::Prefix> Prefixed<P> {
 }
 
 impl Builder {
-    /// How many loads may run at once while the cache is away; 64 unless given.
+    /// How many loads may run at once while the cache is unreachable; 64 unless given.
     #[must_use]
     pub fn fallback(mut self, loads: usize) -> Self {
         self.fallback = loads.max(1);
@@ -232,10 +231,10 @@ impl Builder {
     }
 
     /// The store, without asking the server: the first command connects. An application whose cache
-    /// is away can start.
+    /// is unreachable can start.
     pub fn lazy(self) -> Result<Store, Error> {
         let timeouts = Timeouts { connect: self.connect_timeout, response: self.response_timeout };
-        let link = Link::new(Address::parse(&self.url)?, timeouts, self.root_certificate)?;
+        let link = Link::new(address::parse(&self.url)?, timeouts, self.root_certificate)?;
         let breaker = Breaker::new(self.breaker, self.clock.clone());
         let l1 = L1::new(self.l1, self.clock.clone());
         measure::gauge("keyward_breaker_open", 0.0);

@@ -45,7 +45,7 @@ impl<'c> Scan<'c> {
         let answer = self.core.ask_primary(primary, &cmd).await?;
         self.took = began.elapsed();
         let (next, keys): (u64, Vec<Vec<u8>>) = redis::from_redis_value(answer)
-            .map_err(|error| Error::Unavailable(error.to_string().into()))?;
+            .map_err(|_| Error::Unavailable("the answer to SCAN cannot be understood".into()))?;
         self.cursor = next;
         if next == 0 {
             self.took = Duration::ZERO;

@@ -29,7 +29,7 @@ impl<'s, K: Key, M, C: Codec<M>, L> Handle<'s, K, Set<M, C>, L> {
 }
 
 impl<'s, K: Key, M, C: Codec<M>> Handle<'s, K, Set<M, C>, Declared> {
-    /// Adds members; how many were not there before. What does not fit is refused: a set has no order to
+    /// Adds members; how many are new. What does not fit is refused: a set has no order to
     /// trim it by.
     pub fn add<'m>(&self, members: impl IntoIterator<Item = &'m M>) -> Request<'s, u64>
     where

@@ -6,6 +6,7 @@ use super::list::trimmed_to;
 use super::request::Request;
 use super::whole::in_turn;
 use super::write::{Command, Mode, about};
+use crate::codec::NOT_OF_ITS_TYPE;
 use crate::definition::Keep;
 use crate::kind::{Declared, SortedSet};
 use crate::{Codec, Definition, Key, Unix, UnixMs};
@@ -86,11 +87,11 @@ pub(crate) fn pairs<M, C: Codec<M>, S: Score>(
     let malformed =
         |why: String| Error::Malformed { definition: definition.name, field: None, why };
     let pairs: Vec<(Vec<u8>, f64)> =
-        redis::from_redis_value(answer).map_err(|error| malformed(error.to_string()))?;
+        redis::from_redis_value(answer).map_err(|_| malformed(NOT_OF_ITS_TYPE.to_owned()))?;
     let pair = |(member, score): (Vec<u8>, f64)| {
         let member = C::decode(&member).map_err(malformed)?;
         let score = S::from_score(score)
-            .ok_or_else(|| malformed(format!("the score {score} is no value of its type")))?;
+            .ok_or_else(|| malformed("a score is not a value of its type".to_owned()))?;
         Ok((member, score))
     };
     pairs.into_iter().map(pair).collect()

@@ -32,7 +32,7 @@ impl fmt::Display for EntryId {
     }
 }
 
-/// The text is no identifier of an entry.
+/// The text is not the identifier of an entry.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EntryIdError;
 

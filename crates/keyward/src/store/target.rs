@@ -1,9 +1,10 @@
 //! What a store connects to: one server, a cluster, or whatever a sentinel names; and connections to it.
 
-use super::address::Address;
+use super::address::info;
 use super::error::Error;
 use super::link::{Primary, Timeouts};
 use super::resend::Redirect;
+use keyward_fact::address::Address;
 use redis::aio::{ConnectionLike as _, MultiplexedConnection};
 use redis::sentinel::{SentinelClient, SentinelNodeConnectionInfo, SentinelServerType};
 use redis::{
@@ -41,14 +42,17 @@ impl Target {
     ) -> Result<Self, Error> {
         let settings = |error: RedisError| Error::Settings(error.to_string());
         match address {
-            Address::Single(info) => {
-                Ok(Target::Single(open(info, root.as_deref()).map_err(settings)?))
+            Address::Single(server) => {
+                Ok(Target::Single(open(info(server)?, root.as_deref()).map_err(settings)?))
             }
             #[cfg(feature = "cluster")]
             Address::Cluster(nodes) => {
+                let nodes = nodes.into_iter().map(info).collect::<Result<_, _>>()?;
                 let cluster = Cluster::new(nodes, timeouts, root).map_err(settings)?;
                 Ok(Target::Cluster(Box::new(cluster)))
             }
+            #[cfg(not(feature = "cluster"))]
+            Address::Cluster(_) => Err(super::address::missing("cluster", "redis+cluster://")),
             Address::Sentinel { sentinels, service, server } => {
                 if root.is_some() {
                     return Err(Error::Settings(
@@ -57,6 +61,9 @@ impl Target {
                             .to_owned(),
                     ));
                 }
+                let server = info(server)?;
+                let sentinels =
+                    sentinels.into_iter().map(info).collect::<Result<Vec<_>, Error>>()?;
                 let node = SentinelNodeConnectionInfo::default()
                     .set_redis_connection_info(server.redis_settings().clone())
                     .set_tcp_settings(server.tcp_settings().clone());

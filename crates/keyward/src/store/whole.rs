@@ -4,6 +4,7 @@ use super::error::Error;
 use super::handle::{Handle, understand};
 use super::request::{Call, Calls, Request};
 use super::write::{Command, Mode, about};
+use crate::codec::NOT_OF_ITS_TYPE;
 use crate::definition::Keep;
 use crate::kind::{Declared, Hash, List, Set, SortedSet, Str};
 use crate::{Codec, Definition, Fields, Key, Score};
@@ -60,7 +61,7 @@ fn parts<T: redis::FromRedisValue>(
     definition: &'static Definition,
     answer: Value,
 ) -> Result<T, Error> {
-    redis::from_redis_value(answer).map_err(|error| malformed(definition, error.to_string()))
+    redis::from_redis_value(answer).map_err(|_| malformed(definition, NOT_OF_ITS_TYPE))
 }
 
 fn read_all<V, C: Codec<V>>(

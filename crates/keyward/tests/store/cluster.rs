@@ -4,7 +4,7 @@ use super::clustered::{events, keys, values};
 use super::{everything, until};
 use futures_util::TryStreamExt as _;
 use keyward::{BreakerSettings, Error, Store};
-use keyward_testkit::{Cluster, Flavor, Server};
+use keyward_testkit::{Cluster, Flavor, Reply, Server};
 use std::convert::Infallible;
 use std::time::Duration;
 
@@ -100,6 +100,51 @@ async fn everything_works_on_a_cluster() {
             })
             .await;
         }
+    }
+}
+
+#[tokio::test]
+async fn a_key_is_found_while_its_slot_moves_and_after() {
+    for flavor in [Flavor::Redis, Flavor::Valkey] {
+        let cluster = Cluster::start(flavor);
+        let store = store(&cluster).await;
+        let (text, hits) = (store.at(keys::Text { id: 1 }), store.at(keys::Hits { id: 1 }));
+        text.set(&"a".to_owned()).await.unwrap();
+        hits.add(1).await.unwrap();
+        let migrations = [text.name(), hits.name()].map(|name| {
+            let slot = keyward::slot(name.as_bytes());
+            let from = usize::from(slot) * 3 / 16_384;
+            (name.to_owned(), from, cluster.migrate(slot, from, (from + 1) % 3))
+        });
+        let answers = |name: &str, from: usize, code: &str| {
+            let answer = cluster.nodes()[from].connect().command(&["TYPE", name]).unwrap();
+            assert!(matches!(&answer, Reply::Error(why) if why.starts_with(code)), "{answer:?}");
+        };
+        assert_eq!(text.get().await.unwrap().as_deref(), Some("a"), "it is still there");
+
+        for (name, from, migration) in &migrations {
+            migration.carry();
+            answers(name, *from, "ASK ");
+        }
+        assert_eq!(text.get().await.unwrap().as_deref(), Some("a"));
+        assert_eq!(hits.add(1).await.unwrap().value, 2);
+        text.set(&"a".to_owned()).await.unwrap();
+        let texts = store.get_many([keys::Text { id: 1 }]).await.unwrap();
+        assert_eq!(texts[0].as_deref(), Some("a"));
+        let mut batch = store.pipeline();
+        let (asked, counted) = (batch.add(text.get()), batch.add(hits.add(1)));
+        let mut results = batch.run().await.unwrap();
+        assert_eq!(results.take(asked).unwrap().as_deref(), Some("a"));
+        assert_eq!(results.take(counted).unwrap().value, 3);
+
+        for (name, from, migration) in migrations {
+            migration.end();
+            answers(&name, from, "MOVED ");
+        }
+        assert_eq!(text.get().await.unwrap().as_deref(), Some("a"));
+        assert_eq!(hits.add(1).await.unwrap().value, 4);
+        text.set(&"b".to_owned()).await.unwrap();
+        assert_eq!(cluster.command(&["GET", text.name()]).text(), "b");
     }
 }
 

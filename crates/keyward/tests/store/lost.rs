@@ -1,15 +1,14 @@
 //! Answers that are lost on their way: what changes something is not sent again.
 
 use super::everything::keys;
-use super::proxy::Proxy;
 use super::{on_all, until};
 use keyward::{Error, Store};
-use keyward_testkit::{Cluster, Flavor, Server, wait_until};
+use keyward_testkit::{Cluster, Flavor, Harm, Proxy, Server, wait_until};
 use std::convert::Infallible;
 use std::time::Duration;
 
 async fn through(proxy: &Proxy) -> Store {
-    connect(&format!("redis://127.0.0.1:{}", proxy.port())).await
+    connect(&proxy.url()).await
 }
 
 async fn connect(url: &str) -> Store {
@@ -111,11 +110,11 @@ counts_once!(many, clustered);
 #[tokio::test]
 async fn what_changes_something_happens_once_and_says_that_its_answer_was_lost() {
     on_all(async |server: &Server, _store: Store| {
-        let proxy = Proxy::to(server.address());
+        let proxy = Proxy::new(server, Harm::Lose);
         let store = through(&proxy).await;
         let lose = |key: &str| proxy.lose_the_answer_to(key);
         single::counts_once(&store, lose, |args: &[&str]| text(server.command(args))).await;
-        assert_eq!(proxy.lost(), 11);
+        assert_eq!(proxy.harmed(), 11);
     })
     .await;
 }
@@ -131,7 +130,7 @@ async fn the_same_on_a_cluster() {
         };
         let asked = |args: &[&str]| text(cluster.nodes()[at(&cluster, args[1])].command(args));
         many::counts_once(&store, lose, asked).await;
-        let lost: usize = proxies.iter().map(|(_, proxy)| proxy.lost()).sum();
+        let lost: usize = proxies.iter().map(|(_, proxy)| proxy.harmed()).sum();
         assert_eq!(lost, 11);
     }
 }
@@ -160,7 +159,7 @@ fn text(reply: keyward_testkit::Reply) -> String {
 async fn behind_proxies(cluster: &Cluster) -> (Store, Vec<(u16, Proxy)>) {
     let primaries = &cluster.nodes()[..3];
     let proxies: Vec<(u16, Proxy)> =
-        primaries.iter().map(|node| (node.port(), Proxy::to(node.address()))).collect();
+        primaries.iter().map(|node| (node.port(), Proxy::new(node, Harm::Lose))).collect();
     for (node, (_, proxy)) in primaries.iter().zip(&proxies) {
         node.command(&["CONFIG", "SET", "cluster-announce-port", &proxy.port().to_string()]);
     }
@@ -170,8 +169,7 @@ async fn behind_proxies(cluster: &Cluster) -> (Store, Vec<(u16, Proxy)>) {
             proxies.iter().all(|(_, proxy)| nodes.contains(&format!(":{}@", proxy.port())))
         })
     });
-    let seeds: Vec<String> =
-        proxies.iter().map(|(_, proxy)| format!("127.0.0.1:{}", proxy.port())).collect();
+    let seeds: Vec<String> = proxies.iter().map(|(_, proxy)| proxy.address()).collect();
     (connect(&format!("redis+cluster://{}", seeds.join(","))).await, proxies)
 }
 

@@ -7,12 +7,12 @@ mod conventions;
 mod counts;
 mod empty;
 mod events;
+mod failures;
 mod guide;
 mod kinds;
 mod lost;
 mod migration;
 mod outage;
-mod proxy;
 mod writes;
 
 use everything::keys;

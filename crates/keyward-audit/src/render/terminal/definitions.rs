@@ -91,8 +91,8 @@ pub(super) fn write(report: &Report, subjects: &[Subject<'_>], sheet: &mut Sheet
     }
     empty(&without, several, sheet);
     if schemas.is_empty() {
-        let text = "no schema: declare these patterns in a keyward.toml, and the next audit says which \
-                    keys are not as declared; `keyward init` writes a starter";
+        let text = "no schema: declare these patterns in a keyward.toml, and the next audit reports which \
+                    keys differ; `keyward init` writes a starter";
         sheet.paragraph(("", "  "), Look::Dim, text);
     }
 }
@@ -145,7 +145,7 @@ fn findings(subject: &Subject<'_>, wide: bool) -> Cell {
     Cell::new(text).look(look)
 }
 
-/// The definitions that have no keys, in a line.
+/// The definitions without keys, in a line.
 fn empty(without: &[&Subject<'_>], several: bool, sheet: &mut Sheet) {
     if without.is_empty() {
         return;

@@ -17,7 +17,7 @@ pub(super) fn write(report: &Report, sheet: &mut Sheet) {
         return;
     }
     let (shown, left_out) = sheet.top(&report.findings, TOP);
-    sheet.heading("findings", "errors first, then by keys; `keyward explain RULE` says more");
+    sheet.heading("findings", "errors first, then by keys; `keyward explain RULE` explains a rule");
     for finding in shown {
         sheet.line("");
         write_one(finding, sheet);

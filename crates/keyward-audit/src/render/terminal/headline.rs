@@ -1,4 +1,4 @@
-//! What was looked at, and what it amounts to.
+//! What was read, and the totals.
 
 use super::Sheet;
 use crate::render::ink::{Ink, Look, visible};
@@ -45,7 +45,7 @@ fn row(sheet: &mut Sheet, name: &str, value: &str, more: &str) {
     sheet.line(&format!("  {label}  {value}{more}"));
 }
 
-/// Which keys are not judged, and which are not counted.
+/// Which keys are not checked, and which are not counted.
 fn apart(report: &Report) -> String {
     let summary = &report.summary;
     let mut parts = Vec::new();
@@ -56,7 +56,7 @@ fn apart(report: &Report) -> String {
         parts.push(format!("{} foreign", thousands(summary.foreign.keys)));
     }
     if summary.expired > 0 {
-        parts.push(format!("{} expired apart", thousands(summary.expired)));
+        parts.push(format!("without {} expired", thousands(summary.expired)));
     }
     parts.join("; ")
 }
@@ -64,7 +64,7 @@ fn apart(report: &Report) -> String {
 fn declared(report: &Report, sheet: &mut Sheet) {
     let summary = &report.summary;
     let Some(compliance) = summary.compliance else {
-        let why = if report.schemas.is_empty() { "no schema" } else { "no key to judge" };
+        let why = if report.schemas.is_empty() { "no schema" } else { "no key to check" };
         return row(sheet, "declared", "–", why);
     };
     let look = match compliance {
@@ -111,7 +111,7 @@ fn compared(report: &Report) -> String {
     )
 }
 
-/// The shards, where there are several, or where what was seen is not what there is.
+/// The shards, if there are several, or if the keys read differ from DBSIZE.
 fn shards(report: &Report, sheet: &mut Sheet) {
     let shards = &report.source.shards;
     let scan = report.source.kind == SourceKind::Scan;
@@ -125,8 +125,8 @@ fn shards(report: &Report, sheet: &mut Sheet) {
         .map(|shard| {
             let seen = words::counted(shard.keys_seen, "key");
             let of = match shard.dbsize {
-                Some(all) => format!(" seen, DBSIZE {}", thousands(all)),
-                None => " seen".to_owned(),
+                Some(all) => format!(" read, DBSIZE {}", thousands(all)),
+                None => " read".to_owned(),
             };
             format!("  {}  {seen}{of}", visible(&shard.name))
         })

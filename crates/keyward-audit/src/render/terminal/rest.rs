@@ -1,4 +1,4 @@
-//! Other software's keys, the server's settings, and what to know about the numbers.
+//! Other software's keys, the server's settings, and notes about the numbers.
 
 use super::Sheet;
 use crate::render::ink::{Look, visible};
@@ -12,7 +12,7 @@ pub(super) fn foreign(report: &Report, sheet: &mut Sheet) {
     if report.foreign.is_empty() {
         return;
     }
-    sheet.heading("foreign", "keys of other software: counted, not judged");
+    sheet.heading("foreign", "keys of other software: counted, not checked");
     let mut table = Table::default().column("name", Side::Left).column("keys", Side::Right);
     let known = report.source.bytes.is_known();
     if known {
@@ -38,11 +38,11 @@ pub(super) fn settings(report: &Report, sheet: &mut Sheet) {
     if report.settings.is_empty() {
         return;
     }
-    sheet.heading("settings", "what the schema asks of the server");
+    sheet.heading("settings", "what the schema requires of the server");
     for setting in &report.settings {
         let (mark, look, verdict) = match setting.ok {
-            Some(true) => ("✓", Look::Good, "as asked".to_owned()),
-            Some(false) => ("✗", Look::Error, format!("asked for {}", quoted(&setting.want))),
+            Some(true) => ("✓", Look::Good, "as required".to_owned()),
+            Some(false) => ("✗", Look::Error, format!("required: {}", quoted(&setting.want))),
             None => continue,
         };
         let mark = sheet.ink.on(look, mark);
@@ -56,7 +56,7 @@ pub(super) fn settings(report: &Report, sheet: &mut Sheet) {
     unseen(report, sheet);
 }
 
-/// What could not be seen, by the reason: an RDB file shows no setting at all.
+/// Settings that could not be read, by reason: an RDB file contains none.
 fn unseen(report: &Report, sheet: &mut Sheet) {
     let mut reasons: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     for setting in report.settings.iter().filter(|setting| setting.ok.is_none()) {
@@ -64,12 +64,12 @@ fn unseen(report: &Report, sheet: &mut Sheet) {
     }
     for (why, names) in reasons {
         let mark = format!("{} ", sheet.ink.on(Look::Warning, "?"));
-        let text = format!("not seen: {}; {why}", names.join(", "));
+        let text = format!("not read: {}; {why}", names.join(", "));
         sheet.paragraph((&mark, "  "), Look::Plain, &text);
     }
 }
 
-/// A setting as it stands; one that is empty would not be seen.
+/// A setting's value; quotes make an empty one visible.
 fn quoted(value: &str) -> String {
     if value.is_empty() { "\"\"".to_owned() } else { visible(value) }
 }

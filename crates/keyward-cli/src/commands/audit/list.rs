@@ -48,7 +48,7 @@ impl List {
         Ok(List { shared: Arc::new(Mutex::new(sink)), path: path.map(Path::to_owned), line })
     }
 
-    /// Writes a line for every key that it is told of.
+    /// Writes a line for every key that it receives.
     pub(super) fn listener(&self) -> Listener {
         let (shared, line) = (self.shared.clone(), self.line);
         let mut text = String::new();

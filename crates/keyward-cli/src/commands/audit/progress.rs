@@ -126,7 +126,7 @@ fn estimate(over: &AtomicBool, progress: &live::Progress) {
         thread::park_timeout(Duration::from_millis(100));
         let (since, before) = match begun {
             Some(begun) => begun,
-            // A scan that goes on has seen some.
+            // A resumed scan has already read some.
             None if keys() > 0 => *begun.insert((Instant::now(), keys())),
             None => continue,
         };

@@ -1,4 +1,4 @@
-//! A scan that is stopped, by Ctrl-C or by a server that is lost, and goes on later.
+//! A scan that is stopped, by Ctrl-C or a lost server, and resumed later.
 
 mod again;
 mod file;
@@ -21,7 +21,7 @@ use std::hash::{BuildHasher as _, Hasher as _, RandomState};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-/// What a scan is to go on from, and where it keeps what it has seen.
+/// What a scan resumes from, and where it saves its progress.
 #[derive(Debug)]
 pub(super) struct Session {
     /// The file that was named
@@ -155,7 +155,7 @@ impl Session {
         Some(Failure::incomplete(printable(&error.to_string())).help(start_again(path)))
     }
 
-    /// The report is written: there is nothing to go on from.
+    /// The report is written: there is nothing left to resume.
     pub(super) fn finish(&self, output: &Output) -> Result<()> {
         let Some(path) = self.path.as_ref().filter(|_| self.earlier.is_some()) else {
             return Ok(());
@@ -204,7 +204,7 @@ pub(super) fn url(args: &Args) -> Option<&str> {
     args.source.to_str().filter(|source| is_url(source))
 }
 
-/// Whether a scan can be stopped and go on later: what was listed is gone, and a snapshot has no cursor.
+/// Whether a scan can be stopped and resumed: what was listed is gone, and a snapshot has no cursor.
 pub(super) fn is_resumable(args: &Args) -> bool {
     let listed = matches!(args.form.format, AuditFormat::Jsonl | AuditFormat::Csv);
     url(args).is_some() && args.live.via == LiveVia::Scan && !listed
@@ -291,7 +291,7 @@ fn start_again(path: &Path) -> String {
     format!("to start again, delete `{}`", path.display())
 }
 
-/// Somebody who was stopped here perhaps wants to go on.
+/// A user who was stopped here may want to resume.
 fn hint(path: &Path, output: &Output) -> Result<()> {
     if path.exists() {
         let path = path.display();

@@ -89,7 +89,7 @@ fn snapshot(
     read.map_err(|error| refused(name, &error))
 }
 
-/// What is said when reading is stopped that cannot go on later.
+/// The failure of a source that was stopped and cannot be resumed.
 pub(super) fn stopped(name: &str, list: Option<&List>) -> Failure {
     let failure = Failure::incomplete(format!(
         "stopped before all of `{name}` was read: no report was written"

@@ -8,12 +8,12 @@ use super::error::{Error, Fault};
 use super::options::{Options, ResumeShard};
 use super::seen::{Bytes, Shard};
 use super::server::Info;
-use super::topology::Part;
+use super::topology::Partition;
 
 /// A server to read.
 pub(super) struct Task<'a> {
     pub(super) options: &'a Options,
-    pub(super) part: &'a Part,
+    pub(super) partition: &'a Partition,
     pub(super) target: &'a Endpoint,
     /// What it said before
     pub(super) info: &'a Info,
@@ -29,7 +29,7 @@ impl Task<'_> {
         self.options.stop.load(Ordering::Relaxed) || self.cancel.load(Ordering::Relaxed)
     }
 
-    /// Fails if the server was restarted, or is another one by now, or plays another part.
+    /// Fails if the server was restarted, or is another one by now, or has another role.
     pub(super) fn expect_same(&self, now: &Info) -> Result<(), Fault> {
         let changed = |why: &str| Err(Fault::Changed(why.to_owned()));
         if !self.info.is_known() || !now.is_known() {
@@ -48,7 +48,7 @@ impl Task<'_> {
 }
 
 /// A server that was read.
-pub(super) struct Reading<O> {
+pub(super) struct ShardRead<O> {
     pub(super) shard: Shard,
     pub(super) observer: O,
     /// `None` where nothing was read
@@ -59,7 +59,7 @@ pub(super) struct Reading<O> {
     pub(super) told: Vec<u64>,
 }
 
-impl<O> Reading<O> {
+impl<O> ShardRead<O> {
     /// What was seen before a stop, of a server that could not be read on.
     pub(super) fn of(resume: &ResumeShard, clock: u64, make: impl FnOnce(&Shard) -> O) -> Self {
         let shard = Shard {
@@ -76,7 +76,7 @@ impl<O> Reading<O> {
             ..Shard::default()
         };
         let (stopped, told) = (resume.at, resume.told.clone());
-        Reading { observer: make(&shard), shard, bytes: None, stopped, told }
+        ShardRead { observer: make(&shard), shard, bytes: None, stopped, told }
     }
 
     /// Where to go on.
@@ -98,11 +98,11 @@ impl<O> Reading<O> {
 pub(super) struct Broken<O> {
     pub(super) fault: Fault,
     /// What was seen of it until then
-    pub(super) seen: Option<Box<Reading<O>>>,
+    pub(super) seen: Option<Box<ShardRead<O>>>,
 }
 
 impl<O> Broken<O> {
-    pub(super) fn new(fault: Fault, seen: Reading<O>) -> Self {
+    pub(super) fn new(fault: Fault, seen: ShardRead<O>) -> Self {
         Broken { fault, seen: Some(Box::new(seen)) }
     }
 }

@@ -1,4 +1,4 @@
-//! Reads one part of the keys: chooses a server, reads it, and sees that it was the same all along.
+//! Reads one partition of the keys: chooses a server, reads it, and sees that it was the same all along.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::AtomicBool;
@@ -9,28 +9,28 @@ use keyward_fact::address::Endpoint;
 use super::connection::Connection;
 use super::error::{Error, Fault};
 use super::options::{Options, ResumeShard, Via};
-use super::reading::{Broken, Reading, Task};
 use super::seen::Shard;
 use super::server::{self, Info};
-use super::topology::{self, Chosen, Node, Part};
+use super::task::{Broken, ShardRead, Task};
+use super::topology::{self, Chosen, Node, Partition};
 use super::{scan, snapshot};
 use crate::observe::Observer;
 
 pub(super) fn read<O: Observer>(
-    part: &Part,
+    partition: &Partition,
     options: &Options,
     resume: Option<&ResumeShard>,
     clock: u64,
     cancel: &AtomicBool,
     make: &impl Fn(&Shard) -> O,
-) -> Result<Reading<O>, Broken<O>> {
+) -> Result<ShardRead<O>, Broken<O>> {
     let mut resume = resume;
-    let read = match resume.map(|resume| again(part, resume, options)) {
-        None => topology::choose(part, options).map_err(Fault::from),
+    let read = match resume.map(|resume| again(partition, resume, options)) {
+        None => topology::choose(partition, options).map_err(Fault::from),
         Some(Ok(Again::Same(chosen))) => Ok(*chosen),
         Some(Ok(Again::Other(why))) => {
             resume = None;
-            topology::choose(part, options).map_err(Fault::from).map(|mut chosen| {
+            topology::choose(partition, options).map_err(Fault::from).map(|mut chosen| {
                 chosen
                     .notes
                     .push(format!("keys were read from the beginning again, because {why}"));
@@ -41,11 +41,11 @@ pub(super) fn read<O: Observer>(
     };
     let read = read
         .map_err(Broken::from)
-        .and_then(|chosen| read_chosen(chosen, part, options, resume, clock, cancel, make));
+        .and_then(|chosen| read_chosen(chosen, partition, options, resume, clock, cancel, make));
     read.map_err(|mut broken| {
         let before = resume.filter(|_| broken.seen.is_none());
         if let Some(resume) = before {
-            broken.seen = Some(Box::new(Reading::of(resume, clock, make)));
+            broken.seen = Some(Box::new(ShardRead::of(resume, clock, make)));
         }
         broken
     })
@@ -53,16 +53,17 @@ pub(super) fn read<O: Observer>(
 
 fn read_chosen<O: Observer>(
     chosen: Chosen,
-    part: &Part,
+    partition: &Partition,
     options: &Options,
     resume: Option<&ResumeShard>,
     clock: u64,
     cancel: &AtomicBool,
     make: &impl Fn(&Shard) -> O,
-) -> Result<Reading<O>, Broken<O>> {
+) -> Result<ShardRead<O>, Broken<O>> {
     let Chosen { target, mut connection, info, mut notes } = chosen;
-    expect_still_slots(part, options)?;
-    let (settings, unseen) = settings(part, &target, &mut connection, &info, options, &mut notes)?;
+    expect_still_slots(partition, options)?;
+    let (settings, unseen) =
+        settings(partition, &target, &mut connection, &info, options, &mut notes)?;
     if !info.is_known() {
         notes.push(
             "whether the server was restarted meanwhile, and what else belongs to it, is not known, \
@@ -72,14 +73,14 @@ fn read_chosen<O: Observer>(
     }
     let (family, version) = info.family();
     let shard = Shard {
-        name: part.name.clone(),
+        name: partition.name.clone(),
         server: target.to_string(),
         family: family.to_owned(),
         version: version.to_owned(),
         run_id: info.get("run_id").to_owned(),
         role: info.get("role").to_owned(),
-        slots: part.node.as_ref().map(|(_, slots)| slots.clone()),
-        alone: part.alone,
+        slots: partition.node.as_ref().map(|(_, slots)| slots.clone()),
+        alone: partition.alone,
         clock,
         resumed: resume.is_some(),
         settings,
@@ -88,7 +89,7 @@ fn read_chosen<O: Observer>(
         notes,
         ..Shard::default()
     };
-    let task = Task { options, part, target: &target, info: &info, clock, resume, cancel };
+    let task = Task { options, partition, target: &target, info: &info, clock, resume, cancel };
     let (reading, connection) = match options.via {
         Via::Scan => scan::read(&task, shard, make)?,
         Via::Snapshot => snapshot::read(&task, shard, make)?,
@@ -109,7 +110,7 @@ fn expect_same(task: &Task<'_>, connection: Option<Connection>) -> Result<(), Fa
         let mut connection = connection.map_or_else(again, Ok)?;
         task.expect_same(&Info::ask(&mut connection)?)?;
     }
-    expect_still_slots(task.part, task.options)
+    expect_still_slots(task.partition, task.options)
 }
 
 /// What has become of the server that was read before a stop.
@@ -120,14 +121,14 @@ enum Again {
     Other(&'static str),
 }
 
-fn again(part: &Part, resume: &ResumeShard, options: &Options) -> Result<Again, Fault> {
+fn again(partition: &Partition, resume: &ResumeShard, options: &Options) -> Result<Again, Fault> {
     const FAILED_OVER: Again =
         Again::Other("the server was failed over since the scan was stopped");
-    if part.name != resume.name {
+    if partition.name != resume.name {
         return Ok(FAILED_OVER);
     }
     let same = |target: &&Endpoint| target.to_string() == resume.server;
-    let candidates = part.candidates.iter().chain([&part.primary]);
+    let candidates = partition.candidates.iter().chain([&partition.primary]);
     let Some(target) = { candidates }.find(same) else {
         return Ok(Again::Other("the replica that was read is gone"));
     };
@@ -149,11 +150,11 @@ fn again(part: &Part, resume: &ResumeShard, options: &Options) -> Result<Again, 
 }
 
 /// Fails where a cluster's primary moves slots: keys would be seen twice, or not at all.
-fn expect_still_slots(part: &Part, options: &Options) -> Result<(), Fault> {
-    if part.node.is_none() || options.node_only {
+fn expect_still_slots(partition: &Partition, options: &Options) -> Result<(), Fault> {
+    if partition.node.is_none() || options.node_only {
         return Ok(());
     }
-    let mut connection = server::open(&part.primary, options)?;
+    let mut connection = server::open(&partition.primary, options)?;
     if Node::is_moving(&Node::ask(&mut connection)?) {
         return Err(Fault::Changed("slots are being moved".to_owned()));
     }
@@ -165,7 +166,7 @@ type Settings = (BTreeMap<String, String>, BTreeMap<String, &'static str>);
 
 /// What the primary says of its settings; of a replica's own, only where its primary does not answer.
 fn settings(
-    part: &Part,
+    partition: &Partition,
     target: &Endpoint,
     connection: &mut Connection,
     info: &Info,
@@ -178,7 +179,7 @@ fn settings(
         let unseen = server::complete_settings(connection, declared, &mut settings, notes)?;
         Ok((settings, unseen))
     };
-    if target.socket == part.primary.socket {
+    if target.socket == partition.primary.socket {
         return ask(connection, info);
     }
     let hasty = Options {
@@ -186,7 +187,7 @@ fn settings(
         patience: Duration::ZERO,
         ..options.clone()
     };
-    let primary = server::open(&part.primary, &hasty).ok().and_then(|mut primary| {
+    let primary = server::open(&partition.primary, &hasty).ok().and_then(|mut primary| {
         let info = Info::ask(&mut primary).ok().filter(Info::is_known)?;
         ask(&mut primary, &info).ok()
     });
@@ -194,6 +195,9 @@ fn settings(
         return Ok(settings);
     }
     let settings = ask(connection, info)?;
-    notes.push(format!("settings are those of {target}, because {} does not answer", part.name));
+    notes.push(format!(
+        "settings are those of {target}, because {} does not answer",
+        partition.name
+    ));
     Ok(settings)
 }
