@@ -7,7 +7,7 @@ use keyward_rules::Rule;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// By how many percentage points a share may rise, unless told otherwise.
+/// By how many percentage points a share may rise, unless the caller says otherwise.
 pub const DEFAULT_TOLERANCE: f64 = 0.5;
 /// By how many percentage points the server's memory may fill at least: it breathes.
 const MEMORY: f64 = 5.0;

@@ -50,7 +50,7 @@ fn four(bytes: &[u8]) -> u64 {
 /// See [`Salt::rarity`].
 pub(crate) type Rarity = u8;
 
-/// The secret of a run, without which nobody can tell what a mark in a report stands for.
+/// The secret of a run, without which nobody can find out what a mark in a report stands for.
 #[derive(Clone, Copy)]
 pub struct Salt {
     keys: (u64, u64),
@@ -81,7 +81,7 @@ impl Salt {
     }
 
     /// How rare some bytes are: half of all are at least of rarity 1, a quarter of 2. It is cheap to
-    /// know, and says which are worth a salted hash; without the salt nobody can tell it either.
+    /// know, and says which are worth a salted hash; without the salt nobody can compute it either.
     #[inline]
     pub(crate) fn rarity(self, bytes: &[u8]) -> Rarity {
         let mixed = fold(fixed(bytes) ^ self.keys.0, self.keys.1 | 1);

@@ -46,7 +46,7 @@ pub(crate) struct Leaves {
     scratch: String,
 }
 
-/// How finely keys are told apart; coarser where there are too many leaves.
+/// How finely keys are grouped; coarser where there are too many leaves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 struct Bounds {
     words: usize,
@@ -99,7 +99,7 @@ pub(crate) struct Leaf {
 }
 
 impl Leaves {
-    /// The leaf of a key, to be told of it; so many of the biggest keys are wanted.
+    /// The leaf of a key, to add the key to; so many of the biggest keys are wanted.
     pub(crate) fn add(&mut self, key: &[u8], mask: &Mask, top: usize) -> &mut Leaf {
         if self.size > MOST_LEAVES {
             self.tighten();
@@ -125,7 +125,7 @@ impl Leaves {
             .get_or_insert_with(|| Box::new(Leaf { keys: KeyCounts::new(top), ..Leaf::default() }))
     }
 
-    /// Adds the keys of another tree. The coarser of the two decides how finely keys are told apart.
+    /// Adds the keys of another tree. The coarser of the two decides how finely keys are grouped.
     pub(crate) fn merge(&mut self, mut other: Leaves) {
         let bounds = Bounds {
             words: self.bounds.words.min(other.bounds.words),
@@ -392,7 +392,7 @@ fn hash(salt: Salt, word: &str) -> u64 {
     salt.hash(word.as_bytes())
 }
 
-/// Whether a name is only the hash of a word. No look has a `#`, which is no character of a word.
+/// Whether a name is only the hash of a word. No look has a `#`, which is not a character of a word.
 fn is_hidden(name: &str) -> bool {
     name.starts_with('#')
 }

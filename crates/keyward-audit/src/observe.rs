@@ -2,11 +2,11 @@
 
 use keyward_fact::{Element, Fact, Show};
 
-/// Is told by a source what it saw of each key.
+/// Receives what a source saw of each key.
 ///
 /// For every key: [`begin`](Observer::begin), then [`element`](Observer::element) for what the answer
-/// asked to see and the source could show, then [`end`](Observer::end). What one observer was told of
-/// one shard is later merged with what others were told of theirs.
+/// asked to see and the source could show, then [`end`](Observer::end). What one observer received of
+/// one shard is later merged with what others received of theirs.
 pub trait Observer: Send {
     /// How much of a key's value will be wanted: asked ahead, for a batch of keys at a time, by a source
     /// that must fetch values from afar. Answers what [`begin`](Observer::begin) will answer.

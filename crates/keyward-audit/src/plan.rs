@@ -60,7 +60,7 @@ pub struct Audit {
     pub(crate) selective: bool,
 }
 
-/// A schema to hold keys against.
+/// A schema to check keys against.
 #[derive(Debug)]
 pub struct Subject {
     /// The schema
@@ -89,7 +89,7 @@ pub struct Options<'s> {
     /// The day on which migrations are judged
     pub today: Date,
     /// [`fingerprint`](crate::fingerprint) of the texts of all schemas, so that reports against different
-    /// ones are told apart when they are merged
+    /// ones are distinguished when they are merged
     pub schemas: String,
     /// Which definitions are looked at, if not all
     pub select: Option<&'s dyn Fn(&Definition) -> bool>,
@@ -115,7 +115,7 @@ impl std::fmt::Debug for Options<'_> {
 }
 
 impl Audit {
-    /// Prepares to hold keys against these schemas; without one, keys are grouped by what they look
+    /// Prepares to check keys against these schemas; without one, keys are grouped by what they look
     /// like.
     pub fn new(subjects: Vec<Subject>, options: &Options<'_>) -> Self {
         let (mut schemas, mut keyspaces, mut paths) = (Vec::new(), Vec::new(), Vec::new());
@@ -222,7 +222,7 @@ impl Audit {
         self.classify_otherwise(db, key, places)
     }
 
-    /// The same for keys that are no definition's own.
+    /// The same for keys that are not a definition's own.
     #[cold]
     fn classify_otherwise(&self, db: u64, key: &[u8], places: &mut Vec<Range<usize>>) -> Class {
         let spaces = || self.spaces.iter().enumerate().filter(|(_, space)| space.is_in(db));

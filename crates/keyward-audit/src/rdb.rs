@@ -25,9 +25,9 @@ pub struct ReadOptions<'p> {
     pub clock: Option<u64>,
     /// What time it is, in milliseconds since 1970
     pub now: u64,
-    /// Is told how many bytes were read; may stop everything
+    /// Receives how many bytes were read; may stop the reading
     pub progress: Option<&'p (dyn Fn(u64) -> ControlFlow<()> + Sync)>,
-    /// Is told of every key, in the order of the file; then one thread reads
+    /// Receives every key, in the order of the file; then one thread reads
     pub listener: Option<Listener>,
 }
 

@@ -35,7 +35,7 @@ impl Report {
         self.findings.iter().filter(move |finding| !compared || is_worse(finding))
     }
 
-    /// The document, as it stands in a file.
+    /// The document, as it is in a file.
     pub fn to_json(&self) -> serde_json::Result<String> {
         serde_json::to_string_pretty(self).map(visible_json)
     }

@@ -28,7 +28,7 @@ pub enum Outcome {
     Lost(live::Error, Box<Stopped>),
 }
 
-/// What was seen before a stop. It is no result.
+/// What was seen before a stop. It is not a result.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Stopped {
     /// Where to go on
@@ -116,9 +116,9 @@ pub fn fingerprint<'t>(texts: impl IntoIterator<Item = &'t str>) -> String {
 /// A scan that was stopped, as it is kept in a file.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ResumeFile {
-    /// The version of the document, which tells it from a report
+    /// The version of the document, which distinguishes it from a report
     resume: u32,
-    /// The version of Keyward that wrote it: only the same one goes on
+    /// The version of Keyward that wrote it: only the same one can resume
     keyward: String,
     /// When it was stopped: RFC 3339, UTC
     pub stopped_at: String,
@@ -177,7 +177,7 @@ impl ResumeFile {
         Ok(file)
     }
 
-    /// As it stands in a file.
+    /// As it is in a file.
     pub fn text(&self) -> serde_json::Result<String> {
         serde_json::to_string(self)
     }
@@ -257,7 +257,7 @@ pub enum ResumeError {
 }
 
 impl ResumeError {
-    /// What to do next, but for beginning anew.
+    /// What to do next, except starting again.
     pub fn help(&self) -> Option<&'static str> {
         match self {
             ResumeError::Damaged { .. } | ResumeError::Program { .. } => None,

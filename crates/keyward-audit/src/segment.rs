@@ -10,7 +10,7 @@ use std::net::Ipv4Addr;
 pub(crate) const SEPARATORS: [u8; 3] = [b':', b'/', b'|'];
 /// What separates words inside a segment.
 const JOINTS: [u8; 3] = [b'_', b'-', b'.'];
-/// A longer word is no word but a value.
+/// A longer word is taken for a value.
 const LONGEST_WORD: usize = 24;
 
 /// What stands for words that are too many to be words.
@@ -75,7 +75,7 @@ pub(crate) fn tokens(key: &[u8]) -> Vec<Token<'_>> {
 /// A key cut behind its separators; each segment but the last ends with one. An IPv6 address is one
 /// segment, colons included.
 pub(crate) fn segments(key: &[u8]) -> impl Iterator<Item = &[u8]> {
-    // Whoever has fewer colons has no address.
+    // With fewer colons there is no address.
     let may_have_address = key.split(|byte| *byte == b':').nth(3).is_some();
     let mut rest = key;
     std::iter::from_fn(move || {
@@ -134,7 +134,7 @@ fn write_kind(kind: Kind, bytes: &[u8], out: &mut String) {
 }
 
 fn segment_tokens<'k>(segment: &'k [u8], out: &mut Vec<Token<'k>>) {
-    /// With more parts than this, it is no name that somebody thought of.
+    /// With more parts than this, it is not a name that somebody chose.
     const MOST_PARTS: usize = 6;
     if let Some(kind) = whole(segment) {
         out.push(Token { kind, bytes: segment });

@@ -14,7 +14,7 @@ use std::sync::Arc;
 impl Audit {
     /// Reads all keys of the servers that a URL means, and reports. What changes while it is read, or
     /// cannot be read to its end, is an error: nothing partial is ever reported. `listener` makes one
-    /// for each shard that is told of every key. `now` is when the report is written, in milliseconds
+    /// for each shard, which receives every key. `now` is when the report is written, in milliseconds
     /// since 1970.
     pub fn observe(
         self: &Arc<Self>,
@@ -31,7 +31,7 @@ impl Audit {
     }
 
     /// The same for a scan that may be stopped, by [`live::Options::stop`], and go on later, from what an
-    /// earlier one left; [`Audit::can_go_on`] says whether it can. A listener is told of the rest only. Where
+    /// earlier one left; [`Audit::can_go_on`] says whether it can. A listener receives the rest only. Where
     /// a server fails for good, what was counted is given back with the error, to go on later.
     pub fn observe_on(
         self: &Arc<Self>,
@@ -52,7 +52,7 @@ impl Audit {
                 None => tally,
             }
         })?;
-        // A shard that began anew meanwhile has been counted from its beginning.
+        // A shard that started again meanwhile has been counted from its beginning.
         let counted = |shard: &live::Shard| {
             let earlier = earlier.filter(|_| shard.resumed)?;
             earlier.counted_in(&shard.name)

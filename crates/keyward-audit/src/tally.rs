@@ -1,4 +1,4 @@
-//! Counts what one source tells, key by key, in memory that does not grow with the number of keys.
+//! Counts what one source observes, key by key, in memory that does not grow with the number of keys.
 
 mod current;
 mod defined;
@@ -18,7 +18,7 @@ use keyward_rules::judge;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Counts what one source, or one shard of it, tells.
+/// Counts what one source, or one shard of it, observes.
 pub struct Tally {
     audit: Arc<Audit>,
     pass: Pass,
@@ -36,7 +36,7 @@ struct Pass {
 }
 
 impl Tally {
-    /// Nothing was told yet. TTLs are counted from `clock`, in milliseconds since 1970.
+    /// Nothing was counted yet. TTLs are counted from `clock`, in milliseconds since 1970.
     pub fn new(audit: Arc<Audit>, clock: u64) -> Self {
         let most_fields = audit.definitions.iter().map(|planned| planned.fields.len()).max();
         let pass = Pass {
@@ -63,7 +63,7 @@ impl Tally {
         Tally { audit, pass, listener: None }
     }
 
-    /// Also tells of every key.
+    /// Also reports every key to a listener.
     #[must_use]
     pub fn listening(mut self, listener: impl FnMut(&Row<'_>) + Send + 'static) -> Self {
         self.listener = Some(Box::new(listener));
@@ -85,7 +85,7 @@ impl Tally {
         self.pass.counts
     }
 
-    /// How many keys were told of.
+    /// How many keys were observed.
     pub fn keys_seen(&self) -> u64 {
         self.pass.keys_seen
     }

@@ -55,7 +55,7 @@ impl Duration {
         self.millis / SECOND
     }
 
-    /// Whether it is no time at all.
+    /// Whether it is zero.
     pub const fn is_zero(self) -> bool {
         self.millis == 0
     }
@@ -164,7 +164,7 @@ fn split_at_first(text: &str, stop: impl Fn(char) -> bool) -> (&str, &str) {
     text.split_at(text.find(stop).unwrap_or(text.len()))
 }
 
-/// Why a text is no duration.
+/// Why a text is not a duration.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum DurationError {
@@ -205,7 +205,7 @@ impl fmt::Display for DurationError {
             Self::UnknownUnit { unit } => {
                 write!(
                     f,
-                    "`{unit}` is no unit of time; the units are `ms`, `s`, `m`, `h`, `d` and `w`"
+                    "`{unit}` is not a unit of time; the units are `ms`, `s`, `m`, `h`, `d` and `w`"
                 )
             }
             Self::Order { unit } => {
@@ -265,9 +265,9 @@ mod tests {
             ("60", "`60` has no unit: `ms`, `s`, `m`, `h`, `d` or `w`"),
             ("h", "expected a number before `h`"),
             ("-5m", "expected a number before `-5m`"),
-            ("5 m", "` m` is no unit of time; the units are `ms`, `s`, `m`, `h`, `d` and `w`"),
-            ("5min", "`min` is no unit of time; the units are `ms`, `s`, `m`, `h`, `d` and `w`"),
-            ("1.5h", "`.5h` is no unit of time; the units are `ms`, `s`, `m`, `h`, `d` and `w`"),
+            ("5 m", "` m` is not a unit of time; the units are `ms`, `s`, `m`, `h`, `d` and `w`"),
+            ("5min", "`min` is not a unit of time; the units are `ms`, `s`, `m`, `h`, `d` and `w`"),
+            ("1.5h", "`.5h` is not a unit of time; the units are `ms`, `s`, `m`, `h`, `d` and `w`"),
             ("30m1h", "`h` must stand once, after every larger unit: `1h30m`"),
             ("1h1h", "`h` must stand once, after every larger unit: `1h30m`"),
             ("99999999999999999999d", "the duration is too long"),

@@ -94,7 +94,7 @@ impl FromStr for Encoding {
     }
 }
 
-/// A name that is no encoding's.
+/// A name that is not an encoding's.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UnknownEncoding {
     /// The name as the server gave it
@@ -103,7 +103,7 @@ pub struct UnknownEncoding {
 
 impl fmt::Display for UnknownEncoding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "`{}` is no encoding of Redis", self.name)
+        write!(f, "`{}` is not an encoding of Redis", self.name)
     }
 }
 
@@ -123,6 +123,6 @@ mod tests {
     #[test]
     fn an_unknown_encoding_is_named() {
         let error = "btree".parse::<Encoding>().unwrap_err();
-        assert_eq!(error.to_string(), "`btree` is no encoding of Redis");
+        assert_eq!(error.to_string(), "`btree` is not an encoding of Redis");
     }
 }

@@ -90,7 +90,7 @@ impl fmt::Display for KeyType {
     }
 }
 
-/// Reads a built-in type's name. Module types have no word of their own in a schema: they are
+/// Reads a built-in type's name. A schema has no word for module types: they are
 /// written `{ module = "ReJSON-RL" }`.
 impl FromStr for KeyType {
     type Err = UnknownKeyType;
@@ -103,7 +103,7 @@ impl FromStr for KeyType {
     }
 }
 
-/// A name that is no built-in type's.
+/// A name that is not a built-in type's.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UnknownKeyType {
     /// The name as written
@@ -112,7 +112,7 @@ pub struct UnknownKeyType {
 
 impl fmt::Display for UnknownKeyType {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "`{}` is no type of Redis", self.name)
+        write!(f, "`{}` is not a type of Redis", self.name)
     }
 }
 
@@ -133,7 +133,7 @@ mod tests {
     #[test]
     fn a_module_type_is_not_read_from_a_bare_name() {
         let error = "ReJSON-RL".parse::<KeyType>().unwrap_err();
-        assert_eq!(error.to_string(), "`ReJSON-RL` is no type of Redis");
+        assert_eq!(error.to_string(), "`ReJSON-RL` is not a type of Redis");
     }
 
     proptest! {

@@ -90,7 +90,7 @@ impl FromStr for Size {
     }
 }
 
-/// Why a text is no size.
+/// Why a text is not a size.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum SizeError {
@@ -115,10 +115,10 @@ impl fmt::Display for SizeError {
                 f.write_str("a size cannot be empty")
             }
             Self::MissingNumber { text } => {
-                write!(f, "`{text}` is no size; a size is a whole number and a unit: `512mb`")
+                write!(f, "`{text}` is not a size; a size is a whole number and a unit: `512mb`")
             }
             Self::UnknownUnit { unit } => {
-                write!(f, "`{unit}` is no unit of size; the units are `b`, `kb`, `mb` and `gb`")
+                write!(f, "`{unit}` is not a unit of size; the units are `b`, `kb`, `mb` and `gb`")
             }
             Self::TooLarge => f.write_str("the size is too large"),
         }
@@ -153,10 +153,10 @@ mod tests {
     fn a_bad_size_says_what_is_wrong() {
         for (text, message) in [
             ("", "a size cannot be empty"),
-            ("-1", "`-1` is no size; a size is a whole number and a unit: `512mb`"),
-            ("mb", "`mb` is no size; a size is a whole number and a unit: `512mb`"),
-            ("1.5gb", "`.5gb` is no unit of size; the units are `b`, `kb`, `mb` and `gb`"),
-            ("1tb", "`tb` is no unit of size; the units are `b`, `kb`, `mb` and `gb`"),
+            ("-1", "`-1` is not a size; a size is a whole number and a unit: `512mb`"),
+            ("mb", "`mb` is not a size; a size is a whole number and a unit: `512mb`"),
+            ("1.5gb", "`.5gb` is not a unit of size; the units are `b`, `kb`, `mb` and `gb`"),
+            ("1tb", "`tb` is not a unit of size; the units are `b`, `kb`, `mb` and `gb`"),
             ("99999999999999999999", "the size is too large"),
             ("18446744073709551615gb", "the size is too large"),
         ] {

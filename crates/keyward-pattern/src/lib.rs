@@ -90,6 +90,7 @@ mod param;
 mod path;
 #[cfg(feature = "prove")]
 pub mod prove;
+mod segment;
 mod slot;
 mod tables;
 #[cfg(feature = "compile")]
@@ -119,6 +120,7 @@ pub use nearest::nearest;
 pub use owners::Owners;
 #[cfg(feature = "compile")]
 pub use param::{Normalize, Param, Type, UnknownType};
+pub use segment::{Content, Segment};
 pub use slot::{hash_tag, slot};
 #[cfg(feature = "compile")]
 pub use tables::Export;

@@ -9,9 +9,9 @@
 //! - any other slot, and the one that takes the rest, takes anything.
 
 use crate::context::Context;
-use crate::segment::{Content, Segment, segments, within};
+use crate::segment::within;
 use crate::words::words;
-use keyward_pattern::Type;
+use keyward_pattern::{Segment, Type};
 use keyward_schema::model::{Definition, Layout, Slot, Words};
 use keyward_schema::span::{Span, Spanned};
 use std::ops::Range;
@@ -104,7 +104,7 @@ impl Readings<'_, '_> {
     /// definition it names.
     fn of(&self, definition: &Definition) -> Vec<Vec<Position>> {
         let mut readings = vec![Vec::new()];
-        for segment in segments(&definition.pattern, *self.cx.schema.keyspace.separator) {
+        for segment in definition.pattern.segments(*self.cx.schema.keyspace.separator) {
             let choices = self.segment(definition, &segment);
             readings = readings
                 .iter()
@@ -120,11 +120,10 @@ impl Readings<'_, '_> {
     fn segment(&self, definition: &Definition, segment: &Segment<'_>) -> Vec<Vec<Position>> {
         let range = segment.range.clone();
         let one = |held| vec![vec![Position { range: range.clone(), held }]];
-        let hole = match &segment.content {
-            Content::Literal(text) => return one(Held::Literal(text.clone())),
-            Content::Mixed => return one(Held::Mixed),
-            Content::Hole(hole) => hole,
-        };
+        if let Some(text) = segment.literal() {
+            return one(Held::Literal(text.to_owned()));
+        }
+        let Some(hole) = segment.hole() else { return one(Held::Mixed) };
         let name = hole.name.clone();
         let ty = definition.params.iter().find(|param| *param.name == name).map(|p| &p.param.ty);
         match ty {

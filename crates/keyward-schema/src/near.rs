@@ -2,7 +2,7 @@
 
 use crate::model::{Definition, Schema};
 use crate::segment::{Fitting, Segment, segments};
-use keyward_pattern::{DefinitionId, Keyspace, Template, nearest, raw_ipv6};
+use keyward_pattern::{DefinitionId, Keyspace, nearest, raw_ipv6};
 use std::net::Ipv6Addr;
 
 /// The definitions that unknown keys are held against.
@@ -190,13 +190,12 @@ impl<'a> Candidate<'a> {
         let declared = &schema.keys[number as usize];
         let params = keyspace.definition(DefinitionId(number)).params();
         let separator = keyspace.separator();
-        let prefix = keyspace.prefix().map_or(&[][..], Template::parts);
-        let parts = prefix.iter().chain(declared.pattern.parts());
+        let prefix = || keyspace.prefix().into_iter();
         Candidate {
             schema,
             declared,
-            segments: segments(parts, separator, params),
-            prefix: segments(prefix.iter(), separator, params).len() - 1,
+            segments: segments(prefix().chain([&declared.pattern.value]), separator, params),
+            prefix: segments(prefix(), separator, params).len() - 1,
             separator,
         }
     }

@@ -1,6 +1,6 @@
-//! A pattern cut at its separators, to be held against a key that does not quite follow it.
+//! A pattern cut at its separators, to be compared with a key that does not quite follow it.
 
-use keyward_pattern::{BuildErrorKind, Hole, Keyspace, Param, Part, Template, Type};
+use keyward_pattern::{BuildErrorKind, Content, Hole, Keyspace, Param, Template, Type};
 use std::collections::HashMap;
 use std::fmt::Write as _;
 
@@ -10,43 +10,45 @@ pub(crate) struct Segment<'a> {
     pieces: Vec<Piece<'a>>,
 }
 
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 enum Piece<'a> {
-    Text(&'a str),
+    Text(String),
     Hole(&'a Hole, &'a Param),
 }
 
-/// The segments of some parts of a pattern, with the parameters as they are declared.
+/// The segments of patterns that follow each other, with the parameters as they are declared.
 pub(crate) fn segments<'a>(
-    parts: impl Iterator<Item = &'a Part>,
+    templates: impl Iterator<Item = &'a Template>,
     separator: u8,
     params: &'a [(String, Param)],
 ) -> Vec<Segment<'a>> {
     let mut segments = Vec::new();
     let mut last = Segment::default();
-    for part in parts {
-        match part {
-            Part::Literal(text) => {
-                let mut words = text.split(separator as char);
-                last.pieces.extend(words.next().map(Piece::Text));
-                for word in words {
-                    segments.push(std::mem::take(&mut last));
-                    last.pieces.push(Piece::Text(word));
-                }
+    for template in templates {
+        for (at, cut) in template.segments(separator.into()).into_iter().enumerate() {
+            if at > 0 {
+                segments.push(std::mem::take(&mut last));
             }
-            Part::Hole(hole) => {
-                let Some((_, param)) = params.iter().find(|(name, _)| *name == hole.name) else {
-                    continue;
-                };
-                let tag = |text| hole.tag.then_some(Piece::Text(text));
-                last.pieces.extend(tag("{"));
-                last.pieces.push(Piece::Hole(hole, param));
-                last.pieces.extend(tag("}"));
-            }
+            cut.content.into_iter().for_each(|content| last.push(content, params));
         }
     }
     segments.push(last);
     segments
+}
+
+impl<'a> Segment<'a> {
+    fn push(&mut self, content: Content<'a>, params: &'a [(String, Param)]) {
+        let hole = match content {
+            Content::Text(text) => return self.pieces.push(Piece::Text(text)),
+            Content::Hole(hole) => hole,
+        };
+        if let Some((_, param)) = params.iter().find(|(name, _)| *name == hole.name) {
+            let tag = |text: &str| hole.tag.then(|| Piece::Text(text.to_owned()));
+            self.pieces.extend(tag("{"));
+            self.pieces.push(Piece::Hole(hole, param));
+            self.pieces.extend(tag("}"));
+        }
+    }
 }
 
 impl Segment<'_> {
@@ -55,7 +57,7 @@ impl Segment<'_> {
         self.pieces
             .iter()
             .map(|piece| match piece {
-                Piece::Text(text) => Some(*text),
+                Piece::Text(text) => Some(text.as_str()),
                 Piece::Hole(..) => None,
             })
             .collect()
@@ -73,7 +75,7 @@ impl Segment<'_> {
     /// As it is written in a pattern.
     pub(crate) fn pattern(&self) -> String {
         let pieces = self.pieces.iter().map(|piece| match piece {
-            Piece::Text(text) => (*text).to_owned(),
+            Piece::Text(text) => text.clone(),
             Piece::Hole(hole, _) => format!("{{{}}}", hole.name),
         });
         pieces.collect()

@@ -6,11 +6,11 @@ use keyward_fact::{Encoding, Fact, KeyType};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// The bounds by which TTLs are told apart, in seconds: a minute, ten, an hour, six, a day, a week, 30
+/// The bounds of the TTL buckets, in seconds: a minute, ten, an hour, six, a day, a week, 30
 /// days, a year.
 pub const TTL_BOUNDS: [u64; 8] = [60, 600, 3_600, 21_600, 86_400, 604_800, 2_592_000, 31_536_000];
 
-/// How many types of modules are told apart.
+/// How many types of modules are counted separately.
 const MAX_MODULES: usize = 64;
 
 /// What is counted of some keys that belong together.

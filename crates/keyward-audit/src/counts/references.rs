@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A value in the order in which values are kept.
-type Value = (Rarity, u64);
+pub(crate) type Value = (Rarity, u64);
 
 /// Names that references may have: the keys of one definition, or the values of a parameter.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -60,6 +60,9 @@ pub(crate) struct References {
 pub(crate) struct Referrer {
     /// Where a key of this name would be; `None` where there can be none
     pub(crate) pool: Option<usize>,
+    /// The pool and the place of the value without the schema's prefix, where that would be another key
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) bare: Option<(usize, Value)>,
     /// The order of the key that has the value: the first is kept
     pub(crate) order: u64,
     pub(crate) key: Masked,
@@ -162,6 +165,8 @@ impl References {
         let open = self.open.iter().map(|(value, referrer)| {
             let fits = referrer.pool.is_some_and(|pool| targets.contains(&pool));
             let found = referrer.pool.and_then(|pool| pools[pool].find(value));
+            let bare = || referrer.bare.and_then(|(pool, value)| pools[pool].find(&value));
+            let found = found.or_else(bare);
             let weight = if fits { weight } else { 1 };
             Lookup { fits, found, weight, referrer: Some(referrer) }
         });
@@ -169,7 +174,8 @@ impl References {
     }
 
     pub(super) fn fits(&self, pools: usize) -> bool {
-        self.open.values().filter_map(|it| it.pool).all(|pool| pool < pools)
+        let bare = self.open.values().filter_map(|it| it.bare).map(|(pool, _)| pool);
+        self.open.values().filter_map(|it| it.pool).chain(bare).all(|pool| pool < pools)
     }
 }
 

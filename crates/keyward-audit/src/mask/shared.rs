@@ -1,7 +1,7 @@
 //! Which words of undeclared keys may be shown: those that many keys share.
 //!
 //! Nobody declared these keys, so a word in one of them may be the name of a person or a secret. It is shown only
-//! if it is no one's own: at least [`LEAST`] keys must have it at the same place. Even then, words at one place
+//! if it is not one key's own: at least [`LEAST`] keys must have it at the same place. Even then, words at one place
 //! that are followed by the same, at least [`ALIKE`] of them with fewer than [`FEW`] keys each, are taken for
 //! values: `user:alice:…`, `user:bob:…`.
 

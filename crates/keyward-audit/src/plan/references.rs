@@ -40,7 +40,7 @@ enum Holder {
     Field(usize),
 }
 
-/// Finds all references, and tells everyone who takes part.
+/// Finds all references, and marks the definitions that take part.
 pub(super) fn plan(audit: &mut Audit) {
     for number in 0..audit.definitions.len() {
         let planned = &audit.definitions[number];

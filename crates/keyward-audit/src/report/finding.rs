@@ -128,7 +128,7 @@ pub struct BaselineInfo {
     pub tolerance: f64,
     /// Findings that are new or worse
     pub worse: u64,
-    /// Findings of the baseline that are no more, without their examples
+    /// Findings of the baseline that are gone, without their examples
     #[serde(default)]
     pub gone: Vec<Finding>,
 }

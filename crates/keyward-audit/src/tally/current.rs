@@ -1,11 +1,11 @@
-//! The key that is being told of.
+//! The key that is being observed.
 
 use crate::counts::{Detail, stored_type};
 use crate::mask::Masked;
 use crate::plan::{Class, slots};
 use keyward_fact::Fact;
 
-/// The key that is being told of.
+/// The key that is being observed.
 #[derive(Debug)]
 pub(super) struct Current {
     pub(super) class: Class,
@@ -22,7 +22,7 @@ pub(super) struct Current {
     /// By field, the number of the last key that had it
     pub(super) stamps: Vec<u64>,
     pub(super) number: u64,
-    /// The field that comes next if fields stand in the order of the schema
+    /// The field that comes next if fields are in the order of the schema
     pub(super) next_field: usize,
     /// How many entries of a stream were seen
     pub(super) entries: u64,

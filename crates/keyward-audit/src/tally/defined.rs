@@ -1,4 +1,4 @@
-//! A definition's own key, judged when all of it was told.
+//! A definition's own key, judged when all of it was observed.
 
 use super::{Pass, definition};
 use crate::counts::{Example, stored_type};

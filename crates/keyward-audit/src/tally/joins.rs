@@ -15,15 +15,24 @@ impl Pass {
             return;
         }
         let planned = &audit.references[reference];
-        let name = planned.spelled(value.bytes);
+        let bare = value.bytes;
+        let name = planned.spelled(bare);
         let references = &mut self.counts.references[reference];
         let Some(value) = references.wants(audit.mask.salt, &name) else { return };
         let current = &self.current;
         let order = audit.mask.salt.order(current.db, &current.key);
         let places = &self.places;
         references.add(value, order, || {
+            let key = audit.masked(current.class, &current.key, places);
             let (pool, value) = planned.look_up(audit, current.db, &name);
-            Referrer { pool, order, key: audit.masked(current.class, &current.key, places), value }
+            // Without the prefix, it may name a key of somebody else.
+            if pool == audit.others && *name != *bare {
+                let (other, value) = planned.look_up(audit, current.db, bare);
+                let place = (audit.mask.salt.rarity(bare), audit.mask.salt.hash(bare));
+                let bare = other.map(|other| (other, place));
+                return Referrer { pool, bare, order, key, value };
+            }
+            Referrer { pool, bare: None, order, key, value }
         });
     }
 

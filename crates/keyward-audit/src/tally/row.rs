@@ -7,16 +7,16 @@ use keyward_fact::{Encoding, Fact};
 use keyward_rules::Rule;
 use std::fmt::Write as _;
 
-/// Is told of every key.
+/// Receives every key.
 pub type Listener = Box<dyn FnMut(&Row<'_>) + Send>;
 
-/// One key, as it stands in a list of all keys.
+/// One key in a list of all keys.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Row<'a> {
     /// The database
     pub db: u64,
-    /// The name; where keys are shown as they are, whole and with escapes that tell all keys apart
+    /// The name; where keys are shown as they are, whole and with escapes that keep all keys distinct
     pub key: &'a Masked,
     /// The bytes of the name in hexadecimal digits, where keys are shown as they are
     pub hex: Option<String>,
@@ -43,7 +43,7 @@ pub struct Row<'a> {
 }
 
 impl Pass {
-    /// Tells the listener of a key.
+    /// Reports a key to the listener.
     pub(super) fn tell(&self, audit: &Audit, fact: &Fact<'_>, listener: &mut Listener) {
         let named = |number: usize| {
             let (schema, definition) = audit.declared(&audit.definitions[number]);

@@ -1,4 +1,4 @@
-//! Keys that are no definition's own.
+//! Keys that are not a definition's own.
 
 use super::Pass;
 use super::joins::entity;

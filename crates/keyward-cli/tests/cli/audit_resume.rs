@@ -112,6 +112,35 @@ fn a_scan_that_was_stopped_goes_on_with_the_command_it_names() {
 }
 
 #[test]
+fn references_that_do_not_resolve_are_the_same_after_a_stop() {
+    let server = Flavor::Redis.start();
+    fill(&server);
+    for order in 0..40 {
+        let cart = match order % 4 {
+            0 => format!("cart:{order}"),
+            1 => format!("shop:cart:{}", CARTS + order),
+            2 => format!("somebody:else:{order}"),
+            _ => format!("nobody {order}"),
+        };
+        server.command(&["HSET", &format!("shop:order:{order}"), "cart", &cart]);
+    }
+    let order = "[keys.order]\npattern = \"order:{order_id:uint}\"\nttl = \"none\"\n\
+                 fields = { cart = { key = \"cart\" } }\n";
+    let cli = shop(&format!("{SHOP}\n{order}"));
+    let args = ["--format", "json", "--resume", "scan.resume"];
+    stop(begin(&cli, &server, &args));
+    let url = server.url();
+    let resumed = cli.run([&["audit", &url, "--salt", "s", "--unbounded"][..], &args].concat());
+    let whole = cli.run(["audit", &url, "--salt", "s", "--unbounded", "--format", "json"]);
+    let (resumed, whole) = (report(&resumed), report(&whole));
+    assert_eq!(resumed["findings"], whole["findings"]);
+    let mut findings = whole["findings"].as_array().unwrap().iter();
+    let found = findings.find(|it| it["rule"] == "dangling-reference").expect("it is found");
+    let counts = &found["unresolved"];
+    assert_eq!((&counts["not_a_key"], &counts["elsewhere"]), (&10.into(), &10.into()), "{found}");
+}
+
+#[test]
 fn a_scan_may_be_stopped_again_and_again_and_needs_no_salt() {
     let server = Server::redis();
     fill(&server);

@@ -2,7 +2,7 @@ use crate::context::Context;
 use crate::finding::{Finding, Findings};
 use crate::rule::rule;
 use crate::rules::Rule;
-use crate::segment::{literals, within};
+use crate::segment::within;
 use keyward_schema::model::{Layout, Words};
 use std::collections::{HashMap, HashSet};
 
@@ -101,7 +101,7 @@ fn check<'a>(cx: &Context<'a>, out: &mut Findings<'a>) {
     let list = abbreviations(cx);
     for definition in &cx.schema.keys {
         let pattern = &definition.pattern;
-        for range in literals(pattern) {
+        for range in pattern.literals() {
             for (offset, word) in words_with_offsets(&pattern.as_str()[range.clone()]) {
                 let Some(meaning) = list.get(word.to_lowercase().as_str()) else { continue };
                 let start = range.start + offset;

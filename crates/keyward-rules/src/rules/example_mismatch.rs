@@ -1,7 +1,6 @@
 use crate::context::Context;
 use crate::finding::{Finding, Findings};
 use crate::rule::rule;
-use crate::segment::{Content, segments};
 use keyward_pattern::{DefinitionId, Keyspace, Param, Type};
 use keyward_schema::model::Definition;
 
@@ -64,24 +63,22 @@ fn check<'a>(cx: &Context<'a>, out: &mut Findings<'a>) {
 /// The first thing about an example that its pattern does not admit, where it is one segment.
 fn why(cx: &Context<'_>, definition: &Definition, example: &str) -> String {
     let separator = *cx.schema.keyspace.separator;
-    let segments = segments(&definition.pattern, separator);
+    let segments = definition.pattern.segments(separator);
     let pieces: Vec<&str> = example.split(separator).collect();
     if segments.len() != pieces.len() {
         return String::new();
     }
-    let reasons =
-        segments.iter().zip(pieces).filter_map(|(segment, piece)| match &segment.content {
-            Content::Literal(text) => (text != piece).then(|| format!("expected `{text}`")),
-            Content::Hole(hole) => {
-                let param = &definition.params.iter().find(|param| *param.name == hole.name)?.param;
-                let piece_alone = Param::from(Type::Enum(vec![piece.to_owned()]));
-                let refused = cx.refusal(param, &piece_alone);
-                refused
-                    .map(|piece| format!("`{piece}` is not a valid `{}` ({})", hole.name, param.ty))
-            }
-            Content::Mixed => None,
-        });
-    reasons.into_iter().next().unwrap_or_default()
+    let mut reasons = segments.iter().zip(pieces).filter_map(|(segment, piece)| {
+        if let Some(text) = segment.literal() {
+            return (text != piece).then(|| format!("`{piece}` is not `{text}`"));
+        }
+        let hole = segment.hole()?;
+        let param = &definition.params.iter().find(|param| *param.name == hole.name)?.param;
+        let piece_alone = Param::from(Type::Enum(vec![piece.to_owned()]));
+        let refused = cx.refusal(param, &piece_alone);
+        refused.map(|piece| format!("`{piece}` is not a valid `{}` ({})", hole.name, param.ty))
+    });
+    reasons.next().unwrap_or_default()
 }
 
 /// The same definitions without the prefix: examples do not have it, and it may have parameters.

@@ -1,7 +1,7 @@
 use crate::context::Context;
 use crate::finding::{Finding, Findings};
 use crate::rule::rule;
-use crate::segment::{literals, within};
+use crate::segment::within;
 use keyward_pattern::Template;
 use keyward_schema::span::{Span, Spanned};
 use std::ops::Range;
@@ -123,7 +123,7 @@ impl Foreign<'_> {
 
 /// The first piece of a pattern's text that is of another notation.
 fn first(pattern: &Template) -> Option<(Range<usize>, Foreign<'_>)> {
-    literals(pattern).find_map(|range| {
+    pattern.literals().find_map(|range| {
         let text = &pattern.as_str()[range.clone()];
         let mut places = text.char_indices();
         places.find_map(|(offset, char)| {

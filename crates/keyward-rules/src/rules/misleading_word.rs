@@ -1,7 +1,7 @@
 use crate::context::Context;
 use crate::finding::{Finding, Findings};
 use crate::rule::rule;
-use crate::segment::{Content, segments, within};
+use crate::segment::within;
 use keyward_schema::model::{Definition, Meaning};
 
 rule! {
@@ -44,16 +44,17 @@ rule! {
 fn check<'a>(cx: &Context<'a>, out: &mut Findings<'a>) {
     let Some(layout) = &cx.schema.layout else { return };
     for definition in &cx.schema.keys {
-        let segments = segments(&definition.pattern, *cx.schema.keyspace.separator);
+        let segments = definition.pattern.segments(*cx.schema.keyspace.separator);
         for (segment, slot) in segments.into_iter().zip(&layout.slots) {
-            let Content::Literal(word) = &segment.content else { continue };
+            let Some(word) = segment.literal() else { continue };
             if !slot.words().any(|known| known == word) {
                 continue;
             }
-            let meaning = layout.means.iter().find(|(known, _)| known.value == *word);
+            let meaning = layout.means.iter().find(|(known, _)| known.value == word);
             let Some((_, meaning)) = meaning else { continue };
             let Some((said, is)) = contradiction(definition, meaning) else { continue };
-            let (name, span) = (&definition.name.value, within(&definition.pattern, segment.range));
+            let (name, span) =
+                (&definition.name.value, within(&definition.pattern, segment.range.clone()));
             out.add(
                 Finding::new(format!(
                     "`{word}` in the pattern of `{name}` means {said}, but the definition {is}"

@@ -1,7 +1,6 @@
 use crate::context::Context;
 use crate::finding::{Finding, Findings};
 use crate::rule::rule;
-use crate::segment::literals;
 use crate::words::words;
 use keyward_fact::KeyType;
 use keyward_schema::model::Definition;
@@ -159,7 +158,7 @@ fn speaks_of_order(definition: &Definition) -> Option<(String, &'static str)> {
         return Some((word, "name"));
     }
     let pattern = &definition.pattern;
-    let mut in_pattern = literals(pattern).flat_map(|range| words(&pattern.as_str()[range]));
+    let mut in_pattern = pattern.literals().flat_map(|range| words(&pattern.as_str()[range]));
     if let Some(word) = in_pattern.find(known) {
         return Some((word, "pattern"));
     }

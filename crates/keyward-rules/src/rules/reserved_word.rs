@@ -1,7 +1,6 @@
 use crate::context::Context;
 use crate::finding::{Finding, Findings};
 use crate::rule::rule;
-use crate::segment::segments;
 use keyward_pattern::Template;
 use keyward_pattern::prove::{Claim, OverlapKind};
 
@@ -107,7 +106,7 @@ fn check<'a>(cx: &Context<'a>, out: &mut Findings<'a>) {
 fn goes_on(cx: &Context<'_>, pattern: &Template, hole: &str, key: &str) -> bool {
     let separator = *cx.schema.keyspace.separator;
     let templates = cx.schema.keyspace.prefix.as_deref().into_iter().chain([pattern]);
-    let separators: usize = templates.map(|template| segments(template, separator).len() - 1).sum();
+    let separators: usize = templates.map(|template| template.segments(separator).len() - 1).sum();
     let takes_rest = pattern.holes().any(|it| it.name == hole && it.rest);
     takes_rest && key.matches(separator).count() > separators
 }

@@ -1,7 +1,7 @@
 use crate::context::Context;
 use crate::finding::{Finding, Findings};
 use crate::rule::rule;
-use crate::segment::{literals, within};
+use crate::segment::within;
 use keyward_pattern::Template;
 use keyward_schema::model::Case;
 use keyward_schema::span::{Span, Spanned};
@@ -54,7 +54,7 @@ fn check<'a>(cx: &Context<'a>, out: &mut Findings<'a>) {
 
 /// The first piece of a pattern's text that has a capital.
 fn first_capital(pattern: &Spanned<Template>) -> Option<(Span, &str)> {
-    let mut literals = literals(pattern).map(|range| (range.clone(), &pattern.as_str()[range]));
+    let mut literals = pattern.literals().map(|range| (range.clone(), &pattern.as_str()[range]));
     let (range, text) = literals.find(|(_, text)| text.chars().any(char::is_uppercase))?;
     let end = text.trim_end_matches(|char: char| !char.is_alphanumeric()).len();
     Some((within(pattern, range.start..range.start + end), &text[..end]))
