@@ -38,7 +38,7 @@ public final class SpringRunner {
             expressions.put((String) type.getField(constant.getName()).get(null), (String) constant.get(null));
         }
         caches += expressions.size();
-        var definitions = type.getDeclaredField("DEFINITIONS");
+        var definitions = type.getDeclaredField("definitionByCache");
         definitions.setAccessible(true);
         Map<String, String> cacheOf = new HashMap<>();
         ((Map<?, ?>) definitions.get(null)).forEach((cache, definition) -> cacheOf.put((String) definition, (String) cache));
