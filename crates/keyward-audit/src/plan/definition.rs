@@ -173,7 +173,7 @@ impl Planned {
             limit: Limit::of_field(field.ttl.as_deref()),
             refers: None,
         });
-        let expected = |value: Option<&Value>| value.map_or(Expected::Anything, Expected::new);
+        let expected = |value: Option<&Value>| value.map_or(Expected::ANYTHING, Expected::new);
         let key_type = definition.key_type.as_ref().map(|it| &it.value);
         let has_fields = matches!(key_type, Some(KeyType::Hash | KeyType::Stream));
         Planned {
@@ -190,9 +190,9 @@ impl Planned {
             max_bytes: definition.max_bytes.as_ref().map(|bound| bound.bytes()),
             fields: if has_fields { fields.collect() } else { Vec::new() },
             closed: has_fields && !definition.open && !definition.fields.is_empty(),
-            value: match expected(definition.value.as_deref()) {
-                Expected::Int if counts_from_zero(definition) => Expected::Uint,
-                expected => expected,
+            value: match definition.value.as_deref() {
+                Some(Value::Int) if counts_from_zero(definition) => Expected::new(&Value::Uint),
+                value => expected(value),
             },
             member: expected(definition.member.as_deref()),
             score: definition.score.as_ref().and_then(|score| match score.value {
