@@ -156,7 +156,7 @@ impl Places {
         fingerprint(self.schemas.sources.iter().map(|(_, source)| source.text.as_str()))
     }
 
-    /// Where the definition stands that a finding is about.
+    /// The location of the definition that a finding is about.
     fn of(&self, finding: &Finding) -> Option<Location> {
         let (schema, definition) = (finding.schema.as_ref()?, finding.definition.as_ref()?);
         let (_, schema) =
