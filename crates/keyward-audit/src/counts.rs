@@ -137,6 +137,12 @@ impl Counts {
         }
     }
 
+    /// Keys whose values were to be read and were not.
+    pub(crate) fn unread(&self) -> u64 {
+        let each = self.definitions.iter().flatten().map(|it| it.unread.max(it.ttls_unread));
+        each.fold(0, u64::saturating_add)
+    }
+
     /// Keys of other software.
     pub(crate) fn foreign(&self) -> Amount {
         Amount::sum(self.foreign.iter().flatten().copied())

@@ -134,6 +134,8 @@ pub(crate) struct OutlinedReference {
     pub(crate) definition: usize,
     pub(crate) subject: String,
     pub(crate) target: Target,
+    /// Whether it is in values rather than in names
+    pub(crate) stored: bool,
     /// The sets of names that it is declared to be in
     pub(crate) pools: Vec<usize>,
 }

@@ -13,7 +13,7 @@ pub use facts::{
     TtlBucket,
 };
 pub use finding::{BaselineInfo, Change, ChangeVerdict, Example, Finding, Severity};
-pub use source::{BytesKind, Sample, Server, Shard, Source, SourceKind};
+pub use source::{BytesKind, Sample, Server, Shard, Source, SourceKind, Unread, WhyUnread};
 
 use crate::counts::Counted;
 use keyward_fact::visible_json;

@@ -54,7 +54,8 @@ impl Tally {
                 stamps: vec![0; most_fields.unwrap_or(0)],
                 number: 0,
                 next_field: 0,
-                entries: 0,
+                elements: 0,
+                ttl_unseen: false,
                 field_ttls: Vec::new(),
                 stranger: None,
             },
@@ -151,7 +152,8 @@ impl Pass {
         current.looking = true;
         current.number += 1;
         current.next_field = 0;
-        current.entries = 0;
+        current.elements = 0;
+        current.ttl_unseen = false;
         current.field_ttls.clear();
         current.stranger = None;
         planned.show

@@ -13,6 +13,10 @@ pub(crate) struct DefinitionCounts {
     pub(crate) params: Vec<Sketch>,
     /// Keys that a role or a strategy added beside the definition's own
     pub(crate) derived: Amount,
+    /// Keys of which something is declared that only their values or lengths show, and that were not read
+    pub(crate) unread: u64,
+    /// Hashes with fields that are declared to expire, and whose TTLs were not read
+    pub(crate) ttls_unread: u64,
     /// What was wrong, by its slot
     pub(crate) broken: Vec<Broken>,
 }
@@ -30,6 +34,8 @@ impl DefinitionCounts {
             keys: KeyCounts::new(top),
             params: vec![Sketch::default(); params],
             derived: Amount::default(),
+            unread: 0,
+            ttls_unread: 0,
             broken: Vec::new(),
         }
     }
@@ -52,6 +58,8 @@ impl DefinitionCounts {
         self.keys.merge(other.keys);
         self.params.iter_mut().zip(&other.params).for_each(|(ours, theirs)| ours.merge(theirs));
         self.derived.merge(other.derived);
+        self.unread += other.unread;
+        self.ttls_unread += other.ttls_unread;
         if self.broken.len() < other.broken.len() {
             self.broken.resize_with(other.broken.len(), Broken::default);
         }
@@ -64,7 +72,8 @@ impl DefinitionCounts {
 
     pub(super) fn numbers(&self) -> impl Iterator<Item = u64> {
         let broken = self.broken.iter().flat_map(|it| [it.amount.keys, it.amount.bytes]);
-        self.keys.numbers().chain([self.derived.keys, self.derived.bytes]).chain(broken)
+        let own = [self.derived.keys, self.derived.bytes, self.unread, self.ttls_unread];
+        self.keys.numbers().chain(own).chain(broken)
     }
 }
 

@@ -5,6 +5,7 @@ use keyward_fact::{Element, Expiry, Fact, KeyType, Piece, Show};
 use super::connection::{Connection, Reply, write_command};
 use super::error::Fault;
 use super::lookup::{Row, is_about_the_key, refused};
+use super::seen::Refused;
 use crate::observe::Observer;
 
 /// The most bytes of memory that a value may take for its elements to be read in one go.
@@ -37,7 +38,7 @@ impl Wish {
     /// Writes the commands, and says how many.
     pub(super) fn write(self, name: &[u8], row: &Row, out: &mut Vec<u8>) -> u64 {
         let Some(length) = length_command(row) else { return 0 };
-        write_command(out, &[length, name]);
+        write_command(out, &[length.as_bytes(), name]);
         1 + u64::from(self.at_once && self.write_elements(name, row, out))
     }
 
@@ -88,14 +89,12 @@ impl Wish {
     /// Reads the replies.
     pub(super) fn read(self, connection: &mut Connection, row: &Row) -> Result<Found, Fault> {
         let mut found = Found::default();
-        if length_command(row).is_none() {
-            return Ok(found);
-        }
-        if let Reply::Integer(length) = answer(connection, &mut found)? {
+        let Some(length) = length_command(row) else { return Ok(found) };
+        if let Reply::Integer(length) = answer(connection, &mut found, length)? {
             found.length = u64::try_from(length).ok();
         }
         if self.at_once && self.write_elements(b"", row, &mut Vec::new()) {
-            found.elements = answer(connection, &mut found)?;
+            found.elements = answer(connection, &mut found, elements_command(row))?;
         }
         Ok(found)
     }
@@ -122,9 +121,13 @@ impl Wish {
     }
 
     /// Reads the reply to that.
-    pub(super) fn read_rest(connection: &mut Connection, found: &mut Found) -> Result<(), Fault> {
+    pub(super) fn read_rest(
+        connection: &mut Connection,
+        row: &Row,
+        found: &mut Found,
+    ) -> Result<(), Fault> {
         if matches!(found.elements, Reply::Nil) {
-            found.elements = answer(connection, found)?;
+            found.elements = answer(connection, found, elements_command(row))?;
             return Ok(());
         }
         found.ttls = match connection.reply()? {
@@ -132,7 +135,7 @@ impl Wish {
             Reply::Error(reply) if reply.starts_with("ERR unknown") => FieldTtls::None,
             Reply::Error(reply) => {
                 if reply.starts_with("NOPERM") {
-                    found.refused.get_or_insert(reply);
+                    found.refused.denied.insert("HPTTL".to_owned());
                 }
                 FieldTtls::Unseen
             }
@@ -147,38 +150,36 @@ impl Wish {
         self.limit.is_some()
     }
 
-    /// Tells an observer of the elements, and says whether these are all.
+    /// Tells an observer of the elements, and says how many there were and whether these are all.
     pub(super) fn tell(
         self,
         found: &Found,
         row: &Row,
         clock: u64,
         observer: &mut impl Observer,
-    ) -> bool {
-        let Some(limit) = self.limit else { return true };
+    ) -> (u64, bool) {
+        let Some(limit) = self.limit else { return (0, true) };
+        let is_all = |told: u64| (told, found.length.is_some_and(|length| told >= length));
         match (&row.key_type, &found.elements) {
             (Some(KeyType::String), Reply::Bytes(text)) => {
                 let len = found.length.unwrap_or(text.len() as u64).max(text.len() as u64);
                 observer.element(&Element::Text(Piece::new(text, len)));
-                true
+                (1, true)
             }
             (Some(KeyType::Hash | KeyType::Set), Reply::Array(reply)) => {
                 let [Reply::Bytes(cursor), Reply::Array(elements)] = &reply[..] else {
-                    return false;
+                    return (0, false);
                 };
                 let expiry = |at| found.ttls.expiry(at, clock);
-                tell_all(row, elements, limit, expiry, observer);
-                cursor == b"0"
+                (tell_all(row, elements, limit, expiry, observer), cursor == b"0")
             }
             (Some(KeyType::Stream), Reply::Array(entries)) => {
-                let told = tell_entries(entries, limit, observer);
-                found.length.is_some_and(|length| told >= length)
+                is_all(tell_entries(entries, limit, observer))
             }
             (Some(_), Reply::Array(elements)) => {
-                let shown = tell_all(row, elements, limit, |_| Expiry::Unseen, observer);
-                found.length.is_some_and(|length| shown >= length)
+                is_all(tell_all(row, elements, limit, |_| Expiry::Unseen, observer))
             }
-            _ => false,
+            _ => (0, false),
         }
     }
 }
@@ -189,8 +190,10 @@ pub(super) struct Found {
     pub(super) length: Option<u64>,
     elements: Reply,
     ttls: FieldTtls,
-    /// The first refusal that was not about this one key
-    pub(super) refused: Option<String>,
+    /// Commands that the server refused
+    pub(super) refused: Refused,
+    /// Whether the key has another type by now
+    pub(super) is_gone: bool,
     /// Whether elements were asked for once the length was known
     pub(super) asked: bool,
 }
@@ -201,7 +204,8 @@ impl Default for Found {
             length: None,
             elements: Reply::Nil,
             ttls: FieldTtls::Unseen,
-            refused: None,
+            refused: Refused::default(),
+            is_gone: false,
             asked: false,
         }
     }
@@ -226,7 +230,7 @@ impl FieldTtls {
                 Some(Reply::Integer(ttl)) => match u64::try_from(*ttl) {
                     Ok(ttl) => Expiry::At(clock.saturating_add(ttl)),
                     // It went meanwhile.
-                    Err(_) => Expiry::Unseen,
+                    Err(_) => Expiry::At(0),
                 },
                 _ => Expiry::Unseen,
             },
@@ -234,24 +238,39 @@ impl FieldTtls {
     }
 }
 
-fn length_command(row: &Row) -> Option<&'static [u8]> {
+fn length_command(row: &Row) -> Option<&'static str> {
     Some(match row.key_type.as_ref()? {
-        KeyType::String => b"STRLEN",
-        KeyType::Hash => b"HLEN",
-        KeyType::List => b"LLEN",
-        KeyType::Set => b"SCARD",
-        KeyType::Zset => b"ZCARD",
-        KeyType::Stream => b"XLEN",
+        KeyType::String => "STRLEN",
+        KeyType::Hash => "HLEN",
+        KeyType::List => "LLEN",
+        KeyType::Set => "SCARD",
+        KeyType::Zset => "ZCARD",
+        KeyType::Stream => "XLEN",
         _ => return None,
     })
 }
 
+fn elements_command(row: &Row) -> &'static str {
+    match row.key_type {
+        Some(KeyType::Hash) => "HSCAN",
+        Some(KeyType::Set) => "SSCAN",
+        Some(KeyType::List) => "LRANGE",
+        Some(KeyType::Zset) => "ZRANGE",
+        Some(KeyType::Stream) => "XRANGE",
+        _ => "GETRANGE",
+    }
+}
+
 /// A reply, or nothing where the server refuses.
-fn answer(connection: &mut Connection, found: &mut Found) -> Result<Reply, Fault> {
+fn answer(connection: &mut Connection, found: &mut Found, command: &str) -> Result<Reply, Fault> {
     match connection.reply()? {
         Reply::Error(reply) => {
-            if reply.starts_with("NOPERM") || reply.starts_with("ERR unknown") {
-                found.refused.get_or_insert(reply);
+            if reply.starts_with("NOPERM") {
+                found.refused.denied.insert(command.to_owned());
+            } else if reply.starts_with("ERR unknown") {
+                found.refused.unknown.insert(command.to_owned());
+            } else if reply.starts_with("WRONGTYPE") {
+                found.is_gone = true;
             } else if !is_about_the_key(reply.as_bytes()) {
                 return Err(refused(connection, "a command for a value"));
             }

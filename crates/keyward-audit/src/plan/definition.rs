@@ -327,6 +327,12 @@ impl Limit {
         judge::ttl_too_long(bound, left).then_some(Rule::TtlTooLong)
     }
 
+    /// Whether what it limits must expire.
+    #[inline]
+    pub(crate) fn must_end(&self) -> bool {
+        !matches!(self, Limit::Unsaid | Limit::Never)
+    }
+
     /// A field has a TTL only where one is declared.
     fn of_field(ttl: Option<&Ttl>) -> Self {
         match ttl {

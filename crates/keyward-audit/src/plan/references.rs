@@ -52,8 +52,9 @@ pub(super) fn plan(audit: &mut Audit) {
             let Some((names, target, pools)) = named(audit, number, first, &value) else {
                 continue;
             };
+            let stored = !matches!(holder, Holder::Param(_));
             let outlined =
-                OutlinedReference { severity, definition: number, subject, target, pools };
+                OutlinedReference { severity, definition: number, subject, target, stored, pools };
             let at = Some(audit.references.len());
             audit.references.push(PlannedReference { names });
             audit.outline.references.push(outlined);

@@ -24,8 +24,10 @@ pub(super) struct Current {
     pub(super) number: u64,
     /// The field that comes next if fields are in the order of the schema
     pub(super) next_field: usize,
-    /// How many entries of a stream were seen
-    pub(super) entries: u64,
+    /// How many elements were seen: entries of a stream, fields, members, items
+    pub(super) elements: u64,
+    /// Whether a field is declared to expire, and when it does was not seen
+    pub(super) ttl_unseen: bool,
     /// What is left of the TTLs of fields that are wrong, by what is wrong
     pub(super) field_ttls: Vec<(usize, u64)>,
     /// The first field that is not declared

@@ -3,6 +3,7 @@
 use super::{Pass, definition};
 use crate::counts::{Example, stored_type};
 use crate::hash::fixed;
+use crate::outline::Slot;
 use crate::plan::{Audit, Planned, slots};
 use crate::report::Severity;
 use keyward_fact::Fact;
@@ -30,14 +31,19 @@ impl Pass {
         self.check_lifetime(planned, fact);
         self.check_size(planned, fact);
         // Each entry of a stream is shown as a whole, though not all of them may be.
-        let is_seen = if planned.is_hash() { fact.whole } else { self.current.entries > 0 };
+        let is_seen = if planned.is_hash() { fact.whole } else { self.current.elements > 0 };
         if self.current.looking && is_seen {
             self.check_missing(planned);
         }
+        let is_unread = self.current.looking && !fact.whole && self.current.elements == 0
+            || planned.lacks_size(&audit.outline.definitions[number].slots, fact);
+        let is_ttl_unread = self.current.looking && fact.whole && self.current.ttl_unseen;
         let remaining = self.current.remaining;
         let places = std::mem::take(&mut self.places);
         let counts = self.definition(audit, number);
         counts.keys.add(fact, remaining);
+        counts.unread += u64::from(is_unread);
+        counts.ttls_unread += u64::from(is_ttl_unread);
         for (sketch, place) in counts.params.iter_mut().zip(&places) {
             sketch.add(fixed(&fact.key[place.clone()]));
         }
@@ -116,5 +122,23 @@ impl Pass {
         }
         self.current.broken = broken;
         clean
+    }
+}
+
+impl Planned {
+    /// Whether a size is declared that was not seen.
+    #[inline]
+    fn lacks_size(&self, slots: &[Slot], fact: &Fact<'_>) -> bool {
+        if self.max_len.is_none() && self.max_bytes.is_none() {
+            return false;
+        }
+        let on = |slot: usize| slots[slot].severity.is_some();
+        let is_string = stored_type(fact.key_type) == Some(0);
+        let size = if is_string { fact.length } else { fact.bytes };
+        self.max_bytes.is_some() && on(slots::OVERSIZED_VALUE) && size.is_none()
+            || self.max_len.is_some()
+                && on(slots::OVERSIZED_COLLECTION)
+                && !is_string
+                && fact.length.is_none()
     }
 }

@@ -108,7 +108,16 @@ fn refuse_nothing(report: &Report, args: &Args) -> Result<()> {
             keys(there)
         ))
         .help("take a larger sample"),
-        None => failure(format!("none of the {} in {place} could be read", keys(there))),
+        None => match &args.live.matching {
+            Some(glob) if !report.source.keys_unread => {
+                failure(format!("no key of {place} matches `{glob}`")).help(format!(
+                    "the glob must match the whole key, as in SCAN MATCH: `{}` has {}",
+                    name,
+                    keys(there)
+                ))
+            }
+            _ => failure(format!("none of the {} in {place} could be read", keys(there))),
+        },
     })
 }
 

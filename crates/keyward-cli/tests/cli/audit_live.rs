@@ -349,25 +349,6 @@ fn a_document_that_nobody_receives_is_no_success() {
     assert_eq!(merge("> /dev/null"), Some(0));
 }
 
-#[test]
-fn the_last_line_says_that_lengths_and_fields_were_not_judged() {
-    // Redis 7.0 cannot be told that looking is not using.
-    let server = Flavor::Redis.server().memory("100mb", "allkeys-lru").start();
-    for cart in 0..50 {
-        server.command(&["HSET", &format!("shop:cart:{cart}"), "mug", "2"]);
-        server.command(&["EXPIRE", &format!("shop:cart:{cart}"), "86400"]);
-    }
-    let cli = shop(SHOP);
-    let last = |args: &[&str]| {
-        let output = cli.run([&["audit", &server.url()], args].concat());
-        output.stdout.lines().last().unwrap_or_default().to_owned()
-    };
-    let unread = last(&[]);
-    assert!(unread.ends_with("no findings; lengths and fields were not read"), "{unread}");
-    let touched = last(&["--touch"]);
-    assert!(touched.ends_with("no findings"), "{touched}");
-}
-
 const VALUES: &str = r#"
 version = 1
 [keyspace]

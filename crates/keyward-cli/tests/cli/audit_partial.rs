@@ -1,0 +1,183 @@
+//! Audits that did not read everything: nothing is claimed that was not seen.
+
+use keyward_testkit::{Cli, Flavor, Output, Server};
+use serde_json::Value;
+
+fn cli(schema: &str) -> Cli {
+    let cli = crate::cli();
+    cli.write("keyward.toml", format!("version = 1\n[keyspace]\nname = \"shop\"\n{schema}"));
+    cli
+}
+
+fn audit(cli: &Cli, args: &[&str]) -> (Output, Value) {
+    let shown = cli.run([&["audit", "--salt", "s"], args].concat());
+    let json = cli.run([&["audit", "--salt", "s", "--format", "json"], args].concat());
+    assert_eq!(shown.code, json.code, "{shown}\n{json}");
+    let report = serde_json::from_str(&json.stdout).unwrap_or_else(|_| panic!("{json}"));
+    (shown, report)
+}
+
+fn last(output: &Output) -> &str {
+    output.stdout.lines().last().unwrap_or_default()
+}
+
+fn notes(report: &Value) -> String {
+    let notes = report["source"]["notes"].as_array().unwrap().iter();
+    notes.map(|note| note.as_str().unwrap()).collect::<Vec<_>>().join("\n")
+}
+
+fn findings(report: &Value) -> Vec<String> {
+    let findings = report["findings"].as_array().unwrap().iter();
+    findings.map(|it| format!("{}: {}", it["rule"].as_str().unwrap(), it["message"])).collect()
+}
+
+const COUNTER: &str = "[keys.hits]\npattern = \"hits:{page:word}\"\ncounter = {}\nttl = \"none\"\n";
+
+/// Redis 7.0 has no CLIENT NO-TOUCH: reading a value marks it as used.
+fn evicting() -> Server {
+    let server = Flavor::Redis.server().memory("100mb", "allkeys-lru").start();
+    server.command(&["SET", "hits:home", "nonsense"]);
+    server
+}
+
+#[test]
+fn values_that_were_not_read_are_no_pass() {
+    let server = evicting();
+    let cli = cli(COUNTER);
+    let (output, report) = audit(&cli, &[&server.url()]);
+    assert_eq!(output.code, Some(3), "{output}");
+    assert_eq!(report["source"]["complete"], false);
+    assert_eq!(report["source"]["values_unread"]["keys"], 1);
+    assert!(
+        last(&output).ends_with(
+            "no findings; this audit is incomplete: values of 1 key were not read \
+         (--touch, --via snapshot or --no-values)"
+        ),
+        "{output}"
+    );
+    let notes = notes(&report);
+    for way in ["--touch", "--via snapshot", "--no-values"] {
+        assert!(notes.contains(way), "{notes}");
+    }
+    for ways in [&["--touch"][..], &["--via", "snapshot", "--force"]] {
+        let (output, _) = audit(&cli, &[&[server.url().as_str()], ways].concat());
+        assert_eq!(output.code, Some(1), "{output}");
+        assert!(output.stdout.contains("the value of `hits` is not"), "{output}");
+    }
+}
+
+#[test]
+fn values_that_were_left_out_on_purpose_are_said_to_be() {
+    let server = evicting();
+    let (output, report) = audit(&cli(COUNTER), &[&server.url(), "--no-values"]);
+    assert_eq!((output.code, &report["source"]["complete"]), (Some(0), &Value::Bool(true)));
+    assert!(last(&output).ends_with("no findings; values were not read (--no-values)"), "{output}");
+    let refused = cli(COUNTER).run(["audit", &server.url(), "--no-values", "--via", "snapshot"]);
+    assert_eq!(refused.code, Some(2), "{refused}");
+}
+
+#[test]
+fn values_that_no_declaration_needs_may_stay_unread() {
+    let server = evicting();
+    let plain = "[keys.hits]\npattern = \"hits:{page:word}\"\ntype = \"string\"\nttl = \"none\"\n";
+    let (output, report) = audit(&cli(plain), &[&server.url()]);
+    assert_eq!((output.code, &report["source"]["complete"]), (Some(0), &Value::Bool(true)));
+    for bound in ["max_bytes = \"1kb\"", "value = \"text\""] {
+        let (output, _) = audit(&cli(&format!("{plain}{bound}\n")), &[&server.url()]);
+        assert_eq!(output.code, Some(3), "{bound}: {output}");
+    }
+}
+
+const SESSIONS: &str = r#"
+[keys.session]
+pattern = "session:{session_id:uint}"
+type = "hash"
+ttl = "none"
+fields = { user = "uint", csrf = { type = "text", ttl = "1h", optional = true } }
+[keys.sessions_of]
+pattern = "user:{user_id:uint}:sessions"
+type = "set"
+member = { ref = "session.session_id" }
+ttl = "none"
+"#;
+
+fn sessions(server: &Server) {
+    for session in 0..40 {
+        server.command(&["HSET", &format!("session:{session}"), "user", "1"]);
+        server.command(&["SADD", &format!("user:{session}:sessions"), &session.to_string()]);
+    }
+    server.command(&["SADD", "user:0:sessions", "99"]);
+}
+
+#[test]
+fn a_restricted_user_gets_true_notes_with_the_rules_that_help() {
+    for flavor in Flavor::ALL {
+        let rules = "on >secret ~* +scan +select +type +pttl +ping +info +dbsize";
+        let server = flavor.server().user("audit", rules).start();
+        sessions(&server);
+        let url = format!("redis://audit:secret@{}", server.address());
+        let (output, report) = audit(&cli(SESSIONS), &[&url]);
+        assert_eq!(output.code, Some(3), "{output}");
+        let notes = notes(&report);
+        assert!(notes.contains("allow `+hlen +scard`"), "{notes}");
+        assert!(notes.contains("`+memory|usage`"), "{notes}");
+        assert!(notes.contains("not judged: `dangling-reference` of `sessions_of`"), "{notes}");
+        assert!(!notes.contains("large") && !notes.contains("not all keys"), "{notes}");
+        assert!(last(&output).contains("values of 80 keys were not read"), "{output}");
+        let (output, _) = audit(&cli(SESSIONS), &[&url, "--no-values"]);
+        assert_eq!(output.code, Some(0), "{output}");
+    }
+}
+
+#[test]
+fn a_denied_hpttl_names_its_rule_and_stops_no_other() {
+    let server = Flavor::Valkey.server().user("audit", "on >secret ~* +@all -hpttl").start();
+    sessions(&server);
+    server.command(&["HSET", "session:1", "csrf", "x"]);
+    let url = format!("redis://audit:secret@{}", server.address());
+    let (output, report) = audit(&cli(SESSIONS), &[&url]);
+    assert_eq!(output.code, Some(3), "{output}");
+    assert!(notes(&report).contains("allow `+hpttl`"), "{output}");
+    assert!(output.stdout.contains("warning[dangling-reference]"), "{output}");
+    let (output, _) = audit(&cli(SESSIONS), &[&server.url()]);
+    assert_eq!(output.code, Some(1), "{output}");
+}
+
+#[test]
+fn rules_that_compare_keys_are_not_judged_where_keys_were_left_out() {
+    let server = Flavor::Redis.start();
+    sessions(&server);
+    let cli = cli(SESSIONS);
+    let dangling = |args: &[&str]| {
+        let (_, report) = audit(&cli, &[&[server.url().as_str()], args].concat());
+        let said = notes(&report).lines().find(|it| it.contains("not judged")).map(str::to_owned);
+        (findings(&report).iter().any(|it| it.starts_with("dangling")), said)
+    };
+    assert_eq!(dangling(&[]), (true, None));
+    assert_eq!(dangling(&["--db", "0"]), (true, None), "no other database has keys");
+    let because =
+        |why: &str| (false, Some(format!("not judged: `dangling-reference`, because {why}")));
+    let narrowed = "only keys that match `user:*` were read";
+    assert_eq!(dangling(&["--match", "user:*"]), because(narrowed));
+    assert_eq!(dangling(&["--match", "user:*", "--via", "snapshot"]), because(narrowed));
+    assert_eq!(dangling(&["--sample", "90%"]), because("only a sample of the keys was read"));
+    let mut other = server.connect();
+    other.command(&["SELECT", "1"]).unwrap();
+    other.command(&["SET", "session:99", "x"]).unwrap();
+    let one = "only one of several databases was read";
+    assert_eq!(dangling(&["--db", "0"]), because(one));
+    assert_eq!(dangling(&["--db", "0", "--via", "snapshot"]), because(one));
+}
+
+#[test]
+fn a_glob_that_matches_nothing_is_named() {
+    let server = Flavor::Redis.start();
+    sessions(&server);
+    let output = cli(SESSIONS).run(["audit", &server.url(), "--match", "nothing:*"]);
+    assert_eq!(output.code, Some(2), "{output}");
+    let said = output.stderr.replace(&server.address(), "<server>");
+    insta::assert_snapshot!(said, @r"
+    error: no keys were audited: no key of `redis://<server>` matches `nothing:*`
+    help: the glob must match the whole key, as in SCAN MATCH: `redis://<server>` has 80 keys
+    ");
+}
