@@ -143,6 +143,11 @@ impl Counts {
         each.fold(0, u64::saturating_add)
     }
 
+    /// Values that were read in part.
+    pub(crate) fn in_part(&self) -> u64 {
+        self.definitions.iter().flatten().map(|it| it.in_part).fold(0, u64::saturating_add)
+    }
+
     /// Keys of other software.
     pub(crate) fn foreign(&self) -> Amount {
         Amount::sum(self.foreign.iter().flatten().copied())
@@ -181,6 +186,7 @@ impl Counts {
             .chain(self.definitions.iter().flatten().flat_map(|it| it.numbers()))
             .chain(old_names.flat_map(move |it| amount(&it.amount)))
             .chain(self.foreign.iter().flatten().flat_map(amount))
+            .chain(self.references.iter().flat_map(References::numbers))
             .chain(self.leaves.numbers())
     }
 }

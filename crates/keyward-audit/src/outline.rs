@@ -3,7 +3,7 @@
 //! It is taken from the schemas when an audit begins and stays beside the counts, so that findings and a report
 //! can be made of a file, without the schemas. Nothing of it depends on keys.
 
-use crate::report::Severity;
+use crate::report::{Severity, Unit};
 use keyward_rules::Rule;
 use keyward_rules::judge::Target;
 use serde::{Deserialize, Serialize};
@@ -115,6 +115,10 @@ pub(crate) struct Slot {
     /// What is declared
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) detail: Option<String>,
+    /// What is counted
+    pub(crate) unit: Unit,
+    /// Whether only the value shows it
+    pub(crate) stored: bool,
 }
 
 /// A former name whose entities are looked for under the new name too.

@@ -7,7 +7,7 @@ mod space;
 
 pub(crate) use definition::{Planned, slots};
 pub(crate) use references::{Names, PlannedReference};
-use space::Beginning;
+use space::{Beginning, REST};
 pub(crate) use space::{Class, Space};
 
 use crate::hash::Salt;
@@ -180,7 +180,7 @@ impl Audit {
         let prefix = schema.keyspace.prefix.as_ref().map_or("", |prefix| prefix.as_str());
         for (definition, compiled) in schema.keys.iter().zip(keyspace.definitions()) {
             let selected = options.select.is_none_or(|takes| takes(definition));
-            let planned = Planned::new(number, definition, &compiled, selected);
+            let planned = Planned::new(number, definition, &compiled, keyspace.prefix(), selected);
             let params = compiled.params().iter().map(|(name, param)| OutlinedParam {
                 name: name.clone(),
                 ty: param.ty.to_string(),
@@ -250,6 +250,20 @@ impl Audit {
             }
         }
         Class::Unknown
+    }
+
+    /// Where the values of a schema's prefix lie in a key that no definition has, and their names.
+    pub(crate) fn prefix_values(&self, db: u64, key: &[u8]) -> Vec<(Range<usize>, &str)> {
+        let mut places = Vec::new();
+        let mut of = |space: &&Space| space.prefix.as_ref()?.locate(key, &mut places);
+        let mut spaces = self.spaces.iter().filter(|space| space.is_in(db));
+        let Some(space) = spaces.find(|space| of(space).is_some()) else { return Vec::new() };
+        let names = space
+            .prefix
+            .iter()
+            .flat_map(Keyspace::definitions)
+            .flat_map(|it| it.params().iter().map(|(name, _)| name.as_str()));
+        places.into_iter().zip(names).filter(|(_, name)| *name != REST).collect()
     }
 
     /// A key of a class, masked.

@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// The version of the document.
-const VERSION: u32 = 2;
+const VERSION: u32 = 3;
 
 /// How an audit of servers ended that saw something.
 #[derive(Debug)]
@@ -276,6 +276,7 @@ fn changed(was: Option<&str>, is: Option<&str>) -> String {
     match (was, is) {
         (Some(was), Some(is)) => format!("`{was}`, and is `{is}`"),
         (Some(was), None) => format!("`{was}`, and is not given"),
-        (None, _) => "not given".to_owned(),
+        (None, Some(is)) => format!("not given to the stopped scan, and is `{is}`"),
+        (None, None) => "not given to the stopped scan".to_owned(),
     }
 }

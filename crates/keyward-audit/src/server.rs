@@ -150,7 +150,10 @@ fn narrowed(seen: &Seen<Tally>, options: &live::Options) -> Option<String> {
         return Some(format!("only keys that match `{glob}` were read"));
     }
     let has_others = seen.shards.iter().any(|(shard, _)| shard.has_other_databases);
-    has_others.then(|| "only one of several databases was read".to_owned())
+    has_others.then(|| match options.db {
+        Some(db) => format!("only database {db} of several was read"),
+        None => "only one of several databases was read".to_owned(),
+    })
 }
 
 /// Why values of a shard may not have been read; how many keys that concerns is counted by its tally.

@@ -140,7 +140,7 @@ impl Pass {
             return Show::NOTHING;
         }
         if planned.has_wrong_type(fact) {
-            current.broken.push(slots::WRONG_TYPE);
+            current.breaks(slots::WRONG_TYPE);
             return Show::NOTHING;
         }
         if planned.show == Show::NOTHING {

@@ -4,7 +4,7 @@ use super::finding;
 use crate::counts::{Counts, References, Referrer};
 use crate::outline::{Outline, OutlinedJoin, OutlinedReference};
 use crate::rare::{Compared, Rare};
-use crate::report::{Example, Finding, Source};
+use crate::report::{Example, Finding, Source, Unit};
 use keyward_rules::judge::{Unresolved, UnresolvedCounts};
 use keyward_rules::{Case, Rule, judge};
 use std::collections::BTreeMap;
@@ -98,6 +98,9 @@ fn unresolved(
     values: &References,
 ) -> Option<Finding> {
     let (lookups, sampled) = values.lookups(&counts.pools, &reference.pools);
+    let counted = counts.definitions[reference.definition].as_ref();
+    let is_in_part = reference.stored && counted.is_some_and(|counted| counted.in_part > 0);
+    let sampled = sampled || is_in_part;
     let mut unresolved = UnresolvedCounts::default();
     let mut examples: BTreeMap<Unresolved, &Referrer> = BTreeMap::new();
     let mut of = 0u64;
@@ -123,13 +126,16 @@ fn unresolved(
         key: it.key.clone(),
         detail: Some(why.describe(it.value.as_str(), target)),
     };
-    (unresolved.total() > 0).then(|| Finding {
-        schema: Some(outline.schema_of(definition).to_owned()),
-        definition: Some(definition.name.clone()),
-        sampled,
-        examples: examples.into_iter().map(example).collect(),
-        details: unresolved.describe(target),
-        unresolved: Some(unresolved),
-        ..finding(Rule::DanglingReference, reference.severity, &case, unresolved.total(), of)
-    })
+    (unresolved.total() > 0)
+        .then(|| Finding {
+            schema: Some(outline.schema_of(definition).to_owned()),
+            definition: Some(definition.name.clone()),
+            sampled,
+            examples: examples.into_iter().map(example).collect(),
+            details: unresolved.describe(target),
+            unresolved: Some(unresolved),
+            unit: Unit::References,
+            ..finding(Rule::DanglingReference, reference.severity, &case, unresolved.total(), of)
+        })
+        .map(|found| found.counting(unresolved.total(), of))
 }

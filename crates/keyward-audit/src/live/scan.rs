@@ -350,9 +350,8 @@ impl<O: Observer> Scan<'_, O> {
                 self.ask_for_rest(flow, group)
             }
             Stage::Rest => {
-                let rows = group.rows.iter().zip(&mut group.found);
-                for (row, found) in rows.filter(|(_, found)| found.asked) {
-                    Wish::read_rest(look, row, found)?;
+                for found in &mut group.found {
+                    Wish::read_rest(look, found)?;
                 }
                 self.tell(flow, group);
                 Ok(())
@@ -418,8 +417,9 @@ impl<O: Observer> Scan<'_, O> {
         let asked = group.rows.iter().zip(&group.wishes).zip(&mut group.found);
         for (((row, wish), found), at) in asked.zip(&group.keys) {
             let name = batch.name(*at);
-            found.asked = wish.is_some_and(|wish| wish.write_rest(name, row, found, &mut self.out));
-            commands += u64::from(found.asked);
+            let asked = wish.map(|wish| wish.write_rest(name, row, found, &mut self.out));
+            found.asked = asked.unwrap_or_default();
+            commands += found.asked.len() as u64;
         }
         if commands == 0 {
             self.tell(flow, group);

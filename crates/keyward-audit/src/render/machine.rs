@@ -92,6 +92,7 @@ fn properties(report: &Report, finding: &Finding) -> Map<String, Value> {
     }
     insert("source", report.source.name.clone().into());
     insert("count", finding.count.into());
+    insert("unit", finding.unit.name().into());
     insert("of", finding.of.into());
     insert("sampled", finding.sampled.into());
     if let Some(unresolved) = finding.unresolved {

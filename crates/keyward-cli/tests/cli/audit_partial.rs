@@ -164,7 +164,7 @@ fn rules_that_compare_keys_are_not_judged_where_keys_were_left_out() {
     let mut other = server.connect();
     other.command(&["SELECT", "1"]).unwrap();
     other.command(&["SET", "session:99", "x"]).unwrap();
-    let one = "only one of several databases was read";
+    let one = "only database 0 of several was read";
     assert_eq!(dangling(&["--db", "0"]), because(one));
     assert_eq!(dangling(&["--db", "0", "--via", "snapshot"]), because(one));
 }
@@ -180,4 +180,146 @@ fn a_glob_that_matches_nothing_is_named() {
     error: no keys were audited: no key of `redis://<server>` matches `nothing:*`
     help: the glob must match the whole key, as in SCAN MATCH: `redis://<server>` has 80 keys
     ");
+}
+
+const JOBS: &str = r#"
+[keys.jobs]
+pattern = "jobs:{queue:word}"
+type = "stream"
+ttl = "none"
+fields = { id = "uint" }
+[keys.recent]
+pattern = "recent:{user:word}"
+type = "list"
+ttl = "none"
+value = "uint"
+[keys.tags]
+pattern = "tags:{user:word}"
+type = "set"
+ttl = "none"
+member = "uint"
+"#;
+
+/// Adds entries to a stream, one of which in so many is wrong.
+fn add_jobs(server: &Server, key: &str, count: usize, wrong: impl Fn(usize) -> bool) {
+    let field = |number| if wrong(number) { "idd" } else { "id" };
+    let ids: Vec<String> = (0..count).map(|number| format!("{}-0", number + 1)).collect();
+    let commands: Vec<Vec<&str>> = ids
+        .iter()
+        .enumerate()
+        .map(|(number, id)| vec!["XADD", key, id.as_str(), field(number), "1"])
+        .collect();
+    server.connect().pipeline(&commands).unwrap();
+}
+
+fn found<'r>(report: &'r Value, rule: &str, definition: &str) -> &'r Value {
+    let mut all = report["findings"].as_array().unwrap().iter();
+    let is_it = |it: &&Value| it["rule"] == rule && it["definition"] == definition;
+    all.find(is_it).unwrap_or_else(|| panic!("{report:#}"))
+}
+
+#[test]
+fn elements_are_counted_and_not_the_keys_that_have_them() {
+    let server = Flavor::Redis.start();
+    for queue in ["a", "b", "c"] {
+        add_jobs(&server, &format!("jobs:{queue}"), 500, |number| number < 20);
+    }
+    server.command(&["RPUSH", "recent:ann", "1", "x", "y", "2"]);
+    server.command(&["RPUSH", "recent:bob", "1"]);
+    server.command(&["SADD", "tags:ann", "1", "x", "y", "2", "3"]);
+    let cli = cli(JOBS);
+    let (_, report) = audit(&cli, &[&server.url()]);
+    for rule in ["unknown-field", "missing-field"] {
+        let it = found(&report, rule, "jobs");
+        assert_eq!(
+            (&it["count"], &it["of"], &it["unit"]),
+            (&60.into(), &1500.into(), &"entries".into())
+        );
+        assert_eq!(it["in_keys"]["count"], 3, "{it}");
+        assert!(
+            it["message"]
+                .as_str()
+                .unwrap()
+                .ends_with("60 of 1,500 entries (4.0 %), in 3 of 3 keys")
+        );
+    }
+    let items = &found(&report, "invalid-value", "recent")["message"];
+    assert!(items.as_str().unwrap().ends_with("2 of 5 items (40.0 %), in 1 of 2 keys"), "{items}");
+    let members = &found(&report, "invalid-value", "tags")["message"];
+    assert!(
+        members.as_str().unwrap().ends_with("2 of 5 members (40.0 %), in 1 of 1 keys"),
+        "{members}"
+    );
+    // A baseline notices more of them in the same streams.
+    cli.write("baseline.json", report.to_string());
+    let same = cli.run(["audit", &server.url(), "--salt", "s", "--baseline", "baseline.json"]);
+    assert_eq!(same.code, Some(0), "{same}");
+    for queue in ["a", "b", "c"] {
+        server.command(&["DEL", &format!("jobs:{queue}")]);
+        add_jobs(&server, &format!("jobs:{queue}"), 500, |number| number < 320);
+    }
+    let worse = cli.run(["audit", &server.url(), "--salt", "s", "--baseline", "baseline.json"]);
+    assert_eq!(worse.code, Some(1), "{worse}");
+}
+
+#[test]
+fn a_large_value_is_read_in_part_and_the_report_says_so() {
+    for flavor in Flavor::ALL {
+        let server = flavor.start();
+        let middle = |number: usize| (1_200..2_400).contains(&number);
+        add_jobs(&server, "jobs:large", 3_600, middle);
+        add_jobs(&server, "jobs:small", 10, |_| false);
+        let items: Vec<String> = (0..3_600)
+            .map(|number| if middle(number) { "x".to_owned() } else { number.to_string() })
+            .collect();
+        let push =
+            [vec!["RPUSH", "recent:ann"], items.iter().map(String::as_str).collect()].concat();
+        server.command(&push);
+        let (output, report) = audit(&cli(JOBS), &[&server.url()]);
+        assert_eq!(output.code, Some(1), "{output}");
+        for (rule, definition) in [("missing-field", "jobs"), ("invalid-value", "recent")] {
+            let it = found(&report, rule, definition);
+            assert_eq!(it["sampled"], true, "{it}");
+            assert!(it["of"].as_u64().unwrap() < 3_600, "{it}");
+        }
+        let notes = notes(&report);
+        assert!(
+            notes.contains(
+                "1 value of `jobs` is large, and at most 2,000 elements of each were read"
+            ),
+            "{notes}"
+        );
+        assert!(last(&output).contains("; 2 large values were read in part"), "{output}");
+        let (_, whole) = audit(&cli(JOBS), &[&server.url(), "--via", "snapshot", "--force"]);
+        assert_eq!(found(&whole, "missing-field", "jobs")["count"], 1_200);
+        assert_eq!(found(&whole, "invalid-value", "recent")["of"], 3_600);
+    }
+}
+
+#[test]
+fn two_reports_of_one_server_are_not_merged() {
+    let server = Flavor::Redis.start();
+    sessions(&server);
+    let mut other = server.connect();
+    other.command(&["SELECT", "1"]).unwrap();
+    other.command(&["SET", "stray", "x"]).unwrap();
+    let cli = cli(SESSIONS);
+    for (file, args) in [
+        ("one.json", &[][..]),
+        ("two.json", &[]),
+        ("first.json", &["--db", "0"]),
+        ("second.json", &["--db", "1"]),
+    ] {
+        let (_, report) = audit(&cli, &[&[server.url().as_str()], args].concat());
+        cli.write(file, report.to_string());
+    }
+    let twice = cli.run(["report", "merge", "one.json", "two.json"]);
+    assert_eq!(twice.code, Some(2), "{twice}");
+    let said = twice.stderr.replace(&server.address(), "<server>");
+    insta::assert_snapshot!(said, @r"
+    error: the reports cannot be merged: two reports are of the same server, `<server>`: its keys would be counted twice
+    help: merge one report of each server; `report diff` compares two
+    ");
+    let parts = cli.run(["report", "merge", "first.json", "second.json"]);
+    assert_eq!(parts.code, Some(0), "{parts}");
 }

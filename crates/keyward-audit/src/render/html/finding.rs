@@ -32,7 +32,7 @@ impl FindingRow {
         let detail = |it: &Example| it.detail.as_deref().map(prose).unwrap_or_default();
         let examples: Vec<_> =
             examples(finding).iter().map(|it| (it.key.to_string(), detail(it))).collect();
-        let more = finding.count.saturating_sub(examples.len() as u64);
+        let more = finding.keys().unwrap_or(0).saturating_sub(examples.len() as u64);
         FindingRow {
             number: number + 1,
             rule: finding.rule.name().to_owned(),

@@ -69,8 +69,9 @@ fn write_one(finding: &Finding, sheet: &mut Sheet) {
             format!("{}{detail}", visible(example.key.as_str())),
         ));
     }
-    if left_out > 0 && finding.count > examples.len() as u64 {
-        let more = words::counted(finding.count - examples.len() as u64, "more key");
+    let more = finding.keys().unwrap_or(0).saturating_sub(examples.len() as u64);
+    if left_out > 0 && more > 0 {
+        let more = words::counted(more, "more key");
         lines.push((String::new(), Look::Dim, format!("and {more}")));
     }
     for help in &finding.help {

@@ -173,5 +173,10 @@ pub fn summary(report: &Report, style: &Style) -> String {
     } else {
         String::new()
     };
-    format!("{keys}{size}{declared}{colon}{found}{rest}")
+    let in_part = match report.counts.counts.in_part() {
+        0 => String::new(),
+        1 => "; 1 large value was read in part".to_owned(),
+        values => format!("; {} large values were read in part", thousands(values)),
+    };
+    format!("{keys}{size}{declared}{colon}{found}{in_part}{rest}")
 }

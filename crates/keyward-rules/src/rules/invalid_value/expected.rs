@@ -15,13 +15,19 @@ pub enum Expected {
     Text,
     Int,
     Uint,
+    /// What INCR accepts
+    Count {
+        negative: bool,
+    },
     Float,
     Bool,
     Uuid,
     Timestamp,
     Date,
     OneOf(Vec<Box<[u8]>>),
-    Json { opening: Option<u8> },
+    Json {
+        opening: Option<u8>,
+    },
     Zstd,
 }
 
@@ -56,6 +62,10 @@ impl Expected {
             Expected::Text => "UTF-8 text".to_owned(),
             Expected::Int => "an int".to_owned(),
             Expected::Uint => "a uint".to_owned(),
+            Expected::Count { negative: true } => "an integer that INCR accepts".to_owned(),
+            Expected::Count { negative: false } => {
+                "an integer from 0 on that INCR accepts".to_owned()
+            }
             Expected::Float => "a float".to_owned(),
             Expected::Bool => "`true` or `false`".to_owned(),
             Expected::Uuid => "a uuid".to_owned(),
@@ -97,6 +107,9 @@ impl Expected {
                 piece.is_whole() && is_integer(bytes.strip_prefix(b"-").unwrap_or(bytes))
             }
             Expected::Uint => piece.is_whole() && is_integer(bytes),
+            Expected::Count { negative } => {
+                piece.is_whole() && as_count(bytes).is_some_and(|count| *negative || count >= 0)
+            }
             Expected::Float => {
                 piece.is_whole()
                     && str::from_utf8(bytes).is_ok_and(|text| text.parse::<f64>().is_ok())
@@ -130,6 +143,14 @@ fn is_utf8(bytes: &[u8], whole: bool) -> bool {
 /// Digits that fit 64 bits, about.
 fn is_integer(digits: &[u8]) -> bool {
     (1..=20).contains(&digits.len()) && digits.iter().all(u8::is_ascii_digit)
+}
+
+/// The number that a server increments: 64 bits with a sign, written as the server writes it. It refuses a
+/// sign or a zero too many, and blanks.
+fn as_count(bytes: &[u8]) -> Option<i64> {
+    let text = str::from_utf8(bytes).ok()?;
+    let number: i64 = text.parse().ok()?;
+    (number.to_string() == text).then_some(number)
 }
 
 /// Whether every byte is of the class at its place: `d` a digit, `h` a hexadecimal one, else itself.
