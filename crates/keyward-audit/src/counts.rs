@@ -23,6 +23,10 @@ use crate::outline::Outline;
 use crate::rare::Rare;
 use crate::report::Source;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
+
+/// More databases are not listed: a snapshot may name any number of them.
+const MOST_DATABASES: usize = 64;
 
 /// What one pass over keys adds up to.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -37,6 +41,8 @@ pub struct Counts {
     pub(crate) judged: u64,
     /// Of those, keys that are as declared
     pub(crate) compliant: u64,
+    /// The databases that keys were in, up to [`MOST_DATABASES`]
+    pub(crate) databases: BTreeSet<u64>,
     /// Keys that belong to a definition, derived keys and old names included
     pub(crate) defined: Amount,
     /// By definition; `None` where there is no key
@@ -107,6 +113,7 @@ impl Counts {
         self.judged += other.judged;
         self.compliant += other.compliant;
         self.defined.merge(other.defined);
+        other.databases.into_iter().for_each(|db| self.see_database(db));
         for (ours, theirs) in self.definitions.iter_mut().zip(other.definitions) {
             match (ours, theirs) {
                 (Some(ours), Some(theirs)) => ours.merge(*theirs),
@@ -127,6 +134,13 @@ impl Counts {
         let references = self.references.iter_mut().zip(other.references);
         references.for_each(|(ours, theirs)| ours.merge(theirs));
         self.leaves.merge(other.leaves);
+    }
+
+    /// Notes that a database has keys.
+    pub(crate) fn see_database(&mut self, db: u64) {
+        if self.databases.len() < MOST_DATABASES {
+            self.databases.insert(db);
+        }
     }
 
     /// Looks references up among the keys that were seen.

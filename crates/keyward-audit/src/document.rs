@@ -48,6 +48,13 @@ impl Report {
         if counts.leaves.is_approximate() {
             source.note(APPROXIMATE);
         }
+        if counts.databases.len() > 1 {
+            let names: Vec<String> = counts.databases.iter().map(u64::to_string).collect();
+            source.note(format!("keys of the databases {} were read", names.join(", ")));
+        }
+        if let Some(narrowed) = &outline.narrowed {
+            source.note(narrowed.as_str());
+        }
         for (definition, counts) in outline.definitions.iter().zip(&counts.definitions) {
             source.notes.extend(counts.as_ref().and_then(|it| in_part(definition, it)));
         }
@@ -61,7 +68,7 @@ impl Report {
         found.extend(joined);
         found.extend(findings::unknown(outline, counts, &groups, source.bytes));
         found.extend(findings::of_server(outline, counts));
-        findings::sort(&mut found);
+        findings::sort(outline, &mut found);
         Report {
             version: VERSION,
             keyward: env!("CARGO_PKG_VERSION").to_owned(),

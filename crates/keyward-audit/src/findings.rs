@@ -96,6 +96,7 @@ impl Of {
         (keys > 0).then(|| Finding {
             schema: Some(outline.schema_of(definition).to_owned()),
             definition: Some(definition.name.clone()),
+            owner: definition.owner.clone(),
             bytes: self.known.of(bytes),
             examples: broken.examples.iter().map(example).collect(),
             ..finding(self.rule, self.severity, case, keys, self.all)
@@ -111,6 +112,7 @@ fn finding(rule: Rule, severity: Severity, case: &Case<'_>, count: u64, of: u64)
         severity,
         schema: None,
         definition: None,
+        owner: None,
         subject: case.subject.map(str::to_owned),
         count,
         of,
@@ -167,11 +169,23 @@ impl Detail {
     }
 }
 
-/// Errors first, then what is about the server, then those with the most keys.
-pub(crate) fn sort(findings: &mut [Finding]) {
+/// Errors first, then what is about the server, then keys that must not be lost, then those with the most keys.
+pub(crate) fn sort(outline: &Outline, findings: &mut [Finding]) {
+    let loss = |finding: &Finding| {
+        let is_it = |it: &&OutlinedDefinition| {
+            finding.definition.as_ref() == Some(&it.name)
+                && finding.schema.as_deref() == Some(outline.schema_of(it))
+        };
+        let lifecycle = outline.definitions.iter().find(is_it).map(|it| it.lifecycle.as_str());
+        // An undeclared key may be anything, but a cache is known to be replaceable.
+        let order = ["protected", "retained", "session"];
+        lifecycle.map_or(order.len(), |lifecycle| {
+            order.iter().position(|it| *it == lifecycle).unwrap_or(order.len() + 1)
+        })
+    };
     findings.sort_by(|left, right| {
         let rank = |finding: &Finding| {
-            (finding.severity, !finding.is_about_server(), Reverse(finding.count))
+            (finding.severity, !finding.is_about_server(), loss(finding), Reverse(finding.count))
         };
         let name = |finding: &Finding| {
             let Finding { rule, schema, definition, subject, what, .. } = finding.clone();

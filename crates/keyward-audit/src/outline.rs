@@ -19,6 +19,9 @@ pub struct Outline {
     pub(crate) revealed: bool,
     /// Whether only some definitions were asked for
     pub(crate) selective: bool,
+    /// Which keys were looked at, if the prefix was bound
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) narrowed: Option<String>,
     /// How serious it is that no definition has a key; `None` where that is not judged
     pub(crate) unknown_key: Option<Severity>,
     pub(crate) schemas: Vec<OutlinedSchema>,

@@ -162,7 +162,7 @@ fn unread(shard: &live::Shard, wanted: bool) -> Option<Unread> {
         WhyUnread::LeftOut
     } else if shard.values_unread {
         WhyUnread::Eviction
-    } else if !shard.refused.is_empty() {
+    } else if !shard.refused.is_empty() || shard.sizes_unknown {
         WhyUnread::Denied
     } else {
         return None;

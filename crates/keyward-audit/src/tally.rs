@@ -30,6 +30,8 @@ struct Pass {
     /// From when TTLs are counted, in milliseconds since 1970
     clock: u64,
     keys_seen: u64,
+    /// The database of the last key
+    db: Option<u64>,
     counts: Counts,
     current: Current,
     places: Vec<Range<usize>>,
@@ -42,6 +44,7 @@ impl Tally {
         let pass = Pass {
             clock,
             keys_seen: 0,
+            db: None,
             counts: Counts::none(&audit.outline),
             current: Current {
                 class: Class::Unknown,
@@ -117,6 +120,9 @@ impl Observer for Tally {
 
     #[inline]
     fn end(&mut self, fact: &Fact<'_>) {
+        if self.audit.leaves_out(self.pass.current.class, fact.key) {
+            return;
+        }
         self.pass.end(&self.audit, fact);
         if let Some(listener) = &mut self.listener {
             self.pass.tell(&self.audit, fact, listener);
@@ -162,6 +168,10 @@ impl Pass {
     #[inline]
     fn end(&mut self, audit: &Audit, fact: &Fact<'_>) {
         self.keys_seen += 1;
+        if self.db != Some(fact.db) {
+            self.db = Some(fact.db);
+            self.counts.see_database(fact.db);
+        }
         let bytes = fact.bytes.unwrap_or(0);
         if !matches!(self.current.class, Class::Defined(_)) && !self.current.expired {
             self.note_other(audit, fact.key);

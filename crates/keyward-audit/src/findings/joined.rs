@@ -85,6 +85,7 @@ fn both_names(
     (count > 0).then(|| Finding {
         schema: Some(outline.schema_of(definition).to_owned()),
         definition: Some(definition.name.clone()),
+        owner: definition.owner.clone(),
         sampled,
         ..finding(Rule::BothNames, join.severity, &case, count, looked_at)
     })
@@ -130,6 +131,7 @@ fn unresolved(
         .then(|| Finding {
             schema: Some(outline.schema_of(definition).to_owned()),
             definition: Some(definition.name.clone()),
+            owner: definition.owner.clone(),
             sampled,
             examples: examples.into_iter().map(example).collect(),
             details: unresolved.describe(target),

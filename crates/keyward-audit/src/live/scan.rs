@@ -83,6 +83,7 @@ pub(super) fn read<O: Observer>(
     }
     shard.counts = scan.counts;
     shard.refused = scan.refused;
+    shard.sizes_unknown = questions.memory.is_none();
     if stopped.is_none() && fault.is_none() {
         note_counts(&mut shard, task, &before, &after);
     }
@@ -111,6 +112,9 @@ fn count_again(
     let databases = Databases::count(&mut control, task, &mut Vec::new())?;
     Ok((control, databases))
 }
+
+const UNSIZED: &str =
+    "elements of collections were not read: without MEMORY USAGE, their sizes are not known";
 
 /// Says what the numbers do not say by themselves.
 fn note_counts(shard: &mut Shard, task: &Task<'_>, before: &Databases, after: &Databases) {
@@ -152,6 +156,14 @@ fn note_counts(shard: &mut Shard, task: &Task<'_>, before: &Databases, after: &D
              `%R~*` (before Redis 7.0 `~*`), or narrow the audit with `--match`",
             thousands(counts.denied),
             thousands(counts.scanned)
+        ));
+    }
+    if counts.unread > 0 && shard.sizes_unknown {
+        shard.notes.push(UNSIZED.to_owned());
+    } else if counts.unread > 0 && shard.refused.is_empty() {
+        shard.notes.push(format!(
+            "{} values were not read, because their elements are large: `--via snapshot` reads them",
+            thousands(counts.unread)
         ));
     }
     shard.notes.extend(shard.refused.notes());

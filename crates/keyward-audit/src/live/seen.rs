@@ -130,6 +130,8 @@ pub struct Shard {
     pub values_unread: bool,
     /// Commands for lengths and elements that it refused
     pub refused: Refused,
+    /// Whether it does not answer MEMORY USAGE, without which elements of collections are not read
+    pub sizes_unknown: bool,
     /// Whether databases that were not asked for have keys, or may have
     pub has_other_databases: bool,
     /// What is particular to this shard

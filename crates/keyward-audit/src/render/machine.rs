@@ -90,6 +90,9 @@ fn properties(report: &Report, finding: &Finding) -> Map<String, Value> {
     if let Some(subject) = &finding.subject {
         insert("subject", subject.clone().into());
     }
+    if let Some(owner) = &finding.owner {
+        insert("owner", owner.clone().into());
+    }
     insert("source", report.source.name.clone().into());
     insert("count", finding.count.into());
     insert("unit", finding.unit.name().into());

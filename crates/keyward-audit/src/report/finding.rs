@@ -65,6 +65,9 @@ pub struct Finding {
     pub schema: Option<String>,
     /// The definition; `null` for unknown keys and settings
     pub definition: Option<String>,
+    /// Who writes the keys of the definition, if the schema names an owner
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub owner: Option<String>,
     /// What in the definition it is about: a field, a parameter, a former name; what in the keyspace: an
     /// unknown pattern, a setting
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -323,3 +323,63 @@ fn two_reports_of_one_server_are_not_merged() {
     let parts = cli.run(["report", "merge", "first.json", "second.json"]);
     assert_eq!(parts.code, Some(0), "{parts}");
 }
+
+const TENANTS: &str = r#"
+prefix = "{tenant:word}:shop:"
+[keys.session]
+pattern = "session:{session_id:uint}"
+type = "string"
+ttl = "none"
+owner = "accounts"
+[keys.cache]
+pattern = "cache:{page:uint}"
+type = "string"
+lifecycle = "cache"
+ttl = "1h"
+"#;
+
+fn tenants(server: &Server) {
+    for tenant in ["acme", "globex"] {
+        for number in 0..5 {
+            server.command(&["SET", &format!("{tenant}:shop:session:{number}"), "x"]);
+        }
+    }
+}
+
+#[test]
+fn a_value_of_the_prefix_narrows_the_audit() {
+    let server = Flavor::Redis.start();
+    tenants(&server);
+    server.command(&["SET", "acme:shop:sesion:1", "x"]);
+    server.command(&["SET", "globex:shop:sesion:1", "x"]);
+    let cli = cli(TENANTS);
+    let (_, report) = audit(&cli, &[&server.url(), "--bind", "tenant=acme"]);
+    assert_eq!(report["summary"]["keys"], 6, "{report:#}");
+    assert_eq!(findings(&report).len(), 1, "{report:#}");
+    assert!(notes(&report).contains("only keys with `tenant=acme` were audited"), "{report:#}");
+    let nobody = cli.run(["audit", &server.url(), "--bind", "tenant=nobody"]);
+    assert_eq!(nobody.code, Some(2), "{nobody}");
+    assert!(nobody.stderr.contains("has `tenant=nobody`"), "{nobody}");
+}
+
+#[test]
+fn findings_about_keys_that_must_not_be_lost_come_first() {
+    let server = Flavor::Redis.start();
+    tenants(&server);
+    server.command(&["EXPIRE", "acme:shop:session:1", "100"]);
+    let mut other = server.connect();
+    other.command(&["SELECT", "3"]).unwrap();
+    for number in 0..5 {
+        other.command(&["SET", &format!("acme:shop:cache:{number}"), "x"]).unwrap();
+    }
+    let (output, report) = audit(&cli(TENANTS), &[&server.url()]);
+    let order: Vec<&str> = report["findings"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|it| it["rule"].as_str().unwrap())
+        .collect();
+    assert_eq!(order, ["ttl-unexpected", "ttl-missing"], "{output}");
+    assert!(output.stdout.contains("written by `accounts`"), "{output}");
+    assert!(notes(&report).contains("keys of the databases 0, 3 were read"), "{output}");
+}

@@ -38,7 +38,11 @@ impl FindingRow {
             rule: finding.rule.name().to_owned(),
             severity: finding.severity.name(),
             message: prose(&finding.message),
-            help: finding.details.iter().chain(&finding.help).map(|text| prose(text)).collect(),
+            help: (finding.details.iter().cloned())
+                .chain(finding.owner.iter().map(|owner| format!("written by `{owner}`")))
+                .chain(finding.help.iter().cloned())
+                .map(|text| prose(&text))
+                .collect(),
             more: (more > 0 && !examples.is_empty()).then(|| words::counted(more, "more key")),
             examples,
             bytes: finding.bytes.filter(|bytes| *bytes > 0).map(words::size),
