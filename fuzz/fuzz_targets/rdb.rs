@@ -1,7 +1,7 @@
 //! Any bytes as a snapshot: read or refused with a place inside it, at once and through a window alike.
 #![no_main]
 
-use keyward_rdb::{Element, Key, Piece, Reader, Show, Value, Visitor};
+use keyward_rdb::{Element, Key, Excerpt, Reader, Show, Value, Visitor};
 use libfuzzer_sys::fuzz_target;
 
 /// Keeps what it is told, in short.
@@ -13,10 +13,10 @@ struct Seen {
 }
 
 impl Seen {
-    fn piece(&mut self, piece: &Piece<'_>) {
-        assert!(piece.bytes.len() as u64 <= piece.len);
-        assert!(piece.bytes.len() <= 32);
-        self.lengths = self.lengths.wrapping_mul(31).wrapping_add(piece.len);
+    fn excerpt(&mut self, excerpt: &Excerpt<'_>) {
+        assert!(excerpt.bytes.len() as u64 <= excerpt.len);
+        assert!(excerpt.bytes.len() <= 32);
+        self.lengths = self.lengths.wrapping_mul(31).wrapping_add(excerpt.len);
     }
 }
 
@@ -29,14 +29,14 @@ impl Visitor for Seen {
     fn element(&mut self, element: &Element<'_>) {
         self.elements += 1;
         match element {
-            Element::Text(piece) | Element::Item(piece) | Element::Member(piece) => self.piece(piece),
+            Element::Text(excerpt) | Element::Item(excerpt) | Element::Member(excerpt) => self.excerpt(excerpt),
             Element::Field { name, value, .. } => {
-                self.piece(name);
-                self.piece(value);
+                self.excerpt(name);
+                self.excerpt(value);
             }
             Element::Scored { member, score } => {
                 assert!(!score.is_nan());
-                self.piece(member);
+                self.excerpt(member);
             }
             _ => {}
         }

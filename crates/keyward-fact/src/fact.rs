@@ -91,22 +91,22 @@ impl Show {
 
 /// The first bytes of a name or of a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Piece<'a> {
+pub struct Excerpt<'a> {
     /// The bytes, as many as were asked for
     pub bytes: &'a [u8],
     /// How many there are in all
     pub len: u64,
 }
 
-impl<'a> Piece<'a> {
+impl<'a> Excerpt<'a> {
     /// The first bytes of so many.
     pub fn new(bytes: &'a [u8], len: u64) -> Self {
-        Piece { bytes, len }
+        Excerpt { bytes, len }
     }
 
     /// The first of these bytes, at most so many.
     pub fn up_to(limit: usize, bytes: &'a [u8]) -> Self {
-        Piece { bytes: &bytes[..limit.min(bytes.len())], len: bytes.len() as u64 }
+        Excerpt { bytes: &bytes[..limit.min(bytes.len())], len: bytes.len() as u64 }
     }
 
     /// Whether nothing was left out.
@@ -137,26 +137,26 @@ impl From<Option<u64>> for Expiry {
 #[non_exhaustive]
 pub enum Element<'a> {
     /// A string's content
-    Text(Piece<'a>),
+    Text(Excerpt<'a>),
     /// An entry of a stream begins: its fields follow
     Entry,
     /// A field of a hash or of a stream's entry
     Field {
         /// Its name
-        name: Piece<'a>,
+        name: Excerpt<'a>,
         /// Its value
-        value: Piece<'a>,
+        value: Excerpt<'a>,
         /// When the field itself expires
         expiry: Expiry,
     },
     /// A list's or an array's element
-    Item(Piece<'a>),
+    Item(Excerpt<'a>),
     /// A set's member
-    Member(Piece<'a>),
+    Member(Excerpt<'a>),
     /// A sorted set's member
     Scored {
         /// The member
-        member: Piece<'a>,
+        member: Excerpt<'a>,
         /// Its score
         score: f64,
     },

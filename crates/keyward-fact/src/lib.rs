@@ -34,7 +34,7 @@ mod visible;
 
 pub use duration::{Duration, DurationError};
 pub use encoding::{Encoding, UnknownEncoding};
-pub use fact::{Element, Expiry, Fact, Piece, Show};
+pub use fact::{Element, Excerpt, Expiry, Fact, Show};
 pub use html::escape_html;
 pub use key_type::{KeyType, UnknownKeyType};
 pub use number::thousands;

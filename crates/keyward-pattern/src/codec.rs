@@ -143,16 +143,16 @@ fn unpercent(spelling: &str) -> Option<String> {
 fn unmap(table: &[Option<Box<str>>; 128], spelling: &str, values: &Dfa) -> Option<String> {
     let bytes = spelling.as_bytes();
     // For each place, the states reached there, each with the step that led to it.
-    let mut reached: Vec<Vec<Reading>> = vec![Vec::new(); bytes.len() + 1];
-    reached[0].push(Reading { state: values.start(), byte: 0, from: (0, 0) });
+    let mut reached: Vec<Vec<Arrival>> = vec![Vec::new(); bytes.len() + 1];
+    reached[0].push(Arrival { state: values.start(), byte: 0, from: (0, 0) });
     for at in 0..bytes.len() {
         for index in 0..reached[at].len() {
             let state = reached[at][index].state;
             let mut step = |byte: u8, len: usize| {
                 let next = values.next(state, byte);
-                let seen = reached[at + len].iter().any(|reading| reading.state == next);
+                let seen = reached[at + len].iter().any(|arrival| arrival.state == next);
                 if !Dfa::is_dead(next) && !seen {
-                    reached[at + len].push(Reading { state: next, byte, from: (at, index) });
+                    reached[at + len].push(Arrival { state: next, byte, from: (at, index) });
                 }
             };
             let replaced = table.get(usize::from(bytes[at])).is_some_and(Option::is_some);
@@ -169,24 +169,24 @@ fn unmap(table: &[Option<Box<str>>; 128], spelling: &str, values: &Dfa) -> Optio
         }
     }
     let (mut at, mut index) = (bytes.len(), None);
-    for (number, reading) in reached[at].iter().enumerate() {
-        if values.accepting(reading.state) {
+    for (number, arrival) in reached[at].iter().enumerate() {
+        if values.accepting(arrival.state) {
             index = Some(number);
         }
     }
     let mut index = index?;
     let mut value = Vec::new();
     while at > 0 {
-        let reading = &reached[at][index];
-        value.push(reading.byte);
-        (at, index) = reading.from;
+        let arrival = &reached[at][index];
+        value.push(arrival.byte);
+        (at, index) = arrival.from;
     }
     value.reverse();
     String::from_utf8(value).ok()
 }
 
 #[derive(Clone)]
-struct Reading {
+struct Arrival {
     state: u32,
     byte: u8,
     from: (usize, usize),

@@ -90,6 +90,7 @@ mod param;
 mod path;
 #[cfg(feature = "prove")]
 pub mod prove;
+#[cfg(feature = "compile")]
 mod segment;
 mod slot;
 mod tables;
@@ -120,6 +121,7 @@ pub use nearest::nearest;
 pub use owners::Owners;
 #[cfg(feature = "compile")]
 pub use param::{Normalize, Param, Type, UnknownType};
+#[cfg(feature = "compile")]
 pub use segment::{Content, Segment};
 pub use slot::{hash_tag, slot};
 #[cfg(feature = "compile")]

@@ -55,12 +55,12 @@ pub(crate) struct Segment {
 #[derive(Debug, Clone)]
 struct Capture {
     param: usize,
-    first: Place,
-    last: Place,
+    first: PieceIndex,
+    last: PieceIndex,
 }
 
 #[derive(Debug, Clone, Copy)]
-struct Place {
+struct PieceIndex {
     segment: usize,
     piece: usize,
 }
@@ -117,7 +117,7 @@ impl Flat {
                 places.push((place, place));
                 continue;
             };
-            let mut ends: Option<(Place, Place)> = None;
+            let mut ends: Option<(PieceIndex, PieceIndex)> = None;
             for (number, part) in text.split(separator as char).enumerate() {
                 if number > 0 {
                     segments.push(Segment::default());
@@ -140,11 +140,11 @@ impl Flat {
     }
 }
 
-fn push(segments: &mut [Segment], piece: Piece) -> Place {
+fn push(segments: &mut [Segment], piece: Piece) -> PieceIndex {
     let segment = segments.len() - 1;
     let pieces = &mut segments[segment].pieces;
     pieces.push(piece);
-    Place { segment, piece: pieces.len() - 1 }
+    PieceIndex { segment, piece: pieces.len() - 1 }
 }
 
 impl Path {
@@ -259,13 +259,13 @@ impl Path {
         rest: bool,
         captures: &[[usize; 5]],
     ) -> Option<Path> {
-        let exists = |place: &Place| {
+        let exists = |place: &PieceIndex| {
             segments.get(place.segment).is_some_and(|segment| place.piece < segment.pieces.len())
         };
         let mut read = Vec::with_capacity(captures.len());
         for &[param, first_segment, first_piece, last_segment, last_piece] in captures {
-            let first = Place { segment: first_segment, piece: first_piece };
-            let last = Place { segment: last_segment, piece: last_piece };
+            let first = PieceIndex { segment: first_segment, piece: first_piece };
+            let last = PieceIndex { segment: last_segment, piece: last_piece };
             if param >= captures.len() || !exists(&first) || !exists(&last) {
                 return None;
             }

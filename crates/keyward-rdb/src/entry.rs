@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 
-pub use keyward_fact::{Element, Expiry, Piece, Show};
+pub use keyward_fact::{Element, Excerpt, Expiry, Show};
 use keyward_fact::{Encoding, Fact, KeyType};
 
 /// Receives what a snapshot contains, in the order of the file.
@@ -154,14 +154,14 @@ pub enum Extra<'a> {
     /// A note of the server about itself
     Aux {
         /// Its name: `redis-ver`
-        name: Piece<'a>,
+        name: Excerpt<'a>,
         /// Its value: `7.0.15`
-        value: Piece<'a>,
+        value: Excerpt<'a>,
     },
     /// A library of functions
     Function {
         /// Its source
-        code: Piece<'a>,
+        code: Excerpt<'a>,
     },
     /// Data of a module beside the keys
     ModuleAux {
@@ -189,6 +189,6 @@ pub enum Extra<'a> {
     /// A slot migration of Valkey that was under way
     SlotImport {
         /// The name of the job
-        job: Piece<'a>,
+        job: Excerpt<'a>,
     },
 }

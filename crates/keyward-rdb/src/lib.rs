@@ -58,7 +58,7 @@
 //!
 //! # What is promised
 //!
-//! - **Memory is constant**: a window of 256 KiB, and the pieces that the visitor asked for. A key's
+//! - **Memory is constant**: a window of 256 KiB, and the excerpts that the visitor asked for. A key's
 //!   name is kept up to [`Options::max_key`]. Nothing is allocated because a file claims a length.
 //! - **No panic**, whatever the bytes are: an [`Error`] with the place.
 //! - **Nothing partial looks whole**: `Ok` means that the file was read to its end and its checksum
@@ -103,7 +103,7 @@ mod written;
 
 pub use allocator::Allocator;
 pub use entry::{
-    Element, Expiry, Extra, FieldTtls, Key, Piece, Show, StreamId, StreamInfo, Value, Visitor,
+    Element, Excerpt, Expiry, Extra, FieldTtls, Key, Show, StreamId, StreamInfo, Value, Visitor,
 };
 pub use error::{Error, ErrorKind};
 pub use reader::{Options, Reader};

@@ -2,7 +2,7 @@
 
 use keyward_fact::KeyType;
 
-use crate::entry::{Extra, Key, Piece, Value, Visitor};
+use crate::entry::{Excerpt, Extra, Key, Value, Visitor};
 use crate::error::{Error, ErrorKind};
 use crate::input::{Checked, Input};
 use crate::memory::Memory;
@@ -270,12 +270,12 @@ impl<'o> Snapshot<'o> {
         let version = self.summary.version;
         match code {
             250 => {
-                let piece = Form::read(input)?.piece(input, LIMIT, value)?;
-                let name_len = piece.len;
+                let excerpt = Form::read(input)?.excerpt(input, LIMIT, value)?;
+                let name_len = excerpt.len;
                 name.clear();
-                name.extend_from_slice(piece.bytes);
-                let value = Form::read(input)?.piece(input, LIMIT, value)?;
-                let name = Piece { bytes: name, len: name_len };
+                name.extend_from_slice(excerpt.bytes);
+                let value = Form::read(input)?.excerpt(input, LIMIT, value)?;
+                let name = Excerpt { bytes: name, len: name_len };
                 self.summary.note(name, value);
                 visitor.extra(&Extra::Aux { name, value });
             }
@@ -303,12 +303,12 @@ impl<'o> Snapshot<'o> {
                 if length(input)? != 0 {
                     Form::read(input)?.skip(input)?;
                 }
-                let code = Form::read(input)?.piece(input, LIMIT, value)?;
+                let code = Form::read(input)?.excerpt(input, LIMIT, value)?;
                 self.summary.functions += 1;
                 visitor.extra(&Extra::Function { code });
             }
             245 => {
-                let code = Form::read(input)?.piece(input, LIMIT, value)?;
+                let code = Form::read(input)?.excerpt(input, LIMIT, value)?;
                 self.summary.functions += 1;
                 visitor.extra(&Extra::Function { code });
             }
@@ -319,14 +319,14 @@ impl<'o> Snapshot<'o> {
                 visitor.extra(&Extra::Slot { slot, keys, expiring });
             }
             243 if version.family == Family::Valkey => {
-                let piece = Form::read(input)?.piece(input, LIMIT, value)?;
-                let len = piece.len;
+                let excerpt = Form::read(input)?.excerpt(input, LIMIT, value)?;
+                let len = excerpt.len;
                 name.clear();
-                name.extend_from_slice(piece.bytes);
+                name.extend_from_slice(excerpt.bytes);
                 for _ in 0..length(input)? {
                     let _range = (length(input)?, length(input)?);
                 }
-                visitor.extra(&Extra::SlotImport { job: Piece { bytes: name, len } });
+                visitor.extra(&Extra::SlotImport { job: Excerpt { bytes: name, len } });
             }
             243 => {
                 // What modules attach to the key that follows.

@@ -2,7 +2,7 @@
 
 use keyward_fact::Encoding;
 
-use crate::entry::{Element, Expiry, Piece, StreamId, StreamInfo, Visitor};
+use crate::entry::{Element, Excerpt, Expiry, StreamId, StreamInfo, Visitor};
 use crate::error::Error;
 use crate::input::Input;
 use crate::memory::{self, Memory};
@@ -123,8 +123,8 @@ impl<V: Visitor> Within for Entries<'_, '_, V> {
 impl<V: Visitor> Entries<'_, '_, V> {
     fn name<I: Input>(&mut self, packed: &mut Listpack, input: &mut I) -> Result<Name, Error> {
         let atom = packed.next(input)?.ok_or_else(|| torn(input))?;
-        let piece = atom.piece(input, self.limit, self.sight.name)?;
-        let name = (piece.bytes.to_vec(), piece.len);
+        let excerpt = atom.excerpt(input, self.limit, self.sight.name)?;
+        let name = (excerpt.bytes.to_vec(), excerpt.len);
         packed.behind(input)?;
         Ok(name)
     }
@@ -138,8 +138,8 @@ impl<V: Visitor> Entries<'_, '_, V> {
     ) -> Result<(), Error> {
         let atom = packed.next(input)?.ok_or_else(|| torn(input))?;
         if is_shown {
-            let value = atom.piece(input, self.limit, self.sight.value)?;
-            let name = Piece::new(name, *len);
+            let value = atom.excerpt(input, self.limit, self.sight.value)?;
+            let name = Excerpt::new(name, *len);
             // An entry is removed as a whole.
             let field = Element::Field { name, value, expiry: Expiry::Never };
             self.sight.visitor.element(&field);
@@ -172,7 +172,7 @@ fn node_key<V: Visitor, I: Input>(
     input: &mut I,
 ) -> Result<[u8; 16], Error> {
     let at = input.offset();
-    let key = Form::read(input)?.piece(input, 16, values.sight.value)?;
+    let key = Form::read(input)?.excerpt(input, 16, values.sight.value)?;
     match key.bytes.try_into() {
         Ok(bytes) if key.is_whole() => Ok(bytes),
         _ => Err(Error::corrupt(at, "the key of a stream's node is not an identifier")),

@@ -1,6 +1,6 @@
 //! Lengths and strings as every part of the format writes them.
 
-use crate::entry::Piece;
+use crate::entry::Excerpt;
 use crate::error::Error;
 use crate::input::{Input, Limited, Slice, WINDOW};
 use crate::lzf::{self, Unpacked};
@@ -108,26 +108,26 @@ impl Form {
 
     /// Reads the string, and gives its first bytes, `limit` at most.
     #[inline]
-    pub(crate) fn piece<'p, I: Input>(
+    pub(crate) fn excerpt<'p, I: Input>(
         self,
         input: &'p mut I,
         limit: usize,
         scratch: &'p mut Vec<u8>,
-    ) -> Result<Piece<'p>, Error> {
+    ) -> Result<Excerpt<'p>, Error> {
         match self {
-            Form::Int(value) => Ok(Piece::up_to(limit, number::write(i64::from(value), scratch))),
+            Form::Int(value) => Ok(Excerpt::up_to(limit, number::write(i64::from(value), scratch))),
             Form::Plain(length) => plain(input, length, limit, scratch),
             Form::Packed { packed, length } => {
                 let start = input.offset();
                 if let (Some(small), Some(packed)) = (small(length), small(packed)) {
                     let bytes = lzf::unpack(input.take(packed)?, small, scratch)
                         .map_err(|why| Error::corrupt(start, why))?;
-                    return Ok(Piece { bytes: &bytes[..limit.min(small)], len: length });
+                    return Ok(Excerpt { bytes: &bytes[..limit.min(small)], len: length });
                 }
                 let mut unpacked = Unpacked::new(input, packed, length, Vec::new());
                 prefix(&mut unpacked, length, limit, scratch)?;
                 unpacked.finish()?;
-                Ok(Piece { bytes: scratch, len: length })
+                Ok(Excerpt { bytes: scratch, len: length })
             }
         }
     }
@@ -141,14 +141,14 @@ impl Form {
         fork: &'p mut Option<I::Fork>,
         limit: usize,
         store: &'p mut Vec<u8>,
-    ) -> Result<Piece<'p>, Error> {
+    ) -> Result<Excerpt<'p>, Error> {
         if let Form::Plain(length) = self {
             return lasting(input, fork, length, limit, store);
         }
         // Numbers and what was compressed are in the store already.
-        let piece = self.piece(input, limit, store)?;
-        let (shown, len) = (piece.bytes.len(), piece.len);
-        Ok(Piece { bytes: &store[..shown], len })
+        let excerpt = self.excerpt(input, limit, store)?;
+        let (shown, len) = (excerpt.bytes.len(), excerpt.len);
+        Ok(Excerpt { bytes: &store[..shown], len })
     }
 
     /// Lets `reader` read the string as a packed value.
@@ -214,13 +214,13 @@ pub(crate) fn plain<'p, I: Input>(
     length: u64,
     limit: usize,
     scratch: &'p mut Vec<u8>,
-) -> Result<Piece<'p>, Error> {
+) -> Result<Excerpt<'p>, Error> {
     if let Some(count) = input.fits(length) {
         let bytes = input.take(count)?;
-        return Ok(Piece { bytes: &bytes[..limit.min(count)], len: length });
+        return Ok(Excerpt { bytes: &bytes[..limit.min(count)], len: length });
     }
     prefix(input, length, limit, scratch)?;
-    Ok(Piece { bytes: scratch, len: length })
+    Ok(Excerpt { bytes: scratch, len: length })
 }
 
 /// The same as [`plain`], in a form that lasts while reading goes on.
@@ -231,13 +231,13 @@ pub(crate) fn lasting<'p, I: Input>(
     length: u64,
     limit: usize,
     store: &'p mut Vec<u8>,
-) -> Result<Piece<'p>, Error> {
+) -> Result<Excerpt<'p>, Error> {
     if let Some(fork) = fork {
         input.skip(length)?;
         return plain(fork, length, limit, store);
     }
     prefix(input, length, limit, store)?;
-    Ok(Piece { bytes: store, len: length })
+    Ok(Excerpt { bytes: store, len: length })
 }
 
 fn prefix<I: Input>(

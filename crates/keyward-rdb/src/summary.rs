@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::entry::Piece;
+use crate::entry::Excerpt;
 use crate::error::Error;
 use crate::version::{Family, Version};
 
@@ -69,7 +69,7 @@ impl Summary {
             && self.server.as_deref().is_some_and(|server| server.starts_with("7.0."))
     }
 
-    pub(crate) fn note(&mut self, name: Piece<'_>, value: Piece<'_>) {
+    pub(crate) fn note(&mut self, name: Excerpt<'_>, value: Excerpt<'_>) {
         /// Enough for a version or a number.
         const LONGEST: usize = 64;
         let Ok(text) = std::str::from_utf8(value.bytes) else { return };

@@ -2,7 +2,7 @@
 
 use keyward_fact::Encoding;
 
-use crate::entry::{Element, FieldTtls, Piece, StreamInfo, Visitor};
+use crate::entry::{Element, Excerpt, FieldTtls, StreamInfo, Visitor};
 use crate::error::Error;
 use crate::input::Input;
 use crate::memory::Memory;
@@ -90,10 +90,10 @@ impl<V: Visitor> Values<'_, '_, V> {
                 Encoding::Int
             }
             Form::Plain(1..=NUMBER) => {
-                let text = form.piece(input, usize::MAX, self.sight.value)?;
+                let text = form.excerpt(input, usize::MAX, self.sight.value)?;
                 if let Some(limit) = self.sight.limit {
                     let bytes = &text.bytes[..limit.min(text.bytes.len())];
-                    self.sight.visitor.element(&Element::Text(Piece { bytes, len: length }));
+                    self.sight.visitor.element(&Element::Text(Excerpt { bytes, len: length }));
                 }
                 if number::is_int(text.bytes) { Encoding::Int } else { Encoding::Embstr }
             }
@@ -126,13 +126,13 @@ impl<V: Visitor> Values<'_, '_, V> {
         &mut self,
         input: &mut I,
         form: Form,
-        element: fn(Piece<'_>) -> Element<'_>,
+        element: fn(Excerpt<'_>) -> Element<'_>,
     ) -> Result<(), Error> {
         match self.sight.limit {
             None => form.skip(input),
             Some(limit) => {
-                let piece = form.piece(input, limit, self.sight.value)?;
-                self.sight.visitor.element(&element(piece));
+                let excerpt = form.excerpt(input, limit, self.sight.value)?;
+                self.sight.visitor.element(&element(excerpt));
                 Ok(())
             }
         }
@@ -313,7 +313,7 @@ impl<V: Visitor> Values<'_, '_, V> {
                             1 => i64::from_le_bytes(bytes).to_string(),
                             _ => f64::from_le_bytes(bytes).to_string(),
                         };
-                        let item = Piece::up_to(limit, text.as_bytes());
+                        let item = Excerpt::up_to(limit, text.as_bytes());
                         self.sight.visitor.element(&Element::Item(item));
                     }
                 }
@@ -324,18 +324,18 @@ impl<V: Visitor> Values<'_, '_, V> {
     }
 }
 
-// As functions, the variants hold for pieces of any lifetime.
+// As functions, the variants hold for excerpts of any lifetime.
 
-fn text(piece: Piece<'_>) -> Element<'_> {
-    Element::Text(piece)
+fn text(excerpt: Excerpt<'_>) -> Element<'_> {
+    Element::Text(excerpt)
 }
 
-fn item(piece: Piece<'_>) -> Element<'_> {
-    Element::Item(piece)
+fn item(excerpt: Excerpt<'_>) -> Element<'_> {
+    Element::Item(excerpt)
 }
 
-fn member(piece: Piece<'_>) -> Element<'_> {
-    Element::Member(piece)
+fn member(excerpt: Excerpt<'_>) -> Element<'_> {
+    Element::Member(excerpt)
 }
 
 /// A TTL of Valkey; negative is none.

@@ -64,8 +64,8 @@ impl Visitor for Prefixes {
 
     fn element(&mut self, element: &Element<'_>) {
         self.0 += 1;
-        if let Element::Text(piece) | Element::Item(piece) = element {
-            assert!(piece.bytes.len() <= 100);
+        if let Element::Text(excerpt) | Element::Item(excerpt) = element {
+            assert!(excerpt.bytes.len() <= 100);
         }
     }
 }

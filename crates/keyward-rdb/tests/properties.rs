@@ -98,14 +98,16 @@ fn no_more_is_shown_than_was_asked_for() {
         }
 
         fn element(&mut self, element: &Element<'_>) {
-            let pieces = match *element {
+            let excerpts = match *element {
                 Element::Field { name, value, .. } => vec![name, value],
-                Element::Text(piece) | Element::Item(piece) | Element::Member(piece) => vec![piece],
+                Element::Text(excerpt) | Element::Item(excerpt) | Element::Member(excerpt) => {
+                    vec![excerpt]
+                }
                 Element::Scored { member, .. } => vec![member],
                 _ => Vec::new(),
             };
-            for piece in pieces {
-                assert_eq!(piece.bytes.len() as u64, piece.len.min(2), "{element:?}");
+            for excerpt in excerpts {
+                assert_eq!(excerpt.bytes.len() as u64, excerpt.len.min(2), "{element:?}");
                 self.0 += 1;
             }
         }
@@ -165,7 +167,7 @@ impl Visitor for Models {
 
     fn element(&mut self, element: &Element<'_>) {
         match (self.now.as_mut().unwrap(), *element) {
-            (Model::Text(text), Element::Text(piece)) => text.extend(piece.bytes),
+            (Model::Text(text), Element::Text(excerpt)) => text.extend(excerpt.bytes),
             (Model::List(items), Element::Item(item)) => items.push(item.bytes.to_vec()),
             (Model::Set(members), Element::Member(member)) => {
                 assert!(members.insert(member.bytes.to_vec()));

@@ -1,11 +1,11 @@
 //! What an event invalidates: `permission(folder_id = id, user_id = *)`.
 
 use crate::Diagnostic;
+use crate::decoder::Decoder;
 use crate::form::{Form, Id, Name, ParamName};
 #[cfg(feature = "tools")]
 use crate::json_schema::{Json, Schemas, json};
 use crate::model::{Binding, BindingSource, Invalidation};
-use crate::reading::Reading;
 use crate::syntax::{Item, Kind};
 use std::ops::Range;
 
@@ -15,16 +15,16 @@ impl Form for Invalidation {
             .to_owned()
     }
 
-    fn read(item: &Item, reading: &mut Reading<'_>) -> Option<Self> {
-        let Kind::String(text) = &item.kind else { return reading.mismatch(item) };
+    fn read(item: &Item, decoder: &mut Decoder<'_>) -> Option<Self> {
+        let Kind::String(text) = &item.kind else { return decoder.mismatch(item) };
         match parse(text) {
             Ok(call) => Some(call),
             Err(error) => {
-                let span = reading.inside(&item.span, error.range);
+                let span = decoder.inside(&item.span, error.range);
                 let span = if text.is_empty() { item.span.clone() } else { span };
                 let message = "this is not what an event can invalidate";
                 let diagnostic = Diagnostic::schema(message, span, error.problem);
-                reading.report(diagnostic.help(
+                decoder.report(diagnostic.help(
                     "write `definition`, `definition(param = source, other = *, word = 'x')` or `definition(*)`",
                 ))
             }

@@ -45,9 +45,9 @@ pub(crate) fn compile(
                 {
                     continue;
                 }
-                let place = place(keyspace, params, keys, &error);
+                let site = site(keyspace, params, keys, &error);
                 let help = error.help().or_else(|| nearest_target(&error, keys));
-                report(error.to_string(), help, place, errors);
+                report(error.to_string(), help, site, errors);
             }
             None
         }
@@ -88,9 +88,9 @@ fn check_the_rest(
         let unknown = matches!(error.kind, DefineErrorKind::UnknownTarget(_));
         let Some(DefinitionId(id)) = error.definition.filter(|_| !unknown) else { continue };
         let Some((params, span)) = places.get(id as usize) else { continue };
-        let place = error.hole.as_deref().and_then(|hole| declaration(params, hole));
-        let place = place.map_or_else(|| span.clone(), |param| param.param.span.clone());
-        report(error.to_string(), error.help(), Place { span: place, definition: None }, errors);
+        let declared = error.hole.as_deref().and_then(|hole| declaration(params, hole));
+        let span = declared.map_or_else(|| span.clone(), |param| param.param.span.clone());
+        report(error.to_string(), error.help(), Site { span, definition: None }, errors);
     }
 }
 
@@ -100,26 +100,26 @@ fn nearest_target(error: &DefineError, keys: &[Definition]) -> Option<String> {
     Some(format!("did you mean `{near}`?"))
 }
 
-struct Place {
+struct Site {
     span: Span,
     /// The definition it is about, and where its pattern stands
     definition: Option<(String, Span)>,
 }
 
 /// Where an error of the compiler was written: at a parameter's type, or at the pattern.
-fn place(
+fn site(
     keyspace: &Keyspace,
     params: &[ParamDeclaration],
     keys: &[Definition],
     error: &DefineError,
-) -> Place {
+) -> Site {
     let key = error.definition.and_then(|DefinitionId(id)| keys.get(id as usize));
     let Some(key) = key else {
         let declared = error.hole.as_deref().and_then(|hole| declaration(params, hole));
         let prefix = keyspace.prefix.as_ref().map(|prefix| &prefix.span);
         let span =
             declared.map(|param| &param.param.span).or(prefix).unwrap_or(&keyspace.name.span);
-        return Place { span: span.clone(), definition: None };
+        return Site { span: span.clone(), definition: None };
     };
     let about_type = !matches!(error.kind, DefineErrorKind::HoleTwice | DefineErrorKind::NameTwice);
     let declared = error.hole.as_deref().and_then(|hole| declaration(&key.params, hole));
@@ -127,11 +127,11 @@ fn place(
         Some(param) if about_type => param.param.span.clone(),
         _ => key.pattern.span.clone(),
     };
-    Place { span, definition: Some((key.name.value.clone(), key.pattern.span.clone())) }
+    Site { span, definition: Some((key.name.value.clone(), key.pattern.span.clone())) }
 }
 
-fn report(message: String, help: Option<String>, place: Place, errors: &mut Vec<Diagnostic>) {
-    let Place { span, definition } = place;
+fn report(message: String, help: Option<String>, site: Site, errors: &mut Vec<Diagnostic>) {
+    let Site { span, definition } = site;
     let known = |error: &Diagnostic| {
         error.message == message && error.labels.first().is_some_and(|label| label.span == span)
     };

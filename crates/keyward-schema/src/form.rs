@@ -1,9 +1,9 @@
 //! How a thing may be written: one declaration that reads it, describes it in messages, and
 //! describes it in the JSON Schema and the reference.
 
+use crate::decoder::Decoder;
 #[cfg(feature = "tools")]
 use crate::json_schema::{Json, Schemas, described, json};
-use crate::reading::Reading;
 use crate::span::Spanned;
 use crate::syntax::{Item, Kind};
 use std::marker::PhantomData;
@@ -14,7 +14,7 @@ pub(crate) trait Form: Sized {
     fn what() -> String;
 
     /// Reads it; `None` when something was reported.
-    fn read(item: &Item, reading: &mut Reading<'_>) -> Option<Self>;
+    fn read(item: &Item, decoder: &mut Decoder<'_>) -> Option<Self>;
 
     /// What to write instead of a value of the wrong kind, where it is plain what was meant.
     fn fix(_: &Item) -> Option<String> {
@@ -26,8 +26,8 @@ pub(crate) trait Form: Sized {
     fn schema(schemas: &mut Schemas) -> Json;
 
     /// Reads it and keeps its place.
-    fn spanned(item: &Item, reading: &mut Reading<'_>) -> Option<Spanned<Self>> {
-        Self::read(item, reading).map(|value| Spanned::new(value, item.span.clone()))
+    fn spanned(item: &Item, decoder: &mut Decoder<'_>) -> Option<Spanned<Self>> {
+        Self::read(item, decoder).map(|value| Spanned::new(value, item.span.clone()))
     }
 }
 
@@ -124,15 +124,15 @@ macro_rules! table {
             #[allow(unused_variables, reason = "a table may have no fields")]
             fn read(
                 item: &$crate::syntax::Item,
-                reading: &mut $crate::reading::Reading<'_>,
+                decoder: &mut $crate::decoder::Decoder<'_>,
             ) -> Option<Self> {
-                let table = reading.table::<Self>(item)?;
+                let table = decoder.table::<Self>(item)?;
                 let known: &[&str] = &[$( table!(@key $presence $field $($key)?) ),*];
                 if ![$( table!(@is_rest $presence) ),*].contains(&true) {
-                    reading.refuse_unknown(table, known);
+                    decoder.refuse_unknown(table, known);
                 }
                 $( let $field = table!(
-                    @read $presence $form, table, table!(@key $presence $field $($key)?), item, known, reading
+                    @read $presence $form, table, table!(@key $presence $field $($key)?), item, known, decoder
                 ); )*
                 Some($name { $( $field: table!(@unwrap $presence $field), )* })
             }
@@ -173,16 +173,16 @@ macro_rules! table {
     (@presence required) => { $crate::form::Presence::Required };
     (@presence optional) => { $crate::form::Presence::Optional };
     (@presence rest) => { $crate::form::Presence::Rest };
-    (@read required $form:ty, $table:ident, $key:expr, $item:ident, $known:ident, $reading:ident) => {
-        $reading.required::<$form>($table, $key, $known, &$item.span)
+    (@read required $form:ty, $table:ident, $key:expr, $item:ident, $known:ident, $decoder:ident) => {
+        $decoder.required::<$form>($table, $key, $known, &$item.span)
     };
-    (@read optional $form:ty, $table:ident, $key:expr, $item:ident, $known:ident, $reading:ident) => {
-        $reading.optional::<$form>($table, $key)
+    (@read optional $form:ty, $table:ident, $key:expr, $item:ident, $known:ident, $decoder:ident) => {
+        $decoder.optional::<$form>($table, $key)
     };
-    (@read rest $form:ty, $table:ident, $key:expr, $item:ident, $known:ident, $reading:ident) => {
+    (@read rest $form:ty, $table:ident, $key:expr, $item:ident, $known:ident, $decoder:ident) => {
         $crate::form::entries::<$form>(
             $table.iter().filter(|entry| !$known.contains(&entry.key.as_str())),
-            $reading,
+            $decoder,
         )
     };
     (@unwrap required $field:ident) => { $field? };
@@ -200,10 +200,10 @@ macro_rules! words {
 
             fn read(
                 item: &$crate::syntax::Item,
-                reading: &mut $crate::reading::Reading<'_>,
+                decoder: &mut $crate::decoder::Decoder<'_>,
             ) -> Option<Self> {
                 let words = $words;
-                $crate::form::one_of(item, &words, reading)
+                $crate::form::one_of(item, &words, decoder)
             }
 
             #[cfg(feature = "tools")]
@@ -242,14 +242,14 @@ fn is_plain(text: &str) -> bool {
 pub(crate) fn one_of<T: Form + Clone>(
     item: &Item,
     words: &[(&str, T)],
-    reading: &mut Reading<'_>,
+    decoder: &mut Decoder<'_>,
 ) -> Option<T> {
-    let Kind::String(text) = &item.kind else { return reading.mismatch(item) };
+    let Kind::String(text) = &item.kind else { return decoder.mismatch(item) };
     if let Some((_, value)) = words.iter().find(|(word, _)| word == text) {
         return Some(value.clone());
     }
     let known: Vec<&str> = words.iter().map(|(word, _)| *word).collect();
-    unknown_word(&item.span, text, &known, reading)
+    unknown_word(&item.span, text, &known, decoder)
 }
 
 /// Reports a word that is not among the known ones.
@@ -257,15 +257,15 @@ pub(crate) fn unknown_word<T>(
     span: &crate::span::Span,
     word: &str,
     known: &[&str],
-    reading: &mut Reading<'_>,
+    decoder: &mut Decoder<'_>,
 ) -> Option<T> {
-    let message = format!("{} cannot be `{word}`", reading.here());
+    let message = format!("{} cannot be `{word}`", decoder.here());
     let help = match keyward_pattern::nearest(word, known.iter().copied()) {
         Some(near) => format!("did you mean `{near}`?"),
         None => format!("use one of {}", quoted(known)),
     };
     let diagnostic = crate::Diagnostic::schema(message, span.clone(), "not one of the words");
-    reading.report(diagnostic.help(help))
+    decoder.report(diagnostic.help(help))
 }
 
 /// `a`, `b` or `c`, each in backticks.
@@ -280,12 +280,12 @@ pub(crate) fn quoted(words: &[&str]) -> String {
 /// Reads all entries of a table with the same form.
 pub(crate) fn entries<'i, T: Form>(
     table: impl Iterator<Item = &'i crate::syntax::Entry>,
-    reading: &mut Reading<'_>,
+    decoder: &mut Decoder<'_>,
 ) -> Vec<(Spanned<String>, Spanned<T>)> {
     table
         .filter_map(|entry| {
             let value =
-                reading.within(&entry.key.value, |reading| T::spanned(&entry.item, reading))?;
+                decoder.within(&entry.key.value, |decoder| T::spanned(&entry.item, decoder))?;
             Some((entry.key.clone(), value))
         })
         .collect()
@@ -358,14 +358,14 @@ impl<N: Name, T: Form> Form for Map<N, T> {
         "a table".to_owned()
     }
 
-    fn read(item: &Item, reading: &mut Reading<'_>) -> Option<Self> {
-        let table = reading.table::<Self>(item)?;
+    fn read(item: &Item, decoder: &mut Decoder<'_>) -> Option<Self> {
+        let table = decoder.table::<Self>(item)?;
         for entry in table.iter().filter(|entry| !N::is_valid(&entry.key)) {
-            let message = format!("`{}` cannot be a name in {}", *entry.key, reading.table_name());
-            reading.error::<()>(&entry.key.span, message, N::WHAT);
+            let message = format!("`{}` cannot be a name in {}", *entry.key, decoder.table_name());
+            decoder.error::<()>(&entry.key.span, message, N::WHAT);
         }
         // What stands under such a name is read as well: it may have errors of its own.
-        let entries = entries(table.iter(), reading);
+        let entries = entries(table.iter(), decoder);
         let read: std::collections::HashSet<&str> =
             entries.iter().map(|(name, _)| name.as_str()).collect();
         let broken = table
@@ -392,10 +392,10 @@ impl<T: Form> Form for Vec<Spanned<T>> {
         format!("an array, each entry {}", T::what())
     }
 
-    fn read(item: &Item, reading: &mut Reading<'_>) -> Option<Self> {
-        let Kind::Array(items) = &item.kind else { return reading.mismatch(item) };
+    fn read(item: &Item, decoder: &mut Decoder<'_>) -> Option<Self> {
+        let Kind::Array(items) = &item.kind else { return decoder.mismatch(item) };
         let read: Vec<_> =
-            items.iter().map(|item| reading.entry(|reading| T::spanned(item, reading))).collect();
+            items.iter().map(|item| decoder.entry(|decoder| T::spanned(item, decoder))).collect();
         read.into_iter().collect()
     }
 
@@ -421,14 +421,14 @@ impl<T: Form> Form for OneOrMany<T> {
         format!("{}, or an array of them", T::what())
     }
 
-    fn read(item: &Item, reading: &mut Reading<'_>) -> Option<Self> {
+    fn read(item: &Item, decoder: &mut Decoder<'_>) -> Option<Self> {
         match &item.kind {
             Kind::Array(items) if items.is_empty() => {
-                let message = format!("{} cannot be empty", reading.here());
-                reading.error(&item.span, message, "nothing is in it")
+                let message = format!("{} cannot be empty", decoder.here());
+                decoder.error(&item.span, message, "nothing is in it")
             }
-            Kind::Array(_) => Vec::read(item, reading).map(OneOrMany),
-            _ => T::spanned(item, reading).map(|one| OneOrMany(vec![one])),
+            Kind::Array(_) => Vec::read(item, decoder).map(OneOrMany),
+            _ => T::spanned(item, decoder).map(|one| OneOrMany(vec![one])),
         }
     }
 

@@ -1,11 +1,11 @@
 //! `[generate]`: what `keyward generate` writes, and where.
 
+use crate::decoder::Decoder;
 use crate::diagnostic::Diagnostic;
 use crate::form::{Form, table};
 #[cfg(feature = "tools")]
 use crate::json_schema::{Json, Schemas, json};
 use crate::model::{Definition, Generate, JavaTarget, Keyspace, RustTarget};
-use crate::reading::Reading;
 use crate::scalar::{Count, NonEmpty};
 use crate::span::{Span, Spanned};
 use crate::syntax::{Item, Kind};
@@ -91,14 +91,14 @@ macro_rules! path {
                 $what.to_owned()
             }
 
-            fn read(item: &Item, reading: &mut Reading<'_>) -> Option<Self> {
+            fn read(item: &Item, decoder: &mut Decoder<'_>) -> Option<Self> {
                 match &item.kind {
                     Kind::String(text) if $is(text) => Some($name(text.clone())),
                     Kind::String(_) => {
-                        let message = format!("{} must be {}", reading.here(), Self::what());
-                        reading.error(&item.span, message, "names and what joins them, nothing else")
+                        let message = format!("{} must be {}", decoder.here(), Self::what());
+                        decoder.error(&item.span, message, "names and what joins them, nothing else")
                     }
-                    _ => reading.mismatch(item),
+                    _ => decoder.mismatch(item),
                 }
             }
 

@@ -1,11 +1,11 @@
 //! `[layout]`: the shape that every pattern follows, and the words allowed in its slots.
 
 use crate::Diagnostic;
+use crate::decoder::{Decoder, inside};
 use crate::form::{AnyName, Form, Map, one_of, table};
 #[cfg(feature = "tools")]
 use crate::json_schema::{Json, Schemas, json};
 use crate::model::{Layout, Lifecycle, Meaning, Role, Slot, Words};
-use crate::reading::{Reading, inside};
 use crate::span::{Sources, Spanned};
 use crate::syntax::{Item, Kind};
 use keyward_fact::KeyType;
@@ -49,11 +49,11 @@ impl Form for SlotWords {
             .to_owned()
     }
 
-    fn read(item: &Item, reading: &mut Reading<'_>) -> Option<Self> {
+    fn read(item: &Item, decoder: &mut Decoder<'_>) -> Option<Self> {
         match &item.kind {
-            Kind::Array(_) => Vec::read(item, reading).map(SlotWords::Fixed),
-            Kind::Table(_) => WordsBy::read(item, reading).map(SlotWords::By),
-            _ => reading.mismatch(item),
+            Kind::Array(_) => Vec::read(item, decoder).map(SlotWords::Fixed),
+            Kind::Table(_) => WordsBy::read(item, decoder).map(SlotWords::By),
+            _ => decoder.mismatch(item),
         }
     }
 
@@ -139,8 +139,8 @@ impl Form for Meaning {
         "a type, a role or a lifecycle such as `\"list\"`, `\"lock\"` or `\"cache\"`".to_owned()
     }
 
-    fn read(item: &Item, reading: &mut Reading<'_>) -> Option<Self> {
-        one_of(item, &meanings(), reading)
+    fn read(item: &Item, decoder: &mut Decoder<'_>) -> Option<Self> {
+        one_of(item, &meanings(), decoder)
     }
 
     #[cfg(feature = "tools")]

@@ -47,6 +47,7 @@
 
 mod call;
 mod compile;
+mod decoder;
 mod definition;
 pub mod diagnostic;
 mod effect;
@@ -64,7 +65,6 @@ pub mod model;
 mod near;
 mod old_names;
 mod param;
-mod reading;
 #[cfg(feature = "tools")]
 pub mod reference;
 mod render;
@@ -94,6 +94,6 @@ pub use model::Schema;
 pub use near::{Neighbour, Neighbours, NothingNear, Parting};
 pub use old_names::OldNames;
 pub use render::{Style, concise, render};
-pub use span::{FileId, Source, Sources, Span, Spanned};
+pub use span::{FileId, SourceFile, Sources, Span, Spanned};
 #[cfg(feature = "tools")]
 pub use starter::starter;

@@ -1,11 +1,11 @@
 //! Files → schema: reads a `keyward.toml` and what it includes, and reports everything at once.
 
+use crate::decoder::Decoder;
 use crate::diagnostic::{Diagnostic, SCHEMA};
 use crate::file::{self, MAX_BYTES, Unreadable};
 use crate::form::{Form, Table};
 use crate::lower::{Document, lower};
 use crate::model::{Schema, Severity};
-use crate::reading::Reading;
 use crate::span::{FileId, Sources, Span};
 use crate::syntax::{self, Entry, Item, Kind};
 use crate::tables::{ROOT_ONLY, RootTable};
@@ -219,15 +219,15 @@ impl Loader {
         let mut documents = Vec::with_capacity(trees.len());
         for (index, tree) in trees.iter().enumerate() {
             let file = tree.root.span.file;
-            let mut reading = Reading::new(&sources, tree.recovered);
+            let mut decoder = Decoder::new(&sources, tree.recovered);
             if index > 0 {
-                refuse_root_only(&tree.root, &mut reading);
+                refuse_root_only(&tree.root, &mut decoder);
             } else if !tree.recovered {
-                require_head(&tree.root, &mut reading);
+                require_head(&tree.root, &mut decoder);
             }
-            let table = RootTable::read(&tree.root, &mut reading);
+            let table = RootTable::read(&tree.root, &mut decoder);
             let broken_lines = error_lines(&sources, &errors, file);
-            errors.extend(reading.diagnostics.into_iter().filter(|diagnostic| {
+            errors.extend(decoder.diagnostics.into_iter().filter(|diagnostic| {
                 let Some(Span { start, end, .. }) =
                     diagnostic.labels.first().map(|label| &label.span)
                 else {
@@ -306,7 +306,7 @@ fn includes(root: &Item) -> Vec<(String, Span)> {
 }
 
 /// The root file says its version and names the keyspace.
-fn require_head(root: &Item, reading: &mut Reading<'_>) {
+fn require_head(root: &Item, decoder: &mut Decoder<'_>) {
     let Kind::Table(entries) = &root.kind else { return };
     let head = [
         ("version", "the schema has no `version`", "begin the file with `version = 1`"),
@@ -332,18 +332,18 @@ fn require_head(root: &Item, reading: &mut Reading<'_>) {
         let diagnostic = Diagnostic::schema(message, root.span.clone(), "")
             .help("if another file includes this one, check that file")
             .help("else begin it with `version = 1` and `[keyspace]` with `name = \"…\"`");
-        reading.report::<()>(diagnostic);
+        decoder.report::<()>(diagnostic);
         return;
     }
     for (_, message, help) in head.into_iter().filter(|(key, ..)| is_missing(key)) {
-        reading.report::<()>(Diagnostic::schema(message, root.span.clone(), "").help(help));
+        decoder.report::<()>(Diagnostic::schema(message, root.span.clone(), "").help(help));
     }
 }
 
-fn refuse_root_only(root: &Item, reading: &mut Reading<'_>) {
+fn refuse_root_only(root: &Item, decoder: &mut Decoder<'_>) {
     let Kind::Table(entries) = &root.kind else { return };
     for entry in entries.iter().filter(|entry| ROOT_ONLY.contains(&entry.key.as_str())) {
         let message = format!("`[{}]` belongs in the root file", *entry.key);
-        reading.error::<()>(&entry.key.span, message, "this file is included by another");
+        decoder.error::<()>(&entry.key.span, message, "this file is included by another");
     }
 }

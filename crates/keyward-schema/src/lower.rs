@@ -433,7 +433,7 @@ pub(crate) fn template_params<'d>(
     template
         .holes()
         .map(|hole| {
-            let span = crate::reading::inside(sources, &template.span, hole.span.clone());
+            let span = crate::decoder::inside(sources, &template.span, hole.span.clone());
             let found = declared(&hole.name);
             match (&hole.ty, found) {
                 (None, Some(declared)) => declared.clone(),

@@ -1,11 +1,11 @@
 //! A parameter's type, as written in `[params]`, in a definition's own `params`, or for an event.
 
 use crate::Diagnostic;
+use crate::decoder::Decoder;
 use crate::form::{Form, OneOrMany, table, words};
 #[cfg(feature = "tools")]
 use crate::json_schema::{Json, Schemas, json};
 use crate::model::ParamDeclaration;
-use crate::reading::Reading;
 use crate::scalar::NonEmpty;
 use crate::span::{Span, Spanned};
 use crate::syntax::{Item, Kind};
@@ -63,28 +63,28 @@ impl Form for ParamForm {
         WHAT.to_owned()
     }
 
-    fn read(item: &Item, reading: &mut Reading<'_>) -> Option<Self> {
+    fn read(item: &Item, decoder: &mut Decoder<'_>) -> Option<Self> {
         let Kind::Table(entries) = &item.kind else {
-            let ty = SimpleType::read(item, reading)?;
+            let ty = SimpleType::read(item, decoder)?;
             let param = Param::from(ty.0);
             return Some(ParamForm { param, encode_span: None, doc: None, pii: true });
         };
-        let table = ParamTable::read(item, reading)?;
+        let table = ParamTable::read(item, decoder)?;
         let given: Vec<&Spanned<String>> = entries
             .iter()
             .map(|entry| &entry.key)
             .filter(|key| matches!(key.as_str(), "type" | "regex" | "any" | "key"))
             .collect();
         if let [first, second, ..] = given.as_slice() {
-            let message = format!("{} has two types", reading.here());
+            let message = format!("{} has two types", decoder.here());
             let diagnostic = Diagnostic::schema(message, second.span.clone(), "here")
                 .at(first.span.clone(), "and here");
-            return reading.report(diagnostic);
+            return decoder.report(diagnostic);
         }
         let ty = match table {
             ParamTable { ty: Some(ty), .. } => ty.value.0,
             ParamTable { regex: Some(regex), .. } => Type::Regex(regex.value.0),
-            ParamTable { any: Some(any), .. } => union(any, reading)?,
+            ParamTable { any: Some(any), .. } => union(any, decoder)?,
             ParamTable { key: Some(key), .. } => {
                 Type::Key(key.value.0.into_iter().map(|name| name.value.0).collect())
             }
@@ -124,10 +124,10 @@ impl Form for ParamForm {
     }
 }
 
-fn union(types: Spanned<Vec<Spanned<InnerType>>>, reading: &mut Reading<'_>) -> Option<Type> {
+fn union(types: Spanned<Vec<Spanned<InnerType>>>, decoder: &mut Decoder<'_>) -> Option<Type> {
     if types.value.len() < 2 {
         let message = "`any` needs at least two types";
-        return reading.error(&types.span, message, "a union of fewer is no union");
+        return decoder.error(&types.span, message, "a union of fewer is no union");
     }
     Some(Type::Any(types.value.into_iter().map(|ty| ty.value.0).collect()))
 }
@@ -141,7 +141,7 @@ impl Form for SimpleType {
         WHAT.to_owned()
     }
 
-    fn read(item: &Item, reading: &mut Reading<'_>) -> Option<Self> {
+    fn read(item: &Item, decoder: &mut Decoder<'_>) -> Option<Self> {
         match &item.kind {
             Kind::String(name) => match Type::named(name) {
                 Ok(ty) => Some(SimpleType(ty)),
@@ -149,13 +149,13 @@ impl Form for SimpleType {
                     let mut diagnostic =
                         Diagnostic::schema(error.to_string(), item.span.clone(), "unknown type");
                     diagnostic.help.extend(error.help());
-                    reading.report(diagnostic)
+                    decoder.report(diagnostic)
                 }
             },
             Kind::Array(items) => {
-                enum_words(items, item, reading).map(|words| SimpleType(Type::Enum(words)))
+                enum_words(items, item, decoder).map(|words| SimpleType(Type::Enum(words)))
             }
-            _ => reading.mismatch(item),
+            _ => decoder.mismatch(item),
         }
     }
 
@@ -188,12 +188,12 @@ impl Form for InnerType {
         WHAT.to_owned()
     }
 
-    fn read(item: &Item, reading: &mut Reading<'_>) -> Option<Self> {
+    fn read(item: &Item, decoder: &mut Decoder<'_>) -> Option<Self> {
         if matches!(item.kind, Kind::Table(_)) {
-            let table = RegexTable::read(item, reading)?;
+            let table = RegexTable::read(item, decoder)?;
             return Some(InnerType(Type::Regex(table.regex.value.0)));
         }
-        SimpleType::read(item, reading).map(|ty| InnerType(ty.0))
+        SimpleType::read(item, decoder).map(|ty| InnerType(ty.0))
     }
 
     #[cfg(feature = "tools")]
@@ -216,8 +216,8 @@ impl Form for Encode {
         "a table of characters and their spelling such as `{ \"/\" = \"_\" }`".to_owned()
     }
 
-    fn read(item: &Item, reading: &mut Reading<'_>) -> Option<Self> {
-        let table = reading.table::<Self>(item)?;
+    fn read(item: &Item, decoder: &mut Decoder<'_>) -> Option<Self> {
+        let table = decoder.table::<Self>(item)?;
         let mut encode = Vec::with_capacity(table.len());
         for entry in table {
             let mut chars = entry.key.chars();
@@ -226,16 +226,16 @@ impl Form for Encode {
                 _ => {
                     let message = "`encode` spells single ASCII characters";
                     let label = format!("`{}` is not one", *entry.key);
-                    return reading.error(&entry.key.span, message, label);
+                    return decoder.error(&entry.key.span, message, label);
                 }
             };
             let spelling =
-                reading.within(&entry.key, |reading| String::read(&entry.item, reading))?;
+                decoder.within(&entry.key, |decoder| String::read(&entry.item, decoder))?;
             let graphic = spelling.bytes().all(|byte| byte.is_ascii_graphic());
             if spelling.is_empty() || spelling.len() > MAX_SPELLING || !graphic {
                 let message = format!("`{char}` cannot be spelled like this");
                 let label = format!("1 to {MAX_SPELLING} visible ASCII characters");
-                return reading.error(&entry.item.span, message, label);
+                return decoder.error(&entry.item.span, message, label);
             }
             encode.push((char, spelling));
         }

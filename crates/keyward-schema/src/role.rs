@@ -1,13 +1,13 @@
 //! What a definition is for beyond storage: the roles' tables, and the one that a definition has.
 
 use crate::Diagnostic;
+use crate::decoder::Decoder;
 use crate::form::{Form, table};
 #[cfg(feature = "tools")]
 use crate::json_schema::{Json, Schemas, json};
 use crate::model::{
     Algorithm, Counter, Index, Limit, Lock, OnOutage, Queue, Quota, RateLimit, Role, SessionRole,
 };
-use crate::reading::Reading;
 use crate::scalar::{Count, NonEmpty};
 use crate::span::Spanned;
 use crate::syntax::{Item, Kind};
@@ -176,11 +176,11 @@ impl Form for Limit {
         "a whole number from 1, or `\"caller\"`".to_owned()
     }
 
-    fn read(item: &Item, reading: &mut Reading<'_>) -> Option<Self> {
+    fn read(item: &Item, decoder: &mut Decoder<'_>) -> Option<Self> {
         match &item.kind {
             Kind::String(text) if text == "caller" => Some(Limit::Caller),
-            Kind::Integer(_) => Count::read(item, reading).map(|limit| Limit::Fixed(limit.0)),
-            _ => reading.mismatch(item),
+            Kind::Integer(_) => Count::read(item, decoder).map(|limit| Limit::Fixed(limit.0)),
+            _ => decoder.mismatch(item),
         }
     }
 

@@ -1,6 +1,7 @@
 //! Single values: text, numbers, durations, sizes, shares, days, patterns, and words.
 
 use crate::Diagnostic;
+use crate::decoder::Decoder;
 use crate::form::{Form, words};
 #[cfg(feature = "tools")]
 use crate::json_schema::{Json, Schemas, json};
@@ -8,7 +9,6 @@ use crate::model::{
     Algorithm, Case, Date, Invalidate, Keep, Lifecycle, OnFull, OnOutage, OnWrite, Phase, Policy,
     RuleSet, Severity,
 };
-use crate::reading::Reading;
 use crate::spelling;
 use crate::syntax::{Item, Kind};
 use keyward_fact::{Duration, Size};
@@ -25,10 +25,10 @@ impl Form for String {
         "a string".to_owned()
     }
 
-    fn read(item: &Item, reading: &mut Reading<'_>) -> Option<Self> {
+    fn read(item: &Item, decoder: &mut Decoder<'_>) -> Option<Self> {
         match &item.kind {
             Kind::String(text) => Some(text.clone()),
-            _ => reading.mismatch(item),
+            _ => decoder.mismatch(item),
         }
     }
 
@@ -55,14 +55,14 @@ impl Form for NonEmpty {
         "a string that is not empty".to_owned()
     }
 
-    fn read(item: &Item, reading: &mut Reading<'_>) -> Option<Self> {
+    fn read(item: &Item, decoder: &mut Decoder<'_>) -> Option<Self> {
         match &item.kind {
             Kind::String(text) if !text.trim().is_empty() => Some(NonEmpty(text.clone())),
             Kind::String(_) => {
-                let message = format!("{} cannot be empty", reading.here());
-                reading.error(&item.span, message, "say something here")
+                let message = format!("{} cannot be empty", decoder.here());
+                decoder.error(&item.span, message, "say something here")
             }
-            _ => reading.mismatch(item),
+            _ => decoder.mismatch(item),
         }
     }
 
@@ -81,10 +81,10 @@ impl Form for bool {
         "`true` or `false`".to_owned()
     }
 
-    fn read(item: &Item, reading: &mut Reading<'_>) -> Option<Self> {
+    fn read(item: &Item, decoder: &mut Decoder<'_>) -> Option<Self> {
         match item.kind {
             Kind::Boolean(value) => Some(value),
-            _ => reading.mismatch(item),
+            _ => decoder.mismatch(item),
         }
     }
 
@@ -124,13 +124,13 @@ impl<const MIN: u64, const MAX: u64> Form for Integer<MIN, MAX> {
         }
     }
 
-    fn read(item: &Item, reading: &mut Reading<'_>) -> Option<Self> {
-        let Kind::Integer(number) = item.kind else { return reading.mismatch(item) };
+    fn read(item: &Item, decoder: &mut Decoder<'_>) -> Option<Self> {
+        let Kind::Integer(number) = item.kind else { return decoder.mismatch(item) };
         match number.and_then(|number| u64::try_from(number).ok()) {
             Some(number) if (MIN..=MAX).contains(&number) => Some(Integer(number)),
             _ => {
-                let message = format!("{} must be {}", reading.here(), Self::what());
-                reading.error(&item.span, message, "outside that range")
+                let message = format!("{} must be {}", decoder.here(), Self::what());
+                decoder.error(&item.span, message, "outside that range")
             }
         }
     }
@@ -156,9 +156,9 @@ impl Form for Duration {
         "a duration such as `\"1h30m\"`".to_owned()
     }
 
-    fn read(item: &Item, reading: &mut Reading<'_>) -> Option<Self> {
-        let Kind::String(text) = &item.kind else { return reading.mismatch(item) };
-        duration(text, 0, item, spelling::duration(text), reading)
+    fn read(item: &Item, decoder: &mut Decoder<'_>) -> Option<Self> {
+        let Kind::String(text) = &item.kind else { return decoder.mismatch(item) };
+        duration(text, 0, item, spelling::duration(text), decoder)
     }
 
     fn fix(item: &Item) -> Option<String> {
@@ -181,11 +181,11 @@ pub(crate) fn duration(
     offset: usize,
     item: &Item,
     meant: Option<String>,
-    reading: &mut Reading<'_>,
+    decoder: &mut Decoder<'_>,
 ) -> Option<Duration> {
     const WRITTEN: &str =
         "durations are written `500ms`, `60s`, `5m`, `24h`, `7d`, `2w` or `1h30m`";
-    let here = reading.here();
+    let here = decoder.here();
     let (message, help) = match text.parse::<Duration>() {
         Ok(duration) if duration.is_zero() => {
             (format!("{here} cannot be `{text}`: it is no time at all"), None)
@@ -205,11 +205,11 @@ pub(crate) fn duration(
             (format!("{here} cannot be read: {problem}"), Some(WRITTEN.to_owned()))
         }
     };
-    let span = reading.inside(&item.span, offset..offset + text.len());
+    let span = decoder.inside(&item.span, offset..offset + text.len());
     let span = if text.is_empty() { item.span.clone() } else { span };
     let mut diagnostic = Diagnostic::schema(message, span, "");
     diagnostic.help.extend(meant.map(|meant| format!("write `\"{meant}\"`")).or(help));
-    reading.report(diagnostic)
+    decoder.report(diagnostic)
 }
 
 impl Form for Size {
@@ -217,7 +217,7 @@ impl Form for Size {
         "a size such as `\"64kb\"`".to_owned()
     }
 
-    fn read(item: &Item, reading: &mut Reading<'_>) -> Option<Self> {
+    fn read(item: &Item, decoder: &mut Decoder<'_>) -> Option<Self> {
         let size = match &item.kind {
             Kind::String(text) => text.parse().map_err(|error: keyward_fact::SizeError| {
                 if text.contains(char::is_whitespace) {
@@ -229,12 +229,12 @@ impl Form for Size {
             Kind::Integer(Some(bytes)) => u64::try_from(*bytes)
                 .map(Size::from_bytes)
                 .map_err(|_| "a size cannot be negative".to_owned()),
-            _ => return reading.mismatch(item),
+            _ => return decoder.mismatch(item),
         };
         match size {
             Ok(size) => Some(size),
             Err(problem) => {
-                let message = format!("{} cannot be read: {problem}", reading.here());
+                let message = format!("{} cannot be read: {problem}", decoder.here());
                 let meant = match &item.kind {
                     Kind::String(text) => spelling::size(text),
                     _ => None,
@@ -246,7 +246,7 @@ impl Form for Size {
                     },
                     |meant| format!("write `\"{meant}\"`"),
                 );
-                reading.report(Diagnostic::schema(message, item.span.clone(), "").help(help))
+                decoder.report(Diagnostic::schema(message, item.span.clone(), "").help(help))
             }
         }
     }
@@ -269,14 +269,14 @@ impl Form for Percent {
         "a share such as `\"80%\"`".to_owned()
     }
 
-    fn read(item: &Item, reading: &mut Reading<'_>) -> Option<Self> {
-        let Kind::String(text) = &item.kind else { return reading.mismatch(item) };
+    fn read(item: &Item, decoder: &mut Decoder<'_>) -> Option<Self> {
+        let Kind::String(text) = &item.kind else { return decoder.mismatch(item) };
         match share(text) {
             Some(share) if share > 0.0 && share <= 100.0 => Some(Percent(share)),
             _ => {
                 let message =
-                    format!("{} must be {}, above 0%, up to 100%", reading.here(), Self::what());
-                reading.error(&item.span, message, "not such a share")
+                    format!("{} must be {}, above 0%, up to 100%", decoder.here(), Self::what());
+                decoder.error(&item.span, message, "not such a share")
             }
         }
     }
@@ -311,16 +311,16 @@ impl Form for Jitter {
         "a share such as `\"10%\"`, above 0% and below 100%".to_owned()
     }
 
-    fn read(item: &Item, reading: &mut Reading<'_>) -> Option<Self> {
-        let Kind::String(text) = &item.kind else { return reading.mismatch(item) };
+    fn read(item: &Item, decoder: &mut Decoder<'_>) -> Option<Self> {
+        let Kind::String(text) = &item.kind else { return decoder.mismatch(item) };
         let label = match share(text) {
             Some(share) if share > 0.0 && share < 100.0 => return Some(Jitter(share)),
             Some(share) if share >= 100.0 => "nothing would be left of the TTL",
             Some(_) => "leave it out instead",
             None => "not such a share",
         };
-        let message = format!("{} must be {}", reading.here(), Self::what());
-        reading.error(&item.span, message, label)
+        let message = format!("{} must be {}", decoder.here(), Self::what());
+        decoder.error(&item.span, message, label)
     }
 
     fn fix(item: &Item) -> Option<String> {
@@ -338,14 +338,14 @@ impl Form for Date {
         "a date such as `2026-12-31`, without quotes".to_owned()
     }
 
-    fn read(item: &Item, reading: &mut Reading<'_>) -> Option<Self> {
+    fn read(item: &Item, decoder: &mut Decoder<'_>) -> Option<Self> {
         match item.kind {
             Kind::Datetime(Some(date)) => Some(date),
             Kind::Datetime(None) => {
-                let message = format!("{} must be {}", reading.here(), Self::what());
-                reading.error(&item.span, message, "a day only, without a time")
+                let message = format!("{} must be {}", decoder.here(), Self::what());
+                decoder.error(&item.span, message, "a day only, without a time")
             }
-            _ => reading.mismatch(item),
+            _ => decoder.mismatch(item),
         }
     }
 
@@ -369,17 +369,17 @@ impl Form for Template {
         "a pattern such as `\"user:{user_id}\"`".to_owned()
     }
 
-    fn read(item: &Item, reading: &mut Reading<'_>) -> Option<Self> {
-        let Kind::String(text) = &item.kind else { return reading.mismatch(item) };
+    fn read(item: &Item, decoder: &mut Decoder<'_>) -> Option<Self> {
+        let Kind::String(text) = &item.kind else { return decoder.mismatch(item) };
         match Template::parse(text) {
             Ok(template) => Some(template),
             Err(error) => {
-                let span = reading.inside(&item.span, error.span.clone());
+                let span = decoder.inside(&item.span, error.span.clone());
                 let span = if text.is_empty() { item.span.clone() } else { span };
-                let message = format!("{} cannot be read: {error}", reading.here());
+                let message = format!("{} cannot be read: {error}", decoder.here());
                 let mut diagnostic = Diagnostic::schema(message, span, "");
                 diagnostic.help.extend(error.help());
-                reading.report(diagnostic)
+                decoder.report(diagnostic)
             }
         }
     }
@@ -399,14 +399,14 @@ impl Form for Separator {
         "one ASCII punctuation character such as `\":\"`".to_owned()
     }
 
-    fn read(item: &Item, reading: &mut Reading<'_>) -> Option<Self> {
-        let Kind::String(text) = &item.kind else { return reading.mismatch(item) };
+    fn read(item: &Item, decoder: &mut Decoder<'_>) -> Option<Self> {
+        let Kind::String(text) = &item.kind else { return decoder.mismatch(item) };
         let mut chars = text.chars();
         match (chars.next(), chars.next()) {
             (Some(char), None) if char.is_ascii_punctuation() => Some(Separator(char)),
             _ => {
-                let message = format!("{} must be {}", reading.here(), Self::what());
-                reading.error(&item.span, message, "not one such character")
+                let message = format!("{} must be {}", decoder.here(), Self::what());
+                decoder.error(&item.span, message, "not one such character")
             }
         }
     }

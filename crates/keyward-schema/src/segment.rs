@@ -7,11 +7,11 @@ use std::fmt::Write as _;
 /// What stands between two separators of a pattern.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Segment<'a> {
-    pieces: Vec<Piece<'a>>,
+    chunks: Vec<Chunk<'a>>,
 }
 
 #[derive(Debug, Clone)]
-enum Piece<'a> {
+enum Chunk<'a> {
     Text(String),
     Hole(&'a Hole, &'a Param),
 }
@@ -39,14 +39,14 @@ pub(crate) fn segments<'a>(
 impl<'a> Segment<'a> {
     fn push(&mut self, content: Content<'a>, params: &'a [(String, Param)]) {
         let hole = match content {
-            Content::Text(text) => return self.pieces.push(Piece::Text(text)),
+            Content::Text(text) => return self.chunks.push(Chunk::Text(text)),
             Content::Hole(hole) => hole,
         };
         if let Some((_, param)) = params.iter().find(|(name, _)| *name == hole.name) {
-            let tag = |text: &str| hole.tag.then(|| Piece::Text(text.to_owned()));
-            self.pieces.extend(tag("{"));
-            self.pieces.push(Piece::Hole(hole, param));
-            self.pieces.extend(tag("}"));
+            let tag = |text: &str| hole.tag.then(|| Chunk::Text(text.to_owned()));
+            self.chunks.extend(tag("{"));
+            self.chunks.push(Chunk::Hole(hole, param));
+            self.chunks.extend(tag("}"));
         }
     }
 }
@@ -54,41 +54,41 @@ impl<'a> Segment<'a> {
 impl Segment<'_> {
     /// Its text, if it has no parameter.
     pub(crate) fn literal(&self) -> Option<String> {
-        self.pieces
+        self.chunks
             .iter()
-            .map(|piece| match piece {
-                Piece::Text(text) => Some(text.as_str()),
-                Piece::Hole(..) => None,
+            .map(|chunk| match chunk {
+                Chunk::Text(text) => Some(text.as_str()),
+                Chunk::Hole(..) => None,
             })
             .collect()
     }
 
     /// Whether it takes the rest of the key: whatever follows is its own.
     pub(crate) fn takes_rest(&self) -> bool {
-        let takes_rest = |piece: &Piece<'_>| match piece {
-            Piece::Text(_) => false,
-            Piece::Hole(hole, param) => hole.rest || matches!(param.ty, Type::Key(_)),
+        let takes_rest = |chunk: &Chunk<'_>| match chunk {
+            Chunk::Text(_) => false,
+            Chunk::Hole(hole, param) => hole.rest || matches!(param.ty, Type::Key(_)),
         };
-        self.pieces.iter().any(takes_rest)
+        self.chunks.iter().any(takes_rest)
     }
 
     /// As it is written in a pattern.
     pub(crate) fn pattern(&self) -> String {
-        let pieces = self.pieces.iter().map(|piece| match piece {
-            Piece::Text(text) => text.clone(),
-            Piece::Hole(hole, _) => format!("{{{}}}", hole.name),
+        let chunks = self.chunks.iter().map(|chunk| match chunk {
+            Chunk::Text(text) => text.clone(),
+            Chunk::Hole(hole, _) => format!("{{{}}}", hole.name),
         });
-        pieces.collect()
+        chunks.collect()
     }
 
     /// Its text with the parameters numbered, and their declarations: all that matters to a key.
     fn shape(&self) -> (String, Vec<Param>) {
         let mut text = String::new();
         let mut params = Vec::new();
-        for piece in &self.pieces {
-            match piece {
-                Piece::Text(word) => text.push_str(&word.replace('{', "{{").replace('}', "}}")),
-                Piece::Hole(hole, param) => {
+        for chunk in &self.chunks {
+            match chunk {
+                Chunk::Text(word) => text.push_str(&word.replace('{', "{{").replace('}', "}}")),
+                Chunk::Hole(hole, param) => {
                     let rest = if hole.rest { "..." } else { "" };
                     let _ = write!(text, "{{p{}{rest}}}", params.len());
                     params.push((*param).clone());
@@ -114,12 +114,12 @@ impl Segment<'_> {
 
     /// The bytes with the braces of the hash tag, where it has one and they lack them.
     pub(crate) fn with_tag(&self, bytes: &[u8]) -> Option<String> {
-        let is_tag = |piece: &Piece<'_>| matches!(piece, Piece::Hole(hole, _) if hole.tag);
-        let at = self.pieces.iter().position(is_tag)?;
-        let text = |pieces: &[Piece<'_>]| Segment { pieces: pieces.to_vec() }.literal();
+        let is_tag = |chunk: &Chunk<'_>| matches!(chunk, Chunk::Hole(hole, _) if hole.tag);
+        let at = self.chunks.iter().position(is_tag)?;
+        let text = |chunks: &[Chunk<'_>]| Segment { chunks: chunks.to_vec() }.literal();
         // Beside the parameter stand the braces.
-        let before = text(self.pieces.get(..at.checked_sub(1)?)?)?;
-        let after = text(self.pieces.get(at + 2..)?)?;
+        let before = text(self.chunks.get(..at.checked_sub(1)?)?)?;
+        let after = text(self.chunks.get(at + 2..)?)?;
         let value = str::from_utf8(bytes).ok()?.strip_prefix(&*before)?.strip_suffix(&*after)?;
         Some(format!("{before}{{{value}}}{after}"))
     }
@@ -139,11 +139,11 @@ impl Segment<'_> {
 
     /// The only parameter, and what stands before and after it.
     fn single(&self) -> Option<(&str, &Hole, &Param, &str)> {
-        match self.pieces.as_slice() {
-            [Piece::Hole(hole, param)] => Some(("", hole, param, "")),
-            [Piece::Text(before), Piece::Hole(hole, param)] => Some((before, hole, param, "")),
-            [Piece::Hole(hole, param), Piece::Text(after)] => Some(("", hole, param, after)),
-            [Piece::Text(before), Piece::Hole(hole, param), Piece::Text(after)] => {
+        match self.chunks.as_slice() {
+            [Chunk::Hole(hole, param)] => Some(("", hole, param, "")),
+            [Chunk::Text(before), Chunk::Hole(hole, param)] => Some((before, hole, param, "")),
+            [Chunk::Hole(hole, param), Chunk::Text(after)] => Some(("", hole, param, after)),
+            [Chunk::Text(before), Chunk::Hole(hole, param), Chunk::Text(after)] => {
                 Some((before, hole, param, after))
             }
             _ => None,

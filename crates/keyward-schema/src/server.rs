@@ -1,11 +1,11 @@
 //! `[server]`: what the server must be set to.
 
 use crate::Diagnostic;
+use crate::decoder::Decoder;
 use crate::form::{Form, table, unknown_word};
 #[cfg(feature = "tools")]
 use crate::json_schema::{Json, Schemas, json};
 use crate::model::{Policy, Server};
-use crate::reading::Reading;
 use crate::settings;
 use crate::span::Spanned;
 use crate::syntax::{Item, Kind};
@@ -38,14 +38,14 @@ impl Form for Save {
             .to_owned()
     }
 
-    fn read(item: &Item, reading: &mut Reading<'_>) -> Option<Self> {
+    fn read(item: &Item, decoder: &mut Decoder<'_>) -> Option<Self> {
         let text = match &item.kind {
             Kind::String(text) => text.clone(),
             Kind::Array(_) => {
-                let points: Vec<Spanned<String>> = Vec::read(item, reading)?;
+                let points: Vec<Spanned<String>> = Vec::read(item, decoder)?;
                 points.into_iter().map(|point| point.value).collect::<Vec<_>>().join(" ")
             }
-            _ => return reading.mismatch(item),
+            _ => return decoder.mismatch(item),
         };
         let numbers: Vec<&str> = text.split_ascii_whitespace().collect();
         let all_numbers =
@@ -53,8 +53,8 @@ impl Form for Save {
         if all_numbers && numbers.len().is_multiple_of(2) {
             return Some(Save(numbers.join(" ")));
         }
-        let message = format!("{} must be {}", reading.here(), Self::what());
-        reading.error(&item.span, message, "not pairs of seconds and changes")
+        let message = format!("{} must be {}", decoder.here(), Self::what());
+        decoder.error(&item.span, message, "not pairs of seconds and changes")
     }
 
     #[cfg(feature = "tools")]
@@ -73,15 +73,15 @@ impl Form for YesNo {
         "`true`, `false`, `\"yes\"` or `\"no\"`".to_owned()
     }
 
-    fn read(item: &Item, reading: &mut Reading<'_>) -> Option<Self> {
+    fn read(item: &Item, decoder: &mut Decoder<'_>) -> Option<Self> {
         match &item.kind {
             Kind::Boolean(value) => Some(YesNo(*value)),
             Kind::String(text) => match text.as_str() {
                 "yes" => Some(YesNo(true)),
                 "no" => Some(YesNo(false)),
-                other => unknown_word(&item.span, other, &["yes", "no"], reading),
+                other => unknown_word(&item.span, other, &["yes", "no"], decoder),
             },
-            _ => reading.mismatch(item),
+            _ => decoder.mismatch(item),
         }
     }
 
@@ -100,12 +100,12 @@ impl Form for Setting {
         "a string, a whole number, `true` or `false`".to_owned()
     }
 
-    fn read(item: &Item, reading: &mut Reading<'_>) -> Option<Self> {
+    fn read(item: &Item, decoder: &mut Decoder<'_>) -> Option<Self> {
         let text = match &item.kind {
             Kind::String(text) => text.clone(),
             Kind::Integer(Some(number)) => number.to_string(),
             Kind::Boolean(value) => if *value { "yes" } else { "no" }.to_owned(),
-            _ => return reading.mismatch(item),
+            _ => return decoder.mismatch(item),
         };
         Some(Setting(text))
     }

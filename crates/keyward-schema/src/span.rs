@@ -54,12 +54,12 @@ impl<T> Deref for Spanned<T> {
 /// The files a schema was read from; the first is the one that was asked for.
 #[derive(Debug, Clone, Default)]
 pub struct Sources {
-    files: Vec<Source>,
+    files: Vec<SourceFile>,
 }
 
 /// One file of a schema.
 #[derive(Debug, Clone)]
-pub struct Source {
+pub struct SourceFile {
     /// Where it was found, as it is shown to people
     pub path: PathBuf,
     /// What it says
@@ -68,7 +68,7 @@ pub struct Source {
     lines: Vec<usize>,
 }
 
-impl Source {
+impl SourceFile {
     /// The line that holds a byte, from 0.
     pub fn line_of(&self, offset: usize) -> usize {
         self.lines.partition_point(|start| *start <= offset).saturating_sub(1)
@@ -87,7 +87,7 @@ impl Sources {
     pub fn add(&mut self, path: PathBuf, text: String) -> FileId {
         let ends = text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n');
         let lines = std::iter::once(0).chain(ends.map(|(at, _)| at + 1)).collect();
-        self.files.push(Source { path, text, lines });
+        self.files.push(SourceFile { path, text, lines });
         FileId(u32::try_from(self.files.len() - 1).unwrap_or(u32::MAX))
     }
 
@@ -95,12 +95,12 @@ impl Sources {
     ///
     /// # Panics
     /// If the id comes from other sources.
-    pub fn get(&self, file: FileId) -> &Source {
+    pub fn get(&self, file: FileId) -> &SourceFile {
         &self.files[file.0 as usize]
     }
 
     /// All files, in the order they were read.
-    pub fn iter(&self) -> impl Iterator<Item = (FileId, &Source)> {
+    pub fn iter(&self) -> impl Iterator<Item = (FileId, &SourceFile)> {
         (0..).map(FileId).zip(&self.files)
     }
 

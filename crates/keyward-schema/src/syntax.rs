@@ -3,7 +3,7 @@
 
 use crate::diagnostic::Diagnostic;
 use crate::model::Date;
-use crate::span::{FileId, Source, Span, Spanned};
+use crate::span::{FileId, SourceFile, Span, Spanned};
 use std::collections::HashSet;
 use toml::de::{DeTable, DeValue};
 
@@ -55,7 +55,7 @@ const SHOWN_ERRORS: usize = 50;
 const RECOVER_UP_TO: usize = 1024 * 1024;
 
 /// Reads a document. With errors, the tree is what could be recovered.
-pub(crate) fn parse(file: FileId, source: &Source) -> (Item, Vec<Diagnostic>) {
+pub(crate) fn parse(file: FileId, source: &SourceFile) -> (Item, Vec<Diagnostic>) {
     let text = source.text.as_str();
     let (table, errors) = if text.len() <= RECOVER_UP_TO {
         let (table, errors) = DeTable::parse_recoverable(text);

@@ -1,5 +1,6 @@
 //! The tables of a schema. Each is declared once: fields, forms and the words of the reference.
 
+use crate::decoder::Decoder;
 use crate::form::{AnyName, Form, Id, Map, OneOrMany, ParamName, table};
 use crate::generate::GenerateTable;
 #[cfg(feature = "tools")]
@@ -10,7 +11,6 @@ use crate::model::{
     Severity, Value,
 };
 use crate::param::ParamForm;
-use crate::reading::Reading;
 use crate::role::{
     CounterTable, FlagTable, IndexTable, LockTable, QueueTable, QuotaTable, RankingTable,
     RateLimitTable, SessionTable,
@@ -77,15 +77,15 @@ impl Form for Version {
         "`1`".to_owned()
     }
 
-    fn read(item: &Item, reading: &mut Reading<'_>) -> Option<Self> {
+    fn read(item: &Item, decoder: &mut Decoder<'_>) -> Option<Self> {
         match item.kind {
             Kind::Integer(Some(1)) => Some(Version),
-            Kind::Integer(_) => reading.error(
+            Kind::Integer(_) => decoder.error(
                 &item.span,
                 "this version of the schema language is not known",
                 "this Keyward reads version 1",
             ),
-            _ => reading.mismatch(item),
+            _ => decoder.mismatch(item),
         }
     }
 
@@ -181,11 +181,11 @@ impl Form for RuleForm {
         "`\"error\"`, `\"warn\"`, `\"off\"`, or a table".to_owned()
     }
 
-    fn read(item: &Item, reading: &mut Reading<'_>) -> Option<Self> {
+    fn read(item: &Item, decoder: &mut Decoder<'_>) -> Option<Self> {
         match &item.kind {
-            Kind::String(_) => Severity::read(item, reading).map(RuleForm::Severity),
-            Kind::Table(_) => RuleTable::read(item, reading).map(RuleForm::Table),
-            _ => reading.mismatch(item),
+            Kind::String(_) => Severity::read(item, decoder).map(RuleForm::Severity),
+            Kind::Table(_) => RuleTable::read(item, decoder).map(RuleForm::Table),
+            _ => decoder.mismatch(item),
         }
     }
 

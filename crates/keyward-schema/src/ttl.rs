@@ -1,11 +1,11 @@
 //! How long a key lives, as it is written; which parameter decides is resolved with the definition.
 
 use crate::Diagnostic;
+use crate::decoder::Decoder;
 use crate::form::{AnyName, Form, Map, table};
 #[cfg(feature = "tools")]
 use crate::json_schema::{Json, Schemas, json};
 use crate::model::Ttl;
-use crate::reading::Reading;
 use crate::scalar::duration;
 use crate::span::Spanned;
 use crate::spelling;
@@ -46,26 +46,26 @@ impl Form for TtlForm {
         "a TTL such as `\"7d\"`, `\"1m..5m\"` or `\"none\"`".to_owned()
     }
 
-    fn read(item: &Item, reading: &mut Reading<'_>) -> Option<Self> {
+    fn read(item: &Item, decoder: &mut Decoder<'_>) -> Option<Self> {
         match &item.kind {
-            Kind::String(text) => plain(text, item, reading).map(TtlForm::Plain),
+            Kind::String(text) => plain(text, item, decoder).map(TtlForm::Plain),
             Kind::Table(entries) if entries.iter().any(|entry| entry.key.value == "caller") => {
-                caller(item, reading).map(TtlForm::Plain)
+                caller(item, decoder).map(TtlForm::Plain)
             }
             Kind::Table(entries) if entries.iter().any(|entry| entry.key.value == "by") => {
-                TtlBy::read(item, reading).map(TtlForm::By)
+                TtlBy::read(item, decoder).map(TtlForm::By)
             }
             Kind::Table(_) => {
-                let message = format!("{} must be {}", reading.here(), Self::what());
+                let message = format!("{} must be {}", decoder.here(), Self::what());
                 let diagnostic =
                     Diagnostic::schema(message, item.span.clone(), "has neither `by` nor `caller`");
-                reading.report(
+                decoder.report(
                     diagnostic
                         .help("a parameter decides: `{ by = \"window\" }`")
                         .help("the application decides: `{ caller = true, max = \"24h\" }`"),
                 )
             }
-            _ => reading.mismatch(item),
+            _ => decoder.mismatch(item),
         }
     }
 
@@ -90,7 +90,7 @@ impl Form for TtlForm {
     }
 }
 
-fn plain(text: &str, item: &Item, reading: &mut Reading<'_>) -> Option<Ttl> {
+fn plain(text: &str, item: &Item, decoder: &mut Decoder<'_>) -> Option<Ttl> {
     if text == "none" {
         return Some(Ttl::None);
     }
@@ -100,29 +100,29 @@ fn plain(text: &str, item: &Item, reading: &mut Reading<'_>) -> Option<Ttl> {
         spelling::range(text).or_else(|| spelling::duration(text))
     };
     let Some((from, to)) = text.split_once("..") else {
-        return duration(text, 0, item, meant, reading).map(Ttl::Fixed);
+        return duration(text, 0, item, meant, decoder).map(Ttl::Fixed);
     };
-    let shortest = duration(from, 0, item, meant.clone(), reading);
-    let longest = duration(to, from.len() + 2, item, meant, reading);
+    let shortest = duration(from, 0, item, meant.clone(), decoder);
+    let longest = duration(to, from.len() + 2, item, meant, decoder);
     let (shortest, longest) = (shortest?, longest?);
     if shortest < longest {
         return Some(Ttl::Range(shortest, longest));
     }
-    let message = format!("{} is a range that ends before it starts", reading.here());
+    let message = format!("{} is a range that ends before it starts", decoder.here());
     let label = format!("{} is not shorter than {}", shortest.human(), longest.human());
     let help = if shortest == longest {
         format!("write `\"{shortest}\"`")
     } else {
         format!("write `\"{longest}..{shortest}\"`")
     };
-    reading.report(Diagnostic::schema(message, item.span.clone(), label).help(help))
+    decoder.report(Diagnostic::schema(message, item.span.clone(), label).help(help))
 }
 
-fn caller(item: &Item, reading: &mut Reading<'_>) -> Option<Ttl> {
-    let table = TtlCaller::read(item, reading)?;
+fn caller(item: &Item, decoder: &mut Decoder<'_>) -> Option<Ttl> {
+    let table = TtlCaller::read(item, decoder)?;
     if !table.caller.value {
         let message = "`caller` can only be `true`";
-        return reading.error(&table.caller.span, message, "leave the table out instead");
+        return decoder.error(&table.caller.span, message, "leave the table out instead");
     }
     Some(Ttl::Caller { max: table.max.map(|max| max.value) })
 }

@@ -1,11 +1,11 @@
 //! What stands under a key: `value`, `fields`, `member`, `score`, and the key's type.
 
 use crate::Diagnostic;
+use crate::decoder::Decoder;
 use crate::form::{Form, Id, Name, OneOrMany, table, unknown_word, words};
 #[cfg(feature = "tools")]
 use crate::json_schema::{Json, Schemas, json};
 use crate::model::{JsonType, OnWrite, Value};
-use crate::reading::Reading;
 use crate::scalar::NonEmpty;
 use crate::span::{Span, Spanned};
 use crate::syntax::{Item, Kind};
@@ -80,21 +80,21 @@ struct Contents {
 }
 
 impl Contents {
-    fn value(self, item: &Item, reading: &mut Reading<'_>) -> Option<Value> {
+    fn value(self, item: &Item, decoder: &mut Decoder<'_>) -> Option<Value> {
         let Kind::Table(entries) = &item.kind else { return None };
         let mut given = entries
             .iter()
             .filter(|entry| matches!(entry.key.as_str(), "type" | "json" | "ref" | "key"));
         let Some(first) = given.next() else {
-            let message = format!("{} does not say what it holds", reading.here());
+            let message = format!("{} does not say what it holds", decoder.here());
             let label = "needs one of `type`, `json`, `ref` or `key`";
-            return reading.error(&item.span, message, label);
+            return decoder.error(&item.span, message, label);
         };
         if let Some(second) = given.next() {
-            let message = format!("{} says twice what it holds", reading.here());
+            let message = format!("{} says twice what it holds", decoder.here());
             let diagnostic = Diagnostic::schema(message, second.key.span.clone(), "here")
                 .at(first.key.span.clone(), "and here");
-            return reading.report(diagnostic);
+            return decoder.report(diagnostic);
         }
         let mut value = match self {
             Contents { simple: Some(simple), .. } => simple.value.0,
@@ -111,8 +111,8 @@ impl Contents {
             (_, None) => {}
             (Value::Json { zstd, .. }, Some(_)) => *zstd = true,
             (_, Some(compress)) => {
-                let message = format!("{} cannot be compressed", reading.here());
-                return reading.error(&compress.span, message, "only JSON can be compressed");
+                let message = format!("{} cannot be compressed", decoder.here());
+                return decoder.error(&compress.span, message, "only JSON can be compressed");
             }
         }
         Some(value)
@@ -124,13 +124,13 @@ impl Form for Value {
         WHAT.to_owned()
     }
 
-    fn read(item: &Item, reading: &mut Reading<'_>) -> Option<Self> {
+    fn read(item: &Item, decoder: &mut Decoder<'_>) -> Option<Self> {
         if !matches!(item.kind, Kind::Table(_)) {
-            return SimpleValue::read(item, reading).map(|simple| simple.0);
+            return SimpleValue::read(item, decoder).map(|simple| simple.0);
         }
         let ValueTable { simple, json, reference, key, compress } =
-            ValueTable::read(item, reading)?;
-        Contents { simple, json, reference, key, compress }.value(item, reading)
+            ValueTable::read(item, decoder)?;
+        Contents { simple, json, reference, key, compress }.value(item, decoder)
     }
 
     #[cfg(feature = "tools")]
@@ -159,13 +159,13 @@ impl Form for SimpleValue {
         WHAT.to_owned()
     }
 
-    fn read(item: &Item, reading: &mut Reading<'_>) -> Option<Self> {
+    fn read(item: &Item, decoder: &mut Decoder<'_>) -> Option<Self> {
         match &item.kind {
-            Kind::String(name) => named(name, &item.span, reading).map(SimpleValue),
+            Kind::String(name) => named(name, &item.span, decoder).map(SimpleValue),
             Kind::Array(items) => {
-                enum_words(items, item, reading).map(|words| SimpleValue(Value::Enum(words)))
+                enum_words(items, item, decoder).map(|words| SimpleValue(Value::Enum(words)))
             }
-            _ => reading.mismatch(item),
+            _ => decoder.mismatch(item),
         }
     }
 
@@ -175,43 +175,43 @@ impl Form for SimpleValue {
     }
 }
 
-fn named(name: &str, span: &Span, reading: &mut Reading<'_>) -> Option<Value> {
+fn named(name: &str, span: &Span, decoder: &mut Decoder<'_>) -> Option<Value> {
     if let Some((_, value)) = NAMED.into_iter().find(|(known, _)| *known == name) {
         return Some(value);
     }
     let known = NAMED.map(|(name, _)| name);
-    unknown_word(span, name, &known, reading)
+    unknown_word(span, name, &known, decoder)
 }
 
 /// The words of an enum: at least one, each once, none empty.
 pub(crate) fn enum_words(
     items: &[Item],
     item: &Item,
-    reading: &mut Reading<'_>,
+    decoder: &mut Decoder<'_>,
 ) -> Option<Vec<String>> {
     if items.is_empty() {
-        let message = format!("{} has no words", reading.here());
-        return reading.error(&item.span, message, "an enum needs at least one word");
+        let message = format!("{} has no words", decoder.here());
+        return decoder.error(&item.span, message, "an enum needs at least one word");
     }
     let mut seen: std::collections::HashMap<&str, &Span> = std::collections::HashMap::new();
     let mut complete = true;
     for word in items {
         let Kind::String(text) = &word.kind else {
-            let message = format!("the words of {} must be strings", reading.here());
-            reading.error::<()>(&word.span, message, format!("this is {}", word.kind.name()));
+            let message = format!("the words of {} must be strings", decoder.here());
+            decoder.error::<()>(&word.span, message, format!("this is {}", word.kind.name()));
             complete = false;
             continue;
         };
         if text.is_empty() {
-            let message = format!("{} has an empty word", reading.here());
-            reading.error::<()>(&word.span, message, "a word cannot be empty");
+            let message = format!("{} has an empty word", decoder.here());
+            decoder.error::<()>(&word.span, message, "a word cannot be empty");
             complete = false;
         }
         if let Some(first) = seen.insert(text, &word.span) {
-            let message = format!("{} has the word `{text}` twice", reading.here());
+            let message = format!("{} has the word `{text}` twice", decoder.here());
             let diagnostic = Diagnostic::schema(message, word.span.clone(), "again here")
                 .at(first.clone(), "first here");
-            reading.report::<()>(diagnostic);
+            decoder.report::<()>(diagnostic);
             complete = false;
         }
     }
@@ -237,17 +237,17 @@ impl Form for JsonType {
         "a type's name, or an array with one value such as `[\"text\"]`".to_owned()
     }
 
-    fn read(item: &Item, reading: &mut Reading<'_>) -> Option<Self> {
+    fn read(item: &Item, decoder: &mut Decoder<'_>) -> Option<Self> {
         match &item.kind {
-            Kind::String(_) => NonEmpty::read(item, reading).map(|name| JsonType::Named(name.0)),
+            Kind::String(_) => NonEmpty::read(item, decoder).map(|name| JsonType::Named(name.0)),
             Kind::Array(items) if items.len() == 1 => {
-                Value::read(&items[0], reading).map(|value| JsonType::Array(Box::new(value)))
+                Value::read(&items[0], decoder).map(|value| JsonType::Array(Box::new(value)))
             }
             Kind::Array(_) => {
-                let message = format!("{} must be {}", reading.here(), Self::what());
-                reading.error(&item.span, message, "one value, which the JSON array repeats")
+                let message = format!("{} must be {}", decoder.here(), Self::what());
+                decoder.error(&item.span, message, "one value, which the JSON array repeats")
             }
-            _ => reading.mismatch(item),
+            _ => decoder.mismatch(item),
         }
     }
 
@@ -272,8 +272,8 @@ impl Form for Reference {
         "a definition and its parameter such as `\"session.session_id\"`".to_owned()
     }
 
-    fn read(item: &Item, reading: &mut Reading<'_>) -> Option<Self> {
-        let Kind::String(text) = &item.kind else { return reading.mismatch(item) };
+    fn read(item: &Item, decoder: &mut Decoder<'_>) -> Option<Self> {
+        let Kind::String(text) = &item.kind else { return decoder.mismatch(item) };
         match text.split_once('.') {
             Some((definition, param))
                 if Id::is_valid(definition) && crate::form::ParamName::is_valid(param) =>
@@ -281,10 +281,10 @@ impl Form for Reference {
                 Some(Reference { definition: definition.to_owned(), param: param.to_owned() })
             }
             _ => {
-                let message = format!("{} must be {}", reading.here(), Self::what());
+                let message = format!("{} must be {}", decoder.here(), Self::what());
                 let diagnostic =
                     Diagnostic::schema(message, item.span.clone(), "not `definition.param`");
-                reading.report(diagnostic.help("for a whole key, write `{ key = \"definition\" }`"))
+                decoder.report(diagnostic.help("for a whole key, write `{ key = \"definition\" }`"))
             }
         }
     }
@@ -304,14 +304,14 @@ impl Form for DefinitionName {
         "a definition's id".to_owned()
     }
 
-    fn read(item: &Item, reading: &mut Reading<'_>) -> Option<Self> {
+    fn read(item: &Item, decoder: &mut Decoder<'_>) -> Option<Self> {
         match &item.kind {
             Kind::String(name) if Id::is_valid(name) => Some(DefinitionName(name.clone())),
             Kind::String(_) => {
-                let message = format!("{} must be {}", reading.here(), Self::what());
-                reading.error(&item.span, message, Id::WHAT)
+                let message = format!("{} must be {}", decoder.here(), Self::what());
+                decoder.error(&item.span, message, Id::WHAT)
             }
-            _ => reading.mismatch(item),
+            _ => decoder.mismatch(item),
         }
     }
 
@@ -330,14 +330,14 @@ impl Form for GroupName {
         "a group's id".to_owned()
     }
 
-    fn read(item: &Item, reading: &mut Reading<'_>) -> Option<Self> {
+    fn read(item: &Item, decoder: &mut Decoder<'_>) -> Option<Self> {
         match &item.kind {
             Kind::String(name) if Id::is_valid(name) => Some(GroupName(name.clone())),
             Kind::String(_) => {
-                let message = format!("{} must be {}", reading.here(), Self::what());
-                reading.error(&item.span, message, Id::WHAT)
+                let message = format!("{} must be {}", decoder.here(), Self::what());
+                decoder.error(&item.span, message, Id::WHAT)
             }
-            _ => reading.mismatch(item),
+            _ => decoder.mismatch(item),
         }
     }
 
@@ -371,7 +371,7 @@ impl Form for FieldForm {
             .to_owned()
     }
 
-    fn read(item: &Item, reading: &mut Reading<'_>) -> Option<Self> {
+    fn read(item: &Item, decoder: &mut Decoder<'_>) -> Option<Self> {
         let plain =
             |value, optional| FieldForm { value, optional, ttl: None, on_write: None, doc: None };
         match &item.kind {
@@ -380,11 +380,11 @@ impl Form for FieldForm {
                     Some(name) => (name, true),
                     None => (name.as_str(), false),
                 };
-                named(name, &item.span, reading).map(|value| plain(value, optional))
+                named(name, &item.span, decoder).map(|value| plain(value, optional))
             }
-            Kind::Array(_) => Value::read(item, reading).map(|value| plain(value, false)),
+            Kind::Array(_) => Value::read(item, decoder).map(|value| plain(value, false)),
             Kind::Table(_) => {
-                let table = FieldTable::read(item, reading)?;
+                let table = FieldTable::read(item, decoder)?;
                 let FieldTable {
                     simple,
                     json,
@@ -397,11 +397,11 @@ impl Form for FieldForm {
                     doc,
                 } = table;
                 let contents = Contents { simple, json, reference, key, compress };
-                let value = contents.value(item, reading)?;
+                let value = contents.value(item, decoder)?;
                 let optional = optional.is_some_and(|optional| optional.value);
                 Some(FieldForm { value, optional, ttl, on_write, doc })
             }
-            _ => reading.mismatch(item),
+            _ => decoder.mismatch(item),
         }
     }
 
@@ -434,17 +434,17 @@ impl Form for KeyType {
         "a type such as `\"hash\"`, or `{ module = \"ReJSON-RL\" }`".to_owned()
     }
 
-    fn read(item: &Item, reading: &mut Reading<'_>) -> Option<Self> {
+    fn read(item: &Item, decoder: &mut Decoder<'_>) -> Option<Self> {
         match &item.kind {
             Kind::String(name) => name.parse().ok().or_else(|| {
                 let known = KeyType::BUILT_IN;
                 let known: Vec<&str> = known.iter().map(KeyType::name).collect();
-                unknown_word(&item.span, name, &known, reading)
+                unknown_word(&item.span, name, &known, decoder)
             }),
             Kind::Table(_) => {
-                ModuleTable::read(item, reading).map(|table| KeyType::Module(table.module.value.0))
+                ModuleTable::read(item, decoder).map(|table| KeyType::Module(table.module.value.0))
             }
-            _ => reading.mismatch(item),
+            _ => decoder.mismatch(item),
         }
     }
 

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use keyward_fact::{Element, Expiry, Fact, KeyType, Piece, Show};
+use keyward_fact::{Element, Excerpt, Expiry, Fact, KeyType, Show};
 
 use super::connection::{Connection, Reply, write_command};
 use super::error::Fault;
@@ -224,7 +224,7 @@ impl Wish {
         match (&row.key_type, &found.elements) {
             (Some(KeyType::String), Reply::Bytes(text)) => {
                 let len = found.length.unwrap_or(text.len() as u64).max(text.len() as u64);
-                observer.element(&Element::Text(Piece::new(text, len)));
+                observer.element(&Element::Text(Excerpt::new(text, len)));
                 (1, true)
             }
             (Some(KeyType::Hash | KeyType::Set), Reply::Array(reply)) => {
@@ -381,7 +381,7 @@ fn tell_entries(entries: &[Reply], limit: usize, observer: &mut impl Observer) -
         observer.element(&Element::Entry);
         for pair in fields.chunks_exact(2) {
             let [Reply::Bytes(name), Reply::Bytes(value)] = pair else { continue };
-            let (name, value) = (Piece::up_to(limit, name), Piece::up_to(limit, value));
+            let (name, value) = (Excerpt::up_to(limit, name), Excerpt::up_to(limit, value));
             observer.element(&Element::Field { name, value, expiry: Expiry::Never });
         }
         told += 1;
@@ -403,12 +403,12 @@ fn tell_all(
             for (at, pair) in elements.chunks_exact(2).enumerate() {
                 let [Reply::Bytes(name), Reply::Bytes(value)] = pair else { continue };
                 if let Some(KeyType::Hash) = row.key_type {
-                    let (name, value) = (Piece::up_to(limit, name), Piece::up_to(limit, value));
+                    let (name, value) = (Excerpt::up_to(limit, name), Excerpt::up_to(limit, value));
                     observer.element(&Element::Field { name, value, expiry: expiry(at) });
                 } else {
                     let score =
                         std::str::from_utf8(value).ok().and_then(|score| score.parse().ok());
-                    let member = Piece::up_to(limit, name);
+                    let member = Excerpt::up_to(limit, name);
                     observer.element(&Element::Scored { member, score: score.unwrap_or(f64::NAN) });
                 }
                 told += 1;
@@ -416,10 +416,10 @@ fn tell_all(
         }
         _ => {
             for element in elements.iter().filter_map(bytes) {
-                let piece = Piece::up_to(limit, element);
+                let excerpt = Excerpt::up_to(limit, element);
                 observer.element(&match row.key_type {
-                    Some(KeyType::Set) => Element::Member(piece),
-                    _ => Element::Item(piece),
+                    Some(KeyType::Set) => Element::Member(excerpt),
+                    _ => Element::Item(excerpt),
                 });
                 told += 1;
             }

@@ -3,7 +3,7 @@
 use super::ink::visible;
 use super::subject::examples;
 use crate::report::{ChangeVerdict, Finding, Report};
-use keyward_rules::exchange::{self, Place, Reported};
+use keyward_rules::exchange::{self, Location, Reported};
 use serde_json::{Map, Value};
 
 /// How many examples go into an annotation.
@@ -12,18 +12,18 @@ const EXAMPLES: usize = 3;
 /// A workflow command for each finding, which GitHub Actions shows as an annotation; with a baseline, for each that
 /// is new or worse.
 ///
-/// `place` says where a finding belongs: the definition's lines in the schema, where the schema is at
+/// `location` says where a finding belongs: the definition's lines in the schema, where the schema is at
 /// hand. Where it knows nothing, the schema's file is named.
-pub fn github(report: &Report, place: &dyn Fn(&Finding) -> Option<Place>) -> String {
-    exchange::annotations(&reported(report, report.failing(), place))
+pub fn github(report: &Report, location: &dyn Fn(&Finding) -> Option<Location>) -> String {
+    exchange::annotations(&reported(report, report.failing(), location))
 }
 
-/// The findings as a SARIF 2.1.0 document; with a baseline, each says how it compares. `place` is that of [`github`].
-pub fn sarif(report: &Report, place: &dyn Fn(&Finding) -> Option<Place>) -> String {
-    let mut all = reported(report, report.findings.iter(), place);
+/// The findings as a SARIF 2.1.0 document; with a baseline, each says how it compares. `location` is that of [`github`].
+pub fn sarif(report: &Report, location: &dyn Fn(&Finding) -> Option<Location>) -> String {
+    let mut all = reported(report, report.findings.iter(), location);
     let gone = report.baseline.iter().flat_map(|baseline| &baseline.gone);
     all.extend(
-        reported(report, gone, place)
+        reported(report, gone, location)
             .into_iter()
             .map(|gone| Reported { baseline_state: Some("absent"), ..gone }),
     );
@@ -33,7 +33,7 @@ pub fn sarif(report: &Report, place: &dyn Fn(&Finding) -> Option<Place>) -> Stri
 fn reported<'r>(
     report: &'r Report,
     findings: impl Iterator<Item = &'r Finding>,
-    place: &dyn Fn(&Finding) -> Option<Place>,
+    location: &dyn Fn(&Finding) -> Option<Location>,
 ) -> Vec<Reported> {
     let one = |finding: &Finding| Reported {
         rule: finding.rule.name().to_owned(),
@@ -41,7 +41,7 @@ fn reported<'r>(
         message: visible(&finding.message),
         help: finding.help.iter().map(|help| visible(help)).collect(),
         notes: notes(report, finding),
-        places: place(finding).or_else(|| file(report, finding)).into_iter().collect(),
+        locations: location(finding).or_else(|| file(report, finding)).into_iter().collect(),
         properties: properties(report, finding),
         baseline_state: finding.change.as_ref().map(|change| match change.verdict {
             ChangeVerdict::New => "new",
@@ -70,12 +70,12 @@ fn notes(report: &Report, finding: &Finding) -> Vec<String> {
 }
 
 /// The file of the schema that a finding is about, or of the first one: code scanning shows nothing
-/// that has no place.
-fn file(report: &Report, finding: &Finding) -> Option<Place> {
+/// that has no location.
+fn file(report: &Report, finding: &Finding) -> Option<Location> {
     let of = |name: &String| report.schemas.iter().find(|schema| schema.name == *name);
     let schema = finding.schema.as_ref().and_then(of).or_else(|| report.schemas.first())?;
     let file = schema.path.clone()?;
-    Some(Place { file, region: None, text: String::new() })
+    Some(Location { file, region: None, text: String::new() })
 }
 
 fn properties(report: &Report, finding: &Finding) -> Map<String, Value> {

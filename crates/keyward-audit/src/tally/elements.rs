@@ -2,7 +2,7 @@
 
 use super::Pass;
 use crate::plan::{Audit, Class, Planned, slots};
-use keyward_fact::{Element, Expiry, Piece};
+use keyward_fact::{Element, Excerpt, Expiry};
 use keyward_rules::judge;
 
 impl Pass {
@@ -57,7 +57,7 @@ impl Pass {
         &mut self,
         audit: &Audit,
         planned: &Planned,
-        (name, value): (Piece<'_>, Piece<'_>),
+        (name, value): (Excerpt<'_>, Excerpt<'_>),
         expiry: Expiry,
     ) {
         let left = match expiry {

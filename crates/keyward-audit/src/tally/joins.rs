@@ -4,14 +4,14 @@ use super::Pass;
 use crate::counts::Referrer;
 use crate::mask::Masked;
 use crate::plan::{Audit, Class, Names, Planned, PlannedReference};
-use keyward_fact::{Fact, Piece};
+use keyward_fact::{Excerpt, Fact};
 use std::borrow::Cow;
 use std::ops::Range;
 
 impl Pass {
     /// Notes a value that names another key; one that is cut off is passed over.
     #[inline]
-    pub(super) fn refer(&mut self, audit: &Audit, reference: usize, value: Piece<'_>) {
+    pub(super) fn refer(&mut self, audit: &Audit, reference: usize, value: Excerpt<'_>) {
         if !value.is_whole() {
             return;
         }
@@ -74,7 +74,7 @@ impl Pass {
             if let (Some(reference), Some(place)) = (param.refers, self.places.get(at)) {
                 let value = &fact.key[place.clone()];
                 self.current.identify(fact);
-                self.refer(audit, reference, Piece::new(value, value.len() as u64));
+                self.refer(audit, reference, Excerpt::new(value, value.len() as u64));
             }
         }
     }

@@ -77,11 +77,11 @@ impl Observer for Everything {
     fn element(&mut self, element: &Element<'_>) {
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
         self.elements.push(match element {
-            Element::Text(piece) => format!("{} of {}", text(piece.bytes), piece.len),
+            Element::Text(excerpt) => format!("{} of {}", text(excerpt.bytes), excerpt.len),
             Element::Field { name, value, .. } => {
                 format!("{} = {}", text(name.bytes), text(value.bytes))
             }
-            Element::Item(piece) | Element::Member(piece) => text(piece.bytes),
+            Element::Item(excerpt) | Element::Member(excerpt) => text(excerpt.bytes),
             Element::Scored { member, score } => format!("{} at {score}", text(member.bytes)),
             other => format!("{other:?}"),
         });

@@ -3,26 +3,26 @@
 use crate::fixture;
 use keyward_audit::render::{github, sarif};
 use keyward_audit::report::Finding;
-use keyward_rules::exchange::{Place, Region};
+use keyward_rules::exchange::{Location, Region};
 
 /// As if the schema were at hand, but for one definition.
-fn place(finding: &Finding) -> Option<Place> {
+fn location(finding: &Finding) -> Option<Location> {
     let region = Region { line: 38, column: 1, end_line: 38, end_column: 22 };
     let file = "keyward.toml".to_owned();
     let known = finding.definition.as_deref() == Some("user_watchlist");
-    known.then(|| Place { file, region: Some(region), text: String::new() })
+    known.then(|| Location { file, region: Some(region), text: String::new() })
 }
 
 #[test]
 fn github_shows_a_finding_at_its_definition() {
-    insta::assert_snapshot!(github(&fixture::report(), &place));
+    insta::assert_snapshot!(github(&fixture::report(), &location));
 }
 
 #[test]
 fn sarif_says_how_many_keys_and_where_they_are() {
     let mut report = fixture::report();
     report.findings.truncate(2);
-    let document = sarif(&report, &place);
+    let document = sarif(&report, &location);
     let mut document: serde_json::Value = serde_json::from_str(&document).expect("it is JSON");
     // The rules' documentation is theirs to test.
     document["runs"][0]["tool"]["driver"]["rules"].take();

@@ -16,7 +16,7 @@ use crate::args::{Audit as Args, AuditFormat, FailOn, Selection};
 use crate::failure::{Failure, Result};
 use crate::files;
 use crate::output::Output;
-use crate::report::place;
+use crate::report::location;
 use crate::schemas::Schemas;
 use crate::settings::Settings;
 use crate::verdict::Verdict;
@@ -27,7 +27,7 @@ use keyward_audit::{
 };
 use keyward_fact::thousands;
 use keyward_rdb::Reader;
-use keyward_rules::exchange::Place;
+use keyward_rules::exchange::Location;
 use keyward_schema::Schema;
 use keyward_schema::model::Definition;
 use std::sync::Arc;
@@ -172,12 +172,12 @@ impl Places {
     }
 
     /// Where the definition stands that a finding is about.
-    fn of(&self, finding: &Finding) -> Option<Place> {
+    fn of(&self, finding: &Finding) -> Option<Location> {
         let (schema, definition) = (finding.schema.as_ref()?, finding.definition.as_ref()?);
         let (_, schema) =
             self.schemas.readable().find(|(_, it)| it.keyspace.name.value == *schema)?;
         let definition = schema.keys.iter().find(|it| it.name.value == *definition)?;
-        Some(place(&self.schemas.sources, &definition.name.span, ""))
+        Some(location(&self.schemas.sources, &definition.name.span, ""))
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::Report;
 use keyward_fact::visible_json;
-use keyward_rules::exchange::{Place, Region};
+use keyward_rules::exchange::{Location, Region};
 use keyward_schema::Diagnostic;
 use keyward_schema::model::Severity;
 use serde_json::{Map, Value, json};
@@ -44,12 +44,12 @@ fn object(report: &Report<'_>, finding: &Diagnostic) -> Value {
     object.insert("severity".to_owned(), finding.severity.label().into());
     object.insert("definition".to_owned(), finding.definition.clone().into());
     object.insert("message".to_owned(), finding.message.clone().into());
-    place(&mut object, finding.labels.first().map(|label| report.place(label)).as_ref());
+    location(&mut object, finding.labels.first().map(|label| report.location(label)).as_ref());
     object.insert("help".to_owned(), finding.help.clone().into());
     object.insert("notes".to_owned(), finding.notes.clone().into());
     let labels = finding.labels.iter().map(|label| {
         let mut object = Map::new();
-        place(&mut object, Some(&report.place(label)));
+        location(&mut object, Some(&report.location(label)));
         object.insert("text".to_owned(), label.text.clone().into());
         Value::Object(object)
     });
@@ -57,13 +57,13 @@ fn object(report: &Report<'_>, finding: &Diagnostic) -> Value {
     Value::Object(object)
 }
 
-/// Adds a place; a finding without one has `null` for each part.
-fn place(object: &mut Map<String, Value>, place: Option<&Place>) {
-    let region = place.and_then(|place| place.region);
+/// Adds a location; a finding without one has `null` for each part.
+fn location(object: &mut Map<String, Value>, location: Option<&Location>) {
+    let region = location.and_then(|location| location.region);
     let mut insert = |name: &str, value: Option<Value>| {
         object.insert(name.to_owned(), value.unwrap_or(Value::Null));
     };
-    insert("file", place.map(|place| place.file.clone().into()));
+    insert("file", location.map(|location| location.file.clone().into()));
     insert("line", region.map(|Region { line, .. }| line.into()));
     insert("column", region.map(|Region { column, .. }| column.into()));
     insert("end_line", region.map(|Region { end_line, .. }| end_line.into()));

@@ -7,7 +7,7 @@ use crate::output::{ERROR, GOOD, Output, WARNING};
 use crate::verdict::Verdict;
 use keyward_fact::thousands;
 use keyward_rules::SCHEMA;
-use keyward_rules::exchange::{Place, Region, Reported, annotations, sarif};
+use keyward_rules::exchange::{Location, Region, Reported, annotations, sarif};
 use keyward_schema::model::Severity;
 use keyward_schema::{Diagnostic, Label, Sources, Span, concise, render};
 use std::io;
@@ -122,7 +122,7 @@ impl<'a> Report<'a> {
             message: finding.message.clone(),
             help: finding.help.clone(),
             notes: finding.notes.clone(),
-            places: finding.labels.iter().map(|label| self.place(label)).collect(),
+            locations: finding.labels.iter().map(|label| self.location(label)).collect(),
             properties: finding
                 .definition
                 .iter()
@@ -134,18 +134,18 @@ impl<'a> Report<'a> {
     }
 
     /// Where a label points.
-    fn place(&self, label: &Label) -> Place {
-        place(self.sources, &label.span, &label.text)
+    fn location(&self, label: &Label) -> Location {
+        location(self.sources, &label.span, &label.text)
     }
 }
 
-/// A place in a file, and what there is to say about it.
-pub(crate) fn place(sources: &Sources, span: &Span, text: &str) -> Place {
+/// A location in a file, and what there is to say about it.
+pub(crate) fn location(sources: &Sources, span: &Span, text: &str) -> Location {
     let (line, column) = sources.line_column(span);
     let (end_line, end_column) = sources.end_line_column(span);
     let file = sources.get(span.file).path.display().to_string();
     let region = Region { line, column, end_line, end_column };
-    Place { file, region: Some(region), text: text.to_owned() }
+    Location { file, region: Some(region), text: text.to_owned() }
 }
 
 /// `1 finding`, `7 findings`

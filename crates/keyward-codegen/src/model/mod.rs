@@ -70,13 +70,13 @@ pub struct Prefix {
     /// Its parameters
     pub params: Vec<Param>,
     /// Its literals and parameters
-    pub parts: Vec<Part>,
+    pub parts: Vec<PatternPart>,
 }
 
 /// A piece of a pattern: a literal or a parameter.
 #[derive(Debug, Clone)]
 #[cfg_attr(feature = "files", derive(Serialize))]
-pub struct Part {
+pub struct PatternPart {
     /// The literal
     pub literal: Option<String>,
     /// The literal as it stands in a glob
@@ -162,7 +162,7 @@ pub struct Key {
     /// Its parameters, without those of the prefix
     pub params: Vec<Param>,
     /// Its literals and parameters, without the prefix
-    pub parts: Vec<Part>,
+    pub parts: Vec<PatternPart>,
     /// The glob with everything free, prefix included
     pub glob: String,
     /// Whether values that are each of their type can still be refused, because the key would be too long or belong

@@ -3,7 +3,7 @@
 use super::Rust;
 use super::text::{code, doc, ident, number, option, pascal, prose, screaming, snake};
 use super::types::names;
-use crate::model::{Behaviour, Former, Key, Param, ParamType, Part, Ttl};
+use crate::model::{Behaviour, Former, Key, Param, ParamType, PatternPart, Ttl};
 use proc_macro2::{Ident, TokenStream};
 use quote::quote;
 
@@ -148,7 +148,7 @@ impl Rust<'_> {
     }
 
     /// How the pieces of a key are written, in order.
-    pub(super) fn visit(parts: &[Part], params: &[Param]) -> TokenStream {
+    pub(super) fn visit(parts: &[PatternPart], params: &[Param]) -> TokenStream {
         let steps = parts.iter().map(|part| match (&part.literal, part.param) {
             (None, Some(at)) => {
                 let name = snake(&params[at].name);

@@ -79,8 +79,8 @@ fn between(keyspace: &Keyspace, definition: DefinitionId, paths: &[Path]) -> Opt
     two.or_else(|| (!search.complete).then(unknown))
 }
 
-/// A place inside a segment: the piece, and the state of its automaton or the place in its text.
-type Place = (u16, u32);
+/// How far a segment is read: the piece, and the state of its automaton or the offset in its text.
+type PieceState = (u16, u32);
 
 /// A shortest text that the segment's pieces can be laid over in two ways.
 fn two_readings(segment: &Segment) -> Result<Meeting, TooLarge> {
@@ -89,10 +89,11 @@ fn two_readings(segment: &Segment) -> Result<Meeting, TooLarge> {
         return Ok(Meeting::Apart);
     }
     let last = u16::try_from(segment.pieces.len()).map_err(|_| TooLarge)?;
-    let start: (Place, Place, bool) = ((0, enter(segment, 0)), (0, enter(segment, 0)), false);
+    let start: (PieceState, PieceState, bool) =
+        ((0, enter(segment, 0)), (0, enter(segment, 0)), false);
     let mut bytes: Vec<u8> = (0..=u8::MAX).collect();
     bytes.sort_by_key(|&byte| preference(byte));
-    let done = |place: Place| place.0 == last;
+    let done = |at: PieceState| at.0 == last;
     search(
         start,
         |&(left, right, apart)| apart && done(left) && done(right),
@@ -124,8 +125,8 @@ fn enter(segment: &Segment, piece: usize) -> u32 {
     }
 }
 
-/// The place after this piece, if the piece may end here.
-fn leave(segment: &Segment, (piece, state): Place) -> Option<Place> {
+/// The start of the next piece, if the piece may end here.
+fn leave(segment: &Segment, (piece, state): PieceState) -> Option<PieceState> {
     let ended = match segment.pieces.get(usize::from(piece))? {
         Piece::Literal(text) => state as usize == text.len(),
         Piece::Typed(language) => language.spelling.accepting(state),
@@ -133,8 +134,8 @@ fn leave(segment: &Segment, (piece, state): Place) -> Option<Place> {
     ended.then(|| (piece + 1, enter(segment, usize::from(piece) + 1)))
 }
 
-/// The place after one more byte of the same piece.
-fn read(segment: &Segment, (piece, state): Place, byte: u8) -> Option<Place> {
+/// The state after one more byte of the same piece.
+fn read(segment: &Segment, (piece, state): PieceState, byte: u8) -> Option<PieceState> {
     let next = match segment.pieces.get(usize::from(piece))? {
         Piece::Literal(text) => {
             (text.as_bytes().get(state as usize) == Some(&byte)).then_some(state + 1)?

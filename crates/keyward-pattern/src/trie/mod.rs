@@ -79,7 +79,7 @@ impl Target {
 
 /// How far down a key a walk is.
 #[derive(Debug, Clone, Copy)]
-struct Place {
+struct Depth {
     start: usize,
     /// The number of the segment that begins there
     segment: usize,
@@ -105,11 +105,11 @@ impl Trie {
     /// place where they differ. Where its segments end is noted on the way.
     #[inline]
     pub(crate) fn find(&self, key: &[u8], ends: &mut Ends) -> Option<u32> {
-        self.walk(Target(0), key, ends, Place { start: 0, segment: 0 })
+        self.walk(Target(0), key, ends, Depth { start: 0, segment: 0 })
     }
 
-    fn walk(&self, mut at: Target, key: &[u8], ends: &mut Ends, place: Place) -> Option<u32> {
-        let Place { mut start, segment: mut nth } = place;
+    fn walk(&self, mut at: Target, key: &[u8], ends: &mut Ends, depth: Depth) -> Option<u32> {
+        let Depth { mut start, segment: mut nth } = depth;
         loop {
             // The number of a path is no node's: there the key should have ended.
             let node = self.nodes.get(at.0 as usize)?;
@@ -130,7 +130,7 @@ impl Trie {
                 }
                 Node::Branch(number) => {
                     let branch = &self.branches[*number as usize];
-                    return self.branch(branch, at, key, ends, Place { start, segment: nth });
+                    return self.branch(branch, at, key, ends, Depth { start, segment: nth });
                 }
             };
             let end = start + len;
@@ -157,13 +157,13 @@ impl Trie {
         at: Target,
         key: &[u8],
         ends: &mut Ends,
-        place: Place,
+        depth: Depth,
     ) -> Option<u32> {
-        let Place { start, segment: nth } = place;
+        let Depth { start, segment: nth } = depth;
         let (len, literal) = self.literals.step(at.0, key, start, self.separator);
         let segment = start..start + len;
         ends.note(nth, segment.end);
-        let next = Place { start: segment.end + 1, segment: nth + 1 };
+        let next = Depth { start: segment.end + 1, segment: nth + 1 };
         let mut go_on = |to: Target| {
             if segment.end == key.len() { self.end(to) } else { self.walk(to, key, ends, next) }
         };

@@ -5,7 +5,7 @@ mod listpack;
 mod ziplist;
 mod zipmap;
 
-use crate::entry::{Element, Expiry, Piece, Visitor};
+use crate::entry::{Element, Excerpt, Expiry, Visitor};
 use crate::error::Error;
 use crate::input::Input;
 use crate::number;
@@ -45,13 +45,13 @@ pub(crate) enum Whole<'b> {
 
 impl<'b> Whole<'b> {
     #[inline]
-    fn piece<'p>(self, limit: usize, scratch: &'p mut Vec<u8>) -> Piece<'p>
+    fn excerpt<'p>(self, limit: usize, scratch: &'p mut Vec<u8>) -> Excerpt<'p>
     where
         'b: 'p,
     {
         match self {
-            Whole::Int(value) => Piece::up_to(limit, number::write(value, scratch)),
-            Whole::Bytes(bytes) => Piece::up_to(limit, bytes),
+            Whole::Int(value) => Excerpt::up_to(limit, number::write(value, scratch)),
+            Whole::Bytes(bytes) => Excerpt::up_to(limit, bytes),
         }
     }
 
@@ -82,14 +82,14 @@ impl Atom {
     }
 
     #[inline]
-    pub(crate) fn piece<'p, I: Input>(
+    pub(crate) fn excerpt<'p, I: Input>(
         self,
         input: &'p mut I,
         limit: usize,
         scratch: &'p mut Vec<u8>,
-    ) -> Result<Piece<'p>, Error> {
+    ) -> Result<Excerpt<'p>, Error> {
         match self {
-            Atom::Int(value) => Ok(Piece::up_to(limit, number::write(value, scratch))),
+            Atom::Int(value) => Ok(Excerpt::up_to(limit, number::write(value, scratch))),
             Atom::Bytes(length) => string::plain(input, length, limit, scratch),
         }
     }
@@ -143,13 +143,13 @@ impl<V: Visitor, P: Packed> Within for Walk<'_, '_, V, P> {
             }
             (Shape::Items, Some(limit)) => {
                 for element in elements {
-                    visitor.element(&Element::Item(element?.piece(limit, scratch)));
+                    visitor.element(&Element::Item(element?.excerpt(limit, scratch)));
                     count += 1;
                 }
             }
             (Shape::Members, Some(limit)) => {
                 for element in elements {
-                    visitor.element(&Element::Member(element?.piece(limit, scratch)));
+                    visitor.element(&Element::Member(element?.excerpt(limit, scratch)));
                     count += 1;
                 }
             }
@@ -162,15 +162,15 @@ impl<V: Visitor, P: Packed> Within for Walk<'_, '_, V, P> {
             }
             (Shape::Fields, Some(limit)) => {
                 while let Some(name) = elements.next() {
-                    let name = name?.piece(limit, store);
-                    let value = elements.next()??.piece(limit, scratch);
+                    let name = name?.excerpt(limit, store);
+                    let value = elements.next()??.excerpt(limit, scratch);
                     visitor.element(&Element::Field { name, value, expiry: Expiry::Never });
                     count += 1;
                 }
             }
             (Shape::Scored, Some(limit)) => {
                 while let Some(member) = elements.next() {
-                    let member = member?.piece(limit, store);
+                    let member = member?.excerpt(limit, store);
                     let score = elements.next()??.score()?;
                     visitor.element(&Element::Scored { member, score });
                     count += 1;
@@ -191,10 +191,10 @@ impl<V: Visitor, P: Packed> Within for Walk<'_, '_, V, P> {
                     packed.behind(input)?;
                 }
                 (Shape::Items | Shape::Members, Some(limit)) => {
-                    let piece = atom.piece(input, limit, self.sight.value)?;
+                    let excerpt = atom.excerpt(input, limit, self.sight.value)?;
                     self.sight.visitor.element(&match self.shape {
-                        Shape::Items => Element::Item(piece),
-                        _ => Element::Member(piece),
+                        Shape::Items => Element::Item(excerpt),
+                        _ => Element::Member(excerpt),
                     });
                     packed.behind(input)?;
                 }
@@ -234,7 +234,7 @@ impl<V: Visitor, P: Packed> Walk<'_, '_, V, P> {
         let Sight { visitor, name: store, value: scratch, .. } = &mut *self.sight;
         let mut fork = input.fork();
         let name = match name {
-            Atom::Int(value) => Piece::up_to(limit, number::write(value, store)),
+            Atom::Int(value) => Excerpt::up_to(limit, number::write(value, store)),
             Atom::Bytes(length) => string::lasting(input, &mut fork, length, limit, store)?,
         };
         packed.behind(input)?;
@@ -248,7 +248,7 @@ impl<V: Visitor, P: Packed> Walk<'_, '_, V, P> {
             Shape::FieldsWithTtls => {
                 let mut fork = input.fork();
                 let value = match partner {
-                    Atom::Int(value) => Piece::up_to(limit, number::write(value, scratch)),
+                    Atom::Int(value) => Excerpt::up_to(limit, number::write(value, scratch)),
                     Atom::Bytes(length) => {
                         string::lasting(input, &mut fork, length, limit, scratch)?
                     }
@@ -259,7 +259,7 @@ impl<V: Visitor, P: Packed> Walk<'_, '_, V, P> {
                 Ok(())
             }
             _ => {
-                let value = partner.piece(input, limit, scratch)?;
+                let value = partner.excerpt(input, limit, scratch)?;
                 visitor.element(&Element::Field { name, value, expiry: Expiry::Never });
                 packed.behind(input)
             }
@@ -294,7 +294,7 @@ fn score<I: Input>(atom: Atom, input: &mut I, scratch: &mut Vec<u8>) -> Result<f
         #[expect(clippy::cast_precision_loss, reason = "the server does the same")]
         Atom::Int(score) => Ok(score as f64),
         Atom::Bytes(_) => {
-            let text = atom.piece(input, LONGEST_SCORE, scratch)?;
+            let text = atom.excerpt(input, LONGEST_SCORE, scratch)?;
             let score = parse_score(text.bytes).filter(|_| text.is_whole());
             score.ok_or_else(|| Error::corrupt(at, "a score is not a number"))
         }

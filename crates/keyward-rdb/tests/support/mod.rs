@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use keyward_rdb::writer::{Attributes, Content, Writer};
 use keyward_rdb::{
-    Element, Error, Expiry, Extra, Key, Piece, Reader, Show, Summary, Value, Version, Visitor,
+    Element, Error, Excerpt, Expiry, Extra, Key, Reader, Show, Summary, Value, Version, Visitor,
 };
 
 pub(crate) fn data(name: &str) -> PathBuf {
@@ -33,9 +33,9 @@ impl Default for Transcript {
     }
 }
 
-fn piece(piece: Piece<'_>) -> String {
-    let more = if piece.is_whole() { String::new() } else { format!("… ({})", piece.len) };
-    format!("{}{more}", piece.bytes.escape_ascii())
+fn excerpt(excerpt: Excerpt<'_>) -> String {
+    let more = if excerpt.is_whole() { String::new() } else { format!("… ({})", excerpt.len) };
+    format!("{}{more}", excerpt.bytes.escape_ascii())
 }
 
 impl Visitor for Transcript {
@@ -56,18 +56,18 @@ impl Visitor for Transcript {
 
     fn element(&mut self, element: &Element<'_>) {
         let _ = match *element {
-            Element::Text(text) => writeln!(self.text, "  {}", piece(text)),
+            Element::Text(text) => writeln!(self.text, "  {}", excerpt(text)),
             Element::Field { name, value, expiry: Expiry::At(at) } => {
-                writeln!(self.text, "  {} = {} expires {at}", piece(name), piece(value))
+                writeln!(self.text, "  {} = {} expires {at}", excerpt(name), excerpt(value))
             }
             Element::Field { name, value, .. } => {
-                writeln!(self.text, "  {} = {}", piece(name), piece(value))
+                writeln!(self.text, "  {} = {}", excerpt(name), excerpt(value))
             }
             Element::Entry => writeln!(self.text, "  entry"),
-            Element::Item(item) => writeln!(self.text, "  - {}", piece(item)),
-            Element::Member(member) => writeln!(self.text, "  * {}", piece(member)),
+            Element::Item(item) => writeln!(self.text, "  - {}", excerpt(item)),
+            Element::Member(member) => writeln!(self.text, "  * {}", excerpt(member)),
             Element::Scored { member, score } => {
-                writeln!(self.text, "  * {} at {score}", piece(member))
+                writeln!(self.text, "  * {} at {score}", excerpt(member))
             }
             _ => writeln!(self.text, "  {element:?}"),
         };
@@ -91,9 +91,9 @@ impl Visitor for Transcript {
     fn extra(&mut self, extra: &Extra<'_>) {
         let _ = match *extra {
             Extra::Aux { name, value } => {
-                writeln!(self.text, "aux {} = {}", piece(name), piece(value))
+                writeln!(self.text, "aux {} = {}", excerpt(name), excerpt(value))
             }
-            Extra::Function { code } => writeln!(self.text, "function {}", piece(code)),
+            Extra::Function { code } => writeln!(self.text, "function {}", excerpt(code)),
             _ => writeln!(self.text, "{extra:?}"),
         };
     }

@@ -31,9 +31,9 @@ pub fn annotations<'a>(findings: impl IntoIterator<Item = &'a Reported>) -> Stri
 
 fn properties(finding: &Reported) -> Vec<(&'static str, String)> {
     let mut properties = Vec::new();
-    if let Some(place) = finding.places.first() {
-        properties.push(("file", place.file.clone()));
-        if let Some(region) = place.region {
+    if let Some(location) = finding.locations.first() {
+        properties.push(("file", location.file.clone()));
+        if let Some(region) = location.region {
             properties.push(("line", region.line.to_string()));
             properties.push(("endLine", region.end_line.to_string()));
             // GitHub refuses columns of an annotation that spans lines.

@@ -24,8 +24,8 @@ pub struct Reported {
     pub help: Vec<String>,
     /// What else to know
     pub notes: Vec<String>,
-    /// The places it is about, the first one first
-    pub places: Vec<Place>,
+    /// The locations it is about, the first one first
+    pub locations: Vec<Location>,
     /// What else programs may want to know
     pub properties: Map<String, Value>,
     /// How it compares with a baseline, in the words of SARIF: `new`, `updated`, `unchanged` or
@@ -33,9 +33,9 @@ pub struct Reported {
     pub baseline_state: Option<&'static str>,
 }
 
-/// A place in a file.
+/// A location in a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Place {
+pub struct Location {
     /// The file's path
     pub file: String,
     /// Where in the file, if it is not the file as a whole

@@ -1,6 +1,6 @@
 //! `sarif`: SARIF 2.1.0, which code scanning reads.
 
-use super::{Place, Reported};
+use super::{Location, Reported};
 use crate::{Rule, SCHEMA};
 use keyward_fact::visible_json;
 use keyward_schema::model::Severity;
@@ -73,7 +73,7 @@ fn result(finding: &Reported, rule_index: Option<usize>) -> Value {
         "level": level(finding.severity),
         "message": { "text": message },
     });
-    if let Some((first, others)) = finding.places.split_first() {
+    if let Some((first, others)) = finding.locations.split_first() {
         result["locations"] = json!([location(first)]);
         if !others.is_empty() {
             result["relatedLocations"] = others.iter().map(location).collect();
@@ -81,7 +81,7 @@ fn result(finding: &Reported, rule_index: Option<usize>) -> Value {
     }
     if let Some(state) = finding.baseline_state {
         result["baselineState"] = state.into();
-        // Not every reader knows `baselineState`: what fails nothing is no error, and what is gone has passed.
+        // Not every reader knows `baselineState`: what fails nothing is not an error, and what is gone has passed.
         match state {
             "unchanged" => result["level"] = "note".into(),
             "absent" => {
@@ -97,22 +97,22 @@ fn result(finding: &Reported, rule_index: Option<usize>) -> Value {
     result
 }
 
-fn location(place: &Place) -> Value {
-    let mut location = json!({
-        "physicalLocation": { "artifactLocation": { "uri": uri(&place.file) } },
+fn location(location: &Location) -> Value {
+    let mut object = json!({
+        "physicalLocation": { "artifactLocation": { "uri": uri(&location.file) } },
     });
-    if let Some(region) = place.region {
-        location["physicalLocation"]["region"] = json!({
+    if let Some(region) = location.region {
+        object["physicalLocation"]["region"] = json!({
             "startLine": region.line,
             "startColumn": region.column,
             "endLine": region.end_line,
             "endColumn": region.end_column,
         });
     }
-    if !place.text.is_empty() {
-        location["message"] = json!({ "text": place.text });
+    if !location.text.is_empty() {
+        object["message"] = json!({ "text": location.text });
     }
-    location
+    object
 }
 
 fn level(severity: Severity) -> &'static str {

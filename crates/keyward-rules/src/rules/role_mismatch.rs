@@ -48,19 +48,19 @@ rule! {
 
 fn check<'a>(cx: &Context<'a>, out: &mut Findings<'a>) {
     for definition in &cx.schema.keys {
-        let mut part = Part { cx, definition, found: Vec::new() };
+        let mut check = RoleCheck { cx, definition, found: Vec::new() };
         match definition.role.as_deref() {
-            Some(Role::Queue(queue)) => part.queue(queue),
-            Some(Role::Session(session)) => part.session(session),
-            Some(Role::Index(index)) => part.index(index),
+            Some(Role::Queue(queue)) => check.queue(queue),
+            Some(Role::Session(session)) => check.session(session),
+            Some(Role::Index(index)) => check.index(index),
             _ => {}
         }
-        out.extend(part.found);
+        out.extend(check.found);
     }
 }
 
 /// A definition with a role, and what its partners cannot do.
-struct Part<'c, 'a> {
+struct RoleCheck<'c, 'a> {
     cx: &'c Context<'a>,
     definition: &'a Definition,
     found: Vec<Finding<'a>>,
@@ -69,7 +69,7 @@ struct Part<'c, 'a> {
 /// The definition that a role names, and the name as it stands there.
 type Partner<'a> = (&'a Definition, &'a Spanned<String>);
 
-impl<'a> Part<'_, 'a> {
+impl<'a> RoleCheck<'_, 'a> {
     fn queue(&mut self, queue: &'a Queue) {
         if let Some(dead) = self.partner(queue.dead_letter.as_ref()) {
             if let Some(own) = self.definition.key_type.as_deref() {

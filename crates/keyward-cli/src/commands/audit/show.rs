@@ -45,15 +45,15 @@ pub(super) fn page(report: &Report, path: Option<&Path>) -> Result<()> {
 }
 
 fn rendered(report: &Report, form: &AuditForm, places: &Places, output: &Output) -> Result<String> {
-    let place = |finding: &Finding| places.of(finding);
+    let location = |finding: &Finding| places.of(finding);
     let shown = if form.all { Shown::All } else { Shown::Top };
     Ok(match form.format {
         AuditFormat::Full => render::terminal(report, output.style(), shown) + "\n",
         AuditFormat::Concise => render::concise(report),
         AuditFormat::Json => json(report)?,
         AuditFormat::Html => render::html(report),
-        AuditFormat::Github => render::github(report, &place),
-        AuditFormat::Sarif => render::sarif(report, &place),
+        AuditFormat::Github => render::github(report, &location),
+        AuditFormat::Sarif => render::sarif(report, &location),
         AuditFormat::Jsonl | AuditFormat::Csv => {
             let failure = Failure::new("a report does not contain every key");
             return Err(failure.help("audit the source again with this format"));

@@ -2,7 +2,7 @@
 //!
 //! Everything that does not depend on the key is put together before the first one comes.
 
-use super::elsewhere::{Elsewhere, Place};
+use super::elsewhere::{Elsewhere, Mention};
 use keyward_fact::{visible, visible_json};
 use keyward_pattern::{DefinitionId, Keyspace, Owners, slot};
 use keyward_schema::Schema;
@@ -46,7 +46,7 @@ pub(super) struct Words {
 /// What a key is.
 pub(super) enum Known<'k> {
     Defined(Found<'k>),
-    Elsewhere(Place),
+    Elsewhere(Mention),
 }
 
 /// A key that belongs to a definition, itself or through its owner.
@@ -161,7 +161,7 @@ impl Answerer {
             Known::Defined(found) => {
                 &self.keyspaces[found.keyspace].definitions[found.definition.index()]
             }
-            Known::Elsewhere(place) => self.elsewhere.words(*place),
+            Known::Elsewhere(mention) => self.elsewhere.words(*mention),
         });
         let derived = known.and_then(|known| match known {
             Known::Defined(found) => found.derived,

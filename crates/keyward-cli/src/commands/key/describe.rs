@@ -1,7 +1,7 @@
 //! Everything there is to know about a key, for people.
 
 use super::answer::{Answerer, Form, Found, Known};
-use super::elsewhere::Place;
+use super::elsewhere::Mention;
 use super::near;
 use crate::output::{BOLD, DIM, printable};
 use keyward_pattern::{Keyspace, Param, slot};
@@ -35,12 +35,12 @@ pub(super) fn describe(
             let title = BOLD.on(keyspaces[found.keyspace].definition(found.definition).name());
             (found.keyspace, title, defined(found, values, schemas, keyspaces))
         }
-        Known::Elsewhere(Place::Old { schema, rename }) => {
+        Known::Elsewhere(Mention::Old { schema, rename }) => {
             let Some(names) = schemas[schema].old_names() else { return String::new() };
             let title = titled(names.renames[rename].1.definition.as_str(), "an old name");
             (schema, title, old(&names, rename, values, &schemas[schema], &keyspaces[schema]))
         }
-        Known::Elsewhere(Place::Foreign { schema, number }) => {
+        Known::Elsewhere(Mention::Foreign { schema, number }) => {
             let foreign = &schemas[schema].foreign[number];
             let mut rows = vec![("glob".into(), foreign.glob.value.clone())];
             rows.extend(foreign.doc.iter().map(|doc| ("doc".into(), one_line(doc))));

@@ -22,7 +22,7 @@ struct Outside {
 
 /// Where a key is spoken of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Place {
+pub(super) enum Mention {
     /// Which of the schemas, and which of the renames of all its migrations
     Old { schema: usize, rename: usize },
     /// Which of the schemas, and which of its `[foreign.*]`
@@ -36,27 +36,31 @@ impl Elsewhere {
     }
 
     /// Finds what is said about a key, and the values of an old name's parameters.
-    pub(super) fn find<'k>(&self, key: &'k [u8], values: &mut Vec<Cow<'k, str>>) -> Option<Place> {
+    pub(super) fn find<'k>(
+        &self,
+        key: &'k [u8],
+        values: &mut Vec<Cow<'k, str>>,
+    ) -> Option<Mention> {
         for (schema, outside) in self.each.iter().enumerate() {
             let Some(old) = &outside.old else { continue };
             if let Some(rename) = old.parse_into(key, values).map(DefinitionId::index)
                 && rename < outside.renames.len()
             {
-                return Some(Place::Old { schema, rename });
+                return Some(Mention::Old { schema, rename });
             }
         }
         values.clear();
         self.each.iter().enumerate().find_map(|(schema, outside)| {
             let number = outside.foreign.iter().position(|(glob, _)| glob.matches(key))?;
-            Some(Place::Foreign { schema, number })
+            Some(Mention::Foreign { schema, number })
         })
     }
 
     /// What an answer says in any case.
-    pub(super) fn words(&self, place: Place) -> &Words {
-        match place {
-            Place::Old { schema, rename } => &self.each[schema].renames[rename],
-            Place::Foreign { schema, number } => &self.each[schema].foreign[number].1,
+    pub(super) fn words(&self, mention: Mention) -> &Words {
+        match mention {
+            Mention::Old { schema, rename } => &self.each[schema].renames[rename],
+            Mention::Foreign { schema, number } => &self.each[schema].foreign[number].1,
         }
     }
 }

@@ -1,7 +1,7 @@
 //! What keys look like, now and before.
 
 use super::Building;
-use crate::model::{Former, FormerPart, Param, Part, Prefix};
+use crate::model::{Former, FormerPart, Param, PatternPart, Prefix};
 use keyward_pattern::{Template, Type};
 use keyward_schema::Schema;
 use keyward_schema::model::{Phase, Rename};
@@ -60,7 +60,7 @@ pub(super) fn old_names(schema: &Schema) -> impl Iterator<Item = (Phase, &Rename
 }
 
 /// The literals and parameters of a pattern, neighbouring literals joined.
-pub(super) fn parts(template: &Template) -> Vec<Part> {
+pub(super) fn parts(template: &Template) -> Vec<PatternPart> {
     let mut found = Vec::new();
     let mut next = 0;
     for part in template.parts() {
@@ -84,8 +84,10 @@ pub(super) fn parts(template: &Template) -> Vec<Part> {
     joined
         .into_iter()
         .map(|part| match part {
-            Ok(text) => Part { glob: Some(escaped(&text)), literal: Some(text), param: None },
-            Err(param) => Part { literal: None, glob: None, param: Some(param) },
+            Ok(text) => {
+                PatternPart { glob: Some(escaped(&text)), literal: Some(text), param: None }
+            }
+            Err(param) => PatternPart { literal: None, glob: None, param: Some(param) },
         })
         .collect()
 }

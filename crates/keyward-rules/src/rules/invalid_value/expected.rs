@@ -1,6 +1,6 @@
 //! What a value must be, and whether bytes are that.
 
-use keyward_fact::Piece;
+use keyward_fact::Excerpt;
 use keyward_schema::model::{JsonType, Value};
 
 /// How many bytes of a value are looked at.
@@ -94,34 +94,34 @@ impl Expected {
 
     /// Whether a value is one. Of a long one only the beginning is there.
     #[inline]
-    pub fn takes(&self, piece: Piece<'_>) -> bool {
-        !self.asks() || self.is(piece)
+    pub fn takes(&self, excerpt: Excerpt<'_>) -> bool {
+        !self.asks() || self.is(excerpt)
     }
 
-    fn is(&self, piece: Piece<'_>) -> bool {
-        let bytes = piece.bytes;
+    fn is(&self, excerpt: Excerpt<'_>) -> bool {
+        let bytes = excerpt.bytes;
         match self {
             Expected::Anything => true,
-            Expected::Text => is_text(bytes, piece.is_whole()),
+            Expected::Text => is_text(bytes, excerpt.is_whole()),
             Expected::Int => {
-                piece.is_whole() && is_integer(bytes.strip_prefix(b"-").unwrap_or(bytes))
+                excerpt.is_whole() && is_integer(bytes.strip_prefix(b"-").unwrap_or(bytes))
             }
-            Expected::Uint => piece.is_whole() && is_integer(bytes),
+            Expected::Uint => excerpt.is_whole() && is_integer(bytes),
             Expected::Count { negative } => {
-                piece.is_whole() && as_count(bytes).is_some_and(|count| *negative || count >= 0)
+                excerpt.is_whole() && as_count(bytes).is_some_and(|count| *negative || count >= 0)
             }
             Expected::Float => {
-                piece.is_whole()
+                excerpt.is_whole()
                     && str::from_utf8(bytes).is_ok_and(|text| text.parse::<f64>().is_ok())
             }
             Expected::Bool => bytes == b"true" || bytes == b"false",
             Expected::Uuid => {
                 bytes.len() == 36 && is_shaped(bytes, b"hhhhhhhh-hhhh-hhhh-hhhh-hhhhhhhhhhhh")
             }
-            Expected::Timestamp => piece.is_whole() && is_timestamp(bytes),
+            Expected::Timestamp => excerpt.is_whole() && is_timestamp(bytes),
             Expected::Date => bytes.len() == 10 && is_shaped(bytes, b"dddd-dd-dd"),
             Expected::OneOf(words) => words.iter().any(|word| **word == *bytes),
-            Expected::Json { opening } => is_json(piece, *opening),
+            Expected::Json { opening } => is_json(excerpt, *opening),
             Expected::Zstd => bytes.starts_with(&[0x28, 0xb5, 0x2f, 0xfd]),
         }
     }
@@ -181,8 +181,8 @@ fn is_timestamp(bytes: &[u8]) -> bool {
 }
 
 /// Whether it begins and ends as JSON does. To look inside would cost more than all the rest.
-fn is_json(piece: Piece<'_>, opening: Option<u8>) -> bool {
-    let text = piece.bytes.trim_ascii();
+fn is_json(excerpt: Excerpt<'_>, opening: Option<u8>) -> bool {
+    let text = excerpt.bytes.trim_ascii();
     let (Some(first), Some(last)) = (text.first(), text.last()) else { return false };
     if opening.is_some_and(|opening| opening != *first) {
         return false;
@@ -195,10 +195,10 @@ fn is_json(piece: Piece<'_>, opening: Option<u8>) -> bool {
             return matches!(text, b"true" | b"false" | b"null");
         }
         b'-' | b'0'..=b'9' => {
-            return !piece.is_whole()
+            return !excerpt.is_whole()
                 || str::from_utf8(text).is_ok_and(|text| text.parse::<f64>().is_ok());
         }
         _ => return false,
     };
-    !piece.is_whole() || (*last == closing && text.len() > 1)
+    !excerpt.is_whole() || (*last == closing && text.len() > 1)
 }

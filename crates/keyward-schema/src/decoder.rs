@@ -1,4 +1,4 @@
-//! Reading a tree: where we are, and what was wrong so far.
+//! Decodes a tree of TOML: the path to the current value, and what was wrong so far.
 
 use crate::diagnostic::Diagnostic;
 use crate::form::Form;
@@ -7,8 +7,8 @@ use crate::syntax::{Entry, Item, Kind, offset_in_raw};
 use keyward_pattern::nearest;
 use std::ops::Range;
 
-/// The state of reading one file.
-pub(crate) struct Reading<'a> {
+/// Decodes one file.
+pub(crate) struct Decoder<'a> {
     sources: &'a Sources,
     /// The keys that lead to the place being read
     path: Vec<String>,
@@ -20,9 +20,9 @@ pub(crate) struct Reading<'a> {
     pub(crate) diagnostics: Vec<Diagnostic>,
 }
 
-impl<'a> Reading<'a> {
+impl<'a> Decoder<'a> {
     pub(crate) fn new(sources: &'a Sources, recovered: bool) -> Self {
-        Reading { sources, path: Vec::new(), in_array: false, recovered, diagnostics: Vec::new() }
+        Decoder { sources, path: Vec::new(), in_array: false, recovered, diagnostics: Vec::new() }
     }
 
     /// Reports; `None` so that a reader can `return` it.
@@ -104,7 +104,7 @@ impl<'a> Reading<'a> {
     /// Reads a field that may be missing.
     pub(crate) fn optional<T: Form>(&mut self, table: &[Entry], key: &str) -> Option<Spanned<T>> {
         let entry = table.iter().find(|entry| entry.key.value == key)?;
-        self.within(key, |reading| T::spanned(&entry.item, reading))
+        self.within(key, |decoder| T::spanned(&entry.item, decoder))
     }
 
     /// Reads a field that must be there.
