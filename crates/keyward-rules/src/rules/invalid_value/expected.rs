@@ -8,20 +8,36 @@ pub const LOOKED_AT: usize = 256;
 
 /// What a value must be.
 #[derive(Debug, Clone)]
-pub struct Expected(Value);
+#[non_exhaustive]
+pub enum Expected {
+    /// A declared value
+    Declared(Value),
+    /// An integer that INCR accepts
+    Count {
+        /// Whether it may be below zero
+        negative: bool,
+    },
+}
 
 impl Expected {
     /// Any bytes.
-    pub const ANYTHING: Expected = Expected(Value::Bytes);
+    pub const ANYTHING: Expected = Expected::Declared(Value::Bytes);
 
     /// What a declared value must be.
     pub fn new(value: &Value) -> Self {
-        Expected(value.clone())
+        Expected::Declared(value.clone())
     }
 
     /// Its name in a message, after "is not": `a uint`.
     pub fn name(&self) -> String {
-        let name = match &self.0 {
+        let value = match self {
+            Expected::Declared(value) => value,
+            Expected::Count { negative: true } => return "an integer that INCR accepts".to_owned(),
+            Expected::Count { negative: false } => {
+                return "an integer from 0 on that INCR accepts".to_owned();
+            }
+        };
+        let name = match value {
             Value::Bytes | Value::Ref { .. } | Value::Key(_) => "a value",
             Value::Text => "UTF-8 text",
             Value::Int => "an int",
@@ -47,7 +63,10 @@ impl Expected {
 
     /// Whether there is anything to check: references are checked elsewhere.
     pub fn asks(&self) -> bool {
-        !matches!(self.0, Value::Bytes | Value::Ref { .. } | Value::Key(_))
+        !matches!(
+            self,
+            Expected::Declared(Value::Bytes | Value::Ref { .. } | Value::Key(_))
+        )
     }
 
     /// Whether a value is one. Of a long one only the beginning is there.
@@ -58,7 +77,14 @@ impl Expected {
 
     fn is(&self, excerpt: Excerpt<'_>) -> bool {
         let bytes = excerpt.bytes;
-        match &self.0 {
+        let value = match self {
+            Expected::Declared(value) => value,
+            Expected::Count { negative } => {
+                let count = if excerpt.is_whole() { as_count(bytes) } else { None };
+                return count.is_some_and(|count| *negative || count >= 0);
+            }
+        };
+        match value {
             Value::Bytes | Value::Ref { .. } | Value::Key(_) => true,
             Value::Text => is_text(bytes, excerpt.is_whole()),
             Value::Int => {
@@ -101,6 +127,14 @@ fn is_utf8(bytes: &[u8], whole: bool) -> bool {
 /// Digits that fit 64 bits, about.
 fn is_integer(digits: &[u8]) -> bool {
     (1..=20).contains(&digits.len()) && digits.iter().all(u8::is_ascii_digit)
+}
+
+/// The number that a server increments: 64 bits with a sign, written as the server writes it. It refuses a
+/// sign or a zero too many, and blanks.
+fn as_count(bytes: &[u8]) -> Option<i64> {
+    let text = str::from_utf8(bytes).ok()?;
+    let number: i64 = text.parse().ok()?;
+    (number.to_string() == text).then_some(number)
 }
 
 /// Whether every byte is of the class at its place: `d` a digit, `h` a hexadecimal one, else itself.
