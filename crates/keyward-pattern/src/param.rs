@@ -284,8 +284,9 @@ mod tests {
     #[test]
     fn an_unknown_type_names_the_nearest() {
         let help = |name: &str| Type::named(name).unwrap_err().help().unwrap();
+        assert_eq!(help("UUID"), "did you mean `uuid`?");
         assert_eq!(
-            help("UUID"),
+            help("varchar"),
             "the types are text, uuid, int, uint, digits(n), hex, hex(n), word, slug, locale, date, unix, unix_ms, ip, encoded"
         );
         assert_eq!(help("uid"), "did you mean `uuid`?");

@@ -9,6 +9,7 @@ use crate::model::{Policy, Server};
 use crate::settings;
 use crate::span::Spanned;
 use crate::syntax::{Item, Kind};
+use crate::tables::belongs_elsewhere;
 use keyward_fact::Size;
 use keyward_pattern::nearest;
 
@@ -131,13 +132,14 @@ pub(crate) fn lower(table: ServerTable, errors: &mut Vec<Diagnostic>) -> Server 
             );
         } else if settings::NAMES.binary_search(&name.as_str()).is_err() {
             let message = format!("`{}` is not a setting of a Redis or Valkey server", *name);
-            let mut diagnostic = Diagnostic::schema(message, name.span.clone(), "unknown setting");
+            let diagnostic = Diagnostic::schema(message, name.span.clone(), "unknown setting");
             let own = ["maxmemory", "maxmemory-policy", "save", "appendonly"];
             let known = settings::NAMES.iter().copied().chain(own);
-            if let Some(near) = nearest(&name, known) {
-                diagnostic = diagnostic.help(format!("did you mean `{near}`?"));
-            }
-            errors.push(diagnostic);
+            let meant = nearest(&name, known).map(|near| format!("did you mean `{near}`?"));
+            errors.push(match belongs_elsewhere(&name).or(meant) {
+                Some(help) => diagnostic.help(help),
+                None => diagnostic,
+            });
         } else {
             other.push((name, Spanned::new(value.value.0, value.span)));
         }

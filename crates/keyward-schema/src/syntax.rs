@@ -102,7 +102,24 @@ fn syntax_error(file: FileId, text: &str, error: &toml::de::Error) -> Diagnostic
     let mut parts = error.message().splitn(2, ", expected ");
     let message = parts.next().unwrap_or_default();
     let label = parts.next().map_or(String::new(), |expected| format!("expected {expected}"));
-    Diagnostic::schema(format!("not TOML: {message}"), Span::new(file, start..end), label)
+    let diagnostic =
+        Diagnostic::schema(format!("not TOML: {message}"), Span::new(file, start..end), label);
+    match unquoted(line_at(text, start)) {
+        Some(value) => diagnostic.help(format!("write it in quotes: `\"{value}\"`")),
+        None => diagnostic,
+    }
+}
+
+/// The value of a line such as `ttl = 10m`, which would be a text if it had quotes.
+fn unquoted(line: &str) -> Option<&str> {
+    let (key, value) = line.split_once('=')?;
+    let value = value.split('#').next()?.trim();
+    let is_word = |text: &str| {
+        let fits = |char: char| char.is_ascii_alphanumeric() || "_-.:%".contains(char);
+        !text.is_empty() && text.chars().all(fits)
+    };
+    (is_word(key.trim()) && is_word(value) && value.contains(|char: char| char.is_alphabetic()))
+        .then_some(value)
 }
 
 fn is_duplicate(error: &toml::de::Error) -> bool {
