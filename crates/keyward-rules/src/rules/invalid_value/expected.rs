@@ -63,10 +63,7 @@ impl Expected {
 
     /// Whether there is anything to check: references are checked elsewhere.
     pub fn asks(&self) -> bool {
-        !matches!(
-            self,
-            Expected::Declared(Value::Bytes | Value::Ref { .. } | Value::Key(_))
-        )
+        !matches!(self, Expected::Declared(Value::Bytes | Value::Ref { .. } | Value::Key(_)))
     }
 
     /// Whether a value is one. Of a long one only the beginning is there.
