@@ -4,11 +4,18 @@
 //! file, by its path from the repository's root, between `ANCHOR: start` and `ANCHOR_END: start`, without the
 //! indentation that all its lines share. `:1-11` is lines 1 to 11. So the code is compiled and run where it
 //! lives, and the page shows it wherever it is read.
+//!
+//! Output that cannot be the same in every run, such as a log or the progress of a scan, stands in a `text` block
+//! after `<!-- like: path -->`: that file, a snapshot or the code that prints it, must have the same words around
+//! numbers, addresses and levels. A `text` block with neither comment is refused, since nothing would compare it.
 
 use std::env;
 use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
+use std::sync::LazyLock;
+
+use regex::Regex;
 
 use crate::markdown::{Block, blocks};
 use crate::repository;
@@ -23,9 +30,17 @@ pub fn check(page: &Path) -> Result<usize, String> {
     let path = repository().join(page);
     let text = fs::read_to_string(&path)
         .map_err(|error| format!("`{}` cannot be read: {error}", page.display()))?;
+    let mut report = String::new();
+    for block in blocks(&text) {
+        if let Err(error) = compared(&block) {
+            let _ = writeln!(report, "{}:{}: {error}", page.display(), block.first_line);
+        }
+    }
+    if !report.is_empty() {
+        return Err(report);
+    }
     let shown: Vec<_> = blocks(&text).into_iter().filter_map(source).collect();
     let mut differences = Vec::new();
-    let mut report = String::new();
     for (block, source) in &shown {
         let (page, line) = (page.display(), block.first_line);
         match read(source) {
@@ -46,6 +61,33 @@ pub fn check(page: &Path) -> Result<usize, String> {
     fs::write(&path, splice(&text, differences))
         .map_err(|error| format!("`{}` cannot be written: {error}", page.display()))
         .map(|()| shown.len())
+}
+
+/// Whether output that a page shows is compared with something, and is like it.
+fn compared(block: &Block<'_>) -> Result<(), String> {
+    let Some(path) = block.before.strip_prefix("<!-- like: ") else {
+        let is_code = block.before.starts_with("<!-- code: ");
+        return if block.language != "text" || is_code {
+            Ok(())
+        } else {
+            Err("nothing compares this `text`: put a `code` or a `like` comment above it"
+                .to_owned())
+        };
+    };
+    let path = path.trim_end_matches("-->").trim();
+    let text = fs::read_to_string(repository().join(path))
+        .map_err(|error| format!("`{path}` cannot be read: {error}"))?;
+    let missing = block.lines.iter().flat_map(|line| words(line)).find(|it| !text.contains(it));
+    missing.map_or(Ok(()), |words| Err(format!("`{path}` does not contain `{words}`")))
+}
+
+/// What is the same in every run: the words of a line between numbers, addresses, and a log's level and fields.
+fn words(line: &str) -> Vec<&str> {
+    static VARIES: LazyLock<Regex> = LazyLock::new(|| {
+        Regex::new(r#"^(WARN|INFO) keyward: |redis://\S+|keyward-\S+|\d[\d,.:]*\d|\d| \w+="…""#)
+            .expect("the expression is valid")
+    });
+    VARIES.split(line).map(str::trim).filter(|words| !words.is_empty()).collect()
 }
 
 fn source(block: Block<'_>) -> Option<(Block<'_>, &str)> {
@@ -82,7 +124,27 @@ fn marked(lines: &[&str], word: &str, place: &str) -> Option<usize> {
 
 #[cfg(test)]
 mod tests {
-    use super::lines;
+    use super::{compared, lines, words};
+    use crate::markdown::blocks;
+
+    #[test]
+    fn numbers_addresses_and_levels_may_differ() {
+        assert_eq!(
+            words("stopped after 1,204 of 8,000 keys: no"),
+            ["stopped after", "of", "keys: no"]
+        );
+        assert_eq!(words("to redis://10.0.0.7:6379 in 10 s"), ["to", "in", "s"]);
+        assert_eq!(words("WARN keyward: it is open why=\"…\""), ["it is open"]);
+    }
+
+    #[test]
+    fn text_that_nothing_compares_is_refused() {
+        let of = |page: &str| compared(&blocks(page)[0]);
+        assert!(of("```text\nerror: 7\n```\n").is_err());
+        assert!(of("```toml\na = 7\n```\n").is_ok());
+        assert!(of("<!-- like: Cargo.toml -->\n```text\n[workspace]\n```\n").is_ok());
+        assert!(of("<!-- like: Cargo.toml -->\n```text\nno such words\n```\n").is_err());
+    }
 
     #[test]
     fn a_place_is_an_anchor_or_a_range_of_lines() {

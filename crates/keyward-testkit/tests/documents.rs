@@ -24,6 +24,20 @@ fn code_on_a_page_is_what_its_file_holds() {
     assert!(shown.into_iter().flatten().sum::<usize>() > 0, "no page shows the code of a file");
 }
 
+/// Whoever follows a page must know where `examples/` is.
+#[test]
+fn commands_on_examples_say_where_to_run_them() {
+    for page in pages() {
+        let text = fs::read_to_string(repository().join(&page)).expect("the page is readable");
+        let on_examples = |line: &str| line.starts_with("$ ") && line.contains(" examples/");
+        assert!(
+            !text.lines().any(on_examples) || text.contains("rom the root of the repository"),
+            "`{}` does not say where its commands run",
+            page.display()
+        );
+    }
+}
+
 /// A forge shows pages as they are: what only mdBook fills in would be missing there.
 #[test]
 fn no_page_needs_mdbook_to_be_read() {

@@ -15,6 +15,14 @@ const MAY_WRITE_TO_DISK: &str = "denies CONFIG GET, so it is not known whether i
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
+    /// The server is not of the kind that the URL asks for
+    #[error("{address} is not {wanted}")]
+    Kind {
+        /// Where
+        address: String,
+        /// A Sentinel, or part of a cluster
+        wanted: &'static str,
+    },
     /// The URL cannot be used
     #[error("the URL of the server cannot be used: {why}")]
     Url {
@@ -179,12 +187,13 @@ impl Error {
     /// Whether the caller asked for something that cannot be, rather than a server failing: exit code 2
     /// rather than 3.
     pub fn is_usage(&self) -> bool {
-        matches!(self, Error::Url { .. } | Error::Options { .. })
+        matches!(self, Error::Kind { .. } | Error::Url { .. } | Error::Options { .. })
     }
 
     /// What to do next.
     pub fn help(&self) -> &'static str {
         match self {
+            Error::Kind { .. } => "to audit this server alone, write `redis://` before its address",
             Error::Url { .. } => AddressError::HELP,
             Error::Options { .. } => "change the option, or leave it out",
             Error::Unreachable { .. } => {

@@ -113,7 +113,10 @@ fn watched(
             return Err(Error::Options { why });
         }
         Reply::Error(reply) => {
-            return Err(Error::Reply { address: name, command: "SENTINEL", reply });
+            return Err(match server::ability(&reply) {
+                server::Can::Missing => Error::Kind { address: name, wanted: "a Sentinel" },
+                _ => Error::Reply { address: name, command: "SENTINEL", reply },
+            });
         }
         _ => None,
     };
@@ -222,6 +225,9 @@ impl Node {
             Reply::Bytes(text) => {
                 let text = String::from_utf8_lossy(&text);
                 Ok(text.lines().filter_map(Node::parse).collect())
+            }
+            Reply::Error(reply) if reply.contains("cluster support disabled") => {
+                Err(Error::Kind { address, wanted: "part of a cluster" }.into())
             }
             Reply::Error(reply) => Err(match server::ability(&reply) {
                 server::Can::Denied => {

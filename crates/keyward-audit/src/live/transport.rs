@@ -106,11 +106,30 @@ fn secure(stream: TcpStream, host: &str, tls: &Tls, wait: &mut Wait) -> Result<T
                 wait.received(bytes, start.elapsed())?;
                 start = Instant::now();
             }
-            Err(error) if is_timeout(&error) => wait.check(start.elapsed())?,
-            Err(error) => return Err(Fault::Lost(explain(&error))),
+            Err(error) if is_timeout(&error) => {
+                wait.check(start.elapsed()).map_err(perhaps_plain)?;
+            }
+            Err(error) if speaks_tls(&error) => return Err(Fault::Lost(explain(&error))),
+            Err(error) => return Err(perhaps_plain(Fault::Lost(explain(&error)))),
         }
     }
     Ok(Transport::Tls(secured))
+}
+
+/// A server without TLS waits for the rest of what it takes for a command, or hangs up.
+fn perhaps_plain(fault: Fault) -> Fault {
+    match fault {
+        Fault::Lost(why) => {
+            Fault::Lost(format!("{why}; this port may not use TLS: try `redis://`"))
+        }
+        fault => fault,
+    }
+}
+
+/// Whether what came is TLS, whatever else is wrong with it.
+fn speaks_tls(error: &io::Error) -> bool {
+    let tls = error.get_ref().and_then(|error| error.downcast_ref::<rustls::Error>());
+    tls.is_some_and(|error| !matches!(error, rustls::Error::InvalidMessage(_)))
 }
 
 impl Secured {

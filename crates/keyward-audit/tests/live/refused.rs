@@ -248,3 +248,19 @@ fn tls_and_its_absence_are_told_apart() {
         .collect();
     insta::assert_snapshot!(shown.join("\n"));
 }
+
+#[test]
+fn a_server_of_another_kind_than_the_url_asks_for_is_named() {
+    for server in Server::all() {
+        for (scheme, path) in [("redis+sentinel", "/orders"), ("redis+cluster", "")] {
+            let error = fail(&format!("{scheme}://{}{path}", server.address()), &quick());
+            assert!(error.is_usage(), "{error}");
+            let wanted = if path.is_empty() { "part of a cluster" } else { "a Sentinel" };
+            let expected = format!(
+                "error: <server 0> is not {wanted}\n\
+                 help: to audit this server alone, write `redis://` before its address"
+            );
+            assert_eq!(shown(&error, &server).trim_end(), expected);
+        }
+    }
+}

@@ -282,6 +282,7 @@ fn a_source_that_is_no_snapshot_is_refused() {
         ("empty", vec!["audit", "empty.rdb"]),
         ("missing", vec!["audit", "nowhere.rdb"]),
         ("folder", vec!["audit", "."]),
+        ("no_scheme", vec!["audit", "127.0.0.1:27001"]),
         ("url", vec!["audit", "redis://secret@127.0.0.1:1"]),
         ("no_keys", vec!["audit", "none.rdb"]),
         ("no_report", vec!["audit", "dump.rdb", "--baseline", "keyward.toml"]),

@@ -2,7 +2,7 @@ use crate::context::Context;
 use crate::finding::{Finding, Findings};
 use crate::rule::rule;
 use crate::segment::within;
-use keyward_pattern::Hole;
+use keyward_pattern::{Hole, Template};
 use keyward_schema::model::Definition;
 use std::collections::HashSet;
 
@@ -54,7 +54,7 @@ fn check<'a>(cx: &Context<'a>, out: &mut Findings<'a>) {
     let patterns = cx.schema.keys.iter().map(|it| &it.pattern.value);
     let templates = patterns.chain(cx.schema.keyspace.prefix.as_deref());
     let used: HashSet<&str> =
-        templates.flat_map(|it| it.holes()).map(|hole| hole.name.as_str()).collect();
+        templates.flat_map(Template::holes).map(|hole| hole.name.as_str()).collect();
     // `unused-declaration` asks the same question about those that no pattern uses.
     let declared: Vec<_> =
         cx.schema.params.iter().filter(|it| used.contains(it.name.as_str())).collect();

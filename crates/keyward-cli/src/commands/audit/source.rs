@@ -53,13 +53,20 @@ pub(super) fn read(
 
 /// What looks like a server without its scheme may hold a password, which is never shown.
 fn refuse_server(path: &Path, name: &str) -> Result<()> {
-    match name.rsplit_once('@') {
-        Some((_, host)) if !path.exists() => {
-            let failure = Failure::new(format!("no such file: `…@{}`", printable(host)));
-            Err(failure.help("to audit a server, write `redis://user:password@host:6379`"))
-        }
-        _ => Ok(()),
+    if path.exists() {
+        return Ok(());
     }
+    if let Some((_, host)) = name.rsplit_once('@') {
+        let failure = Failure::new(format!("no such file: `…@{}`", printable(host)));
+        return Err(failure.help("to audit a server, write `redis://user:password@host:6379`"));
+    }
+    let port = name.rsplit_once(':').and_then(|(_, port)| port.parse::<u16>().ok());
+    if port.is_some() || name == "localhost" {
+        let name = printable(name);
+        let failure = Failure::new(format!("no such file: `{name}`"));
+        return Err(failure.help(format!("a server? write `redis://{name}`")));
+    }
+    Ok(())
 }
 
 fn snapshot(
