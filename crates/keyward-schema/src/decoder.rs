@@ -146,7 +146,7 @@ impl<'a> Decoder<'a> {
             ([], "text") => {
                 Some("make identifiers from text in the application, and leave this out")
             }
-            ([], "services") => Some("name who answers for keys: `owner`"),
+            ([], "services") => Some("name who is responsible for keys: `owner`"),
             ([], "channels") => Some("declare keys only; describe channels in `[keyspace] doc`"),
             ([.., params, _], "from") if params == "params" => {
                 Some("make the value from text in the application, and leave this out")

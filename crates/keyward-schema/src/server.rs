@@ -1,4 +1,4 @@
-//! `[server]`: what the server must be set to.
+//! `[server]`: the settings that the server must have.
 
 use crate::Diagnostic;
 use crate::decoder::Decoder;
@@ -131,7 +131,7 @@ pub(crate) fn lower(table: ServerTable, errors: &mut Vec<Diagnostic>) -> Server 
                 .help("leave it out, and keep it where the server's other secrets are"),
             );
         } else if settings::NAMES.binary_search(&name.as_str()).is_err() {
-            let message = format!("`{}` is no setting of a Redis or Valkey server", *name);
+            let message = format!("`{}` is not a setting of a Redis or Valkey server", *name);
             let diagnostic = Diagnostic::schema(message, name.span.clone(), "unknown setting");
             let own = ["maxmemory", "maxmemory-policy", "save", "appendonly"];
             let known = settings::NAMES.iter().copied().chain(own);

@@ -130,10 +130,10 @@ fn offset(text: &str, error: &toml::de::Error) -> usize {
     floor_boundary(text, error.span().unwrap_or(0..0).start)
 }
 
-/// Tells a table that is there twice from its entries, which are there twice for that reason.
+/// Distinguishes a table that is defined twice from its entries, which are defined twice for that reason.
 #[derive(Default)]
 struct Repeated {
-    /// How far the text has been looked at, inside a table that is there twice
+    /// How far the text has been looked at, inside a table that is defined twice
     up_to: Option<usize>,
 }
 
@@ -158,7 +158,7 @@ fn line_at(text: &str, at: usize) -> &str {
     text[start..].lines().next().unwrap_or_default()
 }
 
-/// A key or a table that is there twice, with the place of the first where it is found.
+/// A key or a table that is defined twice, with the place of the first where it is found.
 fn duplicate(file: FileId, text: &str, range: std::ops::Range<usize>) -> Diagnostic {
     let line = line_at(text, range.start);
     let header = is_header(line);
@@ -189,7 +189,7 @@ fn duplicate(file: FileId, text: &str, range: std::ops::Range<usize>) -> Diagnos
         }
         start += line.len();
     }
-    let message = format!("`{name}` is there twice");
+    let message = format!("`{name}` is defined twice");
     let diagnostic = Diagnostic::schema(message, Span::new(file, range), "again here");
     let diagnostic = match first {
         Some(first) => diagnostic.at(Span::new(file, first), "first here"),

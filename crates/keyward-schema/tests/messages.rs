@@ -475,6 +475,8 @@ fn what_would_have_no_effect_is_refused() {
         key("j", "value = 'text'\nqueue = { job_id = 'id' }"),
         "[keys.k]\npattern = 'k:{x}'\nparams = { x = { type = 'uint', normalize = 'lower' } }\n"
             .to_owned(),
+        key("l", "lock = {}\nttl = '1m'\njitter = '5%'\non_write = 'keep'\nsliding = true"),
+        key("m", "ttl = '1h'\nl1 = '5s'\nearly_refresh = true"),
     ];
     let loaded = read(&format!("{}{}", HEAD.trim_end().to_owned() + "\n", text.concat()));
     let text = render(&loaded.sources, &loaded.schema.unwrap_err(), &Style::default());
