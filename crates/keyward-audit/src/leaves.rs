@@ -85,6 +85,9 @@ enum NodeKind {
     Word(Option<u64>),
 }
 
+/// A key as it is, and its type.
+type FirstKey = (Box<[u8]>, KeyType);
+
 /// The keys that end at a node.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Leaf {
@@ -94,7 +97,7 @@ pub(crate) struct Leaf {
     pub(crate) examples: Examples,
     /// The key that comes first in the salted order, as it is: until its neighbour was looked for
     #[serde(skip)]
-    first: Option<(u64, (Box<[u8]>, KeyType))>,
+    first: Option<(u64, FirstKey)>,
     /// The neighbour of that key, with its place in the order
     near: Option<(u64, Stranger)>,
 }

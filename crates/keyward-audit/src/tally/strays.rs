@@ -71,10 +71,8 @@ impl Pass {
         }
         if let Some((definition, Misfit { param, raw_ipv6, places, .. })) = misfit {
             let fields = audit.definitions[definition].fields.len();
-            let slot = match raw_ipv6 {
-                true => slots::raw_ipv6(fields, param),
-                false => slots::param(fields, param),
-            };
+            let slot =
+                if raw_ipv6 { slots::raw_ipv6(fields, param) } else { slots::param(fields, param) };
             if audit.outline.definitions[definition].slots[slot].severity.is_some() {
                 self.current.breaks(slot);
                 let params = &audit.definitions[definition].masked;
@@ -95,9 +93,8 @@ impl Pass {
 
 /// The definition that an unknown key would belong to, and what is wrong with it.
 fn misfit(audit: &Audit, key: &[u8]) -> Option<(usize, Misfit)> {
-    let spaces = audit.spaces.iter().filter(|space| space.may_begin(key));
+    let mut spaces = audit.spaces.iter().filter(|space| space.may_begin(key));
     spaces
-        .filter_map(|it| Some((it, it.misfits.find(key)?)))
-        .next()
+        .find_map(|it| Some((it, it.misfits.find(key)?)))
         .map(|(space, misfit)| (space.first + misfit.definition.index(), misfit))
 }
