@@ -85,7 +85,7 @@ enum NodeKind {
     Word(Option<u64>),
 }
 
-/// A key and its type.
+/// A key as it is, and its type.
 type FirstKey = (Box<[u8]>, KeyType);
 
 /// The keys that end at a node.

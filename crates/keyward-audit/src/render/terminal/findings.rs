@@ -17,10 +17,8 @@ pub(super) fn write(report: &Report, sheet: &mut Sheet) {
         return;
     }
     let (shown, left_out) = sheet.top(&report.findings, TOP);
-    sheet.heading(
-        "findings",
-        "errors first, then keys that must not be lost; `keyward explain RULE` explains a rule",
-    );
+    sheet
+        .heading("findings", "errors first, then by lifecycle; `keyward explain RULE` explains it");
     for finding in shown {
         sheet.line("");
         write_one(finding, sheet);
