@@ -64,15 +64,18 @@ pub(crate) struct Amount {
 }
 
 impl Amount {
+    /// What the bytes may come to, 1 PiB: a server or a file may name any number, and sums of these still fit.
+    const MOST: u64 = 1 << 50;
+
     #[inline]
     pub(crate) fn add(&mut self, bytes: u64) {
         self.keys += 1;
-        self.bytes += bytes;
+        self.bytes = self.bytes.saturating_add(bytes).min(Self::MOST);
     }
 
     pub(crate) fn merge(&mut self, other: Amount) {
-        self.keys += other.keys;
-        self.bytes += other.bytes;
+        self.keys = self.keys.saturating_add(other.keys);
+        self.bytes = self.bytes.saturating_add(other.bytes).min(Self::MOST);
     }
 
     pub(crate) fn sum(amounts: impl IntoIterator<Item = Amount>) -> Amount {

@@ -149,6 +149,9 @@ pub struct Counts {
     pub long_names: u64,
     /// Values of which not all elements were read, because they are large
     pub partly: u64,
+    /// Values that could not be read to their end: the audit is incomplete
+    #[serde(default)]
+    pub torn: u64,
 }
 
 /// What a scan's own small commands waited for: what any other client would have waited for, too.

@@ -5,6 +5,7 @@ use keyward_fact::{Element, Excerpt, Expiry, Fact, KeyType, Show};
 use super::connection::{Connection, Reply, write_command};
 use super::error::Fault;
 use super::lookup::{Row, is_about_the_key, refused};
+use super::shape;
 use crate::observe::Observer;
 
 /// The most bytes of memory that a value may take for its elements to be read in one go.
@@ -37,7 +38,7 @@ impl Wish {
     /// Writes the commands, and says how many.
     pub(super) fn write(self, name: &[u8], row: &Row, out: &mut Vec<u8>) -> u64 {
         let Some(length) = length_command(row) else { return 0 };
-        write_command(out, &[length, name]);
+        write_command(out, &[length.as_bytes(), name]);
         1 + u64::from(self.at_once && self.write_elements(name, row, out))
     }
 
@@ -88,14 +89,12 @@ impl Wish {
     /// Reads the replies.
     pub(super) fn read(self, connection: &mut Connection, row: &Row) -> Result<Found, Fault> {
         let mut found = Found::default();
-        if length_command(row).is_none() {
-            return Ok(found);
-        }
-        if let Reply::Integer(length) = answer(connection, &mut found)? {
+        let Some(length) = length_command(row) else { return Ok(found) };
+        if let Reply::Integer(length) = answer(connection, &mut found, length)? {
             found.length = u64::try_from(length).ok();
         }
         if self.at_once && self.write_elements(b"", row, &mut Vec::new()) {
-            found.elements = answer(connection, &mut found)?;
+            found.elements = answer(connection, &mut found, elements_command(row))?;
         }
         Ok(found)
     }
@@ -112,19 +111,23 @@ impl Wish {
         if self.at_once {
             return self.write_ttls(name, found, out);
         }
-        let (false, Some(bytes), Some(length @ 1..)) = (self.at_once, row.bytes, found.length)
-        else {
-            return false;
-        };
-        let fit = READ / (bytes / length).max(1);
-        self.elements = self.elements.min(usize::try_from(fit).unwrap_or(usize::MAX));
+        let Some(length @ 1..) = found.length else { return false };
+        // Where the bytes are not known, a text that is too large is left out when it comes.
+        if let Some(bytes) = row.bytes {
+            let fit = READ / (bytes / length).max(1);
+            self.elements = self.elements.min(usize::try_from(fit).unwrap_or(usize::MAX));
+        }
         self.elements > 0 && self.write_elements(name, row, out)
     }
 
     /// Reads the reply to that.
-    pub(super) fn read_rest(connection: &mut Connection, found: &mut Found) -> Result<(), Fault> {
+    pub(super) fn read_rest(
+        connection: &mut Connection,
+        row: &Row,
+        found: &mut Found,
+    ) -> Result<(), Fault> {
         if matches!(found.elements, Reply::Nil) {
-            found.elements = answer(connection, found)?;
+            found.elements = answer(connection, found, elements_command(row))?;
             return Ok(());
         }
         found.ttls = match connection.reply()? {
@@ -168,7 +171,7 @@ impl Wish {
                 };
                 let expiry = |at| found.ttls.expiry(at, clock);
                 tell_all(row, elements, limit, expiry, observer);
-                cursor == b"0"
+                cursor == b"0" && !elements.contains(&Reply::Skipped)
             }
             (Some(KeyType::Stream), Reply::Array(entries)) => {
                 let told = tell_entries(entries, limit, observer);
@@ -189,10 +192,25 @@ pub(super) struct Found {
     pub(super) length: Option<u64>,
     elements: Reply,
     ttls: FieldTtls,
+    /// Whether the key has another type by now
+    pub(super) is_gone: bool,
     /// The first refusal that was not about this one key
     pub(super) refused: Option<String>,
     /// Whether elements were asked for once the length was known
     pub(super) asked: bool,
+}
+
+impl Found {
+    /// Whether the server broke off before as many elements as were asked for. Its tables are a tenth full at
+    /// the least, and it looks at ten times as many buckets as elements are asked for.
+    pub(super) fn is_broken_off(&self, wish: Wish, row: &Row) -> bool {
+        let Reply::Array(reply) = &self.elements else { return false };
+        let [Reply::Bytes(cursor), Reply::Array(elements)] = &reply[..] else { return false };
+        let each = if row.key_type == Some(KeyType::Hash) { 2 } else { 1 };
+        let wanted = self.length.unwrap_or(u64::MAX).min(wish.elements as u64);
+        let is_whole_wish = wish.at_once || row.bytes.is_none();
+        cursor != b"0" && is_whole_wish && ((elements.len() / each) as u64) < wanted
+    }
 }
 
 impl Default for Found {
@@ -201,6 +219,7 @@ impl Default for Found {
             length: None,
             elements: Reply::Nil,
             ttls: FieldTtls::Unseen,
+            is_gone: false,
             refused: None,
             asked: false,
         }
@@ -234,30 +253,44 @@ impl FieldTtls {
     }
 }
 
-fn length_command(row: &Row) -> Option<&'static [u8]> {
+fn length_command(row: &Row) -> Option<&'static str> {
     Some(match row.key_type.as_ref()? {
-        KeyType::String => b"STRLEN",
-        KeyType::Hash => b"HLEN",
-        KeyType::List => b"LLEN",
-        KeyType::Set => b"SCARD",
-        KeyType::Zset => b"ZCARD",
-        KeyType::Stream => b"XLEN",
+        KeyType::String => "STRLEN",
+        KeyType::Hash => "HLEN",
+        KeyType::List => "LLEN",
+        KeyType::Set => "SCARD",
+        KeyType::Zset => "ZCARD",
+        KeyType::Stream => "XLEN",
         _ => return None,
     })
 }
 
+fn elements_command(row: &Row) -> &'static str {
+    match row.key_type {
+        Some(KeyType::Hash) => "HSCAN",
+        Some(KeyType::Set) => "SSCAN",
+        Some(KeyType::List) => "LRANGE",
+        Some(KeyType::Zset) => "ZRANGE",
+        Some(KeyType::Stream) => "XRANGE",
+        _ => "GETRANGE",
+    }
+}
+
 /// A reply, or nothing where the server refuses.
-fn answer(connection: &mut Connection, found: &mut Found) -> Result<Reply, Fault> {
+fn answer(connection: &mut Connection, found: &mut Found, command: &str) -> Result<Reply, Fault> {
     match connection.reply()? {
         Reply::Error(reply) => {
             if reply.starts_with("NOPERM") || reply.starts_with("ERR unknown") {
                 found.refused.get_or_insert(reply);
+            } else if reply.starts_with("WRONGTYPE") {
+                found.is_gone = true;
             } else if !is_about_the_key(reply.as_bytes()) {
                 return Err(refused(connection, "a command for a value"));
             }
             Ok(Reply::Nil)
         }
-        reply => Ok(reply),
+        reply if shape::is(command, &reply) => Ok(reply),
+        other => Err(connection.odd(command, &other.kind())),
     }
 }
 
