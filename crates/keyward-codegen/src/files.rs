@@ -61,7 +61,7 @@ pub struct Plan {
 /// What happens to one file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Change {
-    /// It is not there yet
+    /// It does not exist yet
     Create,
     /// It differs
     Update,
@@ -158,7 +158,7 @@ impl Plan {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum PlanError {
-    /// These files are there, and Keyward did not write them
+    /// These files exist, and Keyward did not write them
     #[error("{} would be overwritten, and Keyward did not write it", list(.0))]
     Foreign(Vec<PathBuf>),
     /// Two schemas would write different texts to this file
@@ -215,7 +215,7 @@ impl fmt::Display for List {
     }
 }
 
-/// The text of a file, if there is one. Bytes that are no text differ from everything generated.
+/// The text of a file, if there is one. Bytes that are not text differ from everything generated.
 fn read(path: &Path) -> Result<Option<String>, PlanError> {
     match std::fs::read(path) {
         Ok(bytes) => Ok(Some(String::from_utf8(bytes).unwrap_or_else(|_| "\0".to_owned()))),

@@ -60,7 +60,7 @@ impl Form for NonEmpty {
             Kind::String(text) if !text.trim().is_empty() => Some(NonEmpty(text.clone())),
             Kind::String(_) => {
                 let message = format!("{} cannot be empty", decoder.here());
-                decoder.error(&item.span, message, "say something here")
+                decoder.error(&item.span, message, "write at least one character")
             }
             _ => decoder.mismatch(item),
         }
@@ -188,7 +188,7 @@ pub(crate) fn duration(
     let here = decoder.here();
     let (message, help) = match text.parse::<Duration>() {
         Ok(duration) if duration.is_zero() => {
-            (format!("{here} cannot be `{text}`: it is no time at all"), None)
+            (format!("{here} cannot be `{text}`: it must be longer than zero"), None)
         }
         Ok(duration) if duration > LONGEST => {
             (format!("{here} cannot be `{text}`: it is longer than ten years"), None)
@@ -200,7 +200,7 @@ pub(crate) fn duration(
                 _ if text.contains(char::is_whitespace) => format!("`{text}` has a space in it"),
                 _ if text.contains(['.', ',']) => format!("`{text}` has a fraction"),
                 _ if text.contains(|c: char| c.is_ascii_digit()) => error.to_string(),
-                _ => format!("`{text}` is no duration"),
+                _ => format!("`{text}` is not a duration"),
             };
             (format!("{here} cannot be read: {problem}"), Some(WRITTEN.to_owned()))
         }
@@ -276,7 +276,7 @@ impl Form for Percent {
             _ => {
                 let message =
                     format!("{} must be {}, above 0%, up to 100%", decoder.here(), Self::what());
-                decoder.error(&item.span, message, "not such a share")
+                decoder.error(&item.span, message, "not a percentage in that range")
             }
         }
     }
@@ -317,7 +317,7 @@ impl Form for Jitter {
             Some(share) if share > 0.0 && share < 100.0 => return Some(Jitter(share)),
             Some(share) if share >= 100.0 => "nothing would be left of the TTL",
             Some(_) => "leave it out instead",
-            None => "not such a share",
+            None => "not a percentage in that range",
         };
         let message = format!("{} must be {}", decoder.here(), Self::what());
         decoder.error(&item.span, message, label)
@@ -390,7 +390,7 @@ impl Form for Template {
     }
 }
 
-/// One character that may stand between segments.
+/// One character that may separate segments.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Separator(pub(crate) char);
 

@@ -18,7 +18,7 @@ use super::lines::{Databases, Lines, Running};
 use super::lookup::{Batch, Questions, Row, State};
 use super::pace::Pace;
 use super::sample::is_sampled;
-use super::seen::{Bytes, Counts, Shard};
+use super::seen::{Bytes, Counts, Refused, Shard};
 use super::server::{self, Info};
 use super::task::{Broken, ShardRead, Task};
 use super::values::{self, Wish};
@@ -37,6 +37,7 @@ pub(super) fn read<O: Observer>(
     shard.missing.extend(missing);
     shard.values_unread = options.values && !values;
     shard.dbsize_before = before.keys();
+    shard.has_other_databases = before.has_others;
     options.progress.expected.fetch_add(before.keys().unwrap_or(0), Ordering::Relaxed);
     let resumed = task.resume.map_or(0, |resume| resume.counts.scanned);
     options.progress.keys.fetch_add(resumed, Ordering::Relaxed);
@@ -54,12 +55,12 @@ pub(super) fn read<O: Observer>(
         told: task.resume.map(|resume| resume.told.iter().copied().collect()).unwrap_or_default(),
         glob: options.matching.as_deref().map(Glob::new),
         db: 0,
-        refused: None,
+        refused: shard.refused.clone(),
         out: Vec::new(),
     };
     let (mut stopped, mut fault) = (None, None);
     if let Some((first, cursor)) = from {
-        for (&db, size) in before.0.range(first..) {
+        for (&db, size) in before.sizes.range(first..) {
             let cursor = if db == first { cursor } else { 0 };
             let (at, lost) = scan.database(db, cursor, size.keys);
             (stopped, fault) = (at.map(|cursor| (db, cursor)), lost);
@@ -79,9 +80,8 @@ pub(super) fn read<O: Observer>(
         shard.dbsize_after = after.keys();
     }
     shard.counts = scan.counts;
-    shard.missing.extend(scan.refused.map(|reply| {
-        format!("some lengths or elements were not read, because the server says: {reply}")
-    }));
+    shard.refused = scan.refused;
+    shard.sizes_unknown = questions.memory.is_none();
     if stopped.is_none() && fault.is_none() {
         note_counts(&mut shard, task, &before, &after);
     }
@@ -143,6 +143,9 @@ fn count_again(
     Ok((control, databases))
 }
 
+const UNSIZED: &str =
+    "elements of collections were not read: without MEMORY USAGE, their sizes are not known";
+
 /// Says what the numbers do not say by themselves.
 fn note_counts(shard: &mut Shard, task: &Task<'_>, before: &Databases, after: &Databases) {
     use keyward_fact::thousands;
@@ -178,7 +181,6 @@ fn note_counts(shard: &mut Shard, task: &Task<'_>, before: &Databases, after: &D
     }
     note(counts.gone, "keys were deleted or expired before they were looked up");
     note(counts.long_names, "keys have names over 1 MiB and were not looked up");
-    note(counts.partly, "values are large, and not all of their elements were read");
     if counts.torn > 0 {
         shard.missing.push(format!(
             "{} values were not read to their end: their keys changed type meanwhile, or the server broke off \
@@ -194,6 +196,15 @@ fn note_counts(shard: &mut Shard, task: &Task<'_>, before: &Databases, after: &D
             thousands(counts.scanned)
         ));
     }
+    if counts.unread > 0 && shard.sizes_unknown {
+        shard.notes.push(UNSIZED.to_owned());
+    } else if counts.unread > 0 && shard.refused.is_empty() {
+        shard.notes.push(format!(
+            "{} values were not read, because their elements are large: `--via snapshot` reads them",
+            thousands(counts.unread)
+        ));
+    }
+    shard.notes.extend(shard.refused.notes());
     if let Some(glob) = &task.options.matching {
         shard.notes.push(format!("only keys that match `{glob}` were read"));
     }
@@ -214,8 +225,8 @@ struct Scan<'a, O> {
     told: HashSet<u64>,
     glob: Option<Glob>,
     db: u64,
-    /// What a server said that denies commands for values
-    refused: Option<String>,
+    /// Commands for values that the server refused
+    refused: Refused,
     out: Vec<u8>,
 }
 
@@ -391,9 +402,8 @@ impl<O: Observer> Scan<'_, O> {
                 self.ask_for_rest(flow, group)
             }
             Stage::Rest => {
-                let asked = group.rows.iter().zip(&mut group.found);
-                for (row, found) in asked.filter(|(_, found)| found.asked) {
-                    Wish::read_rest(look, row, found)?;
+                for found in &mut group.found {
+                    Wish::read_rest(look, found)?;
                 }
                 self.tell(flow, group);
                 Ok(())
@@ -459,8 +469,9 @@ impl<O: Observer> Scan<'_, O> {
         let asked = group.rows.iter().zip(&group.wishes).zip(&mut group.found);
         for (((row, wish), found), at) in asked.zip(&group.keys) {
             let name = batch.name(*at);
-            found.asked = wish.is_some_and(|wish| wish.write_rest(name, row, found, &mut self.out));
-            commands += u64::from(found.asked);
+            let asked = wish.map(|wish| wish.write_rest(name, row, found, &mut self.out));
+            found.asked = asked.unwrap_or_default();
+            commands += found.asked.len() as u64;
         }
         if commands == 0 {
             self.tell(flow, group);
@@ -475,10 +486,10 @@ impl<O: Observer> Scan<'_, O> {
         let batch = flow.batch(&group);
         group.wishes.resize(group.keys.len(), None);
         group.found.resize_with(group.keys.len(), Default::default);
-        let answers = group.rows.iter().zip(&group.wishes).zip(&mut group.found);
+        let answers = group.rows.iter().zip(&group.wishes).zip(&group.found);
         for (((row, wish), found), at) in answers.zip(&group.keys) {
-            self.tell_one(batch.name(*at), row, wish.map(|wish| (wish, &*found)));
-            self.refused = self.refused.take().or(found.refused.take());
+            self.refused.extend(&found.refused);
+            self.tell_one(batch.name(*at), row, wish.map(|wish| (wish, found)));
         }
         self.pace.looked_up(group.keys.len(), Instant::now());
         flow.finish(&group);
@@ -496,15 +507,21 @@ impl<O: Observer> Scan<'_, O> {
                 return;
             }
         };
+        if value.is_some_and(|(_, found)| found.is_gone) {
+            self.counts.torn += 1;
+            return;
+        }
         let mut fact = values::fact(self.db, name, row, key_type, self.task.clock);
         fact.whole = self.observer.begin(&fact).limit().is_none();
         if let Some((wish, found)) = value {
+            let told;
+            (told, fact.whole) = wish.tell(found, row, self.task.clock, &mut self.observer);
             fact.length = found.length;
-            let is_torn = found.is_gone || found.is_broken_off(wish, row);
+            let is_torn = found.is_broken_off(wish, row);
             self.counts.torn += u64::from(is_torn);
-            fact.whole = wish.tell(found, row, self.task.clock, &mut self.observer);
-            let is_large = !fact.whole && !is_torn && found.refused.is_none();
-            self.counts.partly += u64::from(wish.is_for_elements() && is_large);
+            let is_lacking = wish.is_for_elements() && !fact.whole && !is_torn;
+            self.counts.partly += u64::from(is_lacking && told > 0);
+            self.counts.unread += u64::from(is_lacking && told == 0);
         }
         self.observer.end(&fact);
         self.counts.keys += 1;

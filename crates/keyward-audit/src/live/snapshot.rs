@@ -41,6 +41,7 @@ pub(super) fn read<O: Observer>(
         all.filter(|_| info.is_known())
     };
     shard.dbsize_before = size(task.info);
+    shard.has_other_databases = task.info.has_other_databases(only);
     let expected = shard.dbsize_before.unwrap_or(0);
     task.options.progress.expected.fetch_add(expected, Ordering::Relaxed);
 
