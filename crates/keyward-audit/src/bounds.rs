@@ -134,3 +134,31 @@ fn count(count: Count) -> impl Iterator<Item = u64> {
 fn sum(numbers: impl Iterator<Item = u64>) -> u128 {
     numbers.map(u128::from).sum()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::Bar;
+
+    #[test]
+    fn a_bar_or_a_share_that_cannot_be_is_named() {
+        let with = |bars: &[(u64, u64)], share| {
+            let bar = |(from, to): &(u64, u64)| Bar { from: *from, to: *to, count: 1 };
+            let sizes = Distribution {
+                histogram: bars.iter().map(bar).collect(),
+                ..Distribution::default()
+            };
+            Facts { sizes: Some(sizes), share, ..Facts::default() }
+        };
+        let check = |facts| check_facts("groups[0]", &facts);
+        assert_eq!(check(with(&[(0, 0), (8, 9)], Some(1.0))), Ok(()));
+        let wrong = [
+            (with(&[(1 << 63, 9)], None), "histogram[0]` runs from 9223372036854775808 to 9"),
+            (with(&[(8, 9), (0, 0)], None), "histogram[1]` does not come after the bar before it"),
+            (with(&[], Some(1.5)), "`groups[0].share` is 1.5"),
+        ];
+        for (facts, why) in wrong {
+            assert!(check(facts).is_err_and(|error| error.contains(why)), "{why}");
+        }
+    }
+}

@@ -272,3 +272,17 @@ impl Counted {
         self.counts.leaves.forget_salt();
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::Amount;
+
+    #[test]
+    fn bytes_that_cannot_be_do_not_overflow() {
+        let mut amount = Amount::default();
+        amount.add(u64::MAX);
+        amount.add(u64::MAX);
+        amount.merge(amount);
+        assert_eq!((amount.keys, amount.bytes), (4, Amount::MOST));
+    }
+}

@@ -237,4 +237,12 @@ mod tests {
         let tips: Vec<_> = columns.iter().map(|it| it.tip.as_str()).collect();
         assert_eq!(tips, ["0 to 0: 1", "4 to 7: 4", "8 to 8: 2"]);
     }
+
+    #[test]
+    fn a_histogram_that_cannot_be_does_not_panic() {
+        let bar = |from, count| Bar { from, to: 0, count };
+        let histogram = vec![bar(1 << 63, u64::MAX), bar(u64::MAX, u64::MAX), bar(0, 1)];
+        let of = Distribution { histogram, ..Distribution::default() };
+        assert_eq!(columns(&of, thousands).len(), 2);
+    }
 }
