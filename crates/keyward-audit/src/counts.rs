@@ -70,15 +70,18 @@ pub(crate) struct Amount {
 }
 
 impl Amount {
+    /// What the bytes may come to, 1 PiB: a server or a file may name any number, and sums of these still fit.
+    const MOST: u64 = 1 << 50;
+
     #[inline]
     pub(crate) fn add(&mut self, bytes: u64) {
         self.keys += 1;
-        self.bytes += bytes;
+        self.bytes = self.bytes.saturating_add(bytes).min(Self::MOST);
     }
 
     pub(crate) fn merge(&mut self, other: Amount) {
-        self.keys += other.keys;
-        self.bytes += other.bytes;
+        self.keys = self.keys.saturating_add(other.keys);
+        self.bytes = self.bytes.saturating_add(other.bytes).min(Self::MOST);
     }
 
     pub(crate) fn sum(amounts: impl IntoIterator<Item = Amount>) -> Amount {
@@ -267,5 +270,19 @@ impl Counted {
         self.counts.pools.iter_mut().for_each(|pool| *pool = Pool::default());
         self.counts.references.iter_mut().for_each(|it| *it = References::default());
         self.counts.leaves.forget_salt();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Amount;
+
+    #[test]
+    fn bytes_that_cannot_be_do_not_overflow() {
+        let mut amount = Amount::default();
+        amount.add(u64::MAX);
+        amount.add(u64::MAX);
+        amount.merge(amount);
+        assert_eq!((amount.keys, amount.bytes), (4, Amount::MOST));
     }
 }

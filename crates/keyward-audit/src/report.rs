@@ -23,9 +23,9 @@ use serde::{Deserialize, Serialize};
 pub const VERSION: u32 = 3;
 
 impl Report {
-    /// Whether its numbers can be: a report is a file that anybody may have written.
-    pub fn is_sound(&self) -> bool {
-        crate::bounds::is_sound(self)
+    /// Fails where its numbers cannot be, and says which: a report is a file that anybody may have written.
+    pub fn check(&self) -> Result<(), String> {
+        crate::bounds::check(self)
     }
 
     /// The findings that fail: all of them, or with a baseline those that are new or worse.

@@ -78,9 +78,9 @@ impl Stopped {
             return damaged(why);
         }
         let counts = shards.iter().flat_map(|shard| {
-            let live::Counts { scanned, keys, gone, denied, long_names, partly, unread } =
+            let live::Counts { scanned, keys, gone, denied, long_names, partly, unread, torn } =
                 shard.counts;
-            [scanned, keys, gone, denied, long_names, partly, unread]
+            [scanned, keys, gone, denied, long_names, partly, unread, torn]
         });
         if !can_be(*clock) || !counts.into_iter().all(can_be) || !can_be_added(&self.counted) {
             return damaged("it counts more than there can be");

@@ -9,6 +9,7 @@ use keyward_audit::{
 };
 use keyward_rdb::Reader;
 use keyward_schema::Style;
+use keyward_testkit::Peer;
 use proptest::prelude::*;
 use std::sync::{Arc, LazyLock, Mutex};
 use support::{Entry, NOW, Stored, TODAY, bytes, report, schema};
@@ -157,6 +158,68 @@ fn forms(report: &Report, style: &Style) -> String {
         render::sarif(report, &|_| None),
     ]
     .join("\n")
+}
+
+/// A server with one key that a secret names, which repeats its arguments in the error of one command.
+fn complaining(secret: &str, command: &'static str, error: &'static str) -> Peer {
+    let secret = secret.to_owned();
+    let bulk = |text: &str| format!("${}\r\n{text}\r\n", text.len());
+    Peer::new(move |words| {
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        let answer = match &words[..] {
+            [name, ..] if *name == command => {
+                format!("-{}\r\n", error.replace("{key}", &secret).replace("{command}", command))
+            }
+            ["PING", mark] => bulk(mark),
+            ["PING"] => "+PONG\r\n".to_owned(),
+            ["INFO"] => bulk(
+                "run_id:1\r\nrole:master\r\nmaxmemory_policy:noeviction\r\ncluster_enabled:0\r\n",
+            ),
+            ["SELECT", "0"] | ["CLIENT", ..] => "+OK\r\n".to_owned(),
+            ["DBSIZE"] => ":1\r\n".to_owned(),
+            ["SCAN", ..] => format!("*2\r\n$1\r\n0\r\n*1\r\n{}", bulk(&secret)),
+            ["TYPE", ..] => "+hash\r\n".to_owned(),
+            ["OBJECT", ..] => bulk("listpack"),
+            ["PTTL", ..] => ":-1\r\n".to_owned(),
+            ["MEMORY", ..] => ":56\r\n".to_owned(),
+            ["HLEN", ..] => ":1\r\n".to_owned(),
+            ["HSCAN", ..] => format!("*2\r\n$1\r\n0\r\n*2\r\n{}{}", bulk("n"), bulk("1")),
+            ["CONFIG", ..] => "*0\r\n".to_owned(),
+            _ => "-ERR unknown command\r\n".to_owned(),
+        };
+        answer.into_bytes()
+    })
+}
+
+#[test]
+fn no_error_of_a_server_shows_a_key() {
+    const COMMANDS: [&str; 14] = [
+        "PING", "INFO", "SELECT", "CLIENT", "CONFIG", "DBSIZE", "SCAN", "TYPE", "OBJECT", "PTTL",
+        "MEMORY", "HLEN", "HSCAN", "AUTH",
+    ];
+    const ERRORS: [&str; 7] = [
+        "ERR unknown command '{command}', with args beginning with: '{key}' ",
+        "ERR unknown command `{key}`, with args beginning with: `{key}`, ",
+        "NOPERM User {key} has no permissions to run the '{key}' command",
+        "NOPERM No permissions to access {key}",
+        "WRONGTYPE {key}",
+        "ERR {key}",
+        "{key}",
+    ];
+    let secret = "shop:cart:zqsecret";
+    for command in COMMANDS {
+        for error in ERRORS {
+            let peer = complaining(secret, command, error);
+            let mut options = keyward_audit::live::Options::default();
+            options.bound = None;
+            let url = peer.url().replace("redis://", "redis://:password@");
+            let text = match AUDITS[0].observe(&url, &options, || None, NOW) {
+                Ok(report) => forms(&report, &Style { color: false, width: 400 }),
+                Err(error) => format!("{error} {error:?} {}", error.help()),
+            };
+            assert!(!text.contains("zqsecret"), "{command} {error}: {text}");
+        }
+    }
 }
 
 proptest! {

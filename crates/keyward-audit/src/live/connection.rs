@@ -16,11 +16,15 @@ use super::error::{Error, Fault};
 use super::options::Options;
 use super::transport::Transport;
 use super::wait::{Wait, explain, is_timeout};
+use super::wording;
 
 const BUFFER: usize = 256 * 1024;
 
 /// The most memory that a reply may take which is kept as a whole.
 const LARGEST: u64 = 64 * 1024 * 1024;
+
+/// The longest text that is read without being kept: no value is longer.
+const SKIPPED: u64 = 512 * 1024 * 1024;
 
 /// A connection that speaks RESP2.
 #[derive(Debug)]
@@ -33,6 +37,8 @@ pub(super) struct Connection {
     end: usize,
     /// Where the last line's text stands
     text: (usize, usize),
+    /// Whether it answered like a server before: what comes then may hold keys, and is not shown
+    understood: bool,
 }
 
 /// The first line of a reply. [`Connection::text`] has what stands in it.
@@ -54,6 +60,37 @@ pub(super) enum Reply {
     Integer(i64),
     Bytes(Vec<u8>),
     Array(Vec<Reply>),
+    /// A text that was too large to keep, where that may be
+    Skipped,
+}
+
+impl Head {
+    /// What it is, without what it holds.
+    pub(super) fn kind(self) -> String {
+        match self {
+            Head::Status => "a status".to_owned(),
+            Head::Error => "an error".to_owned(),
+            Head::Integer(number) => format!("the number {number}"),
+            Head::Bulk(None) | Head::Array(None) => "nothing".to_owned(),
+            Head::Bulk(Some(_)) => "a text".to_owned(),
+            Head::Array(Some(_)) => "a list".to_owned(),
+        }
+    }
+}
+
+impl Reply {
+    /// What it is, without what it holds.
+    pub(super) fn kind(&self) -> String {
+        match self {
+            Reply::Nil => "nothing".to_owned(),
+            Reply::Status(status) => format!("`{status}`"),
+            Reply::Error(error) => format!("`{error}`"),
+            Reply::Integer(number) => format!("the number {number}"),
+            Reply::Bytes(_) => "a text".to_owned(),
+            Reply::Array(_) => "a list".to_owned(),
+            Reply::Skipped => "a text of many megabytes".to_owned(),
+        }
+    }
 }
 
 impl Connection {
@@ -63,7 +100,16 @@ impl Connection {
         let transport = Transport::open(target, &options.tls, &mut wait);
         let transport = transport.map_err(|fault| fault.early(&address))?;
         let buffer = vec![0; BUFFER];
-        Ok(Connection { transport, address, wait, buffer, start: 0, end: 0, text: (0, 0) })
+        Ok(Connection {
+            transport,
+            address,
+            wait,
+            buffer,
+            start: 0,
+            end: 0,
+            text: (0, 0),
+            understood: false,
+        })
     }
 
     pub(super) fn address(&self) -> &str {
@@ -83,7 +129,7 @@ impl Connection {
         write_command(&mut request, &args);
         self.send(&request)?;
         let head = self.head()?;
-        self.rest(head, &mut room, 0)
+        self.rest(head, &mut room, 0, 0)
     }
 
     /// Sends commands that were written before.
@@ -120,10 +166,7 @@ impl Connection {
         match self.command(&["PING", MARK])? {
             Reply::Bytes(mark) if mark == MARK.as_bytes() => Ok(()),
             Reply::Error(reply) if reply.starts_with("NOPERM") => self.expect_nothing(),
-            other => {
-                let got = format!("{other:?}").chars().take(SHOWN).collect();
-                Err(Error::Garbage { address: self.address.clone(), got }.into())
-            }
+            other => Err(self.odd("PING", &other.kind())),
         }
     }
 
@@ -146,7 +189,9 @@ impl Connection {
             b'*' => length(text).map(Head::Array),
             _ => None,
         };
-        head.ok_or_else(|| self.garbage(start))
+        let head = head.ok_or_else(|| self.garbage(start))?;
+        self.understood = true;
+        Ok(head)
     }
 
     /// What stands behind the first character of the last line.
@@ -154,15 +199,15 @@ impl Connection {
         &self.buffer[self.text.0..self.text.1]
     }
 
-    /// The last line's text, for a person.
+    /// The error of the last line, as far as it may be shown.
     pub(super) fn message(&self) -> String {
-        let text = String::from_utf8_lossy(self.text());
-        let text = text.trim_end_matches('.');
-        // Some servers name the user, who is nobody else's business.
-        match text.strip_prefix("NOPERM User ").and_then(|rest| rest.split_once(" has ")) {
-            Some((_, rest)) => format!("NOPERM this user has {rest}"),
-            None => text.to_owned(),
-        }
+        wording::of_error(&String::from_utf8_lossy(self.text()))
+    }
+
+    /// A reply that the command cannot have.
+    pub(super) fn odd(&self, command: &str, got: &str) -> Fault {
+        let got = format!("{command} was answered with {got}");
+        Fault::Fatal(Error::Garbage { address: self.address.clone(), got })
     }
 
     /// Reads a bulk string of this length, and gives up to `limit` bytes of it to `out`.
@@ -213,24 +258,39 @@ impl Connection {
         }
     }
 
-    /// The next reply, as a whole.
+    /// The next reply, as a whole but for texts that are too large to be kept.
     pub(super) fn reply(&mut self) -> Result<Reply, Fault> {
         let head = self.head()?;
-        self.rest(head, &mut { LARGEST }, 0)
+        self.rest(head, &mut { LARGEST }, SKIPPED, 0)
     }
 
     /// What follows the first line of a reply.
-    fn rest(&mut self, head: Head, room: &mut u64, depth: u8) -> Result<Reply, Fault> {
+    fn rest(
+        &mut self,
+        head: Head,
+        room: &mut u64,
+        skipped: u64,
+        depth: u8,
+    ) -> Result<Reply, Fault> {
         const DEEPEST: u8 = 8;
         const EACH: u64 = size_of::<Reply>() as u64;
         let (length, cost) = match head {
-            Head::Status => return Ok(Reply::Status(self.message())),
+            Head::Status => {
+                let text = String::from_utf8_lossy(self.text());
+                return Ok(Reply::Status(wording::of_status(&text)));
+            }
             Head::Error => return Ok(Reply::Error(self.message())),
             Head::Integer(number) => return Ok(Reply::Integer(number)),
             Head::Bulk(None) | Head::Array(None) => return Ok(Reply::Nil),
             Head::Bulk(Some(length)) => (length, length),
             Head::Array(Some(length)) => (length, length.saturating_mul(EACH)),
         };
+        if let Head::Bulk(_) = head
+            && (*room + 1..=skipped).contains(&length)
+        {
+            self.bulk(length, 0, &mut Vec::new())?;
+            return Ok(Reply::Skipped);
+        }
         if cost > *room || depth > DEEPEST {
             return Err(self.garbage(self.text.0 - 1));
         }
@@ -243,7 +303,7 @@ impl Connection {
         let mut replies = Vec::new();
         for _ in 0..length {
             let head = self.inner()?;
-            replies.push(self.rest(head, room, depth + 1)?);
+            replies.push(self.rest(head, room, skipped, depth + 1)?);
         }
         Ok(Reply::Array(replies))
     }
@@ -298,7 +358,10 @@ impl Connection {
 
     fn garbage(&self, from: usize) -> Fault {
         let got = &self.buffer[from.min(self.end)..self.end];
-        let got = got[..got.len().min(SHOWN)].escape_ascii().to_string();
+        let got = match self.understood {
+            true => "it sent what is not a reply, or more than was asked for".to_owned(),
+            false => format!("`{}`", got[..got.len().min(SHOWN)].escape_ascii()),
+        };
         Fault::Fatal(Error::Garbage { address: self.address.clone(), got })
     }
 

@@ -4,7 +4,7 @@ use keyward_fact::address::Address;
 
 use super::error::{Error, Fault};
 use super::options::{Options, Resume, Via};
-use super::seen::{Bytes, Ended, Sample, Seen, Shard};
+use super::seen::{Bytes, Counts, Ended, Sample, Seen, Shard};
 use super::task::ShardRead;
 use super::topology::Partition;
 
@@ -125,11 +125,11 @@ pub(super) fn whole<O>(
     shards.sort_by(|(one, _), (other, _)| one.name.cmp(&other.name));
     let sample = options.sample.filter(|_| options.via == Via::Scan).map(|percent| Sample {
         percent,
-        scanned: shards.iter().map(|(shard, _)| shard.counts.scanned).sum(),
-        chosen: shards
-            .iter()
-            .map(|(shard, _)| shard.counts.keys + shard.counts.gone + shard.counts.denied)
-            .sum(),
+        scanned: sum(shards.iter().map(|(shard, _)| shard.counts.scanned)),
+        chosen: sum(shards.iter().map(|(shard, _)| {
+            let Counts { keys, gone, denied, .. } = shard.counts;
+            sum([keys, gone, denied])
+        })),
     });
     let mut notes = Vec::new();
     if options.via == Via::Scan {
@@ -146,6 +146,10 @@ pub(super) fn whole<O>(
         }
     }
     Seen { name: Address::shown(url), clock, bytes, sample, shards, notes }
+}
+
+fn sum(numbers: impl IntoIterator<Item = u64>) -> u64 {
+    numbers.into_iter().fold(0, u64::saturating_add)
 }
 
 /// The least that is true of all.

@@ -86,7 +86,7 @@ pub enum Error {
         waited: u64,
     },
     /// What answers does not speak as a server does
-    #[error("{address} does not answer like a Redis server: `{got}`")]
+    #[error("{address} does not answer like a Redis server: {got}")]
     Garbage {
         /// Where
         address: String,
@@ -130,6 +130,14 @@ pub enum Error {
         /// The node that was asked
         address: String,
         /// What is missing
+        why: String,
+    },
+    /// A cluster describes itself as none can be
+    #[error("the cluster that {address} describes cannot be: {why}")]
+    Topology {
+        /// The node that was asked
+        address: String,
+        /// What cannot be
         why: String,
     },
     /// The servers changed while they were read, also the second time
@@ -218,7 +226,9 @@ impl Error {
             Error::Reply { .. } => "see the server's log",
             Error::Endless { .. } => "check what answers there: neither Redis nor Valkey does this",
             Error::Died { .. } => "see whether the server is well",
-            Error::ClusterDown { .. } => "repair the cluster first: `redis-cli --cluster check`",
+            Error::Topology { .. } | Error::ClusterDown { .. } => {
+                "repair the cluster first: `redis-cli --cluster check`"
+            }
             Error::Incomplete { .. } => "wait until nothing is resharded, restarted or failed over",
             Error::NotResumable { .. } => "start again without the resume file",
             Error::NoSnapshot { .. } => "audit by scanning, or audit an exported RDB file",

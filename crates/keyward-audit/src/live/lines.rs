@@ -197,6 +197,13 @@ impl Databases {
         if sizes.is_empty() {
             sizes = Self::try_all(control, only, missing)?;
         }
+        for (db, size) in &mut sizes {
+            // What INFO says may not be a number that can be.
+            if size.keys.is_none() {
+                select(control, *db)?;
+                *size = dbsize(control)?;
+            }
+        }
         Ok(Databases { sizes, has_others })
     }
 
@@ -216,18 +223,15 @@ impl Databases {
                 }
                 // A cluster's servers may have no SELECT, and have only database 0.
                 Reply::Error(_) if db == 0 => {}
+                Reply::Error(reply) if only.is_some() => {
+                    return Err(not_selected(control, db, reply).into());
+                }
                 Reply::Error(_) => break,
                 _ => {}
             }
-            match control.command(&["DBSIZE"])? {
-                Reply::Integer(0) => {}
-                Reply::Integer(keys) => {
-                    let keys = u64::try_from(keys).ok();
-                    databases.insert(db, Size { keys, expiring: keys });
-                }
-                _ => {
-                    databases.insert(db, Size::default());
-                }
+            let size = dbsize(control)?;
+            if size.keys != Some(0) {
+                databases.insert(db, size);
             }
         }
         Ok(databases)
@@ -235,7 +239,7 @@ impl Databases {
 
     /// Keys of all, where all are known.
     pub(super) fn keys(&self) -> Option<u64> {
-        self.sizes.values().map(|size| size.keys).sum()
+        self.sizes.values().try_fold(0_u64, |all, size| Some(all.saturating_add(size.keys?)))
     }
 
     /// Keys that may have expired and still be counted.
@@ -249,18 +253,34 @@ const ONLY_FIRST: &str = "only database 0 was read, because the user has no perm
                           `+select`, or name the database with `--db`";
 
 fn select(connection: &mut Connection, db: u64) -> Result<(), Fault> {
-    let db = db.to_string();
-    match connection.command(&["SELECT", &db])? {
+    match connection.command(&["SELECT", &db.to_string()])? {
         // A cluster's servers may have no SELECT, and have only database 0.
-        Reply::Error(_) if db == "0" => Ok(()),
-        Reply::Error(reply) if reply.starts_with("NOPERM") => {
-            let address = connection.address().to_owned();
-            Err(Error::Denied { address, command: "SELECT", needs: NEEDED }.into())
-        }
-        Reply::Error(reply) => {
-            let address = connection.address().to_owned();
-            Err(Error::Reply { address, command: "SELECT", reply }.into())
-        }
+        Reply::Error(_) if db == 0 => Ok(()),
+        Reply::Error(reply) => Err(not_selected(connection, db, reply).into()),
         _ => Ok(()),
+    }
+}
+
+/// Why a database could not be selected.
+fn not_selected(connection: &Connection, db: u64, reply: String) -> Error {
+    let address = connection.address().to_owned();
+    if reply.starts_with("NOPERM") {
+        Error::Denied { address, command: "SELECT", needs: NEEDED }
+    } else if reply.ends_with("out of range") || reply.ends_with("invalid DB index") {
+        Error::Options { why: format!("{address} has no database {db}") }
+    } else {
+        Error::Reply { address, command: "SELECT", reply }
+    }
+}
+
+/// How many keys the selected database has, where the server says.
+fn dbsize(connection: &mut Connection) -> Result<Size, Fault> {
+    match connection.command(&["DBSIZE"])? {
+        Reply::Integer(keys @ 0..) => {
+            let keys = u64::try_from(keys).ok();
+            Ok(Size { keys, expiring: keys })
+        }
+        Reply::Error(_) => Ok(Size::default()),
+        other => Err(connection.odd("DBSIZE", &other.kind())),
     }
 }

@@ -1,6 +1,8 @@
 //! What is asked of every key, none of which makes the key look used: TYPE, PTTL, MEMORY USAGE,
 //! OBJECT.
 
+use std::ops::RangeInclusive;
+
 use keyward_fact::{Encoding, KeyType};
 
 use super::connection::{Connection, Head, write_arg};
@@ -37,10 +39,8 @@ const MOST_BYTES: usize = 256 * 1024 * 1024;
 impl Batch {
     /// Reads a reply to SCAN.
     pub(super) fn receive(from: u64, connection: &mut Connection) -> Result<Self, Fault> {
-        let garbage = |connection: &Connection| {
-            let got = connection.text().escape_ascii().to_string();
-            Fault::Fatal(Error::Garbage { address: connection.address().to_owned(), got })
-        };
+        let garbage =
+            |connection: &Connection| connection.odd("SCAN", "what is not a cursor and keys");
         match connection.head()? {
             Head::Array(Some(2)) => {}
             Head::Error => return Err(refused(connection, "SCAN")),
@@ -186,8 +186,8 @@ impl Questions {
         } else {
             row.read_type(connection)?;
         }
-        // -1: never; -2: the key is gone. A replica may also tell that the time is over.
-        let ttl = integer(connection, "PTTL")?;
+        // -1: never; -2: the key is gone.
+        let ttl = integer(connection, "PTTL", -2..=i64::MAX)?;
         row.ttl = ttl.filter(|ttl| *ttl != -1).map(|ttl| u64::try_from(ttl).unwrap_or(0));
         if ttl == Some(-2) && row.state != State::Denied {
             row.state = State::Gone;
@@ -196,9 +196,11 @@ impl Questions {
             row.read_bytes(connection)?;
         }
         let usage = match self.usage {
-            Some(_) => integer(connection, "OBJECT")?.and_then(|number| u64::try_from(number).ok()),
+            Some(Usage::Idle) => integer(connection, "OBJECT IDLETIME", 0..=i64::MAX)?,
+            Some(Usage::Freq) => integer(connection, "OBJECT FREQ", 0..=255)?,
             None => None,
         };
+        let usage = usage.and_then(|number| u64::try_from(number).ok());
         match self.usage {
             Some(Usage::Idle) => row.idle = usage,
             _ => row.freq = usage.and_then(|freq| u8::try_from(freq).ok()),
@@ -300,7 +302,7 @@ impl Row {
             }
             Head::Error if connection.text().starts_with(b"NOPERM") => self.state = State::Denied,
             Head::Error => return Err(refused(connection, "TYPE")),
-            _ => {}
+            other => return Err(connection.odd("TYPE", &other.kind())),
         }
         Ok(())
     }
@@ -316,13 +318,14 @@ impl Row {
             Head::Error if connection.text().starts_with(b"NOPERM") => self.state = State::Denied,
             Head::Error if is_about_the_key(connection.text()) => self.state = State::Gone,
             Head::Error => return Err(refused(connection, "OBJECT ENCODING")),
-            _ => self.state = State::Gone,
+            Head::Bulk(None) => self.state = State::Gone,
+            other => return Err(connection.odd("OBJECT ENCODING", &other.kind())),
         }
         Ok(())
     }
 
     fn read_bytes(&mut self, connection: &mut Connection) -> Result<(), Fault> {
-        let bytes = integer(connection, "MEMORY USAGE")?;
+        let bytes = integer(connection, "MEMORY USAGE", 0..=MOST_MEMORY)?;
         self.bytes = bytes.and_then(|bytes| u64::try_from(bytes).ok());
         Ok(())
     }
@@ -354,17 +357,21 @@ fn key_type(text: &[u8]) -> Option<KeyType> {
     })
 }
 
-/// A number, or nothing for a key that is gone or denied.
-fn integer(connection: &mut Connection, command: &'static str) -> Result<Option<i64>, Fault> {
+/// No machine has more bytes of memory: 1 PiB.
+const MOST_MEMORY: i64 = 1 << 50;
+
+/// A number that the command can answer, or nothing for a key that is gone or denied.
+fn integer(
+    connection: &mut Connection,
+    command: &'static str,
+    possible: RangeInclusive<i64>,
+) -> Result<Option<i64>, Fault> {
     match connection.head()? {
-        Head::Integer(number) => Ok(Some(number)),
+        Head::Integer(number) if possible.contains(&number) => Ok(Some(number)),
         Head::Error if is_about_the_key(connection.text()) => Ok(None),
         Head::Error => Err(refused(connection, command)),
-        Head::Bulk(Some(length)) => {
-            connection.bulk(length, 0, &mut Vec::new())?;
-            Ok(None)
-        }
-        _ => Ok(None),
+        Head::Bulk(None) if command != "PTTL" => Ok(None),
+        other => Err(connection.odd(command, &other.kind())),
     }
 }
 

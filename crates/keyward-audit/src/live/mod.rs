@@ -65,6 +65,7 @@ mod sample;
 mod scan;
 mod seen;
 mod server;
+mod shape;
 mod shards;
 mod snapshot;
 mod task;
@@ -73,6 +74,7 @@ mod transport;
 mod values;
 mod wait;
 mod walk;
+mod wording;
 
 pub use error::Error;
 pub use keyward_fact::address::Secret;

@@ -32,11 +32,10 @@ pub(super) fn read<O: Observer>(
     observer: impl FnOnce(&Shard) -> O,
 ) -> Result<(ShardRead<O>, Option<Connection>), Broken<O>> {
     let options = task.options;
-    let mut lines = Lines::open(task)?;
-    let questions = lines.questions(task, &mut shard.notes)?;
-    let values = lines.may_read_values(task, &mut shard.notes);
+    let Prepared { lines, questions, values, before, round_trip, notes, missing } = prepare(task)?;
+    shard.notes.extend(notes);
+    shard.missing.extend(missing);
     shard.values_unread = options.values && !values;
-    let before = lines.databases(task, &mut shard.missing)?;
     shard.dbsize_before = before.keys();
     shard.has_other_databases = before.has_others;
     options.progress.expected.fetch_add(before.keys().unwrap_or(0), Ordering::Relaxed);
@@ -45,7 +44,6 @@ pub(super) fn read<O: Observer>(
 
     let (counts, from) =
         task.resume.map_or((Counts::default(), Some((0, 0))), |resume| (resume.counts, resume.at));
-    let round_trip = lines.round_trip()?;
     let mut scan = Scan {
         task,
         observer: observer(&shard),
@@ -99,6 +97,38 @@ pub(super) fn read<O: Observer>(
     }
 }
 
+/// What is known before the first key.
+struct Prepared {
+    lines: Lines,
+    questions: Questions,
+    values: bool,
+    before: Databases,
+    round_trip: Duration,
+    notes: Vec<String>,
+    missing: Vec<String>,
+}
+
+/// Connects and asks what is to be known first, again where the connection breaks.
+fn prepare(task: &Task<'_>) -> Result<Prepared, Fault> {
+    let mut tries = 1;
+    loop {
+        match prepare_once(task) {
+            Err(Fault::Lost(_)) if tries < TRIES && !task.must_stop() => tries += 1,
+            prepared => return prepared,
+        }
+    }
+}
+
+fn prepare_once(task: &Task<'_>) -> Result<Prepared, Fault> {
+    let (mut notes, mut missing) = (Vec::new(), Vec::new());
+    let mut lines = Lines::open(task)?;
+    let questions = lines.questions(task, &mut notes)?;
+    let values = lines.may_read_values(task, &mut notes);
+    let before = lines.databases(task, &mut missing)?;
+    let round_trip = lines.round_trip()?;
+    Ok(Prepared { lines, questions, values, before, round_trip, notes, missing })
+}
+
 /// How many keys there are by now.
 fn count_again(
     task: &Task<'_>,
@@ -135,7 +165,8 @@ fn note_counts(shard: &mut Shard, task: &Task<'_>, before: &Databases, after: &D
     let fewer = least.saturating_sub(counts.scanned);
     // What a scan returns is what there was on average while it ran, however much comes and goes.
     let expired = before.expiring().max(after.expiring());
-    if fewer > expired.saturating_add(least / 100).saturating_add(100) {
+    let slack = (least / 100).max(100).min(least / 10);
+    if fewer > expired.saturating_add(slack) {
         shard.missing.push(format!(
             "SCAN returned {} of {} keys, more missing than can have expired: allow the user all keys \
              (`%R~*`, before Redis 7.0 `~*`)",
@@ -150,6 +181,13 @@ fn note_counts(shard: &mut Shard, task: &Task<'_>, before: &Databases, after: &D
     }
     note(counts.gone, "keys were deleted or expired before they were looked up");
     note(counts.long_names, "keys have names over 1 MiB and were not looked up");
+    if counts.torn > 0 {
+        shard.missing.push(format!(
+            "{} values were not read to their end: their keys changed type meanwhile, or the server broke off \
+             before the last element. Audit again",
+            thousands(counts.torn)
+        ));
+    }
     if counts.denied > 0 {
         shard.missing.push(format!(
             "{} of {} keys were not looked up, because the user has no permission to read them: allow \
@@ -171,6 +209,9 @@ fn note_counts(shard: &mut Shard, task: &Task<'_>, before: &Databases, after: &D
         shard.notes.push(format!("only keys that match `{glob}` were read"));
     }
 }
+
+/// Breaks of the connection without a key between them.
+const TRIES: u32 = 5;
 
 struct Scan<'a, O> {
     task: &'a Task<'a>,
@@ -212,8 +253,6 @@ impl<O: Observer> Scan<'_, O> {
 
     /// Reads a database, and connects again as often as it helps.
     fn read_on(&mut self, flow: &mut Flow, keys: Option<u64>) -> Result<(), Fault> {
-        /// Breaks of the connection without a key between them.
-        const TRIES: u32 = 5;
         let mut tries = 0;
         loop {
             let before = self.counts.keys + self.counts.scanned;
@@ -236,7 +275,8 @@ impl<O: Observer> Scan<'_, O> {
         let mut scan = self.running.select(self.db)?;
         if let Some(cursor) = flow.next {
             let most = keys.unwrap_or(u64::MAX);
-            let mut walk = Walk::begin(scan, cursor, self.pace.count(), most);
+            let longest = self.task.options.timeout.saturating_mul(60);
+            let mut walk = Walk::begin(scan, cursor, self.pace.count(), most, longest);
             self.look_up(flow, Some(&mut walk))?;
             let ended = walk.end();
             scan = ended.ok_or_else(|| Fault::Lost("the walk through the keys ended".into()))?;
@@ -468,7 +508,7 @@ impl<O: Observer> Scan<'_, O> {
             }
         };
         if value.is_some_and(|(_, found)| found.is_gone) {
-            self.counts.gone += 1;
+            self.counts.torn += 1;
             return;
         }
         let mut fact = values::fact(self.db, name, row, key_type, self.task.clock);
@@ -477,7 +517,9 @@ impl<O: Observer> Scan<'_, O> {
             let told;
             (told, fact.whole) = wish.tell(found, row, self.task.clock, &mut self.observer);
             fact.length = found.length;
-            let is_lacking = wish.is_for_elements() && !fact.whole;
+            let is_torn = found.is_broken_off(wish, row);
+            self.counts.torn += u64::from(is_torn);
+            let is_lacking = wish.is_for_elements() && !fact.whole && !is_torn;
             self.counts.partly += u64::from(is_lacking && told > 0);
             self.counts.unread += u64::from(is_lacking && told == 0);
         }

@@ -157,6 +157,9 @@ pub struct Counts {
     pub partly: u64,
     /// Values of which no element was read, though elements were wanted
     pub unread: u64,
+    /// Values that could not be read to their end: the audit is incomplete
+    #[serde(default)]
+    pub torn: u64,
 }
 
 /// Commands for lengths and elements that a server refused, by their names.

@@ -1,6 +1,6 @@
-//! Reads every shard at once, and begins anew with those that changed.
+//! Reads the shards, many at once, and begins again with those that changed.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -20,6 +20,9 @@ use crate::observe::Observer;
 const FAILOVER: Duration = Duration::from_secs(30);
 
 const PAUSE: Duration = Duration::from_millis(200);
+
+/// How many shards are read at once; each takes up to four threads and three connections.
+const AT_ONCE: usize = 64;
 
 pub(super) fn observe<O: Observer>(
     url: &str,
@@ -133,7 +136,7 @@ fn is_alone(address: &Address, partition: &Partition) -> bool {
 
 type Read<O> = (Partition, Result<ShardRead<O>, Broken<O>>);
 
-/// Reads partitions at once, each in a thread of its own.
+/// Reads partitions, some of them at once.
 fn read_all<O: Observer>(
     partitions: &[Partition],
     options: &Options,
@@ -151,14 +154,26 @@ fn read_all<O: Observer>(
         }
         result
     };
+    let next = &AtomicUsize::new(0);
+    // Takes one partition after the other, until there are no more or one failed for good.
+    let work = || {
+        let mut done = Vec::new();
+        loop {
+            let number = next.fetch_add(1, Ordering::Relaxed);
+            let partition = partitions.get(number).filter(|_| !cancel.load(Ordering::Relaxed));
+            let Some(partition) = partition else { return done };
+            done.push((number, read(partition)));
+        }
+    };
     thread::scope(|scope| {
         let threads: Vec<_> =
-            partitions.iter().map(|partition| scope.spawn(|| read(partition))).collect();
-        let results: Vec<_> = threads
-            .into_iter()
-            .map(|thread| thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
-            .collect();
-        partitions.iter().cloned().zip(results).collect()
+            (0..partitions.len().min(AT_ONCE)).map(|_| scope.spawn(work)).collect();
+        let done = threads.into_iter().flat_map(|thread| {
+            thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+        });
+        let mut done: Vec<_> = done.collect();
+        done.sort_by_key(|(number, _)| *number);
+        done.into_iter().map(|(number, result)| (partitions[number].clone(), result)).collect()
     })
 }
 

@@ -36,7 +36,9 @@ pub(super) fn read<O: Observer>(
     let size = |info: &Info| -> Option<u64> {
         let databases = info.databases().into_iter();
         let wanted = databases.filter(|(db, _)| only.is_none_or(|only| only == *db));
-        wanted.map(|(_, size)| size.keys).sum::<Option<u64>>().filter(|_| info.is_known())
+        let mut each = wanted.map(|(_, size)| size.keys);
+        let all = each.try_fold(0_u64, |all, keys| Some(all.saturating_add(keys?)));
+        all.filter(|_| info.is_known())
     };
     shard.dbsize_before = size(task.info);
     shard.has_other_databases = task.info.has_other_databases(only);
@@ -146,7 +148,9 @@ fn server_time(connection: &mut Connection) -> Result<Option<u64>, Fault> {
         _ => None,
     };
     let (seconds, micros) = (number(pair.first()), number(pair.get(1)));
-    Ok(seconds.zip(micros).map(|(seconds, micros)| seconds.saturating_mul(1000) + micros / 1000))
+    Ok(seconds
+        .zip(micros)
+        .map(|(seconds, micros)| seconds.saturating_mul(1000).saturating_add(micros / 1000)))
 }
 
 /// Asks for the snapshot, up to its first byte.
@@ -179,7 +183,7 @@ fn begin(connection: &mut Connection, info: &Info) -> Result<(), Fault> {
             connection.skip_newlines(longest)
         }
         Reply::Status(reply) | Reply::Error(reply) => refuse(connection, reply),
-        other => refuse(connection, format!("{other:?}")),
+        other => refuse(connection, format!("PSYNC was answered with {}", other.kind())),
     }
 }
 

@@ -1,5 +1,6 @@
 //! Which servers hold the keys.
 
+use std::collections::HashSet;
 use std::ops::RangeInclusive;
 use std::time::Duration;
 
@@ -11,6 +12,9 @@ use super::options::Options;
 use super::server::{self, Info};
 
 const SLOTS: u16 = 16_384;
+
+/// More than a cluster can have: servers recommend at most 1,000 nodes.
+const MOST_PRIMARIES: usize = 2_000;
 
 /// The keys of one primary, and who can be asked for them.
 #[derive(Debug, Clone)]
@@ -121,7 +125,7 @@ fn watched(
         _ => None,
     };
     let Some((host, port)) = primary else {
-        let got = "no address".to_owned();
+        let got = "SENTINEL was answered with what is not an address".to_owned();
         return Err(Error::Garbage { address: name, got });
     };
     let primary = server.at(host, port);
@@ -167,16 +171,26 @@ fn cluster(
     let address = asked.to_string();
     let nodes = Node::ask(connection).map_err(|fault| fault.early(&address))?;
     let down = |why: String| Error::ClusterDown { address: address.clone(), why };
-    let mut partitions = Vec::new();
+    let odd = |why: String| Error::Topology { address: address.clone(), why };
+    let (mut partitions, mut names) = (Vec::new(), HashSet::new());
     let mut served = vec![false; usize::from(SLOTS)];
     for node in nodes.iter().filter(|node| node.is("master") && !node.slots.is_empty()) {
         if node.is("fail") {
             return Err(down(format!("{} failed, and no replica took over", node.id)));
         }
         for slot in node.ranges().flatten().filter(|slot| *slot < SLOTS) {
-            served[usize::from(slot)] = true;
+            if std::mem::replace(&mut served[usize::from(slot)], true) {
+                return Err(odd(format!("two primaries serve slot {slot}")));
+            }
         }
         let primary = node.target(asked).ok_or_else(|| down("a primary has no address".into()))?;
+        let name = primary.to_string();
+        if !names.insert(name.clone()) {
+            return Err(odd(format!("two primaries have the address {name}")));
+        }
+        if names.len() > MOST_PRIMARIES {
+            return Err(odd(format!("there are more than {MOST_PRIMARIES} primaries with slots")));
+        }
         let mut candidates = vec![primary.clone()];
         if !options.primary {
             let healthy = nodes.iter().filter(|replica| {
@@ -186,7 +200,6 @@ fn cluster(
             candidates.splice(0..0, healthy.filter_map(|replica| replica.target(asked)));
         }
         let identity = (node.id.clone(), node.slots.join(","));
-        let name = primary.to_string();
         partitions.push(Partition {
             name,
             node: Some(identity),
@@ -238,11 +251,7 @@ impl Node {
                 server::Can::Yes => Error::Reply { address, command: "CLUSTER NODES", reply },
             }
             .into()),
-            other => Err(Error::Garbage {
-                address,
-                got: format!("{other:?}").chars().take(40).collect(),
-            }
-            .into()),
+            other => Err(connection.odd("CLUSTER NODES", &other.kind())),
         }
     }
 

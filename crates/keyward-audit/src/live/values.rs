@@ -8,6 +8,7 @@ use super::connection::{Connection, Reply, write_command};
 use super::error::Fault;
 use super::lookup::{Row, is_about_the_key, refused};
 use super::seen::Refused;
+use super::shape;
 use crate::observe::Observer;
 
 /// The most bytes of memory that a value may take for its elements to be read in one go.
@@ -111,8 +112,8 @@ impl Wish {
         out: &mut Vec<u8>,
     ) -> Vec<&'static str> {
         let (Some(_), Some(length @ 1..)) = (self.limit, found.length) else { return Vec::new() };
-        if !self.at_once {
-            let Some(bytes) = row.bytes else { return Vec::new() };
+        // Where the bytes are not known, a text that is too large is left out when it comes.
+        if let (false, Some(bytes)) = (self.at_once, row.bytes) {
             let fit = READ / (bytes / length).max(1);
             self.elements = self.elements.min(usize::try_from(fit).unwrap_or(usize::MAX));
         }
@@ -232,7 +233,8 @@ impl Wish {
                     return (0, false);
                 };
                 let expiry = |at| found.ttls.expiry(at, clock);
-                (tell_all(row, elements, limit, expiry, observer), cursor == b"0")
+                let is_whole = cursor == b"0" && !elements.contains(&Reply::Skipped);
+                (tell_all(row, elements, limit, expiry, observer), is_whole)
             }
             (Some(KeyType::Stream), Reply::Array(entries)) => {
                 is_all(tell_entries(entries, limit, observer))
@@ -257,6 +259,19 @@ pub(super) struct Found {
     pub(super) is_gone: bool,
     /// What was asked for once the length was known
     pub(super) asked: Vec<&'static str>,
+}
+
+impl Found {
+    /// Whether the server broke off before as many elements as were asked for. Its tables are a tenth full at
+    /// the least, and it looks at ten times as many buckets as elements are asked for.
+    pub(super) fn is_broken_off(&self, wish: Wish, row: &Row) -> bool {
+        let Reply::Array(reply) = &self.elements else { return false };
+        let [Reply::Bytes(cursor), Reply::Array(elements)] = &reply[..] else { return false };
+        let each = if row.key_type == Some(KeyType::Hash) { 2 } else { 1 };
+        let wanted = self.length.unwrap_or(u64::MAX).min(wish.elements as u64);
+        let is_whole_wish = wish.at_once || row.bytes.is_none();
+        cursor != b"0" && is_whole_wish && ((elements.len() / each) as u64) < wanted
+    }
 }
 
 impl Default for Found {
@@ -337,7 +352,8 @@ fn answer(connection: &mut Connection, found: &mut Found, command: &str) -> Resu
             }
             Ok(Reply::Nil)
         }
-        reply => Ok(reply),
+        reply if shape::is(command, &reply) => Ok(reply),
+        other => Err(connection.odd(command, &other.kind())),
     }
 }
 

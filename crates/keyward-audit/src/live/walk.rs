@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, TryRecvError, sync_channel};
 use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
 
 use super::connection::{Connection, write_command};
 use super::error::{Error, Fault};
@@ -29,15 +30,17 @@ pub(super) enum Next {
 }
 
 impl Walk {
-    /// Begins at a cursor. `count` may change meanwhile; `most` is how many keys the database can have.
+    /// Begins at a cursor. `count` may change meanwhile; `most` is how many keys the database can have, and
+    /// `longest` how long it may answer without any.
     pub(super) fn begin(
         connection: Connection,
         cursor: u64,
         count: &Arc<AtomicUsize>,
         most: u64,
+        longest: Duration,
     ) -> Self {
         let (sender, batches) = sync_channel(AHEAD);
-        let steps = Steps { count: Arc::clone(count), limit: Limit::new(most) };
+        let steps = Steps { count: Arc::clone(count), limit: Limit::new(most, longest) };
         let walking = thread::spawn(move || steps.walk(connection, cursor, &sender));
         Walk { batches, walking: Some(walking) }
     }
@@ -96,7 +99,7 @@ impl Steps {
         let batch = Batch::receive(cursor, connection)?;
         if batch.cursor == 0 {
             connection.expect_in_step()?;
-        } else if let Err(why) = self.limit.step(cursor, batch.cursor, batch.keys) {
+        } else if let Err(why) = self.limit.step(cursor, batch.cursor, batch.keys, Instant::now()) {
             let address = connection.address().to_owned();
             return Err(Error::Endless { address, why }.into());
         }
@@ -111,8 +114,12 @@ impl Steps {
 struct Limit {
     keys: u64,
     most: u64,
-    /// Replies without a key, in a row
+    /// Replies without a key, in a row, and since when
     empty: u64,
+    since: Option<Instant>,
+    /// How many of those there may be, and for how long
+    most_empty: u64,
+    longest: Duration,
     /// A cursor of before, and after how many steps the next is kept (Brent's way of finding circles)
     seen: Option<u64>,
     steps: u64,
@@ -120,19 +127,42 @@ struct Limit {
 }
 
 impl Limit {
-    /// Also where every reply has one bucket of a table that was made for four billion keys.
-    const EMPTY: u64 = 1 << 26;
-
-    fn new(most: u64) -> Self {
+    fn new(most: u64, longest: Duration) -> Self {
+        // A reply without a key has passed ten empty buckets for each that was asked for, a hundred at the
+        // least, and a table has about ten buckets a key before it shrinks. So a reply for every eighth key is
+        // generous, with 65,536 more for a table that has had no time to shrink. Whatever has even more
+        // buckets is given the time as well: a walk ends only where both are used up.
+        let most_empty = (most / 8).saturating_add(1 << 16).min(1 << 26);
         // A table that shrinks again and again may tell keys several times.
         let most = most.saturating_mul(16).saturating_add(1 << 24);
-        Limit { keys: 0, most, empty: 0, seen: None, steps: 0, mark: 1 }
+        Limit {
+            keys: 0,
+            most,
+            empty: 0,
+            since: None,
+            most_empty,
+            longest,
+            seen: None,
+            steps: 0,
+            mark: 1,
+        }
+    }
+
+    /// Whether there was no key for too long.
+    fn is_barren(&mut self, keys: u64, now: Instant) -> bool {
+        if keys > 0 {
+            (self.empty, self.since) = (0, None);
+            return false;
+        }
+        self.empty += 1;
+        let since = *self.since.get_or_insert(now);
+        self.empty > self.most_empty && now.saturating_duration_since(since) > self.longest
     }
 
     /// A reply led from one cursor to another, and had so many keys.
-    fn step(&mut self, from: u64, to: u64, keys: u64) -> Result<(), &'static str> {
+    fn step(&mut self, from: u64, to: u64, keys: u64, now: Instant) -> Result<(), &'static str> {
         self.keys += keys;
-        self.empty = if keys == 0 { self.empty + 1 } else { 0 };
+        let is_barren = self.is_barren(keys, now);
         let repeated = to == from || self.seen == Some(to);
         self.steps += 1;
         if self.steps == self.mark {
@@ -143,7 +173,7 @@ impl Limit {
             Err("the cursors of SCAN repeat")
         } else if self.keys > self.most {
             Err("SCAN returned many times more keys than the server counts")
-        } else if self.empty > Self::EMPTY {
+        } else if is_barren {
             Err("SCAN returns no more keys and does not end")
         } else {
             Ok(())
@@ -157,13 +187,14 @@ mod tests {
 
     #[test]
     fn circles_of_any_length_are_found() {
+        let now = Instant::now();
         for length in [1_u64, 2, 3, 10, 1_000] {
-            let mut limit = Limit::new(10);
+            let mut limit = Limit::new(10, Duration::ZERO);
             let mut cursors = (0..100 * length).map(|number| (number % length) + 1);
             let mut from = cursors.next().unwrap();
             let ended = cursors.find_map(|cursor| {
                 let before = std::mem::replace(&mut from, cursor);
-                limit.step(before, cursor, 0).err()
+                limit.step(before, cursor, 0, now).err()
             });
             assert_eq!(ended, Some("the cursors of SCAN repeat"), "{length}");
         }
@@ -171,13 +202,30 @@ mod tests {
 
     #[test]
     fn a_long_walk_goes_on_and_a_flood_of_keys_ends() {
-        let mut limit = Limit::new(1_000_000);
+        let (now, mut limit) = (Instant::now(), Limit::new(1_000_000, Duration::ZERO));
         for cursor in 1..1_000_000_u64 {
             limit
-                .step((cursor - 1).reverse_bits(), cursor.reverse_bits(), 2)
+                .step((cursor - 1).reverse_bits(), cursor.reverse_bits(), 2, now)
                 .expect("it is only long");
         }
-        let mut flood = (1..u64::MAX).map(|cursor| limit.step(cursor, !cursor, 1 << 20));
+        let mut flood = (1..u64::MAX).map(|cursor| limit.step(cursor, !cursor, 1 << 20, now));
         assert!(flood.any(|step| step.is_err()));
+    }
+
+    #[test]
+    fn a_walk_without_keys_ends_after_many_replies_and_a_long_time() {
+        let (start, longest) = (Instant::now(), Duration::from_secs(600));
+        let mut limit = Limit::new(1_000, longest);
+        let mut walk = |replies: u64, now: Instant| {
+            let from = limit.steps;
+            (from..from + replies).find_map(|cursor| {
+                limit.step(cursor.reverse_bits(), (cursor + 1).reverse_bits(), 0, now).err()
+            })
+        };
+        assert_eq!(walk(100, start), None);
+        assert_eq!(walk(100, start + 2 * longest), None, "a slow server");
+        assert_eq!(walk(1 << 16, start), None, "a large table");
+        let why = "SCAN returns no more keys and does not end";
+        assert_eq!(walk(1 << 16, start + 2 * longest), Some(why));
     }
 }

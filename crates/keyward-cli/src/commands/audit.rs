@@ -87,7 +87,8 @@ pub(crate) fn verdict(report: &Report, fail_on: FailOn) -> Verdict {
 /// Nothing is measured where there are no keys, which must not look like a pass.
 fn refuse_nothing(report: &Report, args: &Args) -> Result<()> {
     let shards = &report.source.shards;
-    if shards.iter().any(|shard| shard.keys_seen > 0) {
+    // What is incomplete fails with a code of its own.
+    if shards.iter().any(|shard| shard.keys_seen > 0) || !report.source.complete {
         return Ok(());
     }
     let name = &report.source.name;

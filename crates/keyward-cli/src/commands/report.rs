@@ -115,9 +115,6 @@ pub(super) fn read(path: &Path) -> Result<Report> {
     }
     let report: Report =
         serde_json::from_value(document).map_err(|error| no_report(error.to_string()))?;
-    if report.is_sound() {
-        Ok(report)
-    } else {
-        Err(no_report("its counts are too large".to_owned()))
-    }
+    report.check().map_err(no_report)?;
+    Ok(report)
 }

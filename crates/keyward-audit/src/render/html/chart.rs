@@ -25,7 +25,8 @@ pub(super) struct Band {
 
 impl Strip {
     pub(super) fn new(ttl: &Ttl) -> Self {
-        let all = ttl.none + ttl.buckets.iter().map(|bucket| bucket.keys).sum::<u64>();
+        let keys = ttl.buckets.iter().map(|bucket| bucket.keys);
+        let all = keys.fold(ttl.none, u64::saturating_add);
         let mut parts: Vec<(String, String, u64)> = Vec::new();
         for (number, bucket) in ttl.buckets.iter().enumerate() {
             let what = match bucket.up_to {
@@ -50,7 +51,7 @@ impl Strip {
             text.push(format!("{what} {}", words::percent(share)));
             let x = per_cent(words::share(at, all));
             bands.push(Band { class, x, w: per_cent(share), tip });
-            at += keys;
+            at = u64::saturating_add(at, keys);
         }
         Strip { bands, text: text.join(", ") }
     }
@@ -160,21 +161,23 @@ fn columns(of: &Distribution, write: fn(u64) -> String) -> Vec<Column> {
     let mut counts: Vec<(u32, u64)> = Vec::new();
     for bar in &of.histogram {
         match counts.last_mut() {
-            Some((last, count)) if *last == power(bar.from) => *count += bar.count,
+            Some((last, count)) if *last == power(bar.from) => {
+                *count = count.saturating_add(bar.count);
+            }
             _ => counts.push((power(bar.from), bar.count)),
         }
     }
     let (Some((first, _)), Some((last, _))) = (counts.first(), counts.last()) else {
         return Vec::new();
     };
-    let (first, columns) = (*first, u64::from(last - first + 1).max(8));
+    let (first, columns) = (*first, (u64::from(last.saturating_sub(*first)) + 1).max(8));
     let most = counts.iter().map(|it| it.1).max().unwrap_or(1);
     let column = |(power, count): &(u32, u64)| {
         let h = per_cent(words::share(*count, most)).max(2.0);
         let from: u64 = if *power == 0 { 0 } else { 1 << (power - 1) };
         let to = from.saturating_mul(2).saturating_sub(1);
         Column {
-            x: per_cent(words::share(u64::from(power - first), columns)),
+            x: per_cent(words::share(u64::from(power.saturating_sub(first)), columns)),
             w: per_cent(words::share(1, columns)) * 0.9,
             y: 100.0 - h,
             h,
@@ -233,5 +236,13 @@ mod tests {
         let columns = columns(&of, thousands);
         let tips: Vec<_> = columns.iter().map(|it| it.tip.as_str()).collect();
         assert_eq!(tips, ["0 to 0: 1", "4 to 7: 4", "8 to 8: 2"]);
+    }
+
+    #[test]
+    fn a_histogram_that_cannot_be_does_not_panic() {
+        let bar = |from, count| Bar { from, to: 0, count };
+        let histogram = vec![bar(1 << 63, u64::MAX), bar(u64::MAX, u64::MAX), bar(0, 1)];
+        let of = Distribution { histogram, ..Distribution::default() };
+        assert_eq!(columns(&of, thousands).len(), 2);
     }
 }
