@@ -29,8 +29,8 @@ pub struct Definition {
     pub params: &'static [Param],
     #[doc(hidden)]
     pub number: u32,
-    #[doc(hidden)]
-    pub parts: &'static [GlobPart],
+    /// What follows the prefix: `{0}` is the first parameter, and `\` precedes a brace or a `\` that is literal
+    template: &'static str,
     /// Whether a key may be too long or belong to a more specific definition although each of its values is good
     #[doc(hidden)]
     pub shadowed: bool,
@@ -40,13 +40,12 @@ impl Definition {
     #[doc(hidden)]
     pub const fn new(
         number: u32,
-        [name, pattern, glob]: [&'static str; 3],
+        [name, pattern, glob, template]: [&'static str; 4],
         params: &'static [Param],
-        parts: &'static [GlobPart],
-        shadowed: bool,
+        key_type: Option<&'static str>,
+        lifecycle: Lifecycle,
+        ttl: Ttl,
     ) -> Self {
-        let (key_type, lifecycle, ttl) = (None, Lifecycle::Cache, Ttl::Undeclared);
-        let behaviour = Behaviour::NONE;
         Definition {
             name,
             pattern,
@@ -54,13 +53,13 @@ impl Definition {
             key_type,
             lifecycle,
             ttl,
-            behaviour,
+            behaviour: Behaviour::NONE,
             cluster: false,
             former: &[],
             params,
             number,
-            parts,
-            shadowed,
+            template,
+            shadowed: false,
         }
     }
 
@@ -87,16 +86,22 @@ impl Definition {
 
     #[doc(hidden)]
     #[must_use]
-    pub const fn with(
-        mut self,
-        key_type: Option<&'static str>,
-        lifecycle: Lifecycle,
-        ttl: Ttl,
-    ) -> Self {
-        self.key_type = key_type;
-        self.lifecycle = lifecycle;
-        self.ttl = ttl;
+    pub const fn shadowed(mut self) -> Self {
+        self.shadowed = true;
         self
+    }
+
+    /// What its keys consist of, without the prefix.
+    pub(crate) fn parts(&self) -> impl Iterator<Item = KeyPart> {
+        let mut rest = self.template.chars();
+        std::iter::from_fn(move || match rest.next()? {
+            '\\' => rest.next().map(KeyPart::Literal),
+            '{' => {
+                let digits = rest.by_ref().map_while(|char| char.to_digit(10));
+                Some(KeyPart::Param(digits.fold(0, |number, digit| number * 10 + digit as usize)))
+            }
+            char => Some(KeyPart::Literal(char)),
+        })
     }
 }
 
@@ -289,12 +294,10 @@ impl Param {
     }
 }
 
-/// A piece of a pattern.
-#[doc(hidden)]
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum GlobPart {
-    /// As it stands in a glob
-    Literal(&'static str),
+/// A character of a key's pattern, or a parameter.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum KeyPart {
+    Literal(char),
     Param(usize),
 }
 
@@ -369,5 +372,30 @@ impl Ttl {
     pub fn of_word(self, word: &str) -> Option<Duration> {
         let Ttl::By { words, .. } = self else { return None };
         words.iter().find(|(known, _)| *known == word).map(|(_, ttl)| *ttl)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_template_holds_parameters_and_literal_braces() {
+        let words = [r"a\{{12}\}\\é{0}"; 4];
+        let definition = Definition::new(0, words, &[], None, Lifecycle::Cache, Ttl::Undeclared);
+        let parts: Vec<KeyPart> = definition.parts().collect();
+        let literal = KeyPart::Literal;
+        assert_eq!(
+            parts,
+            [
+                literal('a'),
+                literal('{'),
+                KeyPart::Param(12),
+                literal('}'),
+                literal('\\'),
+                literal('é'),
+                KeyPart::Param(0),
+            ]
+        );
     }
 }

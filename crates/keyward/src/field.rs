@@ -132,15 +132,15 @@ pub trait Fields: Sized {
 
     /// Those that have a TTL of their own, in milliseconds.
     #[doc(hidden)]
-    const TTLS: &'static [(&'static str, u64)];
+    const TTLS: &'static [(&'static str, u64)] = &[];
 
     /// Those whose write leaves a TTL of the key that is running.
     #[doc(hidden)]
-    const KEEPS_TTL: &'static [&'static str];
+    const KEEPS_TTL: &'static [&'static str] = &[];
 
     /// Whether others are admitted.
     #[doc(hidden)]
-    const OPEN: bool;
+    const OPEN: bool = false;
 
     #[doc(hidden)]
     fn read(hash: &mut Hash) -> Option<Self>;
@@ -305,8 +305,6 @@ impl Fields for AnyFields {
     const DEFINITION: &'static str = "";
     const FIELDS: &'static [&'static str] = &[];
     const REQUIRED: &'static [&'static str] = &[];
-    const TTLS: &'static [(&'static str, u64)] = &[];
-    const KEEPS_TTL: &'static [&'static str] = &[];
     const OPEN: bool = true;
 
     fn read(hash: &mut Hash) -> Option<Self> {

@@ -1,6 +1,6 @@
 //! What generated code needs and nobody else: no promise is made about it.
 
-pub use crate::definition::{Former, FormerPart, GlobPart, Language, Param, Phase};
+pub use crate::definition::{Former, FormerPart, Language, Param, Phase};
 pub use crate::field::{Hash, Pairs};
 pub use keyward_pattern::{Found, Tables};
 #[cfg(feature = "json")]
@@ -11,15 +11,18 @@ pub use serde_json::Value as JsonValue;
 #[derive(Debug, Clone, PartialEq)]
 pub struct JsonValue;
 
+use crate::definition::KeyPart;
 use crate::{
-    BuildError, Definition, Event, Fixed, Key, Keyspace, ParamValue, Prefix, Reserved, ValueError,
+    BuildError, Definition, Event, Key, Keyspace, ParamValue, Prefix, Reserved, ValueError,
 };
 use keyward_pattern::escape_glob;
+use std::any::Any;
 use std::fmt;
+use std::hash::Hasher;
 
 /// The form of generated code that this version of the library understands. Raised whenever code that an
 /// older `keyward generate` wrote would not compile or would do something else.
-const FORMAT: u32 = 1;
+const FORMAT: u32 = 2;
 
 /// Stops the compiler at a file that another version of `keyward generate` wrote.
 pub const fn assert_format(format: u32) {
@@ -58,6 +61,13 @@ pub fn tables(lines: &[&str]) -> Tables {
 pub trait Visitor {
     fn literal(&mut self, text: &'static str);
     fn param(&mut self, value: &impl ParamValue);
+
+    /// A literal and the value that follows it.
+    #[inline]
+    fn pair(&mut self, text: &'static str, value: &impl ParamValue) {
+        self.literal(text);
+        self.param(value);
+    }
 }
 
 pub struct Writer<'o>(pub &'o mut String);
@@ -199,22 +209,19 @@ pub fn value_of<T: ParamValue>(
 
 /// A definition with what can be done to it by its number.
 pub struct Entry<S: Keyspace> {
-    pub definition: &'static Definition,
+    definition: &'static Definition,
     read: fn(&Found<'_>, usize) -> Option<S>,
     build: fn(Texts<'_>) -> Result<S, BuildError>,
 }
 
 impl<S: Keyspace> Entry<S> {
-    pub const fn of<K: Key<Keyspace = S>>() -> Self
-    where
-        S: From<K>,
-    {
+    pub const fn of<K: Key<Keyspace = S>>() -> Self {
         Entry {
             definition: K::DEFINITION,
-            read: |found, first| read::<K>(found, first).map(S::from),
+            read: |found, first| read::<K>(found, first).map(K::into_any),
             build: |texts| {
                 let key = texts.make(K::make)?;
-                Ok(if K::DEFINITION.shadowed { unreserved(key)? } else { key }.into())
+                Ok(if K::DEFINITION.shadowed { unreserved(key)? } else { key }.into_any())
             },
         }
     }
@@ -223,13 +230,13 @@ impl<S: Keyspace> Entry<S> {
 /// Reads a key without its prefix.
 pub fn read_bare<S: Keyspace>(key: &str) -> Option<S> {
     let found = S::tables().find_bare(key.as_bytes())?;
-    (S::KEYS.get(found.definition().index())?.read)(&found, 0)
+    (S::entries().get(found.definition().index())?.read)(&found, 0)
 }
 
 /// Reads a key of any definition.
 pub fn parse<S: Keyspace>(key: &[u8]) -> Option<(S::Prefix, S)> {
     let found = S::tables().find(key)?;
-    let entry = S::KEYS.get(found.definition().index())?;
+    let entry = S::entries().get(found.definition().index())?;
     Some((read_prefix::<S>(&found)?, (entry.read)(&found, S::Prefix::PARAMS.len())?))
 }
 
@@ -294,7 +301,7 @@ pub fn event<E: Event>(values: &[(&str, &str)]) -> Result<E, BuildError> {
 }
 
 fn entry<S: Keyspace>(definition: &str) -> Result<&'static Entry<S>, BuildError> {
-    let found = S::KEYS.iter().find(|entry| entry.definition.name == definition);
+    let found = S::entries().iter().find(|entry| entry.definition.name == definition);
     found.ok_or_else(|| BuildError::NoDefinition(definition.to_owned()))
 }
 
@@ -377,26 +384,15 @@ pub fn spell_former<S: Keyspace>(language: Language, text: &str) -> Option<Strin
 }
 
 /// The glob of a definition, with those parameters bound that have a value.
-pub fn glob<K: Key>(
-    prefix: &<K::Keyspace as Keyspace>::Prefix,
-    values: &[Option<String>],
-) -> String {
-    glob_of(K::DEFINITION, prefix, values)
-}
-
-pub(crate) fn glob_of(
-    definition: &Definition,
-    prefix: &impl Prefix,
-    values: &[Option<String>],
-) -> String {
+pub fn glob_of(definition: &Definition, prefix: &impl Prefix, values: &[Option<String>]) -> String {
     let mut text = String::with_capacity(prefix.len());
     prefix.write(&mut text);
     let mut glob = String::with_capacity(definition.glob.len() + 16);
     escape_glob(&text, &mut glob);
-    for part in definition.parts {
+    for part in definition.parts() {
         match part {
-            GlobPart::Literal(text) => glob.push_str(text),
-            GlobPart::Param(at) => match &values[*at] {
+            KeyPart::Literal(char) => escape_glob(char.encode_utf8(&mut [0; 4]), &mut glob),
+            KeyPart::Param(at) => match &values[at] {
                 Some(value) => escape_glob(value, &mut glob),
                 None if glob.ends_with('*') && !glob.ends_with("\\*") => {}
                 None => glob.push('*'),
@@ -406,23 +402,33 @@ pub(crate) fn glob_of(
     glob
 }
 
-/// A key as text, where its prefix is fixed.
-pub fn show<K: Key>(key: &K, f: &mut fmt::Formatter<'_>) -> fmt::Result
-where
-    <K::Keyspace as Keyspace>::Prefix: Fixed,
-{
-    f.pad(&key.key_with_prefix(&<K::Keyspace as Keyspace>::Prefix::default()))
+/// The key. Knows nothing of the key's keyspace, since the compiler would look it up for each definition.
+#[inline]
+pub fn key(key: &impl Key, prefix: &impl Prefix) -> String {
+    let mut text = String::with_capacity(prefix.len() + key.bare_len());
+    prefix.write(&mut text);
+    key.write_bare(&mut text);
+    text
 }
 
-/// Any key behind a pointer, for the enum of all of them.
-pub trait AnyKey {
+/// Displays the key.
+pub fn show(shown: &impl Key, prefix: &impl Prefix, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    f.pad(&key(shown, prefix))
+}
+
+/// Any key behind a pointer, for the enum of all of them: what it does itself has one arm for each
+/// definition, which takes the compiler long.
+pub trait AnyKey<S>: Any + fmt::Debug {
     fn definition(&self) -> &'static Definition;
     fn write_bare(&self, out: &mut String);
     fn bare_len(&self) -> usize;
     fn values(&self) -> Vec<String>;
+    fn to_any(&self) -> S;
+    fn equals(&self, other: &dyn Any) -> bool;
+    fn hash(&self, state: &mut dyn Hasher);
 }
 
-impl<K: Key> AnyKey for K {
+impl<K: Key> AnyKey<K::Keyspace> for K {
     fn definition(&self) -> &'static Definition {
         K::DEFINITION
     }
@@ -437,6 +443,19 @@ impl<K: Key> AnyKey for K {
 
     fn values(&self) -> Vec<String> {
         Key::values(self)
+    }
+
+    fn to_any(&self) -> K::Keyspace {
+        self.clone().into_any()
+    }
+
+    fn equals(&self, other: &dyn Any) -> bool {
+        other.downcast_ref() == Some(self)
+    }
+
+    fn hash(&self, mut state: &mut dyn Hasher) {
+        state.write_u32(K::DEFINITION.number);
+        std::hash::Hash::hash(self, &mut state);
     }
 }
 

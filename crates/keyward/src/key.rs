@@ -23,8 +23,13 @@ pub trait Key: Clone + fmt::Debug + Eq + Hash + Send + Sync + Sized + 'static {
     /// Who says how long it lives: see [`crate::kind`].
     type Lifetime;
 
+    /// Its place among the definitions of its schema.
+    #[doc(hidden)]
+    const NUMBER: usize;
+
     /// What the schema says about it.
-    const DEFINITION: &'static Definition;
+    const DEFINITION: &'static Definition =
+        &<Self::Keyspace as Keyspace>::DEFINITIONS[Self::NUMBER];
 
     /// Its name in the schema.
     const NAME: &'static str = Self::DEFINITION.name;
@@ -38,6 +43,10 @@ pub trait Key: Clone + fmt::Debug + Eq + Hash + Send + Sync + Sized + 'static {
     const LIFECYCLE: Lifecycle = Self::DEFINITION.lifecycle;
     /// How long it lives.
     const TTL: Ttl = Self::DEFINITION.ttl;
+
+    /// Makes it any key of its schema: all of its keyspace's `From` is this.
+    #[doc(hidden)]
+    fn into_any(self) -> Self::Keyspace;
 
     /// Shows the literals and values of the key in turn, without the prefix.
     #[doc(hidden)]
@@ -90,10 +99,7 @@ pub trait Key: Clone + fmt::Debug + Eq + Hash + Send + Sync + Sized + 'static {
     /// The key. One allocation.
     #[inline]
     fn key_with_prefix(&self, prefix: &PrefixOf<Self>) -> String {
-        let mut key = String::with_capacity(prefix.len() + self.bare_len());
-        prefix.write(&mut key);
-        self.write_bare(&mut key);
-        key
+        generated::key(self, prefix)
     }
 
     /// Appends the key.
@@ -154,8 +160,12 @@ pub trait Keyspace: Clone + fmt::Debug + Eq + Hash + Send + Sync + Sized + 'stat
     #[doc(hidden)]
     fn values(&self) -> Vec<String>;
 
+    /// All definitions, by their numbers. One constant for all: one for each key takes the compiler longer.
     #[doc(hidden)]
-    const KEYS: &'static [Entry<Self>];
+    const DEFINITIONS: &'static [Definition];
+
+    #[doc(hidden)]
+    fn entries() -> &'static [Entry<Self>];
 
     #[doc(hidden)]
     fn tables() -> &'static Tables;

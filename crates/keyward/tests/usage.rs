@@ -41,6 +41,25 @@ fn a_key_is_built_and_read_back() {
 }
 
 #[test]
+fn any_key_equals_its_copies_and_no_other_key() {
+    use std::collections::HashSet;
+    use xeuz_cloud::{Key, keys};
+
+    let listing = |number| Key::from(keys::FolderListing { folder_id: id(number) });
+    let copy = listing(0).clone();
+    assert_eq!(copy, listing(0));
+    assert_ne!(copy, listing(1));
+    let other = Key::from(keys::Permission { folder_id: id(0), user_id: id(0) });
+    assert_ne!(copy, other);
+    let distinct: HashSet<Key> = [copy.clone(), listing(0), listing(1), other].into();
+    assert_eq!(distinct.len(), 3);
+    assert_eq!(
+        format!("{copy:?}"),
+        "FolderListing { folder_id: 550e8400-e29b-41d4-a716-446655440000 }"
+    );
+}
+
+#[test]
 fn a_text_is_checked_where_it_comes_in() {
     // ANCHOR: values
     use binary_options::{keys, values};

@@ -102,10 +102,20 @@ fn fields_impl(key: &Key, path: &TokenStream) -> TokenStream {
         let (id, ttl) = (&field.name.id, number(field.ttl.as_ref()?.max_ms?));
         Some(quote!((#id, #ttl)))
     });
+    let ttls: Vec<TokenStream> = ttls.collect();
+    let ttls = (!ttls.is_empty())
+        .then(|| quote!(const TTLS: &'static [(&'static str, u64)] = &[#(#ttls,)*];));
     let keeps = key.fields.iter().filter(|field| field.keeps_ttl).map(|field| &field.name.id);
-    let open = key.open;
+    let keeps: Vec<&String> = keeps.collect();
+    let keeps = (!keeps.is_empty())
+        .then(|| quote!(const KEEPS_TTL: &'static [&'static str] = &[#(#keeps,)*];));
+    let open = key.open.then(|| {
+        quote!(
+            const OPEN: bool = true;
+        )
+    });
     let names: Vec<Ident> = key.fields.iter().map(|field| snake(&field.name)).collect();
-    let others = open.then(|| others(key));
+    let others = key.open.then(|| others(key));
     let methods: Vec<Ident> = key.fields.iter().map(method).collect();
     let at = (0..key.fields.len()).map(number);
     let read_others = others.as_ref().map(|others| quote!(let #others = hash.others();));
@@ -118,11 +128,9 @@ fn fields_impl(key: &Key, path: &TokenStream) -> TokenStream {
 
             const REQUIRED: &'static [&'static str] = &[#(#required,)*];
 
-            const TTLS: &'static [(&'static str, u64)] = &[#(#ttls,)*];
-
-            const KEEPS_TTL: &'static [&'static str] = &[#(#keeps,)*];
-
-            const OPEN: bool = #open;
+            #ttls
+            #keeps
+            #open
 
             #[inline]
             fn read(hash: &mut Hash) -> Option<Self> {

@@ -53,7 +53,7 @@ impl Rust<'_> {
         let name = pascal(&key.name);
         let path = quote!(keys::#name);
         let methods = self.methods(key, &path);
-        let (kind, definition) = (self.kind(key), definition(key, self.module.cluster));
+        let (kind, number) = (self.kind(key), number(key.number));
         let lifetime = match &key.ttl {
             None => quote!(Undeclared),
             Some(ttl) if ttl.kind == "caller" => quote!(ByCaller),
@@ -66,7 +66,7 @@ impl Rust<'_> {
                 impl fmt::Display for #path {
                     #[inline]
                     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                        generated::show(self, f)
+                        generated::show(self, &Prefix, f)
                     }
                 }
             }
@@ -79,20 +79,42 @@ impl Rust<'_> {
                 type Kind = #kind;
                 type Lifetime = ::keyward::kind::#lifetime;
 
-                const DEFINITION: &'static Definition = #definition;
+                const NUMBER: usize = #number;
+
+                #[inline]
+                fn into_any(self) -> Key { Key::#name(self) }
 
                 #visit
                 #make
             }
 
             #display
+        }
+    }
 
-            impl From<#path> for Key {
-                #[inline]
-                fn from(key: #path) -> Self {
-                    Key::#name(key)
-                }
-            }
+    /// What the schema says about its keys, by their numbers.
+    pub(super) fn definitions(&self) -> TokenStream {
+        // Definitions share lists of parameters: each list is compiled once.
+        let mut lists: Vec<&[Param]> = Vec::new();
+        let mut rows = TokenStream::new();
+        for key in self.keys {
+            let known = lists.iter().position(|list| same_params(list, &key.params));
+            let list = known.unwrap_or_else(|| {
+                lists.push(&key.params);
+                lists.len() - 1
+            });
+            let row = definition(key, list, self.module.cluster);
+            rows.extend(quote!(#row,));
+        }
+        let lists = lists.iter().map(|list| {
+            let params = list.iter().map(Self::param_static);
+            quote!(&[#(#params,)*])
+        });
+        quote! {
+            const DEFINITIONS: &'static [Definition] = {
+                const PARAMS: &[&[Param]] = &[#(#lists,)*];
+                &[#rows]
+            };
         }
     }
 
@@ -136,29 +158,36 @@ impl Rust<'_> {
             /// The key. One allocation.
             #[inline]
             pub fn key(&self, #held) -> String {
-                ::keyward::Key::key_with_prefix(self, #prefix)
+                generated::key(self, #prefix)
             }
 
             /// A glob that finds the keys with these values; `None` is any value.
             #[inline]
             pub fn glob(#given_first #(#names: Option<#types>,)*) -> String {
-                generated::glob::<Self>(#given, &[#(generated::bound(#names),)*])
+                generated::glob_of(<Self as ::keyward::Key>::DEFINITION, #given, &[#(generated::bound(#names),)*])
             }
         }
     }
 
     /// How the pieces of a key are written, in order.
     pub(super) fn visit(parts: &[PatternPart], params: &[Param]) -> TokenStream {
-        let steps = parts.iter().map(|part| match (&part.literal, part.param) {
-            (None, Some(at)) => {
-                let name = snake(&params[at].name);
-                quote!(to.param(&self.#name);)
-            }
-            (literal, _) => quote!(to.literal(#literal);),
-        });
+        let mut steps = TokenStream::new();
+        let mut literal = None;
+        for part in parts {
+            let Some(at) = part.param else {
+                literal = part.literal.as_ref();
+                continue;
+            };
+            let name = snake(&params[at].name);
+            steps.extend(match literal.take() {
+                Some(literal) => quote!(to.pair(#literal, &self.#name);),
+                None => quote!(to.param(&self.#name);),
+            });
+        }
+        let last = literal.map(|literal| quote!(to.literal(#literal);));
         quote! {
             #[inline]
-            fn visit(&self, to: &mut impl Visitor) { #(#steps)* }
+            fn visit(&self, to: &mut impl Visitor) { #steps #last }
         }
     }
 
@@ -259,34 +288,59 @@ fn keys_language(keys: &[usize]) -> TokenStream {
     quote!(Language::Keys(&[#(#keys,)*]))
 }
 
-fn definition(key: &Key, cluster: bool) -> TokenStream {
-    let at = number(key.number);
-    let (id, pattern, glob, shadowed) = (&key.name.id, &key.pattern, &key.glob, key.shadowed);
-    let params = key.params.iter().map(Rust::param_static);
-    let parts = key.parts.iter().map(|part| match (&part.glob, part.param) {
-        (None, Some(at)) => {
-            let at = number(at);
-            quote!(GlobPart::Param(#at))
-        }
-        (glob, _) => quote!(GlobPart::Literal(#glob)),
-    });
+/// Whether both say the same about themselves.
+fn same_params(one: &[Param], other: &[Param]) -> bool {
+    let same = |(one, other): (&Param, &Param)| {
+        let (ty, other_ty) = (&one.ty, &other.ty);
+        one.name.id == other.name.id
+            && (&ty.description, ty.kind, ty.language, &ty.keys)
+                == (&other_ty.description, other_ty.kind, other_ty.language, &other_ty.keys)
+    };
+    one.len() == other.len() && one.iter().zip(other).all(same)
+}
+
+fn definition(key: &Key, params: usize, cluster: bool) -> TokenStream {
+    let (at, params, template) = (number(key.number), number(params), template(&key.parts));
+    let (id, pattern, glob) = (&key.name.id, &key.pattern, &key.glob);
     let ty = option(key.ty.as_ref());
     let mut lifecycle = key.lifecycle.to_owned();
     lifecycle[..1].make_ascii_uppercase();
     let (lifecycle, ttl) = (ident(&lifecycle), screaming(&key.name));
     let behaviour = behaviour(key, &key.behaviour);
+    let behaviour =
+        (!behaviour.is_empty()).then(|| quote!(.behaving(::keyward::Behaviour::NONE #behaviour)));
+    let shadowed = key.shadowed.then(|| quote!(.shadowed()));
     let former = (!key.former.is_empty()).then(|| {
         let former = key.former.iter().map(former);
         quote!(.formerly(&[#(#former,)*]))
     });
     let cluster = cluster.then(|| quote!(.clustered()));
     quote! {
-        &Definition::new(#at, [#id, #pattern, #glob], &[#(#params,)*], &[#(#parts,)*], #shadowed,)
-            .with(#ty, Lifecycle::#lifecycle, ttl::#ttl)
-            .behaving(#behaviour)
+        Definition::new(#at, [#id, #pattern, #glob, #template], PARAMS[#params], #ty, Lifecycle::#lifecycle, ttl::#ttl)
+            #behaviour
+            #shadowed
             #cluster
             #former
     }
+}
+
+/// What follows the prefix, as `Definition::new` of the library reads it: `user:{0}:name`.
+fn template(parts: &[PatternPart]) -> String {
+    let mut template = String::new();
+    for part in parts {
+        match (&part.literal, part.param) {
+            (None, Some(at)) => template.push_str(&format!("{{{at}}}")),
+            (literal, _) => {
+                for char in literal.iter().flat_map(|literal| literal.chars()) {
+                    if matches!(char, '{' | '}' | '\\') {
+                        template.push('\\');
+                    }
+                    template.push(char);
+                }
+            }
+        }
+    }
+    template
 }
 
 fn former(former: &Former) -> TokenStream {
@@ -309,7 +363,7 @@ fn former(former: &Former) -> TokenStream {
 /// What differs from a key without any behaviour, each by its method: a struct literal would break when the
 /// library adds an option.
 fn behaviour(key: &Key, it: &Behaviour) -> TokenStream {
-    let mut made = quote!(::keyward::Behaviour::NONE);
+    let mut made = TokenStream::new();
     if it.jitter > 0.0 {
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "0 to 1000")]
         let jitter = number((it.jitter * 10.0).round() as u64);
@@ -371,9 +425,10 @@ fn behaviour(key: &Key, it: &Behaviour) -> TokenStream {
 }
 
 fn ttl(ttl: Option<&Ttl>) -> TokenStream {
-    let duration = |ms: u64| {
-        let ms = number(ms);
-        quote!(Duration::from_millis(#ms))
+    // Whole seconds are read more easily, by the compiler too.
+    let duration = |ms: u64| match (number(ms), number(ms / 1000)) {
+        (_, seconds) if ms.is_multiple_of(1000) => quote!(Duration::from_secs(#seconds)),
+        (ms, _) => quote!(Duration::from_millis(#ms)),
     };
     let Some(ttl) = ttl else { return quote!(Ttl::Undeclared) };
     let (min, max) = (ttl.min_ms.map(duration), ttl.max_ms.map(duration));

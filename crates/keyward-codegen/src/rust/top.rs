@@ -37,7 +37,7 @@ const ALLOWED: &[&str] = &[
 const LINE: usize = 96;
 
 /// The form of the code, which the library checks: see `assert_format` in `keyward::generated`.
-const FORMAT: u32 = 1;
+const FORMAT: u32 = 2;
 
 impl Rust<'_> {
     /// What the module says about itself, and what it imports.
@@ -69,7 +69,7 @@ impl Rust<'_> {
             )]
 
             use ::keyward::generated::{
-                self, Entry, Former, FormerPart, GlobPart, Hash, Language, Pairs, Param,
+                self, Entry, Former, FormerPart, Hash, Language, Pairs, Param,
                 ParamSource, Phase, Search, Tables, Visitor,
             };
             use ::keyward::{BuildError, Definition, Lifecycle, Reserved, Ttl};
@@ -111,7 +111,6 @@ impl Rust<'_> {
         });
         let mut sums = quote! {
             /// Any key.
-            #[derive(Debug, Clone, PartialEq, Eq, Hash)]
             pub enum Key { #(#keys,)* }
         };
         if !self.module.events.is_empty() {
@@ -219,7 +218,7 @@ impl Rust<'_> {
     /// What any key can do.
     pub(super) fn keyspace(&self) -> TokenStream {
         let names: Vec<_> = self.keys.iter().map(|key| pascal(&key.name)).collect();
-        let (held, prefix) = (self.held(), self.the_prefix());
+        let (held, prefix, definitions) = (self.held(), self.the_prefix(), self.definitions());
         let (parsed, found, given, display);
         if self.fixed() {
             parsed = quote!(Self);
@@ -241,7 +240,7 @@ impl Rust<'_> {
         quote! {
             impl Key {
                 #[inline]
-                fn any(&self) -> &dyn generated::AnyKey {
+                fn any(&self) -> &dyn generated::AnyKey<Key> {
                     match self {
                         #(Key::#names(key) => key,)*
                     }
@@ -289,7 +288,11 @@ impl Rust<'_> {
             impl ::keyward::Keyspace for Key {
                 type Prefix = Prefix;
 
-                const KEYS: &'static [Entry<Self>] = &[#(Entry::of::<keys::#names>(),)*];
+                #definitions
+
+                fn entries() -> &'static [Entry<Self>] {
+                    const { &[#(Entry::of::<keys::#names>(),)*] }
+                }
 
                 #[inline]
                 fn definition(&self) -> &'static Definition {
@@ -312,6 +315,39 @@ impl Rust<'_> {
                 fn tables() -> &'static Tables {
                     static TABLES: LazyLock<Tables> = LazyLock::new(|| generated::tables(BLOCK));
                     &TABLES
+                }
+            }
+
+            impl<K: ::keyward::Key<Keyspace = Key>> From<K> for Key {
+                #[inline]
+                fn from(key: K) -> Self {
+                    key.into_any()
+                }
+            }
+
+            impl fmt::Debug for Key {
+                fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                    self.any().fmt(f)
+                }
+            }
+
+            impl Clone for Key {
+                fn clone(&self) -> Self {
+                    self.any().to_any()
+                }
+            }
+
+            impl PartialEq for Key {
+                fn eq(&self, other: &Self) -> bool {
+                    self.any().equals(other.any())
+                }
+            }
+
+            impl Eq for Key {}
+
+            impl ::std::hash::Hash for Key {
+                fn hash<H: ::std::hash::Hasher>(&self, state: &mut H) {
+                    self.any().hash(state);
                 }
             }
 

@@ -89,8 +89,8 @@ pub(super) async fn emit<E: Event>(
     event: &E,
     prefix: &<E::Keyspace as Keyspace>::Prefix,
 ) -> Result<Invalidated, Error> {
-    if let Some(entry) = E::Keyspace::KEYS.first() {
-        core.suits(entry.definition)?;
+    if let Some(definition) = E::Keyspace::DEFINITIONS.first() {
+        core.suits(definition)?;
     }
     let names: Vec<Names> = event.keys().iter().map(|key| Names::of(key, prefix)).collect();
     let searches = event.searches_with_prefix(prefix);

@@ -9,7 +9,7 @@ use super::clock::Clock;
 use super::core::Core;
 use super::handle::Handle;
 use super::tracking;
-use crate::definition::GlobPart;
+use crate::definition::KeyPart;
 use crate::{Definition, Key};
 use std::any::Any;
 use std::collections::HashSet;
@@ -135,12 +135,12 @@ impl L1 {
             return;
         }
         drop(known);
-        let start = match definition.parts.first() {
-            Some(GlobPart::Literal(glob)) => unescaped(glob),
-            _ => String::new(),
-        };
+        let start = definition.parts().map_while(|part| match part {
+            KeyPart::Literal(char) => Some(char),
+            KeyPart::Param(_) => None,
+        });
         let mut prefixes = self.prefixes.write().unwrap_or_else(PoisonError::into_inner);
-        let new = prefixes.insert(format!("{prefix}{start}"));
+        let new = prefixes.insert(prefix.chars().chain(start).collect());
         drop(prefixes);
         if new {
             self.lost();
@@ -167,16 +167,6 @@ impl L1 {
             place.fetch_add(1, Ordering::AcqRel);
         }
     }
-}
-
-/// A literal as it stands in keys, from how it stands in a glob.
-fn unescaped(glob: &str) -> String {
-    let mut literal = String::with_capacity(glob.len());
-    let mut chars = glob.chars();
-    while let Some(next) = chars.next() {
-        literal.extend(if next == '\\' { chars.next() } else { Some(next) });
-    }
-    literal
 }
 
 /// A read that is under way, and what was known when it began.
