@@ -243,7 +243,7 @@ pub enum ResumeError {
     #[error("the schemas have changed since")]
     Schemas,
     /// An option was another
-    #[error("`{name}` was {}", changed(was.as_deref(), is.as_deref()))]
+    #[error("{}", changed(name, was.as_deref(), is.as_deref()))]
     Option {
         /// Which
         name: String,
@@ -272,11 +272,10 @@ impl ResumeError {
     }
 }
 
-fn changed(was: Option<&str>, is: Option<&str>) -> String {
+fn changed(name: &str, was: Option<&str>, is: Option<&str>) -> String {
     match (was, is) {
-        (Some(was), Some(is)) => format!("`{was}`, and is `{is}`"),
-        (Some(was), None) => format!("`{was}`, and is not given"),
-        (None, Some(is)) => format!("not given to the stopped scan, and is `{is}`"),
-        (None, None) => "not given to the stopped scan".to_owned(),
+        (Some(was), Some(is)) => format!("`{name}` was `{was}`, and is `{is}`"),
+        (Some(was), None) => format!("the stopped scan had `{name}`: `{was}`"),
+        (None, _) => format!("the stopped scan had no `{name}`"),
     }
 }
