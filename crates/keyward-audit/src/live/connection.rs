@@ -358,9 +358,10 @@ impl Connection {
 
     fn garbage(&self, from: usize) -> Fault {
         let got = &self.buffer[from.min(self.end)..self.end];
-        let got = match self.understood {
-            true => "it sent what is not a reply, or more than was asked for".to_owned(),
-            false => format!("`{}`", got[..got.len().min(SHOWN)].escape_ascii()),
+        let got = if self.understood {
+            "it sent what is not a reply, or more than was asked for".to_owned()
+        } else {
+            format!("`{}`", got[..got.len().min(SHOWN)].escape_ascii())
         };
         Fault::Fatal(Error::Garbage { address: self.address.clone(), got })
     }
