@@ -71,6 +71,10 @@ impl Audit {
                 {
                     source.note(FIELD_TTLS);
                 }
+                if let Some(glob) = &options.matching {
+                    let glob = self.mask.unknown(glob.as_bytes());
+                    source.note(format!("only keys that match `{glob}` were read"));
+                }
                 let tallies = seen.shards.into_iter().map(|(_, tally)| tally).collect();
                 let counts = self.counts(source, tallies, earlier, &server);
                 let counted = Counted { outline: self.outline.clone(), counts };

@@ -85,7 +85,7 @@ pub(super) fn read<O: Observer>(
         format!("some lengths or elements were not read, because the server says: {reply}")
     }));
     if stopped.is_none() && fault.is_none() {
-        note_counts(&mut shard, task, &before, &after);
+        note_counts(&mut shard, &before, &after);
     }
     let bytes = match questions.memory {
         Some(samples) => Bytes::MemoryUsage { samples },
@@ -114,7 +114,7 @@ fn count_again(
 }
 
 /// Says what the numbers do not say by themselves.
-fn note_counts(shard: &mut Shard, task: &Task<'_>, before: &Databases, after: &Databases) {
+fn note_counts(shard: &mut Shard, before: &Databases, after: &Databases) {
     use keyward_fact::thousands;
     let counts = shard.counts;
     let sizes = shard.dbsize_before.zip(shard.dbsize_after);
@@ -155,9 +155,6 @@ fn note_counts(shard: &mut Shard, task: &Task<'_>, before: &Databases, after: &D
             thousands(counts.denied),
             thousands(counts.scanned)
         ));
-    }
-    if let Some(glob) = &task.options.matching {
-        shard.notes.push(format!("only keys that match `{glob}` were read"));
     }
 }
 
