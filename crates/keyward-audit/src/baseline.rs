@@ -24,6 +24,9 @@ pub fn compare(report: &mut Report, baseline: &Report, name: &str, tolerance: f6
         worse += u64::from(change.is_worse());
         finding.change = Some(change);
     }
+    // What is new or worse fails, so it comes first.
+    let is_worse = |finding: &Finding| finding.change.as_ref().is_some_and(Change::is_worse);
+    report.findings.sort_by_key(|finding| !is_worse(finding));
     // Patterns of a baseline that reveals keys are not for a report that masks them.
     let hidden = baseline.counts.outline.revealed && !report.counts.outline.revealed;
     let gone = gone(baseline, report).filter(|known| !(hidden && known.is_about_unknown()));

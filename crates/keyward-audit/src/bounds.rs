@@ -33,7 +33,8 @@ pub(crate) fn is_sound(report: &Report) -> bool {
     let foreign = report.foreign.iter().flat_map(|it| [it.keys, it.bytes.unwrap_or(0)]);
     let findings = report.findings.iter().flat_map(|it| {
         let unresolved = it.unresolved.unwrap_or_default();
-        [it.count, it.of, it.bytes.unwrap_or(0)].into_iter().chain([
+        let in_keys = it.in_keys.map_or(0, |keys| keys.count.max(keys.of));
+        [it.count, it.of, it.bytes.unwrap_or(0), in_keys].into_iter().chain([
             unresolved.not_a_key,
             unresolved.elsewhere,
             unresolved.missing,

@@ -23,6 +23,10 @@ use crate::outline::Outline;
 use crate::rare::Rare;
 use crate::report::Source;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
+
+/// More databases are not listed: a snapshot may name any number of them.
+const MOST_DATABASES: usize = 64;
 
 /// What one pass over keys adds up to.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -37,6 +41,8 @@ pub struct Counts {
     pub(crate) judged: u64,
     /// Of those, keys that are as declared
     pub(crate) compliant: u64,
+    /// The databases that keys were in, up to [`MOST_DATABASES`]
+    pub(crate) databases: BTreeSet<u64>,
     /// Keys that belong to a definition, derived keys and old names included
     pub(crate) defined: Amount,
     /// By definition; `None` where there is no key
@@ -107,6 +113,7 @@ impl Counts {
         self.judged += other.judged;
         self.compliant += other.compliant;
         self.defined.merge(other.defined);
+        other.databases.into_iter().for_each(|db| self.see_database(db));
         for (ours, theirs) in self.definitions.iter_mut().zip(other.definitions) {
             match (ours, theirs) {
                 (Some(ours), Some(theirs)) => ours.merge(*theirs),
@@ -129,12 +136,30 @@ impl Counts {
         self.leaves.merge(other.leaves);
     }
 
+    /// Notes that a database has keys.
+    pub(crate) fn see_database(&mut self, db: u64) {
+        if self.databases.len() < MOST_DATABASES {
+            self.databases.insert(db);
+        }
+    }
+
     /// Looks references up among the keys that were seen.
     pub(crate) fn resolve(&mut self, outline: &Outline) {
         self.pools.iter_mut().for_each(Pool::tidy);
         for (references, outlined) in self.references.iter_mut().zip(&outline.references) {
             references.settle(&self.pools, &outlined.pools);
         }
+    }
+
+    /// Keys whose values were to be read and were not.
+    pub(crate) fn unread(&self) -> u64 {
+        let each = self.definitions.iter().flatten().map(|it| it.unread.max(it.ttls_unread));
+        each.fold(0, u64::saturating_add)
+    }
+
+    /// Values that were read in part.
+    pub(crate) fn in_part(&self) -> u64 {
+        self.definitions.iter().flatten().map(|it| it.in_part).fold(0, u64::saturating_add)
     }
 
     /// Keys of other software.
@@ -175,6 +200,7 @@ impl Counts {
             .chain(self.definitions.iter().flatten().flat_map(|it| it.numbers()))
             .chain(old_names.flat_map(move |it| amount(&it.amount)))
             .chain(self.foreign.iter().flatten().flat_map(amount))
+            .chain(self.references.iter().flat_map(References::numbers))
             .chain(self.leaves.numbers())
     }
 }

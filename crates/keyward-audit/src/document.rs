@@ -3,7 +3,7 @@
 mod facts;
 mod source;
 
-use crate::counts::{Amount, Counted};
+use crate::counts::{Amount, Counted, DefinitionCounts};
 use crate::findings;
 use crate::leaves::Group as Leaves;
 use crate::mask::Masked;
@@ -14,6 +14,7 @@ use crate::report::{
 };
 use crate::share::share;
 use crate::sketch;
+use keyward_fact::thousands;
 use keyward_rules::judge;
 use std::cmp::Reverse;
 
@@ -47,6 +48,16 @@ impl Report {
         if counts.leaves.is_approximate() {
             source.note(APPROXIMATE);
         }
+        if counts.databases.len() > 1 {
+            let names: Vec<String> = counts.databases.iter().map(u64::to_string).collect();
+            source.note(format!("keys of the databases {} were read", names.join(", ")));
+        }
+        if let Some(narrowed) = &outline.narrowed {
+            source.note(narrowed.as_str());
+        }
+        for (definition, counts) in outline.definitions.iter().zip(&counts.definitions) {
+            source.notes.extend(counts.as_ref().and_then(|it| in_part(definition, it)));
+        }
         let joined = findings::joined(outline, counts, &mut source);
         let maker = Maker { counted: &counted, known: source.bytes };
         let summary = maker.summary();
@@ -57,7 +68,7 @@ impl Report {
         found.extend(joined);
         found.extend(findings::unknown(outline, counts, &groups, source.bytes));
         found.extend(findings::of_server(outline, counts));
-        findings::sort(&mut found);
+        findings::sort(outline, &mut found);
         Report {
             version: VERSION,
             keyward: env!("CARGO_PKG_VERSION").to_owned(),
@@ -75,6 +86,22 @@ impl Report {
             counts: counted,
         }
     }
+}
+
+/// What to say of values that were read in part.
+fn in_part(definition: &OutlinedDefinition, counts: &DefinitionCounts) -> Option<String> {
+    let values = match counts.in_part {
+        0 => return None,
+        1 => "1 value".to_owned(),
+        values => format!("{} values", thousands(values)),
+    };
+    Some(format!(
+        "{values} of `{}` {} large, and at most {} elements of each were read: findings about elements are of \
+         a sample, and `--via snapshot` reads all of them",
+        definition.name,
+        if counts.in_part == 1 { "is" } else { "are" },
+        thousands(counts.most_in_part)
+    ))
 }
 
 /// Makes the parts of a report.
@@ -153,6 +180,7 @@ impl Maker<'_> {
             facts: facts::facts(&keys, definition.ttl.clone(), self.known, summary.bytes, |big| {
                 big.clone()
             }),
+            read_in_part: counts.map_or(0, |counts| counts.in_part),
             params: definition.params.iter().enumerate().map(param).collect(),
             old_names: self.old_names(number),
             derived: self.count(counts.map(|counts| counts.derived).unwrap_or_default()),

@@ -10,7 +10,7 @@ pub(crate) use unknown::{nearest, unknown};
 
 use crate::counts::{Amount, Broken, Counts, Detail, Example as Counted};
 use crate::outline::{Outline, OutlinedDefinition};
-use crate::report::{BytesKind, Example, Finding, Severity};
+use crate::report::{BytesKind, Example, Finding, InKeys, Severity, Unit};
 use crate::share::{percent_of_count, share};
 use keyward_fact::{Duration, Size, thousands};
 use keyward_rules::{Case, Rule, word};
@@ -35,7 +35,16 @@ pub(crate) fn of_keys(outline: &Outline, counts: &Counts, known: BytesKind) -> V
                 };
                 let all = if at < params { own } else { own + misfits };
                 let finding = Of { rule: slot.rule, severity, all, known };
-                findings.extend(finding.broken(outline, definition, &case, broken));
+                let sampled = slot.stored && counted.in_part > 0;
+                let found = finding.broken(outline, definition, &case, broken);
+                findings.extend(found.map(|found| match slot.unit {
+                    Unit::Keys => Finding { sampled, ..found },
+                    unit => {
+                        let in_keys = InKeys { count: found.count, of: found.of };
+                        let found = Finding { sampled, unit, in_keys: Some(in_keys), ..found };
+                        found.counting(broken.elements, counted.elements)
+                    }
+                }));
             }
         }
         findings.extend(old_names(outline, counts, number, definition, known));
@@ -87,6 +96,7 @@ impl Of {
         (keys > 0).then(|| Finding {
             schema: Some(outline.schema_of(definition).to_owned()),
             definition: Some(definition.name.clone()),
+            owner: definition.owner.clone(),
             bytes: self.known.of(bytes),
             examples: broken.examples.iter().map(example).collect(),
             ..finding(self.rule, self.severity, case, keys, self.all)
@@ -97,20 +107,20 @@ impl Of {
 /// A finding about so many keys of so many, in a rule's own words.
 fn finding(rule: Rule, severity: Severity, case: &Case<'_>, count: u64, of: u64) -> Finding {
     let wording = word(rule, case);
-    let share = share(count, of);
-    let numbers =
-        format!("{} of {} ({})", thousands(count), thousands(of), percent_of_count(share));
-    Finding {
+    let finding = Finding {
         rule,
         severity,
         schema: None,
         definition: None,
+        owner: None,
         subject: case.subject.map(str::to_owned),
         count,
         of,
-        share,
+        share: 0.0,
+        unit: Unit::Keys,
+        in_keys: None,
         bytes: None,
-        message: format!("{}: {numbers}", wording.what),
+        message: String::new(),
         details: Vec::new(),
         unresolved: None,
         help: wording.help,
@@ -118,6 +128,26 @@ fn finding(rule: Rule, severity: Severity, case: &Case<'_>, count: u64, of: u64)
         sampled: false,
         change: None,
         what: wording.what,
+    };
+    finding.counting(count, of)
+}
+
+impl Finding {
+    /// The same with other numbers: `3 of 1,204 entries (0.2 %), in 2 of 8 keys`.
+    fn counting(self, count: u64, of: u64) -> Finding {
+        let share = share(count, of);
+        let in_keys =
+            |keys: InKeys| format!(", in {} of {} keys", thousands(keys.count), thousands(keys.of));
+        let message = format!(
+            "{}: {} of {}{} ({}){}",
+            self.what,
+            thousands(count),
+            thousands(of),
+            self.unit.after_number(),
+            percent_of_count(share),
+            self.in_keys.map(in_keys).unwrap_or_default()
+        );
+        Finding { count, of, share, message, ..self }
     }
 }
 
@@ -139,11 +169,23 @@ impl Detail {
     }
 }
 
-/// Errors first, then what is about the server, then those with the most keys.
-pub(crate) fn sort(findings: &mut [Finding]) {
+/// Errors first, then what is about the server, then keys that must not be lost, then those with the most keys.
+pub(crate) fn sort(outline: &Outline, findings: &mut [Finding]) {
+    let loss = |finding: &Finding| {
+        let is_it = |it: &&OutlinedDefinition| {
+            finding.definition.as_ref() == Some(&it.name)
+                && finding.schema.as_deref() == Some(outline.schema_of(it))
+        };
+        let lifecycle = outline.definitions.iter().find(is_it).map(|it| it.lifecycle.as_str());
+        // An undeclared key may be anything, but a cache is known to be replaceable.
+        let order = ["protected", "retained", "session"];
+        lifecycle.map_or(order.len(), |lifecycle| {
+            order.iter().position(|it| *it == lifecycle).unwrap_or(order.len() + 1)
+        })
+    };
     findings.sort_by(|left, right| {
         let rank = |finding: &Finding| {
-            (finding.severity, !finding.is_about_server(), Reverse(finding.count))
+            (finding.severity, !finding.is_about_server(), loss(finding), Reverse(finding.count))
         };
         let name = |finding: &Finding| {
             let Finding { rule, schema, definition, subject, what, .. } = finding.clone();

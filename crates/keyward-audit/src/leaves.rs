@@ -25,6 +25,7 @@ use keyward_fact::{Fact, KeyType};
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
+use std::ops::Range;
 
 /// More words than these at one place are values.
 const MOST_WORDS: usize = 24;
@@ -99,18 +100,32 @@ pub(crate) struct Leaf {
 }
 
 impl Leaves {
-    /// The leaf of a key, to add the key to; so many of the biggest keys are wanted.
-    pub(crate) fn add(&mut self, key: &[u8], mask: &Mask, top: usize) -> &mut Leaf {
+    /// The leaf of a key, to add the key to; so many of the biggest keys are wanted. Keys that differ only in the
+    /// values of a schema's prefix, which lie at these places, have the same leaf.
+    pub(crate) fn add(
+        &mut self,
+        key: &[u8],
+        prefix: &[(Range<usize>, &str)],
+        mask: &Mask,
+        top: usize,
+    ) -> &mut Leaf {
         if self.size > MOST_LEAVES {
             self.tighten();
         }
         let key = &key[..key.len().min(LONGEST)];
         let mut name = std::mem::take(&mut self.scratch);
         let mut node = &mut self.root;
+        let mut at = 0;
         for (depth, segment) in segments(key).take(self.bounds.depth + 1).enumerate() {
             name.clear();
+            let (inside, separator) = segment::split_separator(segment);
+            let place = at..at + inside.len();
+            at += segment.len();
             if depth == self.bounds.depth {
                 name.push_str(REST);
+            } else if let Some((_, param)) = prefix.iter().find(|(it, _)| *it == place) {
+                name.extend(["{", param, "}"]);
+                name.extend(separator.iter().map(|byte| char::from(*byte)));
             } else {
                 look(segment, &mut name);
             }

@@ -47,7 +47,7 @@ impl Masked {
         let mut text = String::new();
         let mut marks = self.0.split_inclusive(SEPARATORS_CHARS);
         for segment in pattern {
-            if segment::is_anything(segment) {
+            if segment::is_anything(segment) || segment.starts_with('{') {
                 text.push_str(marks.next().unwrap_or_default());
             } else {
                 fill(segment, marks.next().unwrap_or_default(), &mut text);
@@ -141,17 +141,18 @@ impl Mask {
         places: &[Range<usize>],
         params: &[MaskedParam],
     ) -> Masked {
-        self.between(key, places, params, true)
+        self.between(key, places, params, |_| true)
     }
 
-    /// A key that a definition would have if its parameters were of their types: no value is what was declared.
+    /// A key that a definition would have if all its parameters were of their types; `fits` says which are.
     pub(crate) fn misfit(
         &self,
         key: &[u8],
         places: &[Range<usize>],
         params: &[MaskedParam],
+        fits: impl Fn(usize) -> bool,
     ) -> Masked {
-        self.between(key, places, params, false)
+        self.between(key, places, params, fits)
     }
 
     fn between(
@@ -159,7 +160,7 @@ impl Mask {
         key: &[u8],
         places: &[Range<usize>],
         params: &[MaskedParam],
-        fits: bool,
+        fits: impl Fn(usize) -> bool,
     ) -> Masked {
         if self.reveal {
             return readable(key);
@@ -176,6 +177,7 @@ impl Mask {
             push_readable(&key[end..place.start], &mut text);
             let (value, param) = (&key[place.clone()], &params[at]);
             let is_word = || param.words.iter().any(|word| word.as_bytes() == value);
+            let fits = fits(at);
             if fits && param.reveal || is_word() {
                 push_readable(value, &mut text);
             } else if fits {
@@ -271,6 +273,9 @@ fn words(schema: &Schema) -> Vec<String> {
             words.extend(values.iter().cloned());
         }
     }
+    // What stands for the values of the prefix in the patterns of undeclared keys.
+    let holes = schema.keyspace.prefix.iter().flat_map(|prefix| prefix.holes());
+    words.extend(holes.map(|hole| format!("{{{}}}", hole.name)));
     words.retain(|word| !word.is_empty());
     words
 }
@@ -334,12 +339,13 @@ mod tests {
         let masked = |param| mask(false).defined(key, places, &[param]).to_string();
         assert_eq!(masked(param("uuid", false, &[])), "xc:folder:<uuid#36ec>:listing");
         assert_eq!(masked(param("uuid", true, &[])).as_bytes(), key);
-        let misfit = mask(false).misfit(key, places, &[param("uuid", true, &[])]);
+        let misfit = mask(false).misfit(key, places, &[param("uuid", true, &[])], |_| false);
         assert_eq!(misfit.as_str(), "xc:folder:<uuid#36ec>:listing");
         let number = mask(false).misfit(
             b"xc:42",
             std::slice::from_ref(&(3..5)),
             &[param("uuid", true, &[])],
+            |_| false,
         );
         assert!(number.as_str().starts_with("xc:<number#"), "{number}");
         let word = |value: &[u8]| {

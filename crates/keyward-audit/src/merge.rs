@@ -2,6 +2,7 @@
 
 use crate::bounds::can_be_added;
 use crate::report::{Report, VERSION};
+use std::collections::HashSet;
 
 /// Merges reports of shards into the one report of all. Neither the order nor the grouping matters, where all
 /// were audited with the same options.
@@ -12,6 +13,9 @@ pub fn merge(reports: Vec<Report>) -> Result<Report, MergeError> {
     if let Some(other) = reports.iter().find(|report| report.version != VERSION) {
         return Err(MergeError::Version { version: other.version });
     }
+    if let Some(name) = read_twice(&reports) {
+        return Err(MergeError::SameServer { name });
+    }
     let mut reports = reports.into_iter();
     let first = reports.next().ok_or(MergeError::Nothing)?;
     let (mut counted, mut created_at) = (first.counts, first.created_at);
@@ -20,6 +24,24 @@ pub fn merge(reports: Vec<Report>) -> Result<Report, MergeError> {
         created_at = created_at.max(report.created_at);
     }
     Ok(Report::new(counted, created_at))
+}
+
+/// The server that two reports are of, whose keys would be counted twice. Reports of different parts of it, by
+/// `--db` or `--match`, are not of the same keys.
+fn read_twice(reports: &[Report]) -> Option<String> {
+    let mut seen = HashSet::new();
+    for report in reports {
+        let sources = || report.counts.counts.sources.iter();
+        let shards = sources().flat_map(|it| it.shards.iter().map(|shard| (&it.narrowed, shard)));
+        let known = shards.filter_map(|(part, it)| Some((part, &it.name, it.run_id.as_ref()?)));
+        // Within one report, whoever made it has seen to that.
+        let own: HashSet<_> = known.collect();
+        if let Some((_, name, _)) = own.iter().find(|it| seen.contains(*it)) {
+            return Some((*name).clone());
+        }
+        seen.extend(own);
+    }
+    None
 }
 
 /// Why reports cannot be merged.
@@ -34,6 +56,12 @@ pub enum MergeError {
     Version {
         /// Its version
         version: u32,
+    },
+    /// Two are of the same server
+    #[error("two reports are of the same server, `{name}`: its keys would be counted twice")]
+    SameServer {
+        /// The server
+        name: String,
     },
     /// They count bytes in different ways
     #[error("one report counts bytes as {one}, another as {other}")]

@@ -3,7 +3,7 @@
 //! It is taken from the schemas when an audit begins and stays beside the counts, so that findings and a report
 //! can be made of a file, without the schemas. Nothing of it depends on keys.
 
-use crate::report::Severity;
+use crate::report::{Severity, Unit};
 use keyward_rules::Rule;
 use keyward_rules::judge::Target;
 use serde::{Deserialize, Serialize};
@@ -19,6 +19,9 @@ pub struct Outline {
     pub(crate) revealed: bool,
     /// Whether only some definitions were asked for
     pub(crate) selective: bool,
+    /// Which keys were looked at, if the prefix was bound
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) narrowed: Option<String>,
     /// How serious it is that no definition has a key; `None` where that is not judged
     pub(crate) unknown_key: Option<Severity>,
     pub(crate) schemas: Vec<OutlinedSchema>,
@@ -115,6 +118,10 @@ pub(crate) struct Slot {
     /// What is declared
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) detail: Option<String>,
+    /// What is counted
+    pub(crate) unit: Unit,
+    /// Whether only the value shows it
+    pub(crate) stored: bool,
 }
 
 /// A former name whose entities are looked for under the new name too.
@@ -134,6 +141,8 @@ pub(crate) struct OutlinedReference {
     pub(crate) definition: usize,
     pub(crate) subject: String,
     pub(crate) target: Target,
+    /// Whether it is in values rather than in names
+    pub(crate) stored: bool,
     /// The sets of names that it is declared to be in
     pub(crate) pools: Vec<usize>,
 }

@@ -7,7 +7,7 @@ mod space;
 
 pub(crate) use definition::{Planned, slots};
 pub(crate) use references::{Names, PlannedReference};
-use space::Beginning;
+use space::{Beginning, REST};
 pub(crate) use space::{Class, Space};
 
 use crate::hash::Salt;
@@ -15,7 +15,7 @@ use crate::mask::{Mask, Masked};
 use crate::outline::{Outline, OutlinedDefinition, OutlinedForeign, OutlinedParam, OutlinedSchema};
 use crate::report::Severity;
 use crate::settings;
-use keyward_pattern::Keyspace;
+use keyward_pattern::{Glob, Keyspace, Part, Template};
 use keyward_rules::{Live, Rule};
 use keyward_schema::model::{Date, Definition, Schema, Severity as RuleSeverity};
 use std::ops::Range;
@@ -58,6 +58,8 @@ pub struct Audit {
     pub(crate) top: usize,
     /// Whether only some definitions are looked at
     pub(crate) selective: bool,
+    /// The beginnings of keys that are looked at, where the prefix is bound
+    bound: Vec<Glob>,
 }
 
 /// A schema to check keys against.
@@ -91,6 +93,8 @@ pub struct Options<'s> {
     /// [`fingerprint`](crate::fingerprint) of the texts of all schemas, so that reports against different
     /// ones are distinguished when they are merged
     pub schemas: String,
+    /// Which keys are looked at, if the prefixes of the subjects are bound, in words: other keys are left out
+    pub narrowed: Option<String>,
     /// Which definitions are looked at, if not all
     pub select: Option<&'s dyn Fn(&Definition) -> bool>,
 }
@@ -103,6 +107,7 @@ impl Default for Options<'_> {
             top: 10,
             today: Date { year: 1970, month: 1, day: 1 },
             schemas: String::new(),
+            narrowed: None,
             select: None,
         }
     }
@@ -133,6 +138,7 @@ impl Audit {
                 texts: Some(options.schemas.clone()),
                 revealed: options.show_keys,
                 selective,
+                narrowed: options.narrowed.clone(),
                 unknown_key: strictest(unknown_key).filter(|_| !selective),
                 ..Outline::default()
             },
@@ -145,7 +151,11 @@ impl Audit {
             others: None,
             top: options.top,
             selective,
+            bound: Vec::new(),
         };
+        if options.narrowed.is_some() {
+            audit.bound = audit.keyspaces.iter().map(beginning).collect();
+        }
         for (number, path) in paths.into_iter().enumerate() {
             audit.add_schema(number, path, options);
         }
@@ -180,7 +190,7 @@ impl Audit {
         let prefix = schema.keyspace.prefix.as_ref().map_or("", |prefix| prefix.as_str());
         for (definition, compiled) in schema.keys.iter().zip(keyspace.definitions()) {
             let selected = options.select.is_none_or(|takes| takes(definition));
-            let planned = Planned::new(number, definition, &compiled, selected);
+            let planned = Planned::new(number, definition, &compiled, keyspace.prefix(), selected);
             let params = compiled.params().iter().map(|(name, param)| OutlinedParam {
                 name: name.clone(),
                 ty: param.ty.to_string(),
@@ -202,6 +212,14 @@ impl Audit {
             self.definitions.push(planned);
         }
         self.spaces.push(space);
+    }
+
+    /// Whether a key is not looked at, because the prefix is bound and it has another.
+    #[inline]
+    pub(crate) fn leaves_out(&self, class: Class, key: &[u8]) -> bool {
+        !self.bound.is_empty()
+            && matches!(class, Class::Unknown | Class::Foreign { .. })
+            && !self.bound.iter().any(|glob| glob.matches(key))
     }
 
     /// What a key is; where its parameters lie goes to `places`.
@@ -252,6 +270,20 @@ impl Audit {
         Class::Unknown
     }
 
+    /// Where the values of a schema's prefix lie in a key that no definition has, and their names.
+    pub(crate) fn prefix_values(&self, db: u64, key: &[u8]) -> Vec<(Range<usize>, &str)> {
+        let mut places = Vec::new();
+        let mut of = |space: &&Space| space.prefix.as_ref()?.locate(key, &mut places);
+        let mut spaces = self.spaces.iter().filter(|space| space.is_in(db));
+        let Some(space) = spaces.find(|space| of(space).is_some()) else { return Vec::new() };
+        let names = space
+            .prefix
+            .iter()
+            .flat_map(Keyspace::definitions)
+            .flat_map(|it| it.params().iter().map(|(name, _)| name.as_str()));
+        places.into_iter().zip(names).filter(|(_, name)| *name != REST).collect()
+    }
+
     /// A key of a class, masked.
     pub(crate) fn masked(&self, class: Class, key: &[u8], places: &[Range<usize>]) -> Masked {
         match class {
@@ -270,6 +302,26 @@ impl Audit {
         let schema = &self.schemas[planned.schema];
         (schema, &schema.keys[planned.number])
     }
+}
+
+/// What the keys of a keyspace begin with.
+fn beginning(keyspace: &Keyspace) -> Glob {
+    let mut glob = String::new();
+    for part in keyspace.prefix().map_or(&[][..], Template::parts) {
+        match part {
+            Part::Literal(text) => {
+                for char in text.chars() {
+                    if matches!(char, '*' | '?' | '[' | ']' | '\\') {
+                        glob.push('\\');
+                    }
+                    glob.push(char);
+                }
+            }
+            Part::Hole(_) => glob.push('*'),
+        }
+    }
+    glob.push('*');
+    Glob::new(&glob)
 }
 
 /// How serious something is that several schemas judge.

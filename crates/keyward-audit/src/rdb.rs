@@ -101,7 +101,9 @@ fn source(name: &str, summary: &Summary, size: Option<u64>) -> Source {
         checked: summary.memory_checked(),
         clock: String::new(),
         complete: true,
-        values_unread: false,
+        keys_unread: false,
+        narrowed: None,
+        values_unread: None,
         sample: None,
         shards: vec![Shard {
             name: name.to_owned(),

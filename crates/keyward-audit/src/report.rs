@@ -12,15 +12,15 @@ pub use facts::{
     Bar, Big, Definition, Distribution, Facts, Foreign, Group, Nearest, OldName, Param, Ttl,
     TtlBucket,
 };
-pub use finding::{BaselineInfo, Change, ChangeVerdict, Example, Finding, Severity};
-pub use source::{BytesKind, Sample, Server, Shard, Source, SourceKind};
+pub use finding::{BaselineInfo, Change, ChangeVerdict, Example, Finding, InKeys, Severity, Unit};
+pub use source::{BytesKind, Sample, Server, Shard, Source, SourceKind, Unread, WhyUnread};
 
 use crate::counts::Counted;
 use keyward_fact::visible_json;
 use serde::{Deserialize, Serialize};
 
 /// The version of the document.
-pub const VERSION: u32 = 2;
+pub const VERSION: u32 = 3;
 
 impl Report {
     /// Whether its numbers can be: a report is a file that anybody may have written.

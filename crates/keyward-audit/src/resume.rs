@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// The version of the document.
-const VERSION: u32 = 2;
+const VERSION: u32 = 3;
 
 /// How an audit of servers ended that saw something.
 #[derive(Debug)]
@@ -78,8 +78,9 @@ impl Stopped {
             return damaged(why);
         }
         let counts = shards.iter().flat_map(|shard| {
-            let live::Counts { scanned, keys, gone, denied, long_names, partly } = shard.counts;
-            [scanned, keys, gone, denied, long_names, partly]
+            let live::Counts { scanned, keys, gone, denied, long_names, partly, unread } =
+                shard.counts;
+            [scanned, keys, gone, denied, long_names, partly, unread]
         });
         if !can_be(*clock) || !counts.into_iter().all(can_be) || !can_be_added(&self.counted) {
             return damaged("it counts more than there can be");
@@ -275,6 +276,7 @@ fn changed(was: Option<&str>, is: Option<&str>) -> String {
     match (was, is) {
         (Some(was), Some(is)) => format!("`{was}`, and is `{is}`"),
         (Some(was), None) => format!("`{was}`, and is not given"),
-        (None, _) => "not given".to_owned(),
+        (None, Some(is)) => format!("not given to the stopped scan, and is `{is}`"),
+        (None, None) => "not given to the stopped scan".to_owned(),
     }
 }

@@ -27,7 +27,7 @@ impl Audit {
     /// What several tallies counted, and what was counted earlier of the same source.
     pub(crate) fn counts(
         &self,
-        source: Source,
+        mut source: Source,
         tallies: Vec<Tally>,
         earlier: Vec<Counts>,
         server: &ServerFacts,
@@ -39,6 +39,7 @@ impl Audit {
         for earlier in earlier {
             counts.merge(Counts { sources: Vec::new(), ..earlier });
         }
+        source.lack_values(counts.unread());
         counts.sources = vec![source];
         counts.server = settings::shown(self, server);
         if self.outline.has_schema() {

@@ -4,7 +4,7 @@ use crate::clock::rfc3339;
 use crate::counts::{Counted, Counts, ServerCounts};
 use crate::live::{self, Bytes, Ended, Seen, Via};
 use crate::plan::{Audit, Planned};
-use crate::report::{self, BytesKind, Report, Server, SourceKind};
+use crate::report::{self, BytesKind, Report, Server, SourceKind, Unread, WhyUnread};
 use crate::resume::{Outcome, Stopped};
 use crate::settings::ServerFacts;
 use crate::tally::{Listener, Tally};
@@ -62,7 +62,7 @@ impl Audit {
                 let earlier: Vec<Counts> =
                     seen.shards.iter().filter_map(|(shard, _)| counted(shard).cloned()).collect();
                 let server = facts(&seen);
-                let mut source = source(&seen, &earlier, options.via);
+                let mut source = source(&seen, &earlier, &options);
                 let is_unseen = |it: &Planned| it.is_hash() && it.show != it.show.with_field_ttls();
                 let mut shards = seen.shards.iter().map(|(shard, _)| shard);
                 if options.via == Via::Scan
@@ -72,8 +72,11 @@ impl Audit {
                     source.note(FIELD_TTLS);
                 }
                 if let Some(glob) = &options.matching {
-                    let glob = self.mask.unknown(glob.as_bytes());
-                    source.note(format!("only keys that match `{glob}` were read"));
+                    let masked = |piece: &str| self.mask.unknown(piece.as_bytes()).to_string();
+                    let glob = glob.split('*').map(masked).collect::<Vec<_>>().join("*");
+                    let narrowed = format!("only keys that match `{glob}` were read");
+                    source.note(narrowed.clone());
+                    source.narrowed = Some(narrowed);
                 }
                 let tallies = seen.shards.into_iter().map(|(_, tally)| tally).collect();
                 let counts = self.counts(source, tallies, earlier, &server);
@@ -112,7 +115,7 @@ fn has_field_ttls(shard: &live::Shard) -> bool {
     version >= if shard.family == "valkey" { (9, 0) } else { (7, 4) }
 }
 
-fn source(seen: &Seen<Tally>, earlier: &[Counts], via: Via) -> report::Source {
+fn source(seen: &Seen<Tally>, earlier: &[Counts], options: &live::Options) -> report::Source {
     let (bytes, checked) = kind(seen.bytes, earlier);
     let first = seen.shards.first().map(|(shard, _)| shard);
     let sample = seen
@@ -128,19 +131,47 @@ fn source(seen: &Seen<Tally>, earlier: &[Counts], via: Via) -> report::Source {
             thousands(u64::from(samples))
         ));
     }
+    let keys_unread = seen.shards.iter().any(|(shard, _)| !shard.missing.is_empty());
+    let unread = seen.shards.iter().filter_map(|(shard, _)| unread(shard, options.values));
+    let before = earlier.iter().flat_map(|it| &it.sources).filter_map(|it| it.values_unread);
     report::Source {
-        kind: if via == Via::Snapshot { SourceKind::Snapshot } else { SourceKind::Scan },
+        kind: if options.via == Via::Snapshot { SourceKind::Snapshot } else { SourceKind::Scan },
         name: seen.name.clone(),
         server: first.map(server).unwrap_or_default(),
         bytes,
         checked,
         clock: rfc3339(seen.clock),
-        complete: seen.shards.iter().all(|(shard, _)| shard.missing.is_empty()),
-        values_unread: seen.shards.iter().any(|(shard, _)| shard.values_unread),
+        complete: !keys_unread,
+        keys_unread,
+        narrowed: narrowed(seen, options),
+        values_unread: unread.chain(before).reduce(Unread::and),
         sample,
         shards: seen.shards.iter().map(|(it, tally)| shard(it, tally, earlier)).collect(),
         notes,
     }
+}
+
+/// Which databases were asked for, if not all.
+fn narrowed(seen: &Seen<Tally>, options: &live::Options) -> Option<String> {
+    let has_others = seen.shards.iter().any(|(shard, _)| shard.has_other_databases);
+    has_others.then(|| match options.db {
+        Some(db) => format!("only database {db} of several was read"),
+        None => "only one of several databases was read".to_owned(),
+    })
+}
+
+/// Why values of a shard may not have been read; how many keys that concerns is counted by its tally.
+fn unread(shard: &live::Shard, wanted: bool) -> Option<Unread> {
+    let why = if !wanted {
+        WhyUnread::LeftOut
+    } else if shard.values_unread {
+        WhyUnread::Eviction
+    } else if !shard.refused.is_empty() || shard.sizes_unknown {
+        WhyUnread::Denied
+    } else {
+        return None;
+    };
+    Some(Unread { keys: 0, why })
 }
 
 /// The source of what was counted before a stop.
@@ -159,7 +190,9 @@ fn partial(
         checked,
         clock: rfc3339(stopped.clock),
         complete: false,
-        values_unread: stopped.values_unread,
+        keys_unread: false,
+        narrowed: None,
+        values_unread: unread(stopped, true),
         sample: None,
         shards: vec![shard(stopped, tally, earlier)],
         notes: Vec::new(),

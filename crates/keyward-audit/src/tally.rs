@@ -30,6 +30,8 @@ struct Pass {
     /// From when TTLs are counted, in milliseconds since 1970
     clock: u64,
     keys_seen: u64,
+    /// The database of the last key
+    db: Option<u64>,
     counts: Counts,
     current: Current,
     places: Vec<Range<usize>>,
@@ -42,6 +44,7 @@ impl Tally {
         let pass = Pass {
             clock,
             keys_seen: 0,
+            db: None,
             counts: Counts::none(&audit.outline),
             current: Current {
                 class: Class::Unknown,
@@ -54,7 +57,8 @@ impl Tally {
                 stamps: vec![0; most_fields.unwrap_or(0)],
                 number: 0,
                 next_field: 0,
-                entries: 0,
+                elements: 0,
+                ttl_unseen: false,
                 field_ttls: Vec::new(),
                 stranger: None,
             },
@@ -116,6 +120,9 @@ impl Observer for Tally {
 
     #[inline]
     fn end(&mut self, fact: &Fact<'_>) {
+        if self.audit.leaves_out(self.pass.current.class, fact.key) {
+            return;
+        }
         self.pass.end(&self.audit, fact);
         if let Some(listener) = &mut self.listener {
             self.pass.tell(&self.audit, fact, listener);
@@ -139,7 +146,7 @@ impl Pass {
             return Show::NOTHING;
         }
         if planned.has_wrong_type(fact) {
-            current.broken.push(slots::WRONG_TYPE);
+            current.breaks(slots::WRONG_TYPE);
             return Show::NOTHING;
         }
         if planned.show == Show::NOTHING {
@@ -151,7 +158,8 @@ impl Pass {
         current.looking = true;
         current.number += 1;
         current.next_field = 0;
-        current.entries = 0;
+        current.elements = 0;
+        current.ttl_unseen = false;
         current.field_ttls.clear();
         current.stranger = None;
         planned.show
@@ -160,6 +168,10 @@ impl Pass {
     #[inline]
     fn end(&mut self, audit: &Audit, fact: &Fact<'_>) {
         self.keys_seen += 1;
+        if self.db != Some(fact.db) {
+            self.db = Some(fact.db);
+            self.counts.see_database(fact.db);
+        }
         let bytes = fact.bytes.unwrap_or(0);
         if !matches!(self.current.class, Class::Defined(_)) && !self.current.expired {
             self.note_other(audit, fact.key);

@@ -228,3 +228,60 @@ fn one_shard_of_a_cluster_waits_for_the_others() {
     insta::assert_snapshot!(said(&one));
     insta::assert_snapshot!(said(&merge(vec![one, two]).unwrap()));
 }
+
+const TENANTS: &str = r#"
+[keyspace]
+name = "shop"
+prefix = "{tenant:word}:shop:"
+[keys.session]
+pattern = "session:{session_id:uint}"
+[keys.sessions_of]
+pattern = "user:{user_id:uint}:sessions"
+type = "set"
+member = { ref = "session.session_id" }
+[keys.last]
+pattern = "last:{user_id:uint}"
+type = "string"
+value = { key = "session" }
+"#;
+
+#[test]
+fn a_reference_resolves_within_the_values_of_the_prefix() {
+    let options = Options { salt: Salt::of("test"), today: TODAY, ..Options::default() };
+    let audit = Arc::new(Audit::new(vec![Subject::new(schema(TENANTS))], &options));
+    let mut commands = String::new();
+    for tenant in ["acme", "globex", "initech"] {
+        for session in 0..100 {
+            let _ = writeln!(commands, "SET {tenant}:shop:session:{session} x");
+        }
+        for user in 0..110 {
+            let _ = writeln!(commands, "SADD {tenant}:shop:user:{user}:sessions {user}");
+        }
+    }
+    commands.push_str("SET acme:shop:session:900 x\nSADD globex:shop:user:900:sessions 900\n");
+    // With the prefix and without, and with that of another tenant.
+    commands.push_str(
+        "SET globex:shop:last:1 session:7\nSET globex:shop:last:2 globex:shop:session:7\n",
+    );
+    commands.push_str(
+        "SET globex:shop:last:3 session:900\nSET globex:shop:last:4 acme:shop:session:900\n",
+    );
+    let found = report(&audit, &Dump::of(&commands).bytes());
+    insta::assert_snapshot!(shown(&found));
+}
+
+#[test]
+fn a_reference_is_counted_in_each_key_that_has_it() {
+    let orders = (0..30).fold(String::new(), |mut all, number| {
+        let _ = writeln!(all, "HSET order:{number} user {}", number % 3);
+        all
+    });
+    let bytes = dump(&[users(0..2), orders]);
+    let found = report(&audit("test", None), &bytes);
+    assert_eq!(
+        messages(&found),
+        [
+            "dangling-reference: field `user` of `order` does not resolve: 10 of 30 references (33.3 %)"
+        ]
+    );
+}

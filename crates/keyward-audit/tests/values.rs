@@ -41,3 +41,22 @@ fn a_count_below_zero_is_reported_unless_it_is_allowed() {
     assert!(said.iter().any(|line| line.contains("`stock`")), "{said:?}");
     assert!(said.iter().any(|line| line.contains("`used`")), "{said:?}");
 }
+
+#[test]
+fn a_count_must_be_what_incr_accepts() {
+    let options = Options { salt: Salt::of("test"), today: TODAY, ..Options::default() };
+    let audit = Arc::new(Audit::new(vec![Subject::new(schema(SHOP))], &options));
+    let wrong = |value: &str| {
+        let keys = ["stock", "balance", "drift", "used"];
+        let commands: String = keys.map(|key| format!("SET {key} \"{value}\"\n")).concat();
+        let said = messages(&report(&audit, &Dump::of(&commands).bytes()));
+        said.iter().filter(|line| line.starts_with("invalid-value")).count()
+    };
+    for right in ["0", "7", "9223372036854775807"] {
+        assert_eq!(wrong(right), 0, "{right}");
+    }
+    let refused = ["007", " 5", "+5", "-0", "1e3", "5 ", "", "18446744073709551615", "nonsense"];
+    for refused in refused {
+        assert_eq!(wrong(refused), 4, "`{refused}`");
+    }
+}

@@ -1,4 +1,4 @@
-//! What was generated, and a folder: writes the difference, or only tells it.
+//! What was generated, and a folder: writes the difference, or only reports it.
 
 use crate::failure::{Failure, Result};
 use crate::output::Output;

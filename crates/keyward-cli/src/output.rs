@@ -138,7 +138,7 @@ pub(crate) fn complain(text: impl fmt::Display) -> io::Result<()> {
     unless_closed(write!(stderr, "{text}").and_then(|()| stderr.flush()))
 }
 
-/// A reader that has closed the pipe has seen enough. That is no failure, and no reason to give up
+/// A reader that has closed the pipe has seen enough. That is not a failure, and not a reason to give up
 /// before the verdict.
 pub(crate) fn unless_closed(written: io::Result<()>) -> io::Result<()> {
     match written {

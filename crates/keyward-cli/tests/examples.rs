@@ -172,6 +172,35 @@ fn every_example_of_a_document_is_in_the_list() {
     }
 }
 
+/// The demo shows the shortest convention, in English.
+#[test]
+fn the_demo_is_an_example_in_english() {
+    // Without what people read: comments, `doc` and reasons.
+    let code = |text: String| -> Vec<String> {
+        let mut in_doc = false;
+        let mut kept = Vec::new();
+        for line in text.lines() {
+            let is_doc = in_doc || line.starts_with("doc =");
+            in_doc ^= line.matches("\"\"\"").count() == 1;
+            if !is_doc {
+                let line = line.split('#').next().unwrap_or_default();
+                let line = line.split(", doc =").next().unwrap_or_default();
+                kept.push(
+                    line.split(", reason =").next().unwrap_or_default().trim_end().to_owned(),
+                );
+            }
+        }
+        kept
+    };
+    for name in ["as-written.toml", "keyward.toml"] {
+        let demo = repository().join("crates/keyward-cli/demo").join(name);
+        let demo = fs::read_to_string(demo).expect("the demo has both schemas");
+        assert!(!demo.contains(" yang ") && !demo.contains(" untuk "), "{name} is not in English");
+        let example = fs::read_to_string(file("xeuz-cloud", name)).expect("both schemas are there");
+        assert_eq!(code(demo), code(example), "{name}");
+    }
+}
+
 fn check(convention: &str, args: &[&str]) -> Output {
     // The migration of the binary options platform is judged by the day.
     let args = ["check"].iter().chain(args);

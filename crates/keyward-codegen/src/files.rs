@@ -60,7 +60,7 @@ pub struct Plan {
 /// What happens to one file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Change {
-    /// It is not there yet
+    /// It does not exist yet
     Create,
     /// It differs
     Update,
@@ -165,7 +165,7 @@ impl Plan {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum PlanError {
-    /// These files are there, and Keyward did not write them
+    /// These files exist, and Keyward did not write them
     #[error("{} would be overwritten, and Keyward did not write it", list(.0))]
     Foreign(Vec<PathBuf>),
     /// Two schemas would write different texts to this file

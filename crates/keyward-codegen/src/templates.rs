@@ -113,14 +113,14 @@ pub enum TemplateError {
     /// A file cannot be read
     #[error("cannot read `{0}`: {1}")]
     Read(PathBuf, #[source] io::Error),
-    /// A file that takes no template's place
-    #[error("`{}/{name}.j2` takes no template's place", folder.display())]
+    /// A file that does not replace a built-in template
+    #[error("`{}/{name}.j2` does not replace a built-in template", folder.display())]
     Unknown {
         /// The user's folder
         folder: PathBuf,
         /// The name of the file
         name: String,
-        /// The names that there are
+        /// The names of the built-in templates
         known: Vec<String>,
     },
     /// A template that cannot be parsed or filled

@@ -8,7 +8,7 @@
 //! | `redis+sentinel://host:26379,host:26380/service/0` | the primary of a service that sentinels name |
 //!
 //! `valkey` may replace `redis` everywhere, and a second `s` (`rediss+cluster://`) asks for TLS. Credentials,
-//! hosts, paths and services are percent-decoded. What a URL says and nothing here reads is an error.
+//! hosts, paths and services are percent-decoded. A part of a URL that nothing reads is an error.
 //!
 //! No error repeats any of the URL, and a [`Secret`] is never printed.
 
@@ -31,7 +31,7 @@ pub enum Address {
         sentinels: Vec<Endpoint>,
         /// The service's name
         service: String,
-        /// What the sentinels do not know: credentials, TLS and the database. Its socket means nothing
+        /// What the sentinels do not know: credentials, TLS and the database. Its socket is not used
         server: Endpoint,
     },
 }
@@ -143,7 +143,7 @@ impl Address {
             Kind::Sentinel => {
                 let (service, db) = path.split_once('/').unwrap_or((path, ""));
                 let Some(service) = given(service)? else {
-                    return unusable("it names no service: write `…/service`");
+                    return unusable("it does not name a service: write `…/service`");
                 };
                 let socket = Socket::Tcp { host: "localhost".to_owned(), port: 6379 };
                 let server = split.endpoint(socket, tls, database(db)?)?;
@@ -203,7 +203,7 @@ impl<'u> Split<'u> {
             (Some(tls), "cluster") if base != "unix" => (tls, Kind::Cluster),
             (Some(tls), "sentinel") if base != "unix" => (tls, Kind::Sentinel),
             (Some(false), "" | "unix") => (false, Kind::Unix),
-            _ => return unusable("its scheme is not known"),
+            _ => return unusable("its scheme is unknown"),
         };
         let (credentials, rest) = match kind {
             // A path may have an `@`.
@@ -222,7 +222,7 @@ impl<'u> Split<'u> {
             return unusable("write `%3F` for a `?`, `%23` for a `#` and `%40` for an `@`");
         }
         if rest.contains('#') {
-            return unusable("it has a `#`, which means nothing here");
+            return unusable("it has a `#`, which the URL of a server cannot have");
         }
         let (rest, query) = rest.split_once('?').unwrap_or((rest, ""));
         let (hosts, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
@@ -303,7 +303,7 @@ fn given(text: &str) -> Result<Option<String>, AddressError> {
     Ok(Some(decode(text)?).filter(|text| !text.is_empty()))
 }
 
-/// Percent-decoded. The crate leaves a `%` alone that stands for nothing; in a password, that is a mistake.
+/// Percent-decoded. The crate leaves a `%` alone that encodes nothing; in a password, that is a mistake.
 fn decode(text: &str) -> Result<String, AddressError> {
     let is_hex = |at: usize| text.as_bytes().get(at).is_some_and(u8::is_ascii_hexdigit);
     if text.match_indices('%').any(|(at, _)| !is_hex(at + 1) || !is_hex(at + 2)) {

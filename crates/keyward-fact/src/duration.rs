@@ -22,25 +22,25 @@ pub struct Duration {
 }
 
 impl Duration {
-    /// No time at all.
+    /// Zero.
     pub const ZERO: Duration = Duration { millis: 0 };
 
-    /// So many milliseconds.
+    /// This many milliseconds.
     pub const fn from_millis(millis: u64) -> Self {
         Duration { millis }
     }
 
-    /// So many seconds; the longest duration there is if they do not fit.
+    /// This many seconds, or the longest duration if they do not fit.
     pub const fn from_secs(seconds: u64) -> Self {
         Duration { millis: seconds.saturating_mul(SECOND) }
     }
 
-    /// So many hours; the longest duration there is if they do not fit.
+    /// This many hours, or the longest duration if they do not fit.
     pub const fn from_hours(hours: u64) -> Self {
         Duration { millis: hours.saturating_mul(HOUR) }
     }
 
-    /// So many days; the longest duration there is if they do not fit.
+    /// This many days, or the longest duration if they do not fit.
     pub const fn from_days(days: u64) -> Self {
         Duration { millis: days.saturating_mul(DAY) }
     }
@@ -209,7 +209,7 @@ impl fmt::Display for DurationError {
                 )
             }
             Self::Order { unit } => {
-                write!(f, "`{unit}` must stand once, after every larger unit: `1h30m`")
+                write!(f, "`{unit}` must occur once, after all larger units: `1h30m`")
             }
             Self::TooLong => f.write_str("the duration is too long"),
         }
@@ -268,8 +268,8 @@ mod tests {
             ("5 m", "` m` is not a unit of time; the units are `ms`, `s`, `m`, `h`, `d` and `w`"),
             ("5min", "`min` is not a unit of time; the units are `ms`, `s`, `m`, `h`, `d` and `w`"),
             ("1.5h", "`.5h` is not a unit of time; the units are `ms`, `s`, `m`, `h`, `d` and `w`"),
-            ("30m1h", "`h` must stand once, after every larger unit: `1h30m`"),
-            ("1h1h", "`h` must stand once, after every larger unit: `1h30m`"),
+            ("30m1h", "`h` must occur once, after all larger units: `1h30m`"),
+            ("1h1h", "`h` must occur once, after all larger units: `1h30m`"),
             ("99999999999999999999d", "the duration is too long"),
             ("18446744073709551615s", "the duration is too long"),
         ] {

@@ -11,7 +11,7 @@ pub enum Encoding {
     Int,
     /// A short string in one allocation with its object
     Embstr,
-    /// A string in an allocation of its own; also what a module's value answers
+    /// A string in its own allocation; modules' values report it too
     Raw,
     /// A small hash of Redis 2.4
     Zipmap,

@@ -66,7 +66,7 @@ impl Show {
     /// No element.
     pub const NOTHING: Show = Show { limit: None, field_ttls: false };
 
-    /// Every element, each up to so many bytes of its name and of its value.
+    /// Every element, each up to this many bytes of its name and of its value.
     pub const fn up_to(bytes: usize) -> Show {
         Show { limit: Some(bytes), field_ttls: false }
     }
@@ -99,12 +99,12 @@ pub struct Excerpt<'a> {
 }
 
 impl<'a> Excerpt<'a> {
-    /// The first bytes of so many.
+    /// The first bytes of a text of this length.
     pub fn new(bytes: &'a [u8], len: u64) -> Self {
         Excerpt { bytes, len }
     }
 
-    /// The first of these bytes, at most so many.
+    /// The first of these bytes, at most this many.
     pub fn up_to(limit: usize, bytes: &'a [u8]) -> Self {
         Excerpt { bytes: &bytes[..limit.min(bytes.len())], len: bytes.len() as u64 }
     }

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-/// What kind of value stands under a key.
+/// What kind of value a key holds.
 ///
 /// Bitmaps, `HyperLogLogs` and geo sets are kept by the server as strings and sorted sets; they are
 /// types of their own here because different commands work on them.

@@ -1,4 +1,4 @@
-//! What there is to say about a key: a [`Fact`], as every source produces it; the names of Redis types and
+//! What is known about a key: a [`Fact`], as every source produces it; the names of Redis types and
 //! encodings; durations and sizes as people write and read them; and, with the feature `address`, the URLs of
 //! servers.
 //!

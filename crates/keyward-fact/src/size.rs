@@ -16,7 +16,7 @@ pub struct Size {
 }
 
 impl Size {
-    /// So many bytes.
+    /// This many bytes.
     pub const fn from_bytes(bytes: u64) -> Self {
         Size { bytes }
     }

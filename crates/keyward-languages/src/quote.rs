@@ -62,7 +62,7 @@ pub(super) fn comment(text: &str, language: &str) -> String {
     }
 }
 
-/// A name that is no keyword.
+/// A name that is not a keyword.
 pub(super) fn ident(name: &str, language: &str) -> String {
     if keywords(language).contains(&name) { format!("{name}_") } else { name.to_owned() }
 }

@@ -1,7 +1,7 @@
 //! Names for languages in which a keyspace's keys, types and events share one scope.
 //!
 //! In the model, names differ only from their like: a key, a type and an event may all be called
-//! `user`. Here the second of them gets a word behind it that says what it is.
+//! `user`. Here the second of them gets a word after it that says what it is.
 
 use keyward_codegen::model::{Module, Name, Param, ParamType, Value, Word};
 use std::collections::{HashMap, HashSet};
@@ -30,7 +30,7 @@ pub(super) enum Thing<'m> {
 }
 
 impl Thing<'_> {
-    /// The word behind a name that is taken.
+    /// The word after a name that is taken.
     fn word(&self) -> &'static str {
         match self {
             Thing::Keyspace => "keys",

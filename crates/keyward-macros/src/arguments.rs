@@ -1,4 +1,4 @@
-//! What stands between the parentheses of `keyspace!`.
+//! What is between the parentheses of `keyspace!`.
 
 use proc_macro::{Span, TokenStream, TokenTree};
 
@@ -22,7 +22,10 @@ impl Arguments {
     pub(crate) fn read(input: TokenStream) -> Result<Self, Refusal> {
         let mut tokens = input.into_iter();
         let Some(first) = tokens.next() else {
-            return Err((Span::call_site(), format!("which schema?\n\nhelp: {USAGE}")));
+            return Err((
+                Span::call_site(),
+                format!("expected the path of a schema\n\nhelp: {USAGE}"),
+            ));
         };
         let span = first.span();
         let path = path(&first).map_err(|message| (span, message))?;
@@ -68,7 +71,7 @@ fn path(token: &TokenTree) -> Result<String, String> {
     }
 }
 
-/// A path of modules. The generated module stands somewhere else than the macro, so that only a path
+/// A path of modules. The generated module is not where the macro is, so that only a path
 /// from the top means the same in both.
 fn module(
     name: &TokenTree,
@@ -88,5 +91,5 @@ fn module(
         return Ok(path.into_iter().collect());
     }
     let help = "write the path from the crate's top: `values = crate::model`";
-    Err((name.span(), format!("`values` names no module\n\nhelp: {help}")))
+    Err((name.span(), format!("`values` must name a module\n\nhelp: {help}")))
 }

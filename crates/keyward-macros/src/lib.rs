@@ -83,7 +83,7 @@ fn shown(sources: &Sources, folder: &Path) -> Sources {
     shown
 }
 
-/// A diagnostic as the compiler will show it, behind its own `error: `.
+/// A diagnostic as the compiler will show it, after its own `error: `.
 fn told(sources: &Sources, diagnostic: &Diagnostic, folder: &Path) -> String {
     let folder = format!("{}{}", folder.display(), std::path::MAIN_SEPARATOR);
     if diagnostic.labels.is_empty() {

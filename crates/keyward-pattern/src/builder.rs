@@ -52,13 +52,13 @@ impl Builder {
         self.prefix = Some((template.clone(), resolved(template, resolve)));
     }
 
-    /// Refuses keys that are longer than so many bytes. A builder keeps room for the longest prefix,
+    /// Refuses keys that are longer than this many bytes. A builder keeps room for the longest prefix,
     /// so that binding the prefix later never fails.
     pub fn max_len(&mut self, bytes: usize) {
         self.limit = Some(Limit { max_len: bytes, room: 0 });
     }
 
-    /// Adds a definition; the prefix stands before its pattern.
+    /// Adds a definition; its pattern follows the prefix.
     pub fn define(
         &mut self,
         name: &str,
@@ -95,7 +95,7 @@ impl Builder {
         DefinitionId(u32::try_from(self.entries.len() - 1).unwrap_or(u32::MAX))
     }
 
-    /// The same definitions behind a prefix with these values.
+    /// The same definitions with a prefix of these values.
     pub(crate) fn bind(&self, values: &[(&str, &str)]) -> Result<Builder, BuildError> {
         let mut bound = self.clone();
         let Some((template, params)) = &self.prefix else { return Ok(bound) };

@@ -35,7 +35,7 @@ impl Codec {
                 return bad("is encoded twice");
             }
             if replacement.is_empty() {
-                return bad("would be dropped; its place must be taken by something");
+                return bad("would be dropped: replace it with at least one character");
             }
             if replacement.len() > MAX_REPLACEMENT
                 || !replacement.bytes().all(|b| b.is_ascii_graphic())

@@ -233,7 +233,7 @@ impl Compiler {
         flats
     }
 
-    /// What may stand for a parameter: one language, or each path of each definition it refers to.
+    /// What a parameter may be: one language, or each path of each definition it refers to.
     fn ways(
         &mut self,
         id: Option<DefinitionId>,

@@ -33,13 +33,13 @@ pub enum DefineErrorKind {
     NameTwice,
     /// Two parameters of the same name in one key
     HoleTwice,
-    /// The parameter's type is not a language that can stand in a key
+    /// The parameter's type is not a language that can be part of a key
     Language(LanguageError),
     /// `key` names a definition that does not exist
     UnknownTarget(String),
     /// `key` leads back to its own definition
     Cycle(String),
-    /// A `key` that takes the rest of the key does not stand last
+    /// A `key` that takes the rest of the key is not last
     RestInside,
     /// Too many ways through the pattern
     TooManyPaths,
@@ -73,11 +73,11 @@ impl DefineError {
             DefineErrorKind::Language(LanguageError::Forbidden(_)) => {
                 "exclude braces from the values, or use `encoded`"
             }
-            DefineErrorKind::Language(LanguageError::Empty) => "demand at least one character",
+            DefineErrorKind::Language(LanguageError::Empty) => "require at least one character",
             DefineErrorKind::Language(LanguageError::TooLarge) => {
                 "shorten the repetitions, or use a wider type"
             }
-            DefineErrorKind::HoleTwice => "give each parameter a name of its own",
+            DefineErrorKind::HoleTwice => "give each parameter its own name",
             _ => return None,
         };
         Some(text.to_owned())
@@ -90,9 +90,9 @@ impl fmt::Display for DefineError {
         match &self.kind {
             DefineErrorKind::NameTwice => f.write_str("another definition has this name"),
             DefineErrorKind::HoleTwice => {
-                write!(f, "the parameter `{hole}` stands twice in the key")
+                write!(f, "the parameter `{hole}` occurs twice in the key")
             }
-            DefineErrorKind::Language(error) => write!(f, "`{hole}` has no usable type: {error}"),
+            DefineErrorKind::Language(error) => write!(f, "`{hole}` has an unusable type: {error}"),
             DefineErrorKind::UnknownTarget(target) => {
                 write!(f, "`{hole}` refers to `{target}`, which is not defined")
             }

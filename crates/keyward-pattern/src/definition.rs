@@ -370,7 +370,7 @@ fn why_not(slot: &Slot, ty: &Type, text: &str, separator: u8) -> String {
         (_, Some(expected)) => format!("expected {expected}"),
         (None, None) => "it ends too early".to_owned(),
         (Some(char), None) => {
-            format!("`{char}` cannot stand at character {}", text[..at].chars().count() + 1)
+            format!("`{char}` is not allowed at character {}", text[..at].chars().count() + 1)
         }
     }
 }
@@ -427,7 +427,7 @@ pub enum BuildErrorKind {
         /// What is wrong with it
         why: String,
     },
-    /// The keyspace does not compile behind this prefix
+    /// The keyspace does not compile with this prefix
     Unbindable(Vec<String>),
     /// The key would belong to a more specific definition
     Reserved {
@@ -465,7 +465,7 @@ impl fmt::Display for BuildError {
             BuildErrorKind::TooLong { len, max } => {
                 write!(
                     f,
-                    "the key of `{definition}` would have {len} bytes, and the longest has {max}"
+                    "the key of `{definition}` would have {len} bytes, and the limit is {max}"
                 )
             }
         }

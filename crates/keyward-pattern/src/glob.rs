@@ -103,7 +103,7 @@ fn literal(byte: u8) -> Token {
     Token::One(set)
 }
 
-/// `[abc]`, `[a-z]`, `[^a]`; without its `]` it goes on to the end, as in the server.
+/// `[abc]`, `[a-z]`, `[^a]`; without its `]` it continues to the end, as in the server.
 fn class(mut text: &[u8]) -> (Box<[bool; 256]>, &[u8]) {
     let negated = text.first() == Some(&b'^');
     if negated {

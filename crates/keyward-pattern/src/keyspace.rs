@@ -165,7 +165,7 @@ impl Keyspace {
         Some((path, owner.id))
     }
 
-    /// Whether the keys inside a key are keys of the definitions they stand for.
+    /// Whether the keys inside a key are keys of the definitions they refer to.
     fn holds_own_keys(&self, path: u32, id: DefinitionId, key: &[u8], ends: &Ends) -> bool {
         let compiled = &self.0.definitions[id.index()];
         let mut places = vec![0..0; compiled.params.len()];

@@ -1,4 +1,4 @@
-//! From a parameter's declaration to the exact bytes that may stand for it in a key.
+//! From a parameter's declaration to the exact bytes it may have in a key.
 //!
 //! Every language is built the same way: the values an application may give, as an automaton;
 //! narrowed to what `normalize` leaves alone; then spelled byte by byte as the codec says.
@@ -21,7 +21,7 @@ pub(crate) const MAX_REGEX_STATES: usize = 4096;
 /// The most states of any language; a long enum of long words has many.
 pub(crate) const MAX_STATES: usize = 65_536;
 
-/// What may stand for a parameter in a key, and how it gets there.
+/// What a parameter may be in a key, and how it is written.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Language {
     /// The bytes in the key
@@ -99,7 +99,7 @@ impl Language {
         if let Some((char, _)) =
             param.encode.iter().find(|(char, _)| char.is_ascii() && !values.uses(*char as u8))
         {
-            let message = format!("`{char}` is part of no value, so that encoding it does nothing");
+            let message = format!("no value contains `{char}`, so encoding it has no effect");
             return Err(LanguageError::Encode(message));
         }
         let letters = || (b'a'..=b'z').chain(b'A'..=b'Z').chain(0x80..=0xff);
@@ -397,7 +397,7 @@ fn is_plain_ascii(segment: &[u8]) -> bool {
     !segment.is_empty() && tail.iter().all(|&byte| matches!(byte, 0x20..=0x7a | 0x7c | 0x7e))
 }
 
-/// Why a declaration is not a language that can stand in a key.
+/// Why a declaration is not a language that can be part of a key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum LanguageError {
@@ -462,10 +462,13 @@ impl fmt::Display for LanguageError {
             }
             LanguageError::WordTwice(word) => write!(f, "the word `{word}` is listed twice"),
             LanguageError::Capital(word) => {
-                write!(f, "`{word}` has capitals, and `normalize` leaves none")
+                write!(
+                    f,
+                    "`{word}` has upper-case letters, and `normalize` makes values lower case"
+                )
             }
             LanguageError::NoLetters => {
-                f.write_str("no value has letters, so `normalize` does nothing")
+                f.write_str("no value has letters, so `normalize` has no effect")
             }
             LanguageError::NotDisjoint { left, right, witness } => {
                 write!(f, "`{witness}` is both {left} and {right}")
@@ -480,7 +483,7 @@ impl fmt::Display for LanguageError {
                 f.write_str("`key` cannot be part of `any`, normalised or encoded")
             }
             LanguageError::TypedRest => {
-                f.write_str("a parameter that takes the rest of the key is text")
+                f.write_str("a parameter that takes the rest of the key must be text")
             }
             LanguageError::EncodedRest => {
                 f.write_str("a parameter that takes the rest of the key cannot be encoded")

@@ -1,14 +1,17 @@
 //! What may have been meant by a misspelt word.
 
-/// The candidate nearest to `word`, if one is near enough to be worth asking about.
+/// The candidate nearest to `word`, if one is near enough to be worth asking about. Case does not count.
 ///
 /// ```
 /// assert_eq!(keyward_pattern::nearest("patern", ["pattern", "params"]), Some("pattern"));
+/// assert_eq!(keyward_pattern::nearest("JSON", ["json", "text"]), Some("json"));
 /// assert_eq!(keyward_pattern::nearest("colour", ["pattern", "params"]), None);
 /// ```
 pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    let ranked =
-        candidates.into_iter().map(|candidate| (edit_distance(word, candidate), candidate));
+    let small = word.to_lowercase();
+    let ranked = candidates
+        .into_iter()
+        .map(|candidate| (edit_distance(&small, &candidate.to_lowercase()), candidate));
     let (distance, candidate) = ranked.min()?;
     let near = 1 + candidate.chars().count().min(word.chars().count()) / 4;
     (distance <= near).then_some(candidate)

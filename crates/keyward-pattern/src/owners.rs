@@ -56,7 +56,7 @@ impl Owners {
         Owners { prefix, globs: globs.collect(), separator }
     }
 
-    /// The definition of a derived key's owner. What an index belongs to is no key but a glob, with
+    /// The definition of a derived key's owner. An index belongs to a glob, not to a key, with
     /// those parameters bound that events bind.
     pub fn definition(&self, keyspace: &Keyspace, owner: &str, word: &str) -> Option<DefinitionId> {
         if let Some(id) = keyspace.classify(owner.as_bytes()) {

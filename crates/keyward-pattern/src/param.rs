@@ -15,9 +15,9 @@ pub enum Type {
     Int,
     /// Canonical decimal in the range of `u64`
     Uint,
-    /// Exactly so many of `[0-9]`
+    /// Exactly this many of `[0-9]`
     Digits(u16),
-    /// `[0-9a-f]+`, or exactly so many
+    /// `[0-9a-f]+`, or exactly this many
     Hex(Option<u16>),
     /// `[A-Za-z0-9_]+`
     Word,
@@ -46,7 +46,7 @@ pub enum Type {
 }
 
 impl Type {
-    /// The names that [`Type::named`] reads; `(n)` stands for a length.
+    /// The names that [`Type::named`] reads; `(n)` is a length.
     pub const NAMES: &[&str] = &[
         "text",
         "uuid",
@@ -185,7 +185,7 @@ fn list(words: &[String]) -> String {
     }
 }
 
-/// A name that is no type's.
+/// A name that is not a type.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct UnknownType {
@@ -284,8 +284,9 @@ mod tests {
     #[test]
     fn an_unknown_type_names_the_nearest() {
         let help = |name: &str| Type::named(name).unwrap_err().help().unwrap();
+        assert_eq!(help("UUID"), "did you mean `uuid`?");
         assert_eq!(
-            help("UUID"),
+            help("varchar"),
             "the types are text, uuid, int, uint, digits(n), hex, hex(n), word, slug, locale, date, unix, unix_ms, ip, encoded"
         );
         assert_eq!(help("uid"), "did you mean `uuid`?");

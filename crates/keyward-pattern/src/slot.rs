@@ -1,6 +1,6 @@
 //! Redis Cluster hash slots.
 
-/// The part of a key that decides its slot: what stands in the first `{…}`, unless that is empty;
+/// The part of a key that decides its slot: what is in the first `{…}`, unless that is empty;
 /// otherwise the whole key.
 pub fn hash_tag(key: &[u8]) -> &[u8] {
     let Some(open) = key.iter().position(|&byte| byte == b'{') else { return key };

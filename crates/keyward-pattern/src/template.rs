@@ -35,7 +35,7 @@ pub struct Template {
 /// A piece of a pattern.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Part {
-    /// Stands in every key; never empty, and no two follow each other
+    /// Part of every key; never empty, and no two follow each other
     Literal(String),
     /// A parameter
     Hole(Hole),
@@ -52,7 +52,7 @@ pub struct Hole {
     pub tag: bool,
     /// `{name...}`: takes the rest of the key
     pub rest: bool,
-    /// Where it stands in the pattern's text, braces included
+    /// Where it is in the pattern's text, braces included
     pub span: Range<usize>,
 }
 
@@ -261,13 +261,13 @@ impl GrammarError {
             }
             GrammarErrorKind::UnopenedBrace => "write `}}` for a literal brace",
             GrammarErrorKind::Name(_) => {
-                "a name starts with a letter or `_` and goes on with letters, digits or `_`"
+                "a name starts with a letter or `_` and continues with letters, digits or `_`"
             }
             GrammarErrorKind::RestNotLast => {
                 "leave out the `...`, or move the parameter to the end"
             }
             GrammarErrorKind::TaggedRest | GrammarErrorKind::TypedRest => {
-                "`{name...}` stands alone: it is text that may contain the separator"
+                "write `{name...}`: it is text that may contain the separator"
             }
             GrammarErrorKind::Type(unknown) => return unknown.help(),
             _ => return None,
@@ -298,7 +298,7 @@ impl fmt::Display for GrammarError {
                 f.write_str("a hash tag cannot take the rest of the key")
             }
             GrammarErrorKind::TypedRest => {
-                f.write_str("a parameter that takes the rest of the key has no type")
+                f.write_str("a parameter that takes the rest of the key cannot have a type")
             }
         }
     }

@@ -4,6 +4,7 @@ use crate::diagnostic::Diagnostic;
 use crate::form::Form;
 use crate::span::{Sources, Span, Spanned};
 use crate::syntax::{Entry, Item, Kind, offset_in_raw};
+use crate::tables::belongs_elsewhere;
 use keyward_pattern::nearest;
 use std::ops::Range;
 
@@ -145,7 +146,7 @@ impl<'a> Decoder<'a> {
             ([], "text") => {
                 Some("make identifiers from text in the application, and leave this out")
             }
-            ([], "services") => Some("name who answers for keys: `owner`"),
+            ([], "services") => Some("name who is responsible for keys: `owner`"),
             ([], "channels") => Some("declare keys only; describe channels in `[keyspace] doc`"),
             ([.., params, _], "from") if params == "params" => {
                 Some("make the value from text in the application, and leave this out")
@@ -171,16 +172,14 @@ impl<'a> Decoder<'a> {
                 continue;
             }
             let message = format!("{} has no field `{key}`", self.table_name());
-            let diagnostic = match nearest(key, known.iter().copied()) {
-                Some(near) => Diagnostic::schema(message, entry.key.span.clone(), "unknown field")
-                    .help(format!("did you mean `{near}`?")),
-                None if known.is_empty() => {
-                    Diagnostic::schema(message, entry.key.span.clone(), "unknown field")
-                        .help("it takes no fields: write `{}`")
-                }
-                None => Diagnostic::schema(message, entry.key.span.clone(), "unknown field")
-                    .help(format!("the fields are {}", known.join(", "))),
+            let help = match (nearest(key, known.iter().copied()), belongs_elsewhere(key)) {
+                (Some(near), _) => format!("did you mean `{near}`?"),
+                (None, Some(place)) => place,
+                _ if known.is_empty() => "it takes no fields: write `{}`".to_owned(),
+                _ => format!("the fields are {}", known.join(", ")),
             };
+            let diagnostic =
+                Diagnostic::schema(message, entry.key.span.clone(), "unknown field").help(help);
             self.report::<()>(diagnostic);
         }
     }

@@ -1,7 +1,7 @@
 //! One `[keys.<id>]` as written → a definition with everything that is implied.
 
 use crate::Diagnostic;
-use crate::effect::{Written, is_ordered};
+use crate::effect::{Written, is_ordered, takes_jitter};
 use crate::form::quoted;
 use crate::lower::{allow_list, declarations, template_params};
 use crate::model::{
@@ -88,6 +88,7 @@ pub(crate) fn lower(
         error.definition.get_or_insert_with(|| name.value.clone());
     }
     let max_len = table.max_len.map(|len| Spanned::new(len.value.0, len.span));
+    let jittered = expires && takes_jitter(role.as_ref().map(|role| &role.value));
     let jitter = table.jitter.map(|jitter| Spanned::new(jitter.value.0, jitter.span));
     Definition {
         name,
@@ -103,7 +104,7 @@ pub(crate) fn lower(
         member: table.member,
         score,
         ttl,
-        jitter: jitter.or_else(|| around.defaults.jitter.clone().filter(|_| expires)),
+        jitter: jitter.or_else(|| around.defaults.jitter.clone().filter(|_| jittered)),
         on_write: table.on_write.map_or(OnWrite::Set, |on_write| on_write.value),
         sliding: table.sliding.is_some_and(|sliding| sliding.value),
         lifecycle,
@@ -210,7 +211,7 @@ fn key_type(
         if !other_fitting.iter().any(|key_type| fitting.contains(key_type)) {
             errors.push(
                 Diagnostic::schema(
-                    format!("`{what}` and `{other}` cannot stand under one key"),
+                    format!("`{what}` and `{other}` cannot be in one definition"),
                     (*other_span).clone(),
                     format!("needs {}", names(other_fitting)),
                 )

@@ -3,7 +3,7 @@
 use crate::model::Severity;
 use crate::span::Span;
 
-/// What stands in a rule's place where the reader refuses a schema.
+/// Used as the rule's name where the reader refuses a schema.
 pub const SCHEMA: &str = "schema";
 
 /// A message with its places: an error of the reader, or a rule's finding.

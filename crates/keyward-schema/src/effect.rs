@@ -37,11 +37,14 @@ impl Written<'_> {
         let KeyTable { jitter, on_write, sliding, .. } = self.table;
         let jitter = jitter.as_ref().map(|it| &it.span);
         let sliding = sliding.as_ref().filter(|sliding| sliding.value).map(|it| &it.span);
+        let options = [
+            ("jitter", jitter),
+            ("on_write", on_write.as_ref().map(|it| &it.span)),
+            ("sliding", sliding),
+        ];
+        let given = options.into_iter().filter_map(|(option, span)| Some((option, span?)));
         if let Some(never) = self.ttl.filter(|ttl| ttl.value == Ttl::None) {
-            let on_write = on_write.as_ref().map(|it| &it.span);
-            for (option, span) in [("jitter", jitter), ("on_write", on_write), ("sliding", sliding)]
-            {
-                let Some(span) = span else { continue };
+            for (option, span) in given {
                 let message = format!("`{option}` changes a TTL, and the key never expires");
                 errors.push(
                     no_effect(message, span)
@@ -56,6 +59,14 @@ impl Written<'_> {
             Some(Role::RateLimit(_)) => (true, "rate_limit"),
             Some(Role::Quota(Quota { window, .. })) => (window.is_some(), "quota"),
             Some(Role::Counter(_)) => (false, "counter"),
+            Some(Role::Lock(_)) => {
+                for (option, span) in given {
+                    let message = format!("`{option}` is not supported for a `lock`");
+                    let help = "remove it: the application takes the lock and sets its TTL";
+                    errors.push(no_effect(message, span).help(help));
+                }
+                return;
+            }
             _ => return,
         };
         if let Some(span) = jitter.filter(|_| windowed) {
@@ -69,7 +80,7 @@ impl Written<'_> {
         }
         let set = on_write.as_ref().filter(|on_write| on_write.value == OnWrite::Set);
         if let Some(set) = set {
-            let message = format!("counting in a `{name}` does not set a TTL that is running");
+            let message = format!("counting in a `{name}` does not reset a running TTL");
             let help = if windowed { "remove it" } else { "write `sliding = true`, or remove it" };
             errors.push(no_effect(message, &set.span).help(help));
         }
@@ -106,6 +117,14 @@ impl Written<'_> {
             }
             return;
         }
+        if self.key_type.is_none() {
+            for (option, span) in given {
+                let message = format!("`{option}` caches a value, and no `type` is declared");
+                let help = format!("add a `type`, a `value` or `fields`, or remove `{option}`");
+                errors.push(no_effect(message, span).help(help));
+            }
+            return;
+        }
         let sliding = self.table.sliding.as_ref().filter(|sliding| sliding.value);
         if let (Some(l1), Some(sliding)) = (l1, sliding) {
             errors.push(
@@ -132,6 +151,12 @@ impl Written<'_> {
 
 fn no_effect(message: impl Into<String>, span: &Span) -> Diagnostic {
     Diagnostic::schema(message, span.clone(), "has no effect")
+}
+
+/// Whether a TTL of this role may be shortened: a window is exact, and a lock is the application's.
+pub(crate) fn takes_jitter(role: Option<&Role>) -> bool {
+    let windowed = matches!(role, Some(Role::Quota(Quota { window: Some(_), .. })));
+    !windowed && !matches!(role, Some(Role::RateLimit(_) | Role::Lock(_)))
 }
 
 /// Whether the runtime reads it as a whole.
@@ -189,7 +214,7 @@ fn trimming(
     if let (false, Some(on_full)) = (is_ordered(key_type), trims) {
         errors.push(
             Diagnostic::schema(
-                format!("`on_full = \"trim\"` would remove any of its members: {a} has no order"),
+                format!("`on_full = \"trim\"` would remove arbitrary members: {a} has no order"),
                 on_full.span.clone(),
                 "removes at random",
             )

@@ -17,7 +17,7 @@ pub(crate) fn text(path: &Path, left: u64) -> Result<String, Unreadable> {
 /// The most entries of a folder that are looked at for a name.
 const MAX_ENTRIES: usize = 10_000;
 
-/// The TOML file in the same folder that was meant by a file that is not there.
+/// The TOML file in the same folder with the name most similar to that of a missing file.
 pub(crate) fn similar(path: &Path) -> Option<PathBuf> {
     let name = path.file_name()?.to_str()?;
     let folder = match path.parent()? {
@@ -65,7 +65,10 @@ impl fmt::Display for Unreadable {
             Unreadable::Directory => f.write_str("it is a directory"),
             Unreadable::TooLarge => {
                 let limit = Size::from_bytes(MAX_BYTES).human();
-                write!(f, "the files of a schema may have {limit} together, and this is more")
+                write!(
+                    f,
+                    "the files of a schema may have {limit} in all, and this exceeds the limit"
+                )
             }
             Unreadable::NotUtf8 { byte, line, column } => {
                 write!(f, "it is not UTF-8 text: byte 0x{byte:02x} at line {line}, column {column}")

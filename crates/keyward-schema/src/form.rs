@@ -94,7 +94,7 @@ impl FieldSpec {
 pub(crate) enum Presence {
     Required,
     Optional,
-    /// Stands for every entry that is no other field
+    /// Takes every entry that is not another field
     Rest,
 }
 
@@ -315,8 +315,7 @@ pub(crate) trait Name {
 pub(crate) struct Id;
 
 impl Name for Id {
-    const WHAT: &'static str =
-        "an id starts with a small letter and goes on with small letters, digits or `_`";
+    const WHAT: &'static str = "an id starts with a lower-case letter and continues with lower-case letters, digits or `_`";
     const PATTERN: &'static str = "^[a-z][a-z0-9_]*$";
 
     fn is_valid(name: &str) -> bool {
@@ -331,7 +330,7 @@ pub(crate) struct ParamName;
 
 impl Name for ParamName {
     const WHAT: &'static str =
-        "a parameter's name starts with a letter or `_` and goes on with letters, digits or `_`";
+        "a parameter's name starts with a letter or `_` and continues with letters, digits or `_`";
     const PATTERN: &'static str = "^[A-Za-z_][A-Za-z0-9_]*$";
 
     fn is_valid(name: &str) -> bool {

@@ -198,7 +198,7 @@ fn check_cache_names(
     let mut named: HashMap<String, &Span> = HashMap::new();
     for key in keys.iter().filter(|key| key.is_spring_cache()) {
         let refuse = |message: String| {
-            Diagnostic::schema(message, segments.span.clone(), "the name is so many segments")
+            Diagnostic::schema(message, segments.span.clone(), "the number of segments in a name")
                 .at(key.pattern.span.clone(), "the pattern")
                 .about(key.name.value.clone())
         };

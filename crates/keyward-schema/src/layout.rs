@@ -125,7 +125,7 @@ pub(crate) fn lower(
                 Diagnostic::schema(
                     format!("no slot has the word `{}`", word.value),
                     word.span.clone(),
-                    "says nothing about any key",
+                    "applies to no key",
                 )
                 .help("list it among the words of its slot"),
             );
@@ -174,7 +174,7 @@ fn unknown_words(by: &WordsBy, known: &[Spanned<String>]) -> Vec<Diagnostic> {
     unknown
         .filter(|word| !known().any(|known| known == word.value))
         .map(|word| {
-            let message = format!("`{}` is no word of the slot `{}`", **word, *by.by);
+            let message = format!("`{}` is not a word of the slot `{}`", **word, *by.by);
             let diagnostic = Diagnostic::schema(message, word.span.clone(), "unknown word");
             match nearest(word, known()) {
                 Some(near) => diagnostic.help(format!("did you mean `{near}`?")),
@@ -208,9 +208,9 @@ fn shape(text: &str, separator: char) -> Result<Vec<Slot>, ShapeError> {
             optional = true;
             at += opening.len();
         } else if text[at..].starts_with('[') {
-            return Err(error(at..at + 1, "what may be left out starts with the separator"));
+            return Err(error(at..at + 1, "an optional part must start with the separator"));
         } else if optional {
-            return Err(error(at..text.len(), "nothing else can follow what may be left out"));
+            return Err(error(at..text.len(), "nothing can follow an optional part"));
         } else if !slots.is_empty() {
             at += separator.len_utf8();
         }
@@ -303,8 +303,8 @@ mod tests {
             ("b<a>", r#""b<a>": a segment of the shape is one slot or one literal"#),
             ("<a>:<a>", r#""<a>": this slot is in the shape already"#),
             ("<a...>:<b>", r#""<b>": nothing can follow the slot that takes the rest"#),
-            ("<a>[:<b>]:<c>", r#"":<c>": nothing else can follow what may be left out"#),
-            ("<a>[<b>]", r#""[": what may be left out starts with the separator"#),
+            ("<a>[:<b>]:<c>", r#"":<c>": nothing can follow an optional part"#),
+            ("<a>[<b>]", r#""[": an optional part must start with the separator"#),
             ("<a>[:<b>", r#""": expected `]`"#),
             ("<a>]", r#""]": this bracket was never opened"#),
             ("<1>", r#""<1>": a slot's name is letters, digits, `_` and `-`"#),

@@ -56,7 +56,7 @@ pub fn load_after(sources: Sources, path: &Path) -> Loaded {
     loader.finish()
 }
 
-/// Reads a schema from a text that stands in no file; it cannot include others.
+/// Reads a schema from a text that is not in a file; it cannot include others.
 ///
 /// ```
 /// let loaded = keyward_schema::read("version = 1\n[keyspace]\nname = \"shop\"\n");
@@ -89,7 +89,7 @@ fn unreadable(path: &Path, reason: &Unreadable) -> Diagnostic {
 
 /// What to do about files that hold too much.
 const TOO_LARGE: &str =
-    "split it into schemas of their own: the files that one names in `include` count as well";
+    "split it into several schemas: files named in `include` count towards the limit";
 
 /// Says what may have been meant by a file that is not there.
 fn missing(path: &Path, mut diagnostic: Diagnostic) -> Diagnostic {
@@ -324,10 +324,10 @@ fn require_head(root: &Item, decoder: &mut Decoder<'_>) {
             && !ROOT_ONLY.contains(&entry.key.as_str())
     };
     if head.iter().all(|(key, ..)| is_missing(key)) && entries.iter().any(is_part) {
-        let message = "this is no schema of its own: it has no `version` and no `[keyspace]`";
+        let message = "this file is not a complete schema: it has no `version` and no `[keyspace]`";
         let diagnostic = Diagnostic::schema(message, root.span.clone(), "")
             .help("if another file includes this one, check that file")
-            .help("else begin it with `version = 1` and `[keyspace]` with `name = \"…\"`");
+            .help("otherwise, begin it with `version = 1` and `[keyspace]` with `name = \"…\"`");
         decoder.report::<()>(diagnostic);
         return;
     }

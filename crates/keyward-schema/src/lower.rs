@@ -236,7 +236,7 @@ impl<T> Merged<T> {
             if let Some(first) = self.seen.get(&name.value) {
                 errors.push(
                     Diagnostic::schema(
-                        format!("there are two {what}s of the name `{}`", *name),
+                        format!("there are two {what}s named `{}`", *name),
                         name.span.clone(),
                         "again here",
                     )

@@ -5,7 +5,7 @@ use crate::segment::{Fitting, Segment, segments};
 use keyward_pattern::{DefinitionId, Keyspace, nearest, raw_ipv6};
 use std::net::Ipv6Addr;
 
-/// The definitions that unknown keys are held against.
+/// The definitions that unknown keys are compared with.
 ///
 /// ```
 /// use keyward_schema::{Neighbours, Parting, read};
@@ -49,14 +49,14 @@ pub struct Neighbour<'a> {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Parting {
-    /// Another word stands where the pattern has one
+    /// Another word is where the pattern has one
     Word {
         /// What the key has
         found: String,
         /// What the pattern has
         expected: String,
     },
-    /// An IPv6 address stands there as it is, colons included
+    /// An IPv6 address is there as it is, colons included
     RawAddress {
         /// The address
         address: Ipv6Addr,
@@ -77,12 +77,12 @@ pub enum Parting {
         /// What is wrong with it, if that can be said
         why: Option<String>,
     },
-    /// The key ends where the pattern goes on
+    /// The key ends where the pattern continues
     Short {
         /// The segment of the pattern
         expected: String,
     },
-    /// The key goes on where the pattern ends
+    /// The key continues where the pattern ends
     Long {
         /// What the key has
         found: String,

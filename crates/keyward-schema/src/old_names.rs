@@ -8,7 +8,7 @@ use std::collections::HashSet;
 #[derive(Debug)]
 pub struct OldNames<'s> {
     /// The old patterns; definition n is `renames[n]`. Definitions that their `key` parameters
-    /// stand for come behind them.
+    /// refer to follow them.
     pub keyspace: Keyspace,
     /// The renames, in the order of the file
     pub renames: Vec<(&'s Migration, &'s Rename)>,

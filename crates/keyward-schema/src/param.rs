@@ -127,7 +127,7 @@ impl Form for ParamForm {
 fn union(types: Spanned<Vec<Spanned<InnerType>>>, decoder: &mut Decoder<'_>) -> Option<Type> {
     if types.value.len() < 2 {
         let message = "`any` needs at least two types";
-        return decoder.error(&types.span, message, "a union of fewer is no union");
+        return decoder.error(&types.span, message, "has fewer than two");
     }
     Some(Type::Any(types.value.into_iter().map(|ty| ty.value.0).collect()))
 }

@@ -1,6 +1,6 @@
 //! The tables of the reference, from the same declarations as the reader.
 //!
-//! A page of the book holds `<!-- fields: keyspace -->` and `<!-- end -->`; what stands between them
+//! A page of the book holds `<!-- fields: keyspace -->` and `<!-- end -->`; what is between them
 //! is written by [`fill`].
 
 use crate::form::{Presence, Table};
@@ -25,7 +25,7 @@ pub fn names() -> impl Iterator<Item = &'static str> {
     TABLES.iter().map(|(name, _)| *name)
 }
 
-/// A page with its tables written anew; `None` if it asks for one that does not exist, or does not
+/// A page with its tables written again; `None` if it asks for one that does not exist, or does not
 /// say where one ends.
 pub fn fill(page: &str) -> Option<String> {
     let mut filled = String::with_capacity(page.len());

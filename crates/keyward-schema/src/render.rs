@@ -13,7 +13,7 @@ use std::ops::Range;
 pub struct Style {
     /// Whether to use ANSI colours; everything is understandable without
     pub color: bool,
-    /// The columns there are
+    /// The width in columns
     pub width: usize,
 }
 

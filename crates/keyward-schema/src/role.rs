@@ -84,7 +84,7 @@ pub(crate) fn take(table: &mut KeyTable, errors: &mut Vec<Diagnostic>) -> Option
         errors.push(
             Diagnostic::schema(message, second.span.clone(), "a second role")
                 .at(first.span.clone(), "the first")
-                .help("give the other role a definition of its own"),
+                .help("move the other role to its own definition"),
         );
     }
     roles.into_iter().next()

@@ -61,7 +61,7 @@ impl Form for NonEmpty {
             Kind::String(text) => {
                 let blank = if text.is_empty() { "empty" } else { "blank" };
                 let message = format!("{} cannot be {blank}", decoder.here());
-                decoder.error(&item.span, message, "say something here")
+                decoder.error(&item.span, message, "write at least one character")
             }
             _ => decoder.mismatch(item),
         }
@@ -189,7 +189,7 @@ pub(crate) fn duration(
     let here = decoder.here();
     let (message, help) = match text.parse::<Duration>() {
         Ok(duration) if duration.is_zero() => {
-            (format!("{here} cannot be `{text}`: it is no time at all"), None)
+            (format!("{here} cannot be `{text}`: it must be longer than zero"), None)
         }
         Ok(duration) if duration > LONGEST => {
             (format!("{here} cannot be `{text}`: it is longer than ten years"), None)
@@ -201,7 +201,7 @@ pub(crate) fn duration(
                 _ if text.contains(char::is_whitespace) => format!("`{text}` has a space in it"),
                 _ if text.contains(['.', ',']) => format!("`{text}` has a fraction"),
                 _ if text.contains(|c: char| c.is_ascii_digit()) => error.to_string(),
-                _ => format!("`{text}` is no duration"),
+                _ => format!("`{text}` is not a duration"),
             };
             (format!("{here} cannot be read: {problem}"), Some(WRITTEN.to_owned()))
         }
@@ -277,7 +277,7 @@ impl Form for Percent {
             _ => {
                 let message =
                     format!("{} must be {}, above 0%, up to 100%", decoder.here(), Self::what());
-                decoder.error(&item.span, message, "not such a share")
+                decoder.error(&item.span, message, "not a percentage in that range")
             }
         }
     }
@@ -318,7 +318,7 @@ impl Form for Jitter {
             Some(share) if share > 0.0 && share < 100.0 => return Some(Jitter(share)),
             Some(share) if share >= 100.0 => "nothing would be left of the TTL",
             Some(_) => "leave it out instead",
-            None => "not such a share",
+            None => "not a percentage in that range",
         };
         let message = format!("{} must be {}", decoder.here(), Self::what());
         decoder.error(&item.span, message, label)
@@ -391,7 +391,7 @@ impl Form for Template {
     }
 }
 
-/// One character that may stand between segments.
+/// One character that may separate segments.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Separator(pub(crate) char);
 

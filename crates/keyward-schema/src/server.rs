@@ -1,4 +1,4 @@
-//! `[server]`: what the server must be set to.
+//! `[server]`: the settings that the server must have.
 
 use crate::Diagnostic;
 use crate::decoder::Decoder;
@@ -9,6 +9,7 @@ use crate::model::{Policy, Server};
 use crate::settings;
 use crate::span::Spanned;
 use crate::syntax::{Item, Kind};
+use crate::tables::belongs_elsewhere;
 use keyward_fact::Size;
 use keyward_pattern::nearest;
 
@@ -130,14 +131,15 @@ pub(crate) fn lower(table: ServerTable, errors: &mut Vec<Diagnostic>) -> Server 
                 .help("leave it out, and keep it where the server's other secrets are"),
             );
         } else if settings::NAMES.binary_search(&name.as_str()).is_err() {
-            let message = format!("`{}` is no setting of a Redis or Valkey server", *name);
-            let mut diagnostic = Diagnostic::schema(message, name.span.clone(), "unknown setting");
+            let message = format!("`{}` is not a setting of a Redis or Valkey server", *name);
+            let diagnostic = Diagnostic::schema(message, name.span.clone(), "unknown setting");
             let own = ["maxmemory", "maxmemory-policy", "save", "appendonly"];
             let known = settings::NAMES.iter().copied().chain(own);
-            if let Some(near) = nearest(&name, known) {
-                diagnostic = diagnostic.help(format!("did you mean `{near}`?"));
-            }
-            errors.push(diagnostic);
+            let meant = nearest(&name, known).map(|near| format!("did you mean `{near}`?"));
+            errors.push(match belongs_elsewhere(&name).or(meant) {
+                Some(help) => diagnostic.help(help),
+                None => diagnostic,
+            });
         } else {
             other.push((name, Spanned::new(value.value.0, value.span)));
         }

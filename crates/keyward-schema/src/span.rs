@@ -32,7 +32,7 @@ impl Span {
 pub struct Spanned<T> {
     /// The value
     pub value: T,
-    /// Where it stands
+    /// Where it was written
     pub span: Span,
 }
 

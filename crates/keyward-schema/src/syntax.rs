@@ -102,7 +102,24 @@ fn syntax_error(file: FileId, text: &str, error: &toml::de::Error) -> Diagnostic
     let mut parts = error.message().splitn(2, ", expected ");
     let message = parts.next().unwrap_or_default();
     let label = parts.next().map_or(String::new(), |expected| format!("expected {expected}"));
-    Diagnostic::schema(format!("not TOML: {message}"), Span::new(file, start..end), label)
+    let diagnostic =
+        Diagnostic::schema(format!("not TOML: {message}"), Span::new(file, start..end), label);
+    match unquoted(line_at(text, start)) {
+        Some(value) => diagnostic.help(format!("write it in quotes: `\"{value}\"`")),
+        None => diagnostic,
+    }
+}
+
+/// The value of a line such as `ttl = 10m`, which would be a text if it had quotes.
+fn unquoted(line: &str) -> Option<&str> {
+    let (key, value) = line.split_once('=')?;
+    let value = value.split('#').next()?.trim();
+    let is_word = |text: &str| {
+        let fits = |char: char| char.is_ascii_alphanumeric() || "_-.:%".contains(char);
+        !text.is_empty() && text.chars().all(fits)
+    };
+    (is_word(key.trim()) && is_word(value) && value.contains(|char: char| char.is_alphabetic()))
+        .then_some(value)
 }
 
 fn is_duplicate(error: &toml::de::Error) -> bool {
@@ -113,10 +130,10 @@ fn offset(text: &str, error: &toml::de::Error) -> usize {
     floor_boundary(text, error.span().unwrap_or(0..0).start)
 }
 
-/// Tells a table that is there twice from its entries, which are there twice for that reason.
+/// Distinguishes a table that is defined twice from its entries, which are defined twice for that reason.
 #[derive(Default)]
 struct Repeated {
-    /// How far the text has been looked at, inside a table that is there twice
+    /// How far the text has been looked at, inside a table that is defined twice
     up_to: Option<usize>,
 }
 
@@ -141,7 +158,7 @@ fn line_at(text: &str, at: usize) -> &str {
     text[start..].lines().next().unwrap_or_default()
 }
 
-/// A key or a table that is there twice, with the place of the first where it is found.
+/// A key or a table that is defined twice, with the place of the first where it is found.
 fn duplicate(file: FileId, text: &str, range: std::ops::Range<usize>) -> Diagnostic {
     let line = line_at(text, range.start);
     let header = is_header(line);
@@ -172,7 +189,7 @@ fn duplicate(file: FileId, text: &str, range: std::ops::Range<usize>) -> Diagnos
         }
         start += line.len();
     }
-    let message = format!("`{name}` is there twice");
+    let message = format!("`{name}` is defined twice");
     let diagnostic = Diagnostic::schema(message, Span::new(file, range), "again here");
     let diagnostic = match first {
         Some(first) => diagnostic.at(Span::new(file, first), "first here"),

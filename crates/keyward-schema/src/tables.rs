@@ -1,7 +1,7 @@
 //! The tables of a schema. Each is declared once: fields, forms and the words of the reference.
 
 use crate::decoder::Decoder;
-use crate::form::{AnyName, Form, Id, Map, OneOrMany, ParamName, table};
+use crate::form::{AnyName, FieldSpec, Form, Id, Map, OneOrMany, ParamName, Table as _, table};
 use crate::generate::GenerateTable;
 #[cfg(feature = "tools")]
 use crate::json_schema::{Json, Schemas, json};
@@ -61,6 +61,29 @@ table! {
         optional migrations: Map<Id, MigrationTable>,
         /// Findings that are accepted for the whole keyspace.
         optional allow: Vec<Spanned<AllowTable>>,
+    }
+}
+
+/// Where a field belongs that a table does not have, if one or two others have it.
+pub(crate) fn belongs_elsewhere(field: &str) -> Option<String> {
+    let tables: [(&str, Vec<FieldSpec>); 9] = [
+        ("keyspace", KeyspaceTable::fields()),
+        ("layout", LayoutTable::fields()),
+        ("server", ServerTable::fields()),
+        ("alerts", AlertsTable::fields()),
+        ("generate", GenerateTable::fields()),
+        ("defaults", DefaultsTable::fields()),
+        ("keys.NAME", KeyTable::fields()),
+        ("events.NAME", EventTable::fields()),
+        ("migrations.NAME", MigrationTable::fields()),
+    ];
+    let has = |fields: &[FieldSpec]| fields.iter().any(|it| it.key == field);
+    let found: Vec<&str> =
+        tables.iter().filter(|(_, fields)| has(fields)).map(|(name, _)| *name).collect();
+    match found.as_slice() {
+        [only] => Some(format!("it belongs in `[{only}]`")),
+        [first, second] => Some(format!("it belongs in `[{first}]` or `[{second}]`")),
+        _ => None,
     }
 }
 

@@ -129,7 +129,7 @@ fn caller(item: &Item, decoder: &mut Decoder<'_>) -> Option<Ttl> {
 
 /// The TTL of each word of an enum, as `{ by = … }` says.
 ///
-/// `words` are the words of the parameter, `None` if its type is no enum.
+/// `words` are the words of the parameter, `None` if its type is not an enum.
 pub(crate) fn resolve(
     ttl: &Spanned<TtlBy>,
     words: Option<&[String]>,
@@ -138,9 +138,9 @@ pub(crate) fn resolve(
     let Some(words) = words else {
         return Err(Box::new(
             Diagnostic::schema(
-                format!("`{}` cannot decide the TTL: its type is no enum", **by),
+                format!("`{}` cannot decide the TTL: its type is not an enum", **by),
                 by.span.clone(),
-                "any value may stand here",
+                "accepts any value",
             )
             .help(format!("give it words: `{} = [\"1h\", \"1d\"]`", **by)),
         ));
@@ -175,7 +175,7 @@ pub(crate) fn resolve(
                 Diagnostic::schema(
                     format!("there is no TTL for the word `{word}` of `{}`", **by),
                     place.clone(),
-                    "it is no duration, and no value is given",
+                    "not a duration, and `values` has no entry for it",
                 )
                 .help(format!("add `{word}` to `values`: `values = {{ {word} = \"1d\" }}`")),
             ));

@@ -1,4 +1,4 @@
-//! What stands under a key: `value`, `fields`, `member`, `score`, and the key's type.
+//! What a key holds: `value`, `fields`, `member`, `score`, and the key's type.
 
 use crate::Diagnostic;
 use crate::decoder::Decoder;
@@ -91,7 +91,7 @@ impl Contents {
             return decoder.error(&item.span, message, label);
         };
         if let Some(second) = given.next() {
-            let message = format!("{} says twice what it holds", decoder.here());
+            let message = format!("{} has two types", decoder.here());
             let diagnostic = Diagnostic::schema(message, second.key.span.clone(), "here")
                 .at(first.key.span.clone(), "and here");
             return decoder.report(diagnostic);

@@ -87,9 +87,10 @@ fn defaults_fill_what_is_not_written() {
     let schema = schema(
         "[defaults]\nttl = \"1h\"\nmax_len = 100\nmax_bytes = \"1mb\"\njitter = \"10%\"\nowner = \"backend\"\n\
          [keys.a]\npattern = \"a\"\nvalue = \"text\"\n\
-         [keys.b]\npattern = \"b\"\nmember = \"text\"\nttl = \"none\"\nowner = \"search\"\nmax_len = 5\n",
+         [keys.b]\npattern = \"b\"\nmember = \"text\"\nttl = \"none\"\nowner = \"search\"\nmax_len = 5\n\
+         [keys.c]\npattern = \"c\"\nlock = {}\nttl = \"1m\"\n",
     );
-    let [a, b] = schema.keys.as_slice() else { panic!() };
+    let [a, b, c] = schema.keys.as_slice() else { panic!() };
     assert_eq!(a.ttl.as_ref().unwrap().longest().unwrap().to_string(), "1h");
     assert_eq!(a.max_len, None, "a string has no length");
     assert_eq!(a.max_bytes.as_ref().unwrap().to_string(), "1mb");
@@ -97,6 +98,7 @@ fn defaults_fill_what_is_not_written() {
     assert_eq!(a.owner.as_ref().unwrap().value, "backend");
     assert_eq!(b.ttl.as_ref().unwrap().value, Ttl::None);
     assert_eq!(b.jitter, None, "nothing expires");
+    assert_eq!(c.jitter, None, "the application sets the TTL of a lock");
     assert_eq!(b.max_len.as_ref().unwrap().value, 5);
     assert_eq!(b.owner.as_ref().unwrap().value, "search");
 }

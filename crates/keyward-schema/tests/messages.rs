@@ -475,6 +475,8 @@ fn what_would_have_no_effect_is_refused() {
         key("j", "value = 'text'\nqueue = { job_id = 'id' }"),
         "[keys.k]\npattern = 'k:{x}'\nparams = { x = { type = 'uint', normalize = 'lower' } }\n"
             .to_owned(),
+        key("l", "lock = {}\nttl = '1m'\njitter = '5%'\non_write = 'keep'\nsliding = true"),
+        key("m", "ttl = '1h'\nl1 = '5s'\nearly_refresh = true"),
     ];
     let loaded = read(&format!("{}{}", HEAD.trim_end().to_owned() + "\n", text.concat()));
     let text = render(&loaded.sources, &loaded.schema.unwrap_err(), &Style::default());
@@ -490,3 +492,18 @@ fn a_word_with_a_meaning_is_a_word_of_a_slot() {
     let errors = read(&format!("{HEAD}{text}")).schema.unwrap_err();
     assert_eq!(errors[0].message, "no slot has the word `lst`");
 }
+
+shows!(
+    a_field_of_another_table_says_where_it_belongs,
+    errors(
+        "[server]\ncluster = true\n[keys.a]\npattern = \"a\"\nshape = \"<a>\"\n[alerts]\nttl = \"1h\"\n"
+    )
+);
+shows!(
+    a_word_in_capitals_is_recognised,
+    errors("[keys.a]\npattern = \"a\"\nvalue = \"JSON\"\ntype = \"String\"\n")
+);
+shows!(
+    a_duration_without_quotes_is_answered_with_quotes,
+    errors("[keys.a]\npattern = \"a\"\nttl = 10m # short\nmax_bytes = 64kb\n")
+);

@@ -4,7 +4,8 @@ use crate::hash::{Rarity, Salt};
 use crate::mask::Masked;
 use crate::rare::{KEPT, RAREST, Rare};
 use serde::{Deserialize, Serialize};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 
 /// A value in the order in which values are kept.
 pub(crate) type Value = (Rarity, u64);
@@ -46,16 +47,16 @@ impl Pool {
 
 /// The values of one reference.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(from = "Stored", into = "Stored")]
+#[serde(try_from = "Stored", into = "Stored")]
 pub(crate) struct References {
     /// The least rarity that is kept
     least: Rarity,
-    /// Values that resolve, or of which the sample of names is too small to tell
-    settled: BTreeSet<Value>,
+    /// Values that resolve, or of which the sample of names is too small to tell; and how often they were seen
+    settled: BTreeMap<Value, u64>,
     open: BTreeMap<Value, Referrer>,
 }
 
-/// Who has a value.
+/// Who has a value, and how often it was seen.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Referrer {
     /// Where a key of this name would be; `None` where there can be none
@@ -63,6 +64,8 @@ pub(crate) struct Referrer {
     /// The pool and the place of the value without the schema's prefix, where that would be another key
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) bare: Option<(usize, Value)>,
+    /// How many references have it
+    pub(crate) count: u64,
     /// The order of the key that has the value: the first is kept
     pub(crate) order: u64,
     pub(crate) key: Masked,
@@ -76,7 +79,7 @@ pub(crate) struct Lookup<'r> {
     pub(crate) fits: bool,
     /// Whether the key of that name has its declared type, where there is one
     pub(crate) found: Option<bool>,
-    /// How many values it stands for
+    /// How many references it stands for
     pub(crate) weight: u64,
     pub(crate) referrer: Option<&'r Referrer>,
 }
@@ -89,26 +92,39 @@ impl References {
         (rarity >= self.least).then(|| (rarity, salt.hash(value)))
     }
 
-    /// Keeps a value; `referrer` is asked unless an earlier key has it.
+    /// Counts a value; `referrer` is asked unless an earlier key has it.
     pub(crate) fn add(&mut self, value: Value, order: u64, referrer: impl FnOnce() -> Referrer) {
-        if self.open.get(&value).is_none_or(|known| order < known.order)
-            && self.open.insert(value, referrer()).is_none()
-        {
-            self.bound();
+        match self.open.get_mut(&value) {
+            Some(known) if order >= known.order => known.count += 1,
+            Some(known) => *known = Referrer { count: known.count + 1, ..referrer() },
+            None => {
+                self.open.insert(value, referrer());
+                self.bound();
+            }
         }
     }
 
     pub(super) fn merge(&mut self, other: References) {
         self.least = self.least.max(other.least);
-        self.settled.extend(other.settled);
+        for (value, count) in other.settled {
+            *self.settled.entry(value).or_default() += count;
+        }
         for (value, referrer) in other.open {
-            let earlier = self.open.get(&value).is_none_or(|known| referrer.order < known.order);
-            if earlier {
-                self.open.insert(value, referrer);
+            match self.open.entry(value) {
+                Entry::Vacant(free) => drop(free.insert(referrer)),
+                Entry::Occupied(mut known) => {
+                    let count = known.get().count + referrer.count;
+                    let is_earlier = referrer.order < known.get().order;
+                    if is_earlier {
+                        known.insert(referrer);
+                    }
+                    known.get_mut().count = count;
+                }
             }
         }
-        let settled = &self.settled;
-        self.open.retain(|value, _| !settled.contains(value));
+        for (value, count) in &mut self.settled {
+            *count += self.open.remove(value).map_or(0, |referrer| referrer.count);
+        }
         self.bound();
     }
 
@@ -116,7 +132,7 @@ impl References {
     fn bound(&mut self) {
         let least = self.least;
         if self.open.keys().next().is_some_and(|(rarity, _)| *rarity < least)
-            || self.settled.first().is_some_and(|(rarity, _)| *rarity < least)
+            || self.settled.keys().next().is_some_and(|(rarity, _)| *rarity < least)
         {
             self.retain();
         }
@@ -140,7 +156,7 @@ impl References {
             let is_settled =
                 |pool: usize| value.0 < least || pools[pool].find(&value) == Some(true);
             if target.is_some_and(is_settled) {
-                self.settled.insert(value);
+                self.settled.insert(value, referrer.count);
             } else {
                 self.open.insert(value, referrer);
             }
@@ -159,18 +175,27 @@ impl References {
         let least = self.comparable(pools, targets);
         // A value that cannot be a key is known for certain. Of the others, only these are compared.
         let weight = 1u64.checked_shl(u32::from(least - self.least)).unwrap_or(u64::MAX);
-        let settled = self.settled.iter().filter(|(rarity, _)| *rarity >= least);
-        let settled =
-            settled.map(|_| Lookup { fits: true, found: Some(true), weight, referrer: None });
+        let settled = self.settled.iter().filter(|((rarity, _), _)| *rarity >= least);
+        let settled = settled.map(|(_, count)| Lookup {
+            fits: true,
+            found: Some(true),
+            weight: weight.saturating_mul(*count),
+            referrer: None,
+        });
         let open = self.open.iter().map(|(value, referrer)| {
             let fits = referrer.pool.is_some_and(|pool| targets.contains(&pool));
             let found = referrer.pool.and_then(|pool| pools[pool].find(value));
             let bare = || referrer.bare.and_then(|(pool, value)| pools[pool].find(&value));
             let found = found.or_else(bare);
-            let weight = if fits { weight } else { 1 };
+            let weight = if fits { weight } else { 1 }.saturating_mul(referrer.count);
             Lookup { fits, found, weight, referrer: Some(referrer) }
         });
         (settled.chain(open).collect(), least > 0)
+    }
+
+    /// Every number that is added when references are merged.
+    pub(super) fn numbers(&self) -> impl Iterator<Item = u64> {
+        self.settled.values().copied().chain(self.open.values().map(|it| it.count))
     }
 
     pub(super) fn fits(&self, pools: usize) -> bool {
@@ -183,23 +208,34 @@ impl References {
 #[derive(Serialize, Deserialize)]
 struct Stored {
     settled: Rare,
+    /// How often each was seen, in the same order
+    counts: Vec<u64>,
     open: Vec<(Rarity, u64, Referrer)>,
 }
 
 impl From<References> for Stored {
     fn from(References { least, settled, open }: References) -> Self {
         let open = open.into_iter().map(|((rarity, hash), it)| (rarity, hash, it));
-        Stored { settled: Rare::of(least, settled), open: open.collect() }
+        let counts = settled.values().copied().collect();
+        Stored { settled: Rare::of(least, settled.into_keys()), counts, open: open.collect() }
     }
 }
 
-impl From<Stored> for References {
-    fn from(Stored { settled, open }: Stored) -> Self {
+impl TryFrom<Stored> for References {
+    type Error = &'static str;
+
+    fn try_from(Stored { settled, counts, open }: Stored) -> Result<Self, Self::Error> {
+        if settled.values().count() != counts.len() {
+            return Err("its references are not all counted");
+        }
         let least = settled.least();
         let open = open.into_iter().map(|(rarity, hash, it)| ((rarity.min(RAREST), hash), it));
-        let mut read =
-            References { least, settled: settled.values().collect(), open: open.collect() };
+        let mut read = References {
+            least,
+            settled: settled.values().zip(counts).collect(),
+            open: open.collect(),
+        };
         read.bound();
-        read
+        Ok(read)
     }
 }

@@ -1,6 +1,6 @@
 //! Several sources as one.
 
-use crate::report::{BytesKind, Sample, Server, Source, SourceKind};
+use crate::report::{BytesKind, Sample, Server, Source, SourceKind, Unread};
 
 impl Source {
     /// What is true of all of these.
@@ -26,7 +26,9 @@ impl Source {
             checked: sources.iter().all(|source| source.checked),
             clock: sources.iter().map(|source| source.clock.clone()).max().unwrap_or_default(),
             complete: !sources.is_empty() && sources.iter().all(|source| source.complete),
-            values_unread: sources.iter().any(|source| source.values_unread),
+            narrowed: sources.iter().find_map(|source| source.narrowed.clone()),
+            keys_unread: sources.iter().any(|source| source.keys_unread),
+            values_unread: sources.iter().filter_map(|it| it.values_unread).reduce(Unread::and),
             sample: sources.iter().filter_map(|source| source.sample).reduce(wider),
             shards,
             notes: Vec::new(),

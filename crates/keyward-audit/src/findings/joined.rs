@@ -4,18 +4,11 @@ use super::finding;
 use crate::counts::{Counts, References, Referrer};
 use crate::outline::{Outline, OutlinedJoin, OutlinedReference};
 use crate::rare::{Compared, Rare};
-use crate::report::{Example, Finding, Source};
+use crate::report::{Example, Finding, Source, Unit};
 use keyward_rules::judge::{Unresolved, UnresolvedCounts};
 use keyward_rules::{Case, Rule, judge};
 use std::collections::BTreeMap;
 
-/// A sample is chosen by the names of keys: what a chosen key refers to was most likely not chosen.
-const SAMPLED: &str = "only a sample of the keys was looked at: whether the keys they refer to exist, and \
-                       which entities have two names, was not checked";
-const UNSEEN: &str = "not all keys were seen: whether the keys they refer to exist, and which entities have \
-                      two names, was not checked";
-const ALONE: &str = "this is one shard of a cluster: whether the keys that its keys refer to exist, and \
-                     which entities have two names, is checked when the reports of all shards are merged";
 const TOGETHER: &str = "shards of a cluster were read one by one: the keys that their keys refer to were \
                         looked up in these shards alone";
 
@@ -24,8 +17,12 @@ pub(crate) fn joined(outline: &Outline, counts: &Counts, source: &mut Source) ->
     if outline.joins.is_empty() && outline.references.is_empty() || outline.salt.is_none() {
         return Vec::new();
     }
-    if let Some(why) = source.hides_joins() {
-        source.note(why);
+    if let Some(why) = source.hides_keys() {
+        let joins = (!outline.joins.is_empty()).then_some(Rule::BothNames);
+        let references = (!outline.references.is_empty()).then_some(Rule::DanglingReference);
+        let rules = references.into_iter().chain(joins).map(|rule| format!("`{rule}`"));
+        let rules = rules.collect::<Vec<_>>().join(" and ");
+        source.note(format!("not judged: {rules}, because {why}"));
         return Vec::new();
     }
     if source.shards.iter().any(|shard| shard.alone) {
@@ -33,21 +30,41 @@ pub(crate) fn joined(outline: &Outline, counts: &Counts, source: &mut Source) ->
     }
     let joins = outline.joins.iter().zip(&counts.joins);
     let joins = joins.filter_map(|(join, (left, right))| both_names(outline, join, left, right));
-    let references = outline.references.iter().zip(&counts.references);
-    let references = references.filter_map(|(it, values)| unresolved(outline, counts, it, values));
+    let (read, unread): (Vec<_>, Vec<_>) =
+        outline.references.iter().zip(&counts.references).partition(|(it, _)| {
+            let counted = counts.definitions[it.definition].as_ref();
+            !it.stored || counted.is_none_or(|counted| counted.unread == 0)
+        });
+    for (reference, _) in unread {
+        let name = &outline.definitions[reference.definition].name;
+        source.note(format!(
+            "not judged: `{}` of `{name}`, because its values were not read",
+            Rule::DanglingReference
+        ));
+    }
+    let references =
+        read.into_iter().filter_map(|(it, values)| unresolved(outline, counts, it, values));
     references.chain(joins).collect()
 }
 
 impl Source {
-    /// Why keys may be there that were not seen.
-    fn hides_joins(&self) -> Option<&'static str> {
+    /// Why keys may exist that were not read.
+    fn hides_keys(&self) -> Option<String> {
+        // A sample is chosen by the names of keys: what a chosen key refers to was most likely not chosen.
         if self.sample.is_some_and(|sample| sample.percent < 100.0) {
-            return Some(SAMPLED);
+            return Some("only a sample of the keys was read".to_owned());
         }
-        if !self.complete {
-            return Some(UNSEEN);
+        if let Some(narrowed) = &self.narrowed {
+            return Some(narrowed.clone());
         }
-        matches!(&self.shards[..], [only] if only.alone).then_some(ALONE)
+        if self.keys_unread {
+            return Some("not all keys were read".to_owned());
+        }
+        let is_alone = matches!(&self.shards[..], [only] if only.alone);
+        is_alone.then(|| {
+            "this is one shard of a cluster: merge the reports of all shards to judge them"
+                .to_owned()
+        })
     }
 }
 
@@ -68,6 +85,7 @@ fn both_names(
     (count > 0).then(|| Finding {
         schema: Some(outline.schema_of(definition).to_owned()),
         definition: Some(definition.name.clone()),
+        owner: definition.owner.clone(),
         sampled,
         ..finding(Rule::BothNames, join.severity, &case, count, looked_at)
     })
@@ -81,6 +99,9 @@ fn unresolved(
     values: &References,
 ) -> Option<Finding> {
     let (lookups, sampled) = values.lookups(&counts.pools, &reference.pools);
+    let counted = counts.definitions[reference.definition].as_ref();
+    let is_in_part = reference.stored && counted.is_some_and(|counted| counted.in_part > 0);
+    let sampled = sampled || is_in_part;
     let mut unresolved = UnresolvedCounts::default();
     let mut examples: BTreeMap<Unresolved, &Referrer> = BTreeMap::new();
     let mut of = 0u64;
@@ -106,13 +127,17 @@ fn unresolved(
         key: it.key.clone(),
         detail: Some(why.describe(it.value.as_str(), target)),
     };
-    (unresolved.total() > 0).then(|| Finding {
-        schema: Some(outline.schema_of(definition).to_owned()),
-        definition: Some(definition.name.clone()),
-        sampled,
-        examples: examples.into_iter().map(example).collect(),
-        details: unresolved.describe(target),
-        unresolved: Some(unresolved),
-        ..finding(Rule::DanglingReference, reference.severity, &case, unresolved.total(), of)
-    })
+    (unresolved.total() > 0)
+        .then(|| Finding {
+            schema: Some(outline.schema_of(definition).to_owned()),
+            definition: Some(definition.name.clone()),
+            owner: definition.owner.clone(),
+            sampled,
+            examples: examples.into_iter().map(example).collect(),
+            details: unresolved.describe(target),
+            unresolved: Some(unresolved),
+            unit: Unit::References,
+            ..finding(Rule::DanglingReference, reference.severity, &case, unresolved.total(), of)
+        })
+        .map(|found| found.counting(unresolved.total(), of))
 }

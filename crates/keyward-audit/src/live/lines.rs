@@ -104,7 +104,11 @@ impl Lines {
                 server::Can::Missing => "does not have",
             };
             let command = args[..2].join(" ");
-            notes.push(format!("{lost} not known, because the server {why} {command}"));
+            let allow = match why {
+                "denies" => format!(": allow `+{}`", args[..2].join("|").to_lowercase()),
+                _ => String::new(),
+            };
+            notes.push(format!("{lost} not known, because the server {why} {command}{allow}"));
             Ok(false)
         };
         let samples = task.options.memory_samples;
@@ -143,8 +147,9 @@ impl Lines {
             format!("looking up values made keys look used, which counts with policy `{policy}`")
         } else {
             format!(
-                "lengths and elements are not known: with policy `{policy}`, looking them up would \
-                 change what the server evicts"
+                "values were not read: with policy `{policy}`, reading them would change what the server \
+                 evicts. `--touch` reads them all the same, `--via snapshot` reads them without a trace, \
+                 and `--no-values` leaves them out on purpose"
             )
         });
         task.options.touch
@@ -173,7 +178,11 @@ impl Lines {
 
 /// The databases to read, with how many keys they have where the server tells.
 #[derive(Debug, Default)]
-pub(super) struct Databases(pub(super) BTreeMap<u64, Size>);
+pub(super) struct Databases {
+    pub(super) sizes: BTreeMap<u64, Size>,
+    /// Whether others have keys, or may have, that are not read
+    pub(super) has_others: bool,
+}
 
 impl Databases {
     pub(super) fn count(
@@ -182,9 +191,13 @@ impl Databases {
         missing: &mut Vec<String>,
     ) -> Result<Self, Fault> {
         let only = task.options.db.or(task.target.db.map(u64::from));
-        let mut known = Info::ask(control)?.databases();
-        known.retain(|db, _| only.is_none_or(|only| only == *db));
-        if known.is_empty() { Self::try_all(control, only, missing) } else { Ok(Databases(known)) }
+        let info = Info::ask(control)?;
+        let (has_others, mut sizes) = (info.has_other_databases(only), info.databases());
+        sizes.retain(|db, _| only.is_none_or(|only| only == *db));
+        if sizes.is_empty() {
+            sizes = Self::try_all(control, only, missing)?;
+        }
+        Ok(Databases { sizes, has_others })
     }
 
     /// Asks each database, where INFO names none: it may be denied, or say nothing about keys.
@@ -192,7 +205,7 @@ impl Databases {
         control: &mut Connection,
         only: Option<u64>,
         missing: &mut Vec<String>,
-    ) -> Result<Self, Fault> {
+    ) -> Result<BTreeMap<u64, Size>, Fault> {
         /// A server has 16 unless it is told otherwise.
         const MOST: u64 = 1_024;
         let mut databases = BTreeMap::new();
@@ -217,17 +230,17 @@ impl Databases {
                 }
             }
         }
-        Ok(Databases(databases))
+        Ok(databases)
     }
 
     /// Keys of all, where all are known.
     pub(super) fn keys(&self) -> Option<u64> {
-        self.0.values().map(|size| size.keys).sum()
+        self.sizes.values().map(|size| size.keys).sum()
     }
 
     /// Keys that may have expired and still be counted.
     pub(super) fn expiring(&self) -> u64 {
-        let each = self.0.values().map(|size| size.expiring.or(size.keys).unwrap_or(0));
+        let each = self.sizes.values().map(|size| size.expiring.or(size.keys).unwrap_or(0));
         each.fold(0, u64::saturating_add)
     }
 }

@@ -78,7 +78,7 @@ pub use error::Error;
 pub use keyward_fact::address::Secret;
 pub use options::{Bound, Options, Progress, Resume, ResumeShard, Tls, Via};
 pub use sample::is_sampled;
-pub use seen::{Bytes, Counts, Ended, Latency, Sample, Seen, Shard};
+pub use seen::{Bytes, Counts, Ended, Latency, Refused, Sample, Seen, Shard};
 
 use crate::observe::Observer;
 use keyward_fact::address::Address;

@@ -27,7 +27,7 @@ pub struct Options {
     pub node_only: bool,
     /// Looks up lengths and elements also where that makes keys look used to the server's eviction
     pub touch: bool,
-    /// Whether lengths and elements are wanted at all
+    /// Whether lengths and elements are wanted at all; a snapshot has them anyway
     pub values: bool,
     /// Whether encodings are wanted: one more command for each key
     pub encodings: bool,
@@ -183,7 +183,10 @@ pub struct ResumeShard {
     /// What could not be seen so far
     #[serde(default)]
     pub notes: Vec<String>,
-    /// What this user was not allowed to see so far
+    /// Which keys this user was not allowed to see so far
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub missing: Vec<String>,
+    /// Commands for lengths and elements that the server refused so far
+    #[serde(default, skip_serializing_if = "super::Refused::is_empty")]
+    pub refused: super::Refused,
 }

@@ -86,6 +86,7 @@ fn read_chosen<O: Observer>(
         settings,
         unseen,
         missing: resume.map(|resume| resume.missing.clone()).unwrap_or_default(),
+        refused: resume.map(|resume| resume.refused.clone()).unwrap_or_default(),
         notes,
         ..Shard::default()
     };

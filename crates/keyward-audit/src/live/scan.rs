@@ -18,7 +18,7 @@ use super::lines::{Databases, Lines, Running};
 use super::lookup::{Batch, Questions, Row, State};
 use super::pace::Pace;
 use super::sample::is_sampled;
-use super::seen::{Bytes, Counts, Shard};
+use super::seen::{Bytes, Counts, Refused, Shard};
 use super::server::{self, Info};
 use super::task::{Broken, ShardRead, Task};
 use super::values::{self, Wish};
@@ -38,6 +38,7 @@ pub(super) fn read<O: Observer>(
     shard.values_unread = options.values && !values;
     let before = lines.databases(task, &mut shard.missing)?;
     shard.dbsize_before = before.keys();
+    shard.has_other_databases = before.has_others;
     options.progress.expected.fetch_add(before.keys().unwrap_or(0), Ordering::Relaxed);
     let resumed = task.resume.map_or(0, |resume| resume.counts.scanned);
     options.progress.keys.fetch_add(resumed, Ordering::Relaxed);
@@ -56,12 +57,12 @@ pub(super) fn read<O: Observer>(
         told: task.resume.map(|resume| resume.told.iter().copied().collect()).unwrap_or_default(),
         glob: options.matching.as_deref().map(Glob::new),
         db: 0,
-        refused: None,
+        refused: shard.refused.clone(),
         out: Vec::new(),
     };
     let (mut stopped, mut fault) = (None, None);
     if let Some((first, cursor)) = from {
-        for (&db, size) in before.0.range(first..) {
+        for (&db, size) in before.sizes.range(first..) {
             let cursor = if db == first { cursor } else { 0 };
             let (at, lost) = scan.database(db, cursor, size.keys);
             (stopped, fault) = (at.map(|cursor| (db, cursor)), lost);
@@ -81,9 +82,8 @@ pub(super) fn read<O: Observer>(
         shard.dbsize_after = after.keys();
     }
     shard.counts = scan.counts;
-    shard.missing.extend(scan.refused.map(|reply| {
-        format!("some lengths or elements were not read, because the server says: {reply}")
-    }));
+    shard.refused = scan.refused;
+    shard.sizes_unknown = questions.memory.is_none();
     if stopped.is_none() && fault.is_none() {
         note_counts(&mut shard, &before, &after);
     }
@@ -112,6 +112,9 @@ fn count_again(
     let databases = Databases::count(&mut control, task, &mut Vec::new())?;
     Ok((control, databases))
 }
+
+const UNSIZED: &str =
+    "elements of collections were not read: without MEMORY USAGE, their sizes are not known";
 
 /// Says what the numbers do not say by themselves.
 fn note_counts(shard: &mut Shard, before: &Databases, after: &Databases) {
@@ -147,7 +150,6 @@ fn note_counts(shard: &mut Shard, before: &Databases, after: &Databases) {
     }
     note(counts.gone, "keys were deleted or expired before they were looked up");
     note(counts.long_names, "keys have names over 1 MiB and were not looked up");
-    note(counts.partly, "values are large, and not all of their elements were read");
     if counts.denied > 0 {
         shard.missing.push(format!(
             "{} of {} keys were not looked up, because the user has no permission to read them: allow \
@@ -156,6 +158,15 @@ fn note_counts(shard: &mut Shard, before: &Databases, after: &Databases) {
             thousands(counts.scanned)
         ));
     }
+    if counts.unread > 0 && shard.sizes_unknown {
+        shard.notes.push(UNSIZED.to_owned());
+    } else if counts.unread > 0 && shard.refused.is_empty() {
+        shard.notes.push(format!(
+            "{} values were not read, because their elements are large: `--via snapshot` reads them",
+            thousands(counts.unread)
+        ));
+    }
+    shard.notes.extend(shard.refused.notes());
 }
 
 struct Scan<'a, O> {
@@ -170,8 +181,8 @@ struct Scan<'a, O> {
     told: HashSet<u64>,
     glob: Option<Glob>,
     db: u64,
-    /// What a server said that denies commands for values
-    refused: Option<String>,
+    /// Commands for values that the server refused
+    refused: Refused,
     out: Vec<u8>,
 }
 
@@ -348,7 +359,7 @@ impl<O: Observer> Scan<'_, O> {
                 self.ask_for_rest(flow, group)
             }
             Stage::Rest => {
-                for found in group.found.iter_mut().filter(|found| found.asked) {
+                for found in &mut group.found {
                     Wish::read_rest(look, found)?;
                 }
                 self.tell(flow, group);
@@ -415,8 +426,9 @@ impl<O: Observer> Scan<'_, O> {
         let asked = group.rows.iter().zip(&group.wishes).zip(&mut group.found);
         for (((row, wish), found), at) in asked.zip(&group.keys) {
             let name = batch.name(*at);
-            found.asked = wish.is_some_and(|wish| wish.write_rest(name, row, found, &mut self.out));
-            commands += u64::from(found.asked);
+            let asked = wish.map(|wish| wish.write_rest(name, row, found, &mut self.out));
+            found.asked = asked.unwrap_or_default();
+            commands += found.asked.len() as u64;
         }
         if commands == 0 {
             self.tell(flow, group);
@@ -431,10 +443,10 @@ impl<O: Observer> Scan<'_, O> {
         let batch = flow.batch(&group);
         group.wishes.resize(group.keys.len(), None);
         group.found.resize_with(group.keys.len(), Default::default);
-        let answers = group.rows.iter().zip(&group.wishes).zip(&mut group.found);
+        let answers = group.rows.iter().zip(&group.wishes).zip(&group.found);
         for (((row, wish), found), at) in answers.zip(&group.keys) {
-            self.refused = self.refused.take().or(found.refused.take());
-            self.tell_one(batch.name(*at), row, wish.map(|wish| (wish, &*found)));
+            self.refused.extend(&found.refused);
+            self.tell_one(batch.name(*at), row, wish.map(|wish| (wish, found)));
         }
         self.pace.looked_up(group.keys.len(), Instant::now());
         flow.finish(&group);
@@ -452,12 +464,19 @@ impl<O: Observer> Scan<'_, O> {
                 return;
             }
         };
+        if value.is_some_and(|(_, found)| found.is_gone) {
+            self.counts.gone += 1;
+            return;
+        }
         let mut fact = values::fact(self.db, name, row, key_type, self.task.clock);
         fact.whole = self.observer.begin(&fact).limit().is_none();
         if let Some((wish, found)) = value {
+            let told;
+            (told, fact.whole) = wish.tell(found, row, self.task.clock, &mut self.observer);
             fact.length = found.length;
-            fact.whole = wish.tell(found, row, self.task.clock, &mut self.observer);
-            self.counts.partly += u64::from(wish.is_for_elements() && !fact.whole);
+            let is_lacking = wish.is_for_elements() && !fact.whole;
+            self.counts.partly += u64::from(is_lacking && told > 0);
+            self.counts.unread += u64::from(is_lacking && told == 0);
         }
         self.observer.end(&fact);
         self.counts.keys += 1;

@@ -1,6 +1,6 @@
 //! What was seen, and what could not be.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
@@ -128,9 +128,15 @@ pub struct Shard {
     pub unseen: BTreeMap<String, &'static str>,
     /// Whether lengths and elements were left unread, because reading them would change what it evicts
     pub values_unread: bool,
+    /// Commands for lengths and elements that it refused
+    pub refused: Refused,
+    /// Whether it does not answer MEMORY USAGE, without which elements of collections are not read
+    pub sizes_unknown: bool,
+    /// Whether databases that were not asked for have keys, or may have
+    pub has_other_databases: bool,
     /// What is particular to this shard
     pub notes: Vec<String>,
-    /// What this user was not allowed to see, though it was to be: the audit is incomplete
+    /// Which keys this user was not allowed to see, though they were to be: the audit is incomplete
     pub missing: Vec<String>,
 }
 
@@ -147,8 +153,54 @@ pub struct Counts {
     pub denied: u64,
     /// Keys with names over 1 MiB, which were not looked up
     pub long_names: u64,
-    /// Values of which not all elements were read, because they are large
+    /// Values of which some elements were read and not all, because they are large
     pub partly: u64,
+    /// Values of which no element was read, though elements were wanted
+    pub unread: u64,
+}
+
+/// Commands for lengths and elements that a server refused, by their names.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Refused {
+    /// This user may not run them
+    pub denied: BTreeSet<String>,
+    /// The server does not have them, or has renamed them
+    pub unknown: BTreeSet<String>,
+}
+
+impl Refused {
+    /// Whether nothing was refused.
+    pub fn is_empty(&self) -> bool {
+        self.denied.is_empty() && self.unknown.is_empty()
+    }
+
+    pub(super) fn extend(&mut self, other: &Refused) {
+        self.denied.extend(other.denied.iter().cloned());
+        self.unknown.extend(other.unknown.iter().cloned());
+    }
+
+    /// What was refused, and which ACL rules would allow it.
+    pub(super) fn notes(&self) -> Vec<String> {
+        let list = |names: &BTreeSet<String>| names.iter().cloned().collect::<Vec<_>>().join(", ");
+        let rules = |names: &BTreeSet<String>| {
+            let rules = names.iter().map(|name| format!("+{}", name.to_lowercase()));
+            rules.collect::<Vec<_>>().join(" ")
+        };
+        let unread = "some lengths or elements were not read, because";
+        let mut notes = Vec::new();
+        if !self.denied.is_empty() {
+            let (names, rules) = (list(&self.denied), rules(&self.denied));
+            notes.push(format!(
+                "{unread} the user has no permission to run {names}: allow `{rules}`"
+            ));
+        }
+        if !self.unknown.is_empty() {
+            let names = list(&self.unknown);
+            notes.push(format!("{unread} the server does not have {names}"));
+        }
+        notes
+    }
 }
 
 /// What a scan's own small commands waited for: what any other client would have waited for, too.

@@ -129,6 +129,11 @@ impl Info {
         known.collect()
     }
 
+    /// Whether databases besides the only one that is read have keys, or may have.
+    pub(super) fn has_other_databases(&self, only: Option<u64>) -> bool {
+        only.is_some_and(|only| !self.is_known() || self.databases().keys().any(|db| *db != only))
+    }
+
     /// The replicas that a primary lists as being online.
     pub(super) fn replicas(&self) -> Vec<(String, u16)> {
         let listed = self.0.iter().filter_map(|(name, value)| {

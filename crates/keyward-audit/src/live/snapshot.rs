@@ -39,6 +39,7 @@ pub(super) fn read<O: Observer>(
         wanted.map(|(_, size)| size.keys).sum::<Option<u64>>().filter(|_| info.is_known())
     };
     shard.dbsize_before = size(task.info);
+    shard.has_other_databases = task.info.has_other_databases(only);
     let expected = shard.dbsize_before.unwrap_or(0);
     task.options.progress.expected.fetch_add(expected, Ordering::Relaxed);
 

@@ -73,6 +73,7 @@ impl<O> ShardRead<O> {
             counts: resume.counts,
             notes: resume.notes.clone(),
             missing: resume.missing.clone(),
+            refused: resume.refused.clone(),
             ..Shard::default()
         };
         let (stopped, told) = (resume.at, resume.told.clone());
@@ -81,10 +82,10 @@ impl<O> ShardRead<O> {
 
     /// Where to go on.
     pub(super) fn resume(&self) -> ResumeShard {
-        let Shard { name, run_id, server, role, slots, counts, notes, missing, .. } =
+        let Shard { name, run_id, server, role, slots, counts, notes, missing, refused, .. } =
             self.shard.clone();
         let (at, told) = (self.stopped, self.told.clone());
-        ResumeShard { name, run_id, server, role, slots, at, told, counts, notes, missing }
+        ResumeShard { name, run_id, server, role, slots, at, told, counts, notes, missing, refused }
     }
 
     /// Whether more was seen than before it was resumed.

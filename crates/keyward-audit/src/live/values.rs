@@ -1,10 +1,13 @@
 //! Lengths and elements of values, which makes keys look used unless the server is told otherwise.
 
+use std::collections::HashSet;
+
 use keyward_fact::{Element, Excerpt, Expiry, Fact, KeyType, Show};
 
 use super::connection::{Connection, Reply, write_command};
 use super::error::Fault;
 use super::lookup::{Row, is_about_the_key, refused};
+use super::seen::Refused;
 use crate::observe::Observer;
 
 /// The most bytes of memory that a value may take for its elements to be read in one go.
@@ -37,7 +40,7 @@ impl Wish {
     /// Writes the commands, and says how many.
     pub(super) fn write(self, name: &[u8], row: &Row, out: &mut Vec<u8>) -> u64 {
         let Some(length) = length_command(row) else { return 0 };
-        write_command(out, &[length, name]);
+        write_command(out, &[length.as_bytes(), name]);
         1 + u64::from(self.at_once && self.write_elements(name, row, out))
     }
 
@@ -88,51 +91,112 @@ impl Wish {
     /// Reads the replies.
     pub(super) fn read(self, connection: &mut Connection, row: &Row) -> Result<Found, Fault> {
         let mut found = Found::default();
-        if length_command(row).is_none() {
-            return Ok(found);
-        }
-        if let Reply::Integer(length) = answer(connection, &mut found)? {
+        let Some(length) = length_command(row) else { return Ok(found) };
+        if let Reply::Integer(length) = answer(connection, &mut found, length)? {
             found.length = u64::try_from(length).ok();
         }
         if self.at_once && self.write_elements(b"", row, &mut Vec::new()) {
-            found.elements = answer(connection, &mut found)?;
+            found.elements = answer(connection, &mut found, elements_command(row))?;
         }
         Ok(found)
     }
 
-    /// Writes the command for a few of a large collection's elements, once its length is known, unless each
-    /// of them may be large; or for the TTLs of fields that were read. Says whether there is one.
+    /// Writes what is asked once the length is known: some elements of a large collection, unless each of them
+    /// may be large, or the TTLs of fields that were read. Gives the commands.
     pub(super) fn write_rest(
         mut self,
         name: &[u8],
         row: &Row,
         found: &Found,
         out: &mut Vec<u8>,
-    ) -> bool {
-        if self.at_once {
-            return self.write_ttls(name, found, out);
+    ) -> Vec<&'static str> {
+        let (Some(_), Some(length @ 1..)) = (self.limit, found.length) else { return Vec::new() };
+        if !self.at_once {
+            let Some(bytes) = row.bytes else { return Vec::new() };
+            let fit = READ / (bytes / length).max(1);
+            self.elements = self.elements.min(usize::try_from(fit).unwrap_or(usize::MAX));
         }
-        let (false, Some(bytes), Some(length @ 1..)) = (self.at_once, row.bytes, found.length)
-        else {
-            return false;
-        };
-        let fit = READ / (bytes / length).max(1);
-        self.elements = self.elements.min(usize::try_from(fit).unwrap_or(usize::MAX));
-        self.elements > 0 && self.write_elements(name, row, out)
+        let is_large = length > self.elements as u64;
+        match row.key_type {
+            _ if self.elements == 0 => Vec::new(),
+            Some(KeyType::Hash) if self.at_once => {
+                self.write_ttls(name, found, out).then_some("HPTTL").into_iter().collect()
+            }
+            Some(KeyType::List | KeyType::Zset) if is_large => {
+                let command = elements_command(row);
+                let ranges = self.ranges(length);
+                for (first, last) in &ranges {
+                    let (first, last) = (first.to_string(), last.to_string());
+                    let mut args =
+                        vec![command.as_bytes(), name, first.as_bytes(), last.as_bytes()];
+                    args.extend((command == "ZRANGE").then_some(&b"WITHSCORES"[..]));
+                    write_command(out, &args);
+                }
+                vec![command; ranges.len()]
+            }
+            Some(KeyType::Stream) if is_large => self.write_stream(name, length, found, out),
+            _ if self.at_once => Vec::new(),
+            _ if self.write_elements(name, row, out) => vec![elements_command(row)],
+            _ => Vec::new(),
+        }
     }
 
-    /// Reads the reply to that.
+    /// The first and the last place of what is read of a large list or sorted set: its first elements, if they
+    /// were not read yet, some of its middle, and its last.
+    fn ranges(self, length: u64) -> Vec<(u64, u64)> {
+        let most = self.elements as u64;
+        let (read, piece) = if self.at_once { (most, most / 2) } else { (0, most.div_ceil(3)) };
+        let head = if self.at_once { 0..0 } else { 0..piece.min(length) };
+        let start = (length / 2).saturating_sub(piece / 2).max(read).max(head.end);
+        let middle = start..(start + piece).min(length);
+        let tail = length.saturating_sub(piece).max(middle.end)..length;
+        let some = [head, middle, tail].into_iter().filter(|range| !range.is_empty());
+        some.map(|range| (range.start, range.end - 1)).collect()
+    }
+
+    /// The same for a stream, whose middle is guessed by the times of the entries that were read.
+    fn write_stream(
+        self,
+        name: &[u8],
+        length: u64,
+        found: &Found,
+        out: &mut Vec<u8>,
+    ) -> Vec<&'static str> {
+        let count = (self.elements / 2).max(1).to_string();
+        let count = count.as_bytes();
+        let start = match &found.elements {
+            Reply::Array(entries) => middle(entries, length).into_bytes(),
+            _ => b"-".to_vec(),
+        };
+        write_command(out, &[b"XRANGE", name, &start, b"+", b"COUNT", count]);
+        write_command(out, &[b"XREVRANGE", name, b"+", b"-", b"COUNT", count]);
+        vec!["XRANGE", "XREVRANGE"]
+    }
+
+    /// Reads the replies to that.
     pub(super) fn read_rest(connection: &mut Connection, found: &mut Found) -> Result<(), Fault> {
-        if matches!(found.elements, Reply::Nil) {
-            found.elements = answer(connection, found)?;
-            return Ok(());
+        for command in std::mem::take(&mut found.asked) {
+            if command == "HPTTL" {
+                Wish::read_ttls(connection, found)?;
+                continue;
+            }
+            let more = answer(connection, found, command)?;
+            match (&mut found.elements, more) {
+                (Reply::Array(elements), Reply::Array(more)) => elements.extend(more),
+                (Reply::Nil, more) => found.elements = more,
+                _ => {}
+            }
         }
+        Ok(())
+    }
+
+    fn read_ttls(connection: &mut Connection, found: &mut Found) -> Result<(), Fault> {
         found.ttls = match connection.reply()? {
             // Before Redis 7.4 and Valkey 9, no field has a TTL.
             Reply::Error(reply) if reply.starts_with("ERR unknown") => FieldTtls::None,
             Reply::Error(reply) => {
                 if reply.starts_with("NOPERM") {
-                    found.refused.get_or_insert(reply);
+                    found.refused.denied.insert("HPTTL".to_owned());
                 }
                 FieldTtls::Unseen
             }
@@ -147,38 +211,36 @@ impl Wish {
         self.limit.is_some()
     }
 
-    /// Tells an observer of the elements, and says whether these are all.
+    /// Tells an observer of the elements, and says how many there were and whether these are all.
     pub(super) fn tell(
         self,
         found: &Found,
         row: &Row,
         clock: u64,
         observer: &mut impl Observer,
-    ) -> bool {
-        let Some(limit) = self.limit else { return true };
+    ) -> (u64, bool) {
+        let Some(limit) = self.limit else { return (0, true) };
+        let is_all = |told: u64| (told, found.length.is_some_and(|length| told >= length));
         match (&row.key_type, &found.elements) {
             (Some(KeyType::String), Reply::Bytes(text)) => {
                 let len = found.length.unwrap_or(text.len() as u64).max(text.len() as u64);
                 observer.element(&Element::Text(Excerpt::new(text, len)));
-                true
+                (1, true)
             }
             (Some(KeyType::Hash | KeyType::Set), Reply::Array(reply)) => {
                 let [Reply::Bytes(cursor), Reply::Array(elements)] = &reply[..] else {
-                    return false;
+                    return (0, false);
                 };
                 let expiry = |at| found.ttls.expiry(at, clock);
-                tell_all(row, elements, limit, expiry, observer);
-                cursor == b"0"
+                (tell_all(row, elements, limit, expiry, observer), cursor == b"0")
             }
             (Some(KeyType::Stream), Reply::Array(entries)) => {
-                let told = tell_entries(entries, limit, observer);
-                found.length.is_some_and(|length| told >= length)
+                is_all(tell_entries(entries, limit, observer))
             }
             (Some(_), Reply::Array(elements)) => {
-                let shown = tell_all(row, elements, limit, |_| Expiry::Unseen, observer);
-                found.length.is_some_and(|length| shown >= length)
+                is_all(tell_all(row, elements, limit, |_| Expiry::Unseen, observer))
             }
-            _ => false,
+            _ => (0, false),
         }
     }
 }
@@ -189,10 +251,12 @@ pub(super) struct Found {
     pub(super) length: Option<u64>,
     elements: Reply,
     ttls: FieldTtls,
-    /// The first refusal that was not about this one key
-    pub(super) refused: Option<String>,
-    /// Whether elements were asked for once the length was known
-    pub(super) asked: bool,
+    /// Commands that the server refused
+    pub(super) refused: Refused,
+    /// Whether the key has another type by now
+    pub(super) is_gone: bool,
+    /// What was asked for once the length was known
+    pub(super) asked: Vec<&'static str>,
 }
 
 impl Default for Found {
@@ -201,8 +265,9 @@ impl Default for Found {
             length: None,
             elements: Reply::Nil,
             ttls: FieldTtls::Unseen,
-            refused: None,
-            asked: false,
+            refused: Refused::default(),
+            is_gone: false,
+            asked: Vec::new(),
         }
     }
 }
@@ -226,7 +291,7 @@ impl FieldTtls {
                 Some(Reply::Integer(ttl)) => match u64::try_from(*ttl) {
                     Ok(ttl) => Expiry::At(clock.saturating_add(ttl)),
                     // It went meanwhile.
-                    Err(_) => Expiry::Unseen,
+                    Err(_) => Expiry::At(0),
                 },
                 _ => Expiry::Unseen,
             },
@@ -234,24 +299,39 @@ impl FieldTtls {
     }
 }
 
-fn length_command(row: &Row) -> Option<&'static [u8]> {
+fn length_command(row: &Row) -> Option<&'static str> {
     Some(match row.key_type.as_ref()? {
-        KeyType::String => b"STRLEN",
-        KeyType::Hash => b"HLEN",
-        KeyType::List => b"LLEN",
-        KeyType::Set => b"SCARD",
-        KeyType::Zset => b"ZCARD",
-        KeyType::Stream => b"XLEN",
+        KeyType::String => "STRLEN",
+        KeyType::Hash => "HLEN",
+        KeyType::List => "LLEN",
+        KeyType::Set => "SCARD",
+        KeyType::Zset => "ZCARD",
+        KeyType::Stream => "XLEN",
         _ => return None,
     })
 }
 
+fn elements_command(row: &Row) -> &'static str {
+    match row.key_type {
+        Some(KeyType::Hash) => "HSCAN",
+        Some(KeyType::Set) => "SSCAN",
+        Some(KeyType::List) => "LRANGE",
+        Some(KeyType::Zset) => "ZRANGE",
+        Some(KeyType::Stream) => "XRANGE",
+        _ => "GETRANGE",
+    }
+}
+
 /// A reply, or nothing where the server refuses.
-fn answer(connection: &mut Connection, found: &mut Found) -> Result<Reply, Fault> {
+fn answer(connection: &mut Connection, found: &mut Found, command: &str) -> Result<Reply, Fault> {
     match connection.reply()? {
         Reply::Error(reply) => {
-            if reply.starts_with("NOPERM") || reply.starts_with("ERR unknown") {
-                found.refused.get_or_insert(reply);
+            if reply.starts_with("NOPERM") {
+                found.refused.denied.insert(command.to_owned());
+            } else if reply.starts_with("ERR unknown") {
+                found.refused.unknown.insert(command.to_owned());
+            } else if reply.starts_with("WRONGTYPE") {
+                found.is_gone = true;
             } else if !is_about_the_key(reply.as_bytes()) {
                 return Err(refused(connection, "a command for a value"));
             }
@@ -268,12 +348,36 @@ fn bytes(reply: &Reply) -> Option<&[u8]> {
     }
 }
 
+/// About where the middle of a stream is, behind what was read of its beginning.
+fn middle(entries: &[Reply], length: u64) -> String {
+    fn id(entry: &Reply) -> Option<String> {
+        let Reply::Array(entry) = entry else { return None };
+        Some(String::from_utf8_lossy(bytes(entry.first()?)?).into_owned())
+    }
+    let time = |id: &str| id.split('-').next().and_then(|time| time.parse::<u64>().ok());
+    let first = entries.first().and_then(id).and_then(|id| time(&id));
+    let Some(last) = entries.last().and_then(id) else { return "-".to_owned() };
+    let after = format!("({last}");
+    let (Some(first), Some(until)) = (first, time(&last)) else { return after };
+    let passed = u128::from(until.saturating_sub(first)) * u128::from(length / 2);
+    let passed = passed / (entries.len() as u128).max(1);
+    match first.checked_add(u64::try_from(passed).unwrap_or(u64::MAX)) {
+        Some(time) if time > until => time.to_string(),
+        _ => after,
+    }
+}
+
 /// Tells of each entry of a stream, and says how many there were.
 fn tell_entries(entries: &[Reply], limit: usize, observer: &mut impl Observer) -> u64 {
     let mut told = 0;
+    let mut seen = HashSet::new();
     for entry in entries {
         let Reply::Array(entry) = entry else { continue };
-        let [_, Reply::Array(fields)] = &entry[..] else { continue };
+        let [Reply::Bytes(id), Reply::Array(fields)] = &entry[..] else { continue };
+        // What was read from both ends may overlap.
+        if !seen.insert(id) {
+            continue;
+        }
         observer.element(&Element::Entry);
         for pair in fields.chunks_exact(2) {
             let [Reply::Bytes(name), Reply::Bytes(value)] = pair else { continue };

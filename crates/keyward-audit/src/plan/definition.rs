@@ -2,9 +2,9 @@
 
 use crate::mask::MaskedParam;
 use crate::outline::{OutlinedParam, Slot};
-use crate::report::Severity;
+use crate::report::{Severity, Unit};
 use keyward_fact::{Duration, KeyType, Show, thousands};
-use keyward_pattern::Definition as Compiled;
+use keyward_pattern::{Definition as Compiled, Template};
 use keyward_rules::judge::{Expected, LOOKED_AT};
 use keyward_rules::{Live, RAW_IPV6, Rule, judge};
 use keyward_schema::model::{Definition, Role, Ttl, Value};
@@ -19,6 +19,8 @@ pub(crate) struct Planned {
     /// Whether it was asked for
     pub(crate) selected: bool,
     pub(crate) params: Vec<PlannedParam>,
+    /// How many of them are the prefix's, which come first
+    pub(crate) prefix_params: usize,
     /// How its parameters are masked
     pub(crate) masked: Vec<MaskedParam>,
     /// The type that its keys must have; `None` where any may
@@ -145,15 +147,21 @@ pub(crate) mod slots {
     }
 }
 
-/// Whether a number is implied by a role that never falls below zero.
-fn counts_from_zero(definition: &Definition) -> bool {
-    let (Some(role), Some(value)) = (&definition.role, &definition.value) else { return false };
-    let below = match &role.value {
+/// What a counter, a quota or a rate limit must be, in whatever way its value is declared. A number that the
+/// schema declares itself may be negative.
+fn counted(definition: &Definition) -> Option<Expected> {
+    let (role, value) = (definition.role.as_ref()?, definition.value.as_ref()?);
+    let may_fall = match &role.value {
         Role::Counter(counter) => counter.negative,
         Role::Quota(_) | Role::RateLimit(_) => false,
-        _ => true,
+        _ => return None,
     };
-    !below && value.span == role.span
+    let negative = match value.value {
+        Value::Int => may_fall || value.span != role.span,
+        Value::Uint => false,
+        _ => return None,
+    };
+    Some(Expected::Count { negative })
 }
 
 impl Planned {
@@ -161,8 +169,13 @@ impl Planned {
         schema: usize,
         definition: &Definition,
         compiled: &Compiled<'_>,
+        prefix: Option<&Template>,
         selected: bool,
     ) -> Self {
+        let in_prefix =
+            |name: &str| prefix.is_some_and(|it| it.holes().any(|hole| hole.name == name));
+        let prefix_params =
+            (compiled.params().iter()).take_while(|(name, _)| in_prefix(name)).count();
         let names = || compiled.params().iter().map(|(name, _)| name.as_str());
         let param = |name: &str| PlannedParam { name: name.to_owned(), pool: None, refers: None };
         let params = names().map(param);
@@ -173,7 +186,7 @@ impl Planned {
             limit: Limit::of_field(field.ttl.as_deref()),
             refers: None,
         });
-        let expected = |value: Option<&Value>| value.map_or(Expected::Anything, Expected::new);
+        let expected = |value: Option<&Value>| value.map_or(Expected::ANYTHING, Expected::new);
         let key_type = definition.key_type.as_ref().map(|it| &it.value);
         let has_fields = matches!(key_type, Some(KeyType::Hash | KeyType::Stream));
         Planned {
@@ -181,6 +194,7 @@ impl Planned {
             number: compiled.id().index(),
             selected,
             params: params.collect(),
+            prefix_params,
             masked: (compiled.params().iter())
                 .map(|(name, param)| MaskedParam::new(&definition.params, name, &param.ty))
                 .collect(),
@@ -190,10 +204,7 @@ impl Planned {
             max_bytes: definition.max_bytes.as_ref().map(|bound| bound.bytes()),
             fields: if has_fields { fields.collect() } else { Vec::new() },
             closed: has_fields && !definition.open && !definition.fields.is_empty(),
-            value: match expected(definition.value.as_deref()) {
-                Expected::Int if counts_from_zero(definition) => Expected::Uint,
-                expected => expected,
-            },
+            value: counted(definition).unwrap_or_else(|| expected(definition.value.as_deref())),
             member: expected(definition.member.as_deref()),
             score: definition.score.as_ref().and_then(|score| match score.value {
                 Value::Int => Some(Score::Whole),
@@ -254,6 +265,19 @@ impl Planned {
             severity: Severity::of(live.severity(rule, Some(definition))),
             subject: subject.map(str::to_owned),
             detail: detail.map(str::to_owned),
+            unit: Unit::Keys,
+            stored: false,
+        };
+        let unit = match self.key_type {
+            Some(KeyType::Stream) => Unit::Entries,
+            Some(KeyType::List) => Unit::Items,
+            Some(KeyType::Set | KeyType::Zset) => Unit::Members,
+            _ => Unit::Keys,
+        };
+        let stored = |rule: Rule, subject: Option<&str>, detail: Option<&str>| Slot {
+            unit,
+            stored: true,
+            ..slot(rule, subject, detail)
         };
         let declared_type = definition.key_type.as_ref().map(|it| it.stored().to_owned());
         let ttl = definition.ttl.as_ref().map(|ttl| match ttl.longest() {
@@ -274,22 +298,22 @@ impl Planned {
             slot(Rule::TtlMissing, None, ttl.as_deref()),
             slot(Rule::TtlTooLong, None, longest.as_deref()),
             slot(Rule::TtlUnexpected, None, None),
-            slot(Rule::UnknownField, None, holders),
+            stored(Rule::UnknownField, None, holders),
             slot(Rule::OversizedCollection, None, max_len.as_deref()),
             slot(Rule::OversizedValue, None, max_bytes.as_deref()),
-            slot(Rule::InvalidValue, Some(value_name), Some(&self.value.name())),
-            slot(Rule::InvalidValue, Some("a member"), Some(&self.member.name())),
-            slot(Rule::InvalidValue, Some("a score"), Some(score)),
+            stored(Rule::InvalidValue, Some(value_name), Some(&self.value.name())),
+            stored(Rule::InvalidValue, Some("a member"), Some(&self.member.name())),
+            stored(Rule::InvalidValue, Some("a score"), Some(score)),
         ];
         for (field, declared) in self.fields.iter().zip(&definition.fields) {
             let name = String::from_utf8_lossy(&field.name);
             let subject = format!("field `{name}`");
             let longest = declared.ttl.as_ref().and_then(|ttl| ttl.longest()).map(Duration::human);
-            all.push(slot(Rule::MissingField, Some(&name), holders));
-            all.push(slot(Rule::InvalidValue, Some(&subject), Some(&field.value.name())));
-            all.push(slot(Rule::TtlMissing, Some(&subject), longest.as_deref()));
-            all.push(slot(Rule::TtlTooLong, Some(&subject), longest.as_deref()));
-            all.push(slot(Rule::TtlUnexpected, Some(&subject), None));
+            all.push(stored(Rule::MissingField, Some(&name), holders));
+            all.push(stored(Rule::InvalidValue, Some(&subject), Some(&field.value.name())));
+            all.push(stored(Rule::TtlMissing, Some(&subject), longest.as_deref()));
+            all.push(stored(Rule::TtlTooLong, Some(&subject), longest.as_deref()));
+            all.push(stored(Rule::TtlUnexpected, Some(&subject), None));
         }
         for param in params {
             all.push(slot(Rule::InvalidParam, Some(&param.name), Some(&param.ty)));
@@ -325,6 +349,12 @@ impl Limit {
         }
         let (bound, left) = (bound?, left?);
         judge::ttl_too_long(bound, left).then_some(Rule::TtlTooLong)
+    }
+
+    /// Whether what it limits must expire.
+    #[inline]
+    pub(crate) fn must_end(&self) -> bool {
+        !matches!(self, Limit::Unsaid | Limit::Never)
     }
 
     /// A field has a TTL only where one is declared.

@@ -8,6 +8,7 @@ use keyward_rules::judge::Target;
 use keyward_rules::{Live, Rule};
 use keyward_schema::model::{Definition, Value};
 use std::borrow::Cow;
+use std::ops::Range;
 
 /// A value that is declared to name other keys.
 #[derive(Debug)]
@@ -18,8 +19,8 @@ pub(crate) struct PlannedReference {
 /// What a value names.
 #[derive(Debug)]
 pub(crate) enum Names {
-    /// A key, whose prefix may be left out
-    Key { prefix: Vec<u8> },
+    /// A key, whose prefix may be left out: then it is that of the key that has the value
+    Key { prefix: Vec<PrefixPart> },
     /// The value of a definition's parameter
     Param {
         definition: usize,
@@ -30,6 +31,14 @@ pub(crate) enum Names {
         /// Whether a value may be spelled otherwise in a key
         respelled: bool,
     },
+}
+
+/// A piece of the prefix of all keys.
+#[derive(Debug)]
+pub(crate) enum PrefixPart {
+    Text(Vec<u8>),
+    /// The value of a parameter, by its number
+    Param(usize),
 }
 
 /// Where a reference is.
@@ -52,8 +61,9 @@ pub(super) fn plan(audit: &mut Audit) {
             let Some((names, target, pools)) = named(audit, number, first, &value) else {
                 continue;
             };
+            let stored = !matches!(holder, Holder::Param(_));
             let outlined =
-                OutlinedReference { severity, definition: number, subject, target, pools };
+                OutlinedReference { severity, definition: number, subject, target, stored, pools };
             let at = Some(audit.references.len());
             audit.references.push(PlannedReference { names });
             audit.outline.references.push(outlined);
@@ -91,7 +101,8 @@ fn named(
         }
         Value::Key(definitions) => {
             let found: Vec<usize> = definitions.iter().map(find).collect::<Option<_>>()?;
-            let prefix = literal(&audit.keyspaces[audit.definitions[number].schema]);
+            let keyspace = &audit.keyspaces[audit.definitions[number].schema];
+            let prefix = prefix_of(keyspace, &audit.definitions[number])?;
             audit.pool_keys();
             let pools = found.iter().filter_map(|it| audit.definitions[*it].pool).collect();
             Some((Names::Key { prefix }, Target::key(definitions.clone()), pools))
@@ -143,12 +154,30 @@ impl Audit {
 }
 
 impl PlannedReference {
-    /// A value as a key spells it, as far as that is cheap to know.
+    /// A value as a key spells it, as far as that is cheap to know; `key` has it, and its parameters lie at
+    /// these places.
     #[inline]
-    pub(crate) fn spelled<'v>(&self, value: &'v [u8]) -> Cow<'v, [u8]> {
+    pub(crate) fn spelled<'v>(
+        &self,
+        value: &'v [u8],
+        key: &[u8],
+        places: &[Range<usize>],
+    ) -> Cow<'v, [u8]> {
         match &self.names {
-            Names::Key { prefix } if prefix.is_empty() || value.starts_with(prefix) => value.into(),
-            Names::Key { prefix } => [prefix, value].concat().into(),
+            Names::Key { prefix } if prefix.is_empty() => value.into(),
+            Names::Key { prefix } => {
+                let own = |part: &PrefixPart| match part {
+                    PrefixPart::Text(text) => text.clone(),
+                    PrefixPart::Param(at) => {
+                        places.get(*at).map(|place| key[place.clone()].to_vec()).unwrap_or_default()
+                    }
+                };
+                let prefix: Vec<u8> = prefix.iter().flat_map(own).collect();
+                if value.starts_with(&prefix) {
+                    return value.into();
+                }
+                [&prefix[..], value].concat().into()
+            }
             Names::Param { alone: Some(alone), respelled: true, .. } => {
                 if alone.classify(value).is_some() {
                     return value.into();
@@ -162,12 +191,16 @@ impl PlannedReference {
     }
 }
 
-/// The prefix of all keys, where it is the same for all.
-fn literal(keyspace: &Keyspace) -> Vec<u8> {
-    match keyspace.prefix().map_or(&[][..], Template::parts) {
-        [Part::Literal(text)] => text.as_bytes().to_vec(),
-        _ => Vec::new(),
-    }
+/// The prefix of all keys; `None` where a definition does not have all of its parameters.
+fn prefix_of(keyspace: &Keyspace, planned: &Planned) -> Option<Vec<PrefixPart>> {
+    let part = |part: &Part| match part {
+        Part::Literal(text) => Some(PrefixPart::Text(text.as_bytes().to_vec())),
+        Part::Hole(hole) => {
+            let at = planned.params.iter().position(|param| param.name == hole.name);
+            at.map(PrefixPart::Param)
+        }
+    };
+    keyspace.prefix().map_or(&[][..], Template::parts).iter().map(part).collect()
 }
 
 /// Where a definition names other keys, what that is called, and what it names.

@@ -38,6 +38,8 @@ pub(crate) struct Space {
     begins: Vec<u8>,
     beginning: Beginning,
     old: Option<Keyspace>,
+    /// The prefix and whatever follows it, where the prefix has parameters
+    pub(super) prefix: Option<Keyspace>,
     pub(crate) renames: Vec<OldPlan>,
     pub(crate) foreign: Vec<ForeignPlan>,
 }
@@ -117,6 +119,7 @@ impl Space {
             begins,
             renames,
             old: old.as_ref().map(|old| old.keyspace.clone()),
+            prefix: prefix(keyspace),
             foreign: foreign.collect(),
         };
         (space, outlined)
@@ -145,6 +148,23 @@ impl Space {
         let rename = self.old.as_ref()?.locate(key, places)?.index();
         (rename < self.renames.len()).then_some(rename)
     }
+}
+
+/// What follows a prefix.
+pub(super) const REST: &str = "rest";
+
+/// A prefix that has parameters, and whatever follows it.
+fn prefix(keyspace: &Keyspace) -> Option<Keyspace> {
+    let prefix = keyspace.prefix()?;
+    prefix.holes().next()?;
+    let whole = Template::parse(&format!("{}{{{REST}...}}", prefix.as_str())).ok()?;
+    let definition = keyspace.definitions().next()?;
+    let mut builder = Keyspace::builder(keyspace.separator().into()).ok()?;
+    builder.define("prefix", &whole, |name| {
+        let own = definition.params().iter().find(|(own, _)| own == name);
+        own.map(|(_, param)| param.clone()).or_else(|| (name == REST).then(|| Type::Text.into()))
+    });
+    builder.finish().ok()
 }
 
 impl OldPlan {

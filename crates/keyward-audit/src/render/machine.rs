@@ -90,8 +90,12 @@ fn properties(report: &Report, finding: &Finding) -> Map<String, Value> {
     if let Some(subject) = &finding.subject {
         insert("subject", subject.clone().into());
     }
+    if let Some(owner) = &finding.owner {
+        insert("owner", owner.clone().into());
+    }
     insert("source", report.source.name.clone().into());
     insert("count", finding.count.into());
+    insert("unit", finding.unit.name().into());
     insert("of", finding.of.into());
     insert("sampled", finding.sampled.into());
     if let Some(unresolved) = finding.unresolved {

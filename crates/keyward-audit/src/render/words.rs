@@ -1,6 +1,8 @@
 //! Numbers and labels that every form of a report shares.
 
-use crate::report::{BytesKind, ChangeVerdict, Finding, Report, SourceKind, TtlBucket};
+use crate::report::{
+    BytesKind, ChangeVerdict, Finding, Report, SourceKind, TtlBucket, Unread, WhyUnread,
+};
 use keyward_fact::{Duration, Size, thousands};
 
 pub(super) use crate::share::{percent, share};
@@ -93,6 +95,25 @@ pub(super) fn sampled(report: &Report) -> Option<String> {
         "a sample of {} % of the keys: counts are of the sample, shares may be off by ± {:.1} points",
         sample.percent, sample.error
     ))
+}
+
+/// What was not read of an audit that is incomplete, and what would help.
+pub(super) fn incomplete(report: &Report) -> String {
+    let unread = report.source.values_unread.filter(|it| it.why != WhyUnread::LeftOut);
+    let values = unread.map(|Unread { keys, why }| {
+        let ways = match why {
+            WhyUnread::Eviction => "--touch, --via snapshot or --no-values",
+            WhyUnread::Denied => "see the notes for the ACL rules, or --no-values",
+            _ => "--via snapshot or --no-values",
+        };
+        format!("values of {} were not read ({ways})", counted(keys, "key"))
+    });
+    let keys = report.source.keys_unread.then(|| "not all keys were read".to_owned());
+    let missing: Vec<String> = keys.into_iter().chain(values).collect();
+    if missing.is_empty() {
+        return "incomplete: the numbers cover only what was read".to_owned();
+    }
+    format!("incomplete: {}", missing.join(", and "))
 }
 
 /// How a finding compares with the baseline, to be put after its message.

@@ -25,6 +25,9 @@ pub struct Definition {
     /// Keys under its own pattern, and what they are
     #[serde(flatten)]
     pub facts: Facts,
+    /// Values of which only some elements were read, because they are large
+    #[serde(default)]
+    pub read_in_part: u64,
     /// The distinct values of each parameter, about
     pub params: Vec<Param>,
     /// Keys that still have a former name

@@ -65,14 +65,22 @@ pub struct Finding {
     pub schema: Option<String>,
     /// The definition; `null` for unknown keys and settings
     pub definition: Option<String>,
+    /// Who writes the keys of the definition, if the schema names an owner
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub owner: Option<String>,
     /// What in the definition it is about: a field, a parameter, a former name; what in the keyspace: an
     /// unknown pattern, a setting
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub subject: Option<String>,
-    /// How many keys
+    /// How many of `unit`
     pub count: u64,
     /// Of how many
     pub of: u64,
+    /// What `count` and `of` count
+    pub unit: Unit,
+    /// In how many keys, where something else is counted
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub in_keys: Option<InKeys>,
     /// `count` / `of`, from 0 to 1; of `memory-high`, the share of the server's memory that is used
     pub share: f64,
     /// The bytes of those keys; `null` where they are not known, or where only a sample was looked at
@@ -100,7 +108,64 @@ pub struct Finding {
     pub what: String,
 }
 
+/// What a finding counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+#[non_exhaustive]
+pub enum Unit {
+    /// Keys
+    #[default]
+    Keys,
+    /// Entries of streams
+    Entries,
+    /// Items of lists
+    Items,
+    /// Members of sets and sorted sets
+    Members,
+    /// Values that name other keys
+    References,
+}
+
+impl Unit {
+    /// The word in the document.
+    pub fn name(self) -> &'static str {
+        match self {
+            Unit::Keys => "keys",
+            Unit::Entries => "entries",
+            Unit::Items => "items",
+            Unit::Members => "members",
+            Unit::References => "references",
+        }
+    }
+
+    /// After a number, where it must be said: ` entries`.
+    pub(crate) fn after_number(self) -> &'static str {
+        match self {
+            Unit::Keys => "",
+            Unit::Entries => " entries",
+            Unit::Items => " items",
+            Unit::Members => " members",
+            Unit::References => " references",
+        }
+    }
+}
+
+/// In how many keys something is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct InKeys {
+    /// How many keys
+    pub count: u64,
+    /// Of how many
+    pub of: u64,
+}
+
 impl Finding {
+    /// How many keys it is about, where that was counted.
+    pub(crate) fn keys(&self) -> Option<u64> {
+        let own = || (self.unit == Unit::Keys).then_some(self.count);
+        self.in_keys.map(|keys| keys.count).or_else(own)
+    }
+
     /// Whether it is about the server rather than about keys.
     pub(crate) fn is_about_server(&self) -> bool {
         matches!(self.rule, Rule::ServerSetting | Rule::MemoryHigh)

@@ -19,9 +19,15 @@ pub struct Source {
     pub clock: String,
     /// Whether everything was seen that was to be seen
     pub complete: bool,
-    /// Whether lengths and elements were left unread, so that no rule could judge them
+    /// Whether keys were not read that were to be read; rules that compare keys are not judged then
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub values_unread: bool,
+    pub keys_unread: bool,
+    /// Which keys were asked for, if not all: rules that compare keys are not judged then
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub narrowed: Option<String>,
+    /// Values that were not read, so that no rule could judge them
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub values_unread: Option<Unread>,
     /// What was sampled, if not all keys were looked at
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sample: Option<Sample>,
@@ -32,7 +38,53 @@ pub struct Source {
     pub notes: Vec<String>,
 }
 
+/// Values that were not read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Unread {
+    /// Keys with a declaration that only their values can show: fields, types of values, lengths
+    pub keys: u64,
+    /// Why they were not read
+    pub why: WhyUnread,
+}
+
+/// Why values were not read. Where several reasons apply, the last is named.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum WhyUnread {
+    /// They were not asked for: the audit is complete without them
+    LeftOut,
+    /// Their elements, or the values, are too large for a scan
+    Large,
+    /// The server refused the commands
+    Denied,
+    /// Reading them would have changed what the server evicts
+    Eviction,
+}
+
+impl Unread {
+    /// Of two sources.
+    pub(crate) fn and(self, other: Unread) -> Unread {
+        let keys = self.keys.saturating_add(other.keys);
+        Unread { keys, why: self.why.max(other.why) }
+    }
+}
+
 impl Source {
+    /// Takes over how many keys have values that were to be read and were not: without them, it is complete
+    /// only if they were left out on purpose.
+    pub(crate) fn lack_values(&mut self, keys: u64) {
+        let why = self.values_unread.map(|unread| unread.why);
+        self.values_unread = match why {
+            Some(WhyUnread::LeftOut) => Some(Unread { keys, why: WhyUnread::LeftOut }),
+            _ if keys == 0 => None,
+            why => {
+                self.complete = false;
+                Some(Unread { keys, why: why.unwrap_or(WhyUnread::Large) })
+            }
+        };
+    }
+
     /// Adds what else to know, once.
     pub(crate) fn note(&mut self, text: impl Into<String>) {
         let text = text.into();

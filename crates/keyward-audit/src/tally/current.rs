@@ -18,18 +18,30 @@ pub(super) struct Current {
     /// Whether its elements are looked at
     pub(super) looking: bool,
     /// What is wrong with it
-    pub(super) broken: Vec<usize>,
+    pub(super) broken: Vec<Wrong>,
     /// By field, the number of the last key that had it
     pub(super) stamps: Vec<u64>,
     pub(super) number: u64,
     /// The field that comes next if fields are in the order of the schema
     pub(super) next_field: usize,
-    /// How many entries of a stream were seen
-    pub(super) entries: u64,
+    /// How many elements were seen: entries of a stream, fields, members, items
+    pub(super) elements: u64,
+    /// Whether a field is declared to expire, and when it does was not seen
+    pub(super) ttl_unseen: bool,
     /// What is left of the TTLs of fields that are wrong, by what is wrong
     pub(super) field_ttls: Vec<(usize, u64)>,
     /// The first field that is not declared
     pub(super) stranger: Option<Masked>,
+}
+
+/// What is wrong with a key.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Wrong {
+    pub(super) slot: usize,
+    /// How many of its elements are wrong, where elements are judged
+    pub(super) elements: u64,
+    /// The last element that was
+    last: u64,
 }
 
 impl Current {
@@ -40,10 +52,13 @@ impl Current {
         self.db = fact.db;
     }
 
-    /// Notes what is wrong, once for each key.
+    /// Notes what is wrong: once for each key, and how many elements of it are.
     pub(super) fn breaks(&mut self, slot: usize) {
-        if !self.broken.contains(&slot) {
-            self.broken.push(slot);
+        let last = self.elements;
+        match self.broken.iter_mut().find(|wrong| wrong.slot == slot) {
+            None => self.broken.push(Wrong { slot, elements: 1, last }),
+            Some(wrong) if wrong.last == last => {}
+            Some(wrong) => (wrong.elements, wrong.last) = (wrong.elements + 1, last),
         }
     }
 

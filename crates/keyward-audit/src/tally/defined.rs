@@ -1,8 +1,10 @@
 //! A definition's own key, judged when all of it was observed.
 
+use super::current::Wrong;
 use super::{Pass, definition};
 use crate::counts::{Example, stored_type};
 use crate::hash::fixed;
+use crate::outline::Slot;
 use crate::plan::{Audit, Planned, slots};
 use crate::report::Severity;
 use keyward_fact::Fact;
@@ -30,14 +32,26 @@ impl Pass {
         self.check_lifetime(planned, fact);
         self.check_size(planned, fact);
         // Each entry of a stream is shown as a whole, though not all of them may be.
-        let is_seen = if planned.is_hash() { fact.whole } else { self.current.entries > 0 };
+        let is_seen = if planned.is_hash() { fact.whole } else { self.current.elements > 0 };
         if self.current.looking && is_seen {
             self.check_missing(planned);
         }
+        let is_unread = self.current.looking && !fact.whole && self.current.elements == 0
+            || planned.lacks_size(&audit.outline.definitions[number].slots, fact);
+        let is_ttl_unread = self.current.looking && fact.whole && self.current.ttl_unseen;
+        let elements = if self.current.looking { self.current.elements } else { 0 };
+        let is_in_part = elements > 0 && !fact.whole;
         let remaining = self.current.remaining;
         let places = std::mem::take(&mut self.places);
         let counts = self.definition(audit, number);
         counts.keys.add(fact, remaining);
+        counts.unread += u64::from(is_unread);
+        counts.ttls_unread += u64::from(is_ttl_unread);
+        counts.elements += elements;
+        if is_in_part {
+            counts.in_part += 1;
+            counts.most_in_part = counts.most_in_part.max(elements);
+        }
         for (sketch, place) in counts.params.iter_mut().zip(&places) {
             sketch.add(fixed(&fact.key[place.clone()]));
         }
@@ -95,17 +109,17 @@ impl Pass {
         places: &[Range<usize>],
     ) -> bool {
         let judged = &audit.outline.definitions[number].slots;
-        self.current.broken.retain(|slot| judged[*slot].severity.is_some());
+        self.current.broken.retain(|wrong| judged[wrong.slot].severity.is_some());
         if self.current.broken.is_empty() {
             return true;
         }
         let broken = std::mem::take(&mut self.current.broken);
         let order = audit.mask.salt.order(fact.db, fact.key);
         let mut clean = true;
-        for slot in &broken {
+        for Wrong { slot, elements, .. } in &broken {
             clean &= judged[*slot].severity != Some(Severity::Error);
             let counts = definition(&mut self.counts, audit, number);
-            counts.break_slot(*slot, fact.bytes.unwrap_or(0), order, || Example {
+            counts.break_slot((*slot, *elements), fact.bytes.unwrap_or(0), order, || Example {
                 order,
                 key: audit.mask.defined(fact.key, places, &planned.masked),
                 detail: self.current.detail(*slot, fact),
@@ -116,5 +130,23 @@ impl Pass {
         }
         self.current.broken = broken;
         clean
+    }
+}
+
+impl Planned {
+    /// Whether a size is declared that was not seen.
+    #[inline]
+    fn lacks_size(&self, slots: &[Slot], fact: &Fact<'_>) -> bool {
+        if self.max_len.is_none() && self.max_bytes.is_none() {
+            return false;
+        }
+        let on = |slot: usize| slots[slot].severity.is_some();
+        let is_string = stored_type(fact.key_type) == Some(0);
+        let size = if is_string { fact.length } else { fact.bytes };
+        self.max_bytes.is_some() && on(slots::OVERSIZED_VALUE) && size.is_none()
+            || self.max_len.is_some()
+                && on(slots::OVERSIZED_COLLECTION)
+                && !is_string
+                && fact.length.is_none()
     }
 }

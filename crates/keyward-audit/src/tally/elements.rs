@@ -25,6 +25,7 @@ impl Pass {
             }
             _ => return,
         };
+        self.current.elements += 1;
         if !expected.takes(value) {
             self.current.breaks(slot);
         }
@@ -35,10 +36,10 @@ impl Pass {
 
     /// The next entry of a stream, which has fields of its own.
     fn entry(&mut self, planned: &Planned) {
-        if self.current.entries > 0 {
+        if self.current.elements > 0 {
             self.check_missing(planned);
         }
-        self.current.entries += 1;
+        self.current.elements += 1;
         self.current.number += 1;
         self.current.next_field = 0;
     }
@@ -66,6 +67,7 @@ impl Pass {
             Expiry::Never | Expiry::Unseen => None,
         };
         let current = &mut self.current;
+        current.elements += u64::from(planned.is_hash());
         let is = |at: usize| planned.fields.get(at).is_some_and(|field| *field.name == *name.bytes);
         let at = if is(current.next_field) {
             Some(current.next_field)
@@ -95,6 +97,7 @@ impl Pass {
             current.breaks(slot);
             current.field_ttls.extend(left.map(|left| (slot, left)));
         }
+        current.ttl_unseen |= expiry == Expiry::Unseen && field.limit.must_end();
         if let Some(join) = field.refers {
             self.refer(audit, join, value);
         }

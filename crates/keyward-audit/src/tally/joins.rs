@@ -5,6 +5,7 @@ use crate::counts::Referrer;
 use crate::mask::Masked;
 use crate::plan::{Audit, Class, Names, Planned, PlannedReference};
 use keyward_fact::{Excerpt, Fact};
+use std::borrow::Cow;
 use std::ops::Range;
 
 impl Pass {
@@ -15,13 +16,19 @@ impl Pass {
             return;
         }
         let planned = &audit.references[reference];
+        let Class::Defined(number) = self.current.class else { return };
+        let (current, places) = (&self.current, &self.places);
         let bare = value.bytes;
-        let name = planned.spelled(bare);
+        let name = planned.spelled(bare, &current.key, places);
         let references = &mut self.counts.references[reference];
-        let Some(value) = references.wants(audit.mask.salt, &name) else { return };
-        let current = &self.current;
+        let scoped = match &planned.names {
+            Names::Key { .. } => Cow::Borrowed(&*name),
+            Names::Param { .. } => {
+                audit.definitions[number].within_prefix(&current.key, places, &name)
+            }
+        };
+        let Some(value) = references.wants(audit.mask.salt, &scoped) else { return };
         let order = audit.mask.salt.order(current.db, &current.key);
-        let places = &self.places;
         references.add(value, order, || {
             let key = audit.masked(current.class, &current.key, places);
             let (pool, value) = planned.look_up(audit, current.db, &name);
@@ -30,9 +37,9 @@ impl Pass {
                 let (other, value) = planned.look_up(audit, current.db, bare);
                 let place = (audit.mask.salt.rarity(bare), audit.mask.salt.hash(bare));
                 let bare = other.map(|other| (other, place));
-                return Referrer { pool, bare, order, key, value };
+                return Referrer { pool, bare, count: 1, order, key, value };
             }
-            Referrer { pool, bare: None, order, key, value }
+            Referrer { pool, bare: None, count: 1, order, key, value }
         });
     }
 
@@ -49,7 +56,8 @@ impl Pass {
         let value_at = |place: &Range<usize>| &fact.key[place.clone()];
         for (param, place) in planned.params.iter().zip(places) {
             if let Some(pool) = param.pool {
-                self.counts.pools[pool].add(salt, value_at(place), mistyped);
+                let scoped = planned.within_prefix(fact.key, places, value_at(place));
+                self.counts.pools[pool].add(salt, &scoped, mistyped);
             }
         }
         if let Some(pool) = planned.pool {
@@ -77,6 +85,24 @@ impl Pass {
         if let Some(pool) = audit.others {
             self.counts.pools[pool].add(audit.mask.salt, key, false);
         }
+    }
+}
+
+impl Planned {
+    /// A value of a parameter, with the values of the prefix in a key: the same value with another prefix
+    /// is of another key.
+    #[inline]
+    fn within_prefix<'v>(
+        &self,
+        key: &[u8],
+        places: &[Range<usize>],
+        value: &'v [u8],
+    ) -> Cow<'v, [u8]> {
+        if self.prefix_params == 0 {
+            return value.into();
+        }
+        let prefix = places.iter().take(self.prefix_params).map(|place| &key[place.clone()]);
+        entity(prefix.chain([value])).into()
     }
 }
 

@@ -54,7 +54,7 @@ impl Pass {
         let (class, (schema, definition)) = match self.current.class {
             Class::Defined(number) => {
                 let slots = &audit.outline.definitions[number].slots;
-                findings.extend(self.current.broken.iter().map(|slot| slots[*slot].rule));
+                findings.extend(self.current.broken.iter().map(|wrong| slots[wrong.slot].rule));
                 ("defined", named(number))
             }
             Class::Derived(number) => ("derived", named(number)),

@@ -50,7 +50,12 @@ impl Pass {
         let bytes = fact.bytes.unwrap_or(0);
         let order = audit.mask.salt.order(fact.db, fact.key);
         let misfit = misfit(audit, fact.key);
-        let leaf = self.counts.leaves.add(fact.key, &audit.mask, audit.top);
+        let leaf = self.counts.leaves.add(
+            fact.key,
+            &audit.prefix_values(fact.db, fact.key),
+            &audit.mask,
+            audit.top,
+        );
         if misfit.is_some() {
             leaf.misfits.add(bytes);
         }
@@ -71,12 +76,16 @@ impl Pass {
                 false => slots::param(fields, param),
             };
             if audit.outline.definitions[definition].slots[slot].severity.is_some() {
-                self.current.broken.push(slot);
+                self.current.breaks(slot);
                 let params = &audit.definitions[definition].masked;
-                self.definition(audit, definition).break_slot(slot, bytes, order, || Example {
-                    order,
-                    key: audit.mask.misfit(fact.key, &places, params),
-                    detail: None,
+                // The first that does not fit is known, and those before it do.
+                let fits = |at: usize| at < param || raw_ipv6 && at != param;
+                self.definition(audit, definition).break_slot((slot, 0), bytes, order, || {
+                    Example {
+                        order,
+                        key: audit.mask.misfit(fact.key, &places, params, fits),
+                        detail: None,
+                    }
                 });
             }
         }

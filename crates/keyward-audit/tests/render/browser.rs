@@ -212,7 +212,8 @@ fn hostile(report: &Report) -> Report {
     fn spoil(value: &mut Value, name: &str) {
         match value {
             Value::String(text) => {
-                let chosen = ["kind", "bytes", "severity", "verdict", "rule"].contains(&name);
+                let chosen =
+                    ["kind", "bytes", "severity", "verdict", "rule", "unit"].contains(&name);
                 if !chosen {
                     text.push_str(EVIL);
                 }

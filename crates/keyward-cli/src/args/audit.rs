@@ -24,7 +24,7 @@ Examples:
   keyward audit redis://127.0.0.1 --resume scan       resume where it was stopped
 
 Exit codes: 0 clean; 1 findings; 2 wrong usage, or no keys to judge; 3 the source could not be read to \
-its end, or the scan was stopped")]
+its end, values were not read that a declaration needs, or the scan was stopped")]
 pub(crate) struct Audit {
     /// The URL of a server (redis://, rediss://, redis+unix://, redis+cluster://, redis+sentinel://), an RDB
     /// file (plain, gzip or zstd), or `-` for standard input

@@ -12,7 +12,8 @@ use std::path::PathBuf;
 /// In Rust, `keyward::keyspace!` does the same at compile time.
 ///
 /// Declare the output folders in `[generate.LANGUAGE]` of the schema: then `keyward generate` and
-/// `keyward generate --check` need no options. `--lang` and `--vectors` select among the declared outputs.
+/// `keyward generate --check` need no options. `--lang` and `--vectors` select among the declared outputs. If the
+/// schema declares none, `--lang` or `--vectors` is required.
 /// With `--out`, the declared outputs are ignored.
 ///
 /// Files that are up to date are not touched. Files that Keyward did not write are neither removed nor
@@ -20,7 +21,7 @@ use std::path::PathBuf;
 #[derive(Debug, ClapArgs)]
 #[command(after_help = "\
 Examples:
-  keyward generate                                     the declared outputs, or all languages into generated/
+  keyward generate                                     what `[generate]` of the schema declares
   keyward generate --lang typescript --out src/keys    one language, directly into a folder
   keyward generate --lang java --java-package com.acme.keys --out src/main/java
   keyward generate --vectors --out tests               golden vectors, for the tests of each language
@@ -30,7 +31,7 @@ Examples:
 Exit codes: 0 done; 1 a file would change (--check); 2 a schema is not sound")]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 pub(crate) struct Generate {
-    /// The languages, separated by commas [default: those declared in the schema, or all]
+    /// The languages, separated by commas [default: those declared in the schema]
     #[arg(long = "lang", value_name = "LANGUAGE", value_delimiter = ',', value_parser = language())]
     languages: Vec<Language>,
     /// The folder to write to; several languages get one subfolder each [default: as declared in the

@@ -38,6 +38,9 @@ pub(crate) struct Live {
     /// Read lengths and fields even if that marks keys as recently used for eviction
     #[arg(long)]
     pub(crate) touch: bool,
+    /// Read no values: audit names, types, TTLs and memory only
+    #[arg(long, conflicts_with = "touch")]
+    pub(crate) no_values: bool,
     /// Request a snapshot even if memory is short, or if a full disk would stop writes
     #[arg(long)]
     pub(crate) force: bool,
@@ -75,6 +78,7 @@ impl Live {
             ("--primary", self.primary),
             ("--node-only", self.node_only),
             ("--touch", self.touch),
+            ("--no-values", self.no_values),
             ("--force", self.force),
             ("--user", self.user.is_some()),
             ("--password-file", self.password_file.is_some()),

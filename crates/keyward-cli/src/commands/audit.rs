@@ -126,7 +126,22 @@ fn refuse_nothing(report: &Report, args: &Args) -> Result<()> {
             keys(there)
         ))
         .help("take a larger sample"),
-        None => failure(format!("none of the {} in {place} could be read", keys(there))),
+        None => match &args.live.matching {
+            Some(glob) if !report.source.keys_unread => {
+                failure(format!("no key of {place} matches `{glob}`")).help(format!(
+                    "the glob must match the whole key, as in SCAN MATCH: `{}` has {}",
+                    name,
+                    keys(there)
+                ))
+            }
+            _ if !args.prefix.bindings.is_empty() && !report.source.keys_unread => {
+                let bindings = args.prefix.bindings.iter();
+                let bindings = bindings.map(|it| format!("`{}={}`", it.param, it.value));
+                let bindings = bindings.collect::<Vec<_>>().join(", ");
+                failure(format!("no key of {place} has {bindings}"))
+            }
+            _ => failure(format!("none of the {} in {place} could be read", keys(there))),
+        },
     })
 }
 
@@ -174,7 +189,7 @@ impl Places {
         fingerprint(self.schemas.sources.iter().map(|(_, source)| source.text.as_str()))
     }
 
-    /// Where the definition stands that a finding is about.
+    /// The location of the definition that a finding is about.
     fn of(&self, finding: &Finding) -> Option<Location> {
         let (schema, definition) = (finding.schema.as_ref()?, finding.definition.as_ref()?);
         let (_, schema) =
@@ -197,12 +212,20 @@ fn prepare(args: &Args, places: &Places, session: &Session, output: &Output) -> 
         top: args.top.into(),
         today: session.today,
         schemas: places.fingerprint(),
+        narrowed: bound_to(args),
         select: is_selective(&args.selection).then_some(&takes),
     };
     let subjects = schemas.into_iter().zip(keyspaces).zip(paths);
     let subjects =
         subjects.map(|((schema, keyspace), path)| Subject { schema, keyspace, path: Some(path) });
     Ok(Arc::new(Audit::new(subjects.collect(), &options)))
+}
+
+/// Which keys are read, where values of the prefix are given.
+fn bound_to(args: &Args) -> Option<String> {
+    let bindings = args.prefix.bindings.iter().map(|it| format!("`{}={}`", it.param, it.value));
+    let bindings: Vec<String> = bindings.collect();
+    (!bindings.is_empty()).then(|| format!("only keys with {} were audited", bindings.join(", ")))
 }
 
 fn is_selective(selection: &Selection) -> bool {

@@ -17,8 +17,8 @@ use keyward_schema::{Schema, concise, read, render};
 use std::fmt::Write as _;
 use std::fs;
 
-/// The same convention, ruled: what the drive's keys are measured against.
-const RULED: &str = include_str!("../../demo/keyward.toml");
+/// The same convention, corrected: what the drive's keys are checked against.
+const CORRECTED: &str = include_str!("../../demo/keyward.toml");
 /// The key convention of a cloud drive, as its document says it.
 const SAMPLE: &str = include_str!("../../demo/as-written.toml");
 /// The definition that the tour follows.
@@ -61,7 +61,6 @@ pub(crate) fn run(args: &Demo, settings: &Settings, output: &Output) -> Result<V
 
 fn the_file(tour: &mut Tour) {
     tour.step(&format!("The convention is a file, {SCHEMA_FILE}"));
-    // Without the document's own words, which are Indonesian.
     let policy = SAMPLE.lines().find(|line| line.starts_with("maxmemory-policy"));
     let policy = policy.and_then(|line| line.split('#').next()).unwrap_or_default();
     let header = format!("[keys.{DEFINITION}]");
@@ -123,15 +122,21 @@ fn what_audit_finds(
             .and_then(|()| fs::write(&path, content))
             .map_err(|error| Failure::file("write", &path, &error))
     };
-    let schema = format!("{RULED}{}", sample::MORE);
+    let schema = format!("{CORRECTED}{}", sample::MORE);
     let snapshot = sample::snapshot()?;
     put(SCHEMA_FILE, schema.as_bytes())?;
     put("dump.rdb", &snapshot)?;
     let schema = read(&schema).schema.map_err(|_| Failure::new("the sample schema is broken"))?;
+    let definitions = schema.keys.len();
     let report = audit::sample(schema, &snapshot, settings)?;
     put("audit.json", audit::json(&report)?.as_bytes())?;
     put("audit.html", keyward_audit::render::html(&report).as_bytes())?;
-    tour.command("Audit what a server holds", "keyward audit dump.rdb");
+    tour.step("Audit what a server holds");
+    tour.text(&format!(
+        "The sample is checked against the corrected schema, which also has what was added since: {}.",
+        counted(definitions, "definition"),
+    ));
+    tour.show("keyward audit dump.rdb");
     tour.text(audit::text(&report, output).trim_end());
     let shown = folder.display();
     let page = folder.join("audit.html");
@@ -159,6 +164,10 @@ impl Tour {
 
     fn command(&mut self, title: &str, command: &str) {
         self.step(title);
+        self.show(command);
+    }
+
+    fn show(&mut self, command: &str) {
         let _ = writeln!(self.text, "   {}", CODE.on(format_args!("$ {command}")));
     }
 

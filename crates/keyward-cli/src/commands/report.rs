@@ -10,7 +10,7 @@ use crate::output::Output;
 use crate::verdict::Verdict;
 use keyward_audit::render::{self, Shown};
 use keyward_audit::report::VERSION;
-use keyward_audit::{DEFAULT_TOLERANCE, Report, difference, merge};
+use keyward_audit::{DEFAULT_TOLERANCE, MergeError, Report, difference, merge};
 use std::path::{Path, PathBuf};
 
 /// The largest report that is read.
@@ -96,8 +96,13 @@ fn one(reports: &Reports) -> Result<Report> {
         return Ok(reports.remove(0));
     }
     merge(reports).map_err(|error| {
-        Failure::new(format!("the reports cannot be merged: {error}"))
-            .help("audit all shards with the same schemas and options")
+        let help = match error {
+            MergeError::SameServer { .. } => {
+                "merge one report of each server; `report diff` compares two"
+            }
+            _ => "audit all shards with the same schemas and options",
+        };
+        Failure::new(format!("the reports cannot be merged: {error}")).help(help)
     })
 }
 

@@ -285,7 +285,7 @@ fn what_has_changed_meanwhile_is_reported_and_nothing_starts_again_by_itself() {
     }
     cli.write("scan", r#"{"version":1}"#);
     refused("something else", &[&url, "--resume", "scan", "--salt", "s"], 2);
-    cli.write("scan", kept.replacen("\"resume\":2", "\"resume\":99", 1));
+    cli.write("scan", kept.replacen("\"resume\":3", "\"resume\":99", 1));
     refused("another version", &[&url, "--resume", "scan", "--salt", "s"], 2);
     cli.write("scan", &kept);
     assert_eq!(cli.read("scan"), kept);

@@ -5,8 +5,22 @@ use std::fs;
 #[test]
 fn every_language_gets_its_folder() {
     let cli = shop(SHOP);
-    assert_snapshot!(cli.run(["generate", "-v"]));
+    let all = "rust,typescript,python,java,go";
+    assert_snapshot!(cli.run(["generate", "--lang", all, "-v"]));
+    assert_snapshot!(cli.run(["generate", "--lang", all]));
+}
+
+#[test]
+fn nothing_is_generated_that_nobody_asked_for() {
+    let cli = shop(SHOP);
     assert_snapshot!(cli.run(["generate"]));
+    assert!(!cli.folder().join("generated").exists());
+    // What `--lang` and `--out` wrote is not known to a check without them.
+    assert_eq!(cli.run(["generate", "--lang", "python", "--out", "gen"]).code, Some(0));
+    assert_eq!(cli.run(["generate", "--lang", "python", "--out", "gen", "--check"]).code, Some(0));
+    let unknown = cli.run(["generate", "--check"]);
+    assert_eq!(unknown.code, Some(2), "{unknown}");
+    assert_eq!(cli.run(["generate", "--vectors", "--check"]).code, Some(1));
 }
 
 #[test]

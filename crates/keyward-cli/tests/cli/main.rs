@@ -3,6 +3,7 @@
 mod audit;
 mod audit_live;
 mod audit_lost;
+mod audit_partial;
 mod audit_resume;
 mod audit_truth;
 mod check;

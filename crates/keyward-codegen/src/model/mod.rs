@@ -31,7 +31,7 @@ pub struct Module {
     pub name: Name,
     /// What it is
     pub doc: Option<String>,
-    /// What stands between two segments
+    /// The character between two segments
     pub separator: char,
     /// What every key begins with
     pub prefix: Prefix,
@@ -79,7 +79,7 @@ pub struct Prefix {
 pub struct PatternPart {
     /// The literal
     pub literal: Option<String>,
-    /// The literal as it stands in a glob
+    /// The literal as it is written in a glob
     pub glob: Option<String>,
     /// The parameter: an index of `params`
     pub param: Option<usize>,
@@ -117,9 +117,9 @@ pub struct ParamType {
     pub doc: Option<String>,
     /// The number of its language in the block; none for a key
     pub language: Option<u32>,
-    /// Whether a value is spelled otherwise in a key than it is
+    /// Whether a value is written differently in a key
     pub encoded: bool,
-    /// Whether a value is put into lower case before it is looked at
+    /// Whether a value is made lower case before it is checked
     pub lower: bool,
     /// The words of an enum
     pub words: Vec<Word>,
@@ -135,7 +135,7 @@ pub struct Word {
     pub name: Name,
     /// The word
     pub text: String,
-    /// How it stands in a key
+    /// How it is written in a key
     pub spelling: String,
 }
 
@@ -149,7 +149,7 @@ pub struct Key {
     pub name: Name,
     /// What it is for
     pub doc: Option<String>,
-    /// Who answers for it
+    /// Who is responsible for it
     pub owner: Option<String>,
     /// Its group
     pub group: Option<String>,
@@ -193,7 +193,7 @@ pub struct Key {
     pub max_len: Option<u64>,
     /// The bound on its size in bytes
     pub max_bytes: Option<u64>,
-    /// What Spring calls the cache that holds it, if one can
+    /// The name of its Spring cache, if it can have one
     pub cache_name: Option<String>,
     /// What a store does beyond reading and writing
     pub behaviour: Behaviour,
@@ -232,9 +232,9 @@ pub struct FormerPart {
 pub struct Behaviour {
     /// By how many per cent a TTL may be shortened
     pub jitter: f64,
-    /// Whether a write leaves a TTL that is running alone
+    /// Whether a write leaves a running TTL
     pub keep_ttl: bool,
-    /// Whether a read starts the TTL anew
+    /// Whether a read starts the TTL again
     pub sliding: bool,
     /// Whether a write to a collection that has reached its bound is refused; otherwise it is trimmed
     pub refuse_when_full: bool,
@@ -246,21 +246,21 @@ pub struct Behaviour {
     pub l1_ms: Option<u64>,
     /// Whether it is refreshed before it expires
     pub early_refresh: bool,
-    /// How long it is served past its end when the loader fails, in milliseconds
+    /// How long it is served after it expired when the loader fails, in milliseconds
     pub stale_ms: Option<u64>,
-    /// How long "there is none" is remembered, in milliseconds
+    /// How long a missing value is remembered, in milliseconds
     pub negative_ms: Option<u64>,
     /// How long one process may load while the others wait, in milliseconds
     pub load_lock_ms: Option<u64>,
     /// The bound of a quota or a rate limit; none if the caller gives it
     pub limit: Option<u64>,
-    /// The time in which a limit counts, or after which a quota starts anew, in milliseconds
+    /// The time in which a limit counts, or after which a quota starts again, in milliseconds
     pub window_ms: Option<u64>,
     /// Which end stays when it is trimmed, `first` or `last`; none where the schema does not say
     pub keep: Option<&'static str>,
     /// How a rate limit counts: `fixed-window`, `sliding-window` or `gcra`
     pub algorithm: Option<&'static str>,
-    /// Whether a limit refuses while the server is away
+    /// Whether a limit refuses while the server is unreachable
     pub closed_on_outage: bool,
     /// Whether a counter may fall below zero
     pub negative: bool,
@@ -281,7 +281,7 @@ pub struct Value {
     pub items: Option<Box<Value>>,
     /// Whether it is compressed with zstd
     pub zstd: bool,
-    /// The type of the parameter that a `ref` stands for
+    /// The type of the parameter that a `ref` refers to
     pub of: Option<ParamType>,
     /// The definitions whose keys it holds: indexes of `keys`
     pub keys: Vec<usize>,
@@ -291,7 +291,7 @@ pub struct Value {
 #[derive(Debug, Clone)]
 #[cfg_attr(feature = "files", derive(Serialize))]
 pub struct Field {
-    /// Its name; `id` is how it stands in the hash
+    /// Its name; `id` is its name in the hash
     pub name: Name,
     /// What it means
     pub doc: Option<String>,
@@ -301,7 +301,7 @@ pub struct Field {
     pub optional: bool,
     /// Its own TTL
     pub ttl: Option<Ttl>,
-    /// Whether writing it alone leaves a TTL of the key that is running
+    /// Whether writing only this field leaves the key's running TTL
     pub keeps_ttl: bool,
 }
 

@@ -63,9 +63,9 @@ fn a_wrong_url_is_refused_with_what_to_write() {
     for (url, why) in [
         ("secret", "it has no `://`"),
         ("redis:/:secret@host", "it has no `://`"),
-        ("http://secret@host", "its scheme is not known"),
-        ("rediss+unix:///secret", "its scheme is not known"),
-        ("unix+cluster://secret", "its scheme is not known"),
+        ("http://secret@host", "its scheme is unknown"),
+        ("rediss+unix:///secret", "its scheme is unknown"),
+        ("unix+cluster://secret", "its scheme is unknown"),
         ("redis://secret@host:port", "its port is not a number up to 65535"),
         ("redis://", "a host is missing"),
         ("redis://:secret@:6379", "a host is missing"),
@@ -75,12 +75,12 @@ fn a_wrong_url_is_refused_with_what_to_write() {
         ("redis://a,b", "it names several hosts: write `redis+cluster://` or `redis+sentinel://`"),
         ("redis://:secret@host/zero", "its database is not a number"),
         ("redis://host?protocol=resp2", "only the URL of a Unix socket can have a `?`"),
-        ("rediss://host/#insecure", "it has a `#`, which means nothing here"),
+        ("rediss://host/#insecure", "it has a `#`, which the URL of a server cannot have"),
         (
             "redis://host/?pass=secret@secret",
             "write `%3F` for a `?`, `%23` for a `#` and `%40` for an `@`",
         ),
-        ("redis+sentinel://host", "it names no service: write `…/service`"),
+        ("redis+sentinel://host", "it does not name a service: write `…/service`"),
         (
             "redis+unix://run/secret.sock",
             "a Unix socket has an absolute path: write `redis+unix:///path`",

@@ -6,7 +6,7 @@
 //!
 //! # The format, version 1
 //!
-//! One JSON object. A text is a string, or `{"utf16": "d800"}` for units that are no text, or
+//! One JSON object. A text is a string, or `{"utf16": "d800"}` for units that are not text, or
 //! `{"hex": "ff"}` for bytes that are none: a language that cannot hold such a thing leaves it out.
 //!
 //! - `prefix`: the values of the prefix's parameters under which everything else holds.
@@ -100,7 +100,7 @@ impl<'s> Maker<'s> {
         Maker { schema, candidates, prefix: prefix.unwrap_or_default(), built }
     }
 
-    /// An ordinary value for each parameter behind the prefix.
+    /// An ordinary value for each parameter after the prefix.
     fn ordinary(&mut self, definition: Definition<'s>) -> Values {
         let params = definition.params();
         (definition.prefix_params()..params.len())

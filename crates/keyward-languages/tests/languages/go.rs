@@ -41,6 +41,14 @@ fn go_agrees_with_every_vector() {
     mistakes(&workspace);
 }
 
+#[test]
+fn go_takes_keywords_as_names() {
+    let workspace = Workspace::of(Language::Go, "names", &hostile::named());
+    std::fs::write(workspace.folder.join("go.mod"), "module keyspaces\n\ngo 1.19\n").unwrap();
+    assert_eq!(workspace.run("gofmt", &["-l", "names", "boundnames"]), "");
+    workspace.run("go", &["vet", QUICK, "./..."]);
+}
+
 /// What a developer sees who makes one.
 fn mistakes(workspace: &Workspace) {
     let mut seen = String::new();

@@ -1,6 +1,7 @@
-//! A large schema whose texts try to get out of their comments and quotes.
+//! Schemas whose texts try to get out of their comments and quotes, and whose names are keywords.
 
 use keyward_codegen::model::Module;
+use keyward_schema::read;
 
 /// How many definitions it has: enough that Java's limits on methods and strings matter.
 const DEFINITIONS: usize = 300;
@@ -41,10 +42,55 @@ pub(crate) fn module() -> Module {
             number + 1,
         );
     }
-    let schema = keyward_schema::read(&text).schema;
+    let schema = read(&text).schema;
     Module::new(&schema.unwrap_or_else(|errors| panic!("{errors:?}"))).unwrap()
 }
 
 fn toml_string(text: &str) -> String {
     serde_json::to_string(text).unwrap()
+}
+
+/// Keywords of the five languages, and names that generated code or the languages use themselves.
+const NAMES: &str = "
+    abstract and append any arguments as assert async await become bool boolean box break byte bytes
+    cap case catch chan char class class_ clone cls const constructor continue crate date debug
+    debugger def default defer definition definitions del delete dict display do double dyn elif else
+    engine enum equals err error eval event events except export extends extern fallthrough false
+    final finalize finally float fn for from func function gen get get_class glob globs global
+    go goto hash hash_code if impl implements import in init instanceof int interface iota is key keys
+    lambda language len let list long loop macro main make map match mod move mut name native never
+    new nil none nonlocal not notify null number object of ok option or override package params
+    parse pass permits prefix prefixes priv private protected prototype pub public raise range read
+    record ref reserved result return sealed select self self_ set short slot some static store
+    str strictfp string struct super switch symbol synchronized tables then this throw throws to_string
+    trait transient true try ttl type typeof undefined union unknown unsafe unsized use uuid
+    value value_of values var vec virtual void volatile wait where while with yield build build_key
+";
+
+/// Schemas whose definitions, parameters, fields, groups, owners and events have these names; the
+/// prefix of the second is to be bound.
+pub(crate) fn named() -> [Module; 2] {
+    [("names", "n:"), ("bound-names", "{type:slug}:{class:slug}:")].map(|(name, prefix)| {
+        let mut text = format!(
+            "version = 1\n[keyspace]\nname = \"{name}\"\nprefix = \"{prefix}\"\ncase = \"any\"\n"
+        );
+        for (number, id) in NAMES.split_ascii_whitespace().enumerate() {
+            let param = if prefix.contains(&format!("{{{id}:")) { "x" } else { id };
+            let ty = ["[\"class\", \"none\", \"self\"]", "\"uint\"", "{ regex = \"[a-z]+\" }"];
+            let ty = ty[number % ty.len()];
+            let kind = match number % 4 {
+                0 => "value = \"text\"".to_owned(),
+                1 => format!("fields = {{ {id} = \"text\", None = \"uint?\", Self = \"bool\" }}"),
+                2 => "value = [\"class\", \"none\"]".to_owned(),
+                _ => "counter = {}".to_owned(),
+            };
+            text += &format!(
+                "[keys.{id}]\npattern = \"d{number}:{{{param}}}\"\nparams = {{ {param} = {ty} }}\n\
+                 {kind}\nttl = \"1h\"\ngroup = \"{id}\"\nowner = \"{id}\"\n[groups.{id}]\n[owners.{id}]\n\
+                 [events.{id}]\nparams = {{ {param} = {ty} }}\ninvalidates = [\"{id}\"]\n",
+            );
+        }
+        let schema = read(&text).schema;
+        Module::new(&schema.unwrap_or_else(|errors| panic!("{errors:?}"))).unwrap()
+    })
 }

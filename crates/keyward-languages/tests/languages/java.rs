@@ -42,16 +42,8 @@ fn java_agrees_with_every_vector_and_so_does_spring() {
     std::fs::write(folder.join("cases.txt"), cases).unwrap();
     std::fs::write(folder.join("spring.txt"), spring).unwrap();
 
-    // First what needs no Spring, without it; then the rest.
-    let sources = files_below(&folder.join("src"), "java");
-    let (caches, mut plain): (Vec<String>, Vec<String>) =
-        sources.into_iter().partition(|path| path.ends_with("Caches.java"));
-    plain.extend(["Json", "Runner", "Usage"].map(program));
-    compile(&workspace, &plain, &["-cp", "classes"]);
-    let mut with_spring = caches;
-    with_spring.extend(files_below(&Path::new(&program("spring")).with_extension(""), "java"));
-    with_spring.extend(["SpringRunner", "SpringUsage", "CachedMarket", "Market"].map(program));
-    compile(&workspace, &with_spring, &["-parameters", "-cp", &class_path()]);
+    let with_spring = ["SpringRunner", "SpringUsage", "CachedMarket", "Market"];
+    compile_all(&workspace, &["Json", "Runner", "Usage"], &with_spring);
 
     let printed = run(&workspace, &["Runner", "cases.txt"]);
     // As a key, bytes that are no text can be given; as a parameter, which is always this one, not.
@@ -61,6 +53,29 @@ fn java_agrees_with_every_vector_and_so_does_spring() {
     insta::assert_snapshot!("java_usage", run(&workspace, &["Usage"]));
     insta::assert_snapshot!("java_spring", run(&workspace, &["SpringUsage"]));
     mistakes(&workspace);
+}
+
+#[test]
+fn java_and_spring_take_keywords_as_names() {
+    let workspace = Workspace::of(Language::Java, "names", &[]);
+    for module in hostile::named() {
+        workspace.add(Language::Java, &module, &settings(&module), "src");
+    }
+    assert!(workspace.folder.join("src/names/NamesCaches.java").exists());
+    compile_all(&workspace, &[], &[]);
+}
+
+/// Compiles what was generated and our programs: first what does not need Spring, without it.
+fn compile_all(workspace: &Workspace, plain: &[&str], with_spring: &[&str]) {
+    let sources = files_below(&workspace.folder.join("src"), "java");
+    let (caches, mut first): (Vec<String>, Vec<String>) =
+        sources.into_iter().partition(|path| path.ends_with("Caches.java"));
+    first.extend(plain.iter().map(|name| program(name)));
+    compile(workspace, &first, &["-cp", "classes"]);
+    let mut then = caches;
+    then.extend(files_below(&Path::new(&program("spring")).with_extension(""), "java"));
+    then.extend(with_spring.iter().map(|name| program(name)));
+    compile(workspace, &then, &["-parameters", "-cp", &class_path()]);
 }
 
 /// The examples have a package each; the random schemas share one, and with it the engine.

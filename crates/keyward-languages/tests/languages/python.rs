@@ -1,6 +1,6 @@
 //! Generated Python, checked by `mypy --strict` and run by the interpreter.
 
-use super::{CASES, Workspace, example, tenants, tool};
+use super::{CASES, Workspace, example, hostile, tenants, tool};
 use keyward_languages::Language;
 use serde_json::Value;
 use std::path::Path;
@@ -39,6 +39,15 @@ fn python_agrees_with_the_vectors() {
     let packages: Vec<String> =
         CASES.iter().take(TYPED).map(|case| case.module.name.snake.clone()).collect();
     workspace.run("env", &strs(&mypy(&packages)));
+}
+
+#[test]
+fn python_takes_keywords_as_names() {
+    let modules = hostile::named();
+    let workspace = Workspace::of(Language::Python, "names", &modules);
+    let packages = modules.map(|module| module.name.snake);
+    workspace.run("env", &strs(&mypy(&packages)));
+    workspace.run("python3", &["-c", &format!("import {}", packages.join(", "))]);
 }
 
 #[test]

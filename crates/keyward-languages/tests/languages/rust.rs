@@ -1,6 +1,6 @@
 //! Rust: one crate with every keyspace, compiled once.
 
-use crate::{CASES, Workspace};
+use crate::{CASES, Workspace, hostile};
 use keyward_codegen::model::Module;
 use keyward_languages::{Language, Settings};
 use std::fmt::Write;
@@ -13,18 +13,34 @@ const RUNNER: &str = include_str!("runner.rs");
 #[test]
 fn rust_agrees_with_every_vector() {
     let workspace = Workspace::new(Language::Rust, |_| "src".to_owned());
-    fs::write(workspace.folder.join("Cargo.toml"), manifest()).unwrap();
     fs::write(workspace.folder.join("src/main.rs"), program()).unwrap();
     fs::write(workspace.folder.join("src/runner.rs"), RUNNER).unwrap();
-    let lock = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../Cargo.lock");
-    fs::copy(lock, workspace.folder.join("Cargo.lock")).unwrap();
-
     let paths: Vec<&str> = workspace.vectors.iter().map(|path| path.to_str().unwrap()).collect();
-    let target = Path::new(env!("CARGO_TARGET_TMPDIR")).parent().unwrap().to_str().unwrap();
-    let run = ["run", "--quiet", "--offline", "--target-dir", target, "--"];
-    let printed = workspace.run(env!("CARGO"), &[&run, paths.as_slice()].concat());
+    let printed = cargo(&workspace, "run", &[&["--"], paths.as_slice()].concat());
     // A text that is not UTF-8 cannot become a `str`, which the runner sees.
     crate::assert_checked(&printed, |text| text.get("hex").is_some());
+}
+
+#[test]
+fn rust_takes_keywords_as_names() {
+    let workspace = Workspace::of(Language::Rust, "names", &[]);
+    let mut text = String::from("#![deny(warnings, missing_docs)]\n//! Names.\n\n");
+    for module in hostile::named() {
+        workspace.add(Language::Rust, &module, &Settings::default(), "src");
+        let _ = writeln!(text, "pub mod {};", name(&module));
+    }
+    fs::write(workspace.folder.join("src/lib.rs"), text).unwrap();
+    cargo(&workspace, "build", &[]);
+}
+
+/// Runs a command of cargo on the crate in a folder; dependencies are compiled once for all.
+fn cargo(workspace: &Workspace, command: &str, args: &[&str]) -> String {
+    fs::write(workspace.folder.join("Cargo.toml"), manifest()).unwrap();
+    let lock = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../Cargo.lock");
+    fs::copy(lock, workspace.folder.join("Cargo.lock")).unwrap();
+    let target = Path::new(env!("CARGO_TARGET_TMPDIR")).parent().unwrap().to_str().unwrap();
+    let command = [command, "--quiet", "--offline", "--target-dir", target];
+    workspace.run(env!("CARGO"), &[&command, args].concat())
 }
 
 #[test]

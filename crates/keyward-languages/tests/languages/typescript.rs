@@ -1,6 +1,6 @@
 //! Generated TypeScript, compiled by `tsc` with every strict setting and run by Node.
 
-use super::{Workspace, example, tenants, tool};
+use super::{Workspace, example, hostile, tenants, tool};
 use keyward_languages::Language;
 use serde_json::Value;
 use std::path::Path;
@@ -34,6 +34,15 @@ fn typescript_agrees_with_the_vectors() {
     // A string of UTF-16 holds half a surrogate pair, but not bytes that are no text.
     let can_hold = |text: &Value| text.get("utf16").is_some();
     crate::assert_checked(&printed, can_hold);
+}
+
+#[test]
+fn typescript_takes_keywords_as_names() {
+    let workspace = Workspace::of(Language::TypeScript, "names", &hostile::named());
+    add(&workspace, &["package.json", "tsconfig.json"]);
+    workspace.run(&tool(TSC), &["--project", "."]);
+    workspace.run("node", &["dist/names.js"]);
+    workspace.run("node", &["dist/bound-names.js"]);
 }
 
 #[test]

@@ -41,7 +41,7 @@ impl Dfa {
         Dfa { classes, stride, rows, start: merged[start as usize] * stride }
     }
 
-    /// From the table of an automaton that was minimal when it was written; `None` if it is no table.
+    /// From the table of an automaton that was minimal when it was written; `None` if it is not a table.
     pub(crate) fn from_table(
         classes: [u8; 256],
         next: &[Vec<u32>],

@@ -129,7 +129,7 @@ impl<'p> Search<'p> {
         self.split.is_none_or(|split| (left < split) != (right < split))
     }
 
-    /// A parameter that takes the rest, against everything that goes on from the other place.
+    /// A parameter that takes the rest, against everything that continues from the other place.
     fn rests(&mut self, left: u32, right: u32) {
         let rests = self.growing.nodes[left as usize].rests.clone();
         let Some((_, first)) = rests.first() else { return };
@@ -173,7 +173,7 @@ impl<'p> Search<'p> {
         }
     }
 
-    /// All paths that go on from a place with at least one more segment, or take the rest later.
+    /// All paths that continue from a place with at least one more segment, or take the rest later.
     fn below(&self, node: u32) -> Vec<u32> {
         let mut paths = Vec::new();
         let node = &self.growing.nodes[node as usize];

@@ -29,7 +29,7 @@
 //!
 //! `codec` is 0 where a value is spelled as it is, 1 where all bytes but `[A-Za-z0-9._-]` minus the
 //! separator are `%XX`, 2 where some characters have their own spelling. `forms` has three bits: 1, a
-//! text is put into lower case before it is checked; 2, a text that is an IPv6 address with colons is
+//! text is made lower case before it is checked; 2, a text that is an IPv6 address with colons is
 //! rewritten as 32 hex digits, or in dotted form if it maps an IPv4 address; 4, a UUID in capitals is
 //! rewritten in lower case. A text is rewritten only if it is not a value as it stands. `hint` says that a
 //! language is a well-known one, for shortcuts; a reader may ignore it. `end` is 0, or 1 and the path
@@ -38,7 +38,7 @@
 //! # How a key is read
 //!
 //! A key of more than `max_len` bytes is none. From node 0: cut the key at the first separator. Try the literal that equals the piece, then each
-//! edge whose segment matches it, in order, and go on behind the separator; where the key is at its
+//! edge whose segment matches it, in order, and continue after the separator; where the key is at its
 //! end, the node's `end` is the answer. If none of them comes to an end, the first of `rests`
 //! whose segment matches everything that is left. A segment matches if its pieces can be laid over the
 //! bytes. Then the captures say which bytes are each parameter's spelling.

@@ -65,7 +65,7 @@ impl<'k> Found<'k> {
         self.definition
     }
 
-    /// What stands for a parameter.
+    /// The text of a parameter.
     ///
     /// # Panics
     /// If the definition has no such parameter.

@@ -111,7 +111,7 @@ impl Trie {
     fn walk(&self, mut at: Target, key: &[u8], ends: &mut Ends, depth: Depth) -> Option<u32> {
         let Depth { mut start, segment: mut nth } = depth;
         loop {
-            // The number of a path is no node's: there the key should have ended.
+            // The number of a path does not belong to a node: there the key should have ended.
             let node = self.nodes.get(at.0 as usize)?;
             let (len, to) = match node {
                 Node::Literal(literal, to) => {

@@ -13,7 +13,9 @@ rule! {
     /// - values that name a key of another definition, or a key of another type than declared;
     /// - values that name a key that does not exist.
     ///
-    /// Each distinct value is counted once. Of more than about a thousand values, a sample is compared.
+    /// Each reference is counted in each key that has it. It must resolve within the same values of the prefix: a
+    /// member under `acme:` cannot name a key under `globex:`. Of more than about a thousand distinct values, a
+    /// sample is compared.
     ///
     /// ## Why is this bad
     /// Code that follows the reference finds nothing, or something else. An index whose members are not
@@ -37,7 +39,8 @@ rule! {
     /// ```
     ///
     /// ## Use instead
-    /// Remove the reference together with the key it points to.
+    /// Write a key before the references to it, and remove references when the key is deleted or expires. If
+    /// values are not keys, or name keys of another definition, correct the writer or the declaration.
     /// ```redis
     /// SET session:7 "{}" EX 600
     /// SADD user:42:sessions 7
@@ -183,5 +186,6 @@ impl UnresolvedCounts {
 fn word(case: &Case<'_>) -> Wording {
     let (name, what) = (case.name(), case.subject.unwrap_or("a value"));
     Wording::new(format!("{what} of `{name}` does not resolve"))
-        .help("remove each reference together with the key it points to")
+        .help("a value that is not a key, or names another definition: correct the writer or the declaration")
+        .help("a key that does not exist: remove its references when it is deleted or expires")
 }

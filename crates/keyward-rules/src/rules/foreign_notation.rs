@@ -2,9 +2,13 @@ use crate::context::Context;
 use crate::finding::{Finding, Findings};
 use crate::rule::rule;
 use crate::segment::within;
+use crate::words::listed;
 use keyward_pattern::Template;
 use keyward_schema::span::{Span, Spanned};
 use std::ops::Range;
+
+/// How many placeholders a message names.
+const MAX_LISTED: usize = 5;
 
 rule! {
     /// ## What it does
@@ -37,16 +41,14 @@ rule! {
 fn check<'a>(cx: &Context<'a>, out: &mut Findings<'a>) {
     let prefix = cx.schema.keyspace.prefix.as_ref();
     if let Some(prefix) = prefix {
-        let found =
-            first(prefix).map(|(range, foreign)| foreign.finding("the prefix", prefix, range));
-        out.extend(found);
+        out.extend(placeholders("the prefix", prefix));
+        out.extend(white_space("the prefix", prefix));
     }
     for definition in &cx.schema.keys {
         let pattern = &definition.pattern;
         let whose = format!("the pattern of `{}`", definition.name.value);
-        if let Some((range, foreign)) = first(pattern) {
-            out.add(foreign.finding(&whose, pattern, range).about(definition));
-        }
+        let found = placeholders(&whose, pattern).into_iter().chain(white_space(&whose, pattern));
+        out.extend(found.map(|finding| finding.about(definition)));
         if let [first, second, ..] = tags(prefix.into_iter().chain([pattern])).as_slice() {
             out.add(
                 Finding::new(format!("{whose} has two hash tags, and only the first counts"))
@@ -60,10 +62,8 @@ fn check<'a>(cx: &Context<'a>, out: &mut Findings<'a>) {
     for migration in &cx.schema.migrations {
         for rename in &migration.renames {
             let whose = format!("an old name of `{}`", rename.definition.value);
-            let found = first(&rename.from).filter(|(_, foreign)| *foreign != Foreign::Space);
-            out.extend(found.map(|(range, foreign)| {
-                foreign.finding(&whose, &rename.from, range).about_migration(migration)
-            }));
+            let found = placeholders(&whose, &rename.from);
+            out.extend(found.map(|finding| finding.about_migration(migration)));
         }
     }
 }
@@ -91,54 +91,67 @@ enum Foreign<'t> {
     Space,
 }
 
-impl Foreign<'_> {
-    fn finding<'a>(
-        &self,
-        whose: &str,
-        pattern: &'a Spanned<Template>,
-        range: Range<usize>,
-    ) -> Finding<'a> {
-        let text = &pattern.as_str()[range.clone()];
-        let span = within(pattern, range);
-        if *self == Foreign::Space {
-            return Finding::new(format!("{whose} contains white space"))
-                .at(&span, "part of every key")
-                .help("remove it, or write `_` or `-` instead");
-        }
-        let help = match self {
-            Foreign::Angle(name) | Foreign::Dollar(name) => {
-                format!("write `{{{name}}}` for a parameter")
-            }
-            _ => "write `{name}` for a parameter".to_owned(),
+/// All placeholders of a pattern in one finding.
+fn placeholders<'a>(whose: &str, pattern: &Spanned<Template>) -> Option<Finding<'a>> {
+    let mut found = all(pattern);
+    found.retain(|(_, foreign)| *foreign != Foreign::Space);
+    let texts: Vec<&str> =
+        found.iter().map(|(range, _)| &pattern.as_str()[range.clone()]).collect();
+    let are_not = match texts.as_slice() {
+        [] => return None,
+        [_] => "which is not a parameter",
+        _ => "which are not parameters",
+    };
+    let mut names: Vec<String> = Vec::new();
+    for (_, foreign) in &found {
+        let name = match foreign {
+            Foreign::Angle(name) | Foreign::Dollar(name) => format!("{{{name}}}"),
+            _ => "{name}".to_owned(),
         };
-        let label = match self {
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    let message = format!("{whose} contains {}, {are_not}", listed(&texts, MAX_LISTED));
+    let help = format!("write {} for a parameter", listed(&names, MAX_LISTED));
+    let finding = Finding::new(message).help(help);
+    Some(found.into_iter().fold(finding, |finding, (range, foreign)| {
+        let label = match foreign {
             Foreign::Dollar(_) => "the `$` is part of every key",
             _ => "literally part of every key",
         };
-        Finding::new(format!("{whose} contains `{text}`, which is not a parameter"))
-            .at(&span, label)
-            .help(help)
-    }
+        finding.at(&within(pattern, range), label)
+    }))
 }
 
-/// The first piece of a pattern's text that is of another notation.
-fn first(pattern: &Template) -> Option<(Range<usize>, Foreign<'_>)> {
-    pattern.literals().find_map(|range| {
-        let text = &pattern.as_str()[range.clone()];
-        let mut places = text.char_indices();
-        places.find_map(|(offset, char)| {
-            let (rest, start) = (&text[offset..], range.start + offset);
-            let (len, foreign) = match char {
-                '*' | '?' => (1, Foreign::Glob),
-                '<' => angle(rest)?,
-                '%' => printf(rest)?,
-                '$' if rest.len() == 1 => dollar(pattern, range.end)?,
-                char if char.is_whitespace() => (char.len_utf8(), Foreign::Space),
-                _ => return None,
+fn white_space<'a>(whose: &str, pattern: &Spanned<Template>) -> Option<Finding<'a>> {
+    let (range, _) = all(pattern).into_iter().find(|(_, foreign)| *foreign == Foreign::Space)?;
+    Some(
+        Finding::new(format!("{whose} contains white space"))
+            .at(&within(pattern, range), "part of every key")
+            .help("remove it, or write `_` or `-` instead"),
+    )
+}
+
+/// Everything in a pattern's text that is of another notation.
+fn all(pattern: &Template) -> Vec<(Range<usize>, Foreign<'_>)> {
+    let mut found: Vec<(Range<usize>, Foreign<'_>)> = Vec::new();
+    for literal in pattern.literals() {
+        let text = &pattern.as_str()[literal.clone()];
+        for (offset, char) in text.char_indices() {
+            let (rest, start) = (&text[offset..], literal.start + offset);
+            let foreign = match char {
+                '*' | '?' => Some((1, Foreign::Glob)),
+                '<' => angle(rest),
+                '%' => printf(rest),
+                '$' if rest.len() == 1 => dollar(pattern, literal.end),
+                char if char.is_whitespace() => Some((char.len_utf8(), Foreign::Space)),
+                _ => None,
             };
-            Some((start..start + len, foreign))
-        })
-    })
+            found.extend(foreign.map(|(len, foreign)| (start..start + len, foreign)));
+        }
+    }
+    found
 }
 
 fn angle(rest: &str) -> Option<(usize, Foreign<'_>)> {
@@ -198,6 +211,25 @@ mod tests {
             let message = format!("the pattern of `a` contains `{text}`, which is not a parameter");
             assert_eq!(of(pattern), [message]);
         }
+    }
+
+    #[test]
+    fn all_placeholders_of_a_pattern_are_one_finding() {
+        let schema = "[keys.a]\npattern = \"<user_id>:%s:${id}:%d\"\n";
+        insta::assert_snapshot!(findings(&RULE, schema), @r#"
+        warning[foreign-notation]: the pattern of `a` contains `<user_id>`, `%s`, `${id}` and `%d`, which are not parameters
+          ╭▸ keyward.toml:3:12
+          │
+        3 │ pattern = "<user_id>:%s:${id}:%d"
+          │            ┯━━━━━━━━ ┬─ ┬──── ── literally part of every key
+          │            │         │  │
+          │            │         │  the `$` is part of every key
+          │            │         literally part of every key
+          │            literally part of every key
+          │
+          ├ help: write `{user_id}`, `{name}` and `{id}` for a parameter
+          ╰ note: `keyward explain foreign-notation`
+        "#);
     }
 
     #[test]

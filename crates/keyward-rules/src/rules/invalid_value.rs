@@ -7,8 +7,9 @@ use crate::rule::rule;
 
 rule! {
     /// ## What it does
-    /// Reports values, fields, members and scores that do not match their declaration. A count
-    /// below zero is reported too: of a quota, a rate limit, or a counter without
+    /// Reports values, fields, members and scores that do not match their declaration. A counter, a
+    /// quota or a rate limit must be what INCR accepts: an integer of 64 bits without leading zeros,
+    /// blanks or a plus sign. A count below zero is reported too, unless the counter has
     /// `negative = true`.
     ///
     /// Only the first 256 bytes of a value are read. JSON is judged by its beginning and its end, a

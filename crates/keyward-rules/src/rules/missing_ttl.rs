@@ -7,6 +7,9 @@ rule! {
     /// ## What it does
     /// Reports a definition that does not declare how long its keys live.
     ///
+    /// This is about the schema, and `keyward check` reports it. `ttl-missing` is about keys on a server: their
+    /// definition declares a TTL, and they have none.
+    ///
     /// ## Why is this bad
     /// A key without a TTL stays forever. Most memory that nobody can explain belongs to keys whose
     /// TTL someone forgot. If a key is meant to stay, declare it.

@@ -33,12 +33,14 @@ mod missing_field;
 mod missing_owner;
 mod missing_ttl;
 mod missing_type;
+mod misspelled_param;
 mod not_persisted;
 mod old_name;
 mod ordered_in_set;
 mod overlapping_patterns;
 mod oversized_collection;
 mod oversized_value;
+mod repeated_prefix;
 mod reserved_word;
 mod revocation_shorter_than_session;
 mod role_crosses_slots;
@@ -62,6 +64,7 @@ mod unknown_field;
 mod unknown_key;
 mod unknown_reference;
 mod unknown_word;
+mod unseparated_prefix;
 mod unused_allow;
 mod unused_declaration;
 mod uppercase_literal;
@@ -120,12 +123,14 @@ registry! {
     MissingOwner: missing_owner,
     MissingTtl: missing_ttl,
     MissingType: missing_type,
+    MisspelledParam: misspelled_param,
     NotPersisted: not_persisted,
     OldName: old_name,
     OrderedInSet: ordered_in_set,
     OverlappingPatterns: overlapping_patterns,
     OversizedCollection: oversized_collection,
     OversizedValue: oversized_value,
+    RepeatedPrefix: repeated_prefix,
     ReservedWord: reserved_word,
     RevocationShorterThanSession: revocation_shorter_than_session,
     RoleCrossesSlots: role_crosses_slots,
@@ -149,6 +154,7 @@ registry! {
     UnknownKey: unknown_key,
     UnknownReference: unknown_reference,
     UnknownWord: unknown_word,
+    UnseparatedPrefix: unseparated_prefix,
     UnusedAllow: unused_allow,
     UnusedDeclaration: unused_declaration,
     UppercaseLiteral: uppercase_literal,

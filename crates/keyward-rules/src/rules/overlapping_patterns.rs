@@ -1,9 +1,17 @@
+use crate::allowing::accepted;
 use crate::context::Context;
 use crate::finding::{Finding, Findings};
 use crate::rule::rule;
+use crate::rules::Rule;
+use crate::words::listed;
 use keyward_pattern::prove::{self, Claim, Overlap, OverlapKind};
 use keyward_pattern::{DefinitionId, Part};
 use keyward_schema::model::{Definition, Foreign};
+
+/// How many definitions a message names.
+const MAX_LISTED: usize = 5;
+
+const THEIRS: &str = "keys of other software: counted, not judged";
 
 rule! {
     /// ## What it does
@@ -61,9 +69,18 @@ fn check<'a>(cx: &Context<'a>, out: &mut Findings<'a>) {
         );
     }
     for foreign in &cx.schema.foreign {
-        for (definition, witness) in prove::glob_overlaps(&cx.schema.compiled, &foreign.glob) {
-            out.add(with_foreign(cx, &cx.schema.keys[definition.index()], foreign, &witness));
+        let found = prove::glob_overlaps(&cx.schema.compiled, &foreign.glob);
+        let found = found.into_iter().map(|(id, key)| (&cx.schema.keys[id.index()], key));
+        // What an `allow` accepts, or was not compared, is a finding of its own.
+        let (together, alone): (Vec<_>, Vec<_>) = found.partition(|(definition, key)| {
+            !key.is_empty() && !accepted(Rule::OverlappingPatterns, &definition.allow)
+        });
+        match together.as_slice() {
+            [] => {}
+            [(definition, key)] => out.add(with_foreign(cx, definition, foreign, key)),
+            several => out.add(several_with_foreign(cx, several, foreign)),
         }
+        out.extend(alone.iter().map(|(it, key)| with_foreign(cx, it, foreign, key)));
     }
 }
 
@@ -126,31 +143,60 @@ fn with_foreign<'a>(
     } else {
         format!("the key `{witness}` belongs to `{ours}` and to the foreign `{theirs}`")
     };
-    let help = match taken_by_prefix(cx, &foreign.glob) {
-        Some(param) => {
-            format!(
-                "give the prefix's `{param}` a type that excludes this value, or narrow the glob"
-            )
-        }
-        None => "narrow the glob, or rename the pattern".to_owned(),
-    };
     Finding::new(message)
         .about(definition)
         .at(&definition.pattern.span, "the definition")
-        .at(&foreign.glob.span, "keys of other software: counted, not judged")
-        .help(help)
+        .at(&foreign.glob.span, THEIRS)
+        .help(foreign_help(cx, foreign))
 }
 
-/// The parameter of the prefix that must have a value which the glob spells out.
-fn taken_by_prefix<'a>(cx: &Context<'a>, glob: &str) -> Option<&'a str> {
+/// One glob meets several definitions, mostly for one reason.
+fn several_with_foreign<'a>(
+    cx: &Context<'a>,
+    several: &[(&'a Definition, String)],
+    foreign: &'a Foreign,
+) -> Finding<'a> {
+    let names: Vec<&str> = several.iter().map(|(it, _)| it.name.as_str()).collect();
+    let finding = Finding::new(format!(
+        "keys of {} definitions also belong to the foreign `{}`",
+        several.len(),
+        foreign.name.value
+    ));
+    let finding = finding.at(&foreign.glob.span, THEIRS);
+    let finding = match (&cx.schema.keyspace.prefix, taken_by_prefix(cx, &foreign.glob)) {
+        (Some(prefix), Some((param, value))) => {
+            finding.at(&prefix.span, format!("`{param}` can be `{value}`"))
+        }
+        _ => several.iter().take(MAX_LISTED).fold(finding, |finding, (definition, key)| {
+            finding.at(&definition.pattern.span, format!("matches `{key}`"))
+        }),
+    };
+    finding
+        .note(format!("the definitions: {}", listed(&names, MAX_LISTED)))
+        .help(foreign_help(cx, foreign))
+}
+
+fn foreign_help(cx: &Context<'_>, foreign: &Foreign) -> String {
+    match taken_by_prefix(cx, &foreign.glob) {
+        Some((param, value)) => format!(
+            "give `{param}` a type without `{value}` in `[params]`, such as `{param} = [\"acme\", \"globex\"]` \
+             or `{param} = {{ regex = \"t-[a-z]+\" }}`; or narrow the glob"
+        ),
+        None => "narrow the glob, or rename the pattern".to_owned(),
+    }
+}
+
+/// The parameter of the prefix that must have a value which the glob spells out, and the value.
+fn taken_by_prefix<'a, 'g>(cx: &Context<'a>, glob: &'g str) -> Option<(&'a str, &'g str)> {
     let prefix = cx.schema.keyspace.prefix.as_ref()?;
     let before = match prefix.parts().first()? {
         Part::Literal(text) => text.len(),
         Part::Hole(_) => 0,
     };
     let spelled = glob.find(['*', '?', '[', '\\']).unwrap_or(glob.len());
+    let value = glob.get(before..spelled)?.split(*cx.schema.keyspace.separator).next()?;
     let hole = prefix.holes().next()?;
-    (spelled > before).then_some(hole.name.as_str())
+    (!value.is_empty()).then_some((hole.name.as_str(), value))
 }
 
 fn between_definitions<'a>(cx: &Context<'a>, overlap: &Overlap) -> Finding<'a> {
@@ -271,7 +317,7 @@ glob = "bull:*"
     }
 
     #[test]
-    fn every_definition_that_other_software_meets_is_reported() {
+    fn definitions_that_other_software_meets_for_one_reason_are_one_finding() {
         let schema = r#"
 [keyspace]
 name = "shop"
@@ -284,28 +330,17 @@ pattern = "order:{id}"
 glob = "bull:*"
 "#;
         insta::assert_snapshot!(findings(&RULE, schema), @r#"
-        error[overlapping-patterns]: the key `bull:cart:a` belongs to `cart` and to the foreign `bullmq`
-           ╭▸ keyward.toml:7:11
+        error[overlapping-patterns]: keys of 2 definitions also belong to the foreign `bullmq`
+           ╭▸ keyward.toml:11:8
            │
-         7 │ pattern = "cart:{id}"
-           │           ━━━━━━━━━━━ the definition
+         5 │ prefix = "{tenant:slug}:"
+           │          ──────────────── `tenant` can be `bull`
            ┆
         11 │ glob = "bull:*"
-           │        ──────── keys of other software: counted, not judged
+           │        ━━━━━━━━ keys of other software: counted, not judged
            │
-           ├ help: give the prefix's `tenant` a type that excludes this value, or narrow the glob
-           ╰ note: `keyward explain overlapping-patterns`
-
-        error[overlapping-patterns]: the key `bull:order:a` belongs to `order` and to the foreign `bullmq`
-           ╭▸ keyward.toml:9:11
-           │
-         9 │ pattern = "order:{id}"
-           │           ━━━━━━━━━━━━ the definition
-        10 │ [foreign.bullmq]
-        11 │ glob = "bull:*"
-           │        ──────── keys of other software: counted, not judged
-           │
-           ├ help: give the prefix's `tenant` a type that excludes this value, or narrow the glob
+           ├ help: give `tenant` a type without `bull` in `[params]`, such as `tenant = ["acme", "globex"]` or `tenant = { regex = "t-[a-z]+" }`; or narrow the glob
+           ├ note: the definitions: `cart` and `order`
            ╰ note: `keyward explain overlapping-patterns`
         "#);
     }
@@ -343,5 +378,18 @@ pattern = "cart:{#user_id}~{#kind}"
           ├ help: remove `~` from the pattern: derived keys have the form `~word:{key}` or `key~{word}`
           ╰ note: `keyward explain overlapping-patterns`
         "#);
+    }
+
+    #[test]
+    fn a_prefix_that_excludes_the_value_meets_no_other_software() {
+        let of = |tenant: &str| {
+            let head = "[keyspace]\nname = \"shop\"\nprefix = \"{tenant}:\"\n";
+            let keys =
+                "[keys.cart]\npattern = \"cart:{id}\"\n[foreign.bullmq]\nglob = \"bull:*\"\n";
+            messages(&RULE, &format!("{head}[params]\ntenant = {tenant}\n{keys}")).len()
+        };
+        assert_eq!(of("\"slug\""), 1);
+        assert_eq!(of("[\"acme\", \"globex\"]"), 0);
+        assert_eq!(of("{ regex = \"t-[a-z]+\" }"), 0);
     }
 }

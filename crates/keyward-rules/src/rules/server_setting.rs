@@ -36,17 +36,51 @@ rule! {
 /// Whether a server's setting differs from what the schema declares.
 pub fn breaks(name: &str, want: &str, got: &str) -> bool {
     if name == "maxmemory" {
-        let bytes = |text: &str| {
-            text.parse::<u64>().ok().or_else(|| Some(text.parse::<Size>().ok()?.bytes()))
-        };
-        return bytes(want).is_none() || bytes(want) != bytes(got);
+        return size(want).is_none() || size(want) != size(got);
     }
     !want.eq_ignore_ascii_case(got.trim())
 }
 
 fn word(case: &Case<'_>) -> Wording {
     let setting = case.subject.unwrap_or("a setting");
-    let (got, want) = (case.near.unwrap_or("something else"), case.detail.unwrap_or("another"));
+    let in_one_unit = |text: &str| match size(text) {
+        Some(size) if setting == "maxmemory" => size.to_string(),
+        _ => text.to_owned(),
+    };
+    let got = in_one_unit(case.near.unwrap_or("something else"));
+    let want = in_one_unit(case.detail.unwrap_or("another"));
     Wording::new(format!("`{setting}` is `{got}`, but the schema declares `{want}`"))
         .help("change the configuration of the server, or `[server]` in the schema")
+}
+
+/// A size as a schema writes it, or as a server answers: in bytes, without a unit.
+fn size(text: &str) -> Option<Size> {
+    let bytes = text.parse().ok().map(Size::from_bytes);
+    bytes.or_else(|| text.parse().ok())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_are_compared_in_one_unit() {
+        let of = |setting, got, want| {
+            let case = Case {
+                subject: Some(setting),
+                near: Some(got),
+                detail: Some(want),
+                definition: None,
+            };
+            word(&case).what
+        };
+        assert_eq!(
+            of("maxmemory", "104857600", "256mb"),
+            "`maxmemory` is `100mb`, but the schema declares `256mb`"
+        );
+        assert_eq!(
+            of("save", "900", "3600 1"),
+            "`save` is `900`, but the schema declares `3600 1`"
+        );
+    }
 }

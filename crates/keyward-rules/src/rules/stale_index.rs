@@ -59,7 +59,10 @@ fn check<'a>(cx: &Context<'a>, out: &mut Findings<'a>) {
             .about(of)
             .at(&index_ttl.span, "keeps members that have expired")
             .at(&of_ttl.span, format!("how long keys of `{of_name}` live"))
-            .help(format!("give `{name}` the TTL of `{of_name}`, or make it a sorted set")),
+            .help(format!(
+                "give `{name}` the TTL of `{of_name}`, or make it a sorted set whose expired members \
+                 you remove by score"
+            )),
         );
     }
 }
@@ -88,7 +91,7 @@ mod tests {
         11 │ ttl = "30d"
            │       ━━━━━ keeps members that have expired
            │
-           ├ help: give `sessions_of_user` the TTL of `session`, or make it a sorted set
+           ├ help: give `sessions_of_user` the TTL of `session`, or make it a sorted set whose expired members you remove by score
            ╰ note: `keyward explain stale-index`
         "#);
     }

@@ -6,6 +6,9 @@ rule! {
     /// Reports keys without a TTL whose definition declares one, and hash fields without the TTL that is declared for
     /// the field.
     ///
+    /// This is about keys on a server, and `keyward audit` reports it. `missing-ttl` is about the schema: a definition
+    /// that declares no TTL.
+    ///
     /// ## Why is this bad
     /// They stay forever. Most memory that nobody can explain belongs to keys whose TTL was lost: a
     /// `SET` after the `EXPIRE` removed it, or the program stopped between the two.

@@ -1,8 +1,12 @@
 use crate::context::Context;
 use crate::finding::{Finding, Findings};
 use crate::rule::rule;
+use crate::words::listed;
 use keyward_schema::model::{Definition, Index, JsonType, Queue, Role, Ttl, Value};
 use keyward_schema::span::{Span, Spanned};
+
+/// How many names a message lists.
+const MAX_LISTED: usize = 8;
 
 rule! {
     /// ## What it does
@@ -154,10 +158,15 @@ impl<'a> Names<'_, 'a> {
         span: &Span,
         known: impl IntoIterator<Item = &'n str>,
     ) {
+        let known: Vec<&str> = known.into_iter().collect();
         let finding = Finding::new(message).at(span, "not found");
-        self.found.push(match self.cx.nearest(name, known) {
+        self.found.push(match self.cx.nearest(name, known.iter().copied()) {
             Some(near) => finding.help(format!("did you mean `{near}`?")),
-            None => finding.help("correct the name, or declare it"),
+            None if known.is_empty() => finding.help("correct the name, or declare it"),
+            None => finding.help(format!(
+                "correct the name, or declare it: there is {}",
+                listed(&known, MAX_LISTED)
+            )),
         });
     }
 }
@@ -165,7 +174,7 @@ impl<'a> Names<'_, 'a> {
 #[cfg(test)]
 mod tests {
     use super::RULE;
-    use crate::harness::{example, messages};
+    use crate::harness::{example, findings, messages};
 
     #[test]
     fn the_example_is_reported() {
@@ -214,5 +223,27 @@ entities = "e:{id}"
                 "there is no definition `entities`",
             ]
         );
+    }
+
+    #[test]
+    fn what_there_is_is_listed() {
+        let schema = r#"
+[keys.session]
+pattern = "session:{session_id}"
+[keys.sessions_of]
+pattern = "user:{user_id}:sessions"
+type = "set"
+member = { ref = "session.id" }
+"#;
+        insta::assert_snapshot!(findings(&RULE, schema), @r#"
+        error[unknown-reference]: `session` has no parameter `id`
+          ╭▸ keyward.toml:8:10
+          │
+        8 │ member = { ref = "session.id" }
+          │          ━━━━━━━━━━━━━━━━━━━━━━ not found
+          │
+          ├ help: correct the name, or declare it: there is `session_id`
+          ╰ note: `keyward explain unknown-reference`
+        "#);
     }
 }

@@ -1,4 +1,4 @@
-//! `[keys.*]`: a pattern, and what stands under it.
+//! `[keys.*]`: a pattern, and what is stored under it.
 
 use super::{Allow, Field, Role, Ttl, Value};
 use crate::span::{Span, Spanned};
@@ -12,7 +12,7 @@ pub struct ParamDeclaration {
     pub name: Spanned<String>,
     /// Its type, normalisation and encoding
     pub param: Spanned<Param>,
-    /// Where its `encode` stands, if it has one
+    /// Where its `encode` was written, if it has one
     pub encode_span: Option<Span>,
     /// What it means, for people
     pub doc: Option<Spanned<String>>,
@@ -20,14 +20,14 @@ pub struct ParamDeclaration {
     pub pii: bool,
 }
 
-/// One entry of `[keys]`: a pattern and what stands under it.
+/// One entry of `[keys]`: a pattern and what is stored under it.
 #[derive(Debug, Clone)]
 pub struct Definition {
     /// Its id: the name of the table
     pub name: Spanned<String>,
     /// What it is for
     pub doc: Option<Spanned<String>>,
-    /// Who answers for it; already filled from `[defaults]`
+    /// Who is responsible for it; already filled from `[defaults]`
     pub owner: Option<Spanned<String>>,
     /// The group it belongs to
     pub group: Option<Spanned<String>>,
@@ -51,9 +51,9 @@ pub struct Definition {
     pub ttl: Option<Spanned<Ttl>>,
     /// The jitter, in per cent
     pub jitter: Option<Spanned<f64>>,
-    /// What a write does to a TTL that is running
+    /// What a write does to a running TTL
     pub on_write: OnWrite,
-    /// Whether a read starts the TTL anew
+    /// Whether a read starts the TTL again
     pub sliding: bool,
     /// The lifecycle, written or implied
     pub lifecycle: Lifecycle,
@@ -80,8 +80,8 @@ pub struct Definition {
 }
 
 impl Definition {
-    /// How long a key lives at least, after jitter; `None` if that is for ever, or the caller's
-    /// matter.
+    /// How long a key lives at least, after jitter; `None` if it never expires or the caller
+    /// decides.
     pub fn shortest_ttl(&self) -> Option<Duration> {
         let ttl = self.ttl.as_ref()?;
         let shortest = ttl.shortest().or(match ttl.value {
@@ -100,10 +100,10 @@ impl Definition {
     }
 }
 
-/// What a write does to a TTL that is running.
+/// What a write does to a running TTL.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OnWrite {
-    /// Starts it anew; the default
+    /// Starts it again; the default
     Set,
     /// Leaves it
     Keep,
@@ -112,9 +112,9 @@ pub enum OnWrite {
 /// What happens when a collection has reached `max_len`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OnFull {
-    /// What is too much goes; the default of what has an order
+    /// Entries above the bound are removed; the default for ordered collections
     Trim,
-    /// The write is refused; the default of sets and hashes
+    /// The write is refused; the default for sets and hashes
     Refuse,
 }
 
@@ -136,7 +136,7 @@ pub enum Invalidate {
     Scan,
 }
 
-/// What may happen to a key before its time.
+/// Whether a key may be lost before its TTL ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Lifecycle {
     /// No TTL, never evicted
@@ -180,9 +180,9 @@ pub struct CacheOptions {
     pub l1: Option<Spanned<Duration>>,
     /// `early_refresh = true`: refreshed before it expires
     pub early_refresh: Option<Spanned<bool>>,
-    /// `stale_if_error = "1h"`: served this long past its end when the loader fails
+    /// `stale_if_error = "1h"`: served this long after it expired when the loader fails
     pub stale_if_error: Option<Spanned<Duration>>,
-    /// `negative_ttl = "30s"`: how long "there is none" is remembered
+    /// `negative_ttl = "30s"`: how long a missing value is remembered
     pub negative_ttl: Option<Spanned<Duration>>,
     /// `load_lock = "5s"`: one process loads at a time
     pub load_lock: Option<Spanned<Duration>>,

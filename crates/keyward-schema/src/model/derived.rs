@@ -11,9 +11,9 @@ pub enum Derived {
     Lease,
     /// Which keys exist, for an event that leaves a parameter free
     Index,
-    /// The value past its end, for when the loader fails
+    /// The expired value, for when the loader fails
     Stale,
-    /// That there is no value
+    /// A mark that there is no value
     Nothing,
 }
 

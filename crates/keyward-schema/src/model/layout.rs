@@ -44,7 +44,7 @@ pub struct Slot {
 }
 
 impl Slot {
-    /// Every word that may stand here.
+    /// Every word that is allowed here.
     pub fn words(&self) -> impl Iterator<Item = &str> {
         let lists: Vec<&[Spanned<String>]> = match &self.words {
             None => Vec::new(),

@@ -1,4 +1,4 @@
-//! `[migrations.*]`: renames that are under way.
+//! `[migrations.*]`: renames in progress.
 
 use super::{Allow, Date, ParamDeclaration};
 use crate::span::Spanned;

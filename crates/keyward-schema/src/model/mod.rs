@@ -82,7 +82,7 @@ pub struct Keyspace {
     pub doc: Option<Spanned<String>>,
     /// What every key starts with; may have parameters
     pub prefix: Option<Spanned<Template>>,
-    /// What stands between two segments; `:` unless given
+    /// The character between two segments; `:` unless given
     pub separator: Spanned<char>,
     /// Whether literals may contain capitals
     pub case: Spanned<Case>,
@@ -110,7 +110,7 @@ pub struct Alerts {
     pub memory: Option<Spanned<f64>>,
 }
 
-/// `[defaults]`: what holds for every definition that does not say otherwise.
+/// `[defaults]`: values for every definition that does not set its own.
 #[derive(Debug, Clone, Default)]
 pub struct Defaults {
     /// The TTL

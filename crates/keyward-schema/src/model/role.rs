@@ -59,7 +59,7 @@ pub struct Counter {
 pub struct Quota {
     /// The most that may be used
     pub limit: Spanned<Limit>,
-    /// When it starts anew
+    /// When it starts again
     pub window: Option<Spanned<Duration>>,
 }
 
@@ -81,7 +81,7 @@ pub struct RateLimit {
     pub window: Spanned<Duration>,
     /// How it is counted
     pub algorithm: Algorithm,
-    /// What to answer while the server is away
+    /// What to answer while the server is unreachable
     pub on_outage: OnOutage,
 }
 
@@ -96,7 +96,7 @@ pub enum Algorithm {
     Gcra,
 }
 
-/// What a limit answers while the server is away.
+/// What a limit answers while the server is unreachable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OnOutage {
     /// Allow; the default
@@ -136,6 +136,6 @@ pub struct Index {
     pub of: Spanned<String>,
     /// The parameter or field by which they are found
     pub by: Option<Spanned<String>>,
-    /// The definition that leads back
+    /// The definition that refers back
     pub reverse: Option<Spanned<String>>,
 }

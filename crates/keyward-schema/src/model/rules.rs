@@ -15,7 +15,7 @@ pub struct RuleSettings {
 /// The nested rule sets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum RuleSet {
-    /// What no keyspace can do without: soundness
+    /// What every keyspace needs: soundness
     Minimal,
     /// What almost everyone wants
     Recommended,

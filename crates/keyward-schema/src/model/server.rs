@@ -1,9 +1,9 @@
-//! `[server]`: what the server must be set to.
+//! `[server]`: the settings that the server must have.
 
 use crate::span::Spanned;
 use keyward_fact::Size;
 
-/// `[server]`: what the server must be set to.
+/// `[server]`: the settings that the server must have.
 #[derive(Debug, Clone, Default)]
 pub struct Server {
     /// `maxmemory`

@@ -64,11 +64,11 @@ pub struct Field {
     pub name: Spanned<String>,
     /// What it holds
     pub value: Spanned<Value>,
-    /// Whether it may be missing: `"text?"`, `optional = true`, or a TTL of its own that ends
+    /// Whether it may be missing: `"text?"`, `optional = true`, or its own TTL
     pub optional: bool,
     /// Its own TTL (Redis 7.4, Valkey 9)
     pub ttl: Option<Spanned<Ttl>>,
-    /// What writing this field alone does to a TTL of the key that is running; the definition's
+    /// What writing only this field does to the key's running TTL; the definition's
     /// `on_write` unless given
     pub on_write: Option<Spanned<OnWrite>>,
     /// What it means

@@ -32,13 +32,17 @@ impl FindingRow {
         let detail = |it: &Example| it.detail.as_deref().map(prose).unwrap_or_default();
         let examples: Vec<_> =
             examples(finding).iter().map(|it| (it.key.to_string(), detail(it))).collect();
-        let more = finding.count.saturating_sub(examples.len() as u64);
+        let more = finding.keys().unwrap_or(0).saturating_sub(examples.len() as u64);
         FindingRow {
             number: number + 1,
             rule: finding.rule.name().to_owned(),
             severity: finding.severity.name(),
             message: prose(&finding.message),
-            help: finding.details.iter().chain(&finding.help).map(|text| prose(text)).collect(),
+            help: (finding.details.iter().cloned())
+                .chain(finding.owner.iter().map(|owner| format!("written by `{owner}`")))
+                .chain(finding.help.iter().cloned())
+                .map(|text| prose(&text))
+                .collect(),
             more: (more > 0 && !examples.is_empty()).then(|| words::counted(more, "more key")),
             examples,
             bytes: finding.bytes.filter(|bytes| *bytes > 0).map(words::size),

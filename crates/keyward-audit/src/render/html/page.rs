@@ -142,8 +142,8 @@ pub(super) fn counted(count: Count) -> String {
 }
 
 fn warnings(report: &Report) -> Vec<String> {
-    let partial = "This audit is incomplete: the numbers cover only what was read.";
-    let partial = (!report.source.complete).then(|| partial.to_owned());
+    let partial = || format!("This audit is {}.", words::incomplete(report));
+    let partial = (!report.source.complete).then(partial);
     let sampled = words::sampled(report).map(|text| format!("This is {text}."));
     partial.into_iter().chain(sampled).collect()
 }

@@ -17,7 +17,10 @@ pub(super) fn write(report: &Report, sheet: &mut Sheet) {
         return;
     }
     let (shown, left_out) = sheet.top(&report.findings, TOP);
-    sheet.heading("findings", "errors first, then by keys; `keyward explain RULE` explains a rule");
+    sheet.heading(
+        "findings",
+        "errors first, then keys that must not be lost; `keyward explain RULE` explains a rule",
+    );
     for finding in shown {
         sheet.line("");
         write_one(finding, sheet);
@@ -69,9 +72,13 @@ fn write_one(finding: &Finding, sheet: &mut Sheet) {
             format!("{}{detail}", visible(example.key.as_str())),
         ));
     }
-    if left_out > 0 && finding.count > examples.len() as u64 {
-        let more = words::counted(finding.count - examples.len() as u64, "more key");
+    let more = finding.keys().unwrap_or(0).saturating_sub(examples.len() as u64);
+    if left_out > 0 && more > 0 {
+        let more = words::counted(more, "more key");
         lines.push((String::new(), Look::Dim, format!("and {more}")));
+    }
+    if let Some(owner) = &finding.owner {
+        lines.push((String::new(), Look::Dim, format!("written by `{}`", visible(owner))));
     }
     for help in &finding.help {
         lines.push(("help: ".to_owned(), Look::Help, help.clone()));

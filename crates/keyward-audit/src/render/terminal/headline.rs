@@ -5,7 +5,7 @@ use crate::render::ink::{Ink, Look, visible};
 use crate::render::spark::bar;
 use crate::render::subject::count;
 use crate::render::words;
-use crate::report::{Report, Severity, SourceKind};
+use crate::report::{Report, Severity, SourceKind, Unread, WhyUnread};
 use keyward_fact::thousands;
 use keyward_schema::Style;
 
@@ -32,8 +32,8 @@ pub(super) fn write(report: &Report, sheet: &mut Sheet) {
         sheet.paragraph(("  sampled   ", "            "), Look::Warning, &sample);
     }
     if !report.source.complete {
-        let text = "this audit is incomplete: the numbers cover only what was read";
-        sheet.paragraph(("  partial   ", "            "), Look::Error, text);
+        let text = format!("this audit is {}", words::incomplete(report));
+        sheet.paragraph(("  partial   ", "            "), Look::Error, &text);
     }
 }
 
@@ -165,11 +165,18 @@ pub fn summary(report: &Report, style: &Style) -> String {
         None => ink.on(look, &found),
     };
     let colon = if report.schemas.is_empty() && report.baseline.is_none() { " " } else { ": " };
-    let partial = if report.source.complete { "" } else { "; this audit is incomplete" };
-    let unread = if report.source.values_unread && !report.schemas.is_empty() {
-        "; lengths and fields were not read"
+    let left_out = |unread: Unread| unread.why == WhyUnread::LeftOut;
+    let rest = if !report.source.complete {
+        format!("; this audit is {}", words::incomplete(report))
+    } else if report.source.values_unread.is_some_and(left_out) {
+        "; values were not read (--no-values)".to_owned()
     } else {
-        ""
+        String::new()
     };
-    format!("{keys}{size}{declared}{colon}{found}{partial}{unread}")
+    let in_part = match report.counts.counts.in_part() {
+        0 => String::new(),
+        1 => "; 1 large value was read in part".to_owned(),
+        values => format!("; {} large values were read in part", thousands(values)),
+    };
+    format!("{keys}{size}{declared}{colon}{found}{in_part}{rest}")
 }

@@ -63,7 +63,7 @@ impl List {
         })
     }
 
-    /// Writes what is left, and says whether all was written. A reader that has seen enough is no failure.
+    /// Writes what is left, and says whether all was written. A reader that has seen enough is not a failure.
     pub(super) fn finish(self) -> Result<()> {
         let mut sink = lock(&self.shared);
         let flushed = sink.out.flush();

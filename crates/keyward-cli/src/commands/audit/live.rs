@@ -31,6 +31,10 @@ pub(super) fn read(
     session: &Session,
     (list, output): (Option<&List>, &Output),
 ) -> Result<Report> {
+    if args.live.no_values && args.live.via == LiveVia::Snapshot {
+        return Err(Failure::new("`--no-values` does not work with `--via snapshot`")
+            .help("remove `--no-values`: a snapshot contains all values"));
+    }
     let options = options(&args.live)?;
     let earlier = session.earlier(audit, output)?;
     let _guard = if is_resumable(args) {
@@ -76,6 +80,7 @@ fn options(args: &Live) -> Result<Options> {
     options.primary = args.primary;
     options.node_only = args.node_only;
     options.touch = args.touch;
+    options.values = !args.no_values;
     options.bound = (!args.unbounded).then_some(bound);
     options.sample = args.sample;
     options.force = args.force;

@@ -241,6 +241,7 @@ fn terms(args: &Args, url: &str, places: &Places) -> Terms {
     option("--primary", given(live.primary));
     option("--node-only", given(live.node_only));
     option("--touch", given(live.touch));
+    option("--no-values", given(live.no_values));
     option("--show-keys", given(args.show_keys));
     option("--top", Some(args.top.to_string()));
     option("--group", list(args.selection.groups.iter().map(String::as_str).collect()));

@@ -90,7 +90,7 @@ impl Sample {
         self.key(name, ttl, &Content::String(text.as_bytes()))
     }
 
-    /// A file's metadata; a few lack a field, have one too many, or a size that is no number.
+    /// A file's metadata; a few lack a field, have one too many, or a size that is not a number.
     fn file(&mut self, number: u64, owner: &str) -> io::Result<()> {
         let name = format!("report-{number}.pdf");
         let size = (number * 977 % 40_000_000).to_string();

@@ -40,7 +40,10 @@ pub(super) fn targets(
         wanted = places.iter().map(|(what, _)| *what).collect();
     }
     if wanted.is_empty() {
-        wanted = Language::ALL.map(What::Code).into();
+        let message = format!("`{}` does not declare what to generate", path.display());
+        return Err(Failure::new(message)
+            .help("name the languages: `keyward generate --lang python --out src/keys`")
+            .help("or declare them, such as `[generate.python]` with `out = \"src/keys\"`: then `keyward generate` and `keyward generate --check` need no options"));
     }
     if args.spring && !wanted.contains(&What::Code(Language::Java)) {
         return Err(Failure::new("`--spring` requires Java, which is not generated")

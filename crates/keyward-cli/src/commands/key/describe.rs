@@ -10,7 +10,7 @@ use keyward_schema::{OldNames, Schema};
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
-/// What there is to say about a key of one schema.
+/// What is known about a key of one schema.
 pub(in crate::commands) fn describe_key(key: &[u8], schema: &Schema) -> String {
     let keyspaces = std::slice::from_ref(&schema.compiled);
     let schemas = std::slice::from_ref(schema);

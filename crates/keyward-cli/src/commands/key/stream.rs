@@ -31,7 +31,7 @@ pub(super) struct Tally {
 pub(super) enum Stopped {
     Reading(io::Error),
     Writing(io::Error),
-    /// A line longer than [`MAX_LINE`]: this is no list of keys
+    /// A line longer than [`MAX_LINE`]: this is not a list of keys
     LongLine,
 }
 
@@ -69,7 +69,7 @@ pub(super) fn stream(
     Ok(tally)
 }
 
-/// A thread's result; its panic goes on in this one.
+/// A thread's result; its panic continues in this one.
 fn join<T>(thread: JoinHandle<T>) -> T {
     thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
 }

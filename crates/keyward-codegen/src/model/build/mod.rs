@@ -93,7 +93,7 @@ impl Module {
 }
 
 impl Key {
-    /// What stands under the key, in it or in each of its entries.
+    /// What the key holds, in it or in each of its entries.
     fn stored(&self) -> impl Iterator<Item = &Value> {
         self.value.iter().chain(&self.member)
     }

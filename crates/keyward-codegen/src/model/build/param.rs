@@ -73,7 +73,7 @@ impl Building<'_> {
         ty
     }
 
-    /// How a value stands in a key.
+    /// How a value is written in a key.
     pub(super) fn spelled(&self, language: Option<u32>, encoded: bool, value: &str) -> String {
         let Some(language) = language.filter(|_| encoded) else { return value.to_owned() };
         let tables = self.tables.get_or_init(|| Tables::read(self.block));

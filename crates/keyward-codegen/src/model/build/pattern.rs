@@ -92,7 +92,7 @@ pub(super) fn parts(template: &Template) -> Vec<PatternPart> {
         .collect()
 }
 
-/// A text as it stands in a glob.
+/// A text as it is written in a glob.
 fn escaped(text: &str) -> String {
     let mut glob = String::new();
     keyward_pattern::escape_glob(text, &mut glob);

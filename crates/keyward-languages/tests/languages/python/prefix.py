@@ -58,3 +58,17 @@ print(accepted(lambda: LoginLimit(client=ipaddress.ip_address("fe80::1%eth0"))))
 print(accepted(lambda: Prefix(tenant=Sly("acme"))))
 print(accepted(lambda: cart.key("evil:")))  # type: ignore[arg-type]
 print(accepted(lambda: Note(about="cart:{42}")))  # type: ignore[arg-type]
+
+# The text of a value is not the value: the message says what to write.
+mistakes: list[Callable[[], object]] = [
+    lambda: Prefix(tenant="acme"),  # type: ignore[arg-type]
+    lambda: Report(day="2026-11-15", period=Period.DAILY),  # type: ignore[arg-type]
+    lambda: Report(day=now.date(), period="daily"),  # type: ignore[arg-type]
+    lambda: LoginLimit(client="2001:db8::1"),  # type: ignore[arg-type]
+    lambda: Note(about="cart:{42}"),  # type: ignore[arg-type]
+]
+for make in mistakes:
+    try:
+        print(make())
+    except ValueError as error:
+        print(error)

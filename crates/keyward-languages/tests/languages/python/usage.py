@@ -74,3 +74,19 @@ for number in [True, -1, 2**64, 1.0, "7", 10**5000]:
         print(UserBalance.glob(user_id=number))  # type: ignore[arg-type]
     except KeywardError as error:
         print(str(error)[:60])
+
+from typing import Callable
+
+# The text of a value is not the value: the message says what to write.
+mistakes: list[Callable[[], object]] = [
+    lambda: AuthMapping(username="zhang.san"),  # type: ignore[arg-type]
+    lambda: RiskLimit(api=b"/api", identifier=Identifier("10086")),  # type: ignore[arg-type]
+    lambda: FileMeta(file_id=str(folder_id)),  # type: ignore[arg-type]
+    lambda: UserBalance.glob(user_id="7"),  # type: ignore[arg-type]
+    lambda: AuthMapping(username="zhang:san"),  # type: ignore[arg-type]
+]
+for make in mistakes:
+    try:
+        print(make())
+    except ValueError as error:
+        print(error)

@@ -40,6 +40,20 @@ console.log(accepted(() => cart.key(forged)));
 console.log(accepted(() => new Note({ about: { definition: "cart" } as unknown as Cart })));
 console.log(accepted(() => new Note({ about: Object.create(Cart.prototype) })));
 
+// The text of a value is not the value: the message says what to write.
+for (const make of [
+  () => new Cart({ userId: "42" as unknown as bigint }),
+  () => new Cart({ userId: 42 as unknown as bigint }),
+  () => new Note({ about: "cart:{42}" as unknown as Cart }),
+  () => new Prefix({ tenant: 42 as unknown as Tenant }),
+]) {
+  try {
+    console.log(make().toString());
+  } catch (error) {
+    console.log((error as Error).message);
+  }
+}
+
 function accepted(act: () => unknown): boolean {
   try {
     act();

@@ -6,80 +6,64 @@ use keyward_schema::model::{JsonType, Value};
 /// How many bytes of a value are looked at.
 pub const LOOKED_AT: usize = 256;
 
-/// What a value must be, ready to be asked for each one.
+/// What a value must be.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
-#[allow(missing_docs, reason = "each is what its name says")]
 pub enum Expected {
-    Anything,
-    Text,
-    Int,
-    Uint,
-    Float,
-    Bool,
-    Uuid,
-    Timestamp,
-    Date,
-    OneOf(Vec<Box<[u8]>>),
-    Json { opening: Option<u8> },
-    Zstd,
+    /// A declared value
+    Declared(Value),
+    /// An integer that INCR accepts
+    Count {
+        /// Whether it may be below zero
+        negative: bool,
+    },
 }
 
 impl Expected {
+    /// Any bytes.
+    pub const ANYTHING: Expected = Expected::Declared(Value::Bytes);
+
     /// What a declared value must be.
     pub fn new(value: &Value) -> Self {
-        match value {
-            Value::Bytes | Value::Ref { .. } | Value::Key(_) => Expected::Anything,
-            Value::Text => Expected::Text,
-            Value::Int => Expected::Int,
-            Value::Uint | Value::Unix | Value::UnixMs => Expected::Uint,
-            Value::Float => Expected::Float,
-            Value::Bool => Expected::Bool,
-            Value::Uuid => Expected::Uuid,
-            Value::Timestamp => Expected::Timestamp,
-            Value::Date => Expected::Date,
-            Value::Enum(words) => {
-                Expected::OneOf(words.iter().map(|word| word.as_bytes().into()).collect())
-            }
-            Value::Json { zstd: true, .. } => Expected::Zstd,
-            Value::Json { of: Some(JsonType::Array(_)), .. } => {
-                Expected::Json { opening: Some(b'[') }
-            }
-            Value::Json { .. } => Expected::Json { opening: None },
-        }
+        Expected::Declared(value.clone())
     }
 
     /// Its name in a message, after "is not": `a uint`.
     pub fn name(&self) -> String {
-        match self {
-            Expected::Anything => "a value".to_owned(),
-            Expected::Text => "UTF-8 text".to_owned(),
-            Expected::Int => "an int".to_owned(),
-            Expected::Uint => "a uint".to_owned(),
-            Expected::Float => "a float".to_owned(),
-            Expected::Bool => "`true` or `false`".to_owned(),
-            Expected::Uuid => "a uuid".to_owned(),
-            Expected::Timestamp => "a timestamp (RFC 3339)".to_owned(),
-            Expected::Date => "a date (YYYY-MM-DD)".to_owned(),
-            Expected::OneOf(words) => {
-                let words: Vec<String> = words
-                    .iter()
-                    .map(|word| format!("`{}`", String::from_utf8_lossy(word)))
-                    .collect();
-                match words.as_slice() {
+        let value = match self {
+            Expected::Declared(value) => value,
+            Expected::Count { negative: true } => return "an integer that INCR accepts".to_owned(),
+            Expected::Count { negative: false } => {
+                return "an integer from 0 on that INCR accepts".to_owned();
+            }
+        };
+        let name = match value {
+            Value::Bytes | Value::Ref { .. } | Value::Key(_) => "a value",
+            Value::Text => "UTF-8 text",
+            Value::Int => "an int",
+            Value::Uint | Value::Unix | Value::UnixMs => "a uint",
+            Value::Float => "a float",
+            Value::Bool => "`true` or `false`",
+            Value::Uuid => "a uuid",
+            Value::Timestamp => "a timestamp (RFC 3339)",
+            Value::Date => "a date (YYYY-MM-DD)",
+            Value::Enum(words) => {
+                let words: Vec<String> = words.iter().map(|word| format!("`{word}`")).collect();
+                return match words.as_slice() {
                     [only] => only.clone(),
                     _ => format!("one of {}", words.join(", ")),
-                }
+                };
             }
-            Expected::Json { opening: Some(_) } => "a JSON array".to_owned(),
-            Expected::Json { opening: None } => "JSON".to_owned(),
-            Expected::Zstd => "JSON compressed with zstd".to_owned(),
-        }
+            Value::Json { zstd: true, .. } => "JSON compressed with zstd",
+            Value::Json { of: Some(JsonType::Array(_)), .. } => "a JSON array",
+            Value::Json { .. } => "JSON",
+        };
+        name.to_owned()
     }
 
-    /// Whether there is anything to ask.
+    /// Whether there is anything to check: references are checked elsewhere.
     pub fn asks(&self) -> bool {
-        !matches!(self, Expected::Anything)
+        !matches!(self, Expected::Declared(Value::Bytes | Value::Ref { .. } | Value::Key(_)))
     }
 
     /// Whether a value is one. Of a long one only the beginning is there.
@@ -90,26 +74,36 @@ impl Expected {
 
     fn is(&self, excerpt: Excerpt<'_>) -> bool {
         let bytes = excerpt.bytes;
-        match self {
-            Expected::Anything => true,
-            Expected::Text => is_text(bytes, excerpt.is_whole()),
-            Expected::Int => {
+        let value = match self {
+            Expected::Declared(value) => value,
+            Expected::Count { negative } => {
+                let count = if excerpt.is_whole() { as_count(bytes) } else { None };
+                return count.is_some_and(|count| *negative || count >= 0);
+            }
+        };
+        match value {
+            Value::Bytes | Value::Ref { .. } | Value::Key(_) => true,
+            Value::Text => is_text(bytes, excerpt.is_whole()),
+            Value::Int => {
                 excerpt.is_whole() && is_integer(bytes.strip_prefix(b"-").unwrap_or(bytes))
             }
-            Expected::Uint => excerpt.is_whole() && is_integer(bytes),
-            Expected::Float => {
+            Value::Uint | Value::Unix | Value::UnixMs => excerpt.is_whole() && is_integer(bytes),
+            Value::Float => {
                 excerpt.is_whole()
                     && str::from_utf8(bytes).is_ok_and(|text| text.parse::<f64>().is_ok())
             }
-            Expected::Bool => bytes == b"true" || bytes == b"false",
-            Expected::Uuid => {
+            Value::Bool => bytes == b"true" || bytes == b"false",
+            Value::Uuid => {
                 bytes.len() == 36 && is_shaped(bytes, b"hhhhhhhh-hhhh-hhhh-hhhh-hhhhhhhhhhhh")
             }
-            Expected::Timestamp => excerpt.is_whole() && is_timestamp(bytes),
-            Expected::Date => bytes.len() == 10 && is_shaped(bytes, b"dddd-dd-dd"),
-            Expected::OneOf(words) => words.iter().any(|word| **word == *bytes),
-            Expected::Json { opening } => is_json(excerpt, *opening),
-            Expected::Zstd => bytes.starts_with(&[0x28, 0xb5, 0x2f, 0xfd]),
+            Value::Timestamp => excerpt.is_whole() && is_timestamp(bytes),
+            Value::Date => bytes.len() == 10 && is_shaped(bytes, b"dddd-dd-dd"),
+            Value::Enum(words) => words.iter().any(|word| word.as_bytes() == bytes),
+            Value::Json { zstd: true, .. } => bytes.starts_with(&[0x28, 0xb5, 0x2f, 0xfd]),
+            Value::Json { of, .. } => {
+                let array = matches!(of, Some(JsonType::Array(_)));
+                is_json(excerpt, array.then_some(b'['))
+            }
         }
     }
 }
@@ -130,6 +124,14 @@ fn is_utf8(bytes: &[u8], whole: bool) -> bool {
 /// Digits that fit 64 bits, about.
 fn is_integer(digits: &[u8]) -> bool {
     (1..=20).contains(&digits.len()) && digits.iter().all(u8::is_ascii_digit)
+}
+
+/// The number that a server increments: 64 bits with a sign, written as the server writes it. It refuses a
+/// sign or a zero too many, and blanks.
+fn as_count(bytes: &[u8]) -> Option<i64> {
+    let text = str::from_utf8(bytes).ok()?;
+    let number: i64 = text.parse().ok()?;
+    (number.to_string() == text).then_some(number)
 }
 
 /// Whether every byte is of the class at its place: `d` a digit, `h` a hexadecimal one, else itself.
