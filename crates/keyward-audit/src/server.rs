@@ -71,6 +71,13 @@ impl Audit {
                 {
                     source.note(FIELD_TTLS);
                 }
+                if let Some(glob) = &options.matching {
+                    let masked = |piece: &str| self.mask.unknown(piece.as_bytes()).to_string();
+                    let glob = glob.split('*').map(masked).collect::<Vec<_>>().join("*");
+                    let narrowed = format!("only keys that match `{glob}` were read");
+                    source.note(narrowed.clone());
+                    source.narrowed = Some(narrowed);
+                }
                 let tallies = seen.shards.into_iter().map(|(_, tally)| tally).collect();
                 let counts = self.counts(source, tallies, earlier, &server);
                 let counted = Counted { outline: self.outline.clone(), counts };
@@ -144,11 +151,8 @@ fn source(seen: &Seen<Tally>, earlier: &[Counts], options: &live::Options) -> re
     }
 }
 
-/// Which keys were asked for, if not all.
+/// Which databases were asked for, if not all.
 fn narrowed(seen: &Seen<Tally>, options: &live::Options) -> Option<String> {
-    if let Some(glob) = &options.matching {
-        return Some(format!("only keys that match `{glob}` were read"));
-    }
     let has_others = seen.shards.iter().any(|(shard, _)| shard.has_other_databases);
     has_others.then(|| match options.db {
         Some(db) => format!("only database {db} of several was read"),

@@ -1,5 +1,6 @@
 //! Why a command could not do what it was asked.
 
+use crate::credentials::hidden;
 use crate::output::{self, ERROR, HELP};
 use crate::verdict::Verdict;
 use keyward_pattern::nearest;
@@ -96,7 +97,7 @@ impl Failure {
 
     /// The same as a finding about no place.
     pub(crate) fn finding(&self) -> Diagnostic {
-        let finding = Diagnostic::new(SCHEMA, Severity::Error, self.to_string());
+        let finding = Diagnostic::new(SCHEMA, Severity::Error, hidden(&self.to_string()));
         self.help.iter().fold(finding, |finding, help| finding.help(help.as_str()))
     }
 

@@ -35,6 +35,12 @@ pub(crate) fn settle(target: &Target<'_>, generated: &[Files], output: &Output) 
             output.note(format_args!("{did} {}", path.display()))?;
         }
     }
+    for path in plan.left() {
+        output.note(format_args!(
+            "kept {}: it is no longer generated, but Keyward did not write it as it is now",
+            target.folder.join(path).display()
+        ))?;
+    }
     let changed = plan.changes().count();
     let verb = if target.check { "would change" } else { "changed" };
     output.note(match (changed, plan.unchanged()) {
@@ -64,6 +70,9 @@ fn refused(error: PlanError) -> Failure {
             .help("move it, choose another `--out`, or overwrite it with `--force`"),
         PlanError::Twice(_) => Failure::new(error.to_string())
             .help("give the keyspaces different names, or choose a folder for each"),
+        PlanError::Link(_) => {
+            Failure::new(error.to_string()).help("remove the link, or choose another `--out`")
+        }
         PlanError::Read(path, error) => Failure::file("read", &path, &error),
         error => Failure::new(error.to_string()),
     }

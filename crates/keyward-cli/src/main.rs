@@ -5,6 +5,7 @@
 
 mod args;
 mod commands;
+mod credentials;
 mod failure;
 mod files;
 mod generated;

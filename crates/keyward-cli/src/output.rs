@@ -1,12 +1,14 @@
 //! What the person sees: standard output and standard error, with colours where they are wanted.
 
 use crate::args::{Color, Global};
+use crate::credentials::hidden;
 use anstream::{AutoStream, ColorChoice};
 use anstyle::{AnsiColor, Style as Ansi};
 use keyward_schema::Style;
 use std::fmt;
-use std::fs;
 use std::io::{self, ErrorKind, IsTerminal, Write};
+use std::os::fd::AsFd as _;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// The columns of an output that is not a terminal.
 const WIDTH: usize = 100;
@@ -74,16 +76,7 @@ impl Output {
 
     /// Writes what was asked for, to standard output.
     pub(crate) fn print(&self, text: impl fmt::Display) -> io::Result<()> {
-        let mut stdout = AutoStream::new(io::stdout().lock(), self.colors);
-        unless_closed(write!(stdout, "{text}").and_then(|()| stdout.flush()))
-    }
-
-    /// Writes a document that is all there is of a command, which must not be lost.
-    pub(crate) fn deliver(&self, text: impl fmt::Display) -> io::Result<()> {
-        if is_closed() {
-            return Err(io::Error::other("standard output is closed"));
-        }
-        self.print(text)
+        print(text, self.colors)
     }
 
     /// Writes a closing line to standard output, unless it must be quiet.
@@ -107,22 +100,41 @@ impl Output {
     }
 }
 
-/// Whether standard output was closed when the program began. Rust opens `/dev/null` in its place, to read
-/// and to write, where a shell's `> /dev/null` opens it to write only. Seen on Linux only.
-fn is_closed() -> bool {
-    use std::os::unix::fs::MetadataExt as _;
-    const READ_AND_WRITE: u32 = 2;
-    let device = |path: &str| fs::metadata(path).map(|found| found.rdev()).ok();
-    let flags = fs::read_to_string("/proc/self/fdinfo/1").unwrap_or_default();
-    let flags = flags.lines().find_map(|line| line.strip_prefix("flags:"));
-    let flags = flags.and_then(|flags| u32::from_str_radix(flags.trim(), 8).ok());
-    flags.is_some_and(|flags| flags & 3 == READ_AND_WRITE)
-        && device("/proc/self/fd/1").is_some_and(|found| Some(found) == device("/dev/null"))
+/// Whether standard output was closed when the program began. Rust's runtime opens `/dev/null` in its place
+/// before `main`, where whatever is written is lost without an error.
+static CLOSED: AtomicBool = AtomicBool::new(false);
+
+/// Runs before the runtime does. Afterwards nothing distinguishes a closed output from the `/dev/null` that
+/// Python's `DEVNULL` and Node's `ignore` open.
+#[allow(unsafe_code, reason = "there is no safe way to run code before `main`")]
+#[used]
+#[cfg_attr(not(target_vendor = "apple"), unsafe(link_section = ".init_array"))]
+#[cfg_attr(target_vendor = "apple", unsafe(link_section = "__DATA,__mod_init_func"))]
+static LOOK: extern "C" fn() = look;
+
+extern "C" fn look() {
+    CLOSED.store(io::stdout().as_fd().try_clone_to_owned().is_err(), Ordering::Relaxed);
 }
 
-/// Writes to standard error.
+/// Fails if what is written to standard output would be lost.
+pub(crate) fn check_open() -> io::Result<()> {
+    if CLOSED.load(Ordering::Relaxed) {
+        return Err(io::Error::other("standard output is closed"));
+    }
+    Ok(())
+}
+
+/// Writes to standard output.
+pub(crate) fn print(text: impl fmt::Display, colors: ColorChoice) -> io::Result<()> {
+    check_open()?;
+    let mut stdout = AutoStream::new(io::stdout().lock(), colors);
+    unless_closed(write!(stdout, "{text}").and_then(|()| stdout.flush()))
+}
+
+/// Writes to standard error, without the passwords that were typed.
 pub(crate) fn complain(text: impl fmt::Display) -> io::Result<()> {
     let mut stderr = anstream::stderr().lock();
+    let text = hidden(&text.to_string());
     unless_closed(write!(stderr, "{text}").and_then(|()| stderr.flush()))
 }
 

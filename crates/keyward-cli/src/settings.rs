@@ -3,6 +3,7 @@
 use crate::args::Global;
 use crate::failure::{Failure, Result};
 use crate::today::today;
+use keyward_audit::live::{is_url, shown};
 use keyward_schema::model::Date;
 use std::path::{Path, PathBuf};
 
@@ -37,6 +38,7 @@ impl Settings {
     pub(crate) fn schemas(&self, more: &[PathBuf]) -> Result<Vec<PathBuf>> {
         let mut paths: Vec<PathBuf> = Vec::new();
         for path in self.named.iter().chain(more) {
+            refuse_url(path)?;
             if !paths.iter().any(|known| is_same(known, path)) {
                 paths.push(path.clone());
             }
@@ -45,6 +47,17 @@ impl Settings {
             paths.push(find()?);
         }
         Ok(paths)
+    }
+}
+
+/// A URL is no file, and what reads it would show its password.
+fn refuse_url(path: &Path) -> Result<()> {
+    match path.to_str() {
+        Some(text) if is_url(text) && !path.exists() => {
+            Err(Failure::new(format!("`{}` is a URL, and a schema is a file", shown(text)))
+                .help("`keyward audit URL` audits a server"))
+        }
+        _ => Ok(()),
     }
 }
 

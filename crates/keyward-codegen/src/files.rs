@@ -3,18 +3,16 @@
 //! A folder's `.keyward-files` lists what Keyward wrote there. So a file that is no longer generated
 //! can be removed, and one that somebody else wrote is neither removed nor overwritten.
 
+use crate::folder::Folder;
+use crate::list::{LIST, List};
 use std::collections::BTreeMap;
-use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
-
-/// The list's name.
-const LIST: &str = ".keyward-files";
 
 /// What a generator writes: paths below the output folder, and their contents.
 #[derive(Debug, Clone)]
 pub struct Files {
-    generator: String,
+    pub(crate) generator: String,
     files: BTreeMap<String, String>,
 }
 
@@ -50,8 +48,9 @@ impl Files {
 /// What has to be done to a folder so that it holds what was generated.
 #[derive(Debug)]
 pub struct Plan {
-    folder: PathBuf,
+    folder: Folder,
     changes: Vec<(Change, String, String)>,
+    left: Vec<String>,
     unchanged: usize,
     before: List,
     list: List,
@@ -73,7 +72,8 @@ impl Plan {
     /// Compares what was generated with a folder. With `force`, files that Keyward did not write are
     /// overwritten too.
     pub fn new(folder: &Path, generated: &[Files], force: bool) -> Result<Plan, PlanError> {
-        let listed_before = read(&folder.join(LIST))?;
+        let within = Folder::new(folder);
+        let listed_before = within.read(LIST)?.map(|it| String::from_utf8_lossy(&it).into_owned());
         let before = List::read(listed_before.as_deref().unwrap_or_default());
         let mut list = before.without(generated);
         let mut changes = Vec::new();
@@ -87,34 +87,45 @@ impl Plan {
                     Some(_) => return Err(PlanError::Twice(path.to_owned())),
                     None => {}
                 }
-                let there = read(&folder.join(path))?;
-                if there.as_deref() == Some(text) {
+                let there = within.read(path)?;
+                if there.as_deref() == Some(text.as_bytes()) {
                     unchanged += 1;
                 } else {
-                    if there.is_some() && !before.files.contains_key(path) && !force {
+                    if there.is_some() && !before.names(path) && !force {
                         foreign.push(folder.join(path));
                     }
                     let change = if there.is_some() { Change::Update } else { Change::Create };
                     changes.push((change, path.to_owned(), text.to_owned()));
                 }
-                list.add(&files.generator, path);
+                list.add(&files.generator, path, text);
             }
         }
         if !foreign.is_empty() {
             return Err(PlanError::Foreign(foreign));
         }
-        for path in before.files.keys().filter(|path| !list.files.contains_key(*path)) {
-            // The list is a file like any other: what it names may lie outside of the folder.
-            if is_below(path) && read(&folder.join(path))?.is_some() {
-                changes.push((Change::Remove, path.clone(), String::new()));
+        let mut left = Vec::new();
+        for path in before.paths().filter(|path| !list.names(path)) {
+            // The list proves nothing about what is elsewhere, or behind a link.
+            match within.read(path) {
+                Ok(Some(bytes)) if before.proves(path, &bytes) => {
+                    changes.push((Change::Remove, path.to_owned(), String::new()));
+                }
+                Ok(None) => {}
+                Ok(Some(_)) | Err(_) => left.push(path.to_owned()),
             }
         }
-        Ok(Plan { folder: folder.to_owned(), changes, unchanged, before, list, listed_before })
+        Ok(Plan { folder: within, changes, left, unchanged, before, list, listed_before })
     }
 
     /// Each file that changes, in order.
     pub fn changes(&self) -> impl Iterator<Item = (Change, &str)> {
         self.changes.iter().map(|(change, path, _)| (*change, path.as_str()))
+    }
+
+    /// Files that the list names and that are no longer generated, but that Keyward cannot prove to have
+    /// written as they are now. They stay.
+    pub fn left(&self) -> impl Iterator<Item = &str> {
+        self.left.iter().map(String::as_str)
     }
 
     /// How many files are as they should be.
@@ -133,22 +144,18 @@ impl Plan {
         // ours, also to a run after one that was killed, and after a change of the schema.
         let during = self.before.and(&self.list).to_string();
         if !self.is_empty() && self.listed_before.as_deref() != Some(&during) {
-            write(&self.folder.join(LIST), &during)?;
+            self.folder.write(LIST, &during)?;
         }
         for (change, path, text) in &self.changes {
-            let target = self.folder.join(path);
             match change {
-                Change::Create | Change::Update => write(&target, text)?,
-                Change::Remove => {
-                    std::fs::remove_file(&target)?;
-                    remove_empty_folders(&self.folder, &target);
-                }
+                Change::Create | Change::Update => self.folder.write(path, text)?,
+                Change::Remove => self.folder.remove(path)?,
             }
         }
         let text = self.list.to_string();
         let listed = if self.is_empty() { self.listed_before.as_deref() } else { Some(&*during) };
         if listed != Some(&text) {
-            write(&self.folder.join(LIST), &text)?;
+            self.folder.write(LIST, &text)?;
         }
         Ok(())
     }
@@ -164,6 +171,12 @@ pub enum PlanError {
     /// Two schemas would write different texts to this file
     #[error("two schemas would both be written to `{0}`")]
     Twice(String),
+    /// This is a symbolic link, and may lead out of the folder
+    #[error("`{}` is a symbolic link, and Keyward follows none below the output folder", .0.display())]
+    Link(PathBuf),
+    /// This path leads out of the folder
+    #[error("`{}` is outside the output folder", .0.display())]
+    Outside(PathBuf),
     /// A file cannot be read
     #[error("cannot read `{0}`: {1}")]
     Read(PathBuf, #[source] io::Error),
@@ -172,87 +185,6 @@ pub enum PlanError {
 fn list(paths: &[PathBuf]) -> String {
     let paths: Vec<String> = paths.iter().map(|path| format!("`{}`", path.display())).collect();
     paths.join(", ")
-}
-
-/// The list of generated files: which generator wrote each.
-#[derive(Debug, Default)]
-struct List {
-    files: BTreeMap<String, String>,
-}
-
-impl List {
-    fn read(text: &str) -> Self {
-        let lines = text.lines().filter(|line| !line.starts_with('#'));
-        let files = lines
-            .filter_map(|line| line.split_once(' '))
-            .map(|(generator, path)| (path.to_owned(), generator.to_owned()))
-            .collect();
-        List { files }
-    }
-
-    /// What other generators wrote.
-    fn without(&self, generated: &[Files]) -> Self {
-        let again = |by: &str| generated.iter().any(|files| files.generator == by);
-        let files = self.files.iter().filter(|(_, by)| !again(by));
-        List { files: files.map(|(path, by)| (path.clone(), by.clone())).collect() }
-    }
-
-    /// These files and those.
-    fn and(&self, more: &List) -> Self {
-        let files = self.files.iter().chain(&more.files);
-        List { files: files.map(|(path, by)| (path.clone(), by.clone())).collect() }
-    }
-
-    fn add(&mut self, generator: &str, path: &str) {
-        self.files.insert(path.to_owned(), generator.to_owned());
-    }
-}
-
-impl fmt::Display for List {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("# What Keyward wrote here; it removes or overwrites nothing else.\n")?;
-        self.files.iter().try_for_each(|(path, by)| writeln!(f, "{by} {path}"))
-    }
-}
-
-/// The text of a file, if there is one. Bytes that are not text differ from everything generated.
-fn read(path: &Path) -> Result<Option<String>, PlanError> {
-    match std::fs::read(path) {
-        Ok(bytes) => Ok(Some(String::from_utf8(bytes).unwrap_or_else(|_| "\0".to_owned()))),
-        Err(error)
-            if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) =>
-        {
-            Ok(None)
-        }
-        Err(error) => Err(PlanError::Read(path.to_owned(), error)),
-    }
-}
-
-fn is_below(path: &str) -> bool {
-    let normal = |part| matches!(part, std::path::Component::Normal(_));
-    !path.is_empty() && Path::new(path).components().all(normal)
-}
-
-fn write(path: &Path, text: &str) -> io::Result<()> {
-    let folder = path.parent().unwrap_or(Path::new("."));
-    std::fs::create_dir_all(folder)?;
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
-    // Always the same name, so that one that a killed run has left is used up by the next.
-    let half = folder.join(format!(".{name}.keyward-half"));
-    let written = std::fs::write(&half, text).and_then(|()| std::fs::rename(&half, path));
-    if written.is_err() {
-        let _ = std::fs::remove_file(&half);
-    }
-    written
-}
-
-/// Removes the folders that a removed file leaves empty, up to the output folder.
-fn remove_empty_folders(top: &Path, removed: &Path) {
-    for folder in removed.ancestors().skip(1).take_while(|folder| *folder != top) {
-        if std::fs::remove_dir(folder).is_err() {
-            return;
-        }
-    }
 }
 
 #[cfg(test)]
@@ -348,9 +280,69 @@ mod tests {
         std::fs::create_dir(&folder).unwrap();
         std::fs::write(above.path().join("precious"), "mine").unwrap();
         let absolute = above.path().join("precious");
-        let list = format!("go ../precious\ngo {}\n", absolute.display());
+        let hash = hash_of("mine");
+        let list = format!("go\t{hash}\t../precious\ngo\t{hash}\t{}\n", absolute.display());
         std::fs::write(folder.join(LIST), list).unwrap();
         let plan = Plan::new(&folder, &[files("go", &[])], false).unwrap();
         assert!(plan.is_empty());
+    }
+
+    /// As the list records it.
+    fn hash_of(text: &str) -> String {
+        let mut list = List::default();
+        list.add("", "", text);
+        list.to_string().lines().nth(1).unwrap().trim().to_owned()
+    }
+
+    #[test]
+    fn a_listed_file_that_keyward_did_not_write_as_it_is_stays() {
+        let folder = tempfile::tempdir().unwrap();
+        let first = files("go", &[("a.go", "one"), ("b.go", "one")]);
+        Plan::new(folder.path(), &[first], false).unwrap().apply().unwrap();
+        std::fs::write(folder.path().join("b.go"), "changed by hand").unwrap();
+        let list = std::fs::read_to_string(folder.path().join(LIST)).unwrap();
+        std::fs::write(folder.path().join("mine.txt"), "mine").unwrap();
+        let forged = format!("{list}go mine.txt\ngo\t{}\tmine.txt\n", hash_of("other"));
+        std::fs::write(folder.path().join(LIST), forged).unwrap();
+
+        let plan = Plan::new(folder.path(), &[files("go", &[])], false).unwrap();
+        assert_eq!(changes(&plan), [(Change::Remove, "a.go".to_owned())]);
+        assert_eq!(plan.left().collect::<Vec<_>>(), ["b.go", "mine.txt"]);
+        plan.apply().unwrap();
+        assert!(folder.path().join("b.go").exists());
+        assert!(folder.path().join("mine.txt").exists());
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn nothing_is_removed_or_written_through_a_link() {
+        use std::os::unix::fs::symlink;
+        let above = tempfile::tempdir().unwrap();
+        let (home, folder) = (above.path().join("home"), above.path().join("out"));
+        std::fs::create_dir(&home).unwrap();
+        std::fs::create_dir(&folder).unwrap();
+        std::fs::write(home.join("precious"), "mine").unwrap();
+        symlink(&home, folder.join("lnk")).unwrap();
+        symlink(home.join("precious"), folder.join("file")).unwrap();
+        let hash = hash_of("mine");
+        let list = format!("go\t{hash}\tlnk/precious\ngo\t{hash}\tfile\n");
+        std::fs::write(folder.join(LIST), list).unwrap();
+        assert!(Plan::new(&folder, &[files("go", &[])], false).unwrap().is_empty());
+
+        for path in ["lnk/precious", "lnk/new", "file"] {
+            let error = Plan::new(&folder, &[files("go", &[(path, "one")])], true).unwrap_err();
+            assert!(matches!(error, PlanError::Link(_)), "{error}");
+        }
+        // A link under the name of the half-written file.
+        symlink(home.join("precious"), folder.join(".new.keyward-half")).unwrap();
+        let plan = Plan::new(&folder, &[files("go", &[("new", "one")])], false).unwrap();
+        plan.apply().unwrap();
+        assert_eq!(std::fs::read_to_string(folder.join("new")).unwrap(), "one");
+        // A link that appears between the plan and its execution.
+        let plan = Plan::new(&folder, &[files("go", &[("later/keys", "one")])], false).unwrap();
+        symlink(&home, folder.join("later")).unwrap();
+        assert!(plan.apply().is_err());
+        assert_eq!(std::fs::read_dir(&home).unwrap().count(), 1);
+        assert_eq!(std::fs::read_to_string(home.join("precious")).unwrap(), "mine");
     }
 }

@@ -7,6 +7,10 @@
 
 #[cfg(feature = "files")]
 mod files;
+#[cfg(feature = "files")]
+mod folder;
+#[cfg(feature = "files")]
+mod list;
 pub mod model;
 pub mod rust;
 #[cfg(feature = "files")]

@@ -4,6 +4,7 @@ use minijinja::{AutoEscape, Environment, UndefinedBehavior};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::fmt;
+use std::io;
 use std::path::{Path, PathBuf};
 
 /// Templates by name, such as `typescript/keys.ts`.
@@ -87,7 +88,7 @@ fn read_folder(folder: &Path) -> Result<BTreeMap<String, String>, TemplateError>
             if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
                 open.push(path);
             } else if path.extension().is_some_and(|ending| ending == "j2") {
-                let text = std::fs::read_to_string(&path).map_err(|error| read(&path, error))?;
+                let text = text(&path).map_err(|error| read(&path, error))?;
                 let name = path.strip_prefix(folder).unwrap_or(&path).with_extension("");
                 let parts: Vec<_> = name.iter().map(|part| part.to_string_lossy()).collect();
                 found.insert(parts.join("/"), text);
@@ -97,13 +98,21 @@ fn read_folder(folder: &Path) -> Result<BTreeMap<String, String>, TemplateError>
     Ok(found)
 }
 
+/// The longest template.
+const MAX_BYTES: u64 = 16 * 1024 * 1024;
+
+fn text(path: &Path) -> io::Result<String> {
+    let bytes = keyward_fact::read_file(path, MAX_BYTES)?;
+    String::from_utf8(bytes).map_err(|_| io::Error::other("it is not UTF-8 text"))
+}
+
 /// Why templates cannot be used.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum TemplateError {
     /// A file cannot be read
     #[error("cannot read `{0}`: {1}")]
-    Read(PathBuf, #[source] std::io::Error),
+    Read(PathBuf, #[source] io::Error),
     /// A file that does not replace a built-in template
     #[error("`{}/{name}.j2` does not replace a built-in template", folder.display())]
     Unknown {

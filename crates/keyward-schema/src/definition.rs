@@ -12,7 +12,7 @@ use crate::role;
 use crate::span::{Sources, Span, Spanned};
 use crate::tables::KeyTable;
 use crate::ttl::{self, TtlForm};
-use keyward_fact::{Duration, KeyType};
+use keyward_fact::{Duration, KeyType, Size};
 use keyward_pattern::{Template, Type, nearest};
 use std::collections::HashMap;
 
@@ -55,6 +55,7 @@ pub(crate) fn lower(
     errors: &mut Vec<Diagnostic>,
 ) -> Definition {
     let first = errors.len();
+    refuse_no_bytes(table.max_bytes.as_ref(), errors);
     let params = params(&mut table, around, errors);
     let role = role::take(&mut table, errors);
     let key_type = key_type(&table, role.as_ref(), errors);
@@ -117,6 +118,15 @@ pub(crate) fn lower(
         role,
         cache,
         allow: allow_list(table.allow),
+    }
+}
+
+/// A bound that no value keeps is not one.
+pub(crate) fn refuse_no_bytes(max_bytes: Option<&Spanned<Size>>, errors: &mut Vec<Diagnostic>) {
+    if let Some(max_bytes) = max_bytes.filter(|most| most.bytes() == 0) {
+        let message = "`max_bytes` must be more than 0";
+        let error = Diagnostic::schema(message, max_bytes.span.clone(), "no value is that small");
+        errors.push(error.help("write the size of the largest value: `64kb`"));
     }
 }
 

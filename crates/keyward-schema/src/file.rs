@@ -2,8 +2,7 @@
 
 use keyward_fact::Size;
 use std::fmt;
-use std::fs::File;
-use std::io::{ErrorKind, Read};
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 /// The most that the files of a schema may hold together.
@@ -11,21 +10,7 @@ pub const MAX_BYTES: u64 = 16 * 1024 * 1024;
 
 /// Reads a file of at most `left` bytes.
 pub(crate) fn text(path: &Path, left: u64) -> Result<String, Unreadable> {
-    let file = File::open(path)?;
-    let metadata = file.metadata()?;
-    if metadata.is_dir() {
-        return Err(Unreadable::Directory);
-    }
-    if metadata.len() > left {
-        return Err(Unreadable::TooLarge);
-    }
-    // A pipe or a device says nothing about its size, so reading is bounded as well.
-    let mut bytes = Vec::new();
-    file.take(left + 1).read_to_end(&mut bytes)?;
-    if bytes.len() as u64 > left {
-        return Err(Unreadable::TooLarge);
-    }
-    String::from_utf8(bytes)
+    String::from_utf8(keyward_fact::read_file(path, left)?)
         .map_err(|error| not_utf8(error.as_bytes(), error.utf8_error().valid_up_to()))
 }
 
@@ -66,6 +51,7 @@ impl From<std::io::Error> for Unreadable {
         match error.kind() {
             ErrorKind::NotFound => Unreadable::Missing,
             ErrorKind::IsADirectory => Unreadable::Directory,
+            ErrorKind::FileTooLarge => Unreadable::TooLarge,
             ErrorKind::PermissionDenied => Unreadable::Other("permission denied".to_owned()),
             _ => Unreadable::Other(error.to_string()),
         }

@@ -10,6 +10,7 @@ use crate::scalar::{Count, NonEmpty};
 use crate::span::{Span, Spanned};
 use crate::syntax::{Item, Kind};
 use std::collections::HashMap;
+use std::path::{Component, Path};
 
 table! {
     /// `[generate]`: the code that `keyward generate` writes, and the folders it writes to. Folders are relative to the schema.
@@ -129,8 +130,22 @@ pub(crate) fn lower(
     keys: &[Definition],
     errors: &mut Vec<Diagnostic>,
 ) -> Generate {
-    let text = |text: Spanned<NonEmpty>| Spanned::new(text.value.0, text.span);
-    let folder = |table: Option<Spanned<FolderTable>>| table.map(|table| text(table.value.out));
+    let mut text = |text: Spanned<NonEmpty>| {
+        if !is_below(Path::new(&text.value.0)) {
+            let message = format!("`{}` is outside the folder of the schema", text.value.0);
+            let error = Diagnostic::schema(message, text.span.clone(), "code is not written there");
+            errors
+                .push(error.help("choose a folder next to the schema or below it, or `--out DIR`"));
+        }
+        Spanned::new(text.value.0, text.span)
+    };
+    let rust = table.rust.map(|table| RustTarget {
+        out: text(table.value.out),
+        values: table.value.values.map(|path| path.value.0),
+    });
+    let mut folder = |table: Option<Spanned<FolderTable>>| table.map(|table| text(table.value.out));
+    let (typescript, python) = (folder(table.typescript), folder(table.python));
+    let (go, vectors) = (folder(table.go), folder(table.vectors));
     let java = table.java.map(|table| {
         let table = table.value;
         JavaTarget {
@@ -145,17 +160,25 @@ pub(crate) fn lower(
     if let Some(java) = &java {
         check_cache_names(java, keyspace, keys, errors);
     }
-    Generate {
-        rust: table.rust.map(|table| RustTarget {
-            out: text(table.value.out),
-            values: table.value.values.map(|path| path.value.0),
-        }),
-        typescript: folder(table.typescript),
-        python: folder(table.python),
-        java,
-        go: folder(table.go),
-        vectors: folder(table.vectors),
-    }
+    Generate { rust, typescript, python, java, go, vectors }
+}
+
+/// Whether a path never leaves the folder that it starts from.
+fn is_below(path: &Path) -> bool {
+    let mut depth = 0_usize;
+    path.components().all(|component| match component {
+        Component::Normal(_) => {
+            depth += 1;
+            true
+        }
+        Component::CurDir => true,
+        Component::ParentDir => {
+            let inside = depth > 0;
+            depth = depth.saturating_sub(1);
+            inside
+        }
+        Component::RootDir | Component::Prefix(_) => false,
+    })
 }
 
 /// Every cache must have a name, and one of its own.

@@ -202,10 +202,6 @@ impl Loader {
             return Err("a schema has at most 1,000 files".into());
         }
         self.seen.insert(canonical.clone(), Some(span.clone()));
-        // Opening a pipe would wait for somebody to write.
-        if !canonical.is_file() && !canonical.is_dir() {
-            return Err("it is not a file".into());
-        }
         let text = self.text(&shown)?;
         chain.push(canonical);
         self.document(&shown, text, chain);

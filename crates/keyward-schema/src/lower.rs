@@ -328,6 +328,7 @@ fn lower_defaults(table: DefaultsTable, errors: &mut Vec<Diagnostic>) -> Default
             None
         }
     };
+    definition::refuse_no_bytes(table.max_bytes.as_ref(), errors);
     Defaults {
         ttl,
         max_len: table.max_len.map(|len| Spanned::new(len.value.0, len.span)),

@@ -58,8 +58,9 @@ impl Form for NonEmpty {
     fn read(item: &Item, decoder: &mut Decoder<'_>) -> Option<Self> {
         match &item.kind {
             Kind::String(text) if !text.trim().is_empty() => Some(NonEmpty(text.clone())),
-            Kind::String(_) => {
-                let message = format!("{} cannot be empty", decoder.here());
+            Kind::String(text) => {
+                let blank = if text.is_empty() { "empty" } else { "blank" };
+                let message = format!("{} cannot be {blank}", decoder.here());
                 decoder.error(&item.span, message, "write at least one character")
             }
             _ => decoder.mismatch(item),

@@ -69,7 +69,7 @@ fn more_definitions_than_allowed_are_refused() {
 #[test]
 fn a_device_without_an_end_is_refused() {
     let errors = load("/dev/zero".as_ref()).schema.unwrap_err();
-    assert!(errors[0].message.contains("may have 16.0 MiB in all"), "{}", errors[0].message);
+    assert!(errors[0].message.ends_with("it is a device, not a file"), "{}", errors[0].message);
 }
 
 #[test]

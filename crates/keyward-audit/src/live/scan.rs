@@ -83,7 +83,7 @@ pub(super) fn read<O: Observer>(
     shard.refused = scan.refused;
     shard.sizes_unknown = questions.memory.is_none();
     if stopped.is_none() && fault.is_none() {
-        note_counts(&mut shard, task, &before, &after);
+        note_counts(&mut shard, &before, &after);
     }
     let bytes = match questions.memory {
         Some(samples) => Bytes::MemoryUsage { samples },
@@ -147,7 +147,7 @@ const UNSIZED: &str =
     "elements of collections were not read: without MEMORY USAGE, their sizes are not known";
 
 /// Says what the numbers do not say by themselves.
-fn note_counts(shard: &mut Shard, task: &Task<'_>, before: &Databases, after: &Databases) {
+fn note_counts(shard: &mut Shard, before: &Databases, after: &Databases) {
     use keyward_fact::thousands;
     let counts = shard.counts;
     let sizes = shard.dbsize_before.zip(shard.dbsize_after);
@@ -205,9 +205,6 @@ fn note_counts(shard: &mut Shard, task: &Task<'_>, before: &Databases, after: &D
         ));
     }
     shard.notes.extend(shard.refused.notes());
-    if let Some(glob) = &task.options.matching {
-        shard.notes.push(format!("only keys that match `{glob}` were read"));
-    }
 }
 
 /// Breaks of the connection without a key between them.

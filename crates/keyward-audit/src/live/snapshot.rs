@@ -79,9 +79,6 @@ pub(super) fn read<O: Observer>(
     if summary.version.is_newer() {
         shard.notes.push(format!("{} is newer than what is known of the format", summary.version));
     }
-    if let Some(glob) = &task.options.matching {
-        shard.notes.push(format!("only keys that match `{glob}` were read"));
-    }
     let bytes = Bytes::Estimated { checked: summary.memory_checked() };
     let (bytes, told) = (Some(bytes), Vec::new());
     Ok((ShardRead { shard, observer: watch.observer, bytes, stopped: None, told }, Some(control)))

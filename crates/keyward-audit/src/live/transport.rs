@@ -3,6 +3,7 @@
 use std::io::{self, Read, Write};
 use std::net::{TcpStream, ToSocketAddrs};
 use std::os::unix::net::UnixStream;
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
@@ -185,7 +186,7 @@ impl Write for Secured {
 fn config(tls: &Tls) -> io::Result<ClientConfig> {
     let mut roots = RootCertStore::empty();
     if let Some(path) = &tls.authority {
-        for certificate in CertificateDer::pem_file_iter(path).map_err(io::Error::other)? {
+        for certificate in CertificateDer::pem_slice_iter(&pem(path)?) {
             let certificate = certificate.map_err(io::Error::other)?;
             roots.add(certificate).map_err(io::Error::other)?;
         }
@@ -201,10 +202,19 @@ fn config(tls: &Tls) -> io::Result<ClientConfig> {
     let Some((certificate, key)) = &tls.client else {
         return Ok(builder.with_no_client_auth());
     };
-    let chain = CertificateDer::pem_file_iter(certificate).map_err(io::Error::other)?;
+    let certificates = pem(certificate)?;
+    let chain = CertificateDer::pem_slice_iter(&certificates);
     let chain = chain.collect::<Result<Vec<_>, _>>().map_err(io::Error::other)?;
-    let key = PrivateKeyDer::from_pem_file(key).map_err(io::Error::other)?;
+    let key = PrivateKeyDer::from_pem_slice(&pem(key)?).map_err(io::Error::other)?;
     builder.with_client_auth_cert(chain, key).map_err(io::Error::other)
+}
+
+/// Each connection reads the file again, so that it cannot be a pipe.
+fn pem(path: &Path) -> io::Result<Vec<u8>> {
+    const MAX_BYTES: u64 = 16 * 1024 * 1024;
+    keyward_fact::read_file(path, MAX_BYTES).map_err(|error| {
+        io::Error::new(error.kind(), format!("cannot read `{}`: {error}", path.display()))
+    })
 }
 
 impl Read for Transport {

@@ -12,7 +12,7 @@ pub(super) use show::{json, write};
 
 use super::key::bound;
 use super::report::read;
-use crate::args::{Audit as Args, AuditFormat, FailOn, Selection};
+use crate::args::{Audit as Args, AuditForm, AuditFormat, FailOn, Live, Selection};
 use crate::failure::{Failure, Result};
 use crate::files;
 use crate::output::Output;
@@ -30,12 +30,14 @@ use keyward_rdb::Reader;
 use keyward_rules::exchange::Location;
 use keyward_schema::Schema;
 use keyward_schema::model::Definition;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
 
 pub(crate) fn run(args: &Args, settings: &Settings, output: &Output) -> Result<Verdict> {
     let start = Instant::now();
     let places = Places::open(args, settings)?;
+    keep_apart(args, &places, settings)?;
     let session = Session::open(args, &places, settings, output)?;
     let audit = prepare(args, &places, &session, output)?;
     let baseline = args.baseline.as_deref().map(read).transpose()?;
@@ -70,6 +72,22 @@ pub(crate) fn run(args: &Args, settings: &Settings, output: &Output) -> Result<V
     session.finish(output)?;
     output.detail(format_args!("audited in {} ms", start.elapsed().as_millis()))?;
     Ok(verdict(&report, args.fail.on))
+}
+
+/// Refuses to overwrite what is read.
+fn keep_apart(args: &Args, places: &Places, settings: &Settings) -> Result<()> {
+    let source = match args.source.as_os_str() {
+        source if source == "-" => Path::new("/dev/stdin"),
+        source => Path::new(source),
+    };
+    let Live { resume, password_file, tls_ca, tls_cert, tls_key, .. } = &args.live;
+    let named = [&args.baseline, password_file, tls_ca, tls_cert, tls_key];
+    let named = named.into_iter().flatten().chain(settings.named());
+    let read = places.schemas.sources.iter().map(|(_, source)| source.path.as_path());
+    let inputs = read.chain(named.map(PathBuf::as_path)).chain([source]);
+    let AuditForm { out, html, .. } = &args.form;
+    let outputs = [("--out", out), ("--html", html), ("--resume", resume)];
+    files::keep_apart(inputs, &outputs.map(|(name, path)| (name, path.as_deref())))
 }
 
 /// What the exit code says: with a baseline, whether something got worse; else, whether something is wrong.

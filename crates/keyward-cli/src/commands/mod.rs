@@ -16,9 +16,10 @@ mod rules;
 
 use crate::args::{Args, Command};
 use crate::failure::Result;
-use crate::output::{Output, unless_closed};
+use crate::output::{Output, complain, print};
 use crate::settings::Settings;
 use crate::verdict::Verdict;
+use anstream::ColorChoice;
 use clap::Parser as _;
 use std::ffi::OsString;
 
@@ -27,8 +28,13 @@ pub(crate) fn run(args: impl Iterator<Item = OsString>) -> Result<Verdict> {
     let args = match Args::try_parse_from(args) {
         Ok(args) => args,
         Err(answer) => {
-            unless_closed(answer.print())?;
-            return Ok(if answer.use_stderr() { Verdict::Unusable } else { Verdict::Clean });
+            let text = answer.render();
+            if answer.use_stderr() {
+                complain(text.ansi())?;
+                return Ok(Verdict::Unusable);
+            }
+            print(text.ansi(), ColorChoice::Auto)?;
+            return Ok(Verdict::Clean);
         }
     };
     let output = Output::new(&args.global);

@@ -2,7 +2,7 @@
 
 use super::audit::{self, Places};
 use crate::args::{
-    FailOn, ListFormat, ReportCommand, ReportDiff, ReportFiles, ReportShow, Reports,
+    AuditForm, FailOn, ListFormat, ReportCommand, ReportDiff, ReportFiles, ReportShow, Reports,
 };
 use crate::failure::{Failure, Result};
 use crate::files;
@@ -11,8 +11,10 @@ use crate::verdict::Verdict;
 use keyward_audit::render::{self, Shown};
 use keyward_audit::report::VERSION;
 use keyward_audit::{DEFAULT_TOLERANCE, MergeError, Report, difference, merge};
-use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+
+/// The largest report that is read.
+const MAX_BYTES: u64 = 256 * 1024 * 1024;
 
 pub(crate) fn run(command: &ReportCommand, output: &Output) -> Result<Verdict> {
     match command {
@@ -24,18 +26,22 @@ pub(crate) fn run(command: &ReportCommand, output: &Output) -> Result<Verdict> {
 }
 
 fn show(args: &ReportShow, output: &Output) -> Result<Verdict> {
+    let AuditForm { out, html, .. } = &args.form;
+    args.reports.keep_apart(&[("--out", out.as_deref()), ("--html", html.as_deref())])?;
     let report = one(&args.reports)?;
     audit::write(&report, &args.form, &Places::default(), output)?;
     Ok(audit::verdict(&report, FailOn::Warning))
 }
 
 fn html(files: &ReportFiles, output: &Output) -> Result<Verdict> {
+    files.reports.keep_apart(&[("--out", files.out.as_deref())])?;
     let page = render::html(&one(&files.reports)?);
     put(files.out.as_deref(), &page, output)?;
     Ok(Verdict::Clean)
 }
 
 fn merged(files: &ReportFiles, output: &Output) -> Result<Verdict> {
+    files.reports.keep_apart(&[("--out", files.out.as_deref())])?;
     let report = one(&files.reports)?;
     put(files.out.as_deref(), &audit::json(&report)?, output)?;
     if report.source.complete {
@@ -67,13 +73,20 @@ fn diff(args: &ReportDiff, output: &Output) -> Result<Verdict> {
 
 fn put(path: Option<&Path>, content: &str, output: &Output) -> Result<()> {
     match path {
-        None => output.deliver(content)?,
+        None => output.print(content)?,
         Some(path) => {
             files::put(path, content)?;
             output.note(format_args!("wrote {}", path.display()))?;
         }
     }
     Ok(())
+}
+
+impl Reports {
+    /// Refuses to overwrite a report that is to be read.
+    fn keep_apart(&self, outputs: &[(&str, Option<&Path>)]) -> Result<()> {
+        files::keep_apart(self.paths.iter().map(PathBuf::as_path), outputs)
+    }
 }
 
 /// One report, or several merged.
@@ -95,14 +108,16 @@ fn one(reports: &Reports) -> Result<Report> {
 
 /// Reads a report.
 pub(super) fn read(path: &Path) -> Result<Report> {
-    let text = fs::read(path).map_err(|error| Failure::file("read", path, &error))?;
+    let text = files::read_stream(path, MAX_BYTES)?;
+    // Editors on Windows begin a file with it.
+    let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&text);
     let shown = path.display();
     let no_report = |why: String| {
         Failure::new(format!("`{shown}` is not a report: {why}"))
             .help("`keyward audit SOURCE --format json --out FILE` writes one")
     };
     let document: serde_json::Value =
-        serde_json::from_slice(&text).map_err(|error| no_report(error.to_string()))?;
+        serde_json::from_slice(text).map_err(|error| no_report(error.to_string()))?;
     match document.get("version").and_then(serde_json::Value::as_u64) {
         Some(version) if version == u64::from(VERSION) => {}
         Some(version) => {

@@ -175,7 +175,7 @@ fn closed_streams_are_survived() {
     let cli = shop(SHOP);
     for (redirection, args, code) in [
         ("<&-", "key parse -", "2"),
-        (">&-", "check", "0"),
+        (">&-", "check", "2"),
         ("2>&-", "check --format concise", "0"),
         (">&- 2>&-", "explain nothing", "2"),
     ] {

@@ -10,6 +10,7 @@ mod check;
 mod docs;
 mod exit_codes;
 mod explain;
+mod files;
 mod fmt;
 mod formats;
 mod generate;

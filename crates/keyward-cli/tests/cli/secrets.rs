@@ -94,6 +94,10 @@ fn no_form_of_an_audit_shows_a_secret() {
     }
     run(&cli, &["audit", "dump.rdb", "--format", "json", "--out", "a.json", "--html", "a.html"]);
     run(&cli, &["audit", &url, "--via", "snapshot", "--format", "json", "--out", "b.json"]);
+    let glob = "zqundeclared:*";
+    run(&cli, &["audit", &url, "--match", glob, "--format", "json", "--out", "m.json"]);
+    assert!(cli.read("m.json").contains("only keys that match `<"));
+    run(&cli, &["audit", &url, "--match", glob, "--via", "snapshot", "--html", "m.html"]);
     run(&cli, &["audit", "dump.rdb", "--baseline", "b.json"]);
     for format in FORMATS {
         run(&cli, &["report", "show", "a.json", "--format", format, "--all"]);

@@ -1,6 +1,7 @@
 //! `jsonl` and `csv`: every key, as it is read.
 
 use crate::failure::{Failure, Result};
+use crate::output::check_open;
 use keyward_audit::{Listener, Row};
 use serde_json::json;
 use std::fmt::Write as _;
@@ -38,7 +39,10 @@ impl List {
 
     fn open(path: Option<&Path>, line: fn(&Row<'_>, &mut String), head: &str) -> Result<Self> {
         let out: Box<dyn Write + Send> = match path {
-            None => Box::new(io::stdout()),
+            None => {
+                check_open()?;
+                Box::new(io::stdout())
+            }
             Some(path) => {
                 Box::new(File::create(path).map_err(|error| Failure::file("write", path, &error))?)
             }

@@ -5,16 +5,23 @@ use super::progress::Watch;
 use super::resume::{Session, is_resumable};
 use crate::args::{Audit as Args, Live, LiveVia};
 use crate::failure::{Failure, Result};
+use crate::files;
 use crate::interrupt;
 use crate::output::Output;
 use crate::settings::Settings;
 use keyward_audit::live::{Bound, Error, Options, Secret, Tls, Via, shown};
 use keyward_audit::{Audit, Outcome, Report};
+use std::env;
 use std::sync::Arc;
-use std::{env, fs};
 
 /// Where a password is looked for that is neither in the URL nor in a file.
 const PASSWORD: &str = "KEYWARD_PASSWORD";
+
+/// The largest file that is read for a password.
+const MAX_PASSWORD: u64 = 64 * 1024;
+
+/// The largest file of certificates, or with a key.
+const MAX_TLS: u64 = 16 * 1024 * 1024;
 
 pub(super) fn read(
     audit: &Arc<Audit>,
@@ -59,6 +66,10 @@ fn options(args: &Live) -> Result<Options> {
             .map_or(bound.max_latency, |most| std::time::Duration::from_millis(most.as_millis())),
         max_ops: args.max_ops,
     };
+    // Better now than when the server has answered.
+    for path in [&args.tls_ca, &args.tls_cert, &args.tls_key].into_iter().flatten() {
+        files::read_file(path, MAX_TLS)?;
+    }
     let mut tls = Tls::default();
     tls.authority.clone_from(&args.tls_ca);
     tls.client = args.tls_cert.clone().zip(args.tls_key.clone());
@@ -83,7 +94,10 @@ fn password(args: &Live) -> Result<Option<Secret>> {
     let Some(path) = &args.password_file else {
         return Ok(env::var(PASSWORD).ok().map(Secret::new));
     };
-    let text = fs::read_to_string(path).map_err(|error| Failure::file("read", path, &error))?;
+    let text = files::read_stream(path, MAX_PASSWORD)?;
+    let text = String::from_utf8(text).map_err(|_| {
+        Failure::new(format!("cannot read `{}`: it is not UTF-8 text", path.display()))
+    })?;
     Ok(Some(Secret::new(text.lines().next().unwrap_or_default())))
 }
 

@@ -6,6 +6,7 @@ mod file;
 use super::Places;
 use crate::args::{Audit as Args, AuditFormat, LiveVia};
 use crate::failure::{Failure, Result};
+use crate::files;
 use crate::output::{Output, printable};
 use crate::settings::Settings;
 use crate::today;
@@ -18,8 +19,10 @@ use keyward_schema::model::Date;
 use std::collections::BTreeMap;
 use std::fs;
 use std::hash::{BuildHasher as _, Hasher as _, RandomState};
-use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
+
+/// The largest file that a scan resumes from.
+const MAX_BYTES: u64 = 1024 * 1024 * 1024;
 
 /// What a scan resumes from, and where it saves its progress.
 #[derive(Debug)]
@@ -251,18 +254,15 @@ fn terms(args: &Args, url: &str, places: &Places) -> Terms {
 }
 
 fn read(path: &Path, terms: &Terms, output: &Output) -> Result<Option<ResumeFile>> {
-    let text = match fs::read(path) {
-        Ok(text) => text,
-        Err(error) if error.kind() == ErrorKind::NotFound => {
-            check_writable(path)?;
-            output.note(format_args!(
-                "`{}` does not exist: the scan starts from the beginning",
-                path.display()
-            ))?;
-            return Ok(None);
-        }
-        Err(error) => return Err(Failure::file("read", path, &error)),
-    };
+    if !path.exists() {
+        check_writable(path)?;
+        output.note(format_args!(
+            "`{}` does not exist: the scan starts from the beginning",
+            path.display()
+        ))?;
+        return Ok(None);
+    }
+    let text = files::read_file(path, MAX_BYTES)?;
     let file = ResumeFile::parse(&text).map_err(|error| refused(path, &error))?;
     file.check(terms).map_err(|error| refused(path, &error))?;
     check_writable(path)?;

@@ -54,18 +54,33 @@ pub(super) fn targets(
     let settings = settings(args, declared);
     let target = |what: What| {
         let place = places.iter().find(|(it, _)| *it == what);
-        let below = match what {
+        let within = match what {
             What::Code(language) if apart && place.is_none() => Some(language.name()),
             _ => None,
         };
         let folder = match (place, &args.out) {
-            (Some((_, out)), _) => beside.join(out),
+            (Some((_, out)), _) => below(beside, out)?,
             (None, Some(out)) => out.clone(),
             (None, None) => PathBuf::from(FOLDER),
         };
-        Target { what, folder, below, settings: settings.clone() }
+        Ok(Target { what, folder, below: within, settings: settings.clone() })
     };
-    Ok(wanted.into_iter().map(target).collect())
+    wanted.into_iter().map(target).collect()
+}
+
+/// A folder that the schema declares, unless a symbolic link leads it away from the schema's.
+fn below(schema: &Path, out: &str) -> Result<PathBuf> {
+    let folder = schema.join(out);
+    let top = if schema.as_os_str().is_empty() { Path::new(".") } else { schema };
+    let there = folder.ancestors().find_map(|folder| folder.canonicalize().ok());
+    match (top.canonicalize(), there) {
+        (Ok(top), Some(there)) if !there.starts_with(&top) => {
+            let shown = folder.display();
+            Err(Failure::new(format!("`{shown}` leads out of the folder of the schema"))
+                .help("remove the symbolic link, or choose the folder with `--out`"))
+        }
+        _ => Ok(folder),
+    }
 }
 
 /// The folders that the schema declares.
