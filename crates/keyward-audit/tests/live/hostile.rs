@@ -455,7 +455,7 @@ fn pass_on(mut client: std::net::TcpStream, address: &str, broken: &AtomicBool) 
     let (mut back, mut to) =
         (server.try_clone().expect("a copy"), client.try_clone().expect("a copy"));
     std::thread::spawn(move || std::io::copy(&mut back, &mut to));
-    let mut buffer = [0; 65_536];
+    let mut buffer = vec![0; 65_536];
     while let Ok(read @ 1..) = client.read(&mut buffer) {
         let is_scan = buffer[..read].windows(4).any(|word| word == b"SCAN");
         if is_scan && !broken.swap(true, Ordering::SeqCst) {

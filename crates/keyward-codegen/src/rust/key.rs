@@ -179,9 +179,10 @@ impl Rust<'_> {
                 continue;
             };
             let name = snake(&params[at].name);
-            steps.extend(match literal.take() {
-                Some(literal) => quote!(to.pair(#literal, &self.#name);),
-                None => quote!(to.param(&self.#name);),
+            steps.extend(if let Some(literal) = literal.take() {
+                quote!(to.pair(#literal, &self.#name);)
+            } else {
+                quote!(to.param(&self.#name);)
             });
         }
         let last = literal.map(|literal| quote!(to.literal(#literal);));

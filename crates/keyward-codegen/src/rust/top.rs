@@ -14,6 +14,7 @@ const ALLOWED: &[&str] = &[
     "duration_suboptimal_units",
     "enum_variant_names",
     "large_enum_variant",
+    "large_stack_arrays",
     "missing_errors_doc",
     "missing_panics_doc",
     "module_name_repetitions",
