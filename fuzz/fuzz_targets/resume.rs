@@ -52,6 +52,7 @@ static SEED: LazyLock<Seed> = LazyLock::new(|| {
         counts: Counts { scanned: 6, keys: 6, ..Counts::default() },
         notes: vec!["note".to_owned()],
         missing: vec!["keys".to_owned()],
+        refused: Default::default(),
     };
     let resume = Resume { clock: 1_800_000_000_000, shards: vec![shard] };
     // What a scan leaves is what a report carries.
