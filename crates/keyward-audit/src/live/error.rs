@@ -259,7 +259,7 @@ impl From<AddressError> for Error {
 pub(super) enum Fault {
     /// The connection broke: it can be made again
     Lost(String),
-    /// The server is not what it was: its reading must begin anew
+    /// The server is not what it was: its reading must begin again
     Changed(String),
     /// Nothing helps
     Fatal(Error),

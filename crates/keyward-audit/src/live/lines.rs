@@ -201,7 +201,8 @@ impl Databases {
             // What INFO says may not be a number that can be.
             if size.keys.is_none() {
                 select(control, *db)?;
-                *size = dbsize(control)?;
+                let counted = dbsize(control)?;
+                *size = Size { expiring: size.expiring.or(counted.expiring), ..counted };
             }
         }
         Ok(Databases { sizes, has_others })

@@ -16,6 +16,8 @@ use keyward_rules::Rule;
 use keyward_schema::{Schema, concise, read, render};
 use std::fmt::Write as _;
 use std::fs;
+use std::io::{self, Write as _};
+use std::path::Path;
 
 /// The same convention, corrected: what the drive's keys are checked against.
 const CORRECTED: &str = include_str!("../../demo/keyward.toml");
@@ -116,13 +118,14 @@ fn what_audit_finds(
     output: &Output,
 ) -> Result<()> {
     let folder = args.out.clone().unwrap_or_else(|| std::env::temp_dir().join("keyward-demo"));
+    let schema = format!("{CORRECTED}{}", sample::MORE);
+    refuse_another_schema(&folder, &schema, args.out.is_some())?;
     let put = |name: &str, content: &[u8]| {
         let path = folder.join(name);
         fs::create_dir_all(&folder)
-            .and_then(|()| fs::write(&path, content))
+            .and_then(|()| replace(&path, content))
             .map_err(|error| Failure::file("write", &path, &error))
     };
-    let schema = format!("{CORRECTED}{}", sample::MORE);
     let snapshot = sample::snapshot()?;
     put(SCHEMA_FILE, schema.as_bytes())?;
     put("dump.rdb", &snapshot)?;
@@ -143,6 +146,28 @@ fn what_audit_finds(
     let look = format!("Look at {} in a browser.", CODE.on(page.display()));
     tour.text(&format!("The snapshot, its schema and the report are in {shown}.\n{look}"));
     Ok(())
+}
+
+/// Keeps a schema that somebody wrote, and follows no link that another user left in a shared folder.
+fn refuse_another_schema(folder: &Path, ours: &str, chosen: bool) -> Result<()> {
+    let path = folder.join(SCHEMA_FILE);
+    let theirs = fs::read(&path).is_ok_and(|theirs| theirs != ours.as_bytes());
+    let linked = fs::symlink_metadata(folder).is_ok_and(|folder| folder.is_symlink());
+    let why = match chosen {
+        true if theirs => format!("`{}` exists, and the demo would overwrite it", path.display()),
+        false if linked => format!("`{}` is a link", folder.display()),
+        _ => return Ok(()),
+    };
+    Err(Failure::new(why).help("choose a new folder with `--out`").into())
+}
+
+/// Writes a file in place of what has its name, also of a link.
+fn replace(path: &Path, content: &[u8]) -> io::Result<()> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+        _ => {}
+    }
+    fs::File::create_new(path)?.write_all(content)
 }
 
 fn binding(param: &str, value: &str) -> Binding {

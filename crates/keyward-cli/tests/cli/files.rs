@@ -273,3 +273,20 @@ fn a_bound_or_a_name_that_says_nothing_is_refused() {
         assert!(output.stdout.contains(message), "{output}");
     }
 }
+
+#[test]
+fn the_demo_overwrites_no_schema() {
+    let cli = cli();
+    cli.write("keyward.toml", "# mine\n");
+    let refused = cli.run(["demo", "--out", "."]);
+    assert_eq!(refused.code, Some(2), "{refused}");
+    assert!(refused.stderr.contains("the demo would overwrite it"), "{refused}");
+    assert_eq!(cli.read("keyward.toml"), "# mine\n");
+    for _ in 0..2 {
+        assert_eq!(
+            cli.run(["demo", "--out", "new"]).code,
+            Some(0),
+            "a second demo replaces its own"
+        );
+    }
+}

@@ -142,7 +142,7 @@ impl Growing {
         let meeting = if let (Ok(left), Ok(right)) = (self.dfa(pair.0), self.dfa(pair.1)) {
             self.afford(&left, &right).and_then(|()| meet_dfa(&left, &right))
         } else {
-            // Too large to be made deterministic, so each comparison builds and searches it anew.
+            // Too large to be made deterministic, so each comparison builds and searches it again.
             self.work = self.work.saturating_add(MAX_WORK / 200);
             if self.work > MAX_WORK {
                 return Err(TooLarge);

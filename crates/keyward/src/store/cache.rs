@@ -31,7 +31,7 @@ const PATIENCE: Duration = Duration::from_millis(100);
 
 /// What was found in the cache.
 enum Looked<V> {
-    /// A value, which is due to be loaded anew or not
+    /// A value, which is due to be loaded again or not
     Found(V, bool),
     /// It is known that there is none
     NoneKnown,

@@ -91,7 +91,7 @@ impl<'s, K: Key, T> Handle<'s, K, T, Declared> {
         ttl: Option<u64>,
     ) -> Request<'s, Counted> {
         let bound = |bound: Option<i64>| bound.map(|bound| bound.to_string()).unwrap_or_default();
-        let anew = K::DEFINITION.behaviour.sliding;
+        let restart = K::DEFINITION.behaviour.sliding;
         let (near, _) = self.names.by_slot(self.core.is_cluster());
         let copies = near.iter().filter(|name| self.names.is_copy(name)).count();
         let mut keys = vec![self.names.name.as_str()];
@@ -106,7 +106,7 @@ impl<'s, K: Key, T> Handle<'s, K, T, Declared> {
         keys.extend(indexes.iter().map(String::as_str));
         let call = COUNT.call(&keys, |cmd| {
             cmd.arg(by).arg(bound(lowest)).arg(bound(highest)).arg(ttl.unwrap_or(0));
-            cmd.arg(u8::from(anew)).arg(copies);
+            cmd.arg(u8::from(restart)).arg(copies);
             cmd.arg(indexes.len()).arg(self.names.own());
         });
         let calls = Calls { before, ..Calls::one(call) };

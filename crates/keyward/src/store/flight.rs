@@ -36,13 +36,13 @@ impl Flights {
             return (known.clone(), false);
         }
         let loaded = load().await;
-        // Whoever comes from here on begins anew: what it reads must not be older than its call.
+        // Whoever comes from here on begins again: what it reads must not be older than its call.
         self.close(&key, &flight);
         *outcome = Some(Arc::new(loaded.clone()));
         (loaded, true)
     }
 
-    /// Lets whoever asks for such a key from now on begin anew: what is being loaded may be old.
+    /// Lets whoever asks for such a key from now on begin again: what is being loaded may be old.
     pub(crate) fn forget(&self, is_old: impl Fn(&str) -> bool) {
         self.lock().retain(|(key, _), _| !is_old(key));
     }

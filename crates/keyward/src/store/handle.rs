@@ -140,7 +140,7 @@ impl<'s, K: Key, T, L> Handle<'s, K, T, L> {
         })
     }
 
-    /// A read that starts a sliding TTL anew.
+    /// A read that starts a sliding TTL again.
     pub(crate) fn read_renewing<R: Send + 's>(
         &self,
         ask: impl Fn(&str) -> redis::Cmd,
@@ -150,13 +150,13 @@ impl<'s, K: Key, T, L> Handle<'s, K, T, L> {
         self.ask(ask, |answers| read(answers.first))
     }
 
-    /// The TTL that a read starts anew, in milliseconds, if it does.
+    /// The TTL that a read starts again, in milliseconds, if it does.
     pub(crate) fn sliding(&self) -> Option<u64> {
         let sliding = K::DEFINITION.behaviour.sliding;
         sliding.then(|| pick(self.key.ttl(), K::DEFINITION.behaviour.jitter)).flatten()
     }
 
-    /// What starts the TTL anew, behind a read, and lets indexes know how long the key may be there.
+    /// What starts the TTL again, behind a read, and lets indexes know how long the key may be there.
     pub(crate) fn renewal(&self, name: &str) -> Vec<Call> {
         let Some(ttl) = self.sliding() else { return Vec::new() };
         let stale = K::DEFINITION.behaviour.stale_ms.unwrap_or(0);

@@ -146,7 +146,7 @@ impl Core {
                 if let What::Scan(_, search) = &it.what
                     && given_up(search(core).await).is_err()
                 {
-                    // Whoever comes next begins anew.
+                    // Whoever comes next begins again.
                     break;
                 }
                 core.missed.done(&it);

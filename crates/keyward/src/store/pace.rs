@@ -17,7 +17,7 @@ impl Pace {
         *average += (took - *average) * 0.2;
     }
 
-    /// Whether a value with so many milliseconds left should be loaded anew: the nearer its end and
+    /// Whether a value with so many milliseconds left should be loaded again: the nearer its end and
     /// the longer a load takes, the more likely, so that many callers do not all decide the same
     /// (Vattani, Chierichetti, Lowenstein: Optimal Probabilistic Cache Stampede Prevention, 2015).
     pub(crate) fn is_due(&self, definition: &'static str, left_ms: u64, chance: f64) -> bool {

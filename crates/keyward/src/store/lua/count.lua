@@ -1,5 +1,5 @@
 -- Adds to a number within bounds. KEYS: key, its other names during a migration, its indexes.
--- ARGV: by, lowest or '', highest or '', TTL in ms (0: none), whether the TTL starts anew with every write (1) or
+-- ARGV: by, lowest or '', highest or '', TTL in ms (0: none), whether the TTL starts again with every write (1) or
 -- only with the first (0), how many of the other names are only written (they come first), how many indexes there
 -- are, and the name that they know.
 -- Returns whether it was added, and the number. Numbers are compared as integers of 64 bits: Lua's own
@@ -17,7 +17,7 @@ for at = 2 + tonumber(ARGV[6]), names do
 end
 local before = redis.call('GET', KEYS[1])
 local low, high = ARGV[2], ARGV[3]
--- A key without a TTL was written by somebody else: it would never start anew, not even if nothing is counted.
+-- A key without a TTL was written by somebody else: it would never start again, not even if nothing is counted.
 if ARGV[4] ~= '0' and redis.call('PTTL', KEYS[1]) == -1 then redis.call('PEXPIRE', KEYS[1], ARGV[4]) end
 local after = redis.pcall('INCRBY', KEYS[1], ARGV[1])
 if type(after) == 'table' and after.err then

@@ -1,6 +1,6 @@
 -- Takes a lease for a fill, unless the key is there by now. KEYS: key, lease, indexes.
 -- ARGV: token, lease in ms, whether what stands under the key is to be replaced (1), the name that indexes know,
---   whether reads start the TTL anew (1).
+--   whether reads start the TTL again (1).
 -- Returns 1 if it was taken, 0 if somebody else has it, 2 if there is a value to read.
 local there = redis.call('EXISTS', KEYS[1]) == 1
 if ARGV[3] ~= '1' and there then

@@ -1,8 +1,8 @@
 -- A window that starts with the first request. KEYS: key. ARGV: limit, window in ms, cost.
--- Returns allowed, remaining, ms until a request of this cost would be allowed, ms until it starts anew.
+-- Returns allowed, remaining, ms until a request of this cost would be allowed, ms until it starts again.
 local used = tonumber(redis.call('GET', KEYS[1]) or '0')
 local left = redis.call('PTTL', KEYS[1])
--- A key without a TTL was written by somebody else: it would never start anew.
+-- A key without a TTL was written by somebody else: it would never start again.
 if left < 0 then
   used, left = 0, tonumber(ARGV[2])
 end

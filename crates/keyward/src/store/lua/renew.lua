@@ -1,4 +1,4 @@
--- Starts the TTL of a key anew, and tells its indexes. KEYS: key, indexes. ARGV: TTL in ms, the name that indexes know,
+-- Starts the TTL of a key again, and tells its indexes. KEYS: key, indexes. ARGV: TTL in ms, the name that indexes know,
 --   ms by which a stale copy outlives the key.
 if redis.call('PEXPIRE', KEYS[1], ARGV[1]) == 0 then return 0 end
 local time = redis.call('TIME')

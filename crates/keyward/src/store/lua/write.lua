@@ -4,7 +4,7 @@
 --   index), separated by commas; mode; TTL in ms
 --   (0: none); 1 to keep a TTL that is running; token of the lease; ms by which a stale copy outlives the key;
 --   longest length (0: any); 1 to refuse what does not fit; the type; the name that indexes know; 1 if reads
---   start the TTL anew; then the commands, each as the number of its arguments, its name and its arguments.
+--   start the TTL again; then the commands, each as the number of its arguments, its name and its arguments.
 -- Modes: whole (replaces), part (adds to it), present (only if there is one), absent (only if there is none),
 --   none (there is none, and that is remembered for the TTL).
 -- Returns {1, answers of the commands}, {0} if nothing was written, {-1} if it does not fit.
