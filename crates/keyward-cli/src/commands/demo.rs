@@ -158,7 +158,7 @@ fn refuse_another_schema(folder: &Path, ours: &str, chosen: bool) -> Result<()> 
         false if linked => format!("`{}` is a link", folder.display()),
         _ => return Ok(()),
     };
-    Err(Failure::new(why).help("choose a new folder with `--out`").into())
+    Err(Failure::new(why).help("choose a new folder with `--out`"))
 }
 
 /// Writes a file in place of what has its name, also of a link.
