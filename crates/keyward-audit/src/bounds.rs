@@ -15,7 +15,7 @@ pub(crate) fn can_be_added<'c>(counts: impl IntoIterator<Item = &'c Counts>) -> 
     sum(counts.into_iter().flat_map(Counts::numbers)) <= MOST
 }
 
-/// Whether a number alone is no more than there can be.
+/// Whether a number is within what can exist.
 pub(crate) fn can_be(number: u64) -> bool {
     u128::from(number) <= MOST
 }

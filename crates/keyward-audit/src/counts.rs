@@ -45,7 +45,7 @@ pub struct Counts {
     pub(crate) databases: BTreeSet<u64>,
     /// Keys that belong to a definition, derived keys and old names included
     pub(crate) defined: Amount,
-    /// By definition; `None` where there is no key
+    /// By definition; `None` without keys
     pub(crate) definitions: Vec<Option<Box<DefinitionCounts>>>,
     /// By schema and former name
     pub(crate) old_names: Vec<Vec<Broken>>,

@@ -126,7 +126,7 @@ pub(super) fn changes(before: &Report, after: &Report, tolerance: f64) -> Vec<Ch
         .collect()
 }
 
-/// Whether keys like those of an earlier finding are no more, under whatever pattern.
+/// Whether no keys like those of an earlier finding are left, under any pattern.
 pub(super) fn is_gone(finding: &Finding, before: &Report, after: &Report) -> bool {
     let (was, is) = (Unknown::of(before), Unknown::of(after));
     match was.segments(finding) {

@@ -372,7 +372,7 @@ impl Connection {
     }
 }
 
-/// A connection whose bytes are no replies.
+/// A connection whose bytes are not replies.
 pub(super) struct Raw {
     connection: Connection,
 }

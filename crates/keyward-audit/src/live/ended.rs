@@ -55,7 +55,7 @@ impl<O> Kept<O> {
         }
     }
 
-    /// Forgets shards that are no more.
+    /// Forgets shards that have gone.
     pub(super) fn retain(&mut self, partitions: &[Partition]) {
         let is_there = |(kept, _): &(Partition, ShardRead<O>)| {
             partitions.iter().any(|partition| partition.is(kept))

@@ -225,7 +225,7 @@ impl Error {
             }
             Error::Reply { .. } => "see the server's log",
             Error::Endless { .. } => "check what answers there: neither Redis nor Valkey does this",
-            Error::Died { .. } => "see whether the server is well",
+            Error::Died { .. } => "check that the server is running",
             Error::Topology { .. } | Error::ClusterDown { .. } => {
                 "repair the cluster first: `redis-cli --cluster check`"
             }
@@ -280,7 +280,7 @@ impl Fault {
         }
     }
 
-    /// As an error, where there is no second try.
+    /// The error to return without a second attempt.
     pub(super) fn into_error(self, address: &str, keys: u64) -> Error {
         let address = address.to_owned();
         match self {

@@ -46,7 +46,7 @@ struct Seen {
     late: Vec<Duration>,
     least_late: Fastest,
     all: Histogram,
-    /// Why there are no more
+    /// Why it stopped
     fault: Option<Fault>,
 }
 

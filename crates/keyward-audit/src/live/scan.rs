@@ -218,7 +218,7 @@ struct Scan<'a, O> {
     values: bool,
     pace: Pace,
     counts: Counts,
-    /// Keys behind the cursor that were told before a stop, by their hashes
+    /// Hashes of keys that were already reported before a stop
     told: HashSet<u64>,
     glob: Option<Glob>,
     db: u64,

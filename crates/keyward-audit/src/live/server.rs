@@ -310,7 +310,7 @@ pub(super) fn ability(reply: &str) -> Can {
     }
 }
 
-/// Tries a command without which there is no audit.
+/// Tries a command that every audit needs.
 pub(super) fn must(
     connection: &mut Connection,
     args: &[&str],

@@ -124,7 +124,7 @@ fn expect_same(resume: &Resume, partitions: &[Partition]) -> Result<(), Error> {
     Ok(())
 }
 
-/// Whether a shard that was stopped is a partition: its slots are no other's, whoever serves them by now.
+/// Whether a stopped shard is this partition: its slots are no other's, whoever serves them by now.
 fn is_of(shard: &ResumeShard, partition: &Partition) -> bool {
     partition.node.as_ref().map(|(_, slots)| slots) == shard.slots.as_ref()
 }

@@ -38,7 +38,7 @@ fn a_scan_that_lost_its_server_goes_on_when_it_is_back() {
         insta::allow_duplicates! {
             insta::assert_snapshot!(without_counts(&named(&lost.stderr, &server)), @r#"
             error: the connection to [SERVER] broke after # keys and could not be made again: the server closed the connection
-            help: see whether the server is well
+            help: check that the server is running
             help: to resume: keyward audit redis://[SERVER] --salt … --max-ops # --max-latency #s --format json --resume keyward-[SERVER].resume
             help: replace `…` with the password or the salt, which are not saved
             "#);
@@ -93,7 +93,7 @@ fn a_list_of_every_key_is_lost_with_its_server() {
     assert_eq!(lost.code, Some(3), "{lost}");
     insta::assert_snapshot!(without_counts(&named(&lost.stderr, &server)), @r"
     error: the connection to [SERVER] broke after # keys and could not be made again: the server closed the connection
-    help: see whether the server is well
+    help: check that the server is running
     ");
     assert_eq!(std::fs::read_dir(cli.folder()).unwrap().count(), 1, "only the schema is there");
 }
