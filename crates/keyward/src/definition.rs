@@ -25,6 +25,12 @@ pub struct Definition {
     /// Its old names, while a migration lasts
     #[doc(hidden)]
     pub former: &'static [Former],
+    /// The definitions that its role refers to
+    #[doc(hidden)]
+    pub links: &'static [Link],
+    /// The fields of its hash, where a role of the schema reads or writes some of them itself
+    #[doc(hidden)]
+    pub fields: &'static [FieldInfo],
     /// Its parameters, without those of the prefix
     pub params: &'static [Param],
     #[doc(hidden)]
@@ -56,6 +62,8 @@ impl Definition {
             behaviour: Behaviour::NONE,
             cluster: false,
             former: &[],
+            links: &[],
+            fields: &[],
             params,
             number,
             template,
@@ -81,6 +89,20 @@ impl Definition {
     #[must_use]
     pub const fn formerly(mut self, former: &'static [Former]) -> Self {
         self.former = former;
+        self
+    }
+
+    #[doc(hidden)]
+    #[must_use]
+    pub const fn linked(mut self, links: &'static [Link]) -> Self {
+        self.links = links;
+        self
+    }
+
+    #[doc(hidden)]
+    #[must_use]
+    pub const fn having(mut self, fields: &'static [FieldInfo]) -> Self {
+        self.fields = fields;
         self
     }
 
@@ -261,6 +283,38 @@ pub enum FormerPart {
     Literal(&'static str),
     /// The value of this parameter, those of the prefix first, spelled by its old type
     Value(usize, Language),
+}
+
+/// Another definition that a role refers to: `queue = { dead_letter = "failed" }`.
+#[doc(hidden)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Link {
+    /// The option that names it
+    pub what: &'static str,
+    /// The number of the definition
+    pub number: u32,
+}
+
+impl Link {
+    pub const fn new(what: &'static str, number: u32) -> Self {
+        Link { what, number }
+    }
+}
+
+/// A field of a hash, as far as a role must know it.
+#[doc(hidden)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FieldInfo {
+    pub name: &'static str,
+    /// What it holds, in the words of a schema: `timestamp`, `unix`, `enum`, …
+    pub kind: &'static str,
+    pub optional: bool,
+}
+
+impl FieldInfo {
+    pub const fn new(name: &'static str, kind: &'static str, optional: bool) -> Self {
+        FieldInfo { name, kind, optional }
+    }
 }
 
 /// A parameter of a definition, a prefix or an event.

@@ -1,6 +1,6 @@
 //! What generated code needs and nobody else: no promise is made about it.
 
-pub use crate::definition::{Former, FormerPart, Language, Param, Phase};
+pub use crate::definition::{FieldInfo, Former, FormerPart, Language, Link, Param, Phase};
 pub use crate::field::{Hash, Pairs};
 pub use keyward_pattern::{Found, Tables};
 #[cfg(feature = "json")]

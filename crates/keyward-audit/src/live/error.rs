@@ -210,6 +210,11 @@ impl Error {
             Error::Full { .. } => {
                 "close clients that nobody needs, or raise `maxclients`; a scan takes three"
             }
+            Error::Refused { reply, .. }
+                if reply.contains("password") && reply.starts_with("ERR") =>
+            {
+                "leave out the password: the server has none for this user"
+            }
             Error::Refused { .. } => {
                 "give user and password in the URL, `redis://user:password@host`, in the \
                  environment or in a file"

@@ -16,20 +16,27 @@ use super::topology::{self, Chosen, Node, Partition};
 use super::{scan, snapshot};
 use crate::observe::Observer;
 
+/// What is read, and how.
+#[derive(Clone, Copy)]
+pub(super) struct Order<'a> {
+    pub(super) partition: &'a Partition,
+    pub(super) options: &'a Options,
+    /// Where a stopped scan was
+    pub(super) resume: Option<&'a ResumeShard>,
+    pub(super) clock: u64,
+    pub(super) cancel: &'a AtomicBool,
+}
+
 pub(super) fn read<O: Observer>(
-    partition: &Partition,
-    options: &Options,
-    resume: Option<&ResumeShard>,
-    clock: u64,
-    cancel: &AtomicBool,
+    mut order: Order<'_>,
     make: &impl Fn(&Shard) -> O,
 ) -> Result<ShardRead<O>, Broken<O>> {
-    let mut resume = resume;
-    let read = match resume.map(|resume| again(partition, resume, options)) {
+    let Order { partition, options, clock, .. } = order;
+    let read = match order.resume.map(|resume| again(partition, resume, options)) {
         None => topology::choose(partition, options).map_err(Fault::from),
         Some(Ok(Again::Same(chosen))) => Ok(*chosen),
         Some(Ok(Again::Other(why))) => {
-            resume = None;
+            order.resume = None;
             topology::choose(partition, options).map_err(Fault::from).map(|mut chosen| {
                 chosen
                     .notes
@@ -39,11 +46,9 @@ pub(super) fn read<O: Observer>(
         }
         Some(Err(fault)) => Err(fault),
     };
-    let read = read
-        .map_err(Broken::from)
-        .and_then(|chosen| read_chosen(chosen, partition, options, resume, clock, cancel, make));
+    let read = read.map_err(Broken::from).and_then(|chosen| read_chosen(chosen, order, make));
     read.map_err(|mut broken| {
-        let before = resume.filter(|_| broken.seen.is_none());
+        let before = order.resume.filter(|_| broken.seen.is_none());
         if let Some(resume) = before {
             broken.seen = Some(Box::new(ShardRead::of(resume, clock, make)));
         }
@@ -53,13 +58,10 @@ pub(super) fn read<O: Observer>(
 
 fn read_chosen<O: Observer>(
     chosen: Chosen,
-    partition: &Partition,
-    options: &Options,
-    resume: Option<&ResumeShard>,
-    clock: u64,
-    cancel: &AtomicBool,
+    order: Order<'_>,
     make: &impl Fn(&Shard) -> O,
 ) -> Result<ShardRead<O>, Broken<O>> {
+    let Order { partition, options, resume, clock, cancel } = order;
     let Chosen { target, mut connection, info, mut notes } = chosen;
     expect_still_slots(partition, options)?;
     let (settings, unseen) =

@@ -148,7 +148,8 @@ fn read_all<O: Observer>(
     let read = |partition: &Partition| {
         let resume =
             resume.and_then(|resume| resume.shards.iter().find(|shard| is_of(shard, partition)));
-        let result = partition::read(partition, options, resume, clock, cancel, make);
+        let order = partition::Order { partition, options, resume, clock, cancel };
+        let result = partition::read(order, make);
         if matches!(result, Err(Broken { fault: Fault::Fatal(_), .. })) {
             cancel.store(true, Ordering::Relaxed);
         }

@@ -167,12 +167,14 @@ impl PlannedReference {
             Names::Key { prefix } if prefix.is_empty() => value.into(),
             Names::Key { prefix } => {
                 let own = |part: &PrefixPart| match part {
-                    PrefixPart::Text(text) => text.clone(),
-                    PrefixPart::Param(at) => {
-                        places.get(*at).map(|place| key[place.clone()].to_vec()).unwrap_or_default()
-                    }
+                    PrefixPart::Text(text) => Some(text.clone()),
+                    PrefixPart::Param(at) => Some(key.get(places.get(*at)?.clone())?.to_vec()),
                 };
-                let prefix: Vec<u8> = prefix.iter().flat_map(own).collect();
+                // A key without the parameters of the prefix is not one of this schema: what it names stays as it is.
+                let Some(prefix) = prefix.iter().map(own).collect::<Option<Vec<_>>>() else {
+                    return value.into();
+                };
+                let prefix = prefix.concat();
                 if value.starts_with(&prefix) {
                     return value.into();
                 }

@@ -199,6 +199,20 @@ pub struct Key {
     pub behaviour: Behaviour,
     /// Its old names, while a migration lasts
     pub former: Vec<Former>,
+    /// The definitions that its role refers to
+    pub links: Vec<Link>,
+    /// Whether a role reads or writes fields of its hash
+    pub fields_at_run_time: bool,
+}
+
+/// A definition that a role refers to.
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "files", derive(Serialize))]
+pub struct Link {
+    /// The option that names it: `dead_letter`, `index`, …
+    pub what: &'static str,
+    /// The index of the definition in `keys`
+    pub key: usize,
 }
 
 /// An old name of a key.

@@ -316,12 +316,24 @@ fn definition(key: &Key, params: usize, cluster: bool) -> TokenStream {
         quote!(.formerly(&[#(#former,)*]))
     });
     let cluster = cluster.then(|| quote!(.clustered()));
+    let links = key.links.iter().map(|link| {
+        let (what, at) = (link.what, number(link.key));
+        quote!(Link::new(#what, #at))
+    });
+    let links = (!key.links.is_empty()).then(|| quote!(.linked(&[#(#links,)*])));
+    let fields = key.fields.iter().map(|field| {
+        let (id, kind, optional) = (&field.name.id, field.value.kind, field.optional);
+        quote!(FieldInfo::new(#id, #kind, #optional))
+    });
+    let fields = key.fields_at_run_time.then(|| quote!(.having(&[#(#fields,)*])));
     quote! {
         Definition::new(#at, [#id, #pattern, #glob, #template], PARAMS[#params], #ty, Lifecycle::#lifecycle, ttl::#ttl)
             #behaviour
             #shadowed
             #cluster
             #former
+            #links
+            #fields
     }
 }
 

@@ -70,7 +70,7 @@ impl Rust<'_> {
             )]
 
             use ::keyward::generated::{
-                self, Entry, Former, FormerPart, Hash, Language, Pairs, Param,
+                self, Entry, FieldInfo, Former, FormerPart, Hash, Language, Link, Pairs, Param,
                 ParamSource, Phase, Search, Tables, Visitor,
             };
             use ::keyward::{BuildError, Definition, Lifecycle, Reserved, Ttl};

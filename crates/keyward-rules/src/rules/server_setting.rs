@@ -43,13 +43,15 @@ pub fn breaks(name: &str, want: &str, got: &str) -> bool {
 
 fn word(case: &Case<'_>) -> Wording {
     let setting = case.subject.unwrap_or("a setting");
-    let in_one_unit = |text: &str| match size(text) {
-        Some(size) if setting == "maxmemory" => size.to_string(),
-        _ => text.to_owned(),
+    let shown = |text: &str| match size(text) {
+        Some(size) if setting == "maxmemory" && size.bytes() == 0 => "`0` (no limit)".to_owned(),
+        Some(size) if setting == "maxmemory" => format!("`{size}`"),
+        _ if text.trim().is_empty() => "empty".to_owned(),
+        _ => format!("`{text}`"),
     };
-    let got = in_one_unit(case.near.unwrap_or("something else"));
-    let want = in_one_unit(case.detail.unwrap_or("another"));
-    Wording::new(format!("`{setting}` is `{got}`, but the schema declares `{want}`"))
+    let got = shown(case.near.unwrap_or("something else"));
+    let want = shown(case.detail.unwrap_or("another"));
+    Wording::new(format!("`{setting}` is {got}, but the schema declares {want}"))
         .help("change the configuration of the server, or `[server]` in the schema")
 }
 
@@ -82,5 +84,24 @@ mod tests {
             of("save", "900", "3600 1"),
             "`save` is `900`, but the schema declares `3600 1`"
         );
+    }
+
+    #[test]
+    fn no_limit_and_nothing_are_said_in_words() {
+        let of = |setting, got, want| {
+            word(&Case {
+                subject: Some(setting),
+                near: Some(got),
+                detail: Some(want),
+                definition: None,
+            })
+            .what
+        };
+        assert_eq!(
+            of("maxmemory", "0", "256mb"),
+            "`maxmemory` is `0` (no limit), but the schema declares `256mb`"
+        );
+        assert_eq!(of("save", "", "3600 1"), "`save` is empty, but the schema declares `3600 1`");
+        assert_eq!(of("save", "3600 1", ""), "`save` is `3600 1`, but the schema declares empty");
     }
 }

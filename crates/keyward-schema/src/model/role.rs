@@ -47,6 +47,26 @@ impl Role {
     }
 }
 
+impl Role {
+    /// The definitions that its options name, by option.
+    pub fn links(&self) -> Vec<(&'static str, &Spanned<String>)> {
+        let named = match self {
+            Role::Queue(queue) => {
+                vec![("dead_letter", &queue.dead_letter), ("status", &queue.status)]
+            }
+            Role::Session(session) => {
+                vec![("index", &session.index), ("revoked", &session.revoked)]
+            }
+            Role::Index(index) => {
+                let reverse = index.reverse.as_ref().map(|reverse| ("reverse", reverse));
+                return [("of", &index.of)].into_iter().chain(reverse).collect();
+            }
+            _ => Vec::new(),
+        };
+        named.into_iter().filter_map(|(what, name)| Some((what, name.as_ref()?))).collect()
+    }
+}
+
 /// `counter = {}`
 #[derive(Debug, Clone, Default)]
 pub struct Counter {

@@ -18,14 +18,17 @@ use std::time::Duration;
 
 static RENEW: Lua = lua!("lua/renew.lua");
 
+type PrefixOf<K> = <<K as Key>::Keyspace as Keyspace>::Prefix;
+
 /// A key at a store: what can be done to it depends on its kind `T`, and writing on whether its
 /// lifetime `L` is known.
 ///
 /// Most methods give a [`Request`]: `.await` it, or put it into a [`Pipeline`](crate::Pipeline).
-pub struct Handle<'s, K, T, L> {
+pub struct Handle<'s, K: Key, T, L> {
     pub(crate) core: &'s Core,
     pub(crate) key: K,
     pub(crate) names: Names,
+    pub(crate) prefix: PrefixOf<K>,
     /// The indexes that must know of it
     pub(crate) indexes: Vec<String>,
     /// What the caller said, where the schema leaves it to the caller
@@ -35,16 +38,17 @@ pub struct Handle<'s, K, T, L> {
 }
 
 impl<'s, K: Key, T, L> Handle<'s, K, T, L> {
-    pub(crate) fn new(core: &'s Core, key: K, prefix: &<K::Keyspace as Keyspace>::Prefix) -> Self {
+    pub(crate) fn new(core: &'s Core, key: K, prefix: &PrefixOf<K>) -> Self {
         let names = Names::new(&key, prefix);
         let indexes = emit::indexes_of(&key, prefix, &names);
-        Handle { core, key, names, indexes, living: None, limit: None, kind: PhantomData }
+        let prefix = prefix.clone();
+        Handle { core, key, names, prefix, indexes, living: None, limit: None, kind: PhantomData }
     }
 
     /// The same key, as one that can do something else.
     fn retyped<T2, L2>(self) -> Handle<'s, K, T2, L2> {
-        let Handle { core, key, names, indexes, living, limit, .. } = self;
-        Handle { core, key, names, indexes, living, limit, kind: PhantomData }
+        let Handle { core, key, names, prefix, indexes, living, limit, .. } = self;
+        Handle { core, key, names, prefix, indexes, living, limit, kind: PhantomData }
     }
 
     /// The same key with the caller's limit.

@@ -16,6 +16,8 @@ mod hash;
 mod l1;
 mod limit;
 mod link;
+#[expect(dead_code, reason = "the roles to come use it")]
+mod linked;
 mod list;
 mod load_error;
 mod lua;

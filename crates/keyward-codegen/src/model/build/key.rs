@@ -5,7 +5,7 @@ use super::param::enum_words;
 use super::pattern::parts;
 use super::{Building, prefix_params, text};
 use crate::model::name::Names;
-use crate::model::{Behaviour, Field, Key, Name, Param, Ttl, Value};
+use crate::model::{Behaviour, Field, Key, Link, Name, Param, Ttl, Value};
 use keyward_fact::Duration;
 use keyward_schema::model::{
     Algorithm, Definition, JsonType, Keep, Limit, OnFull, OnOutage, OnWrite, Role,
@@ -72,7 +72,29 @@ impl Building<'_> {
             cache_name: self.cache_name(definition),
             behaviour: behaviour(definition),
             former: Vec::new(),
+            links: self.links(definition),
+            fields_at_run_time: self.has_fields_at_run_time(definition),
         }
+    }
+
+    fn links(&self, definition: &Definition) -> Vec<Link> {
+        let Some(role) = &definition.role else { return Vec::new() };
+        let number = |name: &str| self.schema.keys.iter().position(|key| *key.name == *name);
+        let link = |(what, name): (_, &Spanned<String>)| Some(Link { what, key: number(name)? });
+        role.links().into_iter().filter_map(link).collect()
+    }
+
+    /// Whether a role must know the fields of its hash when a program runs: its own, or that of another
+    /// definition that refers to it.
+    fn has_fields_at_run_time(&self, definition: &Definition) -> bool {
+        let refers = |other: &Definition| {
+            let links = other.role.as_ref().map(|role| role.links()).unwrap_or_default();
+            links.iter().any(|(what, name)| {
+                matches!(*what, "status" | "of") && name.value == definition.name.value
+            })
+        };
+        matches!(definition.role.as_deref(), Some(Role::Session(_)))
+            || self.schema.keys.iter().any(refers)
     }
 
     fn cache_name(&self, definition: &Definition) -> Option<String> {
