@@ -154,8 +154,8 @@ pub use param::ParamValue;
 #[cfg(feature = "store")]
 pub use store::{
     Allowance, BreakerSettings, BreakerState, Builder, Cause, Clock, Counted, EntryId,
-    EntryIdError, Error, Handle, Invalidated, Lifespan, LoadError, Pipeline, Prefixed, Promise,
-    Request, Results, Score, Store, Whole,
+    EntryIdError, Error, Guard, Handle, Holder, Invalidated, Lifespan, LoadError, Pipeline,
+    Prefixed, Promise, Request, Results, Score, Store, Whole,
 };
 pub use timestamp::Timestamp;
 pub use unix::{Unix, UnixMs};

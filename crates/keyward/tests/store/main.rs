@@ -10,6 +10,7 @@ mod events;
 mod failures;
 mod guide;
 mod kinds;
+mod lock;
 mod lost;
 mod migration;
 mod outage;
