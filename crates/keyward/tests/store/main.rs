@@ -10,9 +10,11 @@ mod events;
 mod failures;
 mod guide;
 mod kinds;
+mod limits;
 mod lost;
 mod migration;
 mod outage;
+mod tower;
 mod writes;
 
 use everything::keys;
