@@ -1,6 +1,8 @@
 //! The keys that Keyward's store writes beside a definition's own.
 
 use super::{Definition, Invalidate, Lifecycle, Role};
+use crate::span::Spanned;
+use keyward_fact::Duration;
 
 /// A key that the store writes beside its owner's: for a cache, its invalidation, or a role.
 ///
@@ -34,6 +36,29 @@ impl Derived {
             Derived::Fence => "fence",
             Derived::Waiters => "waiters",
             Derived::Alive => "alive",
+        }
+    }
+
+    /// How long it may live; `None` if it may live for ever.
+    pub fn longest(self, definition: &Definition) -> Option<Duration> {
+        /// How long a load may take where the schema gives no `load_lock`
+        const LOAD: Duration = Duration::from_millis(10_000);
+        /// How long a waiter keeps its turn without asking again
+        const WAIT: Duration = Duration::from_millis(5000);
+        let cache = &definition.cache;
+        let given = |option: &Option<Spanned<Duration>>| option.as_ref().map(|it| it.value);
+        let stale = given(&cache.stale_if_error).unwrap_or(Duration::ZERO);
+        // Longer than the key itself, where something outlives it.
+        let past = |more: Duration| {
+            let ttl = definition.ttl.as_ref()?.longest()?;
+            Some(Duration::from_millis(ttl.as_millis().saturating_add(more.as_millis())))
+        };
+        match self {
+            Derived::Lease => Some(given(&cache.load_lock).unwrap_or(LOAD)),
+            Derived::Index | Derived::Stale => past(stale),
+            Derived::Nothing => given(&cache.negative_ttl),
+            Derived::Fence => past(Duration::from_hours(24)),
+            Derived::Waiters | Derived::Alive => Some(WAIT),
         }
     }
 }

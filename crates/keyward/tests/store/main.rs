@@ -10,10 +10,12 @@ mod events;
 mod failures;
 mod guide;
 mod kinds;
+mod limits;
 mod lock;
 mod lost;
 mod migration;
 mod outage;
+mod tower;
 mod writes;
 
 use everything::keys;
