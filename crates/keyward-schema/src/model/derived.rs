@@ -43,10 +43,8 @@ impl Derived {
     pub fn longest(self, definition: &Definition) -> Option<Duration> {
         /// How long a load may take where the schema gives no `load_lock`
         const LOAD: Duration = Duration::from_millis(10_000);
-        /// How long a fence outlives its lock
-        const DAY: Duration = Duration::from_millis(86_400_000);
         /// How long a waiter keeps its turn without asking again
-        const TURN: Duration = Duration::from_millis(5_000);
+        const WAIT: Duration = Duration::from_millis(5000);
         let cache = &definition.cache;
         let given = |option: &Option<Spanned<Duration>>| option.as_ref().map(|it| it.value);
         let stale = given(&cache.stale_if_error).unwrap_or(Duration::ZERO);
@@ -59,8 +57,8 @@ impl Derived {
             Derived::Lease => Some(given(&cache.load_lock).unwrap_or(LOAD)),
             Derived::Index | Derived::Stale => past(stale),
             Derived::Nothing => given(&cache.negative_ttl),
-            Derived::Fence => past(DAY),
-            Derived::Waiters | Derived::Alive => Some(TURN),
+            Derived::Fence => past(Duration::from_hours(24)),
+            Derived::Waiters | Derived::Alive => Some(WAIT),
         }
     }
 }
