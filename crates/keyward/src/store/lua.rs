@@ -8,11 +8,11 @@ use std::sync::LazyLock;
 /// A script. All keys it touches are declared, as a cluster demands.
 pub(crate) struct Lua {
     script: LazyLock<redis::Script>,
-    text: &'static str,
+    text: fn() -> &'static str,
 }
 
 impl Lua {
-    pub(crate) const fn new(text: &'static str, script: fn() -> redis::Script) -> Self {
+    pub(crate) const fn new(text: fn() -> &'static str, script: fn() -> redis::Script) -> Self {
         Lua { script: LazyLock::new(script), text }
     }
 
@@ -30,7 +30,7 @@ impl Lua {
     /// The same command with the script in it.
     pub(crate) fn whole(&self, by_hash: &Cmd) -> Cmd {
         let mut cmd = redis::cmd("EVAL");
-        cmd.arg(self.text);
+        cmd.arg((self.text)());
         for arg in by_hash.args_iter().skip(2) {
             if let Arg::Simple(bytes) = arg {
                 cmd.arg(bytes);
@@ -43,8 +43,10 @@ impl Lua {
 /// Declares a script from a file beside the code that uses it.
 macro_rules! lua {
     ($file:literal) => {{
-        const TEXT: &str = include_str!($file);
-        $crate::store::lua::Lua::new(TEXT, || redis::Script::new(TEXT))
+        fn text() -> &'static str {
+            $crate::store::mutant::text(include_str!($file))
+        }
+        $crate::store::lua::Lua::new(text, || redis::Script::new(text()))
     }};
 }
 pub(crate) use lua;
