@@ -1,6 +1,7 @@
 //! `cargo xtask mutants`: deletes each line of each script in turn, and lists those whose absence no test notices.
 
 use anyhow::{Context as _, Result, bail, ensure};
+use serde_json::Value;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -15,9 +16,10 @@ pub(crate) fn run(root: &Path, args: &[&str]) -> Result<()> {
     let roles = roles(root)?.into_iter().filter(|role| wanted.is_none_or(|it| it == role.name));
     let roles: Vec<Role> = roles.collect();
     ensure!(!roles.is_empty(), "no folder of the store with scripts has this name");
+    let tests = Tests::build(root)?;
     let (mut mutants, mut survivors) = (0, 0);
     for role in &roles {
-        ensure!(role.passes(root, None)?, "the tests of `{}` fail without a mutant", role.name);
+        ensure!(tests.pass(role, None)?, "the tests of `{}` fail without a mutant", role.name);
         for script in &role.scripts {
             let text = fs::read_to_string(script)?;
             let shown = script.strip_prefix(root).unwrap_or(script).display();
@@ -29,7 +31,7 @@ pub(crate) fn run(root: &Path, args: &[&str]) -> Result<()> {
                 }
                 mutants += 1;
                 let mutant = format!("{}:{number}", script.display());
-                if role.passes(root, Some(&mutant))? {
+                if tests.pass(role, Some(&mutant))? {
                     survivors += 1;
                     println!("{shown}:{number}: {code}");
                 }
@@ -46,20 +48,52 @@ struct Role {
     scripts: Vec<PathBuf>,
 }
 
-impl Role {
-    /// Whether its tests pass, with a mutant.
-    fn passes(&self, root: &Path, mutant: Option<&str>) -> Result<bool> {
+/// The tests of the store, built once and kept apart, so that work on the code can go on meanwhile.
+struct Tests {
+    root: PathBuf,
+    folder: PathBuf,
+}
+
+impl Tests {
+    fn build(root: &Path) -> Result<Self> {
+        let folder = root.join("target/mutants");
+        fs::create_dir_all(&folder)?;
+        let cargo = |args: &[&str]| -> Result<Vec<u8>> {
+            let output = Command::new("cargo").current_dir(root).args(args).output()?;
+            let errors = String::from_utf8_lossy(&output.stderr);
+            ensure!(output.status.success(), "`cargo {}` fails:\n{errors}", args.join(" "));
+            Ok(output.stdout)
+        };
+        fs::write(folder.join(METADATA), cargo(&["metadata", "--format-version", "1"])?)?;
+        let list = ["nextest", "list", "-p", "keyward", "--all-features", "--test", "store"];
+        let as_json = ["--list-type", "binaries-only", "--message-format", "json"];
+        let mut binaries: Value = serde_json::from_slice(&cargo(&[&list[..], &as_json].concat())?)?;
+        let path = binaries.pointer_mut("/rust-binaries/keyward::store/binary-path");
+        let path = path.context("cargo-nextest names no test binary")?;
+        let own = folder.join("store");
+        fs::copy(path.as_str().context("a path is a text")?, &own)?;
+        *path = own.display().to_string().into();
+        fs::write(folder.join(BINARIES), binaries.to_string())?;
+        Ok(Tests { root: root.to_owned(), folder })
+    }
+
+    /// Whether the tests of a role pass, with a mutant.
+    fn pass(&self, role: &Role, mutant: Option<&str>) -> Result<bool> {
         let mut tests = Command::new("cargo");
-        tests.current_dir(root).stdout(Stdio::null()).stderr(Stdio::null());
-        tests.args(["nextest", "run", "-p", "keyward", "--all-features", "--test", "store"]);
+        tests.current_dir(&self.root).stdout(Stdio::null()).stderr(Stdio::null());
+        tests.args(["nextest", "run", "--cargo-metadata"]).arg(self.folder.join(METADATA));
+        tests.arg("--binaries-metadata").arg(self.folder.join(BINARIES));
         // A test that waits for what a mutant does not do is ended with the first that fails.
         tests.args(["--max-fail", "1:immediate"]);
         // Scripts of no role are everybody's.
-        tests.args((self.name != "lua").then_some(&self.name));
+        tests.args((role.name != "lua").then_some(&role.name));
         tests.envs(mutant.map(|mutant| ("KEYWARD_MUTANT", mutant)));
         Ok(tests.status().context("cargo-nextest cannot be run")?.success())
     }
 }
+
+const METADATA: &str = "cargo.json";
+const BINARIES: &str = "binaries.json";
 
 fn roles(root: &Path) -> Result<Vec<Role>> {
     let mut roles = Vec::new();
