@@ -152,6 +152,8 @@ pub use keyward_macros::keyspace;
 pub use keyward_pattern::slot;
 pub use param::ParamValue;
 #[cfg(feature = "store")]
+pub use store::queue;
+#[cfg(feature = "store")]
 pub use store::{
     Allowance, BreakerSettings, BreakerState, Builder, Cause, Clock, Counted, EntryId,
     EntryIdError, Error, Handle, Invalidated, Lifespan, LoadError, Pipeline, Prefixed, Promise,

@@ -316,6 +316,12 @@ pub struct Words {
     pub derived_index: &'static str,
     pub stale_copy: &'static str,
     pub nothing_mark: &'static str,
+    pub queue_jobs: &'static str,
+    pub queue_taken: &'static str,
+    pub queue_leases: &'static str,
+    pub queue_due: &'static str,
+    pub queue_ready: &'static str,
+    pub queue_done: &'static str,
 
     // Migrations
     pub dual_write: &'static str,

@@ -1,6 +1,7 @@
 //! The keys that Keyward's store writes beside a definition's own.
 
 use super::{Definition, Invalidate, Lifecycle, Role};
+use keyward_fact::KeyType;
 
 /// A key that the store writes beside its owner's, for a cache or its invalidation.
 ///
@@ -15,6 +16,18 @@ pub enum Derived {
     Stale,
     /// A mark that there is no value
     Nothing,
+    /// What a queue knows of each job
+    Jobs,
+    /// Entries that an idle worker has just moved from a queue's list
+    Taken,
+    /// Which jobs of a queue run, and until when
+    Leases,
+    /// Which jobs of a queue wait for their time
+    Due,
+    /// Which jobs of a queue could run now, apart from its list
+    Ready,
+    /// Which jobs of a queue have ended and are retained
+    Done,
 }
 
 impl Derived {
@@ -25,6 +38,12 @@ impl Derived {
             Derived::Index => "index",
             Derived::Stale => "stale",
             Derived::Nothing => "none",
+            Derived::Jobs => "jobs",
+            Derived::Taken => "taken",
+            Derived::Leases => "leases",
+            Derived::Due => "due",
+            Derived::Ready => "ready",
+            Derived::Done => "done",
         }
     }
 }
@@ -34,7 +53,8 @@ impl Definition {
     /// ACLs.
     ///
     /// `invalidate = "index"` has its index. A cache entry that is loaded has the lease of whoever loads
-    /// it, a copy that outlives it with `stale_if_error`, and a mark with `negative_ttl`.
+    /// it, a copy that outlives it with `stale_if_error`, and a mark with `negative_ttl`. A queue that is a list
+    /// has what its workers need.
     pub fn derived(&self) -> Vec<Derived> {
         let mut derived = Vec::new();
         let is_stored = matches!(self.role.as_deref(), None | Some(Role::Flag | Role::Ranking));
@@ -42,6 +62,13 @@ impl Definition {
             derived.push(Derived::Lease);
             derived.extend(self.cache.stale_if_error.as_ref().map(|_| Derived::Stale));
             derived.extend(self.cache.negative_ttl.as_ref().map(|_| Derived::Nothing));
+        }
+        if let Some(Role::Queue(queue)) = self.role.as_deref()
+            && self.key_type.as_ref().is_some_and(|it| it.value == KeyType::List)
+        {
+            use Derived::{Done, Due, Jobs, Leases, Ready, Taken};
+            derived.extend([Jobs, Taken, Leases, Due, Ready]);
+            derived.extend(queue.retain.as_ref().map(|_| Done));
         }
         if self.invalidate.as_ref().is_some_and(|how| how.value == Invalidate::Index) {
             derived.push(Derived::Index);
@@ -90,7 +117,8 @@ rate_limit = { limit = 10, window = "1m" }
             definition.derived().into_iter().map(super::Derived::word).collect::<Vec<_>>()
         };
         assert_eq!(words("price"), ["lease", "index"]);
-        for name in ["stock", "import", "mail", "login"] {
+        assert_eq!(words("mail"), ["jobs", "taken", "leases", "due", "ready"]);
+        for name in ["stock", "import", "login"] {
             assert!(words(name).is_empty(), "{name}");
         }
     }

@@ -8,6 +8,7 @@ use redis::aio::{MultiplexedConnection, SendError};
 use redis::{
     AsyncConnectionConfig, Cmd, Pipeline, PushInfo, PushKind, RedisError, RetryMethod, Value,
 };
+use std::ops::RangeInclusive;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
@@ -123,7 +124,31 @@ impl Link {
         primary: &Primary,
         heard: UnboundedSender<PushInfo>,
     ) -> Result<MultiplexedConnection, Error> {
-        let config = self.config().set_push_sender(heard);
+        self.apart(primary, self.config().set_push_sender(heard)).await
+    }
+
+    /// A connection of its own for commands that block for so long, to the server that has a slot.
+    pub(crate) async fn blocking(
+        &self,
+        slot: u16,
+        most: Duration,
+    ) -> Result<MultiplexedConnection, Error> {
+        let primary = if self.is_cluster() {
+            let mut ranges = self.slots().await?.into_iter();
+            let found = ranges.find(|(range, _)| range.contains(&slot)).map(|(_, primary)| primary);
+            found.ok_or_else(|| Error::Unavailable("no server has the slot".into()))?
+        } else {
+            Primary::Only
+        };
+        let patience = self.timeouts.response + most;
+        self.apart(&primary, self.config().set_response_timeout(Some(patience))).await
+    }
+
+    async fn apart(
+        &self,
+        primary: &Primary,
+        config: AsyncConnectionConfig,
+    ) -> Result<MultiplexedConnection, Error> {
         let connecting = self.target.connect_to(primary, &config);
         match tokio::time::timeout(self.timeouts.connect, connecting).await {
             Ok(connected) => connected.map_err(|error| Error::from_redis(&error)),
@@ -142,6 +167,17 @@ impl Link {
         if !self.is_cluster() {
             return Ok(vec![Primary::Only]);
         }
+        let mut primaries: Vec<Primary> = Vec::new();
+        for (_, primary) in self.slots().await? {
+            if !primaries.contains(&primary) {
+                primaries.push(primary);
+            }
+        }
+        Ok(primaries)
+    }
+
+    /// The slots of a cluster, and who has them.
+    async fn slots(&self) -> Result<Vec<(RangeInclusive<u16>, Primary)>, Error> {
         let mut slots = redis::cmd("CLUSTER");
         slots.arg("SLOTS");
         let answer = self.query(&slots, true).await?;
@@ -246,19 +282,19 @@ static NEXT: AtomicU64 = AtomicU64::new(0);
 
 /// The primaries in an answer to `CLUSTER SLOTS`, which is a list of ranges: first slot, last slot, the
 /// primary as host and port, its replicas.
-fn in_slots(answer: Value) -> Option<Vec<Primary>> {
+fn in_slots(answer: Value) -> Option<Vec<(RangeInclusive<u16>, Primary)>> {
     let Value::Array(ranges) = answer else { return None };
     let mut primaries = Vec::new();
     for range in ranges {
         let Value::Array(parts) = range else { return None };
-        let Some(Value::Array(node)) = parts.into_iter().nth(2) else { return None };
+        let mut parts = parts.into_iter();
+        let first = redis::from_redis_value(parts.next()?).ok()?;
+        let last = redis::from_redis_value(parts.next()?).ok()?;
+        let Some(Value::Array(node)) = parts.next() else { return None };
         let mut node = node.into_iter();
         let host = redis::from_redis_value(node.next()?).ok()?;
         let port = redis::from_redis_value(node.next()?).ok()?;
-        let primary = Primary::At(host, port);
-        if !primaries.contains(&primary) {
-            primaries.push(primary);
-        }
+        primaries.push((first..=last, Primary::At(host, port)));
     }
     Some(primaries)
 }
