@@ -34,6 +34,8 @@ kinds! {
     Limit<B>;
     /// A lock
     Lock;
+    /// A queue whose jobs are a `V`, each spelled by `C`
+    Queue<V, C>;
     /// Something that the schema does not say
     Untyped;
 

@@ -156,6 +156,8 @@ pub use keyward_macros::keyspace;
 pub use keyward_pattern::slot;
 pub use param::ParamValue;
 #[cfg(feature = "store")]
+pub use store::queue;
+#[cfg(feature = "store")]
 pub use store::{
     Allowance, Allowances, BreakerSettings, BreakerState, Builder, Cause, Clock, Counted, EntryId,
     EntryIdError, Error, Guard, Handle, Holder, Invalidated, Lifespan, Limits, LoadError, Pipeline,

@@ -138,6 +138,7 @@ impl Rust<'_> {
             (Some("quota"), _) => (quote!(Quota), bound()),
             (Some("rate_limit"), _) => (quote!(Limit), bound()),
             (Some("lock"), _) => return quote!(::keyward::kind::Lock),
+            (Some("queue"), Some("list")) => (quote!(Queue), self.stored_type(key, value)),
             (_, Some("hash")) => (quote!(Hash), fields()),
             (_, Some("stream")) => (quote!(Stream), fields()),
             (_, Some("list")) => (quote!(List), self.stored_type(key, value)),

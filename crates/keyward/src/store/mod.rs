@@ -16,7 +16,6 @@ mod hash;
 mod l1;
 mod limit;
 mod link;
-#[expect(dead_code, reason = "the roles to come use it")]
 mod linked;
 mod list;
 mod load_error;
@@ -28,6 +27,7 @@ mod missed;
 mod names;
 mod pace;
 mod pipeline;
+pub mod queue;
 mod random;
 mod request;
 mod resend;

@@ -15,6 +15,9 @@ mod lock;
 mod lost;
 mod migration;
 mod outage;
+mod queue;
+mod queue_faults;
+mod queue_guide;
 mod tower;
 mod writes;
 
@@ -30,6 +33,8 @@ keyward::keyspace!("../../examples/media-gateway/keyward.toml");
 keyward::keyspace!("tests/store/clustered.toml", values = crate::model);
 keyward::keyspace!("tests/store/everything.toml", values = crate::model);
 keyward::keyspace!("tests/store/moving.toml");
+keyward::keyspace!("tests/store/queue.toml", values = crate::model);
+keyward::keyspace!("tests/store/queue_cluster.toml", values = crate::model);
 keyward::keyspace!("tests/store/shop.toml");
 
 mod model {
@@ -44,6 +49,21 @@ mod model {
     #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
     pub struct Grid {
         pub cells: std::collections::BTreeMap<(u8, u8), u8>,
+    }
+
+    #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+    pub struct Task {
+        pub name: String,
+        pub size: u32,
+    }
+
+    #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+    pub struct FailedTask {
+        pub job: Task,
+        pub error: String,
+        pub attempts: u64,
+        pub queue: String,
+        pub failed_at: String,
     }
 
     #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
