@@ -1,5 +1,6 @@
 //! The store, on real servers.
 
+mod binary_options;
 mod cache;
 mod cluster;
 mod codecs;
@@ -12,6 +13,7 @@ mod guide;
 mod kinds;
 mod limits;
 mod lock;
+mod lock_guide;
 mod lost;
 mod migration;
 mod outage;
@@ -32,6 +34,7 @@ keyward::keyspace!("../../examples/xeuz-cloud/keyward.toml", values = crate::mod
 keyward::keyspace!("../../examples/media-gateway/keyward.toml");
 keyward::keyspace!("tests/store/clustered.toml", values = crate::model);
 keyward::keyspace!("tests/store/everything.toml", values = crate::model);
+keyward::keyspace!("tests/store/locks.toml");
 keyward::keyspace!("tests/store/moving.toml");
 keyward::keyspace!("tests/store/queue.toml", values = crate::model);
 keyward::keyspace!("tests/store/queue_cluster.toml", values = crate::model);
