@@ -7,7 +7,10 @@ use crate::form::{Presence, Table};
 use crate::generate::{FolderTable, GenerateTable, JavaTable, RustTable};
 use crate::layout::{LayoutTable, WordsBy};
 use crate::param::ParamTable;
-use crate::role::{CounterTable, IndexTable, QueueTable, QuotaTable, RateLimitTable, SessionTable};
+use crate::role::{
+    CounterTable, IndexTable, QueueTable, QuotaTable, RateLimitTable, RefreshTokenTable,
+    SessionTable,
+};
 use crate::server::ServerTable;
 use crate::tables::{
     AlertsTable, AllowTable, DefaultsTable, EventTable, ForeignTable, GroupTable, KeyTable,
@@ -68,6 +71,7 @@ const TABLES: &[(&str, Writer)] = &[
     ("rate_limit", markdown::<RateLimitTable>),
     ("queue", markdown::<QueueTable>),
     ("session", markdown::<SessionTable>),
+    ("refresh_token", markdown::<RefreshTokenTable>),
     ("index", markdown::<IndexTable>),
     ("event", markdown::<EventTable>),
     ("group", markdown::<GroupTable>),

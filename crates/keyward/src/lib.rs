@@ -141,7 +141,9 @@ mod value_macros;
 
 pub use codec::Codec;
 pub use date::Date;
-pub use definition::{Algorithm, Behaviour, Definition, Keep, Lifecycle, Param, Ttl};
+pub use definition::{
+    Algorithm, Behaviour, Definition, Keep, Lifecycle, Param, SessionOptions, Stamp, Ttl,
+};
 pub use error::{BuildError, FieldError, FieldErrorKind, Reserved, ValueError};
 #[cfg(feature = "store")]
 pub use field::Change;
@@ -155,7 +157,7 @@ pub use param::ParamValue;
 pub use store::{
     Allowance, BreakerSettings, BreakerState, Builder, Cause, Clock, Counted, EntryId,
     EntryIdError, Error, Handle, Invalidated, Lifespan, LoadError, Pipeline, Prefixed, Promise,
-    Request, Results, Score, Store, Whole,
+    Refreshed, Request, Results, Score, Sessions, Store, Whole, random_id,
 };
 pub use timestamp::Timestamp;
 pub use unix::{Unix, UnixMs};

@@ -281,6 +281,10 @@ pub struct Words {
     pub session_role: &'static str,
     pub session_index: &'static str,
     pub session_revoked: &'static str,
+    pub session_max_age: &'static str,
+    pub session_touched: &'static str,
+    pub refresh_token: &'static str,
+    pub token_touched: &'static str,
     pub index: &'static str,
     pub index_by: &'static str,
     pub index_reverse: &'static str,
@@ -316,6 +320,10 @@ pub struct Words {
     pub derived_index: &'static str,
     pub stale_copy: &'static str,
     pub nothing_mark: &'static str,
+    pub revoked_mark: &'static str,
+    pub until_mark: &'static str,
+    pub ends_mark: &'static str,
+    pub token_mark: &'static str,
 
     // Migrations
     pub dual_write: &'static str,

@@ -43,6 +43,17 @@ pub enum Error {
         /// The bound
         max_len: u64,
     },
+    /// What was revoked cannot be used or made again: a session, or a family of refresh tokens
+    Revoked {
+        /// The definition
+        definition: &'static str,
+    },
+    /// A refresh token was used again after its successor had been given out: somebody else has it. What came after it was
+    /// revoked
+    Reused {
+        /// The definition
+        definition: &'static str,
+    },
     /// A URL, a binding or another setting that cannot be used
     Settings(String),
 }
@@ -81,6 +92,8 @@ impl Error {
             Error::WrongType { .. } => "wrong_type",
             Error::Malformed { .. } => "malformed",
             Error::Full { .. } => "full",
+            Error::Revoked { .. } => "revoked",
+            Error::Reused { .. } => "reused",
             Error::Settings(_) => "settings",
         }
     }
@@ -142,6 +155,11 @@ impl fmt::Display for Error {
             Error::Full { definition, max_len } => {
                 write!(f, "`{definition}` holds at most {max_len} elements, and is full")
             }
+            Error::Revoked { definition } => write!(f, "the key of `{definition}` was revoked"),
+            Error::Reused { definition } => write!(
+                f,
+                "a key of `{definition}` was used twice, and what came after it was revoked"
+            ),
             Error::Settings(why) => f.write_str(why),
         }
     }

@@ -9,10 +9,13 @@ mod empty;
 mod events;
 mod failures;
 mod guide;
+mod guide_sessions;
 mod kinds;
 mod lost;
 mod migration;
 mod outage;
+mod session;
+mod token;
 mod writes;
 
 use everything::keys;
@@ -28,6 +31,8 @@ keyward::keyspace!("tests/store/clustered.toml", values = crate::model);
 keyward::keyspace!("tests/store/everything.toml", values = crate::model);
 keyward::keyspace!("tests/store/moving.toml");
 keyward::keyspace!("tests/store/shop.toml");
+keyward::keyspace!("tests/store/signed.toml");
+keyward::keyspace!("tests/store/signed_cluster.toml");
 
 mod model {
     use super::{Deserialize, Serialize};
