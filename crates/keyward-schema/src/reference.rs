@@ -8,7 +8,7 @@ use crate::generate::{FolderTable, GenerateTable, JavaTable, RustTable};
 use crate::layout::{LayoutTable, WordsBy};
 use crate::param::ParamTable;
 use crate::role::{
-    CounterTable, IndexTable, QueueTable, QuotaTable, RateLimitTable, RefreshTokenTable,
+    CounterTable, IndexTable, LockTable, QueueTable, QuotaTable, RateLimitTable, RefreshTokenTable,
     SessionTable,
 };
 use crate::server::ServerTable;
@@ -69,6 +69,7 @@ const TABLES: &[(&str, Writer)] = &[
     ("counter", markdown::<CounterTable>),
     ("quota", markdown::<QuotaTable>),
     ("rate_limit", markdown::<RateLimitTable>),
+    ("lock", markdown::<LockTable>),
     ("queue", markdown::<QueueTable>),
     ("session", markdown::<SessionTable>),
     ("refresh_token", markdown::<RefreshTokenTable>),

@@ -175,6 +175,12 @@ pub struct Behaviour {
     pub reuse_grace_ms: Option<u64>,
     /// The field that a session or a refresh token sets to the time when it is used
     pub touched: Option<(&'static str, Stamp)>,
+    /// Whether a lock goes to whoever has waited longest
+    pub fair: bool,
+    /// How many may hold a lock at once, if more than one
+    pub holders: Option<u64>,
+    /// How many replicas must confirm a lock
+    pub replicas: Option<u64>,
 }
 
 impl Behaviour {
@@ -201,6 +207,9 @@ impl Behaviour {
         session: None,
         reuse_grace_ms: None,
         touched: None,
+        fair: false,
+        holders: None,
+        replicas: None,
     };
 }
 
@@ -239,10 +248,10 @@ macro_rules! options {
 }
 
 options! {
-    on: keep_ttl sliding refuse_when_full early_refresh closed_on_outage negative;
+    on: keep_ttl sliding refuse_when_full early_refresh closed_on_outage negative fair;
     some: max_len: u64, keep: Keep, max_bytes: u64, l1_ms: u64, stale_ms: u64, negative_ms: u64,
-        load_lock_ms: u64, limit: u64, window_ms: u64, session: SessionOptions, reuse_grace_ms: u64,
-        touched: (&'static str, Stamp);
+        load_lock_ms: u64, limit: u64, window_ms: u64, holders: u64, replicas: u64,
+        session: SessionOptions, reuse_grace_ms: u64, touched: (&'static str, Stamp);
     is: jitter: u16, indexes: &'static [&'static [usize]], algorithm: Algorithm;
 }
 

@@ -142,6 +142,7 @@ pub struct Word {
 /// A key definition.
 #[derive(Debug, Clone)]
 #[cfg_attr(feature = "files", derive(Serialize))]
+#[allow(clippy::struct_excessive_bools, reason = "each is a fact about the key, true or false")]
 pub struct Key {
     /// Its index
     pub number: usize,
@@ -278,6 +279,12 @@ pub struct Behaviour {
     pub closed_on_outage: bool,
     /// Whether a counter may fall below zero
     pub negative: bool,
+    /// Whether a lock goes to whoever has waited longest
+    pub fair: bool,
+    /// How many may hold a lock at once, if more than one
+    pub holders: Option<u64>,
+    /// How many replicas must confirm a lock
+    pub replicas: Option<u64>,
     /// What a session does
     pub session: Option<Session>,
     /// How long a refresh token that was used is answered with its successor, in milliseconds

@@ -275,6 +275,9 @@ pub struct Words {
     pub outage_open: &'static str,
     pub outage_closed: &'static str,
     pub lock: &'static str,
+    pub lock_holders: &'static str,
+    pub lock_fair: &'static str,
+    pub lock_replicas: &'static str,
     pub queue: &'static str,
     pub queue_dead_letter: &'static str,
     pub queue_status: &'static str,
@@ -324,6 +327,9 @@ pub struct Words {
     pub until_mark: &'static str,
     pub ends_mark: &'static str,
     pub token_mark: &'static str,
+    pub fence: &'static str,
+    pub waiters: &'static str,
+    pub alive: &'static str,
 
     // Migrations
     pub dual_write: &'static str,

@@ -1,9 +1,10 @@
 //! The keys that Keyward's store writes beside a definition's own.
 
 use super::{Definition, Invalidate, Lifecycle, Role, Schema};
-use keyward_fact::KeyType;
+use crate::span::Spanned;
+use keyward_fact::{Duration, KeyType};
 
-/// A key that the store writes beside its owner's, for a cache or its invalidation.
+/// A key that the store writes beside its owner's: for a cache, its invalidation, or a role.
 ///
 /// `keyward_pattern::derived` builds it from the owner's key and [`Derived::word`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -24,6 +25,12 @@ pub enum Derived {
     Ends,
     /// What became of a refresh token: its successor, and when it was used
     Token,
+    /// The last fence of a lock
+    Fence,
+    /// Who waits for a fair lock, in order
+    Waiters,
+    /// Until when those who wait for a fair lock are believed in
+    Alive,
 }
 
 impl Derived {
@@ -38,6 +45,39 @@ impl Derived {
             Derived::Until => "until",
             Derived::Ends => "ends",
             Derived::Token => "token",
+            Derived::Fence => "fence",
+            Derived::Waiters => "waiters",
+            Derived::Alive => "alive",
+        }
+    }
+
+    /// How long it may live; `None` if it may live for ever.
+    pub fn longest(self, definition: &Definition) -> Option<Duration> {
+        /// How long a load may take where the schema gives no `load_lock`
+        const LOAD: Duration = Duration::from_millis(10_000);
+        /// How long a waiter keeps its turn without asking again
+        const WAIT: Duration = Duration::from_millis(5000);
+        let cache = &definition.cache;
+        let given = |option: &Option<Spanned<Duration>>| option.as_ref().map(|it| it.value);
+        let stale = given(&cache.stale_if_error).unwrap_or(Duration::ZERO);
+        // Longer than the key itself, where something outlives it.
+        let past = |more: Duration| {
+            let ttl = definition.ttl.as_ref()?.longest()?;
+            Some(Duration::from_millis(ttl.as_millis().saturating_add(more.as_millis())))
+        };
+        match self {
+            Derived::Lease => Some(given(&cache.load_lock).unwrap_or(LOAD)),
+            Derived::Index | Derived::Stale => past(stale),
+            Derived::Nothing => given(&cache.negative_ttl),
+            Derived::Fence => past(Duration::from_hours(24)),
+            Derived::Waiters | Derived::Alive => Some(WAIT),
+            Derived::Revoked | Derived::Until => match definition.role.as_deref() {
+                Some(Role::Session(session)) => {
+                    given(&session.max_age).max(definition.ttl.as_ref()?.longest())
+                }
+                _ => None,
+            },
+            Derived::Ends | Derived::Token => past(Duration::ZERO),
         }
     }
 }
@@ -47,8 +87,9 @@ impl Definition {
     /// ACLs.
     ///
     /// `invalidate = "index"` has its index. A cache entry that is loaded has the lease of whoever loads
-    /// it, a copy that outlives it with `stale_if_error`, and a mark with `negative_ttl`. A session has its
-    /// tombstone and its end; a refresh token what became of it.
+    /// it, a copy that outlives it with `stale_if_error`, and a mark with `negative_ttl`. A lock has its
+    /// last fence, and the waiters where it is fair. A session has its tombstone and its end, a refresh token what
+    /// became of it.
     pub fn derived(&self) -> Vec<Derived> {
         let mut derived = Vec::new();
         let is_stored = matches!(self.role.as_deref(), None | Some(Role::Flag | Role::Ranking));
@@ -56,6 +97,12 @@ impl Definition {
             derived.push(Derived::Lease);
             derived.extend(self.cache.stale_if_error.as_ref().map(|_| Derived::Stale));
             derived.extend(self.cache.negative_ttl.as_ref().map(|_| Derived::Nothing));
+        }
+        if let Some(Role::Lock(lock)) = self.role.as_deref() {
+            derived.push(Derived::Fence);
+            if lock.fair {
+                derived.extend([Derived::Waiters, Derived::Alive]);
+            }
         }
         if self.invalidate.as_ref().is_some_and(|how| how.value == Invalidate::Index) {
             derived.push(Derived::Index);
@@ -128,7 +175,8 @@ rate_limit = { limit = 10, window = "1m" }
             definition.derived().into_iter().map(super::Derived::word).collect::<Vec<_>>()
         };
         assert_eq!(words("price"), ["lease", "index"]);
-        for name in ["stock", "import", "mail", "login"] {
+        assert_eq!(words("import"), ["fence"]);
+        for name in ["stock", "mail", "login"] {
             assert!(words(name).is_empty(), "{name}");
         }
     }

@@ -18,12 +18,21 @@ pub fn random_id<T: FromStr>() -> Result<T, Error> {
     fitting(|text| text.parse().ok())
 }
 
+/// What tells one lease or one attempt at a lock from every other, of any process.
+pub(crate) fn secret() -> Result<String, Error> {
+    Ok(format!("{:032x}", u128::from_ne_bytes(bytes()?)))
+}
+
+fn bytes<const N: usize>() -> Result<[u8; N], Error> {
+    let mut bytes = [0; N];
+    getrandom::fill(&mut bytes)
+        .map_err(|error| Error::Settings(format!("the system has no random numbers: {error}")))?;
+    Ok(bytes)
+}
+
 /// The first of some random texts that something can be made of.
 pub(crate) fn fitting<T>(make: impl FnMut(&str) -> Option<T>) -> Result<T, Error> {
-    let mut bytes = [0; 32];
-    getrandom::fill(&mut bytes).map_err(|error| {
-        Error::Settings(format!("the system has no random numbers for an id: {error}"))
-    })?;
+    let bytes: [u8; 32] = bytes()?;
     let hex: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
     let uuid =
         uuid::Builder::from_random_bytes(*bytes.first_chunk().unwrap_or(&[0; 16])).into_uuid();

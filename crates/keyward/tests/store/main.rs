@@ -11,11 +11,14 @@ mod failures;
 mod guide;
 mod guide_sessions;
 mod kinds;
+mod limits;
+mod lock;
 mod lost;
 mod migration;
 mod outage;
 mod session;
 mod token;
+mod tower;
 mod writes;
 
 use everything::keys;
