@@ -23,6 +23,7 @@ impl Written<'_> {
     pub(crate) fn refuse_idle(&self, errors: &mut Vec<Diagnostic>) {
         self.lifetime(errors);
         self.caching(errors);
+        self.signing_in(errors);
         self.places(errors);
         let Some(key_type) = self.key_type else { return };
         bounds(self.table, key_type, errors);
@@ -127,7 +128,13 @@ impl Written<'_> {
         let what = match (self.role.map(|role| &role.value), self.key_type) {
             (
                 Some(
-                    role @ (Role::Counter(_) | Role::Quota(_) | Role::RateLimit(_) | Role::Lock(_)),
+                    role @ (Role::Counter(_)
+                    | Role::Quota(_)
+                    | Role::RateLimit(_)
+                    | Role::Lock(_)
+                    | Role::Session(_)
+                    | Role::RefreshToken(_)
+                    | Role::Index(_)),
                 ),
                 _,
             ) => role.name().to_owned(),
@@ -175,7 +182,7 @@ impl Written<'_> {
     }
 }
 
-fn no_effect(message: impl Into<String>, span: &Span) -> Diagnostic {
+pub(crate) fn no_effect(message: impl Into<String>, span: &Span) -> Diagnostic {
     Diagnostic::schema(message, span.clone(), "has no effect")
 }
 

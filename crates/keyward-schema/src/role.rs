@@ -6,7 +6,8 @@ use crate::form::{Form, table};
 #[cfg(feature = "tools")]
 use crate::json_schema::{Json, Schemas, json};
 use crate::model::{
-    Algorithm, Counter, Index, Limit, Lock, OnOutage, Queue, Quota, RateLimit, Role, SessionRole,
+    Algorithm, Counter, Index, Limit, Lock, OnOutage, Queue, Quota, RateLimit, RefreshToken, Role,
+    SessionRole,
 };
 use crate::scalar::{Count, NonEmpty, Several};
 use crate::span::Spanned;
@@ -76,7 +77,15 @@ pub(crate) fn take(table: &mut KeyTable, errors: &mut Vec<Diagnostic>) -> Option
         roles.push(Spanned::new(Role::Queue(queue), span));
     }
     if let Some(Spanned { value, span }) = table.session.take() {
-        let session = SessionRole { index: name(value.index), revoked: name(value.revoked) };
+        let text =
+            |text: Option<Spanned<NonEmpty>>| text.map(|it| Spanned::new(it.value.0, it.span));
+        let session = SessionRole {
+            id: text(value.id),
+            max_age: value.max_age,
+            touched: text(value.touched),
+            index: name(value.index),
+            revoked: name(value.revoked),
+        };
         roles.push(Spanned::new(Role::Session(session), span));
     }
     if let Some(Spanned { value, span }) = table.index.take() {
@@ -92,6 +101,13 @@ pub(crate) fn take(table: &mut KeyTable, errors: &mut Vec<Diagnostic>) -> Option
     }
     if let Some(Spanned { span, .. }) = table.ranking.take() {
         roles.push(Spanned::new(Role::Ranking, span));
+    }
+    if let Some(Spanned { value, span }) = table.refresh_token.take() {
+        let token = RefreshToken {
+            reuse_grace: value.reuse_grace.map_or(Duration::from_secs(10), |grace| grace.value),
+            touched: value.touched.map(|it| Spanned::new(it.value.0, it.span)),
+        };
+        roles.push(Spanned::new(Role::RefreshToken(token), span));
     }
     roles.sort_by(|a, b| a.span.cmp(&b.span));
     if let [first, second, ..] = roles.as_slice() {
@@ -225,6 +241,23 @@ table! {
         optional index: DefinitionName,
         /// The definition that marks a session as revoked.
         optional revoked: DefinitionName,
+        /// The parameter that holds the id of the session. Needed if the pattern has several.
+        optional id: NonEmpty,
+        /// The time after which a session ends however often it is used. With it, use restarts the TTL.
+        optional max_age: Duration,
+        /// The field that `touch` sets to the time.
+        optional touched: NonEmpty,
+    }
+}
+
+table! {
+    /// `refresh_token`: a token that is used once and replaced by its successor.
+    RefreshTokenTable {
+        /// For how long a token that was used is answered with its successor, so that a client can repeat a request
+        /// whose answer was lost. After that, using it again revokes all its successors. Default: `"10s"`.
+        optional reuse_grace: Duration,
+        /// The field that holds when the token before was used.
+        optional touched: NonEmpty,
     }
 }
 

@@ -169,6 +169,12 @@ pub struct Behaviour {
     pub closed_on_outage: bool,
     /// Whether a counter may fall below zero
     pub negative: bool,
+    /// What a session does
+    pub session: Option<SessionOptions>,
+    /// How long a refresh token that was used is answered with its successor
+    pub reuse_grace_ms: Option<u64>,
+    /// The field that a session or a refresh token sets to the time when it is used
+    pub touched: Option<(&'static str, Stamp)>,
     /// Whether a lock goes to whoever has waited longest
     pub fair: bool,
     /// How many may hold a lock at once, if more than one
@@ -218,6 +224,9 @@ impl Behaviour {
         algorithm: Algorithm::FixedWindow,
         closed_on_outage: false,
         negative: false,
+        session: None,
+        reuse_grace_ms: None,
+        touched: None,
         fair: false,
         holders: None,
         replicas: None,
@@ -273,8 +282,73 @@ options! {
     some: max_len: u64, keep: Keep, max_bytes: u64, l1_ms: u64, stale_ms: u64, negative_ms: u64,
         load_lock_ms: u64, limit: u64, window_ms: u64, holders: u64, replicas: u64, lease_ms: u64, timeout_ms: u64,
         max_attempts: u64, max_crashes: u64, backoff_ms: u64, max_backoff_ms: u64, retain_ms: u64, per_group: u64,
-        job_id: &'static str;
+        job_id: &'static str,
+        session: SessionOptions, reuse_grace_ms: u64, touched: (&'static str, Stamp);
     is: jitter: u16, indexes: &'static [&'static [usize]], algorithm: Algorithm;
+}
+
+/// What a session does beyond being read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct SessionOptions {
+    /// Which parameter is its id
+    pub id: usize,
+    /// When it ends however often it is used, in milliseconds; without it, its TTL does not start again
+    pub max_age_ms: Option<u64>,
+    /// What a revocation holds, where the schema has a definition for them
+    pub revoked: Option<Stamp>,
+    /// Whether the index holds whole keys; otherwise it holds ids
+    pub listed_as_key: bool,
+    /// The unit of the index's scores in milliseconds, where it is a sorted set
+    pub score_ms: Option<u64>,
+}
+
+#[doc(hidden)]
+impl SessionOptions {
+    #[must_use]
+    pub const fn new(id: usize) -> Self {
+        SessionOptions { id, max_age_ms: None, revoked: None, listed_as_key: false, score_ms: None }
+    }
+
+    #[must_use]
+    pub const fn max_age_ms(mut self, max_age_ms: u64) -> Self {
+        self.max_age_ms = Some(max_age_ms);
+        self
+    }
+
+    #[must_use]
+    pub const fn revoked(mut self, stamp: Stamp) -> Self {
+        self.revoked = Some(stamp);
+        self
+    }
+
+    #[must_use]
+    pub const fn listed_as_key(mut self) -> Self {
+        self.listed_as_key = true;
+        self
+    }
+
+    #[must_use]
+    pub const fn score_ms(mut self, unit: u64) -> Self {
+        self.score_ms = Some(unit);
+        self
+    }
+}
+
+/// What a role writes to say that something happens now, by the server's clock.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Stamp {
+    /// The moment, as RFC 3339 writes it
+    Timestamp,
+    /// The day
+    Date,
+    /// Seconds since 1970
+    Unix,
+    /// Milliseconds since 1970
+    UnixMs,
+    /// Always this word
+    Word(&'static str),
 }
 
 /// Which end of an ordered collection stays when it is trimmed to its `max_len`.

@@ -141,13 +141,30 @@ impl<'a> RoleCheck<'_, 'a> {
     fn session(&mut self, session: &'a SessionRole) {
         if let Some(revoked) = self.partner(session.revoked.as_ref()) {
             self.params(revoked, &[]);
+            let part = "mark a session as revoked";
+            let help = "make it a string that holds a `timestamp`";
+            let fits =
+                |key_type: &KeyType| matches!(key_type, KeyType::String | KeyType::Module(_));
+            self.kind(revoked, part, help, fits);
+            let holds = |value: &Value| {
+                use Value::{Bool, Date, Enum, Int, Text, Timestamp, Uint, Unix, UnixMs};
+                matches!(
+                    value,
+                    Timestamp | Unix | UnixMs | Date | Text | Bool | Enum(_) | Int | Uint
+                )
+            };
+            self.held(revoked, revoked.0.value.as_ref(), part, help, holds);
         }
         if let Some(index) = self.partner(session.index.as_ref()) {
             let fits = |key_type: &KeyType| {
-                use KeyType::{Hash, List, Module, Set, Zset};
-                matches!(key_type, Set | Zset | Hash | List | Module(_))
+                use KeyType::{Module, Set, Zset};
+                matches!(key_type, Set | Zset | Module(_))
             };
-            self.kind(index, "list the sessions", "make it a set or a sorted set", fits);
+            let part = "list the sessions";
+            self.kind(index, part, "make it a set or a sorted set", fits);
+            let holds = |value: &Value| matches!(value, Value::Unix | Value::UnixMs);
+            let help = "make the score a `unix` or a `unix_ms`: when a session ends";
+            self.held(index, index.0.score.as_ref(), part, help, holds);
             self.members(index.0, &self.definition.name, index.1);
             if !self.definition.fields.is_empty() && !self.definition.open {
                 self.params(index, &self.definition.fields);
@@ -214,6 +231,26 @@ impl<'a> RoleCheck<'_, 'a> {
             .about(partner)
             .at(&named.span, "named here")
             .at(&key_type.span, format!("makes it a {}", key_type.value))
+            .help(help);
+        self.found.push(finding);
+    }
+
+    /// What the partner holds must be something that its part can write.
+    fn held(
+        &mut self,
+        (partner, named): Partner<'a>,
+        held: Option<&'a Spanned<Value>>,
+        part: &str,
+        help: &str,
+        fits: impl Fn(&Value) -> bool,
+    ) {
+        let Some(value) = held.filter(|value| !fits(value)) else { return };
+        let name = &partner.name.value;
+        let finding = Finding::new(format!("`{name}` cannot {part}: it holds something else"))
+            .about(self.definition)
+            .about(partner)
+            .at(&named.span, "named here")
+            .at(&value.span, "what it holds")
             .help(help);
         self.found.push(finding);
     }

@@ -1,6 +1,6 @@
 //! The keys that Keyward's store writes beside a definition's own.
 
-use super::{Definition, Invalidate, Lifecycle, Role};
+use super::{Definition, Invalidate, Lifecycle, Role, Schema};
 use crate::span::Spanned;
 use keyward_fact::{Duration, KeyType};
 
@@ -17,6 +17,14 @@ pub enum Derived {
     Stale,
     /// A mark that there is no value
     Nothing,
+    /// A session's tombstone: nothing makes or reads it again
+    Revoked,
+    /// When a session ends however often it is used
+    Until,
+    /// When the sessions of an index end
+    Ends,
+    /// What became of a refresh token: its successor, and when it was used
+    Token,
     /// The last fence of a lock
     Fence,
     /// Who waits for a fair lock, in order
@@ -45,6 +53,10 @@ impl Derived {
             Derived::Index => "index",
             Derived::Stale => "stale",
             Derived::Nothing => "none",
+            Derived::Revoked => "revoked",
+            Derived::Until => "until",
+            Derived::Ends => "ends",
+            Derived::Token => "token",
             Derived::Fence => "fence",
             Derived::Waiters => "waiters",
             Derived::Alive => "alive",
@@ -84,6 +96,13 @@ impl Derived {
             | Derived::Due
             | Derived::Ready
             | Derived::Done => None,
+            Derived::Revoked | Derived::Until => match definition.role.as_deref() {
+                Some(Role::Session(session)) => {
+                    given(&session.max_age).max(definition.ttl.as_ref()?.longest())
+                }
+                _ => None,
+            },
+            Derived::Ends | Derived::Token => past(Duration::ZERO),
         }
     }
 }
@@ -94,7 +113,8 @@ impl Definition {
     ///
     /// `invalidate = "index"` has its index. A cache entry that is loaded has the lease of whoever loads
     /// it, a copy that outlives it with `stale_if_error`, and a mark with `negative_ttl`. A lock has its
-    /// last fence, and the waiters where it is fair. A queue that is a list has what its workers need.
+    /// last fence, and the waiters where it is fair. A queue that is a list has what its workers need. A session has
+    /// its tombstone and its end, a refresh token what became of it.
     pub fn derived(&self) -> Vec<Derived> {
         let mut derived = Vec::new();
         let is_stored = matches!(self.role.as_deref(), None | Some(Role::Flag | Role::Ranking));
@@ -119,7 +139,31 @@ impl Definition {
         if self.invalidate.as_ref().is_some_and(|how| how.value == Invalidate::Index) {
             derived.push(Derived::Index);
         }
+        match self.role.as_deref() {
+            Some(Role::Session(session)) => {
+                derived.push(Derived::Revoked);
+                derived.extend(session.max_age.as_ref().map(|_| Derived::Until));
+            }
+            Some(Role::RefreshToken(_)) => derived.push(Derived::Token),
+            _ => {}
+        }
         derived
+    }
+}
+
+impl Schema {
+    /// The same, with what another definition's role writes beside this one: the ends of the sessions that a set
+    /// lists. A sorted set holds them itself.
+    pub fn derived(&self, definition: &Definition) -> Vec<Derived> {
+        let lists = |other: &Definition| match other.role.as_deref() {
+            Some(Role::Session(session)) => {
+                session.index.as_ref().is_some_and(|index| index.value == *definition.name)
+            }
+            _ => false,
+        };
+        let is_set = definition.key_type.as_deref() == Some(&KeyType::Set);
+        let ends = is_set && self.keys.iter().any(lists);
+        definition.derived().into_iter().chain(ends.then_some(Derived::Ends)).collect()
     }
 }
 

@@ -24,12 +24,24 @@ pub enum Role {
     Flag,
     /// A board ordered by score
     Ranking,
+    /// A token that is exchanged for its successor
+    RefreshToken(RefreshToken),
 }
 
 impl Role {
     /// The words of all roles, in the order of the enum.
-    pub const NAMES: [&'static str; 9] =
-        ["counter", "quota", "rate_limit", "lock", "queue", "session", "index", "flag", "ranking"];
+    pub const NAMES: [&'static str; 10] = [
+        "counter",
+        "quota",
+        "rate_limit",
+        "lock",
+        "queue",
+        "session",
+        "index",
+        "flag",
+        "ranking",
+        "refresh_token",
+    ];
 
     /// The word in a schema.
     pub fn name(&self) -> &'static str {
@@ -43,6 +55,7 @@ impl Role {
             Role::Index(_) => Role::NAMES[6],
             Role::Flag => Role::NAMES[7],
             Role::Ranking => Role::NAMES[8],
+            Role::RefreshToken(_) => Role::NAMES[9],
         }
     }
 }
@@ -191,9 +204,15 @@ impl Queue {
     }
 }
 
-/// `session = { index = "…", revoked = "…" }`
+/// `session = { index = "…", revoked = "…", max_age = "30d", touched = "last_active" }`
 #[derive(Debug, Clone, Default)]
 pub struct SessionRole {
+    /// The parameter that is the session's id, where the pattern has several
+    pub id: Option<Spanned<String>>,
+    /// When it ends however often it is used
+    pub max_age: Option<Spanned<Duration>>,
+    /// The field that holds when it was last used
+    pub touched: Option<Spanned<String>>,
     /// The definition that lists a person's sessions
     pub index: Option<Spanned<String>>,
     /// The definition that marks a session as revoked
@@ -209,4 +228,13 @@ pub struct Index {
     pub by: Option<Spanned<String>>,
     /// The definition that refers back
     pub reverse: Option<Spanned<String>>,
+}
+
+/// `refresh_token = { reuse_grace = "10s", touched = "last_used" }`
+#[derive(Debug, Clone)]
+pub struct RefreshToken {
+    /// How long a token that was used is answered with its successor
+    pub reuse_grace: Duration,
+    /// The field that holds when its predecessor was used
+    pub touched: Option<Spanned<String>>,
 }

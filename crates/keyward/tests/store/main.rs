@@ -10,6 +10,7 @@ mod empty;
 mod events;
 mod failures;
 mod guide;
+mod guide_sessions;
 mod kinds;
 mod limits;
 mod lock;
@@ -20,6 +21,8 @@ mod outage;
 mod queue;
 mod queue_faults;
 mod queue_guide;
+mod session;
+mod token;
 mod tower;
 mod writes;
 
@@ -39,6 +42,8 @@ keyward::keyspace!("tests/store/moving.toml");
 keyward::keyspace!("tests/store/queue.toml", values = crate::model);
 keyward::keyspace!("tests/store/queue_cluster.toml", values = crate::model);
 keyward::keyspace!("tests/store/shop.toml");
+keyward::keyspace!("tests/store/signed.toml");
+keyward::keyspace!("tests/store/signed_cluster.toml");
 
 mod model {
     use super::{Deserialize, Serialize};
