@@ -110,7 +110,7 @@
 //!
 //! # Features
 //!
-//! All are on by default, and each adds to the others.
+//! On by default; each adds to the others.
 //!
 //! - `macros`: [`keyspace!`]
 //! - `json`: fields and values that hold JSON, with serde
@@ -119,6 +119,10 @@
 //! - `cluster`: a store at a cluster
 //! - `tls`: a store at a server with TLS
 //! - `metrics`: what a store does, counted by the crate `metrics`
+//!
+//! Not by default:
+//!
+//! - `tower`: [`LimitLayer`], rate limits in front of an HTTP service
 //!
 //! At run time there is neither TOML nor a template, and no proof is repeated.
 
@@ -155,10 +159,12 @@ pub use param::ParamValue;
 pub use store::queue;
 #[cfg(feature = "store")]
 pub use store::{
-    Allowance, BreakerSettings, BreakerState, Builder, Cause, Clock, Counted, EntryId,
-    EntryIdError, Error, Handle, Invalidated, Lifespan, LoadError, Pipeline, Prefixed, Promise,
-    Request, Results, Score, Store, Whole,
+    Allowance, Allowances, BreakerSettings, BreakerState, Builder, Cause, Clock, Counted, EntryId,
+    EntryIdError, Error, Handle, Invalidated, Lifespan, Limits, LoadError, Pipeline, Prefixed,
+    Promise, Request, Results, Score, Store, Whole,
 };
+#[cfg(feature = "tower")]
+pub use store::{LimitLayer, LimitService};
 pub use timestamp::Timestamp;
 pub use unix::{Unix, UnixMs};
 pub use uuid::Uuid;

@@ -142,6 +142,7 @@ pub struct Word {
 /// A key definition.
 #[derive(Debug, Clone)]
 #[cfg_attr(feature = "files", derive(Serialize))]
+#[allow(clippy::struct_excessive_bools, reason = "each is a fact about the key, true or false")]
 pub struct Key {
     /// Its index
     pub number: usize,

@@ -6,6 +6,7 @@ use super::error::Error;
 use super::failures::Failures;
 use super::flight::Flights;
 use super::l1::L1;
+use super::limit::Refusals;
 use super::link::{Link, Primary};
 use super::lua::{Lua, is_unknown};
 use super::measure;
@@ -33,6 +34,8 @@ pub(crate) struct Core {
     pub(crate) l1: L1,
     /// Invalidations that could not be sent
     pub(crate) missed: Missed,
+    /// What limits have refused a moment ago
+    pub(crate) refusals: Refusals,
     /// Turns at the database while the cache is away
     pub(crate) fallback: Semaphore,
     /// Errors, counted and logged
@@ -57,6 +60,7 @@ impl Core {
             pace: Pace::default(),
             l1,
             missed: Missed::default(),
+            refusals: Refusals::default(),
             fallback: Semaphore::new(fallback),
             me: me.clone(),
         })

@@ -46,7 +46,9 @@ pub use counter::Counted;
 pub use emit::Invalidated;
 pub use error::{Cause, Error};
 pub use handle::Handle;
-pub use limit::Allowance;
+pub use limit::{Allowance, Allowances, Limits};
+#[cfg(feature = "tower")]
+pub use limit::{LimitLayer, LimitService};
 pub use load_error::LoadError;
 pub use pipeline::{Pipeline, Promise, Results};
 pub use request::Request;

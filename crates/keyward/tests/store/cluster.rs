@@ -13,7 +13,7 @@ fn url(cluster: &Cluster) -> String {
     format!("redis+cluster://{}", nodes.join(","))
 }
 
-async fn store(cluster: &Cluster) -> Store {
+pub(crate) async fn store(cluster: &Cluster) -> Store {
     let builder = Store::builder(url(cluster)).connect_timeout(Duration::from_secs(10));
     let breaker = BreakerSettings::default().cooldown(Duration::from_millis(100));
     builder.response_timeout(Duration::from_secs(5)).breaker(breaker).connect().await.unwrap()

@@ -1,4 +1,4 @@
-//! Counters, quotas and rate limits.
+//! Counters and quotas.
 
 use super::everything::keys;
 use super::on_all;
@@ -95,52 +95,6 @@ async fn a_quota_is_checked_and_counted_in_one_step() {
         assert!(!mails.refund(6).await.unwrap().counted, "not below zero");
         let left = mails.remaining().await.unwrap().unwrap();
         assert!(left <= Duration::from_secs(3600), "a window that begins with its first use");
-    })
-    .await;
-}
-
-#[tokio::test]
-async fn a_fixed_window_starts_anew_when_its_time_is_over() {
-    on_all(async |server: &Server, store: Store| {
-        let limit = store.at(keys::Fixed { id: 1 });
-        for left in (0..3).rev() {
-            let allowance = limit.check().await.unwrap();
-            assert!(allowance.allowed);
-            assert_eq!(allowance.remaining, left);
-        }
-        let refused = limit.check().await.unwrap();
-        assert!(!refused.allowed);
-        assert!(refused.retry_after > Duration::from_secs(50), "{refused:?}");
-        assert_eq!(refused.retry_after, refused.reset);
-        assert_eq!(server.command(&["TYPE", "ev:fixed:1"]).text(), "string");
-        assert_eq!(server.command(&["GET", "ev:fixed:1"]).text(), "3", "as the document says");
-        server.command(&["DEL", "ev:fixed:1"]);
-        assert!(limit.check().await.unwrap().allowed);
-        // A request that counts as several, and one that never fits.
-        assert!(limit.check_cost(2).await.unwrap().allowed);
-        assert!(!limit.check_cost(4).await.unwrap().allowed);
-        // Somebody wrote the key without a TTL: it would never start anew.
-        server.command(&["SET", "ev:fixed:2", "3"]);
-        assert!(store.at(keys::Fixed { id: 2 }).check().await.unwrap().allowed);
-        assert!(server.command(&["TTL", "ev:fixed:2"]).integer() > 0);
-    })
-    .await;
-}
-
-#[tokio::test]
-async fn a_sliding_window_and_a_spread_one_allow_as_many() {
-    on_all(async |_server: &Server, store: Store| {
-        for _ in 0..3 {
-            assert!(store.at(keys::Moving { id: 1 }).check().await.unwrap().allowed);
-            assert!(store.at(keys::Even { id: 1 }).check().await.unwrap().allowed);
-        }
-        let moving = store.at(keys::Moving { id: 1 }).check().await.unwrap();
-        assert!(!moving.allowed && moving.retry_after > Duration::ZERO, "{moving:?}");
-        assert!(moving.reset <= Duration::from_secs(120));
-        let even = store.at(keys::Even { id: 1 }).check().await.unwrap();
-        assert!(!even.allowed, "{even:?}");
-        let each = Duration::from_secs(20);
-        assert!(even.retry_after <= each && even.retry_after > each / 2, "{even:?}");
     })
     .await;
 }

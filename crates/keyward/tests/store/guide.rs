@@ -16,6 +16,7 @@ async fn what_the_guide_shows_is_so() -> Done {
         hashes(&shop).await?;
         collections(&shop).await?;
         counting(&shop).await?;
+        limits(&shop).await?;
         caching(&shop).await?;
         server.command(&["FLUSHALL"]);
         many_at_once(&shop).await?;
@@ -129,10 +130,27 @@ async fn counting(shop: &Prefixed<Prefix>) -> Done {
     assert!(!exports.take(60).await?.counted); // all or nothing
     exports.refund(60).await?;
     assert_eq!(exports.used().await?, 0);
-
-    let attempt = shop.at(keys::LoginLimit { customer: 1 }).check().await?;
-    assert!(attempt.allowed && attempt.remaining == 4 && !attempt.outage);
     // ANCHOR_END: counting
+    Ok(())
+}
+
+async fn limits(shop: &Prefixed<Prefix>) -> Done {
+    let address = std::net::Ipv4Addr::LOCALHOST.into();
+    // ANCHOR: limits
+    let login = shop.at(keys::LoginLimit { customer: 1 });
+    let attempt = login.check().await?;
+    assert!(attempt.allowed && attempt.remaining == 4 && !attempt.outage);
+    assert_eq!(login.peek().await?.remaining, 4); // asks, and counts nothing
+
+    // Both, or neither: a refused attempt is counted nowhere.
+    let address = shop.at(keys::AddressLimit { address });
+    let attempt = shop.limits().and_cost(&login, 5).and(&address).check().await?;
+    assert!(!attempt.allowed && !attempt.each[0].allowed && attempt.each[1].allowed);
+    assert_eq!(address.peek().await?.remaining, 100);
+
+    login.reset().await?; // a password was reset, say
+    assert!(login.check_cost(5).await?.allowed);
+    // ANCHOR_END: limits
     Ok(())
 }
 

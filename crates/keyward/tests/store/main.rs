@@ -10,12 +10,14 @@ mod events;
 mod failures;
 mod guide;
 mod kinds;
+mod limits;
 mod lost;
 mod migration;
 mod outage;
 mod queue;
 mod queue_faults;
 mod queue_guide;
+mod tower;
 mod writes;
 
 use everything::keys;
