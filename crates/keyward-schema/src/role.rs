@@ -74,7 +74,7 @@ pub(crate) fn take(table: &mut KeyTable, errors: &mut Vec<Diagnostic>) -> Option
             per_group: count(value.per_group),
         };
         refuse_idle(&queue, errors);
-        roles.push(Spanned::new(Role::Queue(queue), span));
+        roles.push(Spanned::new(Role::Queue(Box::new(queue)), span));
     }
     if let Some(Spanned { value, span }) = table.session.take() {
         let text =

@@ -424,6 +424,33 @@ type = "set"
     }
 
     #[test]
+    fn a_status_holds_what_the_store_writes() {
+        let with = |fields: &str| {
+            format!(
+                "[keys.jobs]\npattern = \"jobs\"\nqueue = {{ status = \"status\" }}\n\
+                 [keys.status]\npattern = \"status:{{id}}\"\nttl = \"1d\"\nfields = {{ {fields} }}\n"
+            )
+        };
+        let words = r#"status = ["pending", "processing", "completed", "failed"]"#;
+        assert_eq!(
+            messages(&RULE, &with(&format!("{words}, created_at = \"unix\", note = \"text?\""))),
+            [""; 0]
+        );
+        assert_eq!(messages(&RULE, &with("status = \"text\"")), [""; 0]);
+        assert_eq!(
+            messages(&RULE, &with(r#"status = ["pending", "done"], started_at = "unix""#)),
+            [
+                "`status` cannot hold the status of a job: its field `status` cannot be `processing`",
+                "`status` cannot hold the status of a job: its field `started_at` is not always written",
+            ]
+        );
+        assert_eq!(
+            messages(&RULE, &with("error = \"text?\"")),
+            ["`status` cannot hold the status of a job: it has no field `status`"]
+        );
+    }
+
+    #[test]
     fn a_session_knows_its_parameters_and_fields() {
         let schema = r#"
 [keys.session]

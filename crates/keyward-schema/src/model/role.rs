@@ -15,7 +15,7 @@ pub enum Role {
     /// A lock
     Lock(Lock),
     /// A queue of jobs
-    Queue(Queue),
+    Queue(Box<Queue>),
     /// A person's session
     Session(SessionRole),
     /// A way to find other keys

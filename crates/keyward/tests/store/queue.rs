@@ -324,18 +324,20 @@ async fn an_id_is_pushed_once_replaced_and_cancelled() {
     .await;
 }
 
+struct OnDrop<'a>(&'a AtomicUsize);
+
+impl Drop for OnDrop<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_add(1, Ordering::SeqCst);
+    }
+}
+
 #[tokio::test]
 async fn a_job_that_runs_is_dropped_when_it_is_cancelled() {
     on_all(async |_: &Server, store: Store| {
         let queue = store.at(keys::Brittle { kind: kind("a") });
         queue.push_with(&task("long"), Push::new().id("c1")).await.unwrap();
         let dropped = AtomicUsize::new(0);
-        struct OnDrop<'a>(&'a AtomicUsize);
-        impl Drop for OnDrop<'_> {
-            fn drop(&mut self) {
-                self.0.fetch_add(1, Ordering::SeqCst);
-            }
-        }
         // A worker of `work`, whose jobs have no timeout, would have to wait for a heartbeat of ten seconds.
         let run = queue.worker().run(async |job: Job<Task>| {
             let _guard = OnDrop(&dropped);
@@ -431,11 +433,10 @@ async fn a_repeating_job_is_pushed_once_at_each_tick_however_many_schedule_it() 
         let schedule = Schedule::every(Duration::from_millis(period)).missed(Missed::All);
         let value = "tick".to_owned();
         let last = || server.command(&["HGET", "q:~jobs:{q:plain:a}", "c:tick"]).text().parse::<u64>().unwrap();
-        let two = store.clone();
-        let other = two.at(plain());
+        let two = store.at(plain());
         tokio::select! {
             ended = queue.repeat("tick", &schedule, &value) => panic!("{ended:?}"),
-            ended = other.repeat("tick", &schedule, &value) => panic!("{ended:?}"),
+            ended = two.repeat("tick", &schedule, &value) => panic!("{ended:?}"),
             () = until("all ticks were made up for", async || last() + period > now()) => {}
         }
         let pushed = server.command(&["LLEN", "q:plain:a"]).integer();
@@ -446,6 +447,28 @@ async fn a_repeating_job_is_pushed_once_at_each_tick_however_many_schedule_it() 
             ended = queue.repeat("soon", &soon, &value) => panic!("{ended:?}"),
             () = until("it ticks", async || server.command(&["LLEN", "q:plain:a"]).integer() > pushed + 2) => {}
         }
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_queue_that_is_trimmed_drops_what_has_waited_longest_with_all_that_is_known_of_it() {
+    on_all(async |server: &Server, store: Store| {
+        let queue = store.at(keys::Shedding { kind: kind("a") });
+        for id in ["a", "b", "c", "d"] {
+            queue.push_with(&id.to_owned(), Push::new().id(id)).await.unwrap();
+        }
+        queue.push(&"e".to_owned()).await.unwrap();
+        let left = server.command(&["LRANGE", "q:shedding:a", "0", "-1"]).array();
+        let left: Vec<String> = left.into_iter().map(keyward_testkit::Reply::text).collect();
+        assert_eq!(left, ["d", "e"]);
+        for id in ["a", "b", "c"] {
+            assert_eq!(queue.status(id).await.unwrap(), None);
+        }
+        assert_eq!(queue.status("d").await.unwrap().unwrap().state, JobState::Waiting);
+        // What is deleted leaves nothing behind.
+        assert!(queue.delete().await.unwrap());
+        assert_eq!(server.command(&["DBSIZE"]).integer(), 0);
     })
     .await;
 }

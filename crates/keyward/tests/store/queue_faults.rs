@@ -4,7 +4,7 @@ use super::jobs::keys;
 use super::model::Task;
 use super::queue::{kind, task};
 use super::{far_jobs, on_all, until};
-use keyward::queue::{Cancelled, Failure, Job, JobState, Push};
+use keyward::queue::{Cancelled, Failure, Job, JobState, Push, Stats};
 use keyward::{BreakerSettings, Error, Store};
 use keyward_testkit::{Cluster, Flavor, Harm, Proxy, Server};
 use std::collections::{HashMap, HashSet};
@@ -82,11 +82,8 @@ async fn what_an_older_take_says_is_refused() {
             (tokio::sync::Notify::new(), tokio::sync::Notify::new());
         let handler = async |job: Job<Task>| {
             takes.lock().unwrap().push(job.take());
-            if job.take() == 1 {
-                first_may_end.notified().await
-            } else {
-                second_may_end.notified().await
-            };
+            let may_end = if job.take() == 1 { &first_may_end } else { &second_may_end };
+            may_end.notified().await;
             Ok(())
         };
         let one = queue.worker().run(&handler);
@@ -151,7 +148,7 @@ async fn workers_share_no_lease_and_every_job_is_handled_once() {
             ended = queue.worker().concurrency(3).run(&handler) => panic!("{ended:?}"),
             () = until("all were handled", async || count.load(Ordering::SeqCst) >= 400) => {}
         }
-        until("nothing is left", async || queue.stats().await.unwrap() == Default::default()).await;
+        until("nothing is left", async || queue.stats().await.unwrap() == Stats::default()).await;
         assert_eq!(count.load(Ordering::SeqCst), 400);
         assert_eq!(handled.lock().unwrap()["v1"], 43 + 100);
         assert_eq!(ids.lock().unwrap().len(), 50);
@@ -226,7 +223,7 @@ async fn a_lost_answer_neither_loses_nor_doubles_a_job() {
         let near = store.at(plain());
         tokio::select! {
             ended = run => panic!("{ended:?}"),
-            () = until("all are gone", async || near.stats().await.unwrap() == Default::default()) => {}
+            () = until("all are gone", async || near.stats().await.unwrap() == Stats::default()) => {}
         }
         assert_eq!(*seen.lock().unwrap(), ["once", "twice", "thrice"]);
         assert!(proxy.harmed() > 4, "{}", proxy.harmed());
@@ -270,7 +267,7 @@ async fn on_a_full_server_jobs_end_and_are_cancelled_and_none_is_pushed() {
         });
         tokio::select! {
             ended = run => panic!("{ended:?}"),
-            () = until("all are gone", async || queue.stats().await.unwrap() == Default::default()) => {}
+            () = until("all are gone", async || queue.stats().await.unwrap() == Stats::default()) => {}
         }
         let mut seen = seen.into_inner().unwrap();
         seen.sort();

@@ -51,7 +51,8 @@ pub(super) fn letter(line: &Line, job: &Leased, error: &str) -> Letter {
         }
         Ok(other) => pair(&mut text, "text", other),
         Err(_) => {
-            let hex: String = job.payload.iter().map(|byte| format!("{byte:02x}")).collect();
+            let mut hex = String::with_capacity(job.payload.len() * 2);
+            job.payload.iter().for_each(|byte| hex.push_str(&format!("{byte:02x}")));
             pair(&mut text, "hex", &hex);
         }
     }

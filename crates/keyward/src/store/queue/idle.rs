@@ -16,12 +16,11 @@ impl Idle {
     /// it, so that nothing is lost with this worker.
     pub(crate) async fn wait(&self, line: &Line, most: Duration) -> Result<(), Error> {
         let mut kept = self.0.lock().await;
-        let mut connection = match kept.take() {
-            Some(connection) => connection,
-            None => {
-                let slot = slot(line.list().as_bytes());
-                line.core.link.blocking(slot, most).await?
-            }
+        let mut connection = if let Some(connection) = kept.take() {
+            connection
+        } else {
+            let slot = slot(line.list().as_bytes());
+            line.core.link.blocking(slot, most).await?
         };
         let mut cmd = redis::cmd("BLMOVE");
         cmd.arg(line.list()).arg(line.taken()).arg("LEFT").arg("RIGHT").arg(most.as_secs_f64());

@@ -39,6 +39,9 @@ pub(crate) struct Taken {
     pub(crate) blocked: bool,
 }
 
+/// A job as a take answers it.
+type Row = (String, u64, u64, u64, u64, String, String, Vec<u8>);
+
 /// How a lease ends.
 #[derive(Debug, Clone)]
 pub(crate) enum End {
@@ -79,10 +82,9 @@ impl Line {
             _ = cmd.arg(count).arg(millis(lease)).arg(per_group);
         });
         let answer = self.core.send(&call).await.map_err(|error| self.error(error))?;
-        type Job = (String, u64, u64, u64, u64, String, String, Vec<u8>);
-        type Answer = (Vec<Job>, Vec<String>, i64, bool, bool, u64);
-        let (jobs, back, next, paused, blocked, now): Answer = self.read(answer)?;
-        let leased = |(ticket, take, attempts, crashes, created, group, id, payload): Job| Leased {
+        let (jobs, back, next, paused, blocked, now) =
+            self.read::<(Vec<Row>, Vec<String>, i64, bool, bool, u64)>(answer)?;
+        let leased = |(ticket, take, attempts, crashes, created, group, id, payload): Row| Leased {
             ticket,
             take,
             attempts,
@@ -143,8 +145,8 @@ impl Line {
             }
         });
         let answer = self.core.send(&call.repeatable()).await.map_err(|error| self.error(error))?;
-        let answers: Vec<u8> = self.read::<Vec<u64>>(answer)?.iter().map(|&it| it as u8).collect();
-        let learned = |answer: u8| match answer {
+        let answers: Vec<u64> = self.read(answer)?;
+        let learned = |answer: u64| match answer {
             1 => Renewed::Held,
             2 => Renewed::Cancelled,
             _ => Renewed::Lost,

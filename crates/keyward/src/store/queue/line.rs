@@ -15,7 +15,7 @@ use redis::Cmd;
 use std::sync::Arc;
 
 /// The words of the derived keys, in the order in which the scripts expect them around the list.
-const WORDS: [&str; 6] = ["jobs", "taken", "leases", "due", "ready", "done"];
+pub(super) const WORDS: [&str; 6] = ["jobs", "taken", "leases", "due", "ready", "done"];
 
 /// A queue at a server.
 pub(crate) struct Line {
@@ -33,8 +33,10 @@ pub(crate) struct Projection {
     /// The fields that are written, each with how a time is spelled: `created_at:t`
     pub(crate) spec: String,
     /// The key of a job's id
-    key: Box<dyn Fn(&str) -> Result<String, Error> + Send + Sync>,
+    key: KeyOfId,
 }
+
+type KeyOfId = Box<dyn Fn(&str) -> Result<String, Error> + Send + Sync>;
 
 impl Projection {
     /// How long a status lives from now on; 0 is for ever.

@@ -26,6 +26,12 @@ pub use repeat::{Missed, Schedule};
 pub use worker::{Worker, terminated};
 
 use super::lua::Lua;
+use crate::Definition;
+
+/// The words of the keys beside a definition's, if it is a queue.
+pub(super) fn words(definition: &Definition) -> &'static [&'static str] {
+    if definition.behaviour.lease_ms.is_some() { &line::WORDS } else { &[] }
+}
 
 /// A script with what all scripts of a queue share. What ends, cancels or takes a job works on a full server too.
 macro_rules! script {

@@ -134,8 +134,12 @@ impl<'s, K: Key, V, C: Codec<V>> Handle<'s, K, Queue<V, C>, Declared> {
     ///
     /// # Errors
     /// See [`push`](Handle::push).
+    #[allow(
+        clippy::needless_pass_by_value,
+        reason = "`Push::new().id(…)` reads better without a `&`"
+    )]
     pub fn push_with(&self, value: &V, push: Push) -> Request<'s, Pushed> {
-        match self.spell(value) {
+        match Self::spell(value) {
             Ok(payload) => self.push_payload(&payload, &push),
             Err(error) => Request::known(self.core, K::NAME, Err(error)),
         }
@@ -151,7 +155,7 @@ impl<'s, K: Key, V, C: Codec<V>> Handle<'s, K, Queue<V, C>, Declared> {
         V: 'v,
     {
         let payloads: Vec<Vec<u8>> =
-            values.into_iter().map(|value| self.spell(value)).collect::<Result<_, _>>()?;
+            values.into_iter().map(Self::spell).collect::<Result<_, _>>()?;
         for (number, chunk) in payloads.chunks(CHUNK).enumerate() {
             let pushed = self.push_payloads(chunk, &Push::new()).await;
             pushed.map_err(|error| if number > 0 { error.after_a_change() } else { error })?;
@@ -160,7 +164,7 @@ impl<'s, K: Key, V, C: Codec<V>> Handle<'s, K, Queue<V, C>, Declared> {
     }
 
     /// The bytes of a value, if they are not too many.
-    fn spell(&self, value: &V) -> Result<Vec<u8>, Error> {
+    fn spell(value: &V) -> Result<Vec<u8>, Error> {
         let payload = C::encode(value).map_err(malformed::<K>)?;
         match K::DEFINITION.behaviour.max_bytes {
             Some(max) if payload.len() as u64 > max => Err(malformed::<K>(format!(
@@ -180,7 +184,9 @@ impl<'s, K: Key, V, C: Codec<V>> Handle<'s, K, Queue<V, C>, Declared> {
             Err(why) => Err(Error::Settings(format!("`{}`: {why}", K::NAME))),
             Ok(()) if push.is_plain() && K::DEFINITION.behaviour.max_len.is_none() => {
                 let mut cmd = about("RPUSH", &self.names.name);
-                payloads.iter().for_each(|payload| _ = cmd.arg(payload.as_ref()));
+                for payload in payloads {
+                    cmd.arg(payload.as_ref());
+                }
                 let read = |_| Ok(Pushed { pushed: true, ticket: None });
                 let calls = Calls::one(Call::changing(cmd));
                 return Request::new(self.core, K::DEFINITION, calls, read);
@@ -218,7 +224,9 @@ fn script(line: &Line, payloads: &[impl AsRef<[u8]>], push: &Push) -> Result<Cal
             .arg(&push.letter)
             .arg(name)
             .arg(tick);
-        payloads.iter().for_each(|payload| _ = cmd.arg(payload.as_ref()));
+        for payload in payloads {
+            cmd.arg(payload.as_ref());
+        }
     });
     // Its id, its dead letter or its tick keeps it from being pushed twice.
     let once = !push.id.is_empty() || !push.letter.is_empty() || push.tick.is_some();

@@ -234,13 +234,13 @@ async fn work<V, C: Codec<V>, F: Future<Output = Result<R, Failure>>, R: Outcome
                     Some(Err(panic)) => Err(Failure { why: format!("the handler panicked: {}", said(&*panic)), fatal: false }),
                     None => Err(Failure { why: format!("it took longer than {:?}", timeout.unwrap_or_default()), fatal: false }),
                 },
-                () = seat.over() => match seat.fate() {
-                    Renewed::Cancelled => Err(Failure { why: "cancelled".to_owned(), fatal: false }),
-                    _ => {
+                () = seat.over() => {
+                    if seat.fate() == Renewed::Lost {
                         measure::count("keyward_jobs_total", 1, &[("definition", name), ("outcome", "lost")]);
                         board.leave(&leased);
                         return None;
                     }
+                    Err(Failure { why: "cancelled".to_owned(), fatal: false })
                 },
             }
         }
