@@ -15,6 +15,10 @@ value = "uint"
 ttl = "10m"
 negative_ttl = "1m"
 stale_if_error = "1h"
+[keys.import]
+pattern = "import"
+lock = { fair = true }
+ttl = "30s"
 "#;
 
 /// What is said about derived keys.
@@ -49,5 +53,25 @@ fn a_derived_key_that_its_definition_does_not_have_is_reported() {
                 EXPIRE shop:~fence:{shop:price:lamp} 1\n"
         )
         .join("\n")
+    );
+}
+
+#[test]
+fn what_a_lock_keeps_ends_a_day_after_it() {
+    let keys = |fence: u64, waiters: u64| {
+        leaked(&format!(
+            "SET shop:~fence:{{shop:import}} x\n\
+             EXPIRE shop:~fence:{{shop:import}} {fence}\n\
+             ZADD shop:~waiters:{{shop:import}} 1 x\n\
+             EXPIRE shop:~waiters:{{shop:import}} {waiters}\n\
+             ZADD shop:~alive:{{shop:import}} 1 x\n\
+             EXPIRE shop:~alive:{{shop:import}} {waiters}\n"
+        ))
+    };
+    assert_eq!(keys(86_430, 5), [""; 0]);
+    let long = keys(86_500, 60).join("\n");
+    assert!(
+        long.contains("~fence") && long.contains("~waiters") && long.contains("~alive"),
+        "{long}"
     );
 }

@@ -7,6 +7,7 @@ use keyward_schema::model::{
     Algorithm, Definition, Keep, Limit, OnFull, OnOutage, Queue, Quota, RateLimit, Role,
     SessionRole,
 };
+use keyward_schema::span::Spanned;
 
 impl Context<'_> {
     /// A role, in sentences.
@@ -18,7 +19,16 @@ impl Context<'_> {
             Role::Counter(_) => vec![plain(words.counter)],
             Role::Quota(quota) => vec![self.quota(quota)],
             Role::RateLimit(limit) => self.rate_limit(limit),
-            Role::Lock(_) => vec![plain(words.lock)],
+            Role::Lock(lock) => {
+                let many = |phrase, count: &Option<Spanned<u64>>| {
+                    count.as_ref().map(|it| Prose::say(phrase, &[&words.number(it.value)]))
+                };
+                let holders = many(words.lock_holders, &lock.holders);
+                let fair = lock.fair.then(|| plain(words.lock_fair));
+                let replicas = many(words.lock_replicas, &lock.replicas);
+                let options = [holders, fair, replicas].into_iter().flatten();
+                [plain(words.lock)].into_iter().chain(options).collect()
+            }
             Role::Queue(queue) => self.queue(queue),
             Role::Session(session) => self.session(session),
             Role::Index(index) => {

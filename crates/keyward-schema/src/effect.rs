@@ -1,7 +1,7 @@
 //! Options that would have no effect are refused, so that what is declared acts.
 
 use crate::Diagnostic;
-use crate::model::{CacheOptions, Field, Keep, OnFull, OnWrite, Quota, Role, Ttl};
+use crate::model::{CacheOptions, Field, Keep, Lock, OnFull, OnWrite, Quota, Role, Ttl};
 use crate::span::{Span, Spanned};
 use crate::tables::KeyTable;
 use keyward_fact::KeyType;
@@ -23,6 +23,7 @@ impl Written<'_> {
     pub(crate) fn refuse_idle(&self, errors: &mut Vec<Diagnostic>) {
         self.lifetime(errors);
         self.caching(errors);
+        self.places(errors);
         let Some(key_type) = self.key_type else { return };
         bounds(self.table, key_type, errors);
         trimming(self.table, key_type, self.default_bound, errors);
@@ -62,7 +63,8 @@ impl Written<'_> {
             Some(Role::Lock(_)) => {
                 for (option, span) in given {
                     let message = format!("`{option}` is not supported for a `lock`");
-                    let help = "remove it: the application takes the lock and sets its TTL";
+                    let help =
+                        "remove it: a lock is renewed while it is held, and its TTL is exact";
                     errors.push(no_effect(message, span).help(help));
                 }
                 return;
@@ -83,6 +85,27 @@ impl Written<'_> {
             let message = format!("counting in a `{name}` does not reset a running TTL");
             let help = if windowed { "remove it" } else { "write `sliding = true`, or remove it" };
             errors.push(no_effect(message, &set.span).help(help));
+        }
+    }
+
+    /// What a lock with several holders contains is up to the store.
+    fn places(&self, errors: &mut Vec<Diagnostic>) {
+        let Some(Role::Lock(Lock { holders: Some(holders), .. })) = self.role.map(|it| &it.value)
+        else {
+            return;
+        };
+        let KeyTable { max_len, on_full, keep, member, score, .. } = self.table;
+        let given = [
+            ("max_len", max_len.as_ref().map(|it| &it.span)),
+            ("on_full", on_full.as_ref().map(|it| &it.span)),
+            ("keep", keep.as_ref().map(|it| &it.span)),
+            ("member", member.as_ref().map(|it| &it.span)),
+            ("score", score.as_ref().map(|it| &it.span)),
+        ];
+        for (option, span) in given.into_iter().filter_map(|(option, span)| Some((option, span?))) {
+            let message = format!("`{option}` is not supported for a `lock`");
+            let error = no_effect(message, span).at(holders.span.clone(), "says who is in it");
+            errors.push(error.help("remove it: the store writes the holders, up to this number"));
         }
     }
 

@@ -7,7 +7,9 @@ use crate::form::{Presence, Table};
 use crate::generate::{FolderTable, GenerateTable, JavaTable, RustTable};
 use crate::layout::{LayoutTable, WordsBy};
 use crate::param::ParamTable;
-use crate::role::{CounterTable, IndexTable, QueueTable, QuotaTable, RateLimitTable, SessionTable};
+use crate::role::{
+    CounterTable, IndexTable, LockTable, QueueTable, QuotaTable, RateLimitTable, SessionTable,
+};
 use crate::server::ServerTable;
 use crate::tables::{
     AlertsTable, AllowTable, DefaultsTable, EventTable, ForeignTable, GroupTable, KeyTable,
@@ -66,6 +68,7 @@ const TABLES: &[(&str, Writer)] = &[
     ("counter", markdown::<CounterTable>),
     ("quota", markdown::<QuotaTable>),
     ("rate_limit", markdown::<RateLimitTable>),
+    ("lock", markdown::<LockTable>),
     ("queue", markdown::<QueueTable>),
     ("session", markdown::<SessionTable>),
     ("index", markdown::<IndexTable>),

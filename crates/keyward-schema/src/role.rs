@@ -8,7 +8,7 @@ use crate::json_schema::{Json, Schemas, json};
 use crate::model::{
     Algorithm, Counter, Index, Limit, Lock, OnOutage, Queue, Quota, RateLimit, Role, SessionRole,
 };
-use crate::scalar::{Count, NonEmpty};
+use crate::scalar::{Count, NonEmpty, Several};
 use crate::span::Spanned;
 use crate::syntax::{Item, Kind};
 use crate::tables::KeyTable;
@@ -38,8 +38,13 @@ pub(crate) fn take(table: &mut KeyTable, errors: &mut Vec<Diagnostic>) -> Option
         };
         roles.push(Spanned::new(Role::RateLimit(limit), span));
     }
-    if let Some(Spanned { span, .. }) = table.lock.take() {
-        roles.push(Spanned::new(Role::Lock(Lock {}), span));
+    if let Some(Spanned { value, span }) = table.lock.take() {
+        let lock = Lock {
+            fair: value.fair.is_some_and(|fair| fair.value),
+            holders: value.holders.map(|it| Spanned::new(it.value.0, it.span)),
+            replicas: value.replicas.map(|it| Spanned::new(it.value.0, it.span)),
+        };
+        roles.push(Spanned::new(Role::Lock(lock), span));
     }
     if let Some(Spanned { value, span }) = table.queue.take() {
         if let (Some(job_id), None) = (&value.job_id, &value.status) {
@@ -123,8 +128,15 @@ table! {
 }
 
 table! {
-    /// `lock`: one holder at a time. The application takes and releases it.
-    LockTable {}
+    /// `lock`: a limited number of holders at a time, one unless `holders` says more.
+    LockTable {
+        /// Whether the lock goes to the client that has waited longest. Default: `false`.
+        optional fair: bool,
+        /// How many may hold it at once. The key is then a sorted set. Without it, one.
+        optional holders: Several,
+        /// How many replicas must confirm a grant before it counts. Default: none.
+        optional replicas: Count,
+    }
 }
 
 table! {

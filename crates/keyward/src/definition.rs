@@ -169,6 +169,12 @@ pub struct Behaviour {
     pub closed_on_outage: bool,
     /// Whether a counter may fall below zero
     pub negative: bool,
+    /// Whether a lock goes to whoever has waited longest
+    pub fair: bool,
+    /// How many may hold a lock at once, if more than one
+    pub holders: Option<u64>,
+    /// How many replicas must confirm a lock
+    pub replicas: Option<u64>,
 }
 
 impl Behaviour {
@@ -192,6 +198,9 @@ impl Behaviour {
         algorithm: Algorithm::FixedWindow,
         closed_on_outage: false,
         negative: false,
+        fair: false,
+        holders: None,
+        replicas: None,
     };
 }
 
@@ -230,9 +239,9 @@ macro_rules! options {
 }
 
 options! {
-    on: keep_ttl sliding refuse_when_full early_refresh closed_on_outage negative;
+    on: keep_ttl sliding refuse_when_full early_refresh closed_on_outage negative fair;
     some: max_len: u64, keep: Keep, max_bytes: u64, l1_ms: u64, stale_ms: u64, negative_ms: u64,
-        load_lock_ms: u64, limit: u64, window_ms: u64;
+        load_lock_ms: u64, limit: u64, window_ms: u64, holders: u64, replicas: u64;
     is: jitter: u16, indexes: &'static [&'static [usize]], algorithm: Algorithm;
 }
 

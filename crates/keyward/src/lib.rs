@@ -158,8 +158,8 @@ pub use param::ParamValue;
 #[cfg(feature = "store")]
 pub use store::{
     Allowance, Allowances, BreakerSettings, BreakerState, Builder, Cause, Clock, Counted, EntryId,
-    EntryIdError, Error, Handle, Invalidated, Lifespan, Limits, LoadError, Pipeline, Prefixed,
-    Promise, Request, Results, Score, Store, Whole,
+    EntryIdError, Error, Guard, Handle, Holder, Invalidated, Lifespan, Limits, LoadError, Pipeline,
+    Prefixed, Promise, Request, Results, Score, Store, Whole,
 };
 #[cfg(feature = "tower")]
 pub use store::{LimitLayer, LimitService};

@@ -279,6 +279,12 @@ pub struct Behaviour {
     pub closed_on_outage: bool,
     /// Whether a counter may fall below zero
     pub negative: bool,
+    /// Whether a lock goes to whoever has waited longest
+    pub fair: bool,
+    /// How many may hold a lock at once, if more than one
+    pub holders: Option<u64>,
+    /// How many replicas must confirm a lock
+    pub replicas: Option<u64>,
 }
 
 /// What a key, a field, a member or a score holds.

@@ -389,6 +389,7 @@ fn behaviour(key: &Key, it: &Behaviour) -> TokenStream {
         ("early_refresh", it.early_refresh),
         ("closed_on_outage", it.closed_on_outage),
         ("negative", it.negative),
+        ("fair", it.fair),
     ];
     for (name, _) in switches.into_iter().filter(|(_, on)| *on) {
         let name = ident(name);
@@ -401,6 +402,8 @@ fn behaviour(key: &Key, it: &Behaviour) -> TokenStream {
         ("load_lock_ms", it.load_lock_ms),
         ("limit", it.limit),
         ("window_ms", it.window_ms),
+        ("holders", it.holders),
+        ("replicas", it.replicas),
         ("max_bytes", key.max_bytes),
         ("max_len", key.max_len),
     ];

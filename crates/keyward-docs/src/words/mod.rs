@@ -275,6 +275,9 @@ pub struct Words {
     pub outage_open: &'static str,
     pub outage_closed: &'static str,
     pub lock: &'static str,
+    pub lock_holders: &'static str,
+    pub lock_fair: &'static str,
+    pub lock_replicas: &'static str,
     pub queue: &'static str,
     pub queue_dead_letter: &'static str,
     pub queue_status: &'static str,
@@ -316,6 +319,9 @@ pub struct Words {
     pub derived_index: &'static str,
     pub stale_copy: &'static str,
     pub nothing_mark: &'static str,
+    pub fence: &'static str,
+    pub waiters: &'static str,
+    pub alive: &'static str,
 
     // Migrations
     pub dual_write: &'static str,

@@ -4,7 +4,7 @@ use super::{Definition, Invalidate, Lifecycle, Role};
 use crate::span::Spanned;
 use keyward_fact::Duration;
 
-/// A key that the store writes beside its owner's, for a cache or its invalidation.
+/// A key that the store writes beside its owner's: for a cache, its invalidation, or a role.
 ///
 /// `keyward_pattern::derived` builds it from the owner's key and [`Derived::word`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -17,6 +17,12 @@ pub enum Derived {
     Stale,
     /// A mark that there is no value
     Nothing,
+    /// The last fence of a lock
+    Fence,
+    /// Who waits for a fair lock, in order
+    Waiters,
+    /// Until when those who wait for a fair lock are believed in
+    Alive,
 }
 
 impl Derived {
@@ -27,6 +33,9 @@ impl Derived {
             Derived::Index => "index",
             Derived::Stale => "stale",
             Derived::Nothing => "none",
+            Derived::Fence => "fence",
+            Derived::Waiters => "waiters",
+            Derived::Alive => "alive",
         }
     }
 
@@ -34,6 +43,8 @@ impl Derived {
     pub fn longest(self, definition: &Definition) -> Option<Duration> {
         /// How long a load may take where the schema gives no `load_lock`
         const LOAD: Duration = Duration::from_millis(10_000);
+        /// How long a waiter keeps its turn without asking again
+        const WAIT: Duration = Duration::from_millis(5000);
         let cache = &definition.cache;
         let given = |option: &Option<Spanned<Duration>>| option.as_ref().map(|it| it.value);
         let stale = given(&cache.stale_if_error).unwrap_or(Duration::ZERO);
@@ -46,6 +57,8 @@ impl Derived {
             Derived::Lease => Some(given(&cache.load_lock).unwrap_or(LOAD)),
             Derived::Index | Derived::Stale => past(stale),
             Derived::Nothing => given(&cache.negative_ttl),
+            Derived::Fence => past(Duration::from_hours(24)),
+            Derived::Waiters | Derived::Alive => Some(WAIT),
         }
     }
 }
@@ -55,7 +68,8 @@ impl Definition {
     /// ACLs.
     ///
     /// `invalidate = "index"` has its index. A cache entry that is loaded has the lease of whoever loads
-    /// it, a copy that outlives it with `stale_if_error`, and a mark with `negative_ttl`.
+    /// it, a copy that outlives it with `stale_if_error`, and a mark with `negative_ttl`. A lock has its
+    /// last fence, and the waiters where it is fair.
     pub fn derived(&self) -> Vec<Derived> {
         let mut derived = Vec::new();
         let is_stored = matches!(self.role.as_deref(), None | Some(Role::Flag | Role::Ranking));
@@ -63,6 +77,12 @@ impl Definition {
             derived.push(Derived::Lease);
             derived.extend(self.cache.stale_if_error.as_ref().map(|_| Derived::Stale));
             derived.extend(self.cache.negative_ttl.as_ref().map(|_| Derived::Nothing));
+        }
+        if let Some(Role::Lock(lock)) = self.role.as_deref() {
+            derived.push(Derived::Fence);
+            if lock.fair {
+                derived.extend([Derived::Waiters, Derived::Alive]);
+            }
         }
         if self.invalidate.as_ref().is_some_and(|how| how.value == Invalidate::Index) {
             derived.push(Derived::Index);
@@ -111,7 +131,8 @@ rate_limit = { limit = 10, window = "1m" }
             definition.derived().into_iter().map(super::Derived::word).collect::<Vec<_>>()
         };
         assert_eq!(words("price"), ["lease", "index"]);
-        for name in ["stock", "import", "mail", "login"] {
+        assert_eq!(words("import"), ["fence"]);
+        for name in ["stock", "mail", "login"] {
             assert!(words(name).is_empty(), "{name}");
         }
     }

@@ -125,9 +125,16 @@ pub enum OnOutage {
     Closed,
 }
 
-/// `lock = {}`
+/// `lock = { fair = true, holders = 3, replicas = 1 }`
 #[derive(Debug, Clone, Default)]
-pub struct Lock {}
+pub struct Lock {
+    /// Whether it goes to whoever has waited longest
+    pub fair: bool,
+    /// How many may hold it at once, if more than one
+    pub holders: Option<Spanned<u64>>,
+    /// How many replicas must confirm a grant
+    pub replicas: Option<Spanned<u64>>,
+}
 
 /// `queue = { dead_letter = "…", status = "…", job_id = "…" }`
 #[derive(Debug, Clone, Default)]

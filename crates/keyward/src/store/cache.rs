@@ -11,6 +11,7 @@ use super::handle::{Handle, written};
 use super::load_error::LoadError;
 use super::lua::{Lua, lua};
 use super::measure;
+use super::random::secret;
 use super::request::Call;
 use super::whole::Whole;
 use super::write::{Mode, Write, about};
@@ -351,13 +352,6 @@ impl<K: Key, T: Whole> Handle<'_, K, T, Declared> {
         );
         Some(value)
     }
-}
-
-/// What tells one lease from every other, of any process: two that were equal would let an old fill land.
-fn secret() -> Result<String, getrandom::Error> {
-    let mut bytes = [0; 16];
-    getrandom::fill(&mut bytes)?;
-    Ok(format!("{:032x}", u128::from_ne_bytes(bytes)))
 }
 
 fn tick<K: Key>(what: &'static str) {

@@ -43,6 +43,20 @@ pub enum Error {
         /// The bound
         max_len: u64,
     },
+    /// A lock was lost before the work was done: it could not be renewed in time, or somebody else released it
+    Lost {
+        /// The definition
+        definition: &'static str,
+    },
+    /// Fewer replicas confirmed a lock in time than the schema's `replicas` asks for. It was released again
+    Unreplicated {
+        /// The definition
+        definition: &'static str,
+        /// How many the schema asks for
+        wanted: u64,
+        /// How many confirmed it
+        confirmed: u64,
+    },
     /// A URL, a binding or another setting that cannot be used
     Settings(String),
 }
@@ -65,7 +79,10 @@ impl Error {
     /// [`Unknown`](Error::Unknown) change may have happened all the same.
     pub fn is_unavailable(&self) -> bool {
         match self {
-            Error::Unavailable(_) | Error::Unknown(_) | Error::BreakerOpen => true,
+            Error::Unavailable(_)
+            | Error::Unknown(_)
+            | Error::BreakerOpen
+            | Error::Unreplicated { .. } => true,
             Error::Refused { code, .. } => NOT_READY.contains(&code.as_str()),
             _ => false,
         }
@@ -81,6 +98,8 @@ impl Error {
             Error::WrongType { .. } => "wrong_type",
             Error::Malformed { .. } => "malformed",
             Error::Full { .. } => "full",
+            Error::Lost { .. } => "lost",
+            Error::Unreplicated { .. } => "unreplicated",
             Error::Settings(_) => "settings",
         }
     }
@@ -142,6 +161,13 @@ impl fmt::Display for Error {
             Error::Full { definition, max_len } => {
                 write!(f, "`{definition}` holds at most {max_len} elements, and is full")
             }
+            Error::Lost { definition } => {
+                write!(f, "the lock `{definition}` was lost before the work was done")
+            }
+            Error::Unreplicated { definition, wanted, confirmed } => write!(
+                f,
+                "the lock `{definition}` needs {wanted} replicas, and {confirmed} confirmed it in time"
+            ),
             Error::Settings(why) => f.write_str(why),
         }
     }

@@ -11,6 +11,7 @@ mod failures;
 mod guide;
 mod kinds;
 mod limits;
+mod lock;
 mod lost;
 mod migration;
 mod outage;

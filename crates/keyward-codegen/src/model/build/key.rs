@@ -178,10 +178,18 @@ fn behaviour(definition: &Definition) -> Behaviour {
         algorithm: None,
         closed_on_outage: false,
         negative: false,
+        fair: false,
+        holders: None,
+        replicas: None,
     };
     let fixed = |limit: Limit| if let Limit::Fixed(limit) = limit { Some(limit) } else { None };
     match definition.role.as_ref().map(|role| &role.value) {
         Some(Role::Counter(counter)) => made.negative = counter.negative,
+        Some(Role::Lock(lock)) => {
+            made.fair = lock.fair;
+            made.holders = lock.holders.as_ref().map(|it| it.value);
+            made.replicas = lock.replicas.as_ref().map(|it| it.value);
+        }
         Some(Role::Quota(quota)) => {
             made.limit = fixed(quota.limit.value);
             made.window_ms = millis(&quota.window);
