@@ -2,13 +2,13 @@
 
 /// The text of a script.
 #[cfg(not(feature = "mutants"))]
-pub(crate) fn text(script: &'static str) -> &'static str {
+pub(super) fn text(script: &'static str) -> &'static str {
     script
 }
 
-/// The text of a script; without a line, if it is the one that `KEYWARD_MUTANT=path:line` names.
+/// The text of a script; without a line, if that is in the file that `KEYWARD_MUTANT=path:line` names.
 #[cfg(feature = "mutants")]
-pub(crate) fn text(script: &'static str) -> &'static str {
+pub(super) fn text(script: &'static str) -> &'static str {
     static MUTANT: std::sync::LazyLock<Option<(String, String)>> = std::sync::LazyLock::new(|| {
         let named = std::env::var("KEYWARD_MUTANT").ok()?;
         let (path, line) = named.rsplit_once(':').expect("KEYWARD_MUTANT is `path:line`");
@@ -19,7 +19,9 @@ pub(crate) fn text(script: &'static str) -> &'static str {
         Some((whole, mutant))
     });
     match &*MUTANT {
-        Some((whole, mutant)) if whole == script => mutant,
+        Some((whole, mutant)) if script.contains(whole.as_str()) => {
+            Box::leak(script.replace(whole, mutant).into_boxed_str())
+        }
         _ => script,
     }
 }

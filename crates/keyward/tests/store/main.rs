@@ -10,6 +10,7 @@ mod empty;
 mod events;
 mod failures;
 mod guide;
+mod guide_sessions;
 mod kinds;
 mod limits;
 mod lock;
@@ -17,6 +18,11 @@ mod lock_guide;
 mod lost;
 mod migration;
 mod outage;
+mod queue;
+mod queue_faults;
+mod queue_guide;
+mod session;
+mod token;
 mod tower;
 mod writes;
 
@@ -33,7 +39,11 @@ keyward::keyspace!("tests/store/clustered.toml", values = crate::model);
 keyward::keyspace!("tests/store/everything.toml", values = crate::model);
 keyward::keyspace!("tests/store/locks.toml");
 keyward::keyspace!("tests/store/moving.toml");
+keyward::keyspace!("tests/store/queue.toml", values = crate::model);
+keyward::keyspace!("tests/store/queue_cluster.toml", values = crate::model);
 keyward::keyspace!("tests/store/shop.toml");
+keyward::keyspace!("tests/store/signed.toml");
+keyward::keyspace!("tests/store/signed_cluster.toml");
 
 mod model {
     use super::{Deserialize, Serialize};
@@ -47,6 +57,21 @@ mod model {
     #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
     pub struct Grid {
         pub cells: std::collections::BTreeMap<(u8, u8), u8>,
+    }
+
+    #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+    pub struct Task {
+        pub name: String,
+        pub size: u32,
+    }
+
+    #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+    pub struct FailedTask {
+        pub job: Task,
+        pub error: String,
+        pub attempts: u64,
+        pub queue: String,
+        pub failed_at: String,
     }
 
     #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

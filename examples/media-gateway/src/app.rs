@@ -1,0 +1,89 @@
+//! The application from start to end.
+
+use crate::catalogue::Catalogue;
+use crate::people::People;
+use crate::server::Server;
+use crate::{media_gateway, router};
+use anyhow::Context as _;
+use keyward::Store;
+use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusHandle};
+use std::io::IsTerminal as _;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use tokio::net::TcpListener;
+use tokio::signal::unix::{SignalKind, signal};
+use tracing_subscriber::EnvFilter;
+
+/// What every request needs. Cloning is cheap.
+#[derive(Clone)]
+pub struct App {
+    /// The truth about titles
+    pub catalogue: Arc<Catalogue>,
+    /// The truth about users
+    pub people: Arc<People>,
+    /// Redis, or Valkey
+    pub store: Store,
+    /// What the store has counted so far, for Prometheus
+    pub counted: PrometheusHandle,
+}
+
+/// Serves until the process is told to stop, on the server at this URL or on one of its own.
+pub async fn run(url: Option<String>) -> anyhow::Result<()> {
+    log_to_stderr();
+    let own = if url.is_none() { Some(Server::start().await?) } else { None };
+    let url = url.or_else(|| own.as_ref().map(Server::url)).context("no server")?;
+    let app = App {
+        catalogue: Arc::default(),
+        people: Arc::default(),
+        // Sessions and jobs live there, so that there is nothing to serve without it.
+        store: Store::connect(&url).await.context("the application needs Redis or Valkey")?,
+        counted: PrometheusBuilder::new().install_recorder()?,
+    };
+    let listen = std::env::var("LISTEN").unwrap_or_else(|_| "127.0.0.1:3000".to_owned());
+    let listener = TcpListener::bind(&listen)
+        .await
+        .with_context(|| format!("`{listen}` cannot be listened on"))?;
+    tracing::info!("listening on http://{}", listener.local_addr()?);
+    let service = router::router(app).into_make_service_with_connect_info::<SocketAddr>();
+    axum::serve(listener, service).with_graceful_shutdown(told_to_stop()?).await?;
+    tracing::info!("stopped");
+    Ok(())
+}
+
+impl App {
+    // ANCHOR: tell
+    /// Says what has happened, after the truth has changed: what it makes invalid is removed from Redis.
+    pub async fn tell<E>(&self, event: E)
+    where
+        E: keyward::Event<Keyspace = media_gateway::Key>,
+    {
+        // If Redis cannot be reached, the store makes up for it later. What is left is a server that refuses:
+        // the user can do nothing about that, and old values live until their TTL ends.
+        if let Err(error) = self.store.emit(event).await {
+            tracing::warn!(event = E::NAME, %error, "old values may be served for a while");
+        }
+    }
+    // ANCHOR_END: tell
+}
+
+/// `RUST_LOG` chooses what is logged.
+fn log_to_stderr() {
+    let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new("info"));
+    tracing_subscriber::fmt()
+        .with_env_filter(filter)
+        .with_writer(std::io::stderr)
+        .with_ansi(std::io::stderr().is_terminal())
+        .init();
+}
+
+/// Ctrl-C, or what a service manager sends. Requests that have begun are finished.
+fn told_to_stop() -> std::io::Result<impl Future<Output = ()> + Send + 'static> {
+    let mut interrupt = signal(SignalKind::interrupt())?;
+    let mut terminate = signal(SignalKind::terminate())?;
+    Ok(async move {
+        tokio::select! {
+            _ = interrupt.recv() => {}
+            _ = terminate.recv() => {}
+        }
+    })
+}

@@ -1,0 +1,44 @@
+//! What can be asked over HTTP.
+
+use crate::app::App;
+use crate::{content, limits, metrics, recommendations, sessions, users};
+use axum::Router;
+use axum::extract::Request;
+use axum::http::StatusCode;
+use axum::middleware::{Next, from_fn, from_fn_with_state};
+use axum::response::{IntoResponse as _, Response};
+use axum::routing::{get, put};
+
+/// All paths. A request is identified first, then counted by its limits, then handled.
+pub fn router(app: App) -> Router {
+    Router::new()
+        .route("/titles/{id}", get(content::show))
+        .route("/titles/{id}/title", put(content::rename))
+        .route("/titles/{id}/offers/{platform}/{region}", get(content::offer))
+        .route("/search", get(content::search))
+        .route("/popular/{region}/{content_type}", get(content::popular))
+        .route("/profile", get(users::profile).put(users::set_profile))
+        .route("/preferences", get(users::preferences).put(users::set_preferences))
+        .route("/watchlist", get(users::watchlist))
+        .route("/watchlist/{id}", put(users::add_to_watchlist).delete(users::take_off_watchlist))
+        .route("/progress/{id}", get(users::progress).put(users::save_progress))
+        .route("/recommendations", get(recommendations::for_user))
+        .route("/titles/{id}/similar", get(recommendations::similar))
+        .route("/trending/{region}/{timeframe}", get(recommendations::trending))
+        .route("/counters/{name}", get(metrics::counters))
+        .route("/activity", get(metrics::activity))
+        .layer(limits::layer(&app.store))
+        .layer(from_fn_with_state(app.clone(), sessions::identify))
+        .route("/metrics", get(metrics::prometheus))
+        .layer(from_fn(to_the_end))
+        .with_state(app)
+}
+
+/// A client that hangs up must not stop a change between the truth and Redis.
+async fn to_the_end(request: Request, next: Next) -> Response {
+    if request.method().is_safe() {
+        return next.run(request).await;
+    }
+    let answer = tokio::spawn(next.run(request)).await;
+    answer.unwrap_or_else(|_| StatusCode::INTERNAL_SERVER_ERROR.into_response())
+}
