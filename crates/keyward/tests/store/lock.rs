@@ -157,8 +157,10 @@ async fn a_fair_lock_goes_to_whoever_has_waited_longest() {
         }
         // Whoever gives up loses its turn, and whoever has none does not overtake.
         waiting.remove(1).abort();
-        let [waiters, alive] = ["waiters", "alive"].map(|word| format!("ev:~{word}:{{ev:lock:fair:1}}"));
-        until("it waits no more", async || server.command(&["ZCARD", &waiters]).integer() == 3).await;
+        let [waiters, alive] =
+            ["waiters", "alive"].map(|word| format!("ev:~{word}:{{ev:lock:fair:1}}"));
+        until("it waits no more", async || server.command(&["ZCARD", &waiters]).integer() == 3)
+            .await;
         assert_eq!(server.command(&["ZCARD", &alive]).integer(), 3);
         first.release().await.unwrap();
         assert!(lock.try_acquire().await.unwrap().is_none(), "others wait");
