@@ -3,6 +3,7 @@
 use super::error::Error;
 use super::resend::Resending;
 use super::target::{Connection, Target};
+use futures_util::FutureExt as _;
 use keyward_fact::address::Address;
 use keyward_pattern::slot;
 use redis::aio::{MultiplexedConnection, SendError};
@@ -72,7 +73,7 @@ impl Link {
             let mut live = self.live().await?;
             let answer = match redirect.take() {
                 None => live.connection.query(cmd).await,
-                Some(to) => Box::pin(self.target.follow(&to, cmd, &self.config())).await,
+                Some(to) => self.target.follow(&to, cmd, &self.config()).boxed().await,
             };
             match answer.and_then(Value::extract_error) {
                 Ok(answer) => return Ok(answer),
@@ -235,8 +236,9 @@ impl Link {
     async fn live(&self) -> Result<Live, Error> {
         match self.current() {
             Some(live) => Ok(live),
-            // In a box: it would make every command as large as connecting is.
-            None => Box::pin(self.reconnect()).await,
+            // In a box: it would make every command as large as connecting is. Without its type, which would make
+            // whoever calls from deep within a web framework run into the compiler's recursion limit.
+            None => self.reconnect().boxed().await,
         }
     }
 
