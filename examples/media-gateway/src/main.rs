@@ -8,6 +8,7 @@
 mod app;
 mod catalogue;
 mod content;
+mod hash;
 mod limits;
 mod metrics;
 mod model;
@@ -17,6 +18,7 @@ mod recommendations;
 mod router;
 mod server;
 mod sessions;
+mod sync;
 mod users;
 
 keyward::keyspace!("keyward.toml", values = crate::model);

@@ -1,13 +1,13 @@
 //! What can be asked over HTTP.
 
 use crate::app::App;
-use crate::{content, limits, metrics, recommendations, sessions, users};
+use crate::{content, limits, metrics, recommendations, sessions, sync, users};
 use axum::Router;
 use axum::extract::Request;
 use axum::http::StatusCode;
 use axum::middleware::{Next, from_fn, from_fn_with_state};
 use axum::response::{IntoResponse as _, Response};
-use axum::routing::{get, put};
+use axum::routing::{get, post, put};
 
 /// All paths. A request is identified first, then counted by its limits, then handled.
 pub fn router(app: App) -> Router {
@@ -25,6 +25,9 @@ pub fn router(app: App) -> Router {
         .route("/recommendations", get(recommendations::for_user))
         .route("/titles/{id}/similar", get(recommendations::similar))
         .route("/trending/{region}/{timeframe}", get(recommendations::trending))
+        .route("/platforms/{platform}", get(sync::platform))
+        .route("/platforms/{platform}/sync", post(sync::start))
+        .route("/syncs/{id}", get(sync::progress))
         .route("/counters/{name}", get(metrics::counters))
         .route("/activity", get(metrics::activity))
         .layer(limits::layer(&app.store))

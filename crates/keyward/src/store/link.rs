@@ -3,6 +3,7 @@
 use super::error::Error;
 use super::resend::Resending;
 use super::target::{Connection, Target};
+use futures_util::FutureExt as _;
 use keyward_fact::address::Address;
 use keyward_pattern::slot;
 use redis::aio::{MultiplexedConnection, SendError};
@@ -72,7 +73,7 @@ impl Link {
             let mut live = self.live().await?;
             let answer = match redirect.take() {
                 None => live.connection.query(cmd).await,
-                Some(to) => Box::pin(self.target.follow(&to, cmd, &self.config())).await,
+                Some(to) => self.target.follow(&to, cmd, &self.config()).boxed().await,
             };
             match answer.and_then(Value::extract_error) {
                 Ok(answer) => return Ok(answer),
@@ -223,8 +224,9 @@ impl Link {
     async fn live(&self) -> Result<Live, Error> {
         match self.current() {
             Some(live) => Ok(live),
-            // In a box: it would make every command as large as connecting is.
-            None => Box::pin(self.reconnect()).await,
+            // In a box: it would make every command as large as connecting is. And without its type: to see that a
+            // handler is `Send`, the compiler would look into the whole client, and reach its recursion limit.
+            None => self.reconnect().boxed().await,
         }
     }
 

@@ -1,18 +1,35 @@
 //! What comes out of it: a keyspace that an audit finds nothing in, with keys of all definitions.
 
 use super::harness::{App, server};
+use super::sync::sync;
 use super::{ADA, BOB};
 use keyward_audit::{Audit, Options, Report, Subject};
 use keyward_testkit::{Flavor, Server, repository};
 use serde_json::json;
 use std::sync::Arc;
 
+/// Definitions whose keys come and go, and those whose chapters are not written yet.
+const NONE_LEFT: [&str; 12] = [
+    "active_session",
+    "session_index",
+    "session_blacklist",
+    "token_blacklist",
+    "oauth_state",
+    "refresh_token",
+    "sync_lock",
+    "job_queue",
+    "dead_letters",
+    "job_status",
+    "feature_flag",
+    "user_feature_flag",
+];
+
 #[test]
 fn an_audit_finds_keys_of_all_definitions_and_nothing_wrong() {
     for flavor in [Flavor::Redis, Flavor::Valkey] {
         let server = server(flavor);
         let app = App::start(Some(&server));
-        use_everything(&app);
+        use_everything(&app, &server);
         let report = audit(&server);
         let findings: Vec<_> = report.findings.iter().map(|it| &it.message).collect();
         assert!(findings.is_empty(), "{findings:#?}");
@@ -24,12 +41,12 @@ fn an_audit_finds_keys_of_all_definitions_and_nothing_wrong() {
             .filter(|it| it.facts.keys == 0)
             .map(|it| it.name.as_str())
             .collect();
-        assert_eq!(without, [""; 0]);
+        assert_eq!(without, NONE_LEFT);
     }
 }
 
 /// A day of Ada and Bob.
-fn use_everything(app: &App) {
+fn use_everything(app: &App, server: &Server) {
     let (ada, bob) = (app.of(ADA), app.of(BOB));
     for user in [&ada, &bob] {
         user.get("/profile").is(200);
@@ -41,6 +58,7 @@ fn use_everything(app: &App) {
         user.put("/progress/night-ferry", position).is(204);
         user.get("/progress/night-ferry").is(200);
     }
+    sync(&ada, server, "lumen");
     ada.get("/search?q=the").is(200);
     ada.get("/titles/long-tide").is(200);
     ada.get("/titles/long-tide/similar").is(200);

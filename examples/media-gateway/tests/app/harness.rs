@@ -96,6 +96,11 @@ impl Client<'_> {
         Answer::read(request.header("X-User", &self.user).send_json(body))
     }
 
+    pub(crate) fn post(&self, path: &str, body: Value) -> Answer {
+        let request = self.app.agent.post(format!("{}{path}", self.app.url));
+        Answer::read(request.header("X-User", &self.user).send_json(body))
+    }
+
     pub(crate) fn delete(&self, path: &str) -> Answer {
         let request = self.app.agent.delete(format!("{}{path}", self.app.url));
         Answer::read(request.header("X-User", &self.user).call())

@@ -4,6 +4,7 @@ mod audit;
 mod content;
 mod harness;
 mod limits;
+mod sync;
 mod users;
 
 // What tests know of Redis they know from the same schema.
