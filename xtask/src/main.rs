@@ -15,7 +15,9 @@ cargo xtask docs [--check]    write the pages that come from code, or fail if th
 cargo xtask bench [NAME…]     measure speed against peers: classify, build, pipe, audit, live,
                               rust, store, typescript, python, java, go
 cargo xtask torture [--minutes N] [--role R] [--seed S]
-                              do harm to clients and servers, and check what the roles promise";
+                              do harm to clients and servers, and check what the roles promise
+cargo xtask torture --failovers N
+                              count the locks that failovers lose, with and without `replicas`";
 
 fn main() -> Result<()> {
     let args: Vec<String> = std::env::args().skip(1).collect();

@@ -4,8 +4,8 @@ use super::context::Context;
 use super::prose::Prose;
 use keyward_fact::{Duration, KeyType};
 use keyward_schema::model::{
-    Algorithm, Definition, Keep, Limit, OnFull, OnOutage, Queue, Quota, RateLimit, Role,
-    SessionRole,
+    Algorithm, Definition, Keep, Limit, OnFull, OnOutage, Queue, Quota, RateLimit, RefreshToken,
+    Role, SessionRole,
 };
 use keyward_schema::span::Spanned;
 
@@ -44,6 +44,7 @@ impl Context<'_> {
             }
             Role::Flag => vec![plain(words.flag)],
             Role::Ranking => vec![plain(words.ranking)],
+            Role::RefreshToken(token) => self.refresh_token(token),
         }
     }
 
@@ -100,7 +101,21 @@ impl Context<'_> {
         if let Some(name) = &session.revoked {
             sentences.push(Prose::fill(words.session_revoked, &[self.definition(name)]));
         }
+        if let Some(max_age) = &session.max_age {
+            sentences.push(Prose::say(words.session_max_age, &[&words.duration(max_age.value)]));
+        }
+        if let Some(field) = &session.touched {
+            sentences.push(Prose::fill(words.session_touched, &[Prose::code(&field.value)]));
+        }
         sentences
+    }
+
+    fn refresh_token(&self, token: &RefreshToken) -> Vec<Prose> {
+        let words = self.words;
+        let grace = words.duration(token.reuse_grace);
+        let touched = token.touched.as_ref();
+        let touched = touched.map(|it| Prose::fill(words.token_touched, &[Prose::code(&it.value)]));
+        [Prose::say(words.refresh_token, &[&grace])].into_iter().chain(touched).collect()
     }
 
     /// What other definitions' roles use this one for.

@@ -179,6 +179,13 @@ fn key_type(
         ) => &[String],
         Some(Role::Queue(_)) => &[List, Stream],
         Some(Role::Index(_)) => &[Set, Zset],
+        Some(Role::RefreshToken(_)) => &[Hash],
+        // A convention that does not say how it stores its sessions is read all the same.
+        Some(Role::Session(_))
+            if table.key_type.is_some() || table.value.is_some() || table.fields.is_some() =>
+        {
+            &[Hash, String]
+        }
         Some(Role::Session(_)) | None => &[],
     };
     let role_demand =
@@ -381,7 +388,7 @@ fn lifecycle(
             Lifecycle::Temporary
         }
         Some(Role::Lock(_) | Role::RateLimit(_)) => Lifecycle::Retained,
-        Some(Role::Session(_)) => Lifecycle::Session,
+        Some(Role::Session(_) | Role::RefreshToken(_)) => Lifecycle::Session,
         Some(Role::Queue(_)) => Lifecycle::Protected,
         _ if has_ttl => *around.named_elsewhere.get(name).unwrap_or(&Lifecycle::Cache),
         _ => Lifecycle::Cache,

@@ -8,7 +8,8 @@ use crate::generate::{FolderTable, GenerateTable, JavaTable, RustTable};
 use crate::layout::{LayoutTable, WordsBy};
 use crate::param::ParamTable;
 use crate::role::{
-    CounterTable, IndexTable, LockTable, QueueTable, QuotaTable, RateLimitTable, SessionTable,
+    CounterTable, IndexTable, LockTable, QueueTable, QuotaTable, RateLimitTable, RefreshTokenTable,
+    SessionTable,
 };
 use crate::server::ServerTable;
 use crate::tables::{
@@ -71,6 +72,7 @@ const TABLES: &[(&str, Writer)] = &[
     ("lock", markdown::<LockTable>),
     ("queue", markdown::<QueueTable>),
     ("session", markdown::<SessionTable>),
+    ("refresh_token", markdown::<RefreshTokenTable>),
     ("index", markdown::<IndexTable>),
     ("event", markdown::<EventTable>),
     ("group", markdown::<GroupTable>),

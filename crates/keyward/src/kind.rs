@@ -34,6 +34,12 @@ kinds! {
     Limit<B>;
     /// A lock
     Lock;
+    /// A queue whose jobs are a `V`, each spelled by `C`
+    Queue<V, C>;
+    /// A session that holds what a `T` holds; the key that lists a user's sessions is an `I`
+    Session<T, I>;
+    /// A refresh token whose fields are an `F`
+    RefreshToken<F>;
     /// Something that the schema does not say
     Untyped;
 

@@ -145,7 +145,9 @@ mod value_macros;
 
 pub use codec::Codec;
 pub use date::Date;
-pub use definition::{Algorithm, Behaviour, Definition, Keep, Lifecycle, Param, Ttl};
+pub use definition::{
+    Algorithm, Behaviour, Definition, Keep, Lifecycle, Param, SessionOptions, Stamp, Ttl,
+};
 pub use error::{BuildError, FieldError, FieldErrorKind, Reserved, ValueError};
 #[cfg(feature = "store")]
 pub use field::Change;
@@ -156,10 +158,12 @@ pub use keyward_macros::keyspace;
 pub use keyward_pattern::slot;
 pub use param::ParamValue;
 #[cfg(feature = "store")]
+pub use store::queue;
+#[cfg(feature = "store")]
 pub use store::{
     Allowance, Allowances, BreakerSettings, BreakerState, Builder, Cause, Clock, Counted, EntryId,
     EntryIdError, Error, Guard, Handle, Holder, Invalidated, Lifespan, Limits, LoadError, Pipeline,
-    Prefixed, Promise, Request, Results, Score, Store, Whole,
+    Prefixed, Promise, Refreshed, Request, Results, Score, Sessions, Store, Whole, random_id,
 };
 #[cfg(feature = "tower")]
 pub use store::{LimitLayer, LimitService};

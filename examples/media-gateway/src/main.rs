@@ -9,6 +9,7 @@ mod app;
 mod catalogue;
 mod content;
 mod hash;
+mod jobs;
 mod limits;
 mod metrics;
 mod model;
@@ -19,6 +20,7 @@ mod router;
 mod server;
 mod sessions;
 mod sync;
+mod tokens;
 mod users;
 
 keyward::keyspace!("keyward.toml", values = crate::model);

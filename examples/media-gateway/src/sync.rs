@@ -9,7 +9,7 @@ use crate::sessions::User;
 use axum::Json;
 use axum::extract::{Path, State};
 use axum::http::StatusCode;
-use keyward::{Error, Guard, Timestamp, Uuid};
+use keyward::{Error, Guard, Timestamp, random_id};
 use serde_json::{Value, json};
 use std::time::Duration;
 
@@ -31,7 +31,7 @@ pub async fn start(
     Path(platform): Path<String>,
 ) -> Result<(StatusCode, Json<Value>), Problem> {
     let platform = Platform::new(platform)?;
-    let sync_job_id = SyncJobId::new(Uuid::new_v4().to_string())?;
+    let sync_job_id: SyncJobId = random_id()?;
     let lock = app.store.at(keys::SyncLock { platform: platform.clone() });
     let Some(guard) = lock.try_acquire_as(sync_job_id.as_str()).await? else {
         return Err(Problem::Busy("a run of this platform is under way"));

@@ -19,6 +19,7 @@
 
 mod arena;
 mod client;
+mod failover;
 mod history;
 mod lock;
 
@@ -48,6 +49,9 @@ pub(crate) fn run(args: &[&str]) -> Result<()> {
     if let ["--client", rest @ ..] = args {
         let client = Client::from_args(rest)?;
         return (role(&client.role)?.client)(client);
+    }
+    if let ["--failovers", count] = args {
+        return failover::run(count.parse().context("`--failovers` takes a number")?);
     }
     let options = Options::read(args)?;
     let mut sum = Sum::default();

@@ -43,6 +43,17 @@ pub enum Error {
         /// The bound
         max_len: u64,
     },
+    /// What was revoked cannot be used or made again: a session, or a family of refresh tokens
+    Revoked {
+        /// The definition
+        definition: &'static str,
+    },
+    /// A refresh token was used again after its successor had been given out: somebody else has it. What came after it was
+    /// revoked
+    Reused {
+        /// The definition
+        definition: &'static str,
+    },
     /// A lock was lost before the work was done: it could not be renewed in time, or somebody else released it
     Lost {
         /// The definition
@@ -98,6 +109,8 @@ impl Error {
             Error::WrongType { .. } => "wrong_type",
             Error::Malformed { .. } => "malformed",
             Error::Full { .. } => "full",
+            Error::Revoked { .. } => "revoked",
+            Error::Reused { .. } => "reused",
             Error::Lost { .. } => "lost",
             Error::Unreplicated { .. } => "unreplicated",
             Error::Settings(_) => "settings",
@@ -161,6 +174,11 @@ impl fmt::Display for Error {
             Error::Full { definition, max_len } => {
                 write!(f, "`{definition}` holds at most {max_len} elements, and is full")
             }
+            Error::Revoked { definition } => write!(f, "the key of `{definition}` was revoked"),
+            Error::Reused { definition } => write!(
+                f,
+                "a key of `{definition}` was used twice, and what came after it was revoked"
+            ),
             Error::Lost { definition } => {
                 write!(f, "the lock `{definition}` was lost before the work was done")
             }

@@ -140,6 +140,15 @@ impl Link {
         self.connect_to(primary, &config).await
     }
 
+    /// The same to the primary that has a slot.
+    pub(crate) async fn blocking(
+        &self,
+        slot: u16,
+        most: Duration,
+    ) -> Result<MultiplexedConnection, Error> {
+        self.own(&self.primary_with(slot).await?, most).await
+    }
+
     async fn connect_to(
         &self,
         primary: &Primary,
@@ -176,7 +185,10 @@ impl Link {
 
     /// The server that a key is written to.
     pub(crate) async fn primary_of(&self, key: &str) -> Result<Primary, Error> {
-        let slot = slot(key.as_bytes());
+        self.primary_with(slot(key.as_bytes())).await
+    }
+
+    async fn primary_with(&self, slot: u16) -> Result<Primary, Error> {
         let ranges = self.ranges().await?;
         let range = ranges.into_iter().find(|(slots, _)| slots.contains(&slot));
         let (_, primary) =

@@ -3,7 +3,9 @@
 mod audit;
 mod content;
 mod harness;
+mod jobs;
 mod limits;
+mod sessions;
 mod sync;
 mod users;
 
