@@ -236,8 +236,8 @@ impl Link {
     async fn live(&self) -> Result<Live, Error> {
         match self.current() {
             Some(live) => Ok(live),
-            // In a box: it would make every command as large as connecting is. And without its type: to see that a
-            // handler is `Send`, the compiler would look into the whole client, and reach its recursion limit.
+            // In a box: it would make every command as large as connecting is. Without its type, which would make
+            // whoever calls from deep within a web framework run into the compiler's recursion limit.
             None => self.reconnect().boxed().await,
         }
     }
