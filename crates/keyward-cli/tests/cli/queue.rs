@@ -11,11 +11,11 @@ version = 1
 name = "jobs"
 prefix = "app:"
 [keys.work]
-pattern = "{{kind:slug}}:work"
+pattern = "{#kind:slug}:work"
 queue = { dead_letter = "failed" }
 value = "json"
 [keys.failed]
-pattern = "{{kind:slug}}:failed"
+pattern = "{#kind:slug}:failed"
 type = "list"
 value = "json"
 ttl = "none"
