@@ -3,7 +3,10 @@
 mod audit;
 mod content;
 mod harness;
+mod jobs;
 mod limits;
+mod sessions;
+mod sync;
 mod users;
 
 // What tests know of Redis they know from the same schema.
