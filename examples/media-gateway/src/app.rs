@@ -3,15 +3,15 @@
 use crate::catalogue::Catalogue;
 use crate::people::People;
 use crate::server::Server;
-use crate::{media_gateway, router};
+use crate::{jobs, media_gateway, router};
 use anyhow::Context as _;
-use keyward::Store;
+use keyward::queue::terminated;
+use keyward::{Store, random_id};
 use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusHandle};
 use std::io::IsTerminal as _;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use tokio::net::TcpListener;
-use tokio::signal::unix::{SignalKind, signal};
 use tracing_subscriber::EnvFilter;
 
 /// What every request needs. Cloning is cheap.
@@ -23,6 +23,8 @@ pub struct App {
     pub people: Arc<People>,
     /// Redis, or Valkey
     pub store: Store,
+    /// What access tokens are signed with. A real one is configured, and the same in all processes
+    pub secret: Arc<str>,
     /// What the store has counted so far, for Prometheus
     pub counted: PrometheusHandle,
 }
@@ -37,6 +39,7 @@ pub async fn run(url: Option<String>) -> anyhow::Result<()> {
         people: Arc::default(),
         // Sessions and jobs live there, so that there is nothing to serve without it.
         store: Store::connect(&url).await.context("the application needs Redis or Valkey")?,
+        secret: random_id::<String>()?.into(),
         counted: PrometheusBuilder::new().install_recorder()?,
     };
     let listen = std::env::var("LISTEN").unwrap_or_else(|_| "127.0.0.1:3000".to_owned());
@@ -44,8 +47,13 @@ pub async fn run(url: Option<String>) -> anyhow::Result<()> {
         .await
         .with_context(|| format!("`{listen}` cannot be listened on"))?;
     tracing::info!("listening on http://{}", listener.local_addr()?);
+    let workers = jobs::workers(&app)?;
     let service = router::router(app).into_make_service_with_connect_info::<SocketAddr>();
-    axum::serve(listener, service).with_graceful_shutdown(told_to_stop()?).await?;
+    // Requests and jobs that have begun are finished.
+    axum::serve(listener, service).with_graceful_shutdown(terminated()).await?;
+    for worker in workers {
+        worker.await??;
+    }
     tracing::info!("stopped");
     Ok(())
 }
@@ -74,16 +82,4 @@ fn log_to_stderr() {
         .with_writer(std::io::stderr)
         .with_ansi(std::io::stderr().is_terminal())
         .init();
-}
-
-/// Ctrl-C, or what a service manager sends. Requests that have begun are finished.
-fn told_to_stop() -> std::io::Result<impl Future<Output = ()> + Send + 'static> {
-    let mut interrupt = signal(SignalKind::interrupt())?;
-    let mut terminate = signal(SignalKind::terminate())?;
-    Ok(async move {
-        tokio::select! {
-            _ = interrupt.recv() => {}
-            _ = terminate.recv() => {}
-        }
-    })
 }

@@ -6,9 +6,9 @@ use crate::media_gateway::fields::{ContentAvailability, ContentMeta};
 use crate::media_gateway::values::{ContentId, ContentType, Platform, Region};
 use crate::model::Content;
 use keyward::Date;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::convert::Infallible;
-use std::sync::{PoisonError, RwLock, RwLockReadGuard};
+use std::sync::{Mutex, PoisonError, RwLock, RwLockReadGuard};
 
 /// A database could fail here.
 pub type Read<T> = Result<T, Infallible>;
@@ -67,6 +67,8 @@ const TITLES: &[Row<'_>] = &[
 #[derive(Debug)]
 pub struct Catalogue {
     titles: RwLock<BTreeMap<ContentId, ContentMeta>>,
+    /// The highest fence that has written what a platform says
+    fences: Mutex<HashMap<Platform, u64>>,
 }
 
 impl Catalogue {
@@ -138,13 +140,26 @@ impl Catalogue {
         Ok(on.map(|(id, _)| id.clone()).collect())
     }
 
-    /// A platform says how often a title was watched.
-    pub async fn watched(&self, id: &ContentId, more: f64) -> Read<()> {
+    /// Notes how often a title was watched on a platform; `false` if a run with a higher fence has written since. That
+    /// run has the newer numbers, even if this one was stopped for an hour and does not know that its lock is lost.
+    pub async fn watched(
+        &self,
+        platform: &Platform,
+        fence: u64,
+        id: &ContentId,
+        times: f64,
+    ) -> Read<bool> {
+        let mut fences = self.fences.lock().unwrap_or_else(PoisonError::into_inner);
+        let highest = fences.entry(platform.clone()).or_default();
+        if fence < *highest {
+            return Ok(false);
+        }
+        *highest = fence;
         let mut titles = self.titles.write().unwrap_or_else(PoisonError::into_inner);
         if let Some(meta) = titles.get_mut(id) {
-            meta.popularity_score += more;
+            meta.popularity_score += times;
         }
-        Ok(())
+        Ok(true)
     }
 
     /// The highest first, and titles with the same score by id.
@@ -180,6 +195,9 @@ impl Default for Catalogue {
             };
             (ContentId::new(id).expect("an id of the schema"), meta)
         };
-        Catalogue { titles: RwLock::new(TITLES.iter().map(row).collect()) }
+        Catalogue {
+            titles: RwLock::new(TITLES.iter().map(row).collect()),
+            fences: Mutex::default(),
+        }
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::app::App;
 use crate::catalogue::Ranked;
+use crate::hash::sha256;
 use crate::media_gateway::fields::{ContentMeta, UserActivity};
 use crate::media_gateway::values::{ContentId, ContentType, Platform, QueryHash, Region};
 use crate::media_gateway::{events, keys};
@@ -13,7 +14,6 @@ use axum::extract::{Path, Query, State};
 use axum::http::StatusCode;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use sha2::{Digest as _, Sha256};
 
 #[derive(Debug, Deserialize)]
 pub struct Search {
@@ -121,8 +121,10 @@ impl App {
     }
     // ANCHOR_END: title
 
-    /// A ranking as a page shows it: Redis has ids and scores, and a title for each id.
-    pub async fn with_titles(&self, ranked: Ranked) -> Result<Json<Value>, Problem> {
+    /// A ranking as a page shows it, the highest first, with a title for each id. A sorted set comes from Redis with the
+    /// lowest first.
+    pub async fn with_titles(&self, mut ranked: Ranked) -> Result<Json<Value>, Problem> {
+        ranked.sort_by(|one, other| other.1.total_cmp(&one.1).then_with(|| one.0.cmp(&other.0)));
         let mut shown = Vec::new();
         for (id, score) in ranked {
             let meta = self.title(id.clone()).await?;
@@ -130,9 +132,4 @@ impl App {
         }
         Ok(Json(Value::Array(shown)))
     }
-}
-
-/// As hex digits.
-pub fn sha256(text: &str) -> String {
-    Sha256::digest(text).iter().map(|byte| format!("{byte:02x}")).collect()
 }

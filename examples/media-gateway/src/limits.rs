@@ -44,13 +44,14 @@ fn limits_of(store: &Store, request: &Request) -> Limits {
 /// By user, or by address where nobody is signed in. The path is the route's, not the request's: ids in it
 /// would give every title a limit of its own.
 fn api_limit(request: &Request, path: &str) -> Option<keys::ApiLimit> {
-    let client = match request.extensions().get() {
-        Some(User(user_id)) => values::Client::new(user_id.to_string()),
-        None => {
-            let ConnectInfo(address) = request.extensions().get::<ConnectInfo<SocketAddr>>()?;
-            values::Client::new(address.ip().to_string())
-        }
+    let extensions = request.extensions();
+    let client = if let Some(User(user_id)) = extensions.get() {
+        user_id.to_string()
+    } else {
+        let ConnectInfo(address) = extensions.get::<ConnectInfo<SocketAddr>>()?;
+        address.ip().to_string()
     };
-    keys::ApiLimit::new(client.ok()?, values::Endpoint::new(path).ok()?).ok()
+    let (client, endpoint) = (values::Client::new(client).ok()?, values::Endpoint::new(path).ok()?);
+    keys::ApiLimit::new(client, endpoint).ok()
 }
 // ANCHOR_END: limits

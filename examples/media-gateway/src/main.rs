@@ -8,6 +8,8 @@
 mod app;
 mod catalogue;
 mod content;
+mod hash;
+mod jobs;
 mod limits;
 mod metrics;
 mod model;
@@ -17,6 +19,8 @@ mod recommendations;
 mod router;
 mod server;
 mod sessions;
+mod sync;
+mod tokens;
 mod users;
 
 keyward::keyspace!("keyward.toml", values = crate::model);

@@ -1,5 +1,7 @@
 //! What the schema stores as JSON: it names these types.
 
+#![allow(clippy::struct_field_names, reason = "the fields of the convention")]
+
 use serde::{Deserialize, Serialize};
 
 /// A title as a list of search results shows it.

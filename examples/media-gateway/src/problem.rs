@@ -28,6 +28,13 @@ impl From<keyward::Error> for Problem {
     }
 }
 
+/// A TTL that the schema does not allow.
+impl From<keyward::Lifespan> for Problem {
+    fn from(error: keyward::Lifespan) -> Self {
+        Problem::Senseless(error.to_string())
+    }
+}
+
 /// A parameter that the schema does not allow: it never reaches the server.
 impl From<keyward::ValueError> for Problem {
     fn from(error: keyward::ValueError) -> Self {

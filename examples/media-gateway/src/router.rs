@@ -1,17 +1,23 @@
 //! What can be asked over HTTP.
 
 use crate::app::App;
-use crate::{content, limits, metrics, recommendations, sessions, users};
+use crate::{content, jobs, limits, metrics, recommendations, sessions, sync, tokens, users};
 use axum::Router;
 use axum::extract::Request;
 use axum::http::StatusCode;
 use axum::middleware::{Next, from_fn, from_fn_with_state};
 use axum::response::{IntoResponse as _, Response};
-use axum::routing::{get, put};
+use axum::routing::{delete, get, post, put};
 
 /// All paths. A request is identified first, then counted by its limits, then handled.
 pub fn router(app: App) -> Router {
     Router::new()
+        .route("/login", post(tokens::begin_login))
+        .route("/login/callback", post(tokens::finish_login))
+        .route("/refresh", post(tokens::refresh))
+        .route("/logout", post(tokens::log_out))
+        .route("/sessions", get(sessions::list).delete(sessions::revoke_all))
+        .route("/sessions/{id}", delete(sessions::revoke))
         .route("/titles/{id}", get(content::show))
         .route("/titles/{id}/title", put(content::rename))
         .route("/titles/{id}/offers/{platform}/{region}", get(content::offer))
@@ -25,6 +31,13 @@ pub fn router(app: App) -> Router {
         .route("/recommendations", get(recommendations::for_user))
         .route("/titles/{id}/similar", get(recommendations::similar))
         .route("/trending/{region}/{timeframe}", get(recommendations::trending))
+        .route("/platforms/{platform}", get(sync::platform))
+        .route("/platforms/{platform}/sync", post(sync::start))
+        .route("/syncs/{id}", get(sync::progress))
+        .route("/jobs/{job_type}", get(jobs::queue).post(jobs::push))
+        .route("/jobs/{job_type}/paused", put(jobs::pause))
+        .route("/jobs/{job_type}/requeue", post(jobs::requeue))
+        .route("/jobs/{job_type}/{id}", get(jobs::status))
         .route("/counters/{name}", get(metrics::counters))
         .route("/activity", get(metrics::activity))
         .layer(limits::layer(&app.store))

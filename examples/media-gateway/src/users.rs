@@ -25,7 +25,7 @@ pub struct Preferences {
 }
 
 #[derive(Debug, Deserialize)]
-pub struct Position {
+pub struct Watched {
     position_seconds: i64,
     duration_seconds: i64,
     device_id: Uuid,
@@ -155,7 +155,7 @@ pub async fn save_progress(
     State(app): State<App>,
     User(user_id): User,
     Path(id): Path<String>,
-    Json(position): Json<Position>,
+    Json(position): Json<Watched>,
 ) -> Result<StatusCode, Problem> {
     let content_id = ContentId::new(id)?;
     app.title(content_id.clone()).await?;
@@ -168,7 +168,7 @@ pub async fn save_progress(
     Ok(StatusCode::NO_CONTENT)
 }
 
-fn watched(position: &Position) -> Option<WatchProgress> {
+fn watched(position: &Watched) -> Option<WatchProgress> {
     let at = u32::try_from(position.position_seconds).ok()?;
     let of = u32::try_from(position.duration_seconds).ok().filter(|of| *of > 0 && at <= *of)?;
     Some(WatchProgress {

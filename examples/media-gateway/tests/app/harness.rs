@@ -3,7 +3,7 @@
 use keyward::Uuid;
 use keyward_testkit::{Flavor, Server, wait_until};
 use rustix::process::{Pid, Signal, kill_process};
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::fs::{self, File};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::Duration;
@@ -62,14 +62,24 @@ impl App {
         app
     }
 
+    pub(crate) fn address(&self) -> &str {
+        self.url.trim_start_matches("http://")
+    }
+
     /// Everything that it has logged.
     pub(crate) fn log(&self) -> String {
         fs::read_to_string(self.folder.path().join("log")).unwrap()
     }
 
-    /// What a user sees.
+    /// Somebody who is not signed in.
+    pub(crate) fn nobody(&self) -> Client<'_> {
+        Client { app: self, access: String::new(), refresh: String::new(), session: String::new() }
+    }
+
+    /// A user who has just signed in.
     pub(crate) fn of(&self, user: Uuid) -> Client<'_> {
-        Client { app: self, user: user.to_string() }
+        let state = self.nobody().begin_login();
+        self.nobody().signed_in(&self.nobody().finish_login(&state, user).is(201))
     }
 
     /// Asks it to stop, as a service manager does, and waits until it has.
@@ -80,25 +90,61 @@ impl App {
 }
 
 /// A user's player or browser.
+#[derive(Clone)]
 pub(crate) struct Client<'a> {
     app: &'a App,
-    user: String,
+    access: String,
+    pub(crate) refresh: String,
+    pub(crate) session: String,
 }
 
-impl Client<'_> {
+impl<'a> Client<'a> {
+    /// The state of a login at a provider.
+    pub(crate) fn begin_login(&self) -> String {
+        let body = json!({ "provider": "example", "redirect_uri": "/home" });
+        self.post("/login", body).is(201).json()["state"].as_str().unwrap().to_owned()
+    }
+
+    pub(crate) fn finish_login(&self, state: &str, user: Uuid) -> Answer {
+        let device = Uuid::from_u128(user.as_u128() + 1);
+        self.post("/login/callback", json!({ "state": state, "code": user, "device_id": device }))
+    }
+
+    /// The same client with the tokens of an answer.
+    pub(crate) fn signed_in(&self, answer: &Answer) -> Client<'a> {
+        let answer = answer.json();
+        let text = |name: &str| answer[name].as_str().unwrap().to_owned();
+        let (access, refresh, session) =
+            (text("access_token"), text("refresh_token"), text("session_id"));
+        Client { app: self.app, access, refresh, session }
+    }
+
+    pub(crate) fn refresh(&self) -> Answer {
+        self.app.nobody().post("/refresh", json!({ "refresh_token": self.refresh }))
+    }
+
     pub(crate) fn get(&self, path: &str) -> Answer {
         let request = self.app.agent.get(format!("{}{path}", self.app.url));
-        Answer::read(request.header("X-User", &self.user).call())
+        Answer::read(request.header("Authorization", self.bearer()).call())
     }
 
     pub(crate) fn put(&self, path: &str, body: Value) -> Answer {
         let request = self.app.agent.put(format!("{}{path}", self.app.url));
-        Answer::read(request.header("X-User", &self.user).send_json(body))
+        Answer::read(request.header("Authorization", self.bearer()).send_json(body))
+    }
+
+    pub(crate) fn post(&self, path: &str, body: Value) -> Answer {
+        let request = self.app.agent.post(format!("{}{path}", self.app.url));
+        Answer::read(request.header("Authorization", self.bearer()).send_json(body))
     }
 
     pub(crate) fn delete(&self, path: &str) -> Answer {
         let request = self.app.agent.delete(format!("{}{path}", self.app.url));
-        Answer::read(request.header("X-User", &self.user).call())
+        Answer::read(request.header("Authorization", self.bearer()).call())
+    }
+
+    fn bearer(&self) -> String {
+        format!("Bearer {}", self.access)
     }
 }
 

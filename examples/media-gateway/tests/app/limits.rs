@@ -1,9 +1,10 @@
-//! The three limits, in headers and in refusals.
+//! The three limits, in headers and in refusals; and that it runs without any other server.
 
 use super::harness::{App, server};
 use super::{ADA, BOB};
 use keyward_testkit::Flavor;
 use serde_json::json;
+use std::net::TcpStream;
 
 #[test]
 fn a_limit_is_announced_and_holds_for_its_user_only() {
@@ -43,4 +44,17 @@ fn a_limit_is_announced_and_holds_for_its_user_only() {
     }
     bob.get("/profile").is(429);
     bob.get("/preferences").is(200);
+}
+
+#[test]
+fn it_starts_a_server_of_its_own_and_stops_it() {
+    let mut app = App::start(None);
+    app.of(ADA).get("/titles/long-tide").is(200);
+    let log = app.log();
+    let (_, url) = log.lines().find_map(|line| line.split_once("a server of its own at ")).unwrap();
+    let address = url.trim().trim_start_matches("redis://");
+    TcpStream::connect(address).unwrap();
+    assert!(app.stop().success());
+    assert!(app.log().contains("stopped"));
+    assert!(TcpStream::connect(address).is_err(), "its server is gone");
 }

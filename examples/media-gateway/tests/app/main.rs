@@ -2,8 +2,12 @@
 
 mod audit;
 mod content;
+mod documents;
 mod harness;
+mod jobs;
 mod limits;
+mod sessions;
+mod sync;
 mod users;
 
 // What tests know of Redis they know from the same schema.
