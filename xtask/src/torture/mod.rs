@@ -22,6 +22,7 @@ mod client;
 mod failover;
 mod history;
 mod lock;
+mod queue;
 
 use anyhow::{Context as _, Result, bail};
 use arena::{Arena, Fsync, Place};
@@ -30,7 +31,7 @@ use history::{History, Kind, Verdict};
 use std::time::Duration;
 
 /// The roles that can be tortured.
-const ROLES: [Role; 1] = [lock::ROLE];
+const ROLES: [Role; 2] = [lock::ROLE, queue::ROLE];
 
 /// What is tortured.
 struct Role {

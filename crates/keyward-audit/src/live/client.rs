@@ -74,8 +74,7 @@ impl Client {
         for Shard { name, connection, .. } in &mut self.shards {
             let mut cursor = "0".to_owned();
             loop {
-                let answer =
-                    connection.command(&["SCAN", &cursor, "MATCH", glob, "COUNT", COUNT]);
+                let answer = connection.command(&["SCAN", &cursor, "MATCH", glob, "COUNT", COUNT]);
                 let answer = answer.map_err(|fault| fault.into_error(name, 0))?;
                 let (next, keys) = page(understand(name, "SCAN", answer)?)
                     .ok_or_else(|| connection.odd("SCAN", "something else").early(name))?;

@@ -14,11 +14,7 @@ use keyward_fact::KeyType;
 use keyward_schema::model::{Definition, Role, Schema};
 use serde_json::{Value, json};
 
-pub(crate) fn run(
-    command: &QueueCommand,
-    settings: &Settings,
-    output: &Output,
-) -> Result<Verdict> {
+pub(crate) fn run(command: &QueueCommand, settings: &Settings, output: &Output) -> Result<Verdict> {
     let look = match command {
         QueueCommand::Stats(look) => look,
         QueueCommand::Inspect(list) | QueueCommand::Dead(list) => &list.look,
@@ -40,8 +36,9 @@ pub(crate) fn run(
 
 fn open<'s>(look: &QueueLook, schemas: &'s [Schema]) -> Result<Queues<'s>> {
     if !is_url(&look.source) {
-        return Err(Failure::new("`queue` reads a server, and this is not the URL of one")
-            .help("write it as `redis://user:password@host:6379`; `keyward audit` reads snapshots too"));
+        return Err(Failure::new("`queue` reads a server, and this is not the URL of one").help(
+            "write it as `redis://user:password@host:6379`; `keyward audit` reads snapshots too",
+        ));
     }
     let options = connect::options(&look.connect)?;
     let salt = look.salt.as_deref().map_or_else(Salt::random, Salt::of);
@@ -54,14 +51,22 @@ fn no_queue(name: &str, schemas: &[Schema]) -> Failure {
     let is_queue = |it: &&Definition| matches!(it.role.as_deref(), Some(Role::Queue(_)));
     let all = || schemas.iter().flat_map(|schema| &schema.keys);
     match all().find(|it| *it.name == name) {
-        Some(stream) if is_queue(&stream) && stream.key_type.as_deref() == Some(&KeyType::Stream) => {
+        Some(stream)
+            if is_queue(&stream) && stream.key_type.as_deref() == Some(&KeyType::Stream) =>
+        {
             Failure::new(format!("`{name}` is a stream, and `queue` reads queues that are lists"))
                 .help("XINFO GROUPS and XPENDING show what its workers have")
         }
-        Some(_) => Failure::new(format!("`{name}` is not a queue"))
-            .one_of(name, all().filter(is_queue).map(|it| it.name.as_str()), "the schema has no `queue`"),
-        None => Failure::new("no queue has this name or this key")
-            .one_of(name, all().filter(is_queue).map(|it| it.name.as_str()), "the schema has no `queue`"),
+        Some(_) => Failure::new(format!("`{name}` is not a queue")).one_of(
+            name,
+            all().filter(is_queue).map(|it| it.name.as_str()),
+            "the schema has no `queue`",
+        ),
+        None => Failure::new("no queue has this name or this key").one_of(
+            name,
+            all().filter(is_queue).map(|it| it.name.as_str()),
+            "the schema has no `queue`",
+        ),
     }
 }
 
@@ -115,8 +120,9 @@ fn dead(
     for queue in named {
         let letters = queues.dead(queue, list.limit.into()).map_err(|error| refused(&error))?;
         let Some(letters) = letters else {
-            return Err(Failure::new(format!("`{}` has no `dead_letter`", list.look.name))
-                .help("name the definition that takes failed jobs: `queue = { dead_letter = \"…\" }`"));
+            return Err(Failure::new(format!("`{}` has no `dead_letter`", list.look.name)).help(
+                "name the definition that takes failed jobs: `queue = { dead_letter = \"…\" }`",
+            ));
         };
         if list.look.format == QueueFormat::Full {
             heading(queue, output)?;

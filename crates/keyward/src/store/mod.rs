@@ -24,6 +24,7 @@ mod lua;
 mod many;
 mod measure;
 mod missed;
+mod mutant;
 mod names;
 mod pace;
 mod pipeline;
