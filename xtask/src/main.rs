@@ -2,6 +2,7 @@
 
 mod bench;
 mod docs;
+mod mutants;
 mod new_rule;
 mod schema;
 mod torture;
@@ -15,7 +16,11 @@ cargo xtask docs [--check]    write the pages that come from code, or fail if th
 cargo xtask bench [NAME…]     measure speed against peers: classify, build, pipe, audit, live,
                               rust, store, typescript, python, java, go
 cargo xtask torture [--minutes N] [--role R] [--seed S]
-                              do harm to clients and servers, and check what the roles promise";
+                              do harm to clients and servers, and check what the roles promise
+cargo xtask mutants [--role R]
+                              list the lines of scripts that no test misses
+cargo xtask torture --failovers N
+                              count the locks that failovers lose, with and without `replicas`";
 
 fn main() -> Result<()> {
     let args: Vec<String> = std::env::args().skip(1).collect();
@@ -24,6 +29,7 @@ fn main() -> Result<()> {
         ["new-rule", name] => new_rule::run(&root()?, name),
         ["bench", names @ ..] => bench::run(names),
         ["torture", args @ ..] => torture::run(args),
+        ["mutants", args @ ..] => mutants::run(&root()?, args),
         ["docs"] => docs::write(&root()?),
         ["docs", "--check"] => docs::check(&root()?),
         ["help" | "--help" | "-h"] => {

@@ -75,3 +75,28 @@ fn what_a_lock_keeps_ends_a_day_after_it() {
         "{long}"
     );
 }
+
+#[test]
+fn what_a_queue_keeps_beside_its_list_is_its_own_and_never_expires() {
+    const JOBS: &str = r#"
+[keyspace]
+name = "jobs"
+prefix = "q:"
+[keys.work]
+pattern = "work:{kind:slug}"
+queue = {}
+value = "text"
+"#;
+    let commands = "RPUSH q:work:a one\n\
+                    HSET q:~jobs:{q:work:a} seq 1763280000000000\n\
+                    RPUSH q:~taken:{q:work:a} two\n\
+                    ZADD q:~leases:{q:work:a} 1763280000000 1763280000000000\n\
+                    ZADD q:~due:{q:work:a} 1763280000000 1763280000000000\n\
+                    ZADD q:~ready:{q:work:a} 0 1763280000000000\n";
+    let report = told(&audit(vec![schema(JOBS)]), &Dump::of(commands));
+    let messages: Vec<&str> = report.findings.iter().map(|it| it.message.as_str()).collect();
+    assert_eq!(messages, [""; 0]);
+    let kept = "ZADD q:~done:{q:work:a} 1763280000000 1763280000000000\n";
+    let report = told(&audit(vec![schema(JOBS)]), &Dump::of(kept));
+    assert_eq!(report.findings.len(), 1, "nothing is retained without `retain`");
+}

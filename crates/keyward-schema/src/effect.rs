@@ -1,7 +1,7 @@
 //! Options that would have no effect are refused, so that what is declared acts.
 
 use crate::Diagnostic;
-use crate::model::{CacheOptions, Field, Keep, Lock, OnFull, OnWrite, Quota, Role, Ttl};
+use crate::model::{CacheOptions, Field, Keep, Lock, OnFull, OnWrite, Queue, Quota, Role, Ttl};
 use crate::span::{Span, Spanned};
 use crate::tables::KeyTable;
 use keyward_fact::KeyType;
@@ -31,6 +31,9 @@ impl Written<'_> {
         self.openness(key_type, errors);
         if key_type.value == KeyType::Stream {
             entry_fields(self.fields, errors);
+            if let Some(Role::Queue(queue)) = self.role.map(|role| &role.value) {
+                stream_queue(queue, errors);
+            }
         }
     }
 
@@ -105,8 +108,8 @@ impl Written<'_> {
         ];
         for (option, span) in given.into_iter().filter_map(|(option, span)| Some((option, span?))) {
             let message = format!("`{option}` is not supported for a `lock`");
-            let error = no_effect(message, span).at(holders.span.clone(), "says who is in it");
-            errors.push(error.help("remove it: the store writes the holders, up to this number"));
+            let error = no_effect(message, span).at(holders.span.clone(), "how many are in it");
+            errors.push(error.help("remove it: the store writes the holders itself"));
         }
     }
 
@@ -264,6 +267,28 @@ fn trimming(
         return;
     };
     errors.push(Diagnostic::schema(why, keep.span.clone(), "has no effect").help("remove it"));
+}
+
+/// The store has no workers for a queue that is a stream, so that what they would do is refused.
+fn stream_queue(queue: &Queue, errors: &mut Vec<Diagnostic>) {
+    let options = [
+        ("lease", queue.lease.as_ref().map(|it| &it.span)),
+        ("timeout", queue.timeout.as_ref().map(|it| &it.span)),
+        ("max_attempts", queue.max_attempts.as_ref().map(|it| &it.span)),
+        ("max_crashes", queue.max_crashes.as_ref().map(|it| &it.span)),
+        ("backoff", queue.backoff.as_ref().map(|it| &it.span)),
+        ("max_backoff", queue.max_backoff.as_ref().map(|it| &it.span)),
+        ("retain", queue.retain.as_ref().map(|it| &it.span)),
+        ("per_group", queue.per_group.as_ref().map(|it| &it.span)),
+    ];
+    for (option, span) in options {
+        let Some(span) = span else { continue };
+        let message = format!("`{option}` is not supported yet for a `stream`");
+        let help = format!(
+            "remove it, or use a list: the store has no workers for a stream, and `{option}` is for them"
+        );
+        errors.push(no_effect(message, span).help(help));
+    }
 }
 
 /// A field of a stream's entry is never written alone, and has no TTL of its own.

@@ -58,12 +58,23 @@ pub(crate) fn take(table: &mut KeyTable, errors: &mut Vec<Diagnostic>) -> Option
                 .help("add `status`, the definition of a job's status, or remove `job_id`"),
             );
         }
+        let count =
+            |count: Option<Spanned<Count>>| count.map(|it| Spanned::new(it.value.0, it.span));
         let queue = Queue {
             dead_letter: name(value.dead_letter),
             status: name(value.status),
             job_id: value.job_id.map(|id| Spanned::new(id.value.0, id.span)),
+            lease: value.lease,
+            timeout: value.timeout,
+            max_attempts: count(value.max_attempts),
+            max_crashes: count(value.max_crashes),
+            backoff: value.backoff,
+            max_backoff: value.max_backoff,
+            retain: value.retain,
+            per_group: count(value.per_group),
         };
-        roles.push(Spanned::new(Role::Queue(queue), span));
+        refuse_idle(&queue, errors);
+        roles.push(Spanned::new(Role::Queue(Box::new(queue)), span));
     }
     if let Some(Spanned { value, span }) = table.session.take() {
         let text =
@@ -162,8 +173,64 @@ table! {
         optional dead_letter: DefinitionName,
         /// The definition that holds the status of a job.
         optional status: DefinitionName,
-        /// The parameter of `status` that holds the id of the job.
+        /// The parameter of `status` that holds the id of the job. Default: the one that the queue does not have.
         optional job_id: NonEmpty,
+        /// How long a job belongs to a worker that is not heard of. Default: `"30s"`.
+        optional lease: Duration,
+        /// How long an attempt may take; then it has failed. Default: no limit.
+        optional timeout: Duration,
+        /// How often a job is tried before it goes to `dead_letter`. Default: 5.
+        optional max_attempts: Count,
+        /// How often the worker of a job may be lost before the job goes to `dead_letter`. Default: 3.
+        optional max_crashes: Count,
+        /// The pause after the first failure of a job. It doubles with each. Default: `"1s"`.
+        optional backoff: Duration,
+        /// The longest pause between two attempts. Default: `"10m"`, or `backoff` if that is longer.
+        optional max_backoff: Duration,
+        /// How long a job with an id is remembered after its end, with its result. Default: not at all.
+        optional retain: Duration,
+        /// How many jobs of a group run at once. Default: no limit.
+        optional per_group: Count,
+    }
+}
+
+/// The shortest lease: a heartbeat comes three times in each.
+const SHORTEST_LEASE: Duration = Duration::from_millis(100);
+
+/// Options of a queue that would have no effect, or could not be kept.
+fn refuse_idle(queue: &Queue, errors: &mut Vec<Diagnostic>) {
+    let counts = [("max_attempts", &queue.max_attempts), ("max_crashes", &queue.max_crashes)];
+    for (option, count) in counts {
+        if let (Some(count), None) = (count, &queue.dead_letter) {
+            let message =
+                format!("`{option}` says when a job is dead, and there is no `dead_letter`");
+            errors.push(Diagnostic::schema(message, count.span.clone(), "has no effect").help(
+                format!(
+                    "add `dead_letter`, or remove `{option}`: without it a job is tried for ever"
+                ),
+            ));
+        }
+    }
+    if let Some(most) = queue.max_backoff.as_ref().filter(|most| most.value < queue.backoff()) {
+        let mut error = Diagnostic::schema(
+            "`max_backoff` is shorter than `backoff`",
+            most.span.clone(),
+            "the longest pause",
+        );
+        if let Some(first) = &queue.backoff {
+            error = error.at(first.span.clone(), "the first pause");
+        }
+        errors.push(error.help("make it at least as long"));
+    }
+    if let Some(lease) = queue.lease.as_ref().filter(|lease| lease.value < SHORTEST_LEASE) {
+        errors.push(
+            Diagnostic::schema(
+                "a lease of less than 100 ms cannot be renewed in time",
+                lease.span.clone(),
+                "too short",
+            )
+            .help("write `30s`, or whatever your workers may be silent for"),
+        );
     }
 }
 

@@ -142,6 +142,12 @@ shows!(
 );
 shows!(two_roles_in_one_definition, errors("[keys.a]\npattern = \"a\"\ncounter = {}\nlock = {}\n"));
 shows!(
+    the_store_writes_the_holders_of_a_lock,
+    errors(
+        "[keys.a]\npattern = \"a\"\nlock = { holders = 1 }\nttl = \"30s\"\n[keys.b]\npattern = \"b\"\nlock = { holders = 4 }\nttl = \"30s\"\nmax_len = 10\nmember = \"text\"\nscore = \"unix_ms\"\n[keys.c]\npattern = \"c\"\nlock = { holders = 4 }\nttl = \"30s\"\nvalue = \"text\"\n"
+    )
+);
+shows!(
     a_type_that_does_not_fit_what_is_inside,
     errors(
         "[keys.a]\npattern = \"a\"\ntype = \"list\"\nfields = { x = \"text\" }\n[keys.b]\npattern = \"b\"\nqueue = {}\nmember = \"text\"\n[keys.c]\npattern = \"c\"\ntype = \"string\"\nmax_len = 10\n"
@@ -484,6 +490,15 @@ fn what_would_have_no_effect_is_refused() {
     let cluster = read("version = 1\n[keyspace]\nname = 'x'\ndb = 2\ncluster = true\n");
     assert_eq!(cluster.schema.unwrap_err()[0].message, "a cluster has only database 0");
 }
+
+shows!(
+    options_of_a_queue_that_cannot_be_kept_are_refused,
+    errors(
+        "[keys.a]\npattern = 'a'\nvalue = 'text'\nqueue = { max_attempts = 3, max_crashes = 1, lease = '10ms' }\n\
+         [keys.b]\npattern = 'b'\nvalue = 'text'\nqueue = { backoff = '1m', max_backoff = '1s' }\n\
+         [keys.c]\npattern = 'c'\ntype = 'stream'\nfields = { x = 'text' }\nqueue = { lease = '1m', per_group = 2 }\n"
+    )
+);
 
 #[test]
 fn a_word_with_a_meaning_is_a_word_of_a_slot() {

@@ -183,6 +183,26 @@ pub struct Behaviour {
     pub holders: Option<u64>,
     /// How many replicas must confirm a lock
     pub replicas: Option<u64>,
+    /// How long a job of a queue is a worker's without a heartbeat; every queue has it
+    pub lease_ms: Option<u64>,
+    /// How long a job may take
+    pub timeout_ms: Option<u64>,
+    /// How often a job is tried before it is dead
+    pub max_attempts: Option<u64>,
+    /// How often the worker of a job may be lost before the job is dead
+    pub max_crashes: Option<u64>,
+    /// The pause after the first failure of a job, which doubles with each
+    pub backoff_ms: Option<u64>,
+    /// The longest pause between two attempts
+    pub max_backoff_ms: Option<u64>,
+    /// How long a job that has ended is remembered with its result
+    pub retain_ms: Option<u64>,
+    /// How many jobs of a group run at once
+    pub per_group: Option<u64>,
+    /// The parameter of a queue's `status` that is the id of a job
+    pub job_id: Option<&'static str>,
+    /// Whether dead letters are the values of the queue, and not objects that tell why a job failed
+    pub dead_as_is: bool,
 }
 
 impl Behaviour {
@@ -213,6 +233,16 @@ impl Behaviour {
         fair: false,
         holders: None,
         replicas: None,
+        lease_ms: None,
+        timeout_ms: None,
+        max_attempts: None,
+        max_crashes: None,
+        backoff_ms: None,
+        max_backoff_ms: None,
+        retain_ms: None,
+        per_group: None,
+        job_id: None,
+        dead_as_is: false,
     };
 }
 
@@ -251,9 +281,11 @@ macro_rules! options {
 }
 
 options! {
-    on: keep_ttl sliding refuse_when_full early_refresh closed_on_outage negative fair;
+    on: keep_ttl sliding refuse_when_full early_refresh closed_on_outage negative fair dead_as_is;
     some: max_len: u64, keep: Keep, max_bytes: u64, l1_ms: u64, stale_ms: u64, negative_ms: u64,
-        load_lock_ms: u64, limit: u64, window_ms: u64, holders: u64, replicas: u64,
+        load_lock_ms: u64, limit: u64, window_ms: u64, holders: u64, replicas: u64, lease_ms: u64, timeout_ms: u64,
+        max_attempts: u64, max_crashes: u64, backoff_ms: u64, max_backoff_ms: u64, retain_ms: u64, per_group: u64,
+        job_id: &'static str,
         session: SessionOptions, index: IndexOptions, reuse_grace_ms: u64, touched: (&'static str, Stamp);
     is: jitter: u16, indexes: &'static [&'static [usize]], algorithm: Algorithm;
 }

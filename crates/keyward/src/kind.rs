@@ -34,6 +34,8 @@ kinds! {
     Limit<B>;
     /// A lock
     Lock;
+    /// A queue whose jobs are a `V`, each spelled by `C`
+    Queue<V, C>;
     /// A session that holds what a `T` holds; the key that lists a user's sessions is an `I`
     Session<T, I>;
     /// A set of `M`, each spelled by `C`, that finds keys; its reverse is an `R`

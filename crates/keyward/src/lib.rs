@@ -117,6 +117,7 @@
 //! - `zstd`: values that are compressed
 //! - `store`: the [`Store`], on the client `redis`; without it the crate needs no network
 //! - `cluster`: a store at a cluster
+//! - `cron`: repeating jobs of a queue by crontab expressions
 //! - `tls`: a store at a server with TLS
 //! - `metrics`: what a store does, counted by the crate `metrics`
 //!
@@ -158,6 +159,8 @@ pub use key::{Event, Fixed, Key, Keyspace, Prefix};
 pub use keyward_macros::keyspace;
 pub use keyward_pattern::slot;
 pub use param::ParamValue;
+#[cfg(feature = "store")]
+pub use store::queue;
 #[cfg(feature = "store")]
 pub use store::{
     Allowance, Allowances, BreakerSettings, BreakerState, Builder, Cause, Clock, Counted, EntryId,

@@ -31,9 +31,9 @@ pub(super) const ROLE: Role = Role {
 /// The locks, and how many may hold each. The last has `replicas`, and is for a cluster only.
 const LOCKS: [(&str, usize); 4] = [("plain", 1), ("fair", 1), ("shared", 2), ("safe", 1)];
 /// How many of each the clients compete for.
-const COPIES: u64 = 3;
+const COPIES: u64 = 6;
 /// How many tasks of a client compete.
-const TASKS: u64 = 6;
+const TASKS: u64 = 8;
 
 fn client(mut client: Client) -> Result<()> {
     Client::runtime()?.block_on(async {
@@ -104,7 +104,7 @@ async fn acquire(
 async fn compete(store: &Store, client: &Client, random: &mut fastrand::Rng) {
     let locks = locks(client);
     let (lock, _) = locks[random.usize(..locks.len())];
-    let (id, patience) = (random.u64(..COPIES), random.u64(0..300));
+    let (id, patience) = (random.u64(..COPIES), random.u64(0..150));
     let asked = now();
     match acquire(store, client, lock, id, Duration::from_millis(patience)).await {
         Ok(Some(guard)) => {

@@ -19,8 +19,10 @@
 
 mod arena;
 mod client;
+mod failover;
 mod history;
 mod lock;
+mod queue;
 
 use anyhow::{Context as _, Result, bail};
 use arena::{Arena, Fsync, Place};
@@ -29,7 +31,7 @@ use history::{History, Kind, Verdict};
 use std::time::Duration;
 
 /// The roles that can be tortured.
-const ROLES: [Role; 1] = [lock::ROLE];
+const ROLES: [Role; 2] = [lock::ROLE, queue::ROLE];
 
 /// What is tortured.
 struct Role {
@@ -48,6 +50,9 @@ pub(crate) fn run(args: &[&str]) -> Result<()> {
     if let ["--client", rest @ ..] = args {
         let client = Client::from_args(rest)?;
         return (role(&client.role)?.client)(client);
+    }
+    if let ["--failovers", count] = args {
+        return failover::run(count.parse().context("`--failovers` takes a number")?);
     }
     let options = Options::read(args)?;
     let mut sum = Sum::default();

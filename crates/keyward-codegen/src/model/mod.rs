@@ -285,6 +285,8 @@ pub struct Behaviour {
     pub holders: Option<u64>,
     /// How many replicas must confirm a lock
     pub replicas: Option<u64>,
+    /// What a queue does
+    pub queue: Option<Queue>,
     /// What a session does
     pub session: Option<Session>,
     /// What an index and its reverse hold: whether each holds whole keys
@@ -293,6 +295,32 @@ pub struct Behaviour {
     pub reuse_grace_ms: Option<u64>,
     /// The field that a session or a refresh token sets to the time, and how: `timestamp`, `unix`, …
     pub touched: Option<(String, &'static str)>,
+}
+
+/// What a queue does with its jobs. Times are in milliseconds.
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "files", derive(Serialize))]
+pub struct Queue {
+    /// How long a job is a worker's without a heartbeat
+    pub lease_ms: u64,
+    /// How long a job may take
+    pub timeout_ms: Option<u64>,
+    /// How often a job is tried before it is dead; none: for ever
+    pub max_attempts: Option<u64>,
+    /// How often the worker of a job may be lost before the job is dead; none: any number
+    pub max_crashes: Option<u64>,
+    /// The pause after the first failure, which doubles with each
+    pub backoff_ms: u64,
+    /// The longest pause between two attempts
+    pub max_backoff_ms: u64,
+    /// How long a job that has ended is remembered with its result
+    pub retain_ms: Option<u64>,
+    /// How many jobs of a group run at once
+    pub per_group: Option<u64>,
+    /// The parameter of its status that is the id of a job
+    pub job_id: Option<String>,
+    /// Whether dead letters are values of the queue, and not objects that tell why a job failed
+    pub dead_as_is: bool,
 }
 
 /// What a session does beyond being read.

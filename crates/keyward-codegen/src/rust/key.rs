@@ -390,12 +390,22 @@ fn behaviour(key: &Key, it: &Behaviour) -> TokenStream {
         ("closed_on_outage", it.closed_on_outage),
         ("negative", it.negative),
         ("fair", it.fair),
+        ("dead_as_is", it.queue.as_ref().is_some_and(|queue| queue.dead_as_is)),
     ];
     for (name, _) in switches.into_iter().filter(|(_, on)| *on) {
         let name = ident(name);
         made.extend(quote!(.#name()));
     }
+    let queue = it.queue.as_ref();
     let numbers = [
+        ("lease_ms", queue.map(|it| it.lease_ms)),
+        ("timeout_ms", queue.and_then(|it| it.timeout_ms)),
+        ("max_attempts", queue.and_then(|it| it.max_attempts)),
+        ("max_crashes", queue.and_then(|it| it.max_crashes)),
+        ("backoff_ms", queue.map(|it| it.backoff_ms)),
+        ("max_backoff_ms", queue.map(|it| it.max_backoff_ms)),
+        ("retain_ms", queue.and_then(|it| it.retain_ms)),
+        ("per_group", queue.and_then(|it| it.per_group)),
         ("l1_ms", it.l1_ms),
         ("stale_ms", it.stale_ms),
         ("negative_ms", it.negative_ms),
@@ -413,6 +423,9 @@ fn behaviour(key: &Key, it: &Behaviour) -> TokenStream {
             let name = ident(name);
             made.extend(quote!(.#name(#value)));
         }
+    }
+    if let Some(id) = queue.and_then(|it| it.job_id.as_ref()) {
+        made.extend(quote!(.job_id(#id)));
     }
     if !it.indexes.is_empty() {
         let indexes = it.indexes.iter().map(|bound| {

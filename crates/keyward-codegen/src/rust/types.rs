@@ -138,6 +138,7 @@ impl Rust<'_> {
             (Some("quota"), _) => (quote!(Quota), bound()),
             (Some("rate_limit"), _) => (quote!(Limit), bound()),
             (Some("lock"), _) => return quote!(::keyward::kind::Lock),
+            (Some("queue"), Some("list")) => (quote!(Queue), self.stored_type(key, value)),
             (Some("session"), Some("hash" | "string")) => {
                 let stored = if key.ty.as_deref() == Some("hash") {
                     let fields = fields();

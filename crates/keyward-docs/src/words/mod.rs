@@ -332,6 +332,12 @@ pub struct Words {
     pub fence: &'static str,
     pub waiters: &'static str,
     pub alive: &'static str,
+    pub queue_jobs: &'static str,
+    pub queue_taken: &'static str,
+    pub queue_leases: &'static str,
+    pub queue_due: &'static str,
+    pub queue_ready: &'static str,
+    pub queue_done: &'static str,
 
     // Migrations
     pub dual_write: &'static str,

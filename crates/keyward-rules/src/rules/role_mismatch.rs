@@ -6,12 +6,12 @@ use keyward_pattern::{Param, Type};
 use keyward_schema::model::{
     Definition, Field, Index, ParamDeclaration, Queue, Role, SessionRole, Value,
 };
-use keyward_schema::span::Spanned;
+use keyward_schema::span::{Span, Spanned};
 
 rule! {
     /// ## What it does
     /// Reports a role that names a definition which cannot serve it: dead letters that are not
-    /// stored like their queue, a status that is neither a hash nor a string, a session index that
+    /// stored like their queue, a status that is not a hash with the words of a job's life, a session index that
     /// cannot list sessions, an index or a reverse that holds keys of another definition, or any of
     /// them with a parameter whose value the role does not know.
     ///
@@ -45,6 +45,11 @@ rule! {
     /// ```
     Shape, Error, Recommended
 }
+
+/// The words of a status.
+const WORDS: [&str; 4] = ["pending", "processing", "completed", "failed"];
+/// The fields of a status that the store writes with every change; it writes others where they are optional.
+const WRITTEN: [&str; 4] = ["status", "created_at", "updated_at", "attempts"];
 
 fn check<'a>(cx: &Context<'a>, out: &mut Findings<'a>) {
     for definition in &cx.schema.keys {
@@ -81,10 +86,55 @@ impl<'a> RoleCheck<'_, 'a> {
             self.params(dead, &[]);
         }
         if let Some(status) = self.partner(queue.status.as_ref()) {
-            let fits = |key_type: &KeyType| {
-                matches!(key_type, KeyType::Hash | KeyType::String | KeyType::Module(_))
-            };
-            self.kind(status, "hold the status of a job", "make it a hash or a string", fits);
+            let fits = |key_type: &KeyType| matches!(key_type, KeyType::Hash | KeyType::Module(_));
+            self.kind(status, "hold the status of a job", "make it a hash", fits);
+            self.status(status);
+        }
+    }
+
+    /// A status holds what the store writes: one of four words, and in no field what nobody writes.
+    fn status(&mut self, (status, named): Partner<'a>) {
+        if status.fields.is_empty() {
+            return;
+        }
+        let name = &status.name.value;
+        let mut report = |span: &'a Span, why: String, help: String| {
+            let finding = Finding::new(format!("`{name}` cannot hold the status of a job: {why}"))
+                .about(self.definition)
+                .about(status)
+                .at(&named.span, "named here")
+                .at(span, "does not fit")
+                .help(help);
+            self.found.push(finding);
+        };
+        match status.fields.iter().find(|field| *field.name == "status") {
+            None => report(
+                &status.name.span,
+                "it has no field `status`".to_owned(),
+                format!("add `status = {WORDS:?}`"),
+            ),
+            Some(field) => {
+                let lacks = match &field.value.value {
+                    Value::Text => None,
+                    Value::Enum(words) => {
+                        WORDS.iter().find(|word| !words.iter().any(|it| it == *word))
+                    }
+                    _ => Some(&WORDS[0]),
+                };
+                if let Some(word) = lacks {
+                    let why = format!("its field `status` cannot be `{word}`");
+                    report(&field.value.span, why, format!("make it {WORDS:?}"));
+                }
+            }
+        }
+        let unwritten =
+            status.fields.iter().filter(|it| !it.optional && !WRITTEN.contains(&it.name.as_str()));
+        for field in unwritten {
+            let why = format!("its field `{}` is not always written", field.name.value);
+            let help =
+                "make it optional with a `?`: the store writes only the fields that it knows"
+                    .to_owned();
+            report(&field.name.span, why, help);
         }
     }
 
@@ -418,6 +468,33 @@ type = "set"
                 "`dead` cannot take the failed jobs of `jobs`: it is a list",
                 "`status` cannot hold the status of a job: it is a set"
             ]
+        );
+    }
+
+    #[test]
+    fn a_status_holds_what_the_store_writes() {
+        let with = |fields: &str| {
+            format!(
+                "[keys.jobs]\npattern = \"jobs\"\nqueue = {{ status = \"status\" }}\n\
+                 [keys.status]\npattern = \"status:{{id}}\"\nttl = \"1d\"\nfields = {{ {fields} }}\n"
+            )
+        };
+        let words = r#"status = ["pending", "processing", "completed", "failed"]"#;
+        assert_eq!(
+            messages(&RULE, &with(&format!("{words}, created_at = \"unix\", note = \"text?\""))),
+            [""; 0]
+        );
+        assert_eq!(messages(&RULE, &with("status = \"text\"")), [""; 0]);
+        assert_eq!(
+            messages(&RULE, &with(r#"status = ["pending", "done"], started_at = "unix""#)),
+            [
+                "`status` cannot hold the status of a job: its field `status` cannot be `processing`",
+                "`status` cannot hold the status of a job: its field `started_at` is not always written",
+            ]
+        );
+        assert_eq!(
+            messages(&RULE, &with("error = \"text?\"")),
+            ["`status` cannot hold the status of a job: it has no field `status`"]
         );
     }
 

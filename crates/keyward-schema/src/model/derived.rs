@@ -35,6 +35,18 @@ pub enum Derived {
     Waiters,
     /// Until when those who wait for a fair lock are believed in
     Alive,
+    /// What a queue knows of each job
+    Jobs,
+    /// Entries that an idle worker has just moved from a queue's list
+    Taken,
+    /// Which jobs of a queue run, and until when
+    Leases,
+    /// Which jobs of a queue wait for their time
+    Due,
+    /// Which jobs of a queue could run now, apart from its list
+    Ready,
+    /// Which jobs of a queue have ended and are retained
+    Done,
 }
 
 impl Derived {
@@ -54,6 +66,12 @@ impl Derived {
             Derived::Fence => "fence",
             Derived::Waiters => "waiters",
             Derived::Alive => "alive",
+            Derived::Jobs => "jobs",
+            Derived::Taken => "taken",
+            Derived::Leases => "leases",
+            Derived::Due => "due",
+            Derived::Ready => "ready",
+            Derived::Done => "done",
         }
     }
 
@@ -79,6 +97,13 @@ impl Derived {
             Derived::Nothing => given(&cache.negative_ttl),
             Derived::Fence => past(Duration::from_hours(24)),
             Derived::Waiters | Derived::Alive => Some(WAIT),
+            // As long as there are jobs.
+            Derived::Jobs
+            | Derived::Taken
+            | Derived::Leases
+            | Derived::Due
+            | Derived::Ready
+            | Derived::Done => None,
             Derived::Revoked | Derived::Until => match definition.role.as_deref() {
                 Some(Role::Session(session)) => {
                     given(&session.max_age).max(definition.ttl.as_ref()?.longest())
@@ -97,8 +122,8 @@ impl Definition {
     ///
     /// `invalidate = "index"` has its index. A cache entry that is loaded has the lease of whoever loads
     /// it, a copy that outlives it with `stale_if_error`, and a mark with `negative_ttl`. A lock has its
-    /// last fence, and the waiters where it is fair. A session has its tombstone and its end, a refresh token what
-    /// became of it.
+    /// last fence, and the waiters where it is fair. A queue that is a list has what its workers need. A session has
+    /// its tombstone and its end, a refresh token what became of it.
     pub fn derived(&self) -> Vec<Derived> {
         let mut derived = Vec::new();
         let is_stored = matches!(self.role.as_deref(), None | Some(Role::Flag | Role::Ranking));
@@ -112,6 +137,13 @@ impl Definition {
             if lock.fair {
                 derived.extend([Derived::Waiters, Derived::Alive]);
             }
+        }
+        if let Some(Role::Queue(queue)) = self.role.as_deref()
+            && self.key_type.as_ref().is_some_and(|it| it.value == KeyType::List)
+        {
+            use Derived::{Done, Due, Jobs, Leases, Ready, Taken};
+            derived.extend([Jobs, Taken, Leases, Due, Ready]);
+            derived.extend(queue.retain.as_ref().map(|_| Done));
         }
         if self.invalidate.as_ref().is_some_and(|how| how.value == Invalidate::Index) {
             derived.push(Derived::Index);
@@ -195,7 +227,8 @@ rate_limit = { limit = 10, window = "1m" }
         };
         assert_eq!(words("price"), ["lease", "index"]);
         assert_eq!(words("import"), ["fence"]);
-        for name in ["stock", "mail", "login"] {
+        assert_eq!(words("mail"), ["jobs", "taken", "leases", "due", "ready"]);
+        for name in ["stock", "login"] {
             assert!(words(name).is_empty(), "{name}");
         }
     }

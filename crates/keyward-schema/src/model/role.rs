@@ -15,7 +15,7 @@ pub enum Role {
     /// A lock
     Lock(Lock),
     /// A queue of jobs
-    Queue(Queue),
+    Queue(Box<Queue>),
     /// A person's session
     Session(SessionRole),
     /// A way to find other keys
@@ -158,6 +158,50 @@ pub struct Queue {
     pub status: Option<Spanned<String>>,
     /// The parameter of `status` that is the job's id
     pub job_id: Option<Spanned<String>>,
+    /// How long a job belongs to a worker that is not heard of
+    pub lease: Option<Spanned<Duration>>,
+    /// How long an attempt may take
+    pub timeout: Option<Spanned<Duration>>,
+    /// How often a job is tried before it is dead
+    pub max_attempts: Option<Spanned<u64>>,
+    /// How often the worker of a job may be lost before the job is dead
+    pub max_crashes: Option<Spanned<u64>>,
+    /// The pause after the first failure
+    pub backoff: Option<Spanned<Duration>>,
+    /// The longest pause between two attempts
+    pub max_backoff: Option<Spanned<Duration>>,
+    /// How long a job is remembered after its end
+    pub retain: Option<Spanned<Duration>>,
+    /// How many jobs of a group run at once
+    pub per_group: Option<Spanned<u64>>,
+}
+
+impl Queue {
+    /// How long a job belongs to a worker that is not heard of.
+    pub fn lease(&self) -> Duration {
+        self.lease.as_ref().map_or(Duration::from_secs(30), |it| it.value)
+    }
+
+    /// How often a job is tried before it is dead.
+    pub fn max_attempts(&self) -> u64 {
+        self.max_attempts.as_ref().map_or(5, |it| it.value)
+    }
+
+    /// How often the worker of a job may be lost before the job is dead.
+    pub fn max_crashes(&self) -> u64 {
+        self.max_crashes.as_ref().map_or(3, |it| it.value)
+    }
+
+    /// The pause after the first failure.
+    pub fn backoff(&self) -> Duration {
+        self.backoff.as_ref().map_or(Duration::from_secs(1), |it| it.value)
+    }
+
+    /// The longest pause between two attempts.
+    pub fn max_backoff(&self) -> Duration {
+        let default = Duration::from_secs(600).max(self.backoff());
+        self.max_backoff.as_ref().map_or(default, |it| it.value)
+    }
 }
 
 /// `session = { index = "…", revoked = "…", max_age = "30d", touched = "last_active" }`

@@ -72,13 +72,20 @@ impl crate::generated::Visitor for Spelled {
 
 /// Removes one name of a key, all that was derived from it, and the leases of whoever is about to
 /// fill it, in one step: a fill that began before finds no lease.
-pub(super) fn forget(names: &Names, name: &str, indexes: &[String], cluster: bool) -> Call {
-    let beside = BESIDE.map(|word| names.derived_of(name, word));
+pub(super) fn forget(
+    names: &Names,
+    name: &str,
+    more: &[&str],
+    indexes: &[String],
+    cluster: bool,
+) -> Call {
+    let words = BESIDE.iter().chain(more);
+    let beside: Vec<String> = words.filter_map(|word| names.derived_of(name, word)).collect();
     // On a cluster an index is on another node. It keeps the name until its time is over, since a
     // write that is under way may be about to make the key again.
     let indexes = if cluster { &[][..] } else { indexes };
     let mut keys = vec![name];
-    keys.extend(beside.iter().flatten().map(String::as_str));
+    keys.extend(beside.iter().map(String::as_str));
     keys.extend(indexes.iter().map(String::as_str));
     FORGET.call(&keys, |cmd| _ = cmd.arg(indexes.len()).arg(names.own()))
 }
@@ -169,7 +176,7 @@ pub(super) async fn forget_all(core: &Core, names: &[Names]) -> Result<u64, Erro
     let cluster = core.is_cluster();
     let calls: Vec<Call> = names
         .iter()
-        .flat_map(|names| names.all().map(move |name| forget(names, name, &[], cluster)))
+        .flat_map(|names| names.all().map(move |name| forget(names, name, &[], &[], cluster)))
         .collect();
     let mut answers = core.send_each(calls).await?.into_iter();
     let mut removed = 0;
@@ -292,7 +299,7 @@ async fn by_index<S: Keyspace>(
         let calls: Vec<Call> = names
             .iter()
             .flat_map(|names| {
-                names.all().map(move |name| forget(names, name, indexes, core.is_cluster()))
+                names.all().map(move |name| forget(names, name, &[], indexes, core.is_cluster()))
             })
             .collect();
         let mut answers = core.send_each(calls).await?.into_iter();

@@ -3,6 +3,7 @@
 use super::error::Error;
 use super::resend::Resending;
 use super::target::{Connection, Target};
+use futures_util::FutureExt as _;
 use keyward_fact::address::Address;
 use keyward_pattern::slot;
 use redis::aio::{MultiplexedConnection, SendError};
@@ -72,7 +73,7 @@ impl Link {
             let mut live = self.live().await?;
             let answer = match redirect.take() {
                 None => live.connection.query(cmd).await,
-                Some(to) => Box::pin(self.target.follow(&to, cmd, &self.config())).await,
+                Some(to) => self.target.follow(&to, cmd, &self.config()).boxed().await,
             };
             match answer.and_then(Value::extract_error) {
                 Ok(answer) => return Ok(answer),
@@ -139,6 +140,15 @@ impl Link {
         self.connect_to(primary, &config).await
     }
 
+    /// The same to the primary that has a slot.
+    pub(crate) async fn blocking(
+        &self,
+        slot: u16,
+        most: Duration,
+    ) -> Result<MultiplexedConnection, Error> {
+        self.own(&self.primary_with(slot).await?, most).await
+    }
+
     async fn connect_to(
         &self,
         primary: &Primary,
@@ -175,7 +185,10 @@ impl Link {
 
     /// The server that a key is written to.
     pub(crate) async fn primary_of(&self, key: &str) -> Result<Primary, Error> {
-        let slot = slot(key.as_bytes());
+        self.primary_with(slot(key.as_bytes())).await
+    }
+
+    async fn primary_with(&self, slot: u16) -> Result<Primary, Error> {
         let ranges = self.ranges().await?;
         let range = ranges.into_iter().find(|(slots, _)| slots.contains(&slot));
         let (_, primary) =
@@ -223,8 +236,9 @@ impl Link {
     async fn live(&self) -> Result<Live, Error> {
         match self.current() {
             Some(live) => Ok(live),
-            // In a box: it would make every command as large as connecting is.
-            None => Box::pin(self.reconnect()).await,
+            // In a box: it would make every command as large as connecting is. Without its type, which would make
+            // whoever calls from deep within a web framework run into the compiler's recursion limit.
+            None => self.reconnect().boxed().await,
         }
     }
 

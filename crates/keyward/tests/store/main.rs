@@ -1,5 +1,6 @@
 //! The store, on real servers.
 
+mod binary_options;
 mod cache;
 mod cluster;
 mod codecs;
@@ -15,9 +16,13 @@ mod index;
 mod kinds;
 mod limits;
 mod lock;
+mod lock_guide;
 mod lost;
 mod migration;
 mod outage;
+mod queue;
+mod queue_faults;
+mod queue_guide;
 mod session;
 mod token;
 mod tower;
@@ -37,7 +42,10 @@ keyward::keyspace!("tests/store/clustered.toml", values = crate::model);
 keyward::keyspace!("tests/store/everything.toml", values = crate::model);
 keyward::keyspace!("tests/store/indexed.toml");
 keyward::keyspace!("tests/store/indexed_cluster.toml");
+keyward::keyspace!("tests/store/locks.toml");
 keyward::keyspace!("tests/store/moving.toml");
+keyward::keyspace!("tests/store/queue.toml", values = crate::model);
+keyward::keyspace!("tests/store/queue_cluster.toml", values = crate::model);
 keyward::keyspace!("tests/store/shop.toml");
 keyward::keyspace!("tests/store/signed.toml");
 keyward::keyspace!("tests/store/signed_cluster.toml");
@@ -54,6 +62,21 @@ mod model {
     #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
     pub struct Grid {
         pub cells: std::collections::BTreeMap<(u8, u8), u8>,
+    }
+
+    #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+    pub struct Task {
+        pub name: String,
+        pub size: u32,
+    }
+
+    #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+    pub struct FailedTask {
+        pub job: Task,
+        pub error: String,
+        pub attempts: u64,
+        pub queue: String,
+        pub failed_at: String,
     }
 
     #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

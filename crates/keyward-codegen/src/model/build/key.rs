@@ -5,7 +5,7 @@ use super::param::enum_words;
 use super::pattern::parts;
 use super::{Building, prefix_params, text};
 use crate::model::name::Names;
-use crate::model::{Behaviour, Field, Key, Link, Name, Param, Session, Ttl, Value};
+use crate::model::{Behaviour, Field, Key, Link, Name, Param, Queue, Session, Ttl, Value};
 use keyward_fact::Duration;
 use keyward_schema::model::{
     Algorithm, Definition, JsonType, Keep, Limit, OnFull, OnOutage, OnWrite, Role,
@@ -71,6 +71,7 @@ impl Building<'_> {
             max_bytes: definition.max_bytes.as_ref().map(|size| size.bytes()),
             cache_name: self.cache_name(definition),
             behaviour: Behaviour {
+                queue: self.queue(definition),
                 session: self.session(definition),
                 index: self.index(definition),
                 ..behaviour(definition)
@@ -143,6 +144,33 @@ impl Building<'_> {
         };
         matches!(definition.role.as_deref(), Some(Role::Session(_) | Role::RefreshToken(_)))
             || self.schema.keys.iter().any(refers)
+    }
+
+    fn queue(&self, definition: &Definition) -> Option<Queue> {
+        let Some(Role::Queue(queue)) = definition.role.as_deref() else { return None };
+        let find = |name: &Option<Spanned<String>>| {
+            self.schema
+                .keys
+                .iter()
+                .find(|key| Some(&key.name.value) == name.as_ref().map(|it| &it.value))
+        };
+        let (dead, status) = (find(&queue.dead_letter), find(&queue.status));
+        let own = |name: &str| definition.params.iter().any(|param| *param.name == *name);
+        let free = status.and_then(|status| status.params.iter().find(|param| !own(&param.name)));
+        let job_id = queue.job_id.as_ref().map(|id| id.value.clone());
+        let value = |of: &Definition| of.value.as_ref().map(|value| value.value.clone());
+        Some(Queue {
+            lease_ms: queue.lease().as_millis(),
+            timeout_ms: queue.timeout.as_ref().map(|it| it.as_millis()),
+            max_attempts: dead.map(|_| queue.max_attempts()),
+            max_crashes: dead.map(|_| queue.max_crashes()),
+            backoff_ms: queue.backoff().as_millis(),
+            max_backoff_ms: queue.max_backoff().as_millis(),
+            retain_ms: queue.retain.as_ref().map(|it| it.as_millis()),
+            per_group: queue.per_group.as_ref().map(|it| it.value),
+            job_id: job_id.or_else(|| free.map(|param| param.name.value.clone())),
+            dead_as_is: dead.is_some_and(|dead| value(dead) == value(definition)),
+        })
     }
 
     fn cache_name(&self, definition: &Definition) -> Option<String> {
@@ -229,6 +257,7 @@ fn behaviour(definition: &Definition) -> Behaviour {
         fair: false,
         holders: None,
         replicas: None,
+        queue: None,
         session: None,
         index: None,
         reuse_grace_ms: None,
