@@ -162,6 +162,7 @@ impl<'a> Context<'a> {
                     Derived::Index => words.derived_index,
                     Derived::Stale => words.stale_copy,
                     Derived::Nothing => words.nothing_mark,
+                    Derived::Due => words.due_mark,
                 },
                 &[],
             ),

@@ -51,8 +51,12 @@ fn parse(text: &str) -> Result<Invalidation, CallError> {
     if !Id::is_valid(definition) {
         return Err(cursor.error(range, "expected a definition's id"));
     }
-    let mut call =
-        Invalidation { definition: definition.to_owned(), bindings: Vec::new(), rest_free: false };
+    let mut call = Invalidation {
+        definition: definition.to_owned(),
+        bindings: Vec::new(),
+        rest_free: false,
+        refresh: false,
+    };
     if cursor.take('(') {
         arguments(&mut cursor, &mut call)?;
     }

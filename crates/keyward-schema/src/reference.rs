@@ -7,7 +7,10 @@ use crate::form::{Presence, Table};
 use crate::generate::{FolderTable, GenerateTable, JavaTable, RustTable};
 use crate::layout::{LayoutTable, WordsBy};
 use crate::param::ParamTable;
-use crate::role::{CounterTable, IndexTable, QueueTable, QuotaTable, RateLimitTable, SessionTable};
+use crate::role::{
+    CounterTable, FlagTable, IndexTable, QueueTable, QuotaTable, RankingTable, RateLimitTable,
+    SessionTable,
+};
 use crate::server::ServerTable;
 use crate::tables::{
     AlertsTable, AllowTable, DefaultsTable, EventTable, ForeignTable, GroupTable, KeyTable,
@@ -69,6 +72,8 @@ const TABLES: &[(&str, Writer)] = &[
     ("queue", markdown::<QueueTable>),
     ("session", markdown::<SessionTable>),
     ("index", markdown::<IndexTable>),
+    ("flag", markdown::<FlagTable>),
+    ("ranking", markdown::<RankingTable>),
     ("event", markdown::<EventTable>),
     ("group", markdown::<GroupTable>),
     ("owner", markdown::<OwnerTable>),

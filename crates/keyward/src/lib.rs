@@ -139,17 +139,18 @@ pub mod kind;
 mod param;
 #[cfg(feature = "store")]
 mod store;
+mod switch;
 mod timestamp;
 mod unix;
 mod value_macros;
 
 pub use codec::Codec;
 pub use date::Date;
-pub use definition::{Algorithm, Behaviour, Definition, Keep, Lifecycle, Param, Ttl};
+pub use definition::{Algorithm, Behaviour, Definition, Keep, Lifecycle, Param, Ties, Ttl};
 pub use error::{BuildError, FieldError, FieldErrorKind, Reserved, ValueError};
 #[cfg(feature = "store")]
 pub use field::Change;
-pub use field::{AnyFields, Field, FieldValue, Fields, Number};
+pub use field::{AnyFields, Field, FieldValue, Fields, Number, OpenFields};
 pub use key::{Event, Fixed, Key, Keyspace, Prefix};
 #[cfg(feature = "macros")]
 pub use keyward_macros::keyspace;
@@ -159,10 +160,11 @@ pub use param::ParamValue;
 pub use store::{
     Allowance, Allowances, BreakerSettings, BreakerState, Builder, Cause, Clock, Counted, EntryId,
     EntryIdError, Error, Handle, Invalidated, Lifespan, Limits, LoadError, Pipeline, Prefixed,
-    Promise, Request, Results, Score, Store, Whole,
+    Promise, Request, Results, Score, Standing, Store, Whole,
 };
 #[cfg(feature = "tower")]
 pub use store::{LimitLayer, LimitService};
+pub use switch::Switch;
 pub use timestamp::Timestamp;
 pub use unix::{Unix, UnixMs};
 pub use uuid::Uuid;

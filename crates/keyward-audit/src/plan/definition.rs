@@ -164,6 +164,11 @@ fn counted(definition: &Definition) -> Option<Expected> {
     Some(Expected::Count { negative })
 }
 
+/// Whether the fraction of a score says when it was reached.
+fn has_ties(definition: &Definition) -> bool {
+    matches!(definition.role.as_deref(), Some(Role::Ranking(ranking)) if ranking.ties.is_some())
+}
+
 impl Planned {
     pub(super) fn new(
         schema: usize,
@@ -206,10 +211,13 @@ impl Planned {
             closed: has_fields && !definition.open && !definition.fields.is_empty(),
             value: counted(definition).unwrap_or_else(|| expected(definition.value.as_deref())),
             member: expected(definition.member.as_deref()),
-            score: definition.score.as_ref().and_then(|score| match score.value {
-                Value::Int => Some(Score::Whole),
-                Value::Uint | Value::Unix | Value::UnixMs => Some(Score::NotNegative),
-                _ => None,
+            // With ties decided, a score has a fraction.
+            score: definition.score.as_ref().filter(|_| !has_ties(definition)).and_then(|score| {
+                match score.value {
+                    Value::Int => Some(Score::Whole),
+                    Value::Uint | Value::Unix | Value::UnixMs => Some(Score::NotNegative),
+                    _ => None,
+                }
             }),
             refers: None,
             pool: None,

@@ -389,6 +389,8 @@ fn behaviour(key: &Key, it: &Behaviour) -> TokenStream {
         ("early_refresh", it.early_refresh),
         ("closed_on_outage", it.closed_on_outage),
         ("negative", it.negative),
+        ("on_by_default", it.on_by_default),
+        ("refreshed", it.refreshed),
     ];
     for (name, _) in switches.into_iter().filter(|(_, on)| *on) {
         let name = ident(name);
@@ -397,6 +399,7 @@ fn behaviour(key: &Key, it: &Behaviour) -> TokenStream {
     let numbers = [
         ("l1_ms", it.l1_ms),
         ("stale_ms", it.stale_ms),
+        ("slow_ms", it.slow_ms),
         ("negative_ms", it.negative_ms),
         ("load_lock_ms", it.load_lock_ms),
         ("limit", it.limit),
@@ -419,6 +422,7 @@ fn behaviour(key: &Key, it: &Behaviour) -> TokenStream {
     }
     let words = [
         ("keep", it.keep, [("first", quote!(Keep::First)), ("last", quote!(Keep::Last))]),
+        ("ties", it.ties, [("first", quote!(Ties::First)), ("last", quote!(Ties::Last))]),
         (
             "algorithm",
             it.algorithm,

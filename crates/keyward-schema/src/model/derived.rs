@@ -15,6 +15,8 @@ pub enum Derived {
     Stale,
     /// A mark that there is no value
     Nothing,
+    /// A mark that the value is to be loaded again
+    Due,
 }
 
 impl Derived {
@@ -25,6 +27,7 @@ impl Derived {
             Derived::Index => "index",
             Derived::Stale => "stale",
             Derived::Nothing => "none",
+            Derived::Due => "due",
         }
     }
 }
@@ -34,14 +37,17 @@ impl Definition {
     /// ACLs.
     ///
     /// `invalidate = "index"` has its index. A cache entry that is loaded has the lease of whoever loads
-    /// it, a copy that outlives it with `stale_if_error`, and a mark with `negative_ttl`.
+    /// it, a copy that outlives it with `stale_if_error`, and marks with `negative_ttl` and for an event that
+    /// refreshes it.
     pub fn derived(&self) -> Vec<Derived> {
         let mut derived = Vec::new();
-        let is_stored = matches!(self.role.as_deref(), None | Some(Role::Flag | Role::Ranking));
+        let is_stored =
+            matches!(self.role.as_deref(), None | Some(Role::Flag(_) | Role::Ranking(_)));
         if is_stored && self.lifecycle == Lifecycle::Cache {
             derived.push(Derived::Lease);
             derived.extend(self.cache.stale_if_error.as_ref().map(|_| Derived::Stale));
             derived.extend(self.cache.negative_ttl.as_ref().map(|_| Derived::Nothing));
+            derived.extend(self.refreshed.then_some(Derived::Due));
         }
         if self.invalidate.as_ref().is_some_and(|how| how.value == Invalidate::Index) {
             derived.push(Derived::Index);

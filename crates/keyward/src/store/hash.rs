@@ -112,7 +112,7 @@ impl<'s, K: Key, F: Fields> Handle<'s, K, Hash<F>, Declared> {
     }
 }
 
-fn field_error<K: Key>(field: &str, kind: FieldErrorKind) -> Error {
+pub(crate) fn field_error<K: Key>(field: &str, kind: FieldErrorKind) -> Error {
     FieldError::new(K::NAME, field, kind).into()
 }
 

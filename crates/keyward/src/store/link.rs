@@ -8,6 +8,8 @@ use redis::aio::{MultiplexedConnection, SendError};
 use redis::{
     AsyncConnectionConfig, Cmd, Pipeline, PushInfo, PushKind, RedisError, RetryMethod, Value,
 };
+use std::future::Future;
+use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
@@ -177,8 +179,13 @@ impl Link {
     async fn live(&self) -> Result<Live, Error> {
         match self.current() {
             Some(live) => Ok(live),
-            // In a box: it would make every command as large as connecting is.
-            None => Box::pin(self.reconnect()).await,
+            // In a box: it would make every command as large as connecting is, and too deep for the compiler to
+            // see that it can be sent to another thread.
+            None => {
+                let connecting: Pin<Box<dyn Future<Output = Result<Live, Error>> + Send + '_>> =
+                    Box::pin(self.reconnect());
+                connecting.await
+            }
         }
     }
 

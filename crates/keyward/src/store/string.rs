@@ -32,7 +32,7 @@ where
         })
     }
     fn taking(&self, name: &str) -> Call {
-        let beside = ["lease", "stale", "none"].map(|word| self.names.derived_of(name, word));
+        let beside = super::emit::BESIDE.map(|word| self.names.derived_of(name, word));
         // On a cluster an index is on another node, and keeps the name until its time is over.
         let indexes = if self.core.is_cluster() { &[][..] } else { &self.indexes };
         let mut keys = vec![name];

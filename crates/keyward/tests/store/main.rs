@@ -8,12 +8,16 @@ mod counts;
 mod empty;
 mod events;
 mod failures;
+mod flags;
 mod guide;
 mod kinds;
 mod limits;
 mod lost;
+mod many;
 mod migration;
 mod outage;
+mod rankings;
+mod refresh;
 mod tower;
 mod writes;
 
@@ -37,6 +41,11 @@ mod model {
     #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
     pub struct FolderListing {
         pub files: Vec<String>,
+    }
+
+    #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+    pub struct Feature {
+        pub members: Vec<String>,
     }
 
     /// JSON has no map whose keys are pairs: writing one fails.
