@@ -22,10 +22,10 @@ pub(crate) fn of_keys(outline: &Outline, counts: &Counts, known: BytesKind) -> V
     for (number, definition) in outline.definitions.iter().enumerate() {
         if let Some(counted) = &counts.definitions[number] {
             let own = counted.keys.amount.keys;
-            // A key with a wrong parameter is none of the definition's own.
-            let params = definition.slots.len() - 2 * definition.params.len();
-            let misfits = counted.broken.iter().skip(params).map(|it| it.amount.keys).sum::<u64>();
-            for (at, (slot, broken)) in definition.slots.iter().zip(&counted.broken).enumerate() {
+            let of_slots = || definition.slots.iter().zip(&counted.broken);
+            let misfits = of_slots().filter(|(slot, _)| slot.rule == Rule::InvalidParam);
+            let misfits = misfits.map(|(_, it)| it.amount.keys).sum::<u64>();
+            for (slot, broken) in of_slots() {
                 let Some(severity) = slot.severity else { continue };
                 let case = Case {
                     definition: Some(&definition.name),
@@ -33,7 +33,12 @@ pub(crate) fn of_keys(outline: &Outline, counts: &Counts, known: BytesKind) -> V
                     detail: slot.detail.as_deref(),
                     near: None,
                 };
-                let all = if at < params { own } else { own + misfits };
+                let all = match slot.rule {
+                    // A key with a wrong parameter is not one of the definition's own.
+                    Rule::InvalidParam => own + misfits,
+                    Rule::LeakedDerivedKey => counted.derived.keys,
+                    _ => own,
+                };
                 let finding = Of { rule: slot.rule, severity, all, known };
                 let sampled = slot.stored && counted.in_part > 0;
                 let found = finding.broken(outline, definition, &case, broken);

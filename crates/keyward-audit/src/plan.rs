@@ -251,7 +251,9 @@ impl Audit {
                 if let Some((owner, word)) = space.owners.find(text)
                     && let Some(id) = space.owners.definition(&space.keyspace, owner, word)
                 {
-                    return Class::Derived(space.first + id.index());
+                    let definition = space.first + id.index();
+                    let word = self.definitions[definition].derived_word(word);
+                    return Class::Derived { definition, word };
                 }
             }
         }

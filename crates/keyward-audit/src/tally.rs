@@ -179,11 +179,9 @@ impl Pass {
         match self.current.class {
             Class::Defined(number) => self.end_defined(audit, number, fact),
             _ if self.current.expired => self.end_expired(audit),
-            Class::Derived(number) => {
-                if audit.definitions[number].selected {
-                    self.definition(audit, number).derived.add(bytes);
-                    self.counts.defined.add(bytes);
-                    self.judge(true);
+            Class::Derived { definition, word } => {
+                if audit.definitions[definition].selected {
+                    self.end_derived(audit, (definition, word), fact);
                 }
             }
             Class::Old { space, rename } => self.end_old(audit, space, rename, fact, bytes),

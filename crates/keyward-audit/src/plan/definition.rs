@@ -41,10 +41,26 @@ pub(crate) struct Planned {
     pub(crate) pool: Option<usize>,
     /// Which joins look for entities of it that have a former name too
     pub(crate) renamed: Vec<usize>,
+    /// The keys that the store writes beside its own
+    pub(crate) derived: Vec<PlannedDerived>,
     /// Whether its keys are compared with others, or refer to them
     pub(crate) joins: bool,
     /// How much of a value is to be shown
     pub(crate) show: Show,
+}
+
+/// A key that the store writes beside a definition's own.
+#[derive(Debug)]
+pub(crate) struct PlannedDerived {
+    word: &'static str,
+    /// How long it may live
+    longest: Option<Duration>,
+}
+
+impl PlannedDerived {
+    pub(crate) fn is_leaked(&self, remaining: Option<u64>) -> bool {
+        judge::leaked_derived_key(self.longest.map(Duration::as_millis), remaining)
+    }
 }
 
 /// A parameter.
@@ -222,6 +238,9 @@ impl Planned {
             refers: None,
             pool: None,
             renamed: Vec::new(),
+            derived: (definition.derived().into_iter())
+                .map(|it| PlannedDerived { word: it.word(), longest: it.longest(definition) })
+                .collect(),
             joins: false,
             show: Show::NOTHING,
         }
@@ -250,6 +269,21 @@ impl Planned {
         if wanted && self.fields.iter().any(|field| !matches!(field.limit, Limit::Never)) {
             self.show = self.show.with_field_ttls();
         }
+    }
+
+    /// Which of its derived keys has this word.
+    pub(super) fn derived_word(&self, word: &str) -> Option<usize> {
+        self.derived.iter().position(|it| it.word == word)
+    }
+
+    /// The slot of derived keys that it does not have.
+    pub(crate) fn stray_derived(&self) -> usize {
+        slots::param(self.fields.len(), self.params.len())
+    }
+
+    /// The slot of derived keys that live too long.
+    pub(crate) fn leaked_derived(&self, word: usize) -> usize {
+        self.stray_derived() + 1 + word
     }
 
     /// Whether what it stores refers to other keys.
@@ -326,6 +360,12 @@ impl Planned {
         for param in params {
             all.push(slot(Rule::InvalidParam, Some(&param.name), Some(&param.ty)));
             all.push(slot(Rule::InvalidParam, Some(&param.name), Some(RAW_IPV6)));
+        }
+        all.push(slot(Rule::LeakedDerivedKey, None, None));
+        for derived in &self.derived {
+            let longest = derived.longest.map(Duration::human);
+            let longest = longest.unwrap_or_else(|| "declared".to_owned());
+            all.push(slot(Rule::LeakedDerivedKey, Some(derived.word), Some(&longest)));
         }
         all
     }

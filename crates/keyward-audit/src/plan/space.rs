@@ -14,8 +14,9 @@ use std::ops::Range;
 pub(crate) enum Class {
     /// A definition's own key; its number among all definitions
     Defined(usize),
-    /// A key that a role or a strategy added beside a definition's
-    Derived(usize),
+    /// A key that a role or a strategy added beside a definition's: its number, and which of its words it is;
+    /// `None` where it has no such word
+    Derived { definition: usize, word: Option<usize> },
     /// A former name
     Old { space: usize, rename: usize },
     /// Other software's

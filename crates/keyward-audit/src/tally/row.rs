@@ -57,7 +57,12 @@ impl Pass {
                 findings.extend(self.current.broken.iter().map(|wrong| slots[wrong.slot].rule));
                 ("defined", named(number))
             }
-            Class::Derived(number) => ("derived", named(number)),
+            Class::Derived { definition, .. } => {
+                if !self.current.broken.is_empty() {
+                    findings.push(Rule::LeakedDerivedKey);
+                }
+                ("derived", named(definition))
+            }
             Class::Old { space, rename } => {
                 let old = &audit.spaces[space].renames[rename];
                 let severity = audit.outline.schemas[space].old_names[rename].severity;

@@ -2,7 +2,7 @@
 
 use super::Pass;
 use super::joins::entity;
-use crate::counts::Example;
+use crate::counts::{Detail, Example};
 use crate::plan::{Audit, Class, slots};
 use crate::report::Severity;
 use keyward_fact::Fact;
@@ -88,6 +88,41 @@ impl Pass {
             }
         }
         self.judge(false);
+    }
+}
+
+impl Pass {
+    /// A key that was derived from a definition's.
+    pub(super) fn end_derived(
+        &mut self,
+        audit: &Audit,
+        (number, word): (usize, Option<usize>),
+        fact: &Fact<'_>,
+    ) {
+        let bytes = fact.bytes.unwrap_or(0);
+        self.definition(audit, number).derived.add(bytes);
+        self.counts.defined.add(bytes);
+        let planned = &audit.definitions[number];
+        let slot = match word {
+            None => Some(planned.stray_derived()),
+            Some(word) => planned.derived[word]
+                .is_leaked(self.current.remaining)
+                .then(|| planned.leaked_derived(word)),
+        };
+        let judged = &audit.outline.definitions[number].slots;
+        let slot = slot.filter(|slot| judged[*slot].severity.is_some());
+        if let Some(slot) = slot {
+            self.current.breaks(slot);
+            let order = audit.mask.salt.order(fact.db, fact.key);
+            let detail = self.current.remaining.map(Detail::Ttl);
+            self.definition(audit, number).break_slot((slot, 0), bytes, order, || Example {
+                order,
+                key: audit.mask.unknown(fact.key),
+                detail,
+            });
+        }
+        let is_error = |slot: usize| judged[slot].severity == Some(Severity::Error);
+        self.judge(!slot.is_some_and(is_error));
     }
 }
 

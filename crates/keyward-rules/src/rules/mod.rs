@@ -20,6 +20,7 @@ mod invalid_param;
 mod invalid_value;
 mod key_too_long;
 mod layout_mismatch;
+mod leaked_derived_key;
 mod lifecycle_ttl_mismatch;
 mod lock_without_ttl;
 mod lossy_encoding;
@@ -79,6 +80,7 @@ pub mod judge {
     };
     pub use super::invalid_param::{Misfit, Misfits};
     pub use super::invalid_value::{Expected, LOOKED_AT};
+    pub use super::leaked_derived_key::breaks as leaked_derived_key;
     pub use super::memory_high::breaks as memory_high;
     pub use super::missing_field::breaks as missing_field;
     pub use super::oversized_collection::breaks as oversized_collection;
@@ -110,6 +112,7 @@ registry! {
     InvalidValue: invalid_value,
     KeyTooLong: key_too_long,
     LayoutMismatch: layout_mismatch,
+    LeakedDerivedKey: leaked_derived_key,
     LifecycleTtlMismatch: lifecycle_ttl_mismatch,
     LockWithoutTtl: lock_without_ttl,
     LossyEncoding: lossy_encoding,

@@ -1,6 +1,8 @@
 //! The keys that Keyward's store writes beside a definition's own.
 
 use super::{Definition, Invalidate, Lifecycle, Role};
+use crate::span::Spanned;
+use keyward_fact::Duration;
 
 /// A key that the store writes beside its owner's, for a cache or its invalidation.
 ///
@@ -28,6 +30,25 @@ impl Derived {
             Derived::Stale => "stale",
             Derived::Nothing => "none",
             Derived::Due => "due",
+        }
+    }
+
+    /// How long it may live; `None` if it may live for ever.
+    pub fn longest(self, definition: &Definition) -> Option<Duration> {
+        /// How long a load may take where the schema gives no `load_lock`
+        const LOAD: Duration = Duration::from_millis(10_000);
+        let cache = &definition.cache;
+        let given = |option: &Option<Spanned<Duration>>| option.as_ref().map(|it| it.value);
+        let stale = given(&cache.stale_if_error).unwrap_or(Duration::ZERO);
+        // Longer than the key itself, where something outlives it.
+        let past = |more: Duration| {
+            let ttl = definition.ttl.as_ref()?.longest()?;
+            Some(Duration::from_millis(ttl.as_millis().saturating_add(more.as_millis())))
+        };
+        match self {
+            Derived::Lease => Some(given(&cache.load_lock).unwrap_or(LOAD)),
+            Derived::Index | Derived::Stale => past(stale),
+            Derived::Nothing => given(&cache.negative_ttl),
         }
     }
 }
