@@ -185,7 +185,8 @@ mod tests {
     #[test]
     fn every_form_of_a_call_is_read() {
         let call = |definition: &str, bindings, rest_free| {
-            Ok(Invalidation { definition: definition.to_owned(), bindings, rest_free })
+            let definition = definition.to_owned();
+            Ok(Invalidation { definition, bindings, rest_free, refresh: false })
         };
         let free = BindingSource::Free;
         let id = BindingSource::Param("id".to_owned());

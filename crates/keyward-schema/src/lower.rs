@@ -377,7 +377,8 @@ fn lower_event(
     errors: &mut Vec<Diagnostic>,
 ) -> Event {
     let Spanned { value: table, span } = table;
-    if table.invalidates.is_none() && table.refreshes.is_none() {
+    // One that could not be read is missing too, and was reported.
+    if table.invalidates.is_none() && table.refreshes.is_none() && errors.is_empty() {
         let message = format!("the event `{}` does nothing", *name);
         errors.push(
             Diagnostic::schema(message, span, "neither `invalidates` nor `refreshes`")

@@ -123,6 +123,7 @@
 //! Not by default:
 //!
 //! - `tower`: [`LimitLayer`], rate limits in front of an HTTP service
+//! - `testing`: [`testing::Server`], a throw-away server for an application's tests
 //!
 //! At run time there is neither TOML nor a template, and no proof is repeated.
 
@@ -140,6 +141,8 @@ mod param;
 #[cfg(feature = "store")]
 mod store;
 mod switch;
+#[cfg(feature = "testing")]
+pub mod testing;
 mod timestamp;
 mod unix;
 mod value_macros;

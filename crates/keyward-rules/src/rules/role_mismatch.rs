@@ -317,6 +317,26 @@ mod tests {
     }
 
     #[test]
+    fn an_override_is_a_flag_for_one_flag() {
+        let with = |over: &str| {
+            format!(
+                "[keys.feature]\npattern = \"feature:{{name}}\"\nttl = \"none\"\nflag = {{ override = \"own\" }}\n\
+                 [keys.own]\nttl = \"1h\"\n{over}\n"
+            )
+        };
+        let good = "pattern = \"own:{user}:{name}\"\nflag = {}";
+        assert_eq!(messages(&RULE, &with(good)), [""; 0]);
+        let json = "pattern = \"own:{user}:{name}\"\nflag = {}\nvalue = \"json\"";
+        for other in ["pattern = \"own:{user}:{name}\"\nvalue = \"bool\"", json] {
+            assert_eq!(messages(&RULE, &with(other)), ["`own` cannot override `feature`"]);
+        }
+        assert_eq!(
+            messages(&RULE, &with("pattern = \"own:{user}\"\nflag = {}")),
+            ["`own` would override every `name` of `feature`"]
+        );
+    }
+
+    #[test]
     fn the_example_is_reported() {
         insta::assert_snapshot!(example(&RULE), @r#"
         error[role-mismatch]: `dead_jobs` cannot take the failed jobs of `jobs`: it is a set

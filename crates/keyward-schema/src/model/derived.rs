@@ -49,6 +49,7 @@ impl Derived {
             Derived::Lease => Some(given(&cache.load_lock).unwrap_or(LOAD)),
             Derived::Index | Derived::Stale => past(stale),
             Derived::Nothing => given(&cache.negative_ttl),
+            Derived::Due => past(Duration::ZERO),
         }
     }
 }

@@ -177,16 +177,14 @@ impl Link {
     }
 
     async fn live(&self) -> Result<Live, Error> {
-        match self.current() {
-            Some(live) => Ok(live),
-            // In a box: it would make every command as large as connecting is, and too deep for the compiler to
-            // see that it can be sent to another thread.
-            None => {
-                let connecting: Pin<Box<dyn Future<Output = Result<Live, Error>> + Send + '_>> =
-                    Box::pin(self.reconnect());
-                connecting.await
-            }
+        if let Some(live) = self.current() {
+            return Ok(live);
         }
+        // In a box: it would make every command as large as connecting is, and too deep for the compiler to see that
+        // it can be sent to another thread.
+        let connecting: Pin<Box<dyn Future<Output = Result<Live, Error>> + Send + '_>> =
+            Box::pin(self.reconnect());
+        connecting.await
     }
 
     async fn reconnect(&self) -> Result<Live, Error> {

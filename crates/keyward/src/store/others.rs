@@ -47,7 +47,7 @@ impl<'s, K: Key, F: OpenFields<Other: Send + 's>> Handle<'s, K, Hash<F>, Declare
     /// if there is no hash, and a field of it alone would not be one.
     pub fn increment_other(&self, name: &str, by: F::Other) -> Request<'s, Option<F::Other>>
     where
-        F::Other: Number,
+        F::Other: Number + Copy,
     {
         let field = name.to_owned();
         let command = Command::new(F::Other::INCREMENT).arg(name).arg(by.to_bytes());

@@ -77,7 +77,7 @@ impl<K: Key, T: Whole> Handle<'_, K, T, Declared> {
                 return Lease::Impossible;
             }
         }
-        match self.offered(self.core.send(&take).await, lease) {
+        match self.offered(&self.core.send(&take).await, lease) {
             Offer::Taken(token) => Lease::Taken(token),
             Offer::Filled => match self.look(false).await {
                 Ok(seen) => seen.value.map_or(Lease::Busy, Lease::Filled),
@@ -114,10 +114,10 @@ impl<K: Key, T: Whole> Handle<'_, K, T, Declared> {
     /// What came of it.
     pub(super) fn offered(
         &self,
-        answer: Result<Value, Error>,
+        answer: &Result<Value, Error>,
         (lease, secret): (String, String),
     ) -> Offer {
-        if let Err(error) = &answer {
+        if let Err(error) = answer {
             self.core.failures.note(K::NAME, error);
         }
         // A lease whose answer was lost may have been taken: dropped unspent, it is given back.

@@ -189,7 +189,7 @@ async fn lease<K: Key, T: Whole>(core: &Core, missing: &mut [Entry<'_, K, T>]) {
     };
     let mut filled = Vec::new();
     for ((at, lease), answer) in whose.into_iter().zip(answers) {
-        match missing[at].handle.offered(answer, lease) {
+        match missing[at].handle.offered(&answer, lease) {
             Offer::Taken(token) => missing[at].token = Some(token),
             Offer::Filled => filled.push(at),
             Offer::Busy | Offer::Impossible => {}
