@@ -4,6 +4,7 @@ mod bench;
 mod docs;
 mod new_rule;
 mod schema;
+mod torture;
 
 use anyhow::{Context, Result, bail};
 use std::path::{Path, PathBuf};
@@ -12,7 +13,11 @@ const USAGE: &str = "\
 cargo xtask new-rule NAME     start a rule: its file, its lines in the registry, its test
 cargo xtask docs [--check]    write the pages that come from code, or fail if they differ
 cargo xtask bench [NAME…]     measure speed against peers: classify, build, pipe, audit, live,
-                              rust, store, typescript, python, java, go";
+                              rust, store, typescript, python, java, go
+cargo xtask torture [--minutes N] [--role R] [--seed S]
+                              do harm to clients and servers, and check what the roles promise
+cargo xtask torture --failovers N
+                              count the locks that failovers lose, with and without `replicas`";
 
 fn main() -> Result<()> {
     let args: Vec<String> = std::env::args().skip(1).collect();
@@ -20,6 +25,7 @@ fn main() -> Result<()> {
     match args.as_slice() {
         ["new-rule", name] => new_rule::run(&root()?, name),
         ["bench", names @ ..] => bench::run(names),
+        ["torture", args @ ..] => torture::run(args),
         ["docs"] => docs::write(&root()?),
         ["docs", "--check"] => docs::check(&root()?),
         ["help" | "--help" | "-h"] => {

@@ -190,7 +190,9 @@ impl Audit {
         let prefix = schema.keyspace.prefix.as_ref().map_or("", |prefix| prefix.as_str());
         for (definition, compiled) in schema.keys.iter().zip(keyspace.definitions()) {
             let selected = options.select.is_none_or(|takes| takes(definition));
-            let planned = Planned::new(number, definition, &compiled, keyspace.prefix(), selected);
+            let derived = schema.derived(definition);
+            let planned =
+                Planned::new(number, definition, &compiled, keyspace.prefix(), selected, derived);
             let params = compiled.params().iter().map(|(name, param)| OutlinedParam {
                 name: name.clone(),
                 ty: param.ty.to_string(),

@@ -15,6 +15,10 @@ value = "uint"
 ttl = "10m"
 negative_ttl = "1m"
 stale_if_error = "1h"
+[keys.import]
+pattern = "import"
+lock = { fair = true }
+ttl = "30s"
 "#;
 
 /// What is said about derived keys.
@@ -50,4 +54,49 @@ fn a_derived_key_that_its_definition_does_not_have_is_reported() {
         )
         .join("\n")
     );
+}
+
+#[test]
+fn what_a_lock_keeps_ends_a_day_after_it() {
+    let keys = |fence: u64, waiters: u64| {
+        leaked(&format!(
+            "SET shop:~fence:{{shop:import}} x\n\
+             EXPIRE shop:~fence:{{shop:import}} {fence}\n\
+             ZADD shop:~waiters:{{shop:import}} 1 x\n\
+             EXPIRE shop:~waiters:{{shop:import}} {waiters}\n\
+             ZADD shop:~alive:{{shop:import}} 1 x\n\
+             EXPIRE shop:~alive:{{shop:import}} {waiters}\n"
+        ))
+    };
+    assert_eq!(keys(86_430, 5), [""; 0]);
+    let long = keys(86_500, 60).join("\n");
+    assert!(
+        long.contains("~fence") && long.contains("~waiters") && long.contains("~alive"),
+        "{long}"
+    );
+}
+
+#[test]
+fn what_a_queue_keeps_beside_its_list_is_its_own_and_never_expires() {
+    const JOBS: &str = r#"
+[keyspace]
+name = "jobs"
+prefix = "q:"
+[keys.work]
+pattern = "work:{kind:slug}"
+queue = {}
+value = "text"
+"#;
+    let commands = "RPUSH q:work:a one\n\
+                    HSET q:~jobs:{q:work:a} seq 1763280000000000\n\
+                    RPUSH q:~taken:{q:work:a} two\n\
+                    ZADD q:~leases:{q:work:a} 1763280000000 1763280000000000\n\
+                    ZADD q:~due:{q:work:a} 1763280000000 1763280000000000\n\
+                    ZADD q:~ready:{q:work:a} 0 1763280000000000\n";
+    let report = told(&audit(vec![schema(JOBS)]), &Dump::of(commands));
+    let messages: Vec<&str> = report.findings.iter().map(|it| it.message.as_str()).collect();
+    assert_eq!(messages, [""; 0]);
+    let kept = "ZADD q:~done:{q:work:a} 1763280000000 1763280000000000\n";
+    let report = told(&audit(vec![schema(JOBS)]), &Dump::of(kept));
+    assert_eq!(report.findings.len(), 1, "nothing is retained without `retain`");
 }

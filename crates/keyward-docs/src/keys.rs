@@ -162,7 +162,20 @@ impl<'a> Context<'a> {
                     Derived::Index => words.derived_index,
                     Derived::Stale => words.stale_copy,
                     Derived::Nothing => words.nothing_mark,
-                    Derived::Due => words.due_mark,
+                    Derived::Refresh => words.due_mark,
+                    Derived::Revoked => words.revoked_mark,
+                    Derived::Until => words.until_mark,
+                    Derived::Ends => words.ends_mark,
+                    Derived::Token => words.token_mark,
+                    Derived::Fence => words.fence,
+                    Derived::Waiters => words.waiters,
+                    Derived::Alive => words.alive,
+                    Derived::Jobs => words.queue_jobs,
+                    Derived::Taken => words.queue_taken,
+                    Derived::Leases => words.queue_leases,
+                    Derived::Due => words.queue_due,
+                    Derived::Ready => words.queue_ready,
+                    Derived::Done => words.queue_done,
                 },
                 &[],
             ),
@@ -171,7 +184,7 @@ impl<'a> Context<'a> {
                 _ => derived(&self.prefix, key, it.word()),
             }),
         };
-        definition.derived().into_iter().map(one).collect()
+        self.schema.derived(definition).into_iter().map(one).collect()
     }
 
     /// The index that knows a key, for the first event that looks for its like.

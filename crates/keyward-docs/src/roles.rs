@@ -4,9 +4,10 @@ use super::context::Context;
 use super::prose::Prose;
 use keyward_fact::{Duration, KeyType};
 use keyward_schema::model::{
-    Algorithm, Definition, Flag, Keep, Limit, OnFull, OnOutage, Queue, Quota, RateLimit, Role,
-    SessionRole, Ties,
+    Algorithm, Definition, Flag, Keep, Limit, OnFull, OnOutage, Queue, Quota, RateLimit,
+    RefreshToken, Role, SessionRole, Ties,
 };
+use keyward_schema::span::Spanned;
 
 impl Context<'_> {
     /// A role, in sentences.
@@ -18,7 +19,16 @@ impl Context<'_> {
             Role::Counter(_) => vec![plain(words.counter)],
             Role::Quota(quota) => vec![self.quota(quota)],
             Role::RateLimit(limit) => self.rate_limit(limit),
-            Role::Lock(_) => vec![plain(words.lock)],
+            Role::Lock(lock) => {
+                let many = |phrase, count: &Option<Spanned<u64>>| {
+                    count.as_ref().map(|it| Prose::say(phrase, &[&words.number(it.value)]))
+                };
+                let holders = many(words.lock_holders, &lock.holders);
+                let fair = lock.fair.then(|| plain(words.lock_fair));
+                let replicas = many(words.lock_replicas, &lock.replicas);
+                let options = [holders, fair, replicas].into_iter().flatten();
+                [plain(words.lock)].into_iter().chain(options).collect()
+            }
             Role::Queue(queue) => self.queue(queue),
             Role::Session(session) => self.session(session),
             Role::Index(index) => {
@@ -40,6 +50,7 @@ impl Context<'_> {
                 });
                 std::iter::once(plain(words.ranking)).chain(ties).collect()
             }
+            Role::RefreshToken(token) => self.refresh_token(token),
         }
     }
 
@@ -107,7 +118,21 @@ impl Context<'_> {
         if let Some(name) = &session.revoked {
             sentences.push(Prose::fill(words.session_revoked, &[self.definition(name)]));
         }
+        if let Some(max_age) = &session.max_age {
+            sentences.push(Prose::say(words.session_max_age, &[&words.duration(max_age.value)]));
+        }
+        if let Some(field) = &session.touched {
+            sentences.push(Prose::fill(words.session_touched, &[Prose::code(&field.value)]));
+        }
         sentences
+    }
+
+    fn refresh_token(&self, token: &RefreshToken) -> Vec<Prose> {
+        let words = self.words;
+        let grace = words.duration(token.reuse_grace);
+        let touched = token.touched.as_ref();
+        let touched = touched.map(|it| Prose::fill(words.token_touched, &[Prose::code(&it.value)]));
+        [Prose::say(words.refresh_token, &[&grace])].into_iter().chain(touched).collect()
     }
 
     /// What other definitions' roles use this one for.

@@ -30,6 +30,7 @@ mod html;
 mod input;
 mod key_type;
 mod number;
+pub mod queue;
 mod size;
 mod visible;
 

@@ -1,6 +1,7 @@
 //! What goes wrong when a key vanishes before its time.
 
 use crate::context::Context;
+use keyward_fact::Duration;
 use keyward_schema::model::{Definition, Role};
 use std::collections::HashSet;
 
@@ -44,6 +45,16 @@ pub(crate) fn indexes<'a>(cx: &Context<'a>) -> Vec<(&'a Definition, &'a Definiti
     pairs.filter(|(index, of)| seen.insert((index.name.as_str(), of.name.as_str()))).collect()
 }
 
+/// How long a key may live: a session whose TTL restarts, until its `max_age`. `None` if there is no bound.
+pub(crate) fn longest_life(definition: &Definition) -> Option<Duration> {
+    let longest = definition.ttl.as_ref()?.longest()?;
+    let max_age = match definition.role.as_deref() {
+        Some(Role::Session(session)) => session.max_age.as_ref().map(|age| age.value),
+        _ => None,
+    };
+    Some(max_age.unwrap_or(longest).max(longest))
+}
+
 /// What is lost with a key of the definition, as a label says it.
 pub(crate) fn loss(cx: &Context<'_>, definition: &Definition) -> &'static str {
     match definition.role.as_ref().map(|role| &role.value) {
@@ -52,7 +63,7 @@ pub(crate) fn loss(cx: &Context<'_>, definition: &Definition) -> &'static str {
         Some(Role::RateLimit(_)) => "this limit would start again",
         Some(Role::Lock(_)) => "two could hold this lock at once",
         Some(Role::Queue(_)) => "its jobs would be lost",
-        Some(Role::Session(_)) => "a user would be logged out",
+        Some(Role::Session(_) | Role::RefreshToken(_)) => "a user would be logged out",
         Some(Role::Index(_)) => "the keys it refers to could no longer be found",
         Some(Role::Flag(_)) => "this flag would be lost",
         Some(Role::Ranking(_)) => "this ranking would be empty",

@@ -5,7 +5,7 @@ use crate::effect::{Written, is_ordered, takes_jitter};
 use crate::form::quoted;
 use crate::lower::{allow_list, declarations, template_params};
 use crate::model::{
-    Algorithm, CacheOptions, Defaults, Definition, Field, Lifecycle, Named, OnFull, OnWrite,
+    Algorithm, CacheOptions, Defaults, Definition, Field, Lifecycle, Lock, Named, OnFull, OnWrite,
     ParamDeclaration, Quota, Role, Ttl, Value,
 };
 use crate::role;
@@ -61,7 +61,7 @@ pub(crate) fn lower(
     let role = role::take(&mut table, errors);
     let key_type = key_type(&table, role.as_ref(), errors);
     let value = value(&mut table, role.as_ref());
-    let score = score(&mut table, role.as_ref(), errors);
+    let score = score(&table, role.as_ref(), errors);
     let ttl = written_or_implied_ttl(&mut table, role.as_ref(), &params, around, errors);
     let lifecycle = lifecycle(&name, table.lifecycle.as_ref(), role.as_ref(), ttl.as_ref(), around);
     let cache = cache_options(&mut table, &name, lifecycle, errors);
@@ -90,7 +90,11 @@ pub(crate) fn lower(
     for error in &mut errors[first..] {
         error.definition.get_or_insert_with(|| name.value.clone());
     }
-    let max_len = table.max_len.map(|len| Spanned::new(len.value.0, len.span));
+    let places = match role.as_ref().map(|role| &role.value) {
+        Some(Role::Lock(lock)) => lock.holders.clone(),
+        _ => None,
+    };
+    let max_len = table.max_len.map(|len| Spanned::new(len.value.0, len.span)).or(places);
     let jittered = expires && takes_jitter(role.as_ref().map(|role| &role.value));
     let jitter = table.jitter.map(|jitter| Spanned::new(jitter.value.0, jitter.span));
     Definition {
@@ -177,12 +181,19 @@ fn key_type(
 ) -> Option<Spanned<KeyType>> {
     use KeyType::{Geo, Hash, HyperLogLog, List, Set, Stream, String, Zset};
     let of_role: &[KeyType] = match role.map(|role| &role.value) {
+        Some(Role::Lock(Lock { holders: Some(_), .. }) | Role::Ranking(_)) => &[Zset],
         Some(
             Role::Counter(_) | Role::Quota(_) | Role::RateLimit(_) | Role::Lock(_) | Role::Flag(_),
         ) => &[String],
         Some(Role::Queue(_)) => &[List, Stream],
         Some(Role::Index(_)) => &[Set, Zset],
-        Some(Role::Ranking(_)) => &[Zset],
+        Some(Role::RefreshToken(_)) => &[Hash],
+        // A convention that does not say how it stores its sessions is read all the same.
+        Some(Role::Session(_))
+            if table.key_type.is_some() || table.value.is_some() || table.fields.is_some() =>
+        {
+            &[Hash, String]
+        }
         Some(Role::Session(_)) | None => &[],
     };
     let role_demand =
@@ -260,7 +271,7 @@ fn value(table: &mut KeyTable, role: Option<&Spanned<Role>>) -> Option<Spanned<V
             // Two windows in one text.
             Role::RateLimit(limit) if limit.algorithm == Algorithm::SlidingWindow => Value::Text,
             Role::Counter(_) | Role::Quota(_) | Role::RateLimit(_) => Value::Int,
-            Role::Lock(_) => Value::Text,
+            Role::Lock(Lock { holders: None, .. }) => Value::Text,
             Role::Flag(_) => Value::Bool,
             _ => return None,
         };
@@ -270,11 +281,11 @@ fn value(table: &mut KeyTable, role: Option<&Spanned<Role>>) -> Option<Spanned<V
 
 /// What a sorted set is ordered by: a number.
 fn score(
-    table: &mut KeyTable,
+    table: &KeyTable,
     role: Option<&Spanned<Role>>,
     errors: &mut Vec<Diagnostic>,
 ) -> Option<Spanned<Value>> {
-    if let Some(score) = table.score.take() {
+    if let Some(score) = table.score.clone() {
         let number = matches!(
             score.value,
             Value::Int | Value::Uint | Value::Float | Value::Unix | Value::UnixMs
@@ -287,8 +298,14 @@ fn score(
         }
         return Some(score);
     }
-    let ranking = role.filter(|role| matches!(role.value, Role::Ranking(_)))?;
-    Some(Spanned::new(Value::Float, ranking.span.clone()))
+    let role = role?;
+    let implied = match role.value {
+        Role::Ranking(_) => Value::Float,
+        // When each holder expires.
+        Role::Lock(Lock { holders: Some(_), .. }) => Value::UnixMs,
+        _ => return None,
+    };
+    Some(Spanned::new(implied, role.span.clone()))
 }
 
 /// The TTL: written, else implied by the role or the lifecycle, else the default.
@@ -379,7 +396,7 @@ fn lifecycle(
             Lifecycle::Temporary
         }
         Some(Role::Lock(_) | Role::RateLimit(_)) => Lifecycle::Retained,
-        Some(Role::Session(_)) => Lifecycle::Session,
+        Some(Role::Session(_) | Role::RefreshToken(_)) => Lifecycle::Session,
         Some(Role::Queue(_)) => Lifecycle::Protected,
         _ if has_ttl => *around.named_elsewhere.get(name).unwrap_or(&Lifecycle::Cache),
         _ => Lifecycle::Cache,

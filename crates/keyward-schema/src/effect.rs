@@ -2,8 +2,8 @@
 
 use crate::Diagnostic;
 use crate::model::{
-    CacheOptions, Definition, Field, Flag, Keep, Lifecycle, OnFull, OnWrite, Quota, Role, Ttl,
-    Value,
+    CacheOptions, Definition, Field, Flag, Keep, Lifecycle, Lock, OnFull, OnWrite, Queue, Quota,
+    Role, Ttl, Value,
 };
 use crate::span::{Span, Spanned};
 use crate::tables::KeyTable;
@@ -30,12 +30,17 @@ impl Written<'_> {
         self.lifetime(errors);
         self.caching(errors);
         self.roles(errors);
+        self.signing_in(errors);
+        self.places(errors);
         let Some(key_type) = self.key_type else { return };
         bounds(self.table, key_type, errors);
         trimming(self.table, key_type, self.default_bound, errors);
         self.openness(key_type, errors);
         if key_type.value == KeyType::Stream {
             entry_fields(self.fields, errors);
+            if let Some(Role::Queue(queue)) = self.role.map(|role| &role.value) {
+                stream_queue(queue, errors);
+            }
         }
     }
 
@@ -69,7 +74,8 @@ impl Written<'_> {
             Some(Role::Lock(_)) => {
                 for (option, span) in given {
                     let message = format!("`{option}` is not supported for a `lock`");
-                    let help = "remove it: the application takes the lock and sets its TTL";
+                    let help =
+                        "remove it: a lock is renewed while it is held, and its TTL is exact";
                     errors.push(no_effect(message, span).help(help));
                 }
                 return;
@@ -90,6 +96,27 @@ impl Written<'_> {
             let message = format!("counting in a `{name}` does not reset a running TTL");
             let help = if windowed { "remove it" } else { "write `sliding = true`, or remove it" };
             errors.push(no_effect(message, &set.span).help(help));
+        }
+    }
+
+    /// What a lock with several holders contains is up to the store.
+    fn places(&self, errors: &mut Vec<Diagnostic>) {
+        let Some(Role::Lock(Lock { holders: Some(holders), .. })) = self.role.map(|it| &it.value)
+        else {
+            return;
+        };
+        let KeyTable { max_len, on_full, keep, member, score, .. } = self.table;
+        let given = [
+            ("max_len", max_len.as_ref().map(|it| &it.span)),
+            ("on_full", on_full.as_ref().map(|it| &it.span)),
+            ("keep", keep.as_ref().map(|it| &it.span)),
+            ("member", member.as_ref().map(|it| &it.span)),
+            ("score", score.as_ref().map(|it| &it.span)),
+        ];
+        for (option, span) in given.into_iter().filter_map(|(option, span)| Some((option, span?))) {
+            let message = format!("`{option}` is not supported for a `lock`");
+            let error = no_effect(message, span).at(holders.span.clone(), "says who is in it");
+            errors.push(error.help("remove it: the store writes the holders, up to this number"));
         }
     }
 
@@ -115,7 +142,13 @@ impl Written<'_> {
         let what = match (self.role.map(|role| &role.value), self.key_type) {
             (
                 Some(
-                    role @ (Role::Counter(_) | Role::Quota(_) | Role::RateLimit(_) | Role::Lock(_)),
+                    role @ (Role::Counter(_)
+                    | Role::Quota(_)
+                    | Role::RateLimit(_)
+                    | Role::Lock(_)
+                    | Role::Session(_)
+                    | Role::RefreshToken(_)
+                    | Role::Index(_)),
                 ),
                 _,
             ) => role.name().to_owned(),
@@ -199,7 +232,7 @@ impl Written<'_> {
     }
 }
 
-fn no_effect(message: impl Into<String>, span: &Span) -> Diagnostic {
+pub(crate) fn no_effect(message: impl Into<String>, span: &Span) -> Diagnostic {
     Diagnostic::schema(message, span.clone(), "has no effect")
 }
 
@@ -307,6 +340,28 @@ fn trimming(
         return;
     };
     errors.push(Diagnostic::schema(why, keep.span.clone(), "has no effect").help("remove it"));
+}
+
+/// The store has no workers for a queue that is a stream, so that what they would do is refused.
+fn stream_queue(queue: &Queue, errors: &mut Vec<Diagnostic>) {
+    let options = [
+        ("lease", queue.lease.as_ref().map(|it| &it.span)),
+        ("timeout", queue.timeout.as_ref().map(|it| &it.span)),
+        ("max_attempts", queue.max_attempts.as_ref().map(|it| &it.span)),
+        ("max_crashes", queue.max_crashes.as_ref().map(|it| &it.span)),
+        ("backoff", queue.backoff.as_ref().map(|it| &it.span)),
+        ("max_backoff", queue.max_backoff.as_ref().map(|it| &it.span)),
+        ("retain", queue.retain.as_ref().map(|it| &it.span)),
+        ("per_group", queue.per_group.as_ref().map(|it| &it.span)),
+    ];
+    for (option, span) in options {
+        let Some(span) = span else { continue };
+        let message = format!("`{option}` is not supported yet for a `stream`");
+        let help = format!(
+            "remove it, or use a list: the store has no workers for a stream, and `{option}` is for them"
+        );
+        errors.push(no_effect(message, span).help(help));
+    }
 }
 
 /// A field of a stream's entry is never written alone, and has no TTL of its own.

@@ -73,6 +73,7 @@ mod scalar;
 mod segment;
 mod server;
 mod settings;
+mod signing_in;
 pub mod span;
 mod spelling;
 #[cfg(feature = "tools")]

@@ -136,6 +136,7 @@ pub(crate) fn lower(
             lower_migration(name, table.value, &keys, &by_name, sources)
         })
         .collect();
+    refuse_renamed_logins(&migrations, &keys, errors);
     let foreign = parts
         .foreign
         .entries
@@ -428,6 +429,30 @@ fn note_refreshes(
                         .help("write it in `invalidates`"),
                 );
             }
+        }
+    }
+}
+
+/// The store does not move what stands beside sessions and tokens yet.
+fn refuse_renamed_logins(
+    migrations: &[Migration],
+    keys: &[crate::model::Definition],
+    errors: &mut Vec<Diagnostic>,
+) {
+    use crate::model::{Phase, Role};
+    let running = migrations.iter().filter(|it| it.phase.value != Phase::Cleanup);
+    for rename in running.flat_map(|migration| &migration.renames) {
+        let definition = keys.iter().find(|key| key.name.value == rename.definition.value);
+        let Some(role) = definition.and_then(|definition| definition.role.as_ref()) else {
+            continue;
+        };
+        if matches!(role.value, Role::Session(_) | Role::RefreshToken(_)) {
+            let message = format!("renaming a `{}` is not supported yet", role.name());
+            errors.push(
+                Diagnostic::schema(message, rename.definition.span.clone(), "is renamed")
+                    .at(role.span.clone(), "its role")
+                    .help("let the old ones expire under a definition of their own, and add another for new ones"),
+            );
         }
     }
 }

@@ -8,8 +8,8 @@ use crate::generate::{FolderTable, GenerateTable, JavaTable, RustTable};
 use crate::layout::{LayoutTable, WordsBy};
 use crate::param::ParamTable;
 use crate::role::{
-    CounterTable, FlagTable, IndexTable, QueueTable, QuotaTable, RankingTable, RateLimitTable,
-    SessionTable,
+    CounterTable, FlagTable, IndexTable, LockTable, QueueTable, QuotaTable, RankingTable,
+    RateLimitTable, RefreshTokenTable, SessionTable,
 };
 use crate::server::ServerTable;
 use crate::tables::{
@@ -69,8 +69,10 @@ const TABLES: &[(&str, Writer)] = &[
     ("counter", markdown::<CounterTable>),
     ("quota", markdown::<QuotaTable>),
     ("rate_limit", markdown::<RateLimitTable>),
+    ("lock", markdown::<LockTable>),
     ("queue", markdown::<QueueTable>),
     ("session", markdown::<SessionTable>),
+    ("refresh_token", markdown::<RefreshTokenTable>),
     ("index", markdown::<IndexTable>),
     ("flag", markdown::<FlagTable>),
     ("ranking", markdown::<RankingTable>),

@@ -115,12 +115,14 @@ pub(crate) struct Integer<const MIN: u64, const MAX: u64>(pub(crate) u64);
 
 /// A count of something: at least one.
 pub(crate) type Count = Integer<1, { i64::MAX as u64 }>;
+/// More than one
+pub(crate) type Several = Integer<2, { i64::MAX as u64 }>;
 
 impl<const MIN: u64, const MAX: u64> Form for Integer<MIN, MAX> {
     fn what() -> String {
         match (MIN, MAX) {
             (0, _) if MAX >= i64::MAX as u64 => "a whole number".to_owned(),
-            (1, _) if MAX >= i64::MAX as u64 => "a whole number from 1".to_owned(),
+            (1.., _) if MAX >= i64::MAX as u64 => format!("a whole number from {MIN}"),
             _ => format!("a whole number from {MIN} to {MAX}"),
         }
     }

@@ -13,7 +13,7 @@ use crate::model::{
 use crate::param::ParamForm;
 use crate::role::{
     CounterTable, FlagTable, IndexTable, LockTable, QueueTable, QuotaTable, RankingTable,
-    RateLimitTable, SessionTable,
+    RateLimitTable, RefreshTokenTable, SessionTable,
 };
 use crate::scalar::{Count, Integer, Jitter, NonEmpty, Percent, Separator};
 use crate::server::ServerTable;
@@ -285,6 +285,8 @@ table! {
         optional flag: FlagTable,
         /// Role: a ranking ordered by score.
         optional ranking: RankingTable,
+        /// Role: a token that is used once and replaced by its successor, over a hash.
+        optional refresh_token: RefreshTokenTable,
         /// Cache: also kept in the process, for at most this long.
         optional l1: Duration,
         /// Cache: refreshed before it expires.

@@ -495,6 +495,15 @@ fn what_would_have_no_effect_is_refused() {
     assert_eq!(cluster.schema.unwrap_err()[0].message, "a cluster has only database 0");
 }
 
+shows!(
+    options_of_a_queue_that_cannot_be_kept_are_refused,
+    errors(
+        "[keys.a]\npattern = 'a'\nvalue = 'text'\nqueue = { max_attempts = 3, max_crashes = 1, lease = '10ms' }\n\
+         [keys.b]\npattern = 'b'\nvalue = 'text'\nqueue = { backoff = '1m', max_backoff = '1s' }\n\
+         [keys.c]\npattern = 'c'\ntype = 'stream'\nfields = { x = 'text' }\nqueue = { lease = '1m', per_group = 2 }\n"
+    )
+);
+
 #[test]
 fn a_word_with_a_meaning_is_a_word_of_a_slot() {
     let text =

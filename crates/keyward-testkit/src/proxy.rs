@@ -1,11 +1,12 @@
 //! Stands between a client and a server, and does what networks do.
 
 use crate::Server;
+use rustix::net::connect_unspec;
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -49,10 +50,20 @@ pub struct Proxy {
 /// What it is to do, and how often it did.
 #[derive(Debug)]
 struct Plan {
-    harm: Harm,
+    /// The server's address
+    address: Mutex<String>,
+    harm: Mutex<Harm>,
     harmed: AtomicUsize,
     /// What a request must mention for its answer to be lost
     mentions: Mutex<Option<Vec<u8>>>,
+    open: Mutex<Vec<Weak<Carried>>>,
+}
+
+/// A connection through the proxy.
+#[derive(Debug)]
+struct Carried {
+    client: TcpStream,
+    server: TcpStream,
 }
 
 impl Proxy {
@@ -60,19 +71,63 @@ impl Proxy {
     pub fn new(server: &Server, harm: Harm) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port is free");
         let port = listener.local_addr().expect("it is bound").port();
-        let address = server.address();
-        let plan = Arc::new(Plan { harm, harmed: AtomicUsize::new(0), mentions: Mutex::default() });
+        let plan = Arc::new(Plan {
+            address: Mutex::new(server.address()),
+            harm: Mutex::new(harm),
+            harmed: AtomicUsize::new(0),
+            mentions: Mutex::default(),
+            open: Mutex::default(),
+        });
         let followed = Arc::clone(&plan);
         thread::spawn(move || {
             for client in listener.incoming().flatten() {
-                let Ok(server) = TcpStream::connect(&address) else { continue };
+                let address = locked(&followed.address).clone();
+                let Ok(server) = TcpStream::connect(address) else { continue };
                 for stream in [&client, &server] {
                     stream.set_nodelay(true).expect("a socket");
                 }
-                carry(&client, &server, &followed);
+                let carried = Arc::new(Carried { client, server });
+                let mut open = locked(&followed.open);
+                open.retain(|it| it.strong_count() > 0);
+                open.push(Arc::downgrade(&carried));
+                carry(&carried, &followed);
             }
         });
         Proxy { port, plan }
+    }
+
+    /// Does something else from now on, also to connections that are open.
+    pub fn harm(&self, harm: Harm) {
+        *locked(&self.plan.harm) = harm;
+    }
+
+    /// Closes every connection.
+    pub fn cut(&self) {
+        for carried in self.open() {
+            for stream in [&carried.client, &carried.server] {
+                // It fails only where the other side has closed it already.
+                let _ = stream.shutdown(Shutdown::Both);
+            }
+        }
+    }
+
+    /// Resets every connection: what is on its way is lost, and both sides see an error.
+    pub fn reset(&self) {
+        for carried in self.open() {
+            for stream in [&carried.client, &carried.server] {
+                // As above.
+                let _ = connect_unspec(stream);
+            }
+        }
+    }
+
+    /// Leads to another server from now on. Connections that are open stay where they are.
+    pub fn lead_to(&self, server: &Server) {
+        *locked(&self.plan.address) = server.address();
+    }
+
+    fn open(&self) -> Vec<Arc<Carried>> {
+        locked(&self.plan.open).iter().filter_map(Weak::upgrade).collect()
     }
 
     /// Where it listens.
@@ -98,13 +153,26 @@ impl Proxy {
     /// With [`Harm::Lose`]: passes on the next request that mentions this, and closes its connection instead of
     /// passing on the answer.
     pub fn lose_the_answer_to(&self, mentions: &str) {
-        *self.plan.mentions() = Some(mentions.as_bytes().to_vec());
+        *locked(&self.plan.mentions) = Some(mentions.as_bytes().to_vec());
     }
 }
 
+/// A panic in another thread says nothing about what is behind the lock.
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 impl Plan {
-    fn mentions(&self) -> std::sync::MutexGuard<'_, Option<Vec<u8>>> {
-        self.mentions.lock().unwrap_or_else(PoisonError::into_inner)
+    fn now(&self) -> Harm {
+        *locked(&self.harm)
+    }
+
+    /// By how much bytes are delayed in each direction.
+    fn delay(&self) -> Duration {
+        match self.now() {
+            Harm::Delay(delay) => delay / 2,
+            _ => Duration::ZERO,
+        }
     }
 
     fn harm_done(&self) -> usize {
@@ -113,7 +181,7 @@ impl Plan {
 
     /// Whether the answer to a request is to be lost.
     fn is_doomed(&self, request: &[u8]) -> bool {
-        let mut mentions = self.mentions();
+        let mut mentions = locked(&self.mentions);
         let is_hit = mentions.as_ref().is_some_and(|wanted| {
             request.windows(wanted.len()).any(|window| window == wanted.as_slice())
         });
@@ -125,26 +193,20 @@ impl Plan {
     }
 }
 
-fn carry(client: &TcpStream, server: &TcpStream, plan: &Arc<Plan>) {
-    let harm = plan.harm;
-    let clone = |stream: &TcpStream| stream.try_clone().expect("a socket");
-    let delay = match harm {
-        Harm::Delay(delay) => delay / 2,
-        _ => Duration::ZERO,
-    };
+fn carry(carried: &Arc<Carried>, plan: &Arc<Plan>) {
     let doomed = Arc::new(AtomicBool::new(false));
     let (requested, dooming) = (Arc::clone(plan), Arc::clone(&doomed));
-    pass(clone(client), clone(server), delay, move |bytes, to| {
+    pass(carried, Way::There, plan, move |bytes, mut to| {
         if requested.is_doomed(bytes) {
             dooming.store(true, Ordering::SeqCst);
         }
         to.write_all(bytes).is_ok()
     });
-    let (mut sent, plan) = (0, Arc::clone(plan));
-    pass(clone(server), clone(client), delay, move |bytes, to| {
+    let (mut sent, planned) = (0, Arc::clone(plan));
+    pass(carried, Way::Back, plan, move |bytes, mut to| {
         sent += bytes.len() as u64;
-        let harm_done = || plan.harm_done();
-        match harm {
+        let harm_done = || planned.harm_done();
+        match planned.now() {
             Harm::Cut { connections, after } if sent > after && harm_done() < connections => {
                 return false;
             }
@@ -172,31 +234,49 @@ fn carry(client: &TcpStream, server: &TcpStream, plan: &Arc<Plan>) {
     });
 }
 
+/// Which way bytes go: to the server, or back to the client.
+#[derive(Clone, Copy)]
+enum Way {
+    There,
+    Back,
+}
+
+impl Carried {
+    fn ends(&self, way: Way) -> (&TcpStream, &TcpStream) {
+        match way {
+            Way::There => (&self.client, &self.server),
+            Way::Back => (&self.server, &self.client),
+        }
+    }
+}
+
 /// Passes bytes on, each a while after it came, as long as `write` says that it goes on.
 fn pass(
-    mut from: TcpStream,
-    mut to: TcpStream,
-    delay: Duration,
-    mut write: impl FnMut(&[u8], &mut TcpStream) -> bool + Send + 'static,
+    carried: &Arc<Carried>,
+    way: Way,
+    plan: &Arc<Plan>,
+    mut write: impl FnMut(&[u8], &TcpStream) -> bool + Send + 'static,
 ) {
     let (sender, receiver) = mpsc::channel::<(Instant, Vec<u8>)>();
-    let reading = from.try_clone().expect("a socket");
+    let (reading, writing, plan) = (Arc::clone(carried), Arc::clone(carried), Arc::clone(plan));
     thread::spawn(move || {
+        let (mut from, _) = reading.ends(way);
         let mut buffer = [0; 16 * 1024];
         while let Ok(read @ 1..) = from.read(&mut buffer) {
-            if sender.send((Instant::now() + delay, buffer[..read].to_vec())).is_err() {
+            if sender.send((Instant::now() + plan.delay(), buffer[..read].to_vec())).is_err() {
                 break;
             }
         }
     });
     thread::spawn(move || {
+        let (from, to) = writing.ends(way);
         for (due, bytes) in receiver {
             thread::sleep(due.saturating_duration_since(Instant::now()));
-            if !write(&bytes, &mut to) {
+            if !write(&bytes, to) {
                 break;
             }
         }
         let _ = to.shutdown(Shutdown::Both);
-        let _ = reading.shutdown(Shutdown::Both);
+        let _ = from.shutdown(Shutdown::Both);
     });
 }

@@ -177,6 +177,38 @@ pub struct Behaviour {
     pub on_by_default: bool,
     /// Who ranks higher of those with the same score; `None` where the server's order does
     pub ties: Option<Ties>,
+    /// What a session does
+    pub session: Option<SessionOptions>,
+    /// How long a refresh token that was used is answered with its successor
+    pub reuse_grace_ms: Option<u64>,
+    /// The field that a session or a refresh token sets to the time when it is used
+    pub touched: Option<(&'static str, Stamp)>,
+    /// Whether a lock goes to whoever has waited longest
+    pub fair: bool,
+    /// How many may hold a lock at once, if more than one
+    pub holders: Option<u64>,
+    /// How many replicas must confirm a lock
+    pub replicas: Option<u64>,
+    /// How long a job of a queue is a worker's without a heartbeat; every queue has it
+    pub lease_ms: Option<u64>,
+    /// How long a job may take
+    pub timeout_ms: Option<u64>,
+    /// How often a job is tried before it is dead
+    pub max_attempts: Option<u64>,
+    /// How often the worker of a job may be lost before the job is dead
+    pub max_crashes: Option<u64>,
+    /// The pause after the first failure of a job, which doubles with each
+    pub backoff_ms: Option<u64>,
+    /// The longest pause between two attempts
+    pub max_backoff_ms: Option<u64>,
+    /// How long a job that has ended is remembered with its result
+    pub retain_ms: Option<u64>,
+    /// How many jobs of a group run at once
+    pub per_group: Option<u64>,
+    /// The parameter of a queue's `status` that is the id of a job
+    pub job_id: Option<&'static str>,
+    /// Whether dead letters are the values of the queue, and not objects that tell why a job failed
+    pub dead_as_is: bool,
 }
 
 impl Behaviour {
@@ -204,6 +236,22 @@ impl Behaviour {
         negative: false,
         on_by_default: false,
         ties: None,
+        session: None,
+        reuse_grace_ms: None,
+        touched: None,
+        fair: false,
+        holders: None,
+        replicas: None,
+        lease_ms: None,
+        timeout_ms: None,
+        max_attempts: None,
+        max_crashes: None,
+        backoff_ms: None,
+        max_backoff_ms: None,
+        retain_ms: None,
+        per_group: None,
+        job_id: None,
+        dead_as_is: false,
     };
 }
 
@@ -242,11 +290,79 @@ macro_rules! options {
 }
 
 options! {
-    on: keep_ttl sliding refuse_when_full early_refresh refreshed closed_on_outage negative on_by_default;
+    on: keep_ttl sliding refuse_when_full early_refresh refreshed closed_on_outage negative on_by_default fair
+        dead_as_is;
     some: max_len: u64, keep: Keep, ties: Ties, max_bytes: u64, l1_ms: u64, stale_ms: u64, slow_ms: u64,
         negative_ms: u64,
-        load_lock_ms: u64, limit: u64, window_ms: u64;
+        load_lock_ms: u64, limit: u64, window_ms: u64, holders: u64, replicas: u64, lease_ms: u64, timeout_ms: u64,
+        max_attempts: u64, max_crashes: u64, backoff_ms: u64, max_backoff_ms: u64, retain_ms: u64, per_group: u64,
+        job_id: &'static str,
+        session: SessionOptions, reuse_grace_ms: u64, touched: (&'static str, Stamp);
     is: jitter: u16, indexes: &'static [&'static [usize]], algorithm: Algorithm;
+}
+
+/// What a session does beyond being read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct SessionOptions {
+    /// Which parameter is its id
+    pub id: usize,
+    /// When it ends however often it is used, in milliseconds; without it, its TTL does not start again
+    pub max_age_ms: Option<u64>,
+    /// What a revocation holds, where the schema has a definition for them
+    pub revoked: Option<Stamp>,
+    /// Whether the index holds whole keys; otherwise it holds ids
+    pub listed_as_key: bool,
+    /// The unit of the index's scores in milliseconds, where it is a sorted set
+    pub score_ms: Option<u64>,
+}
+
+#[doc(hidden)]
+impl SessionOptions {
+    #[must_use]
+    pub const fn new(id: usize) -> Self {
+        SessionOptions { id, max_age_ms: None, revoked: None, listed_as_key: false, score_ms: None }
+    }
+
+    #[must_use]
+    pub const fn max_age_ms(mut self, max_age_ms: u64) -> Self {
+        self.max_age_ms = Some(max_age_ms);
+        self
+    }
+
+    #[must_use]
+    pub const fn revoked(mut self, stamp: Stamp) -> Self {
+        self.revoked = Some(stamp);
+        self
+    }
+
+    #[must_use]
+    pub const fn listed_as_key(mut self) -> Self {
+        self.listed_as_key = true;
+        self
+    }
+
+    #[must_use]
+    pub const fn score_ms(mut self, unit: u64) -> Self {
+        self.score_ms = Some(unit);
+        self
+    }
+}
+
+/// What a role writes to say that something happens now, by the server's clock.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Stamp {
+    /// The moment, as RFC 3339 writes it
+    Timestamp,
+    /// The day
+    Date,
+    /// Seconds since 1970
+    Unix,
+    /// Milliseconds since 1970
+    UnixMs,
+    /// Always this word
+    Word(&'static str),
 }
 
 /// Which end of an ordered collection stays when it is trimmed to its `max_len`.

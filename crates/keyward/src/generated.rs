@@ -290,6 +290,13 @@ pub fn build<S: Keyspace>(definition: &str, values: &[(&str, &str)]) -> Result<S
     (entry.build)(Texts::new::<S>(entry.definition.name, entry.definition.params, values)?)
 }
 
+/// A key of one definition from names and texts.
+pub fn build_one<K: Key>(values: &[(&str, &str)]) -> Result<K, BuildError> {
+    let key = Texts::new::<K::Keyspace>(K::DEFINITION.name, K::DEFINITION.params, values)?;
+    let key = key.make(K::make)?;
+    Ok(if K::DEFINITION.shadowed { unreserved(key)? } else { key })
+}
+
 /// A prefix from names and texts.
 pub fn prefix<S: Keyspace>(values: &[(&str, &str)]) -> Result<S::Prefix, BuildError> {
     Texts::new::<S>("prefix", S::Prefix::PARAMS, values)?.make(S::Prefix::make)

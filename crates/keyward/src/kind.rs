@@ -37,6 +37,12 @@ kinds! {
     Flag<V, C, O>;
     /// A lock
     Lock;
+    /// A queue whose jobs are a `V`, each spelled by `C`
+    Queue<V, C>;
+    /// A session that holds what a `T` holds; the key that lists a user's sessions is an `I`
+    Session<T, I>;
+    /// A refresh token whose fields are an `F`
+    RefreshToken<F>;
     /// Something that the schema does not say
     Untyped;
 

@@ -149,7 +149,9 @@ mod value_macros;
 
 pub use codec::Codec;
 pub use date::Date;
-pub use definition::{Algorithm, Behaviour, Definition, Keep, Lifecycle, Param, Ties, Ttl};
+pub use definition::{
+    Algorithm, Behaviour, Definition, Keep, Lifecycle, Param, SessionOptions, Stamp, Ties, Ttl,
+};
 pub use error::{BuildError, FieldError, FieldErrorKind, Reserved, ValueError};
 #[cfg(feature = "store")]
 pub use field::Change;
@@ -160,10 +162,13 @@ pub use keyward_macros::keyspace;
 pub use keyward_pattern::slot;
 pub use param::ParamValue;
 #[cfg(feature = "store")]
+pub use store::queue;
+#[cfg(feature = "store")]
 pub use store::{
     Allowance, Allowances, BreakerSettings, BreakerState, Builder, Cause, Clock, Counted, EntryId,
-    EntryIdError, Error, Handle, Invalidated, Lifespan, Limits, LoadError, Pipeline, Prefixed,
-    Promise, Request, Results, Score, Standing, Store, Whole,
+    EntryIdError, Error, Guard, Handle, Holder, Invalidated, Lifespan, Limits, LoadError, Pipeline,
+    Prefixed, Promise, Refreshed, Request, Results, Score, Sessions, Standing, Store, Whole,
+    random_id,
 };
 #[cfg(feature = "tower")]
 pub use store::{LimitLayer, LimitService};

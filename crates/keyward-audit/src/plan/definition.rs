@@ -7,7 +7,7 @@ use keyward_fact::{Duration, KeyType, Show, thousands};
 use keyward_pattern::{Definition as Compiled, Template};
 use keyward_rules::judge::{Expected, LOOKED_AT};
 use keyward_rules::{Live, RAW_IPV6, Rule, judge};
-use keyward_schema::model::{Definition, Role, Ttl, Value};
+use keyward_schema::model::{Definition, Derived, Role, Ttl, Value};
 
 /// A definition, ready to be asked about every key.
 #[derive(Debug)]
@@ -192,6 +192,7 @@ impl Planned {
         compiled: &Compiled<'_>,
         prefix: Option<&Template>,
         selected: bool,
+        derived: Vec<Derived>,
     ) -> Self {
         let in_prefix =
             |name: &str| prefix.is_some_and(|it| it.holes().any(|hole| hole.name == name));
@@ -240,7 +241,7 @@ impl Planned {
             refers: None,
             pool: None,
             renamed: Vec::new(),
-            derived: (definition.derived().into_iter())
+            derived: (derived.into_iter())
                 .map(|it| PlannedDerived { word: it.word(), longest: it.longest(definition) })
                 .collect(),
             joins: false,

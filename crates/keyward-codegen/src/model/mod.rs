@@ -289,6 +289,62 @@ pub struct Behaviour {
     pub on_by_default: bool,
     /// Who ranks higher of those with the same score: `first` or `last`
     pub ties: Option<&'static str>,
+    /// Whether a lock goes to whoever has waited longest
+    pub fair: bool,
+    /// How many may hold a lock at once, if more than one
+    pub holders: Option<u64>,
+    /// How many replicas must confirm a lock
+    pub replicas: Option<u64>,
+    /// What a queue does
+    pub queue: Option<Queue>,
+    /// What a session does
+    pub session: Option<Session>,
+    /// How long a refresh token that was used is answered with its successor, in milliseconds
+    pub reuse_grace_ms: Option<u64>,
+    /// The field that a session or a refresh token sets to the time, and how: `timestamp`, `unix`, …
+    pub touched: Option<(String, &'static str)>,
+}
+
+/// What a queue does with its jobs. Times are in milliseconds.
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "files", derive(Serialize))]
+pub struct Queue {
+    /// How long a job is a worker's without a heartbeat
+    pub lease_ms: u64,
+    /// How long a job may take
+    pub timeout_ms: Option<u64>,
+    /// How often a job is tried before it is dead; none: for ever
+    pub max_attempts: Option<u64>,
+    /// How often the worker of a job may be lost before the job is dead; none: any number
+    pub max_crashes: Option<u64>,
+    /// The pause after the first failure, which doubles with each
+    pub backoff_ms: u64,
+    /// The longest pause between two attempts
+    pub max_backoff_ms: u64,
+    /// How long a job that has ended is remembered with its result
+    pub retain_ms: Option<u64>,
+    /// How many jobs of a group run at once
+    pub per_group: Option<u64>,
+    /// The parameter of its status that is the id of a job
+    pub job_id: Option<String>,
+    /// Whether dead letters are values of the queue, and not objects that tell why a job failed
+    pub dead_as_is: bool,
+}
+
+/// What a session does beyond being read.
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "files", derive(Serialize))]
+pub struct Session {
+    /// The parameter that is its id: an index of `params`
+    pub id: usize,
+    /// When it ends however often it is used, in milliseconds
+    pub max_age_ms: Option<u64>,
+    /// What a revocation holds: `timestamp`, `unix`, …, or `=` and a word
+    pub revoked: Option<String>,
+    /// Whether its index holds whole keys; otherwise it holds ids
+    pub listed_as_key: bool,
+    /// The unit of the index's scores in milliseconds, where it is a sorted set
+    pub score_ms: Option<u64>,
 }
 
 /// What a key, a field, a member or a score holds.

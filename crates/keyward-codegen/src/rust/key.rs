@@ -3,7 +3,7 @@
 use super::Rust;
 use super::text::{code, doc, ident, number, option, pascal, prose, screaming, snake};
 use super::types::names;
-use crate::model::{Behaviour, Former, Key, Param, ParamType, PatternPart, Ttl};
+use crate::model::{Behaviour, Former, Key, Param, ParamType, PatternPart, Session, Ttl};
 use proc_macro2::{Ident, TokenStream};
 use quote::quote;
 
@@ -391,12 +391,23 @@ fn behaviour(key: &Key, it: &Behaviour) -> TokenStream {
         ("negative", it.negative),
         ("on_by_default", it.on_by_default),
         ("refreshed", it.refreshed),
+        ("fair", it.fair),
+        ("dead_as_is", it.queue.as_ref().is_some_and(|queue| queue.dead_as_is)),
     ];
     for (name, _) in switches.into_iter().filter(|(_, on)| *on) {
         let name = ident(name);
         made.extend(quote!(.#name()));
     }
+    let queue = it.queue.as_ref();
     let numbers = [
+        ("lease_ms", queue.map(|it| it.lease_ms)),
+        ("timeout_ms", queue.and_then(|it| it.timeout_ms)),
+        ("max_attempts", queue.and_then(|it| it.max_attempts)),
+        ("max_crashes", queue.and_then(|it| it.max_crashes)),
+        ("backoff_ms", queue.map(|it| it.backoff_ms)),
+        ("max_backoff_ms", queue.map(|it| it.max_backoff_ms)),
+        ("retain_ms", queue.and_then(|it| it.retain_ms)),
+        ("per_group", queue.and_then(|it| it.per_group)),
         ("l1_ms", it.l1_ms),
         ("stale_ms", it.stale_ms),
         ("slow_ms", it.slow_ms),
@@ -404,6 +415,9 @@ fn behaviour(key: &Key, it: &Behaviour) -> TokenStream {
         ("load_lock_ms", it.load_lock_ms),
         ("limit", it.limit),
         ("window_ms", it.window_ms),
+        ("reuse_grace_ms", it.reuse_grace_ms),
+        ("holders", it.holders),
+        ("replicas", it.replicas),
         ("max_bytes", key.max_bytes),
         ("max_len", key.max_len),
     ];
@@ -412,6 +426,9 @@ fn behaviour(key: &Key, it: &Behaviour) -> TokenStream {
             let name = ident(name);
             made.extend(quote!(.#name(#value)));
         }
+    }
+    if let Some(id) = queue.and_then(|it| it.job_id.as_ref()) {
+        made.extend(quote!(.job_id(#id)));
     }
     if !it.indexes.is_empty() {
         let indexes = it.indexes.iter().map(|bound| {
@@ -438,7 +455,38 @@ fn behaviour(key: &Key, it: &Behaviour) -> TokenStream {
             made.extend(quote!(.#name(::keyward::#value)));
         }
     }
+    if let Some(session) = &it.session {
+        let session = session_options(session);
+        made.extend(quote!(.session(#session)));
+    }
+    if let Some((field, kind)) = &it.touched {
+        let stamp = stamp(kind);
+        made.extend(quote!(.touched((#field, #stamp))));
+    }
     made
+}
+
+fn session_options(session: &Session) -> TokenStream {
+    let id = number(session.id);
+    let max_age = session.max_age_ms.map(number).map(|age| quote!(.max_age_ms(#age)));
+    let revoked = session.revoked.as_ref().map(|kind| {
+        let stamp = stamp(kind);
+        quote!(.revoked(#stamp))
+    });
+    let listed = session.listed_as_key.then(|| quote!(.listed_as_key()));
+    let score = session.score_ms.map(number).map(|unit| quote!(.score_ms(#unit)));
+    quote!(::keyward::SessionOptions::new(#id) #max_age #revoked #listed #score)
+}
+
+/// What says that something happens now.
+fn stamp(kind: &str) -> TokenStream {
+    match (kind, kind.strip_prefix('=')) {
+        (_, Some(word)) => quote!(::keyward::Stamp::Word(#word)),
+        ("unix", _) => quote!(::keyward::Stamp::Unix),
+        ("unix_ms", _) => quote!(::keyward::Stamp::UnixMs),
+        ("date", _) => quote!(::keyward::Stamp::Date),
+        _ => quote!(::keyward::Stamp::Timestamp),
+    }
 }
 
 fn ttl(ttl: Option<&Ttl>) -> TokenStream {

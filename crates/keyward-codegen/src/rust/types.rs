@@ -145,6 +145,21 @@ impl Rust<'_> {
                 let stored = self.stored_type(key, value);
                 (quote!(Flag), quote!(#stored, #overriding))
             }
+            (Some("queue"), Some("list")) => (quote!(Queue), self.stored_type(key, value)),
+            (Some("session"), Some("hash" | "string")) => {
+                let stored = if key.ty.as_deref() == Some("hash") {
+                    let fields = fields();
+                    quote!(::keyward::kind::Hash<#fields>)
+                } else {
+                    let value = self.stored_type(key, value);
+                    quote!(::keyward::kind::Str<#value>)
+                };
+                let index = key.links.iter().find(|link| link.what == "index");
+                let index = index.map(|link| self.key_type(link.key, &TokenStream::new()));
+                let index = index.unwrap_or(quote!(()));
+                (quote!(Session), quote!(#stored, #index))
+            }
+            (Some("refresh_token"), _) => (quote!(RefreshToken), fields()),
             (_, Some("hash")) => (quote!(Hash), fields()),
             (_, Some("stream")) => (quote!(Stream), fields()),
             (_, Some("list")) => (quote!(List), self.stored_type(key, value)),

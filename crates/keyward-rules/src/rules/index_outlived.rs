@@ -1,6 +1,6 @@
 use crate::context::Context;
 use crate::finding::{Finding, Findings};
-use crate::loss::indexes;
+use crate::loss::{indexes, longest_life};
 use crate::rule::rule;
 use keyward_schema::model::{Definition, OnWrite, Ttl};
 
@@ -79,7 +79,7 @@ fn out_of_step<'a>(index: &'a Definition, of: &'a Definition) -> Option<Finding<
 /// reported.
 fn is_shorter(index: &Definition, of: &Definition) -> bool {
     let Some(of_ttl) = &of.ttl else { return false };
-    match (index.shortest_ttl(), of_ttl.longest()) {
+    match (index.shortest_ttl(), longest_life(of)) {
         (Some(index), Some(of)) => index < of,
         (Some(_), None) => !of_ttl.expires(),
         (None, _) => false,
@@ -106,6 +106,19 @@ mod tests {
            ├ help: give `sessions_of_user` at least the TTL of `session`
            ╰ note: `keyward explain index-outlived`
         "#);
+    }
+
+    #[test]
+    fn a_session_lives_as_long_as_its_max_age() {
+        let with = |ttl: &str| {
+            format!(
+                "[keys.session]\npattern = \"s:{{id}}\"\ntype = \"hash\"\nttl = \"1h\"\n\
+                 session = {{ index = \"of_user\", max_age = \"7d\" }}\n\
+                 [keys.of_user]\npattern = \"u:{{user_id}}\"\ntype = \"set\"\nttl = \"{ttl}\"\n"
+            )
+        };
+        assert_eq!(messages(&RULE, &with("6d")).len(), 1);
+        assert_eq!(messages(&RULE, &with("7d")), [""; 0]);
     }
 
     #[test]

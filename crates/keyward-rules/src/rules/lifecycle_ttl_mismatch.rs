@@ -74,7 +74,9 @@ fn contradiction(
         };
     }
     match (role, definition.lifecycle) {
-        (Some(Role::Session(_)), _) => Some(("it never expires", "give it a TTL")),
+        (Some(Role::Session(_) | Role::RefreshToken(_)), _) => {
+            Some(("it never expires", "give it a TTL"))
+        }
         // `lock-without-ttl` says more about a lock.
         (Some(Role::Lock(_)), _) | (_, Lifecycle::Protected) => None,
         (Some(Role::Queue(_)), _) => {

@@ -24,7 +24,7 @@ rule! {
     /// lock = {}
     /// ttl = "30s"
     /// ```
-    /// A holder that needs more time renews the lock.
+    /// The store renews a lock while it is held, so that the work may take longer than the TTL.
     Lifetime, Error, Recommended
 }
 
@@ -42,7 +42,7 @@ fn check<'a>(cx: &Context<'a>, out: &mut Findings<'a>) {
             Finding::new(format!("the lock `{}` never expires", definition.name.value))
                 .about(definition)
                 .at(ttl.unwrap_or(&role.span), "a holder that crashes would keep it forever")
-                .help("give it a `ttl` as long as the work takes, such as `ttl = \"30s\"`"),
+                .help("give it a `ttl`: how long a holder that crashed may keep it, such as `ttl = \"30s\"`"),
         );
     }
 }
@@ -61,7 +61,7 @@ mod tests {
         4 │ lock = {}
           │        ━━ a holder that crashes would keep it forever
           │
-          ├ help: give it a `ttl` as long as the work takes, such as `ttl = "30s"`
+          ├ help: give it a `ttl`: how long a holder that crashed may keep it, such as `ttl = "30s"`
           ╰ note: `keyward explain lock-without-ttl`
         "#);
     }

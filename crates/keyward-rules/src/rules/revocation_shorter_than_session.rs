@@ -1,5 +1,6 @@
 use crate::context::Context;
 use crate::finding::{Finding, Findings};
+use crate::loss::longest_life;
 use crate::rule::rule;
 use keyward_schema::model::{Role, Ttl};
 
@@ -49,7 +50,7 @@ fn check<'a>(cx: &Context<'a>, out: &mut Findings<'a>) {
         };
         let (Some(ttl), Some(session_ttl)) = (&revoked.ttl, &session.ttl) else { continue };
         let Some(kept) = revoked.shortest_ttl() else { continue };
-        let enough = match session_ttl.longest() {
+        let enough = match longest_life(session) {
             Some(lives) => kept >= lives,
             None => Ttl::expires(session_ttl),
         };
@@ -88,6 +89,25 @@ mod tests {
            ├ help: keep `revoked_session` at least as long as a `session` may live
            ╰ note: `keyward explain revocation-shorter-than-session`
         "#);
+    }
+
+    #[test]
+    fn a_session_lives_as_long_as_its_max_age() {
+        let schema = r#"
+[keys.session]
+pattern = "session:{id}"
+type = "hash"
+session = { revoked = "revoked", max_age = "30d" }
+ttl = "7d"
+[keys.revoked]
+pattern = "revoked:{id}"
+value = "timestamp"
+ttl = "7d"
+"#;
+        assert_eq!(
+            messages(&RULE, schema),
+            ["`revoked` may expire before the `session` it revokes",]
+        );
     }
 
     #[test]

@@ -6,12 +6,12 @@ use keyward_pattern::{Param, Type};
 use keyward_schema::model::{
     Definition, Field, Flag, Index, ParamDeclaration, Queue, Role, SessionRole, Value,
 };
-use keyward_schema::span::Spanned;
+use keyward_schema::span::{Span, Spanned};
 
 rule! {
     /// ## What it does
     /// Reports a role that names a definition which cannot serve it: dead letters that are not
-    /// stored like their queue, a status that is neither a hash nor a string, a session index that
+    /// stored like their queue, a status that is not a hash with the words of a job's life, a session index that
     /// cannot list sessions, an index or a reverse that holds keys of another definition, an override
     /// that is not a flag or not for one flag, or any of them with a parameter whose value the role does
     /// not know.
@@ -46,6 +46,11 @@ rule! {
     /// ```
     Shape, Error, Recommended
 }
+
+/// The words of a status.
+const WORDS: [&str; 4] = ["pending", "processing", "completed", "failed"];
+/// The fields of a status that the store writes with every change; it writes others where they are optional.
+const WRITTEN: [&str; 4] = ["status", "created_at", "updated_at", "attempts"];
 
 fn check<'a>(cx: &Context<'a>, out: &mut Findings<'a>) {
     for definition in &cx.schema.keys {
@@ -83,23 +88,85 @@ impl<'a> RoleCheck<'_, 'a> {
             self.params(dead, &[]);
         }
         if let Some(status) = self.partner(queue.status.as_ref()) {
-            let fits = |key_type: &KeyType| {
-                matches!(key_type, KeyType::Hash | KeyType::String | KeyType::Module(_))
-            };
-            self.kind(status, "hold the status of a job", "make it a hash or a string", fits);
+            let fits = |key_type: &KeyType| matches!(key_type, KeyType::Hash | KeyType::Module(_));
+            self.kind(status, "hold the status of a job", "make it a hash", fits);
+            self.status(status);
+        }
+    }
+
+    /// A status holds what the store writes: one of four words, and in no field what nobody writes.
+    fn status(&mut self, (status, named): Partner<'a>) {
+        if status.fields.is_empty() {
+            return;
+        }
+        let name = &status.name.value;
+        let mut report = |span: &'a Span, why: String, help: String| {
+            let finding = Finding::new(format!("`{name}` cannot hold the status of a job: {why}"))
+                .about(self.definition)
+                .about(status)
+                .at(&named.span, "named here")
+                .at(span, "does not fit")
+                .help(help);
+            self.found.push(finding);
+        };
+        match status.fields.iter().find(|field| *field.name == "status") {
+            None => report(
+                &status.name.span,
+                "it has no field `status`".to_owned(),
+                format!("add `status = {WORDS:?}`"),
+            ),
+            Some(field) => {
+                let lacks = match &field.value.value {
+                    Value::Text => None,
+                    Value::Enum(words) => {
+                        WORDS.iter().find(|word| !words.iter().any(|it| it == *word))
+                    }
+                    _ => Some(&WORDS[0]),
+                };
+                if let Some(word) = lacks {
+                    let why = format!("its field `status` cannot be `{word}`");
+                    report(&field.value.span, why, format!("make it {WORDS:?}"));
+                }
+            }
+        }
+        let unwritten =
+            status.fields.iter().filter(|it| !it.optional && !WRITTEN.contains(&it.name.as_str()));
+        for field in unwritten {
+            let why = format!("its field `{}` is not always written", field.name.value);
+            let help =
+                "make it optional with a `?`: the store writes only the fields that it knows"
+                    .to_owned();
+            report(&field.name.span, why, help);
         }
     }
 
     fn session(&mut self, session: &'a SessionRole) {
         if let Some(revoked) = self.partner(session.revoked.as_ref()) {
             self.params(revoked, &[]);
+            let part = "mark a session as revoked";
+            let help = "make it a string that holds a `timestamp`";
+            let fits =
+                |key_type: &KeyType| matches!(key_type, KeyType::String | KeyType::Module(_));
+            self.kind(revoked, part, help, fits);
+            let holds = |value: &Value| {
+                use Value::{Bool, Date, Enum, Int, Text, Timestamp, Uint, Unix, UnixMs};
+                matches!(
+                    value,
+                    Timestamp | Unix | UnixMs | Date | Text | Bool | Enum(_) | Int | Uint
+                )
+            };
+            self.held(revoked, revoked.0.value.as_ref(), part, help, holds);
         }
         if let Some(index) = self.partner(session.index.as_ref()) {
             let fits = |key_type: &KeyType| {
-                use KeyType::{Hash, List, Module, Set, Zset};
-                matches!(key_type, Set | Zset | Hash | List | Module(_))
+                use KeyType::{Module, Set, Zset};
+                matches!(key_type, Set | Zset | Module(_))
             };
-            self.kind(index, "list the sessions", "make it a set or a sorted set", fits);
+            let part = "list the sessions";
+            self.kind(index, part, "make it a set or a sorted set", fits);
+            let holds = |value: &Value| matches!(value, Value::Unix | Value::UnixMs);
+            let help = "make the score a `unix` or a `unix_ms`: when a session ends";
+            self.held(index, index.0.score.as_ref(), part, help, holds);
             self.members(index.0, &self.definition.name, index.1);
             if !self.definition.fields.is_empty() && !self.definition.open {
                 self.params(index, &self.definition.fields);
@@ -196,6 +263,26 @@ impl<'a> RoleCheck<'_, 'a> {
             .about(partner)
             .at(&named.span, "named here")
             .at(&key_type.span, format!("makes it a {}", key_type.value))
+            .help(help);
+        self.found.push(finding);
+    }
+
+    /// What the partner holds must be something that its part can write.
+    fn held(
+        &mut self,
+        (partner, named): Partner<'a>,
+        held: Option<&'a Spanned<Value>>,
+        part: &str,
+        help: &str,
+        fits: impl Fn(&Value) -> bool,
+    ) {
+        let Some(value) = held.filter(|value| !fits(value)) else { return };
+        let name = &partner.name.value;
+        let finding = Finding::new(format!("`{name}` cannot {part}: it holds something else"))
+            .about(self.definition)
+            .about(partner)
+            .at(&named.span, "named here")
+            .at(&value.span, "what it holds")
             .help(help);
         self.found.push(finding);
     }
@@ -385,6 +472,33 @@ type = "set"
                 "`dead` cannot take the failed jobs of `jobs`: it is a list",
                 "`status` cannot hold the status of a job: it is a set"
             ]
+        );
+    }
+
+    #[test]
+    fn a_status_holds_what_the_store_writes() {
+        let with = |fields: &str| {
+            format!(
+                "[keys.jobs]\npattern = \"jobs\"\nqueue = {{ status = \"status\" }}\n\
+                 [keys.status]\npattern = \"status:{{id}}\"\nttl = \"1d\"\nfields = {{ {fields} }}\n"
+            )
+        };
+        let words = r#"status = ["pending", "processing", "completed", "failed"]"#;
+        assert_eq!(
+            messages(&RULE, &with(&format!("{words}, created_at = \"unix\", note = \"text?\""))),
+            [""; 0]
+        );
+        assert_eq!(messages(&RULE, &with("status = \"text\"")), [""; 0]);
+        assert_eq!(
+            messages(&RULE, &with(r#"status = ["pending", "done"], started_at = "unix""#)),
+            [
+                "`status` cannot hold the status of a job: its field `status` cannot be `processing`",
+                "`status` cannot hold the status of a job: its field `started_at` is not always written",
+            ]
+        );
+        assert_eq!(
+            messages(&RULE, &with("error = \"text?\"")),
+            ["`status` cannot hold the status of a job: it has no field `status`"]
         );
     }
 

@@ -1,6 +1,6 @@
 use crate::context::Context;
 use crate::finding::{Finding, Findings};
-use crate::loss::indexes;
+use crate::loss::{indexes, longest_life};
 use crate::rule::rule;
 use keyward_fact::KeyType;
 use keyward_schema::model::Definition;
@@ -69,7 +69,7 @@ fn check<'a>(cx: &Context<'a>, out: &mut Findings<'a>) {
 
 /// Whether the index certainly still exists when a key it refers to has expired.
 fn outlives(index: &Definition, of: &Definition) -> bool {
-    let Some(longest) = of.ttl.as_ref().and_then(|ttl| ttl.longest()) else { return false };
+    let Some(longest) = longest_life(of) else { return false };
     let stays = index.ttl.as_ref().is_some_and(|ttl| !ttl.expires());
     stays || index.shortest_ttl().is_some_and(|shortest| shortest > longest)
 }

@@ -1,10 +1,10 @@
 //! The keys that Keyward's store writes beside a definition's own.
 
-use super::{Definition, Invalidate, Lifecycle, Role};
+use super::{Definition, Invalidate, Lifecycle, Role, Schema};
 use crate::span::Spanned;
-use keyward_fact::Duration;
+use keyward_fact::{Duration, KeyType};
 
-/// A key that the store writes beside its owner's, for a cache or its invalidation.
+/// A key that the store writes beside its owner's: for a cache, its invalidation, or a role.
 ///
 /// `keyward_pattern::derived` builds it from the owner's key and [`Derived::word`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -18,7 +18,33 @@ pub enum Derived {
     /// A mark that there is no value
     Nothing,
     /// A mark that the value is to be loaded again
+    Refresh,
+    /// A session's tombstone: nothing makes or reads it again
+    Revoked,
+    /// When a session ends however often it is used
+    Until,
+    /// When the sessions of an index end
+    Ends,
+    /// What became of a refresh token: its successor, and when it was used
+    Token,
+    /// The last fence of a lock
+    Fence,
+    /// Who waits for a fair lock, in order
+    Waiters,
+    /// Until when those who wait for a fair lock are believed in
+    Alive,
+    /// What a queue knows of each job
+    Jobs,
+    /// Entries that an idle worker has just moved from a queue's list
+    Taken,
+    /// Which jobs of a queue run, and until when
+    Leases,
+    /// Which jobs of a queue wait for their time
     Due,
+    /// Which jobs of a queue could run now, apart from its list
+    Ready,
+    /// Which jobs of a queue have ended and are retained
+    Done,
 }
 
 impl Derived {
@@ -29,7 +55,20 @@ impl Derived {
             Derived::Index => "index",
             Derived::Stale => "stale",
             Derived::Nothing => "none",
+            Derived::Refresh => "refresh",
+            Derived::Revoked => "revoked",
+            Derived::Until => "until",
+            Derived::Ends => "ends",
+            Derived::Token => "token",
+            Derived::Fence => "fence",
+            Derived::Waiters => "waiters",
+            Derived::Alive => "alive",
+            Derived::Jobs => "jobs",
+            Derived::Taken => "taken",
+            Derived::Leases => "leases",
             Derived::Due => "due",
+            Derived::Ready => "ready",
+            Derived::Done => "done",
         }
     }
 
@@ -37,6 +76,8 @@ impl Derived {
     pub fn longest(self, definition: &Definition) -> Option<Duration> {
         /// How long a load may take where the schema gives no `load_lock`
         const LOAD: Duration = Duration::from_millis(10_000);
+        /// How long a waiter keeps its turn without asking again
+        const WAIT: Duration = Duration::from_millis(5000);
         let cache = &definition.cache;
         let given = |option: &Option<Spanned<Duration>>| option.as_ref().map(|it| it.value);
         let stale = given(&cache.stale_if_error).unwrap_or(Duration::ZERO);
@@ -49,7 +90,23 @@ impl Derived {
             Derived::Lease => Some(given(&cache.load_lock).unwrap_or(LOAD)),
             Derived::Index | Derived::Stale => past(stale),
             Derived::Nothing => given(&cache.negative_ttl),
-            Derived::Due => past(Duration::ZERO),
+            Derived::Refresh => past(Duration::ZERO),
+            Derived::Fence => past(Duration::from_hours(24)),
+            Derived::Waiters | Derived::Alive => Some(WAIT),
+            // As long as there are jobs.
+            Derived::Jobs
+            | Derived::Taken
+            | Derived::Leases
+            | Derived::Due
+            | Derived::Ready
+            | Derived::Done => None,
+            Derived::Revoked | Derived::Until => match definition.role.as_deref() {
+                Some(Role::Session(session)) => {
+                    given(&session.max_age).max(definition.ttl.as_ref()?.longest())
+                }
+                _ => None,
+            },
+            Derived::Ends | Derived::Token => past(Duration::ZERO),
         }
     }
 }
@@ -60,7 +117,8 @@ impl Definition {
     ///
     /// `invalidate = "index"` has its index. A cache entry that is loaded has the lease of whoever loads
     /// it, a copy that outlives it with `stale_if_error`, and marks with `negative_ttl` and for an event that
-    /// refreshes it.
+    /// refreshes it. A lock has its last fence, and the waiters where it is fair. A queue that is a list has what its
+    /// workers need. A session has its tombstone and its end, a refresh token what became of it.
     pub fn derived(&self) -> Vec<Derived> {
         let mut derived = Vec::new();
         let is_stored =
@@ -69,12 +127,49 @@ impl Definition {
             derived.push(Derived::Lease);
             derived.extend(self.cache.stale_if_error.as_ref().map(|_| Derived::Stale));
             derived.extend(self.cache.negative_ttl.as_ref().map(|_| Derived::Nothing));
-            derived.extend(self.refreshed.then_some(Derived::Due));
+            derived.extend(self.refreshed.then_some(Derived::Refresh));
+        }
+        if let Some(Role::Lock(lock)) = self.role.as_deref() {
+            derived.push(Derived::Fence);
+            if lock.fair {
+                derived.extend([Derived::Waiters, Derived::Alive]);
+            }
+        }
+        if let Some(Role::Queue(queue)) = self.role.as_deref()
+            && self.key_type.as_ref().is_some_and(|it| it.value == KeyType::List)
+        {
+            use Derived::{Done, Due, Jobs, Leases, Ready, Taken};
+            derived.extend([Jobs, Taken, Leases, Due, Ready]);
+            derived.extend(queue.retain.as_ref().map(|_| Done));
         }
         if self.invalidate.as_ref().is_some_and(|how| how.value == Invalidate::Index) {
             derived.push(Derived::Index);
         }
+        match self.role.as_deref() {
+            Some(Role::Session(session)) => {
+                derived.push(Derived::Revoked);
+                derived.extend(session.max_age.as_ref().map(|_| Derived::Until));
+            }
+            Some(Role::RefreshToken(_)) => derived.push(Derived::Token),
+            _ => {}
+        }
         derived
+    }
+}
+
+impl Schema {
+    /// The same, with what another definition's role writes beside this one: the ends of the sessions that a set
+    /// lists. A sorted set holds them itself.
+    pub fn derived(&self, definition: &Definition) -> Vec<Derived> {
+        let lists = |other: &Definition| match other.role.as_deref() {
+            Some(Role::Session(session)) => {
+                session.index.as_ref().is_some_and(|index| index.value == *definition.name)
+            }
+            _ => false,
+        };
+        let is_set = definition.key_type.as_deref() == Some(&KeyType::Set);
+        let ends = is_set && self.keys.iter().any(lists);
+        definition.derived().into_iter().chain(ends.then_some(Derived::Ends)).collect()
     }
 }
 
@@ -118,7 +213,9 @@ rate_limit = { limit = 10, window = "1m" }
             definition.derived().into_iter().map(super::Derived::word).collect::<Vec<_>>()
         };
         assert_eq!(words("price"), ["lease", "index"]);
-        for name in ["stock", "import", "mail", "login"] {
+        assert_eq!(words("import"), ["fence"]);
+        assert_eq!(words("mail"), ["jobs", "taken", "leases", "due", "ready"]);
+        for name in ["stock", "login"] {
             assert!(words(name).is_empty(), "{name}");
         }
     }

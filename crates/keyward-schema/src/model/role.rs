@@ -15,7 +15,7 @@ pub enum Role {
     /// A lock
     Lock(Lock),
     /// A queue of jobs
-    Queue(Queue),
+    Queue(Box<Queue>),
     /// A person's session
     Session(SessionRole),
     /// A way to find other keys
@@ -24,12 +24,24 @@ pub enum Role {
     Flag(Flag),
     /// A board ordered by score
     Ranking(Ranking),
+    /// A token that is exchanged for its successor
+    RefreshToken(RefreshToken),
 }
 
 impl Role {
     /// The words of all roles, in the order of the enum.
-    pub const NAMES: [&'static str; 9] =
-        ["counter", "quota", "rate_limit", "lock", "queue", "session", "index", "flag", "ranking"];
+    pub const NAMES: [&'static str; 10] = [
+        "counter",
+        "quota",
+        "rate_limit",
+        "lock",
+        "queue",
+        "session",
+        "index",
+        "flag",
+        "ranking",
+        "refresh_token",
+    ];
 
     /// The word in a schema.
     pub fn name(&self) -> &'static str {
@@ -43,6 +55,7 @@ impl Role {
             Role::Index(_) => Role::NAMES[6],
             Role::Flag(_) => Role::NAMES[7],
             Role::Ranking(_) => Role::NAMES[8],
+            Role::RefreshToken(_) => Role::NAMES[9],
         }
     }
 }
@@ -126,9 +139,16 @@ pub enum OnOutage {
     Closed,
 }
 
-/// `lock = {}`
+/// `lock = { fair = true, holders = 3, replicas = 1 }`
 #[derive(Debug, Clone, Default)]
-pub struct Lock {}
+pub struct Lock {
+    /// Whether it goes to whoever has waited longest
+    pub fair: bool,
+    /// How many may hold it at once, if more than one
+    pub holders: Option<Spanned<u64>>,
+    /// How many replicas must confirm a grant
+    pub replicas: Option<Spanned<u64>>,
+}
 
 /// `queue = { dead_letter = "…", status = "…", job_id = "…" }`
 #[derive(Debug, Clone, Default)]
@@ -139,11 +159,61 @@ pub struct Queue {
     pub status: Option<Spanned<String>>,
     /// The parameter of `status` that is the job's id
     pub job_id: Option<Spanned<String>>,
+    /// How long a job belongs to a worker that is not heard of
+    pub lease: Option<Spanned<Duration>>,
+    /// How long an attempt may take
+    pub timeout: Option<Spanned<Duration>>,
+    /// How often a job is tried before it is dead
+    pub max_attempts: Option<Spanned<u64>>,
+    /// How often the worker of a job may be lost before the job is dead
+    pub max_crashes: Option<Spanned<u64>>,
+    /// The pause after the first failure
+    pub backoff: Option<Spanned<Duration>>,
+    /// The longest pause between two attempts
+    pub max_backoff: Option<Spanned<Duration>>,
+    /// How long a job is remembered after its end
+    pub retain: Option<Spanned<Duration>>,
+    /// How many jobs of a group run at once
+    pub per_group: Option<Spanned<u64>>,
 }
 
-/// `session = { index = "…", revoked = "…" }`
+impl Queue {
+    /// How long a job belongs to a worker that is not heard of.
+    pub fn lease(&self) -> Duration {
+        self.lease.as_ref().map_or(Duration::from_secs(30), |it| it.value)
+    }
+
+    /// How often a job is tried before it is dead.
+    pub fn max_attempts(&self) -> u64 {
+        self.max_attempts.as_ref().map_or(5, |it| it.value)
+    }
+
+    /// How often the worker of a job may be lost before the job is dead.
+    pub fn max_crashes(&self) -> u64 {
+        self.max_crashes.as_ref().map_or(3, |it| it.value)
+    }
+
+    /// The pause after the first failure.
+    pub fn backoff(&self) -> Duration {
+        self.backoff.as_ref().map_or(Duration::from_secs(1), |it| it.value)
+    }
+
+    /// The longest pause between two attempts.
+    pub fn max_backoff(&self) -> Duration {
+        let default = Duration::from_secs(600).max(self.backoff());
+        self.max_backoff.as_ref().map_or(default, |it| it.value)
+    }
+}
+
+/// `session = { index = "…", revoked = "…", max_age = "30d", touched = "last_active" }`
 #[derive(Debug, Clone, Default)]
 pub struct SessionRole {
+    /// The parameter that is the session's id, where the pattern has several
+    pub id: Option<Spanned<String>>,
+    /// When it ends however often it is used
+    pub max_age: Option<Spanned<Duration>>,
+    /// The field that holds when it was last used
+    pub touched: Option<Spanned<String>>,
     /// The definition that lists a person's sessions
     pub index: Option<Spanned<String>>,
     /// The definition that marks a session as revoked
@@ -205,4 +275,13 @@ pub enum Ties {
     First,
     /// Who reached it last
     Last,
+}
+
+/// `refresh_token = { reuse_grace = "10s", touched = "last_used" }`
+#[derive(Debug, Clone)]
+pub struct RefreshToken {
+    /// How long a token that was used is answered with its successor
+    pub reuse_grace: Duration,
+    /// The field that holds when its predecessor was used
+    pub touched: Option<Spanned<String>>,
 }

@@ -34,6 +34,11 @@ impl Clock {
         }
     }
 
+    /// Whether time passes by itself.
+    pub(crate) fn is_system(&self) -> bool {
+        matches!(self.0, ClockKind::System(_))
+    }
+
     /// Milliseconds since the clock was made.
     pub(crate) fn now(&self) -> u64 {
         millis(self.elapsed())
@@ -50,7 +55,7 @@ impl Clock {
 
 impl fmt::Debug for Clock {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let source = if matches!(self.0, ClockKind::System(_)) { "system" } else { "manual" };
+        let source = if self.is_system() { "system" } else { "manual" };
         write!(f, "Clock({source}, {} ms)", self.now())
     }
 }

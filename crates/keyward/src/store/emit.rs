@@ -20,7 +20,7 @@ static FORGET: Lua = lua!("lua/forget.lua");
 static REFRESH: Lua = lua!("lua/refresh.lua");
 
 /// What may stand beside a key.
-pub(super) const BESIDE: [&str; 4] = ["lease", "stale", "none", "due"];
+pub(super) const BESIDE: [&str; 4] = ["lease", "stale", "none", "refresh"];
 
 /// What an event has removed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -75,13 +75,20 @@ impl crate::generated::Visitor for Spelled {
 
 /// Removes one name of a key, all that was derived from it, and the leases of whoever is about to
 /// fill it, in one step: a fill that began before finds no lease.
-pub(super) fn forget(names: &Names, name: &str, indexes: &[String], cluster: bool) -> Call {
-    let beside = BESIDE.map(|word| names.derived_of(name, word));
+pub(super) fn forget(
+    names: &Names,
+    name: &str,
+    more: &[&str],
+    indexes: &[String],
+    cluster: bool,
+) -> Call {
+    let words = BESIDE.iter().chain(more);
+    let beside: Vec<String> = words.filter_map(|word| names.derived_of(name, word)).collect();
     // On a cluster an index is on another node. It keeps the name until its time is over, since a
     // write that is under way may be about to make the key again.
     let indexes = if cluster { &[][..] } else { indexes };
     let mut keys = vec![name];
-    keys.extend(beside.iter().flatten().map(String::as_str));
+    keys.extend(beside.iter().map(String::as_str));
     keys.extend(indexes.iter().map(String::as_str));
     FORGET.call(&keys, |cmd| _ = cmd.arg(indexes.len()).arg(names.own()))
 }
@@ -101,13 +108,13 @@ impl Fate {
 
     /// What is sent about a key. One that has several names is removed: no mark would be under all of them.
     fn calls(self, names: &Names, indexes: &[String], cluster: bool) -> Vec<Call> {
-        let beside = ["lease", "none", "due"].map(|word| names.derived(word));
+        let beside = ["lease", "none", "refresh"].map(|word| names.derived(word));
         if let (Fate::Refreshed, [Some(lease), Some(none), Some(due)], true) =
             (self, &beside, names.others.is_empty())
         {
             return vec![REFRESH.call(&[names.name.as_str(), lease, none, due], |_| {})];
         }
-        names.all().map(|name| forget(names, name, indexes, cluster)).collect()
+        names.all().map(|name| forget(names, name, &[], indexes, cluster)).collect()
     }
 }
 

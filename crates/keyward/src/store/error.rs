@@ -43,6 +43,31 @@ pub enum Error {
         /// The bound
         max_len: u64,
     },
+    /// What was revoked cannot be used or made again: a session, or a family of refresh tokens
+    Revoked {
+        /// The definition
+        definition: &'static str,
+    },
+    /// A refresh token was used again after its successor had been given out: somebody else has it. What came after it was
+    /// revoked
+    Reused {
+        /// The definition
+        definition: &'static str,
+    },
+    /// A lock was lost before the work was done: it could not be renewed in time, or somebody else released it
+    Lost {
+        /// The definition
+        definition: &'static str,
+    },
+    /// Fewer replicas confirmed a lock in time than the schema's `replicas` asks for. It was released again
+    Unreplicated {
+        /// The definition
+        definition: &'static str,
+        /// How many the schema asks for
+        wanted: u64,
+        /// How many confirmed it
+        confirmed: u64,
+    },
     /// A URL, a binding or another setting that cannot be used
     Settings(String),
 }
@@ -65,7 +90,10 @@ impl Error {
     /// [`Unknown`](Error::Unknown) change may have happened all the same.
     pub fn is_unavailable(&self) -> bool {
         match self {
-            Error::Unavailable(_) | Error::Unknown(_) | Error::BreakerOpen => true,
+            Error::Unavailable(_)
+            | Error::Unknown(_)
+            | Error::BreakerOpen
+            | Error::Unreplicated { .. } => true,
             Error::Refused { code, .. } => NOT_READY.contains(&code.as_str()),
             _ => false,
         }
@@ -81,6 +109,10 @@ impl Error {
             Error::WrongType { .. } => "wrong_type",
             Error::Malformed { .. } => "malformed",
             Error::Full { .. } => "full",
+            Error::Revoked { .. } => "revoked",
+            Error::Reused { .. } => "reused",
+            Error::Lost { .. } => "lost",
+            Error::Unreplicated { .. } => "unreplicated",
             Error::Settings(_) => "settings",
         }
     }
@@ -142,6 +174,18 @@ impl fmt::Display for Error {
             Error::Full { definition, max_len } => {
                 write!(f, "`{definition}` holds at most {max_len} elements, and is full")
             }
+            Error::Revoked { definition } => write!(f, "the key of `{definition}` was revoked"),
+            Error::Reused { definition } => write!(
+                f,
+                "a key of `{definition}` was used twice, and what came after it was revoked"
+            ),
+            Error::Lost { definition } => {
+                write!(f, "the lock `{definition}` was lost before the work was done")
+            }
+            Error::Unreplicated { definition, wanted, confirmed } => write!(
+                f,
+                "the lock `{definition}` needs {wanted} replicas, and {confirmed} confirmed it in time"
+            ),
             Error::Settings(why) => f.write_str(why),
         }
     }

@@ -5,6 +5,7 @@ use super::emit;
 use super::error::Error;
 use super::lua::{Lua, lua};
 use super::names::Names;
+use super::queue;
 use super::request::{Answers, Call, Calls, Group, Request};
 use super::ttl::{Lifespan, pick};
 use super::write::{Command, Mode, Write, about, note_in_indexes};
@@ -99,7 +100,8 @@ impl<'s, K: Key, T, L> Handle<'s, K, T, L> {
     /// begun does not put it back.
     pub fn delete(&self) -> Request<'s, bool> {
         let cluster = self.core.is_cluster();
-        let forget = |name: &str| emit::forget(&self.names, name, &self.indexes, cluster);
+        let more = queue::words(K::DEFINITION);
+        let forget = |name: &str| emit::forget(&self.names, name, more, &self.indexes, cluster);
         let others = self.names.others.iter().map(|name| forget(name)).collect();
         let calls = Calls::group(forget(&self.names.name), others);
         let calls = Calls { changes: self.changes(), ..calls };

@@ -51,36 +51,15 @@ impl<'s, K: Key, F: Fields> Handle<'s, K, Hash<F>, Declared> {
     ///
     /// A hash that is not there is made only if all fields that must be there are among them.
     pub fn update(&self, changes: impl IntoIterator<Item = Change<F>>) -> Request<'s, bool> {
-        let (mut set, mut removed, mut names) =
-            (Command::new("HSET"), Command::new("HDEL"), vec![]);
-        let mut keep_ttl = true;
-        for change in changes {
-            let name = change.name;
-            keep_ttl &= F::KEEPS_TTL.contains(&name);
-            match change.value {
-                Ok(Some(bytes)) => {
-                    set = set.arg(name).arg(bytes);
-                    names.push(name);
-                }
-                Ok(None) if F::REQUIRED.contains(&name) => {
-                    let error = field_error::<K>(name, FieldErrorKind::Missing);
-                    return Request::known(self.core, K::NAME, Err(error));
-                }
-                Ok(None) => removed = removed.arg(name),
-                Err(why) => {
-                    let error = field_error::<K>(name, FieldErrorKind::Unwritable(why));
-                    return Request::known(self.core, K::NAME, Err(error));
-                }
-            }
-        }
-        let complete = F::REQUIRED.iter().all(|name| names.contains(name));
-        let mode = if complete && !names.is_empty() { Mode::Part } else { Mode::Present };
-        let mut commands: Vec<Command> =
-            [set, removed].into_iter().filter(|command| command.0.len() > 1).collect();
+        let changes = match changes_of::<K, F>(changes) {
+            Ok(changes) => changes,
+            Err(error) => return Request::known(self.core, K::NAME, Err(error)),
+        };
+        let FieldChanges { commands, keep_ttl, .. } = changes;
         if commands.is_empty() {
             return Request::known(self.core, K::NAME, Ok(false));
         }
-        commands.extend(field_ttls::<F>(names.iter().map(|name| name.as_bytes())));
+        let mode = if changes.complete { Mode::Part } else { Mode::Present };
         let refuse = K::DEFINITION.behaviour.refuse_when_full;
         self.write_with(mode, commands, keep_ttl, refuse).map(|answers| Ok(answers.is_some()))
     }
@@ -110,6 +89,47 @@ impl<'s, K: Key, F: Fields> Handle<'s, K, Hash<F>, Declared> {
             sum.map(Some).ok_or_else(|| field_error::<K>(name, FieldErrorKind::Malformed))
         })
     }
+}
+
+/// What becomes of several fields.
+pub(crate) struct FieldChanges {
+    pub(crate) commands: Vec<Command>,
+    /// Whether a TTL that is running stays
+    pub(crate) keep_ttl: bool,
+    /// Whether these fields alone are a whole hash
+    pub(crate) complete: bool,
+    /// The fields that change
+    pub(crate) names: Vec<&'static str>,
+}
+
+/// The commands that change fields.
+pub(crate) fn changes_of<K: Key, F: Fields>(
+    changes: impl IntoIterator<Item = Change<F>>,
+) -> Result<FieldChanges, Error> {
+    let (mut set, mut removed) = (Command::new("HSET"), Command::new("HDEL"));
+    let (mut written, mut names) = (Vec::new(), Vec::new());
+    let mut keep_ttl = true;
+    for change in changes {
+        let name = change.name;
+        keep_ttl &= F::KEEPS_TTL.contains(&name);
+        names.push(name);
+        match change.value {
+            Ok(Some(bytes)) => {
+                set = set.arg(name).arg(bytes);
+                written.push(name);
+            }
+            Ok(None) if F::REQUIRED.contains(&name) => {
+                return Err(field_error::<K>(name, FieldErrorKind::Missing));
+            }
+            Ok(None) => removed = removed.arg(name),
+            Err(why) => return Err(field_error::<K>(name, FieldErrorKind::Unwritable(why))),
+        }
+    }
+    let complete = F::REQUIRED.iter().all(|name| written.contains(name)) && !written.is_empty();
+    let mut commands: Vec<Command> =
+        [set, removed].into_iter().filter(|command| command.0.len() > 1).collect();
+    commands.extend(field_ttls::<F>(written.iter().map(|name| name.as_bytes())));
+    Ok(FieldChanges { commands, keep_ttl, complete, names })
 }
 
 pub(crate) fn field_error<K: Key>(field: &str, kind: FieldErrorKind) -> Error {

@@ -4,11 +4,13 @@ use super::error::Error;
 use super::resend::Resending;
 use super::target::{Connection, Target};
 use keyward_fact::address::Address;
+use keyward_pattern::slot;
 use redis::aio::{MultiplexedConnection, SendError};
 use redis::{
     AsyncConnectionConfig, Cmd, Pipeline, PushInfo, PushKind, RedisError, RetryMethod, Value,
 };
 use std::future::Future;
+use std::ops::RangeInclusive;
 use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
@@ -125,12 +127,44 @@ impl Link {
         primary: &Primary,
         heard: UnboundedSender<PushInfo>,
     ) -> Result<MultiplexedConnection, Error> {
-        let config = self.config().set_push_sender(heard);
-        let connecting = self.target.connect_to(primary, &config);
+        self.connect_to(primary, &self.config().set_push_sender(heard)).await
+    }
+
+    /// A connection of its own to a primary, for a command that lets others wait behind it. An answer may
+    /// take so much longer than usual.
+    pub(crate) async fn own(
+        &self,
+        primary: &Primary,
+        longer: Duration,
+    ) -> Result<MultiplexedConnection, Error> {
+        let config = self.config().set_response_timeout(Some(self.timeouts.response + longer));
+        self.connect_to(primary, &config).await
+    }
+
+    /// The same to the primary that has a slot.
+    pub(crate) async fn blocking(
+        &self,
+        slot: u16,
+        most: Duration,
+    ) -> Result<MultiplexedConnection, Error> {
+        self.own(&self.primary_with(slot).await?, most).await
+    }
+
+    async fn connect_to(
+        &self,
+        primary: &Primary,
+        config: &AsyncConnectionConfig,
+    ) -> Result<MultiplexedConnection, Error> {
+        let connecting = self.target.connect_to(primary, config);
         match tokio::time::timeout(self.timeouts.connect, connecting).await {
             Ok(connected) => connected.map_err(|error| Error::from_redis(&error)),
             Err(_) => Err(Error::Unavailable("connecting took too long".into())),
         }
+    }
+
+    /// How long an answer may take.
+    pub(crate) fn response_timeout(&self) -> Duration {
+        self.timeouts.response
     }
 
     fn config(&self) -> AsyncConnectionConfig {
@@ -141,8 +175,32 @@ impl Link {
 
     /// The servers that keys are written to.
     pub(crate) async fn primaries(&self) -> Result<Vec<Primary>, Error> {
+        let mut primaries = Vec::new();
+        for (_, primary) in self.ranges().await? {
+            if !primaries.contains(&primary) {
+                primaries.push(primary);
+            }
+        }
+        Ok(primaries)
+    }
+
+    /// The server that a key is written to.
+    pub(crate) async fn primary_of(&self, key: &str) -> Result<Primary, Error> {
+        self.primary_with(slot(key.as_bytes())).await
+    }
+
+    async fn primary_with(&self, slot: u16) -> Result<Primary, Error> {
+        let ranges = self.ranges().await?;
+        let range = ranges.into_iter().find(|(slots, _)| slots.contains(&slot));
+        let (_, primary) =
+            range.ok_or_else(|| Error::Unavailable("no server has the slot of the key".into()))?;
+        Ok(primary)
+    }
+
+    /// The slots with their primaries.
+    async fn ranges(&self) -> Result<Vec<(RangeInclusive<u16>, Primary)>, Error> {
         if !self.is_cluster() {
-            return Ok(vec![Primary::Only]);
+            return Ok(vec![(0..=u16::MAX, Primary::Only)]);
         }
         let mut slots = redis::cmd("CLUSTER");
         slots.arg("SLOTS");
@@ -251,19 +309,18 @@ static NEXT: AtomicU64 = AtomicU64::new(0);
 
 /// The primaries in an answer to `CLUSTER SLOTS`, which is a list of ranges: first slot, last slot, the
 /// primary as host and port, its replicas.
-fn in_slots(answer: Value) -> Option<Vec<Primary>> {
+fn in_slots(answer: Value) -> Option<Vec<(RangeInclusive<u16>, Primary)>> {
     let Value::Array(ranges) = answer else { return None };
-    let mut primaries = Vec::new();
-    for range in ranges {
+    let range = |range| {
         let Value::Array(parts) = range else { return None };
-        let Some(Value::Array(node)) = parts.into_iter().nth(2) else { return None };
+        let mut parts = parts.into_iter();
+        let first = redis::from_redis_value(parts.next()?).ok()?;
+        let last = redis::from_redis_value(parts.next()?).ok()?;
+        let Value::Array(node) = parts.next()? else { return None };
         let mut node = node.into_iter();
         let host = redis::from_redis_value(node.next()?).ok()?;
         let port = redis::from_redis_value(node.next()?).ok()?;
-        let primary = Primary::At(host, port);
-        if !primaries.contains(&primary) {
-            primaries.push(primary);
-        }
-    }
-    Some(primaries)
+        Some((first..=last, Primary::At(host, port)))
+    };
+    ranges.into_iter().map(range).collect()
 }

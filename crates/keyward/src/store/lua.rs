@@ -40,10 +40,10 @@ impl Lua {
     }
 }
 
-/// Declares a script from a file beside the code that uses it.
+/// Declares a script from a file beside the code that uses it; or from several, the last of which uses the others.
 macro_rules! lua {
-    ($file:literal) => {{
-        const TEXT: &str = include_str!($file);
+    ($($file:literal),+) => {{
+        const TEXT: &str = concat!($(include_str!($file)),+);
         $crate::store::lua::Lua::new(TEXT, || redis::Script::new(TEXT))
     }};
 }

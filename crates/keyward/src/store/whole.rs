@@ -2,7 +2,8 @@
 
 use super::error::Error;
 use super::handle::{Handle, understand};
-use super::request::{Call, Calls, Request};
+use super::lua::{Lua, lua};
+use super::request::{Call, Calls, Request, is_nothing};
 use super::write::{Command, Mode, about};
 use crate::codec::NOT_OF_ITS_TYPE;
 use crate::definition::Keep;
@@ -10,6 +11,8 @@ use crate::kind::{Declared, Flag, Hash, List, Set, SortedSet, Str};
 use crate::{Codec, Definition, Fields, Key, Score};
 use redis::{Cmd, Value};
 use sealed::Stored;
+
+static TAKE: Lua = lua!("lua/take.lua");
 
 /// How many arguments one command of a script gets; Lua takes some thousands.
 pub(crate) const ARGS: usize = 1000;
@@ -268,6 +271,36 @@ impl<'s, K: Key, T: Whole, L> Handle<'s, K, T, L> {
                 Ok(seen.value)
             }),
         }
+    }
+
+    /// The value, which is gone afterwards, with all that Keyward has derived from it: of all who ask at
+    /// once, one gets it. A load that has begun does not put it back.
+    ///
+    /// # Errors
+    /// If the server cannot be asked, or if what it held is not what was declared: it is gone then too. If
+    /// the answer is lost ([`Error::Unknown`]), it may be gone without anybody having it.
+    pub fn take(&self) -> Request<'s, Option<T::Value>> {
+        let others = self.names.others.iter().map(|name| self.taking(name)).collect();
+        let copies = self.names.others.len() - self.names.fallbacks().len();
+        let calls = Calls::group(self.taking(&self.names.name), others);
+        let calls = Calls { changes: self.changes(), ..calls };
+        Request::new(self.core, K::DEFINITION, calls, move |answers| {
+            let rest = answers.rest.into_iter().skip(copies);
+            let mut answers = std::iter::once(answers.first).chain(rest);
+            let found = answers.find(|answer| !is_nothing(answer));
+            found.map_or(Ok(None), |answer| T::decode(K::DEFINITION, answer))
+        })
+    }
+
+    fn taking(&self, name: &str) -> Call {
+        let beside = super::emit::BESIDE.map(|word| self.names.derived_of(name, word));
+        // On a cluster an index is on another node, and keeps the name until its time is over.
+        let indexes = if self.core.is_cluster() { &[][..] } else { &self.indexes };
+        let mut keys = vec![name];
+        keys.extend(beside.iter().flatten().map(String::as_str));
+        keys.extend(indexes.iter().map(String::as_str));
+        let asking = Command::without_key(&T::asking(name));
+        TAKE.call(&keys, |cmd| _ = cmd.arg(indexes.len()).arg(self.names.own()).arg(asking.0))
     }
 
     /// The value, and how long it will live if that is wanted.

@@ -5,7 +5,7 @@ use super::lua::{Lua, lua};
 use super::names::Names;
 use super::request::{Call, Calls};
 use crate::Definition;
-use redis::{Cmd, ToRedisArgs};
+use redis::{Arg, Cmd, ToRedisArgs};
 
 static WRITE: Lua = lua!("lua/write.lua");
 static INDEX: Lua = lua!("lua/index.lua");
@@ -17,6 +17,16 @@ pub struct Command(pub(crate) Vec<Vec<u8>>);
 impl Command {
     pub(crate) fn new(name: &str) -> Self {
         Command(vec![name.as_bytes().to_vec()])
+    }
+
+    /// A command that has a key, without it.
+    pub(crate) fn without_key(cmd: &Cmd) -> Self {
+        let args = cmd.args_iter().enumerate().filter(|(at, _)| *at != 1);
+        let bytes = args.filter_map(|(_, arg)| match arg {
+            Arg::Simple(bytes) => Some(bytes.to_vec()),
+            _ => None,
+        });
+        Command(bytes.collect())
     }
 
     pub(crate) fn arg(mut self, arg: impl ToRedisArgs) -> Self {
@@ -85,7 +95,7 @@ impl Write<'_> {
         keys.extend(derived("lease"));
         keys.extend(behaviour.stale_ms.and_then(|_| derived("stale")));
         keys.extend(behaviour.negative_ms.and_then(|_| derived("none")));
-        keys.extend(behaviour.refreshed.then(|| derived("due")).flatten());
+        keys.extend(behaviour.refreshed.then(|| derived("refresh")).flatten());
         keys.extend(indexes.iter().map(|index| ("index", index.clone())));
         let roles: Vec<&str> = keys.iter().map(|(role, _)| *role).collect();
         let mut names = vec![self.names.name.as_str()];

@@ -19,10 +19,11 @@ async fn use_prolongs_neither_a_session_nor_a_refresh_token() {
             ip_address: "192.0.2.1".to_owned(),
             user_agent: "curl".to_owned(),
         };
-        session.set(&fields).await.unwrap();
+        assert!(session.create(&fields).await.unwrap());
         server.command(&["EXPIRE", session.name(), "100"]);
-        let last_active = fields::ActiveSession::LAST_ACTIVE;
-        assert!(session.set_field(last_active, &Timestamp::now()).await.unwrap());
+        let ip_address = fields::ActiveSession::IP_ADDRESS.to(&"192.0.2.7".to_owned());
+        assert!(session.update([ip_address]).await.unwrap());
+        assert!(session.touch().await.unwrap());
         assert!(session.remaining().await.unwrap().unwrap() <= Duration::from_secs(100));
 
         let token_hash = values::TokenHash::new("9f86d081").unwrap();
@@ -33,11 +34,14 @@ async fn use_prolongs_neither_a_session_nor_a_refresh_token() {
             issued_at: Timestamp::now(),
             last_used: None,
         };
-        token.set(&fields).await.unwrap();
+        assert!(token.issue(&fields).await.unwrap());
         server.command(&["EXPIRE", token.name(), "100"]);
-        let last_used = fields::RefreshToken::LAST_USED;
-        assert!(token.set_field(last_used, &Timestamp::now()).await.unwrap());
+        assert_eq!(token.get().await.unwrap().unwrap().last_used, None);
         assert!(token.remaining().await.unwrap().unwrap() <= Duration::from_secs(100));
+        let token_hash = values::TokenHash::new("b5bb9d80").unwrap();
+        let refreshed =
+            token.refresh(&keys::RefreshToken { token_hash }, []).await.unwrap().unwrap();
+        assert!(refreshed.fields.last_used.is_some());
     })
     .await;
 }

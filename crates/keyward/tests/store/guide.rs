@@ -63,7 +63,7 @@ async fn strings(shop: &Prefixed<Prefix>) -> Done {
     assert_eq!(page.get().await?.as_deref(), Some("<h1>Kettle</h1>"));
     assert!(!page.set_if_absent(&"too late".to_owned()).await?);
     assert!(page.remaining().await?.is_some());
-    assert_eq!(page.get_and_delete().await?.as_deref(), Some("<h1>Kettle</h1>"));
+    assert_eq!(page.take().await?.as_deref(), Some("<h1>Kettle</h1>"));
     assert!(!page.exists().await?);
     // ANCHOR_END: strings
     // ANCHOR: living

@@ -5,6 +5,7 @@ use super::model::Page;
 use super::{id, on_all};
 use fields::{Person, Visits};
 use futures_util::TryStreamExt as _;
+use futures_util::future::join_all;
 use keyward::{EntryId, Error, Store, Timestamp, Unix};
 use keyward_testkit::Server;
 use std::convert::Infallible;
@@ -122,14 +123,40 @@ async fn a_read_starts_a_sliding_ttl_anew_and_a_write_may_keep_one() {
 }
 
 #[tokio::test]
+async fn whatever_the_kind_one_of_many_takes_it() {
+    on_all(async |server: &Server, store: Store| {
+        let (hash, list) = (store.at(keys::Person { id: 9 }), store.at(keys::Steps { id: 9 }));
+        let (set, scores) = (store.at(keys::Names { id: 9 }), store.at(keys::Scores { id: 9 }));
+        let words = vec!["a".to_owned(), "b".to_owned()];
+        hash.set(&ada()).await.unwrap();
+        list.set(&words).await.unwrap();
+        set.set(&vec!["a".to_owned()]).await.unwrap();
+        scores.set(&vec![("a".to_owned(), 7)]).await.unwrap();
+
+        let taken = join_all((0..20).map(|_| hash.take().into_future())).await;
+        let taken: Vec<_> = taken.into_iter().filter_map(Result::unwrap).collect();
+        assert_eq!(taken, [ada()]);
+        assert_eq!(list.take().await.unwrap(), Some(words));
+        assert_eq!(set.take().await.unwrap(), Some(vec!["a".to_owned()]));
+        assert_eq!(scores.take().await.unwrap(), Some(vec![("a".to_owned(), 7)]));
+        assert_eq!(hash.take().await.unwrap(), None);
+        assert_eq!(list.take().await.unwrap(), None);
+        assert_eq!(set.take().await.unwrap(), None);
+        assert_eq!(scores.take().await.unwrap(), None);
+        assert_eq!(server.command(&["DBSIZE"]).integer(), 0);
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn a_string_is_set_once_and_taken_once() {
     on_all(async |_server: &Server, store: Store| {
         let text = store.at(keys::Text { id: 1 });
         assert!(text.set_if_absent(&"a".to_owned()).await.unwrap());
         assert!(!text.set_if_absent(&"b".to_owned()).await.unwrap());
         assert!(text.remaining().await.unwrap().unwrap() > Duration::from_secs(3000));
-        assert_eq!(text.get_and_delete().await.unwrap().as_deref(), Some("a"));
-        assert_eq!(text.get_and_delete().await.unwrap(), None);
+        assert_eq!(text.take().await.unwrap().as_deref(), Some("a"));
+        assert_eq!(text.take().await.unwrap(), None);
         assert!(!text.exists().await.unwrap());
     })
     .await;

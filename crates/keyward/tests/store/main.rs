@@ -1,5 +1,6 @@
 //! The store, on real servers.
 
+mod binary_options;
 mod cache;
 mod cluster;
 mod codecs;
@@ -10,14 +11,22 @@ mod events;
 mod failures;
 mod flags;
 mod guide;
+mod guide_sessions;
 mod kinds;
 mod limits;
+mod lock;
+mod lock_guide;
 mod lost;
 mod many;
 mod migration;
 mod outage;
+mod queue;
+mod queue_faults;
+mod queue_guide;
 mod rankings;
 mod refresh;
+mod session;
+mod token;
 mod tower;
 mod writes;
 
@@ -32,8 +41,13 @@ keyward::keyspace!("../../examples/xeuz-cloud/keyward.toml", values = crate::mod
 keyward::keyspace!("../../examples/media-gateway/keyward.toml");
 keyward::keyspace!("tests/store/clustered.toml", values = crate::model);
 keyward::keyspace!("tests/store/everything.toml", values = crate::model);
+keyward::keyspace!("tests/store/locks.toml");
 keyward::keyspace!("tests/store/moving.toml");
+keyward::keyspace!("tests/store/queue.toml", values = crate::model);
+keyward::keyspace!("tests/store/queue_cluster.toml", values = crate::model);
 keyward::keyspace!("tests/store/shop.toml");
+keyward::keyspace!("tests/store/signed.toml");
+keyward::keyspace!("tests/store/signed_cluster.toml");
 
 mod model {
     use super::{Deserialize, Serialize};
@@ -52,6 +66,21 @@ mod model {
     #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
     pub struct Grid {
         pub cells: std::collections::BTreeMap<(u8, u8), u8>,
+    }
+
+    #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+    pub struct Task {
+        pub name: String,
+        pub size: u32,
+    }
+
+    #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+    pub struct FailedTask {
+        pub job: Task,
+        pub error: String,
+        pub attempts: u64,
+        pub queue: String,
+        pub failed_at: String,
     }
 
     #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

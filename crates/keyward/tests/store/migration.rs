@@ -55,7 +55,7 @@ async fn what_an_old_program_removes_is_gone() {
         server.command(&["DEL", "OLD:Profile:1"]);
         assert_eq!(profile.get().await.unwrap(), None);
         assert!(!profile.exists().await.unwrap());
-        assert_eq!(profile.get_and_delete().await.unwrap(), None);
+        assert_eq!(profile.take().await.unwrap(), None);
         profile.set(&"a".to_owned()).await.unwrap();
         server.command(&["DEL", "OLD:Profile:1"]);
         assert!(profile.set_if_absent(&"b".to_owned()).await.unwrap());

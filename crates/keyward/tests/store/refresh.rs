@@ -52,7 +52,7 @@ async fn what_an_event_refreshes_is_served_until_one_caller_has_loaded_it() {
         go.send(()).unwrap();
         assert_eq!(loader.await.unwrap(), "new");
         assert_eq!(load(&store, "not asked").await, "new");
-        assert_eq!(server.command(&["EXISTS", "ev:~due:{ev:news:g:m}"]).integer(), 0);
+        assert_eq!(server.command(&["EXISTS", "ev:~refresh:{ev:news:g:m}"]).integer(), 0);
     })
     .await;
 }
@@ -86,19 +86,20 @@ async fn a_refresh_finds_keys_by_index_and_by_scan_and_marks_no_longer_than_they
         let event = || events::NewsReordered { group: group() };
         let done = store.emit(event()).await.unwrap();
         assert_eq!((done.removed, done.refreshed, done.indexed, done.searched), (0, 4, 1, 1));
-        for (mark, key) in
-            [("ev:~due:{ev:news:g:n}", "ev:news:g:n"), ("ev:~due:{ev:digest:g:n}", "ev:digest:g:n")]
-        {
+        for (mark, key) in [
+            ("ev:~refresh:{ev:news:g:n}", "ev:news:g:n"),
+            ("ev:~refresh:{ev:digest:g:n}", "ev:digest:g:n"),
+        ] {
             let left = |key| server.command(&["PTTL", key]).integer();
             assert!(left(mark) > 0 && left(mark) <= left(key) + 1000, "{mark}");
         }
         // A write makes it new, and an event finds it again.
         store.at(news("m")).set(&"new".to_owned()).await.unwrap();
-        assert_eq!(server.command(&["EXISTS", "ev:~due:{ev:news:g:m}"]).integer(), 0);
+        assert_eq!(server.command(&["EXISTS", "ev:~refresh:{ev:news:g:m}"]).integer(), 0);
         assert_eq!(store.emit(event()).await.unwrap().refreshed, 4);
         // Deleting a key deletes its mark.
         store.at(news("n")).delete().await.unwrap();
-        assert_eq!(server.command(&["EXISTS", "ev:~due:{ev:news:g:n}"]).integer(), 0);
+        assert_eq!(server.command(&["EXISTS", "ev:~refresh:{ev:news:g:n}"]).integer(), 0);
         // What was remembered not to be there is forgotten.
         let none = || async { Ok::<Option<String>, Infallible>(None) };
         store.at(news("o")).find_or_load(none).await.unwrap();
@@ -115,12 +116,13 @@ async fn what_would_stay_marked_for_ever_is_removed_and_a_full_server_takes_mark
     on_all(async |server: &Server, store: Store| {
         // Somebody else wrote it without a TTL: the mark would stay for ever.
         server.command(&["SET", "ev:news:g:m", "old"]);
+        server.command(&["SET", "ev:~refresh:{ev:news:g:m}", ""]);
         assert_eq!(store.emit(edited("m")).await.unwrap().refreshed, 1);
         assert_eq!(server.command(&["DBSIZE"]).integer(), 0);
         store.at(news("m")).set(&"old".to_owned()).await.unwrap();
         server.command(&["CONFIG", "SET", "maxmemory", "1"]);
         assert_eq!(store.emit(edited("m")).await.unwrap().refreshed, 1);
-        assert_eq!(server.command(&["EXISTS", "ev:~due:{ev:news:g:m}"]).integer(), 1);
+        assert_eq!(server.command(&["EXISTS", "ev:~refresh:{ev:news:g:m}"]).integer(), 1);
     })
     .await;
 }

@@ -154,14 +154,14 @@ async fn what_was_taken_out_does_not_come_back() {
     on_all(async |server: &Server, store: Store| {
         let stale = store.at(keys::Stale { id: 1 });
         stale.set(&text("secret")).await.unwrap();
-        assert_eq!(stale.get_and_delete().await.unwrap().as_deref(), Some("secret"));
+        assert_eq!(stale.take().await.unwrap().as_deref(), Some("secret"));
         assert_eq!(server.command(&["DBSIZE"]).integer(), 0, "no copy of it is left");
-        assert_eq!(stale.get_and_delete().await.unwrap(), None);
+        assert_eq!(stale.take().await.unwrap(), None);
         stale.get_or_load(|| async { Err::<String, _>("gone") }).await.unwrap_err();
         // Nor by a load that began before.
         let taken = store.at(keys::Text { id: 1 });
         let load = || async {
-            taken.get_and_delete().await.unwrap();
+            taken.take().await.unwrap();
             Ok::<_, Infallible>(text("old"))
         };
         taken.get_or_load(load).await.unwrap();

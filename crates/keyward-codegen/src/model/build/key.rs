@@ -5,7 +5,7 @@ use super::param::enum_words;
 use super::pattern::parts;
 use super::{Building, prefix_params, text};
 use crate::model::name::Names;
-use crate::model::{Behaviour, Field, Key, Link, Name, Param, Ttl, Value};
+use crate::model::{Behaviour, Field, Key, Link, Name, Param, Queue, Session, Ttl, Value};
 use keyward_fact::Duration;
 use keyward_schema::model::{
     Algorithm, Definition, JsonType, Keep, Limit, OnFull, OnOutage, OnWrite, Role, Ties,
@@ -71,7 +71,11 @@ impl Building<'_> {
             max_len: definition.max_len.as_ref().map(|len| len.value),
             max_bytes: definition.max_bytes.as_ref().map(|size| size.bytes()),
             cache_name: self.cache_name(definition),
-            behaviour: behaviour(definition),
+            behaviour: Behaviour {
+                queue: self.queue(definition),
+                session: self.session(definition),
+                ..behaviour(definition)
+            },
             former: Vec::new(),
             links: self.links(definition),
             fields_at_run_time: self.has_fields_at_run_time(definition),
@@ -85,6 +89,29 @@ impl Building<'_> {
         role.links().into_iter().filter_map(link).collect()
     }
 
+    fn session(&self, definition: &Definition) -> Option<Session> {
+        let Some(Role::Session(session)) = definition.role.as_deref() else { return None };
+        let named = |name: &Option<Spanned<String>>| {
+            let name = name.as_ref()?;
+            self.schema.keys.iter().find(|key| key.name.value == name.value)
+        };
+        let mut holes = definition.pattern.holes();
+        let id = session.id.as_ref();
+        let id = holes.position(|hole| id.is_none_or(|id| hole.name == id.value)).unwrap_or(0);
+        let index = named(&session.index);
+        Some(Session {
+            id,
+            max_age_ms: session.max_age.as_ref().map(|age| age.value.as_millis()),
+            revoked: named(&session.revoked).map(|it| mark(it.value.as_deref())),
+            listed_as_key: index
+                .is_some_and(|index| matches!(index.member.as_deref(), Some(model::Value::Key(_)))),
+            score_ms: index.and_then(|index| index.score.as_deref()).map(|score| match score {
+                model::Value::UnixMs => 1,
+                _ => 1000,
+            }),
+        })
+    }
+
     /// Whether a role must know the fields of its hash when a program runs: its own, or that of another
     /// definition that refers to it.
     fn has_fields_at_run_time(&self, definition: &Definition) -> bool {
@@ -94,8 +121,35 @@ impl Building<'_> {
                 matches!(*what, "status" | "of") && name.value == definition.name.value
             })
         };
-        matches!(definition.role.as_deref(), Some(Role::Session(_)))
+        matches!(definition.role.as_deref(), Some(Role::Session(_) | Role::RefreshToken(_)))
             || self.schema.keys.iter().any(refers)
+    }
+
+    fn queue(&self, definition: &Definition) -> Option<Queue> {
+        let Some(Role::Queue(queue)) = definition.role.as_deref() else { return None };
+        let find = |name: &Option<Spanned<String>>| {
+            self.schema
+                .keys
+                .iter()
+                .find(|key| Some(&key.name.value) == name.as_ref().map(|it| &it.value))
+        };
+        let (dead, status) = (find(&queue.dead_letter), find(&queue.status));
+        let own = |name: &str| definition.params.iter().any(|param| *param.name == *name);
+        let free = status.and_then(|status| status.params.iter().find(|param| !own(&param.name)));
+        let job_id = queue.job_id.as_ref().map(|id| id.value.clone());
+        let value = |of: &Definition| of.value.as_ref().map(|value| value.value.clone());
+        Some(Queue {
+            lease_ms: queue.lease().as_millis(),
+            timeout_ms: queue.timeout.as_ref().map(|it| it.as_millis()),
+            max_attempts: dead.map(|_| queue.max_attempts()),
+            max_crashes: dead.map(|_| queue.max_crashes()),
+            backoff_ms: queue.backoff().as_millis(),
+            max_backoff_ms: queue.max_backoff().as_millis(),
+            retain_ms: queue.retain.as_ref().map(|it| it.as_millis()),
+            per_group: queue.per_group.as_ref().map(|it| it.value),
+            job_id: job_id.or_else(|| free.map(|param| param.name.value.clone())),
+            dead_as_is: dead.is_some_and(|dead| value(dead) == value(definition)),
+        })
     }
 
     fn cache_name(&self, definition: &Definition) -> Option<String> {
@@ -183,10 +237,27 @@ fn behaviour(definition: &Definition) -> Behaviour {
         negative: false,
         on_by_default: false,
         ties: None,
+        fair: false,
+        holders: None,
+        replicas: None,
+        queue: None,
+        session: None,
+        reuse_grace_ms: None,
+        touched: None,
+    };
+    let touched = |name: &Option<Spanned<String>>| {
+        let name = name.as_ref()?;
+        let field = definition.fields.iter().find(|field| field.name.value == name.value)?;
+        Some((name.value.clone(), time_kind(&field.value)))
     };
     let fixed = |limit: Limit| if let Limit::Fixed(limit) = limit { Some(limit) } else { None };
     match definition.role.as_ref().map(|role| &role.value) {
         Some(Role::Counter(counter)) => made.negative = counter.negative,
+        Some(Role::Lock(lock)) => {
+            made.fair = lock.fair;
+            made.holders = lock.holders.as_ref().map(|it| it.value);
+            made.replicas = lock.replicas.as_ref().map(|it| it.value);
+        }
         Some(Role::Quota(quota)) => {
             made.limit = fixed(quota.limit.value);
             made.window_ms = millis(&quota.window);
@@ -208,9 +279,37 @@ fn behaviour(definition: &Definition) -> Behaviour {
                 Ties::Last => "last",
             });
         }
+        Some(Role::Session(session)) => made.touched = touched(&session.touched),
+        Some(Role::RefreshToken(token)) => {
+            made.touched = touched(&token.touched);
+            made.reuse_grace_ms = Some(token.reuse_grace.as_millis());
+        }
         _ => {}
     }
     made
+}
+
+/// How a value says when something happened.
+fn time_kind(value: &model::Value) -> &'static str {
+    match value {
+        model::Value::Unix => "unix",
+        model::Value::UnixMs => "unix_ms",
+        model::Value::Date => "date",
+        _ => "timestamp",
+    }
+}
+
+/// What is written to mark something as revoked: the time where it holds one, or else a word of its own.
+fn mark(value: Option<&model::Value>) -> String {
+    match value {
+        Some(model::Value::Enum(words)) => {
+            format!("={}", words.first().map_or("", |word| word.as_str()))
+        }
+        Some(model::Value::Bool) => "=true".to_owned(),
+        Some(model::Value::Int | model::Value::Uint) => "=1".to_owned(),
+        Some(value) => time_kind(value).to_owned(),
+        None => time_kind(&model::Value::Timestamp).to_owned(),
+    }
 }
 
 fn ttl_of(ttl: &model::Ttl) -> Ttl {

@@ -67,17 +67,20 @@ impl<K: Key, T: Whole + 'static> Handle<'_, K, T, Declared> {
         };
         let some = wish.some;
         let old = if let Looked::Found(value, _) = &looked { Some(value.clone()) } else { None };
-        let Some(task) = self.spawn_load(wish, looked, load) else {
-            // The store outlives every handle at it.
-            return std::future::pending().await;
+        let Some(core) = self.core.me().upgrade() else {
+            return self.load(&wish, looked, load).await;
         };
+        let again = self.parts();
+        let mut task: JoinHandle<Result<R, LoadError<E>>> = tokio::spawn(async move {
+            let handle: Handle<'_, K, T, Declared> = Handle::again(&core, again);
+            handle.load(&wish, looked, load).await
+        });
         if let Some(old) = old {
             return Ok(some(old));
         }
         let Some(slow) = K::DEFINITION.behaviour.slow_ms.map(Duration::from_millis) else {
             return ended(task.await).await;
         };
-        let mut task = task;
         match tokio::time::timeout(slow, &mut task).await {
             Ok(done) => ended(done).await,
             Err(_) => match self.stale().await {
@@ -85,25 +88,6 @@ impl<K: Key, T: Whole + 'static> Handle<'_, K, T, Declared> {
                 None => ended(task.await).await,
             },
         }
-    }
-
-    fn spawn_load<R, E, F>(
-        &self,
-        wish: Wish<T::Value, R>,
-        looked: Looked<T::Value>,
-        load: impl FnOnce() -> F + Send + 'static,
-    ) -> Option<JoinHandle<Result<R, LoadError<E>>>>
-    where
-        R: Clone + Send + Sync + 'static,
-        E: Send + Sync + 'static,
-        F: Future<Output = Result<R, E>> + Send + 'static,
-    {
-        let core = self.core.me().upgrade()?;
-        let again = self.parts();
-        Some(tokio::spawn(async move {
-            let handle: Handle<'_, K, T, Declared> = Handle::again(&core, again);
-            handle.load(&wish, looked, load).await
-        }))
     }
 }
 

@@ -7,6 +7,7 @@ use crate::store::core::Core;
 use crate::store::error::Error;
 use crate::store::handle::Handle;
 use crate::store::lua::{Lua, lua};
+use crate::store::random::secret;
 use crate::store::request::Call;
 use crate::store::whole::Whole;
 use crate::store::write::note_in_indexes;
@@ -130,13 +131,6 @@ impl<K: Key, T: Whole> Handle<'_, K, T, Declared> {
             Err(_) => Offer::Impossible,
         }
     }
-}
-
-/// What tells one lease from every other, of any process: two that were equal would let an old fill land.
-fn secret() -> Result<String, getrandom::Error> {
-    let mut bytes = [0; 16];
-    getrandom::fill(&mut bytes)?;
-    Ok(format!("{:032x}", u128::from_ne_bytes(bytes)))
 }
 
 /// A lease that was taken. Given back when it is dropped unspent, as a cancelled caller does.

@@ -109,8 +109,8 @@ impl<'s, K: Key, T: Whole> Handle<'s, K, T, Declared> {
             tick::<K>("keyward_l1_hits_total");
             return Ok((wish.some)(value));
         }
-        match self.look_up(wish.none.is_some()).await {
-            Looked::Found(value, due) => {
+        match (self.look_up(wish.none.is_some()).await, wish.none) {
+            (Looked::Found(value, due), _) => {
                 tick::<K>("keyward_cache_hits_total");
                 if !due || self.core.flights.is_open(&self.names.name) {
                     return Ok((wish.some)(value));
@@ -118,11 +118,11 @@ impl<'s, K: Key, T: Whole> Handle<'s, K, T, Declared> {
                 tick::<K>("keyward_early_refreshes_total");
                 Err(Looked::Found(value, true))
             }
-            Looked::NoneKnown if wish.none.is_some() => {
+            (Looked::NoneKnown, Some(none)) => {
                 tick::<K>("keyward_cache_hits_total");
-                wish.none.map(|none| none()).ok_or(Looked::Nothing)
+                Ok(none())
             }
-            looked => {
+            (looked, _) => {
                 tick::<K>("keyward_cache_misses_total");
                 Err(looked)
             }
@@ -216,7 +216,7 @@ impl<'s, K: Key, T: Whole> Handle<'s, K, T, Declared> {
     fn marks(&self, none_matters: bool) -> Vec<(Mark, String)> {
         let behaviour = &K::DEFINITION.behaviour;
         let none = none_matters && behaviour.negative_ms.is_some();
-        let wanted = [(none, Mark::None, "none"), (behaviour.refreshed, Mark::Due, "due")];
+        let wanted = [(none, Mark::None, "none"), (behaviour.refreshed, Mark::Due, "refresh")];
         let wanted = wanted.into_iter().filter(|(wanted, ..)| *wanted);
         wanted.filter_map(|(_, mark, word)| Some((mark, self.names.derived(word)?))).collect()
     }

@@ -1,8 +1,7 @@
 -- Writes one key in one step: its value and its TTL, within its bound, under all its names.
 -- KEYS: the key, then what ARGV[1] says, in its order.
--- ARGV: the roles of the other keys (other: another name, copy: one that is only written, lease, stale, none, due,
---   index), separated by commas; mode; TTL in ms
---   (0: none); 1 to keep a TTL that is running; token of the lease; ms by which a stale copy outlives the key;
+-- ARGV: the roles of the other keys (other: another name, copy: one that is only written, lease, stale, none,
+--   refresh, index), separated by commas; mode; TTL in ms (0: none); 1 to keep a TTL that is running; token of the lease; ms by which a stale copy outlives the key;
 --   longest length (0: any); 1 to refuse what does not fit; the type; the name that indexes know; 1 if reads
 --   start the TTL again; then the commands, each as the number of its arguments, its name and its arguments.
 -- Modes: whole (replaces), part (adds to it), present (only if there is one), absent (only if there is none),
@@ -19,7 +18,7 @@ for role in string.gmatch(ARGV[1], '[^,]+') do
   elseif role == 'lease' then lease = KEYS[at]
   elseif role == 'stale' then stale = KEYS[at]
   elseif role == 'none' then none = KEYS[at]
-  elseif role == 'due' then due = KEYS[at] end
+  elseif role == 'refresh' then due = KEYS[at] end
   at = at + 1
 end
 

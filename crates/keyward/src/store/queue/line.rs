@@ -1,0 +1,214 @@
+//! One queue: the keys that its scripts touch, and what the schema says about them.
+
+use crate::definition::{Definition, FieldInfo};
+use crate::kind::Queue;
+use crate::store::core::Core;
+use crate::store::error::Error;
+use crate::store::handle::Handle;
+use crate::store::linked::Linked;
+use crate::store::lua::Lua;
+use crate::store::names::Names;
+use crate::store::request::Call;
+use crate::store::ttl::pick;
+use crate::{Key, Keyspace, slot};
+use redis::Cmd;
+use std::sync::Arc;
+
+/// The words of the derived keys, in the order in which the scripts expect them around the list.
+pub(super) const WORDS: [&str; 6] = ["jobs", "taken", "leases", "due", "ready", "done"];
+
+/// A queue at a server.
+pub(crate) struct Line {
+    pub(crate) core: Arc<Core>,
+    pub(crate) definition: &'static Definition,
+    /// `~jobs`, the list, and the other derived keys
+    keys: [String; 7],
+    pub(crate) status: Option<Projection>,
+    pub(crate) dead: Option<Linked>,
+}
+
+/// How the status of a job is written.
+pub(crate) struct Projection {
+    pub(crate) definition: &'static Definition,
+    /// The fields that are written, each with how a time is spelled: `created_at:t`
+    pub(crate) spec: String,
+    /// The key of a job's id
+    key: KeyOfId,
+}
+
+type KeyOfId = Box<dyn Fn(&str) -> Result<String, Error> + Send + Sync>;
+
+impl Projection {
+    /// How long a status lives from now on; 0 is for ever.
+    pub(crate) fn ttl(&self) -> u64 {
+        pick(self.definition.ttl, self.definition.behaviour.jitter).unwrap_or(0)
+    }
+}
+
+impl<K: Key, V, C, L> Handle<'_, K, Queue<V, C>, L> {
+    /// The queue itself.
+    ///
+    /// # Errors
+    /// If a definition that it names cannot be used, or lies in another slot.
+    pub(crate) fn line(&self) -> Result<Line, Error> {
+        let Some(core) = self.core.me().upgrade() else { return Err(Error::BreakerOpen) };
+        let keys = keys_of(&self.names).ok_or_else(|| {
+            Error::Settings(format!(
+                "`{}` has a `}}` outside of a hash tag, so that nothing can be kept beside it: change its pattern",
+                K::NAME
+            ))
+        })?;
+        if !self.names.others.is_empty() {
+            let why = "a queue cannot be renamed yet while workers run: end the migration first";
+            return Err(Error::Settings(format!("`{}`: {why}", K::NAME)));
+        }
+        let dead = self.linked("dead_letter", &[])?;
+        if let Some(dead) = &dead {
+            same_slot(&core, K::NAME, self.name(), dead)?;
+        }
+        let status = projection::<K>(&core, &self.key, &self.prefix)?;
+        Ok(Line { core, definition: K::DEFINITION, keys, status, dead })
+    }
+}
+
+fn keys_of(names: &Names) -> Option<[String; 7]> {
+    let [jobs, taken, leases, due, ready, done] = WORDS.map(|word| names.derived(word));
+    Some([jobs?, names.name.clone(), taken?, leases?, due?, ready?, done?])
+}
+
+fn projection<K: Key>(
+    core: &Arc<Core>,
+    key: &K,
+    prefix: &<K::Keyspace as Keyspace>::Prefix,
+) -> Result<Option<Projection>, Error> {
+    let Some(definition) = Handle::<K, (), ()>::link("status") else { return Ok(None) };
+    let Some(param) = K::DEFINITION.behaviour.job_id else {
+        return Err(Error::Settings(format!(
+            "`{}` needs a `job_id`: the parameter of `{}` that is the id of a job",
+            K::NAME,
+            definition.name
+        )));
+    };
+    let spec = spec(definition)?;
+    let (core, key, prefix) = (core.clone(), key.clone(), prefix.clone());
+    let name_of = move |id: &str| {
+        let handle = Handle::<K, (), ()>::new(&core, key.clone(), &prefix);
+        let linked = handle.linked("status", &[(param, id)])?;
+        let Some(linked) = linked else { return Err(Error::Settings(K::NAME.to_owned())) };
+        same_slot(&core, K::NAME, handle.name(), &linked)?;
+        Ok(linked.names.name)
+    };
+    Ok(Some(Projection { definition, spec, key: Box::new(name_of) }))
+}
+
+/// The fields of a status that a queue writes. A field with another name is the application's.
+const FIELDS: [&str; 9] = [
+    "status",
+    "created_at",
+    "updated_at",
+    "started_at",
+    "completed_at",
+    "error",
+    "attempts",
+    "progress",
+    "result",
+];
+
+/// Those of them that are written with every change. The others come and go, and must be optional.
+const ALWAYS: [&str; 4] = ["status", "created_at", "updated_at", "attempts"];
+
+fn spec(status: &'static Definition) -> Result<String, Error> {
+    let unwritten = |field: &&FieldInfo| !field.optional && !ALWAYS.contains(&field.name);
+    let why = if status.key_type != Some("hash") {
+        "it is not a hash".to_owned()
+    } else if let Some(field) = status.fields.iter().find(unwritten) {
+        format!("its field `{}` is not always written: make it optional", field.name)
+    } else if !status.fields.iter().any(|field| field.name == "status") {
+        "it has no field `status`".to_owned()
+    } else {
+        let known = status.fields.iter().filter(|field| FIELDS.contains(&field.name));
+        let spelled = known.map(|field| match field.kind {
+            "unix" => format!("{}:u", field.name),
+            "unix_ms" => format!("{}:m", field.name),
+            _ => format!("{}:t", field.name),
+        });
+        return Ok(spelled.collect::<Vec<_>>().join(" "));
+    };
+    Err(Error::Settings(format!("`{}` cannot hold the status of a job: {why}", status.name)))
+}
+
+fn same_slot(core: &Core, name: &str, list: &str, other: &Linked) -> Result<(), Error> {
+    if !core.is_cluster() || slot(list.as_bytes()) == slot(other.names.name.as_bytes()) {
+        return Ok(());
+    }
+    Err(Error::Settings(format!(
+        "`{name}` and `{}` are in different slots: give their patterns the same hash tag, as in `{{#job_type}}`",
+        other.definition.name
+    )))
+}
+
+impl Line {
+    pub(crate) fn list(&self) -> &str {
+        &self.keys[1]
+    }
+
+    pub(crate) fn taken(&self) -> &str {
+        &self.keys[2]
+    }
+
+    pub(crate) fn keys(&self) -> &[String; 7] {
+        &self.keys
+    }
+
+    /// A call of a script about the queue, and about other keys of its slot.
+    pub(crate) fn call(
+        &self,
+        script: &'static Lua,
+        more: &[&str],
+        args: impl FnOnce(&mut Cmd),
+    ) -> Call {
+        let mut keys: Vec<&str> = self.keys.iter().map(String::as_str).collect();
+        keys.extend(more);
+        script.call(&keys, args)
+    }
+
+    /// The key of a job's status, with its spec and its TTL, where the schema has one and the job an id.
+    ///
+    /// # Errors
+    /// If the id does not fit the parameter.
+    pub(crate) fn status_of(&self, id: &str) -> Result<StatusKey<'_>, Error> {
+        match &self.status {
+            Some(status) if is_given(id) => Ok(StatusKey {
+                key: Some((status.key)(id)?),
+                spec: &status.spec,
+                ttl: status.ttl(),
+            }),
+            _ => Ok(StatusKey { key: None, spec: "", ttl: 0 }),
+        }
+    }
+
+    /// Notes that a status could not be written although the job was changed.
+    pub(crate) fn note_status(&self, failed: Option<&str>) {
+        let (Some(why), Some(status)) = (failed, &self.status) else { return };
+        let name = status.definition.name;
+        let (code, message) = why.split_once(' ').unwrap_or((why, ""));
+        let error = Error::Refused { code: code.to_owned(), message: message.to_owned() };
+        self.core.failures.note(name, &error.about(name));
+    }
+
+    pub(crate) fn error(&self, error: Error) -> Error {
+        error.about(self.definition.name)
+    }
+}
+
+/// Where a job's status stands; without a key nothing is written.
+pub(crate) struct StatusKey<'l> {
+    pub(crate) key: Option<String>,
+    pub(crate) spec: &'l str,
+    pub(crate) ttl: u64,
+}
+
+/// Whether an application gave this id: one that begins with `=` stands for a payload.
+pub(crate) fn is_given(id: &str) -> bool {
+    !id.is_empty() && !id.starts_with('=')
+}

@@ -1,0 +1,258 @@
+//! Pushing jobs.
+
+use super::PUSH;
+use super::line::Line;
+use crate::kind::{Declared, Queue};
+use crate::store::error::Error;
+use crate::store::handle::{Handle, malformed, understand};
+use crate::store::request::{Answers, Call, Calls, Request};
+use crate::store::write::about;
+use crate::{Codec, Definition, Key};
+use redis::Value;
+use std::fmt;
+use std::time::Duration;
+
+/// The most values that one command pushes.
+const CHUNK: usize = 1000;
+
+/// What a push says besides the value.
+#[derive(Debug, Clone, Default)]
+pub struct Push {
+    pub(super) id: String,
+    delay: Duration,
+    priority: i16,
+    group: String,
+    replace: bool,
+    /// The dead letter that the job was, and the tick of a repeating job
+    pub(super) letter: Vec<u8>,
+    pub(super) tick: Option<(String, u64)>,
+}
+
+impl Push {
+    /// Nothing besides the value.
+    pub fn new() -> Self {
+        Push::default()
+    }
+
+    /// The job's id: needed to ask about it, to cancel it, and for its documented status. A job whose id waits, runs or is
+    /// retained already is not pushed, so that a push with an id may be repeated.
+    #[must_use]
+    pub fn id(self, id: impl Into<String>) -> Self {
+        Push { id: id.into(), ..self }
+    }
+
+    /// Not before this time has passed, by the server's clock.
+    #[must_use]
+    pub fn delay(self, delay: Duration) -> Self {
+        Push { delay, ..self }
+    }
+
+    /// Before jobs of a lower priority: from -999 to 999, and 0 unless given.
+    #[must_use]
+    pub fn priority(self, priority: i16) -> Self {
+        Push { priority, ..self }
+    }
+
+    /// In this group: groups take turns, and the schema's `per_group` bounds how many jobs of one run at once.
+    #[must_use]
+    pub fn group(self, group: impl Into<String>) -> Self {
+        Push { group: group.into(), ..self }
+    }
+
+    /// Not if a job with an equal value, pushed as unique too, waits or runs. Has no effect with an id, which
+    /// is unique by itself.
+    #[must_use]
+    pub fn unique(self) -> Self {
+        if self.id.is_empty() { Push { id: "=".to_owned(), ..self } } else { self }
+    }
+
+    /// In place of the job with the same id, if that waits. One that runs already is not replaced, and nothing is pushed.
+    #[must_use]
+    pub fn replace(self) -> Self {
+        Push { replace: true, ..self }
+    }
+
+    /// Whether it is the value alone.
+    fn is_plain(&self) -> bool {
+        self.id.is_empty()
+            && self.delay.is_zero()
+            && self.priority == 0
+            && self.group.is_empty()
+            && self.letter.is_empty()
+            && self.tick.is_none()
+    }
+
+    fn check(&self) -> Result<(), String> {
+        let control = |text: &str| text.chars().any(char::is_control);
+        if self.id.starts_with('=') && self.id != "=" {
+            Err("an id cannot begin with `=`".to_owned())
+        } else if self.id.len() > 512 || self.group.len() > 512 {
+            Err("an id or a group has at most 512 bytes".to_owned())
+        } else if control(&self.id) || control(&self.group) {
+            Err("an id or a group cannot hold a control character".to_owned())
+        } else if !(-999..=999).contains(&self.priority) {
+            Err(format!("a priority is from -999 to 999, and {} was given", self.priority))
+        } else if self.replace && self.id.is_empty() {
+            Err("`replace` needs the `id` of the job that is replaced".to_owned())
+        } else {
+            Ok(())
+        }
+    }
+}
+
+/// What became of a push.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Pushed {
+    /// Whether the job was pushed; otherwise one with its id was there
+    pub pushed: bool,
+    /// The job's ticket; a value that was pushed alone gets one when it is taken
+    pub ticket: Option<Ticket>,
+}
+
+/// The number that the server gave to a job. Later jobs have greater ones.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Ticket(pub u64);
+
+impl fmt::Display for Ticket {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:016}", self.0)
+    }
+}
+
+impl<'s, K: Key, V, C: Codec<V>> Handle<'s, K, Queue<V, C>, Declared> {
+    /// Pushes a job. Any client can do the same with RPUSH.
+    ///
+    /// # Errors
+    /// While the server is away, or is full: nothing is kept for later. If the answer was lost, the error is
+    /// [`Unknown`](Error::Unknown): a job that must not be pushed twice needs an [id](Push::id).
+    pub fn push(&self, value: &V) -> Request<'s, Pushed> {
+        self.push_with(value, Push::new())
+    }
+
+    /// Pushes a job with an id, a delay, a priority or a group.
+    ///
+    /// # Errors
+    /// See [`push`](Handle::push).
+    #[allow(
+        clippy::needless_pass_by_value,
+        reason = "`Push::new().id(…)` reads better without a `&`"
+    )]
+    pub fn push_with(&self, value: &V, push: Push) -> Request<'s, Pushed> {
+        match Self::spell(value) {
+            Ok(payload) => self.push_payload(&payload, &push),
+            Err(error) => Request::known(self.core, K::NAME, Err(error)),
+        }
+    }
+
+    /// Pushes jobs in their order, a thousand at a time; how many. They need no more round trips than one for each
+    /// thousand.
+    ///
+    /// # Errors
+    /// See [`push`](Handle::push). What was pushed before an error stays.
+    pub async fn push_many<'v>(&self, values: impl IntoIterator<Item = &'v V>) -> Result<u64, Error>
+    where
+        V: 'v,
+    {
+        let payloads: Vec<Vec<u8>> =
+            values.into_iter().map(Self::spell).collect::<Result<_, _>>()?;
+        for (number, chunk) in payloads.chunks(CHUNK).enumerate() {
+            let pushed = self.push_payloads(chunk, &Push::new()).await;
+            pushed.map_err(|error| if number > 0 { error.after_a_change() } else { error })?;
+        }
+        Ok(payloads.len() as u64)
+    }
+
+    /// The bytes of a value, if they are not too many.
+    fn spell(value: &V) -> Result<Vec<u8>, Error> {
+        let payload = C::encode(value).map_err(malformed::<K>)?;
+        match K::DEFINITION.behaviour.max_bytes {
+            Some(max) if payload.len() as u64 > max => Err(malformed::<K>(format!(
+                "the job has {} bytes, and {max} are the most",
+                payload.len()
+            ))),
+            _ => Ok(payload),
+        }
+    }
+
+    pub(super) fn push_payload(&self, payload: &[u8], push: &Push) -> Request<'s, Pushed> {
+        self.push_payloads(&[payload], push)
+    }
+
+    fn push_payloads(&self, payloads: &[impl AsRef<[u8]>], push: &Push) -> Request<'s, Pushed> {
+        let call = match push.check() {
+            Err(why) => Err(Error::Settings(format!("`{}`: {why}", K::NAME))),
+            Ok(()) if push.is_plain() && K::DEFINITION.behaviour.max_len.is_none() => {
+                let mut cmd = about("RPUSH", &self.names.name);
+                for payload in payloads {
+                    cmd.arg(payload.as_ref());
+                }
+                let read = |_| Ok(Pushed { pushed: true, ticket: None });
+                let calls = Calls::one(Call::changing(cmd));
+                return Request::new(self.core, K::DEFINITION, calls, read);
+            }
+            Ok(()) => self.line().and_then(|line| script(&line, payloads, push)),
+        };
+        match call {
+            Err(error) => Request::known(self.core, K::NAME, Err(error)),
+            Ok(call) => Request::new(self.core, K::DEFINITION, Calls::one(call), pushed::<K>),
+        }
+    }
+}
+
+fn script(line: &Line, payloads: &[impl AsRef<[u8]>], push: &Push) -> Result<Call, Error> {
+    let status = line.status_of(&push.id)?;
+    let dead = line.dead.as_ref().filter(|_| !push.letter.is_empty());
+    let more: Vec<&str> = status
+        .key
+        .iter()
+        .map(String::as_str)
+        .chain(dead.map(|dead| dead.names.name.as_str()))
+        .collect();
+    let delay = u64::try_from(push.delay.as_millis()).unwrap_or(u64::MAX);
+    let (name, tick) = push.tick.as_ref().map_or(("", 0), |(name, tick)| (name.as_str(), *tick));
+    let call = line.call(&PUSH, &more, |cmd| {
+        cmd.arg(&push.id)
+            // A century is for ever, and a score stays exact.
+            .arg(delay.min(3_155_760_000_000))
+            .arg(push.priority)
+            .arg(&push.group)
+            .arg(if push.replace { "1" } else { "" })
+            .arg(bound(line.definition))
+            .arg(status.spec)
+            .arg(status.ttl)
+            .arg(&push.letter)
+            .arg(name)
+            .arg(tick);
+        for payload in payloads {
+            cmd.arg(payload.as_ref());
+        }
+    });
+    // Its id, its dead letter or its tick keeps it from being pushed twice.
+    let once = !push.id.is_empty() || !push.letter.is_empty() || push.tick.is_some();
+    Ok(if once { call.repeatable() } else { call })
+}
+
+/// The most jobs that wait; negative if older ones go, and 0 if there is no bound.
+fn bound(definition: &Definition) -> i64 {
+    let max = definition.behaviour.max_len.and_then(|max| i64::try_from(max).ok()).unwrap_or(0);
+    if definition.behaviour.refuse_when_full { max } else { -max }
+}
+
+fn pushed<K: Key>(answers: Answers) -> Result<Pushed, Error> {
+    let (outcome, ticket): (i64, String) = understand::<_, K>(answers.first)?;
+    if outcome < 0 {
+        let max_len = K::DEFINITION.behaviour.max_len.unwrap_or(0);
+        return Err(Error::Full { definition: K::NAME, max_len });
+    }
+    Ok(Pushed { pushed: outcome == 1, ticket: ticket.parse().ok().map(Ticket) })
+}
+
+/// A text that a script may have answered, or nothing.
+pub(super) fn text(answer: &Value) -> Option<String> {
+    match answer {
+        Value::BulkString(bytes) => Some(String::from_utf8_lossy(bytes).into_owned()),
+        Value::SimpleString(text) => Some(text.clone()),
+        _ => None,
+    }
+}

@@ -1,0 +1,159 @@
+-- What the scripts of a queue share. It is put before each of them.
+--
+-- KEYS: 1 ~jobs, 2 the list, 3 ~taken, 4 ~leases, 5 ~due, 6 ~ready, 7 ~done; then the status, then the dead letters.
+-- ~jobs is a hash: m:<ticket> is a record, p:<ticket> its payload unless that is on the list, i:<id> the ticket of an
+-- id, s:<sha1> the first and the last ticket on the list with this payload, n:<ticket> the next one, o:<ticket> the
+-- progress, r:<ticket> the result, g:<group> how many of a group run, c:<name> the last tick of a repeating job, `seq` the last
+-- ticket, `linked` how many entries of the list have a record, `turn` the group that was served last, `paused`.
+--
+-- States: w on the list, x on the list but cancelled, r ready, d due later, l leased, c leased and to be cancelled,
+-- k kept after its end.
+local jobs, list, taken, leases, due, ready, done = unpack(KEYS, 1, 7)
+local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+
+local function parse(text)
+  local state, takes, attempts, crashes, priority, created, size, rest =
+    string.match(text, '^(%a) (%d+) (%d+) (%d+) (-?%d+) (%d+) (%d+):(.*)$')
+  size = tonumber(size)
+  return {
+    state = state, takes = tonumber(takes), attempts = tonumber(attempts), crashes = tonumber(crashes),
+    priority = tonumber(priority), created = tonumber(created),
+    group = string.sub(rest, 1, size), id = string.sub(rest, size + 1),
+  }
+end
+
+local function read(ticket)
+  local text = redis.call('HGET', jobs, 'm:' .. ticket)
+  return text and parse(text)
+end
+
+local function spell(record)
+  local numbers = string.format('%s %d %d %d %d %.0f %d:', record.state, record.takes, record.attempts,
+    record.crashes, record.priority, record.created, #record.group)
+  return numbers .. record.group .. record.id
+end
+
+local function save(ticket, record)
+  redis.call('HSET', jobs, 'm:' .. ticket, spell(record))
+end
+
+-- Tickets grow, also when the server's clock jumps back, and after all keys were lost.
+local function issue(last)
+  return string.format('%016.0f', math.max(tonumber(last or 0) + 1, time[1] * 1000000 + time[2]))
+end
+
+-- Where a job stands in ~ready: by its group, then its priority, then its ticket.
+local function place(ticket, record)
+  return record.group .. '\0' .. string.format('%04d', 1000 - record.priority) .. ticket
+end
+
+local function make_ready(ticket, record)
+  record.state = 'r'
+  save(ticket, record)
+  redis.call('ZADD', ready, 0, place(ticket, record))
+end
+
+-- Remembers which job an entry of the list is: equal payloads are served in the order of their tickets.
+local function link(ticket, payload)
+  local field = 's:' .. redis.sha1hex(payload)
+  local chain = redis.call('HGET', jobs, field)
+  if chain then
+    local first, last = string.match(chain, '^(%d+) (%d+)$')
+    redis.call('HSET', jobs, 'n:' .. last, ticket, field, first .. ' ' .. ticket)
+  else
+    redis.call('HSET', jobs, field, ticket .. ' ' .. ticket)
+  end
+  redis.call('HINCRBY', jobs, 'linked', 1)
+end
+
+-- The ticket of an entry that was taken from the list, if it has one.
+local function unlink(payload)
+  local field = 's:' .. redis.sha1hex(payload)
+  local chain = redis.call('HGET', jobs, field)
+  if not chain then return nil end
+  local first, last = string.match(chain, '^(%d+) (%d+)$')
+  if first == last then
+    redis.call('HDEL', jobs, field)
+  else
+    local following = redis.call('HGET', jobs, 'n:' .. first)
+    redis.call('HDEL', jobs, 'n:' .. first)
+    redis.call('HSET', jobs, field, following .. ' ' .. last)
+  end
+  redis.call('HINCRBY', jobs, 'linked', -1)
+  return first
+end
+
+-- Removes what is known of a job. Another job may have got its id.
+local function forget(ticket, record)
+  redis.call('HDEL', jobs, 'm:' .. ticket, 'p:' .. ticket, 'o:' .. ticket, 'r:' .. ticket)
+  if record.id ~= '' and redis.call('HGET', jobs, 'i:' .. record.id) == ticket then
+    redis.call('HDEL', jobs, 'i:' .. record.id)
+  end
+end
+
+-- A lease has ended: its group has room for another.
+local function unlease(ticket, record)
+  redis.call('ZREM', leases, ticket)
+  if record.group ~= '' and redis.call('HINCRBY', jobs, 'g:' .. record.group, -1) <= 0 then
+    redis.call('HDEL', jobs, 'g:' .. record.group)
+  end
+end
+
+-- Removes a job that waits or is kept. What is on the list stays there until it is taken, and is dropped then.
+local function withdraw(ticket, record)
+  if record.state == 'w' then
+    redis.call('HDEL', jobs, 'i:' .. record.id)
+    record.state = 'x'
+    save(ticket, record)
+    return
+  end
+  redis.call('ZREM', ready, place(ticket, record))
+  redis.call('ZREM', due, ticket)
+  redis.call('ZREM', done, ticket)
+  forget(ticket, record)
+end
+
+-- A moment as a field spells it: RFC 3339, seconds or milliseconds since 1970.
+local function moment(ms, kind)
+  if kind == 'm' then return string.format('%.0f', ms) end
+  local seconds = math.floor(ms / 1000)
+  if kind == 'u' then return string.format('%.0f', seconds) end
+  local days, second = math.floor(seconds / 86400), seconds % 86400
+  local shifted = days + 719468
+  local era = math.floor(shifted / 146097)
+  local day = shifted - era * 146097
+  local year = math.floor((day - math.floor(day / 1460) + math.floor(day / 36524) - math.floor(day / 146096)) / 365)
+  day = day - (365 * year + math.floor(year / 4) - math.floor(year / 100))
+  local month = math.floor((5 * day + 2) / 153)
+  day = day - math.floor((153 * month + 2) / 5) + 1
+  month = month < 10 and month + 3 or month - 9
+  year = year + era * 400 + (month <= 2 and 1 or 0)
+  return string.format('%04d-%02d-%02dT%02d:%02d:%02d.%03dZ', year, month, day, math.floor(second / 3600),
+    math.floor(second / 60) % 60, second % 60, ms % 1000)
+end
+
+local TIMES = { created_at = true, updated_at = true, started_at = true, completed_at = true }
+
+-- Writes the documented status. `spec` names the fields that the schema has, each with how it is spelled; `facts` are
+-- their values, where `false` removes one. An error, such as a key of another type, is returned.
+local function project(key, spec, ttl, word, record, facts)
+  facts.status, facts.created_at, facts.updated_at = word, record.created, now
+  if facts.attempts == nil then facts.attempts = record.attempts end
+  local set, unset = {}, {}
+  for name, kind in string.gmatch(spec, '([%w_]+):(%a)') do
+    local value = facts[name]
+    if value == false then
+      unset[#unset + 1] = name
+    elseif value ~= nil then
+      set[#set + 1] = name
+      set[#set + 1] = TIMES[name] and moment(value, kind) or value
+    end
+  end
+  local failed = redis.pcall('HSET', key, unpack(set))
+  if type(failed) == 'table' and failed.err then return failed.err end
+  if #unset > 0 then redis.call('HDEL', key, unpack(unset)) end
+  if tonumber(ttl) > 0 then redis.call('PEXPIRE', key, ttl) end
+  return false
+end
+

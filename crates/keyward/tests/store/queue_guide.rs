@@ -1,0 +1,80 @@
+//! What the guide shows of queues, run.
+
+use super::jobs::{keys, values};
+use super::model::Task;
+use super::{patient, until};
+use keyward::Store;
+use keyward::queue::{Failure, Job, Push, terminated};
+use keyward_testkit::Server;
+use std::time::Duration;
+
+type Done = Result<(), Box<dyn std::error::Error>>;
+
+#[tokio::test]
+async fn what_the_guide_shows_of_queues_is_so() -> Done {
+    for server in Server::all() {
+        let store = patient(&server).await;
+        pushing(&store).await?;
+        let looking = async {
+            let queue = store.at(keys::Work { kind: values::Kind::new("thumbnail")? });
+            until("both jobs are done", async || {
+                queue
+                    .stats()
+                    .await
+                    .is_ok_and(|stats| stats.listed + stats.leased + stats.ready == 0)
+            })
+            .await;
+            looking(&store).await
+        };
+        tokio::select! {
+            ended = work(store.clone()) => panic!("{ended:?}"),
+            looked = looking => looked?,
+        }
+    }
+    Ok(())
+}
+
+async fn pushing(store: &Store) -> Done {
+    // ANCHOR: push
+    let queue = store.at(keys::Work { kind: values::Kind::new("thumbnail")? });
+    queue.push(&Task { name: "cat.png".to_owned(), size: 128 }).await?;
+
+    let push = Push::new().id("dog-128").delay(Duration::from_millis(20)).priority(5);
+    let pushed = queue.push_with(&Task { name: "dog.png".to_owned(), size: 128 }, push).await?;
+    assert!(pushed.pushed); // `false` if a job with this id waits or runs already
+    // ANCHOR_END: push
+    Ok(())
+}
+
+// ANCHOR: worker
+async fn work(store: Store) -> Result<(), keyward::Error> {
+    let queue = store.at(keys::Work { kind: values::Kind::new("thumbnail").expect("a slug") });
+    let worker = queue.worker().concurrency(8).until(terminated());
+    worker.run(async |job: Job<Task>| resize(&job).await).await
+}
+
+async fn resize(job: &Job<Task>) -> Result<(), Failure> {
+    if job.value.size == 0 {
+        return Err(Failure::fatal("a picture needs a size")); // no second attempt
+    }
+    job.progress("50 %").await?; // any error is tried again
+    Ok(())
+}
+// ANCHOR_END: worker
+
+async fn looking(store: &Store) -> Done {
+    // ANCHOR: look
+    let queue = store.at(keys::Work { kind: values::Kind::new("thumbnail")? });
+    let stats = queue.stats().await?;
+    println!("{} run, {} wait for their time, {} are dead", stats.leased, stats.due, stats.dead);
+    if let Some(job) = queue.status("dog-128").await? {
+        println!("{:?} after {} attempts", job.state, job.attempts);
+    }
+    queue.cancel("dog-128").await?;
+    for dead in queue.dead(0, 9).await? {
+        println!("{:?}: {:?}", dead.value, dead.error);
+        queue.requeue(&dead).await?;
+    }
+    // ANCHOR_END: look
+    Ok(())
+}
