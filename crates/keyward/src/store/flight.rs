@@ -194,7 +194,7 @@ mod tests {
         let mut leader =
             std::pin::pin!(flights.join("key", WAIT, || async { ended.await.unwrap() }));
         assert!(futures_util::poll!(&mut leader).is_pending());
-        let old = |value| Some((Duration::from_millis(1), std::future::ready(value)));
+        let old = |value: Option<u32>| Some((Duration::from_millis(1), std::future::ready(value)));
         assert_eq!(flights.join("key", old(Some(3)), || async { 4 }).await, (3, false));
         let mut patient = std::pin::pin!(flights.join("key", old(None), || async { 4 }));
         assert!(futures_util::poll!(&mut patient).is_pending());
