@@ -2,6 +2,7 @@
 
 mod bench;
 mod docs;
+mod mutants;
 mod new_rule;
 mod schema;
 mod torture;
@@ -16,6 +17,8 @@ cargo xtask bench [NAME…]     measure speed against peers: classify, build, pi
                               rust, store, typescript, python, java, go
 cargo xtask torture [--minutes N] [--role R] [--seed S]
                               do harm to clients and servers, and check what the roles promise
+cargo xtask mutants [--role R]
+                              list the lines of scripts that no test misses
 cargo xtask torture --failovers N
                               count the locks that failovers lose, with and without `replicas`";
 
@@ -26,6 +29,7 @@ fn main() -> Result<()> {
         ["new-rule", name] => new_rule::run(&root()?, name),
         ["bench", names @ ..] => bench::run(names),
         ["torture", args @ ..] => torture::run(args),
+        ["mutants", args @ ..] => mutants::run(&root()?, args),
         ["docs"] => docs::write(&root()?),
         ["docs", "--check"] => docs::check(&root()?),
         ["help" | "--help" | "-h"] => {

@@ -21,6 +21,7 @@ mod merge;
 mod observe;
 mod outline;
 mod plan;
+pub mod queues;
 mod rare;
 mod rdb;
 pub mod render;

@@ -221,6 +221,16 @@ impl Mask {
         }
     }
 
+    /// A text that is not a key: nothing of it is shown, but equal ones have the same mark.
+    pub(crate) fn text(&self, text: &[u8]) -> Masked {
+        if self.reveal {
+            return readable(text);
+        }
+        let mut marked = String::new();
+        self.mark("text", text, &mut marked);
+        Masked(marked.into())
+    }
+
     /// The name of a field that its definition does not declare.
     pub(crate) fn field(&self, name: &[u8]) -> Masked {
         self.unknown(name)

@@ -115,8 +115,8 @@ impl Written<'_> {
         ];
         for (option, span) in given.into_iter().filter_map(|(option, span)| Some((option, span?))) {
             let message = format!("`{option}` is not supported for a `lock`");
-            let error = no_effect(message, span).at(holders.span.clone(), "says who is in it");
-            errors.push(error.help("remove it: the store writes the holders, up to this number"));
+            let error = no_effect(message, span).at(holders.span.clone(), "how many are in it");
+            errors.push(error.help("remove it: the store writes the holders itself"));
         }
     }
 

@@ -142,6 +142,12 @@ shows!(
 );
 shows!(two_roles_in_one_definition, errors("[keys.a]\npattern = \"a\"\ncounter = {}\nlock = {}\n"));
 shows!(
+    the_store_writes_the_holders_of_a_lock,
+    errors(
+        "[keys.a]\npattern = \"a\"\nlock = { holders = 1 }\nttl = \"30s\"\n[keys.b]\npattern = \"b\"\nlock = { holders = 4 }\nttl = \"30s\"\nmax_len = 10\nmember = \"text\"\nscore = \"unix_ms\"\n[keys.c]\npattern = \"c\"\nlock = { holders = 4 }\nttl = \"30s\"\nvalue = \"text\"\n"
+    )
+);
+shows!(
     a_type_that_does_not_fit_what_is_inside,
     errors(
         "[keys.a]\npattern = \"a\"\ntype = \"list\"\nfields = { x = \"text\" }\n[keys.b]\npattern = \"b\"\nqueue = {}\nmember = \"text\"\n[keys.c]\npattern = \"c\"\ntype = \"string\"\nmax_len = 10\n"

@@ -6,6 +6,7 @@
 use crate::ValueError;
 use std::fmt;
 use std::str::FromStr;
+use std::time::{Duration, SystemTime};
 
 /// A day of the Gregorian calendar, in the years 1 to 9999; written `2026-11-15`.
 ///
@@ -39,6 +40,11 @@ impl Date {
         }
     }
 
+    /// This day in UTC, by the clock of this machine.
+    pub fn today() -> Self {
+        Date::from(SystemTime::now())
+    }
+
     /// The year, from 1 to 9999.
     pub fn year(self) -> u16 {
         self.year
@@ -70,6 +76,18 @@ impl Date {
             digit(day / 10),
             digit(day),
         ]);
+    }
+}
+
+/// The day of a moment, in UTC. Moments before 1970 and after 9999 stop there.
+impl From<SystemTime> for Date {
+    fn from(time: SystemTime) -> Self {
+        let since = time.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+        let since = since.min(Duration::from_secs(crate::Unix::MAX.get()));
+        let (year, month, day) = civil(since.as_secs().cast_signed() / 86_400);
+        let small = |number: i64| u8::try_from(number).unwrap_or(u8::MAX);
+        let year = u16::try_from(year).unwrap_or(u16::MAX);
+        Date { year, month: small(month), day: small(day) }
     }
 }
 
@@ -130,5 +148,16 @@ mod tests {
             assert_eq!(days(year, month, of_month), day);
         }
         assert_eq!(civil(0), (1970, 1, 1));
+    }
+
+    #[test]
+    fn a_moment_is_in_a_day() {
+        let day = |seconds| Date::from(SystemTime::UNIX_EPOCH + Duration::from_secs(seconds));
+        assert_eq!(day(0).to_string(), "1970-01-01");
+        assert_eq!(day(951_868_799).to_string(), "2000-02-29");
+        assert_eq!(day(951_868_800).to_string(), "2000-03-01");
+        assert_eq!(day(crate::Unix::MAX.get() + 1).to_string(), "9999-12-31");
+        let before = SystemTime::UNIX_EPOCH - Duration::from_secs(1);
+        assert_eq!(Date::from(before).to_string(), "1970-01-01");
     }
 }

@@ -19,12 +19,13 @@
 
 mod arena;
 mod cache;
-mod cache;
 mod client;
 mod failover;
 mod history;
 mod limit;
 mod lock;
+mod queue;
+mod quota;
 
 use anyhow::{Context as _, Result, bail};
 use arena::{Arena, Fsync, Place};
@@ -33,7 +34,7 @@ use history::{History, Kind, Verdict};
 use std::time::Duration;
 
 /// The roles that can be tortured.
-const ROLES: [Role; 4] = [lock::ROLE, limit::ROLE, quota::ROLE, cache::ROLE];
+const ROLES: [Role; 5] = [lock::ROLE, queue::ROLE, limit::ROLE, quota::ROLE, cache::ROLE];
 
 /// What is tortured.
 struct Role {

@@ -155,7 +155,8 @@ mod tests {
         let sure = ["begin 0.0 take 0 5", "counted 0.0 5", "begin 0.1 refund 0 2", "counted 0.1 3"];
         assert_eq!(found(&sure, 3), 0);
         assert_eq!((found(&sure, 4), found(&sure, 2)), (1, 1));
-        let lost = [&sure[..], &["begin 0.2 take 0 4", "lost 0.2", "begin 0.3 refund 0 1"]].concat();
+        let lost =
+            [&sure[..], &["begin 0.2 take 0 4", "lost 0.2", "begin 0.3 refund 0 1"]].concat();
         for used in 2..=7 {
             assert_eq!(found(&lost, used), 0, "{used}");
         }

@@ -53,7 +53,7 @@ pub(super) enum Head {
 
 /// A whole reply.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Reply {
+pub(crate) enum Reply {
     Nil,
     Status(String),
     Error(String),
@@ -80,7 +80,7 @@ impl Head {
 
 impl Reply {
     /// What it is, without what it holds.
-    pub(super) fn kind(&self) -> String {
+    pub(crate) fn kind(&self) -> String {
         match self {
             Reply::Nil => "nothing".to_owned(),
             Reply::Status(status) => format!("`{status}`"),

@@ -51,7 +51,8 @@
 //! - Nothing is waited for without end, and whatever is waited for, [`Options::stop`] ends it.
 //! - No message holds a credential.
 
-mod connection;
+pub(crate) mod client;
+pub(crate) mod connection;
 mod ended;
 mod error;
 mod group;

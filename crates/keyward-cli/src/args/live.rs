@@ -47,6 +47,14 @@ pub(crate) struct Live {
     /// Save progress to this file when stopped, and resume from it if it exists
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) resume: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) connect: Connect,
+}
+
+/// Who connects, and how.
+#[derive(Debug, ClapArgs)]
+#[command(next_help_heading = "Servers")]
+pub(crate) struct Connect {
     /// The user, if the URL names none
     #[arg(long, value_name = "NAME")]
     pub(crate) user: Option<String>,
@@ -80,10 +88,10 @@ impl Live {
             ("--touch", self.touch),
             ("--no-values", self.no_values),
             ("--force", self.force),
-            ("--user", self.user.is_some()),
-            ("--password-file", self.password_file.is_some()),
-            ("--tls-ca", self.tls_ca.is_some()),
-            ("--tls-cert", self.tls_cert.is_some()),
+            ("--user", self.connect.user.is_some()),
+            ("--password-file", self.connect.password_file.is_some()),
+            ("--tls-ca", self.connect.tls_ca.is_some()),
+            ("--tls-cert", self.connect.tls_cert.is_some()),
         ];
         given.into_iter().filter(|(_, given)| *given).map(|(name, _)| name)
     }

@@ -8,6 +8,7 @@ mod fmt;
 mod generate;
 mod key;
 mod live;
+mod queue;
 mod report;
 mod rules;
 mod selection;
@@ -19,7 +20,8 @@ pub(crate) use docs::{Docs, DocsFormat, DocsLocale};
 pub(crate) use fmt::Fmt;
 pub(crate) use generate::Generate;
 pub(crate) use key::{Key, KeyBuild, KeyCommand, KeyFormat, KeyGlob, KeyParse};
-pub(crate) use live::{Live, LiveVia};
+pub(crate) use live::{Connect, Live, LiveVia};
+pub(crate) use queue::{Queue, QueueCommand, QueueFormat, QueueList, QueueLook};
 pub(crate) use report::{Report, ReportCommand, ReportDiff, ReportFiles, ReportShow, Reports};
 pub(crate) use rules::{Explain, ListFormat, Rules};
 pub(crate) use selection::{Binding, Prefix, Selection};
@@ -91,6 +93,7 @@ pub(crate) enum Command {
     Docs(Docs),
     Audit(Audit),
     Report(Report),
+    Queue(Queue),
     Rules(Rules),
     Explain(Explain),
     /// Print a completion script for a shell

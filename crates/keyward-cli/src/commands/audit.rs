@@ -12,7 +12,7 @@ pub(super) use show::{json, write};
 
 use super::key::bound;
 use super::report::read;
-use crate::args::{Audit as Args, AuditForm, AuditFormat, FailOn, Live, Selection};
+use crate::args::{Audit as Args, AuditForm, AuditFormat, Connect, FailOn, Live, Selection};
 use crate::failure::{Failure, Result};
 use crate::files;
 use crate::output::Output;
@@ -80,7 +80,8 @@ fn keep_apart(args: &Args, places: &Places, settings: &Settings) -> Result<()> {
         source if source == "-" => Path::new("/dev/stdin"),
         source => Path::new(source),
     };
-    let Live { resume, password_file, tls_ca, tls_cert, tls_key, .. } = &args.live;
+    let Live { resume, connect, .. } = &args.live;
+    let Connect { password_file, tls_ca, tls_cert, tls_key, .. } = connect;
     let named = [&args.baseline, password_file, tls_ca, tls_cert, tls_key];
     let named = named.into_iter().flatten().chain(settings.named());
     let read = places.schemas.sources.iter().map(|(_, source)| source.path.as_path());

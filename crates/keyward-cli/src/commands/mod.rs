@@ -3,6 +3,7 @@
 mod audit;
 mod check;
 mod completions;
+mod connect;
 mod demo;
 mod docs;
 mod explain;
@@ -11,6 +12,7 @@ mod generate;
 mod init;
 mod key;
 mod man;
+mod queue;
 mod report;
 mod rules;
 
@@ -49,6 +51,7 @@ pub(crate) fn run(args: impl Iterator<Item = OsString>) -> Result<Verdict> {
         Command::Docs(args) => docs::run(args, &settings, &output),
         Command::Audit(args) => audit::run(args, &settings, &output),
         Command::Report(args) => report::run(&args.command, &output),
+        Command::Queue(args) => queue::run(&args.command, &settings, &output),
         Command::Rules(args) => rules::run(args, &output),
         Command::Explain(args) => explain::run(args, &output),
         Command::Completions { shell } => completions::run(*shell, &output),

@@ -14,6 +14,7 @@ use super::missed::Missed;
 use super::pace::Pace;
 use super::request::{Answers, Call, Calls, Group, has_written, is_nothing};
 use crate::Definition;
+use futures_util::FutureExt as _;
 use futures_util::future::join_all;
 use redis::{Cmd, Value};
 use std::sync::{Arc, Weak};
@@ -108,7 +109,7 @@ impl Core {
         let began = Instant::now();
         let changes = calls.changes.take();
         if !self.missed.is_empty() {
-            Box::pin(self.settle_for(definition)).await?;
+            self.settle_for(definition).boxed().await?;
         }
         let simple = calls.before.is_empty()
             && calls.main.rest.is_empty()
@@ -119,7 +120,7 @@ impl Core {
             let first = self.send(&calls.main.first).await;
             first.map(|first| Answers { first, rest: Vec::new() })
         } else {
-            Box::pin(self.sequence(calls)).await
+            self.sequence(calls).boxed().await
         };
         // Whatever the answer is: one that was lost may have been written.
         if let Some(name) = changes {

@@ -3,15 +3,14 @@
 use super::error::Error;
 use super::resend::Resending;
 use super::target::{Connection, Target};
+use futures_util::FutureExt as _;
 use keyward_fact::address::Address;
 use keyward_pattern::slot;
 use redis::aio::{MultiplexedConnection, SendError};
 use redis::{
     AsyncConnectionConfig, Cmd, Pipeline, PushInfo, PushKind, RedisError, RetryMethod, Value,
 };
-use std::future::Future;
 use std::ops::RangeInclusive;
-use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
@@ -74,7 +73,7 @@ impl Link {
             let mut live = self.live().await?;
             let answer = match redirect.take() {
                 None => live.connection.query(cmd).await,
-                Some(to) => Box::pin(self.target.follow(&to, cmd, &self.config())).await,
+                Some(to) => self.target.follow(&to, cmd, &self.config()).boxed().await,
             };
             match answer.and_then(Value::extract_error) {
                 Ok(answer) => return Ok(answer),
@@ -235,14 +234,12 @@ impl Link {
     }
 
     async fn live(&self) -> Result<Live, Error> {
-        if let Some(live) = self.current() {
-            return Ok(live);
+        match self.current() {
+            Some(live) => Ok(live),
+            // In a box: it would make every command as large as connecting is. Without its type, which would make
+            // whoever calls from deep within a web framework run into the compiler's recursion limit.
+            None => self.reconnect().boxed().await,
         }
-        // In a box: it would make every command as large as connecting is, and too deep for the compiler to see that
-        // it can be sent to another thread.
-        let connecting: Pin<Box<dyn Future<Output = Result<Live, Error>> + Send + '_>> =
-            Box::pin(self.reconnect());
-        connecting.await
     }
 
     async fn reconnect(&self) -> Result<Live, Error> {

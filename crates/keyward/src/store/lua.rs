@@ -1,25 +1,27 @@
 //! Scripts: sent by their hash, whole where the server does not know them.
 
 use super::error::Error;
+use super::mutant;
 use super::request::Call;
 use redis::{Arg, Cmd};
-use std::sync::LazyLock;
+use std::sync::OnceLock;
 
 /// A script. All keys it touches are declared, as a cluster demands.
 pub(crate) struct Lua {
-    script: LazyLock<redis::Script>,
     text: &'static str,
+    script: OnceLock<redis::Script>,
 }
 
 impl Lua {
-    pub(crate) const fn new(text: &'static str, script: fn() -> redis::Script) -> Self {
-        Lua { script: LazyLock::new(script), text }
+    pub(crate) const fn new(text: &'static str) -> Self {
+        Lua { text, script: OnceLock::new() }
     }
 
     /// The command that runs it by its hash. It changes something, unless the caller knows better.
     pub(crate) fn call(&'static self, keys: &[&str], args: impl FnOnce(&mut Cmd)) -> Call {
         let mut cmd = redis::cmd("EVALSHA");
-        cmd.arg(self.script.get_hash()).arg(keys.len());
+        let script = self.script.get_or_init(|| redis::Script::new(mutant::text(self.text)));
+        cmd.arg(script.get_hash()).arg(keys.len());
         for key in keys {
             cmd.arg(*key);
         }
@@ -30,7 +32,7 @@ impl Lua {
     /// The same command with the script in it.
     pub(crate) fn whole(&self, by_hash: &Cmd) -> Cmd {
         let mut cmd = redis::cmd("EVAL");
-        cmd.arg(self.text);
+        cmd.arg(mutant::text(self.text));
         for arg in by_hash.args_iter().skip(2) {
             if let Arg::Simple(bytes) = arg {
                 cmd.arg(bytes);
@@ -42,10 +44,9 @@ impl Lua {
 
 /// Declares a script from a file beside the code that uses it; or from several, the last of which uses the others.
 macro_rules! lua {
-    ($($file:literal),+) => {{
-        const TEXT: &str = concat!($(include_str!($file)),+);
-        $crate::store::lua::Lua::new(TEXT, || redis::Script::new(TEXT))
-    }};
+    ($($file:literal),+) => {
+        $crate::store::lua::Lua::new(concat!($(include_str!($file)),+))
+    };
 }
 pub(crate) use lua;
 

@@ -25,6 +25,7 @@ mod lua;
 mod many;
 mod measure;
 mod missed;
+mod mutant;
 mod names;
 mod others;
 mod pace;

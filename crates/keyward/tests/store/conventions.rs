@@ -31,6 +31,7 @@ async fn use_prolongs_neither_a_session_nor_a_refresh_token() {
         let fields = fields::RefreshToken {
             user_id: id(1),
             device_id: id(2),
+            session_id: "abc123".to_owned(),
             issued_at: Timestamp::now(),
             last_used: None,
         };

@@ -124,6 +124,7 @@ async fn refresh(store: &Store) -> Done {
     let issued = fields::RefreshToken {
         user_id: id(1),
         device_id: id(2),
+        session_id: "abc123".to_owned(),
         issued_at: Timestamp::now(),
         last_used: None,
     };

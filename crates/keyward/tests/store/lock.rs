@@ -81,6 +81,16 @@ async fn a_holder_learns_that_its_lock_is_gone() {
         drop(forced);
         assert!(next.release().await.unwrap());
 
+        // A job that is delivered again has the same name.
+        let first = lock.acquire_as("job-7").await.unwrap();
+        assert!(lock.force_release().await.unwrap());
+        let again = lock.acquire_as("job-7").await.unwrap();
+        lost(&first).await;
+        assert!(!first.release().await.unwrap());
+        assert_eq!(server.command(&["GET", KEY]).text(), "job-7");
+        let early = lock.try_acquire_as("job-7").await.unwrap();
+        assert!(early.is_none() && again.is_held() && again.release().await.unwrap());
+
         // Somebody who knows nothing of fences took the key.
         let guard = lock.acquire().await.unwrap();
         server.command(&["SET", KEY, "somebody", "PX", "60000"]);
@@ -147,6 +157,11 @@ async fn a_fair_lock_goes_to_whoever_has_waited_longest() {
         }
         // Whoever gives up loses its turn, and whoever has none does not overtake.
         waiting.remove(1).abort();
+        let [waiters, alive] =
+            ["waiters", "alive"].map(|word| format!("ev:~{word}:{{ev:lock:fair:1}}"));
+        until("it waits no more", async || server.command(&["ZCARD", &waiters]).integer() == 3)
+            .await;
+        assert_eq!(server.command(&["ZCARD", &alive]).integer(), 3);
         first.release().await.unwrap();
         assert!(lock.try_acquire().await.unwrap().is_none(), "others wait");
         for waiter in waiting {

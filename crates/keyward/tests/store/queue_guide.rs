@@ -4,7 +4,7 @@ use super::jobs::{keys, values};
 use super::model::Task;
 use super::{patient, until};
 use keyward::Store;
-use keyward::queue::{Failure, Job, Push, terminated};
+use keyward::queue::{Failure, Job, Missed, Push, Schedule, terminated};
 use keyward_testkit::Server;
 use std::time::Duration;
 
@@ -28,6 +28,7 @@ async fn what_the_guide_shows_of_queues_is_so() -> Done {
         };
         tokio::select! {
             ended = work(store.clone()) => panic!("{ended:?}"),
+            ended = every_night(store.clone()) => panic!("{ended:?}"),
             looked = looking => looked?,
         }
     }
@@ -61,6 +62,18 @@ async fn resize(job: &Job<Task>) -> Result<(), Failure> {
     Ok(())
 }
 // ANCHOR_END: worker
+
+// ANCHOR: repeat
+async fn every_night(store: Store) -> Result<(), keyward::Error> {
+    let queue = store.at(keys::Work { kind: values::Kind::new("thumbnail").expect("a slug") });
+    let nightly = Schedule::cron("0 3 * * *", "Europe/Berlin")?.missed(Missed::Skip);
+    let cleaning = Task { name: "clean up".to_owned(), size: 1 };
+    tokio::select! {
+        Err(error) = queue.repeat("cleaning", &nightly, &cleaning) => Err(error),
+        () = terminated() => Ok(()),
+    }
+}
+// ANCHOR_END: repeat
 
 async fn looking(store: &Store) -> Done {
     // ANCHOR: look

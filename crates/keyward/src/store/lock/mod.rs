@@ -109,6 +109,7 @@ impl<'s, K: Key> Handle<'s, K, Lock, Declared> {
         patience: Duration,
     ) -> Result<Option<Guard>, Error> {
         let claim = self.claim(name)?;
+        let is_fair = K::DEFINITION.behaviour.fair;
         let waiting = claim.waiting();
         let began = Instant::now();
         let mut backoff = FIRST_PAUSE;
@@ -122,13 +123,14 @@ impl<'s, K: Key> Handle<'s, K, Lock, Declared> {
             };
             let left = patience.saturating_sub(began.elapsed());
             if left.is_zero() {
-                if !K::DEFINITION.behaviour.fair {
+                if !is_fair {
                     waiting.done();
                 }
                 return Ok(None);
             }
             // Whoever is next in line asks often: nobody else can take the lock.
-            let pause = backoff.min(FIRST_PAUSE * before.saturating_add(2));
+            let turn = if is_fair { FIRST_PAUSE * before.saturating_add(2) } else { LONGEST_PAUSE };
+            let pause = backoff.min(turn);
             let pause = pause + pause.mul_f64(fastrand::f64() / 2.0);
             let pause = expires.map_or(pause, |expires| expires.min(pause));
             sleep(pause.max(Duration::from_millis(1)).min(left)).await;

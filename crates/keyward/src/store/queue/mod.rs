@@ -35,11 +35,9 @@ pub(super) fn words(definition: &Definition) -> &'static [&'static str] {
 
 /// A script with what all scripts of a queue share. What ends, cancels or takes a job works on a full server too.
 macro_rules! script {
-    ($flags:literal, $file:literal) => {{
-        const TEXT: &str =
-            concat!("#!lua", $flags, "\n", include_str!("record.lua"), include_str!($file));
-        Lua::new(TEXT, || redis::Script::new(TEXT))
-    }};
+    ($flags:literal, $file:literal) => {
+        Lua::new(concat!("#!lua", $flags, "\n", include_str!("record.lua"), include_str!($file)))
+    };
 }
 
 static PUSH: Lua = script!("", "push.lua");

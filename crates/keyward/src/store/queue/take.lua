@@ -38,6 +38,8 @@ for _, ticket in ipairs(redis.call('ZRANGEBYSCORE', done, '-inf', now, 'LIMIT', 
 end
 
 if paused then return { {}, back, -1, 1, 0, now } end
+-- Most queues have neither, and are not asked for each job.
+local has_ready, has_taken = redis.call('EXISTS', ready) == 1, redis.call('EXISTS', taken) == 1
 
 -- A job of ~ready.
 local function called(member)
@@ -50,9 +52,9 @@ end
 -- The next job without a group: one of ~ready whose priority is not negative, then the list, then the rest.
 local function ungrouped()
   for _ = 1, most do
-    local member = redis.call('ZRANGEBYLEX', ready, '-', '(\1', 'LIMIT', 0, 1)[1]
+    local member = has_ready and redis.call('ZRANGEBYLEX', ready, '-', '(\1', 'LIMIT', 0, 1)[1]
     if member and tonumber(string.sub(member, 2, 5)) <= 1000 then return called(member) end
-    local payload = redis.call('LPOP', taken) or redis.call('LPOP', list)
+    local payload = has_taken and redis.call('LPOP', taken) or redis.call('LPOP', list)
     if not payload then
       if member then return called(member) end
       return nil
@@ -69,6 +71,7 @@ local function ungrouped()
     elseif record.priority ~= 0 or record.group ~= '' then
       redis.call('HSET', jobs, 'p:' .. ticket, payload)
       make_ready(ticket, record)
+      has_ready = true
     else
       return ticket, record, payload
     end
@@ -85,7 +88,7 @@ local function pick()
       if ticket then return ticket, record, payload end
       dry = true
     end
-    local member = redis.call('ZRANGEBYLEX', ready, '(' .. turn .. '\1', '+', 'LIMIT', 0, 1)[1]
+    local member = has_ready and redis.call('ZRANGEBYLEX', ready, '(' .. turn .. '\1', '+', 'LIMIT', 0, 1)[1]
     if not member then
       turn = false
       if dry then return nil end
@@ -113,7 +116,7 @@ while #given < count do
 end
 if seq ~= issued then redis.call('HSET', jobs, 'seq', seq) end
 -- Whose turn is next matters only while groups wait.
-local last = redis.call('ZRANGE', ready, -1, -1)[1]
+local last = has_ready and redis.call('ZRANGE', ready, -1, -1)[1]
 if not turn or not last or string.sub(last, 1, 1) == '\0' then
   if turned then redis.call('HDEL', jobs, 'turn') end
 elseif turn ~= turned then

@@ -1,0 +1,140 @@
+//! `keyward queue`.
+
+use crate::shop;
+use insta::assert_snapshot;
+use keyward_testkit::{Cli, Cluster, Flavor, Server};
+use serde_json::Value;
+
+const JOBS: &str = r#"
+version = 1
+[keyspace]
+name = "jobs"
+prefix = "app:"
+[keys.work]
+pattern = "{#kind:slug}:work"
+queue = { dead_letter = "failed" }
+value = "json"
+[keys.failed]
+pattern = "{#kind:slug}:failed"
+type = "list"
+value = "json"
+ttl = "none"
+[keys.user]
+pattern = "user:{id:uint}"
+value = "text"
+ttl = "1h"
+"#;
+
+/// Two queues as workers leave them: a job that runs, one that waits for its time, one that was pushed by hand.
+fn fill(command: impl Fn(&[&str])) {
+    let jobs = "app:{mail}:work~{jobs}";
+    command(&["HSET", jobs, "m:1763280000000001", "l 2 1 1 0 1763280000000 0:alice@example.org"]);
+    command(&["HSET", jobs, "m:1763280000000002", "d 1 1 0 5 1763280000000 2:eu"]);
+    command(&["HSET", jobs, "m:1763280000000003", "x 0 0 0 0 1763280000000 0:gone"]);
+    command(&["HSET", jobs, "paused", "1"]);
+    command(&["ZADD", "app:{mail}:work~{leases}", "99999999999999", "1763280000000001"]);
+    command(&["ZADD", "app:{mail}:work~{due}", "99999999999999", "1763280000000002"]);
+    command(&["RPUSH", "app:{mail}:work", r#"{"to":"bob@example.org"}"#]);
+    let letter = r#"{"job":{"to":"carol@example.org"},"error":"no such mailbox: carol","attempts":3,"queue":"app:{mail}:work","failed_at":"2026-11-16T08:00:00.000Z"}"#;
+    command(&["RPUSH", "app:{mail}:failed", "not json", letter]);
+    command(&["RPUSH", "app:{thumb}:work~{taken}", "{}"]);
+    command(&["SET", "app:user:7", "x", "EX", "60"]);
+}
+
+fn run(cli: &Cli, url: &str, args: &[&str]) -> Value {
+    let output =
+        cli.run([&["queue", args[0], url, "--format", "json", "--salt", "s"], &args[1..]].concat());
+    assert_eq!(output.code, Some(0), "{output}");
+    serde_json::from_str(&output.stdout).unwrap_or_else(|_| panic!("{output}"))
+}
+
+#[test]
+fn all_queues_of_a_definition_are_counted() {
+    for server in Server::all() {
+        fill(|command| _ = server.command(command));
+        let stats = run(&shop(JOBS), &server.url(), &["stats", "work"]);
+        let [mail, thumb] = stats["queues"].as_array().unwrap().as_slice() else {
+            panic!("{stats:#}")
+        };
+        let counts = |it: &Value| {
+            ["waiting", "due", "running", "ended", "dead"].map(|at| it[at].as_u64().unwrap())
+        };
+        assert_eq!(counts(mail), [1, 1, 1, 0, 2]);
+        assert_eq!(mail["paused"], true);
+        // Its only job was just moved from the list.
+        assert_eq!(counts(thumb), [1, 0, 0, 0, 0]);
+    }
+}
+
+#[test]
+fn queues_are_found_on_every_shard_of_a_cluster() {
+    let cluster = Cluster::start(Flavor::Valkey);
+    fill(|command| _ = cluster.command(command));
+    let url = format!("redis://{}", cluster.nodes()[0].address());
+    let cli = shop(JOBS);
+    let stats = run(&cli, &url, &["stats", "work"]);
+    assert_eq!(stats["queues"].as_array().unwrap().len(), 2, "{stats:#}");
+    let one = run(&cli, &url, &["stats", "app:{mail}:work"]);
+    assert_eq!(one["queues"][0]["dead"], 2);
+}
+
+#[test]
+fn nothing_of_a_job_is_shown_unless_it_was_asked_for() {
+    let server = Flavor::Redis.start();
+    fill(|command| _ = server.command(command));
+    let cli = shop(JOBS);
+    for args in [&["stats", "work"][..], &["inspect", "work"], &["dead", "app:{mail}:work"]] {
+        for format in ["full", "json"] {
+            let output = cli
+                .run([&["queue", args[0], &server.url(), "--format", format], &args[1..]].concat());
+            assert_eq!(output.code, Some(0), "{output}");
+            for secret in ["alice", "bob", "carol", "mailbox"] {
+                assert!(!output.to_string().contains(secret), "{secret}: {output}");
+            }
+        }
+    }
+    let dead = run(&cli, &server.url(), &["dead", "app:{mail}:work", "--show-keys"]);
+    assert_eq!(dead["queues"][0]["dead"][0]["error"], "no such mailbox: carol");
+    assert_eq!(dead["queues"][0]["dead"][0]["attempts"], 3);
+    assert_eq!(dead["queues"][0]["dead"][1]["error"], Value::Null, "an entry that no worker wrote");
+}
+
+#[test]
+fn queues_are_shown_as_tables() {
+    let server = Flavor::Redis.start();
+    fill(|command| _ = server.command(command));
+    let cli = shop(JOBS);
+    let said = |args: &[&str]| {
+        let output =
+            cli.run([&["queue", args[0], &server.url(), "--salt", "s"], &args[1..]].concat());
+        output.to_string().replace(&server.address(), "<server>")
+    };
+    assert_snapshot!("stats", said(&["stats", "work"]));
+    assert_snapshot!("dead", said(&["dead", "app:{mail}:work"]));
+    // Ages differ from run to run.
+    let jobs = run(&cli, &server.url(), &["inspect", "app:{mail}:work"]);
+    let jobs = jobs["queues"][0]["jobs"].as_array().unwrap();
+    let states: Vec<&str> = jobs.iter().map(|job| job["state"].as_str().unwrap()).collect();
+    assert_eq!(states, ["running", "due"], "a job that was cancelled on the list is not listed");
+    assert_eq!(jobs[0]["crashes"], 1);
+    assert!(said(&["inspect", "app:{mail}:work"]).contains("running"));
+}
+
+#[test]
+fn what_is_not_a_queue_is_refused() {
+    let server = Flavor::Redis.start();
+    let cli = shop(JOBS);
+    let said = |args: &[&str]| {
+        let output = cli.run([&["queue"], args].concat());
+        format!("{:?} {}", output.code, output.stderr).replace(&server.address(), "<server>")
+    };
+    let url = server.url();
+    let all = [
+        said(&["stats", &url, "user"]),
+        said(&["stats", &url, "wrok"]),
+        said(&["stats", "dump.rdb", "work"]),
+        said(&["stats", &url, "work"]),
+        said(&["stats", "redis://127.0.0.1:1", "work"]),
+    ];
+    assert_snapshot!(all.join("\n"));
+}
