@@ -100,3 +100,59 @@ value = "text"
     let report = told(&audit(vec![schema(JOBS)]), &Dump::of(kept));
     assert_eq!(report.findings.len(), 1, "nothing is retained without `retain`");
 }
+
+#[test]
+fn what_sessions_tokens_and_indexes_keep_ends_with_them() {
+    const SCHEMA: &str = r#"
+[keyspace]
+name = "shop"
+prefix = "shop:"
+[keys.login]
+pattern = "login:{session_id:slug}"
+fields = { user = "uint" }
+session = { index = "logins", max_age = "1d" }
+ttl = "1h"
+[keys.logins]
+pattern = "logins:{user:uint}"
+type = "set"
+member = { ref = "login.session_id" }
+ttl = "1d"
+[keys.refresh]
+pattern = "refresh:{hash:slug}"
+fields = { user = "uint" }
+refresh_token = {}
+ttl = "30d"
+[keys.word]
+pattern = "word:{word:slug}"
+member = { key = "login" }
+index = { of = "login", reverse = "words" }
+ttl = "1d"
+[keys.words]
+pattern = "words:{session_id:slug}"
+type = "set"
+member = { ref = "word.word" }
+ttl = "1d"
+"#;
+    let keys = |more: u64| {
+        let key = |word: &str, owner: &str, seconds: u64| {
+            let (key, seconds) = (format!("shop:~{word}:{{shop:{owner}}}"), seconds + more);
+            format!("SET {key} x\nEXPIRE {key} {seconds}\n")
+        };
+        let commands = [
+            key("revoked", "login:a", 86_400),
+            key("until", "login:a", 86_400),
+            key("ends", "logins:1", 86_400),
+            key("token", "refresh:a", 2_592_000),
+            key("changes", "word:a", 600),
+            key("versions", "words:a", 600),
+        ];
+        let report = told(&audit(vec![schema(SCHEMA)]), &Dump::of(&commands.concat()));
+        let findings = report.findings.iter().filter(|it| it.rule == Rule::LeakedDerivedKey);
+        findings.map(|finding| finding.message.clone()).collect::<Vec<_>>()
+    };
+    assert_eq!(keys(0), [""; 0]);
+    let long = keys(100).join("\n");
+    for word in ["~revoked", "~until", "~ends", "~token", "~changes", "~versions"] {
+        assert!(long.contains(word), "{word}: {long}");
+    }
+}

@@ -167,6 +167,8 @@ impl<'a> Context<'a> {
                     Derived::Until => words.until_mark,
                     Derived::Ends => words.ends_mark,
                     Derived::Token => words.token_mark,
+                    Derived::Changes => words.changes_mark,
+                    Derived::Versions => words.versions_mark,
                     Derived::Fence => words.fence,
                     Derived::Waiters => words.waiters,
                     Derived::Alive => words.alive,

@@ -136,7 +136,7 @@ pub(crate) fn lower(
             lower_migration(name, table.value, &keys, &by_name, sources)
         })
         .collect();
-    refuse_renamed_logins(&migrations, &keys, errors);
+    refuse_renamed_roles(&migrations, &keys, errors);
     let foreign = parts
         .foreign
         .entries
@@ -433,8 +433,8 @@ fn note_refreshes(
     }
 }
 
-/// The store does not move what stands beside sessions and tokens yet.
-fn refuse_renamed_logins(
+/// The store does not move what stands beside sessions, tokens and indexes yet.
+fn refuse_renamed_roles(
     migrations: &[Migration],
     keys: &[crate::model::Definition],
     errors: &mut Vec<Diagnostic>,
@@ -446,7 +446,7 @@ fn refuse_renamed_logins(
         let Some(role) = definition.and_then(|definition| definition.role.as_ref()) else {
             continue;
         };
-        if matches!(role.value, Role::Session(_) | Role::RefreshToken(_)) {
+        if matches!(role.value, Role::Session(_) | Role::RefreshToken(_) | Role::Index(_)) {
             let message = format!("renaming a `{}` is not supported yet", role.name());
             errors.push(
                 Diagnostic::schema(message, rename.definition.span.clone(), "is renamed")

@@ -1,18 +1,22 @@
-//! What sessions and refresh tokens need, and options that would have no effect on them.
+//! What sessions, refresh tokens and indexes need, and options that would have no effect on them.
 
 use crate::Diagnostic;
 use crate::effect::{Written, no_effect};
-use crate::model::{Field, Invalidate, OnWrite, RefreshToken, Role, SessionRole, Ttl, Value};
+use crate::model::{
+    Field, Index, Invalidate, OnWrite, RefreshToken, Role, SessionRole, Ttl, Value,
+};
 use crate::span::Spanned;
+use keyward_fact::KeyType;
 use keyward_pattern::nearest;
 
 impl Written<'_> {
-    /// Reports what a session or a refresh token cannot have, and what it lacks.
+    /// Reports what a session, a refresh token or an index cannot have, and what it lacks.
     pub(crate) fn signing_in(&self, errors: &mut Vec<Diagnostic>) {
         let Some(role) = self.role else { return };
         match &role.value {
             Role::Session(session) => self.session(role, session, errors),
             Role::RefreshToken(token) => self.refresh_token(token, errors),
+            Role::Index(index) => self.index(index, errors),
             _ => return,
         }
         let by_index = self.table.invalidate.as_ref().filter(|it| it.value == Invalidate::Index);
@@ -107,6 +111,26 @@ impl Written<'_> {
                 errors.push(error);
             }
             _ => {}
+        }
+    }
+
+    /// The store keeps a reverse in step with a set.
+    fn index(&self, index: &Index, errors: &mut Vec<Diagnostic>) {
+        let sorted = self.key_type.filter(|it| it.value == KeyType::Zset);
+        if let (Some(reverse), Some(sorted)) = (&index.reverse, sorted) {
+            let message = "`reverse` is not supported yet for an index that is a sorted set";
+            errors.push(
+                no_effect(message, &reverse.span)
+                    .at(sorted.span.clone(), "a sorted set")
+                    .help("make it a set, or remove `reverse`"),
+            );
+        }
+        let sliding =
+            self.table.sliding.as_ref().filter(|sliding| sliding.value && sorted.is_none());
+        if let Some(sliding) = sliding {
+            let message =
+                "`sliding` is not supported for an index: a search would renew what it finds";
+            errors.push(no_effect(message, &sliding.span).help("remove it"));
         }
     }
 

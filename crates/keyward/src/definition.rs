@@ -181,6 +181,8 @@ pub struct Behaviour {
     pub session: Option<SessionOptions>,
     /// How long a refresh token that was used is answered with its successor
     pub reuse_grace_ms: Option<u64>,
+    /// What an index and its reverse hold
+    pub index: Option<IndexOptions>,
     /// The field that a session or a refresh token sets to the time when it is used
     pub touched: Option<(&'static str, Stamp)>,
     /// Whether a lock goes to whoever has waited longest
@@ -237,6 +239,7 @@ impl Behaviour {
         on_by_default: false,
         ties: None,
         session: None,
+        index: None,
         reuse_grace_ms: None,
         touched: None,
         fair: false,
@@ -297,7 +300,7 @@ options! {
         load_lock_ms: u64, limit: u64, window_ms: u64, holders: u64, replicas: u64, lease_ms: u64, timeout_ms: u64,
         max_attempts: u64, max_crashes: u64, backoff_ms: u64, max_backoff_ms: u64, retain_ms: u64, per_group: u64,
         job_id: &'static str,
-        session: SessionOptions, reuse_grace_ms: u64, touched: (&'static str, Stamp);
+        session: SessionOptions, index: IndexOptions, reuse_grace_ms: u64, touched: (&'static str, Stamp);
     is: jitter: u16, indexes: &'static [&'static [usize]], algorithm: Algorithm;
 }
 
@@ -345,6 +348,36 @@ impl SessionOptions {
     #[must_use]
     pub const fn score_ms(mut self, unit: u64) -> Self {
         self.score_ms = Some(unit);
+        self
+    }
+}
+
+/// What an index and its reverse hold.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub struct IndexOptions {
+    /// Whether members are whole keys; otherwise they are values of a parameter
+    pub holds_keys: bool,
+    /// Whether the reverse holds whole keys of the index; otherwise it holds values of its parameter
+    pub reverse_holds_keys: bool,
+}
+
+#[doc(hidden)]
+impl IndexOptions {
+    #[must_use]
+    pub const fn new() -> Self {
+        IndexOptions { holds_keys: false, reverse_holds_keys: false }
+    }
+
+    #[must_use]
+    pub const fn holds_keys(mut self) -> Self {
+        self.holds_keys = true;
+        self
+    }
+
+    #[must_use]
+    pub const fn reverse_holds_keys(mut self) -> Self {
+        self.reverse_holds_keys = true;
         self
     }
 }

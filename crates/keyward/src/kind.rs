@@ -41,6 +41,8 @@ kinds! {
     Queue<V, C>;
     /// A session that holds what a `T` holds; the key that lists a user's sessions is an `I`
     Session<T, I>;
+    /// A set of `M`, each spelled by `C`, that finds keys; its reverse is an `R`
+    Index<M, C, R>;
     /// A refresh token whose fields are an `F`
     RefreshToken<F>;
     /// Something that the schema does not say

@@ -151,7 +151,8 @@ mod value_macros;
 pub use codec::Codec;
 pub use date::Date;
 pub use definition::{
-    Algorithm, Behaviour, Definition, Keep, Lifecycle, Param, SessionOptions, Stamp, Ties, Ttl,
+    Algorithm, Behaviour, Definition, IndexOptions, Keep, Lifecycle, Param, SessionOptions, Stamp,
+    Ties, Ttl,
 };
 pub use error::{BuildError, FieldError, FieldErrorKind, Reserved, ValueError};
 #[cfg(feature = "store")]
@@ -167,9 +168,9 @@ pub use store::queue;
 #[cfg(feature = "store")]
 pub use store::{
     Allowance, Allowances, BreakerSettings, BreakerState, Builder, Cause, Clock, Counted, EntryId,
-    EntryIdError, Error, Guard, Handle, Holder, Invalidated, Lifespan, Limits, LoadError, Pipeline,
-    Prefixed, Promise, Refreshed, Request, Results, Score, Sessions, Standing, Store, Whole,
-    random_id,
+    EntryIdError, Error, Guard, Handle, Holder, Indexes, Invalidated, Lifespan, Limits, LoadError,
+    Pipeline, Prefixed, Promise, Rebuilt, Refreshed, Request, Results, Score, Sessions, Standing,
+    Store, Whole, random_id,
 };
 #[cfg(feature = "tower")]
 pub use store::{LimitLayer, LimitService};

@@ -114,9 +114,9 @@ pub async fn pause(
 ) -> Result<StatusCode, Problem> {
     let queue = app.store.at(known(job_type)?);
     if paused {
-        queue.pause().await?
+        queue.pause().await?;
     } else {
-        queue.resume().await?
+        queue.resume().await?;
     }
     Ok(StatusCode::NO_CONTENT)
 }

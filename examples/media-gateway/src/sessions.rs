@@ -21,7 +21,7 @@ pub struct User(pub Uuid);
 /// The device from which a user signs in.
 #[derive(Debug)]
 pub struct Device {
-    pub device_id: Uuid,
+    pub id: Uuid,
     pub ip_address: String,
     pub user_agent: String,
 }
@@ -103,7 +103,7 @@ impl App {
         let now = Timestamp::now();
         let fields = fields::ActiveSession {
             user_id,
-            device_id: device.device_id,
+            device_id: device.id,
             created_at: now.clone(),
             last_active: now,
             ip_address: device.ip_address.clone(),

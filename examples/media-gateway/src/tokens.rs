@@ -211,7 +211,7 @@ impl AccessToken {
 fn device(device_id: Uuid, address: SocketAddr, headers: &HeaderMap) -> Device {
     let user_agent = headers.get(header::USER_AGENT).and_then(|value| value.to_str().ok());
     Device {
-        device_id,
+        id: device_id,
         ip_address: address.ip().to_string(),
         user_agent: user_agent.unwrap_or("unknown").to_owned(),
     }

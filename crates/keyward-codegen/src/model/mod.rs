@@ -299,6 +299,8 @@ pub struct Behaviour {
     pub queue: Option<Queue>,
     /// What a session does
     pub session: Option<Session>,
+    /// What an index and its reverse hold: whether each holds whole keys
+    pub index: Option<(bool, bool)>,
     /// How long a refresh token that was used is answered with its successor, in milliseconds
     pub reuse_grace_ms: Option<u64>,
     /// The field that a session or a refresh token sets to the time, and how: `timestamp`, `unix`, …

@@ -459,6 +459,11 @@ fn behaviour(key: &Key, it: &Behaviour) -> TokenStream {
         let session = session_options(session);
         made.extend(quote!(.session(#session)));
     }
+    if let Some((holds_keys, reverse_holds_keys)) = it.index {
+        let holds = holds_keys.then(|| quote!(.holds_keys()));
+        let reverse = reverse_holds_keys.then(|| quote!(.reverse_holds_keys()));
+        made.extend(quote!(.index(::keyward::IndexOptions::new() #holds #reverse)));
+    }
     if let Some((field, kind)) = &it.touched {
         let stamp = stamp(kind);
         made.extend(quote!(.touched((#field, #stamp))));

@@ -159,6 +159,13 @@ impl Rust<'_> {
                 let index = index.unwrap_or(quote!(()));
                 (quote!(Session), quote!(#stored, #index))
             }
+            (Some("index"), Some("set")) if key.behaviour.index.is_some() => {
+                let member = self.stored_type(key, member);
+                let reverse = key.links.iter().find(|link| link.what == "reverse");
+                let reverse = reverse.map(|link| self.key_type(link.key, &TokenStream::new()));
+                let reverse = reverse.unwrap_or(quote!(()));
+                (quote!(Index), quote!(#member, #reverse))
+            }
             (Some("refresh_token"), _) => (quote!(RefreshToken), fields()),
             (_, Some("hash")) => (quote!(Hash), fields()),
             (_, Some("stream")) => (quote!(Stream), fields()),

@@ -337,6 +337,8 @@ pub struct Words {
     pub until_mark: &'static str,
     pub ends_mark: &'static str,
     pub token_mark: &'static str,
+    pub changes_mark: &'static str,
+    pub versions_mark: &'static str,
     pub fence: &'static str,
     pub waiters: &'static str,
     pub alive: &'static str,

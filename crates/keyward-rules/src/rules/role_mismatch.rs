@@ -204,11 +204,9 @@ impl<'a> RoleCheck<'_, 'a> {
             }
         }
         if let Some(reverse) = self.partner(index.reverse.as_ref()) {
-            let fits = |key_type: &KeyType| {
-                use KeyType::{Bitmap, Geo, HyperLogLog, Stream};
-                !matches!(key_type, Bitmap | Geo | HyperLogLog | Stream)
-            };
+            let fits = |key_type: &KeyType| matches!(key_type, KeyType::Set | KeyType::Module(_));
             self.kind(reverse, "refer back", "make it a set", fits);
+            self.reverse(reverse, &index.of);
             self.members(reverse.0, &self.definition.name, reverse.1);
         }
     }
@@ -241,6 +239,56 @@ impl<'a> RoleCheck<'_, 'a> {
                 .help(format!("add `{{{param}}}` to the pattern of `{other}`"));
             self.found.push(finding);
         }
+    }
+
+    /// The key of a reverse must be built from a member, and the index from what the reverse holds.
+    fn reverse(&mut self, (reverse, named): Partner<'a>, of: &str) {
+        let prefix = self.cx.schema.keyspace.prefix.as_ref();
+        let in_prefix =
+            |name: &str| prefix.is_some_and(|it| it.holes().any(|hole| hole.name == name));
+        let own = |it: &'a Definition| {
+            it.params.iter().filter(move |it| !in_prefix(&it.name)).collect::<Vec<_>>()
+        };
+        let holds_keys = |it: &Definition| matches!(it.member.as_deref(), Some(Value::Key(_)));
+        let finding = |message: String, help: String| {
+            Finding::new(message)
+                .about(self.definition)
+                .about(reverse)
+                .at(&named.span, "named here")
+                .at(&reverse.pattern.span, "its pattern")
+                .help(help)
+        };
+        let mut found = Vec::new();
+        let (name, params) = (&reverse.name.value, own(reverse));
+        if holds_keys(self.definition) {
+            let Some(of) = self.cx.definition(of) else { return };
+            for param in params {
+                let known = |it: &&ParamDeclaration| {
+                    *it.name == *param.name
+                        || format!("{of}_{}", *it.name, of = of.name.value) == *param.name
+                };
+                if !of.params.iter().any(|it| known(&it)) {
+                    let (param, of) = (&param.name.value, &of.name.value);
+                    let message =
+                        format!("`{name}` cannot be built: a key of `{of}` has no `{param}`");
+                    let help =
+                        format!("name the parameter as `{of}` does, or `{of}_` and that name");
+                    found.push(finding(message, help));
+                }
+            }
+        } else if params.len() != 1 {
+            let message = format!("`{name}` cannot be built from a member, which is one value");
+            found.push(finding(
+                message,
+                "give it one parameter, or make the member a key".to_owned(),
+            ));
+        }
+        if !holds_keys(reverse) && own(self.definition).len() != 1 {
+            let index = &self.definition.name.value;
+            let message = format!("a member of `{name}` does not say which `{index}` it means");
+            found.push(finding(message, format!("make its member `{{ key = \"{index}\" }}`")));
+        }
+        self.found.extend(found);
     }
 
     fn partner(&self, name: Option<&'a Spanned<String>>) -> Option<Partner<'a>> {
@@ -582,6 +630,28 @@ pattern = "revoked:{session_id}"
 value = "bool"
 "#;
         assert_eq!(messages(&RULE, schema), [""; 0]);
+    }
+
+    #[test]
+    fn a_reverse_is_built_from_a_member() {
+        let with = |reverse: &str, index: &str| {
+            format!(
+                "[keys.page]\npattern = \"page:{{kind}}:{{id}}\"\n\
+                 [keys.pages]\npattern = \"{index}\"\nmember = {{ key = \"page\" }}\n\
+                 index = {{ of = \"page\", reverse = \"tags\" }}\n\
+                 [keys.tags]\npattern = \"{reverse}\"\nmember = \"text\"\ntype = \"set\"\n"
+            )
+        };
+        assert_eq!(messages(&RULE, &with("tags:{id}", "pages:{tag}")), [""; 0]);
+        assert_eq!(messages(&RULE, &with("tags:{page_id}", "pages:{tag}")), [""; 0]);
+        assert_eq!(
+            messages(&RULE, &with("tags:{author}", "pages:{tag}")),
+            ["`tags` cannot be built: a key of `page` has no `author`"]
+        );
+        assert_eq!(
+            messages(&RULE, &with("tags:{id}", "pages:{site}:{tag}")),
+            ["a member of `tags` does not say which `pages` it means"]
+        );
     }
 
     #[test]

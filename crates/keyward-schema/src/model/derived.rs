@@ -27,6 +27,10 @@ pub enum Derived {
     Ends,
     /// What became of a refresh token: its successor, and when it was used
     Token,
+    /// The last changes of an index's set
+    Changes,
+    /// The versions of the last changes of an index's reverse
+    Versions,
     /// The last fence of a lock
     Fence,
     /// Who waits for a fair lock, in order
@@ -60,6 +64,8 @@ impl Derived {
             Derived::Until => "until",
             Derived::Ends => "ends",
             Derived::Token => "token",
+            Derived::Changes => "changes",
+            Derived::Versions => "versions",
             Derived::Fence => "fence",
             Derived::Waiters => "waiters",
             Derived::Alive => "alive",
@@ -78,6 +84,8 @@ impl Derived {
         const LOAD: Duration = Duration::from_millis(10_000);
         /// How long a waiter keeps its turn without asking again
         const WAIT: Duration = Duration::from_millis(5000);
+        /// How long a change of an index may take at most
+        const LATE: Duration = Duration::from_millis(600_000);
         let cache = &definition.cache;
         let given = |option: &Option<Spanned<Duration>>| option.as_ref().map(|it| it.value);
         let stale = given(&cache.stale_if_error).unwrap_or(Duration::ZERO);
@@ -107,6 +115,7 @@ impl Derived {
                 _ => None,
             },
             Derived::Ends | Derived::Token => past(Duration::ZERO),
+            Derived::Changes | Derived::Versions => Some(LATE),
         }
     }
 }
@@ -151,6 +160,7 @@ impl Definition {
                 derived.extend(session.max_age.as_ref().map(|_| Derived::Until));
             }
             Some(Role::RefreshToken(_)) => derived.push(Derived::Token),
+            Some(Role::Index(index)) if index.reverse.is_some() => derived.push(Derived::Changes),
             _ => {}
         }
         derived
@@ -159,7 +169,7 @@ impl Definition {
 
 impl Schema {
     /// The same, with what another definition's role writes beside this one: the ends of the sessions that a set
-    /// lists. A sorted set holds them itself.
+    /// lists (a sorted set holds them itself), and the versions of an index's reverse.
     pub fn derived(&self, definition: &Definition) -> Vec<Derived> {
         let lists = |other: &Definition| match other.role.as_deref() {
             Some(Role::Session(session)) => {
@@ -169,7 +179,16 @@ impl Schema {
         };
         let is_set = definition.key_type.as_deref() == Some(&KeyType::Set);
         let ends = is_set && self.keys.iter().any(lists);
-        definition.derived().into_iter().chain(ends.then_some(Derived::Ends)).collect()
+        let refers_back = |other: &Definition| match other.role.as_deref() {
+            Some(Role::Index(index)) => {
+                index.reverse.as_ref().is_some_and(|reverse| reverse.value == *definition.name)
+            }
+            _ => false,
+        };
+        let versions = is_set && self.keys.iter().any(refers_back);
+        let beside = ends.then_some(Derived::Ends).into_iter();
+        let beside = beside.chain(versions.then_some(Derived::Versions));
+        definition.derived().into_iter().chain(beside).collect()
     }
 }
 

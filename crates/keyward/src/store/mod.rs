@@ -14,6 +14,7 @@ mod flight;
 mod former;
 mod handle;
 mod hash;
+mod index;
 mod l1;
 mod limit;
 mod link;
@@ -53,6 +54,7 @@ pub use counter::Counted;
 pub use emit::Invalidated;
 pub use error::{Cause, Error};
 pub use handle::Handle;
+pub use index::{Indexes, Rebuilt};
 pub use limit::{Allowance, Allowances, Limits};
 #[cfg(feature = "tower")]
 pub use limit::{LimitLayer, LimitService};

@@ -14,8 +14,8 @@ pub(super) fn text(script: &'static str) -> &'static str {
         let (path, line) = named.rsplit_once(':').expect("KEYWARD_MUTANT is `path:line`");
         let line: usize = line.parse().expect("KEYWARD_MUTANT ends with the number of a line");
         let whole = std::fs::read_to_string(path).expect("KEYWARD_MUTANT names a script");
-        let kept = whole.lines().enumerate().filter(|(at, _)| at + 1 != line);
-        let mutant = kept.map(|(_, text)| format!("{text}\n")).collect();
+        let kept = (1..).zip(whole.split_inclusive('\n')).filter(|(at, _)| *at != line);
+        let mutant = kept.map(|(_, text)| text).collect();
         Some((whole, mutant))
     });
     match &*MUTANT {

@@ -2,6 +2,7 @@
 
 mod audit;
 mod content;
+mod documents;
 mod harness;
 mod jobs;
 mod limits;

@@ -47,7 +47,7 @@ fn a_state_works_once_and_a_token_until_its_session_is_revoked() {
 }
 
 #[test]
-fn a_refresh_token_is_used_once_and_theft_ends_its_family() {
+fn a_refresh_token_is_used_once_and_a_logout_ends_its_family() {
     let server = server(Flavor::Redis);
     let app = App::start(Some(&server));
     let first = app.of(ADA);

@@ -74,6 +74,7 @@ impl Building<'_> {
             behaviour: Behaviour {
                 queue: self.queue(definition),
                 session: self.session(definition),
+                index: self.index(definition),
                 ..behaviour(definition)
             },
             former: Vec::new(),
@@ -87,6 +88,27 @@ impl Building<'_> {
         let number = |name: &str| self.schema.keys.iter().position(|key| *key.name == *name);
         let link = |(what, name): (_, &Spanned<String>)| Some(Link { what, key: number(name)? });
         role.links().into_iter().filter_map(link).collect()
+    }
+
+    /// What an index holds that the store maintains: a set that no session does.
+    fn index(&self, definition: &Definition) -> Option<(bool, bool)> {
+        let Some(Role::Index(index)) = definition.role.as_deref() else { return None };
+        let lists = |other: &Definition| match other.role.as_deref() {
+            Some(Role::Session(session)) => {
+                session.index.as_ref().is_some_and(|it| it.value == *definition.name)
+            }
+            _ => false,
+        };
+        let is_set = definition.key_type.as_deref() == Some(&keyward_fact::KeyType::Set);
+        if !is_set || self.schema.keys.iter().any(lists) {
+            return None;
+        }
+        let holds_keys =
+            |it: &Definition| matches!(it.member.as_deref(), Some(model::Value::Key(_)));
+        let named =
+            |name: &Spanned<String>| self.schema.keys.iter().find(|key| *key.name == name.value);
+        let reverse = index.reverse.as_ref().and_then(named);
+        Some((holds_keys(definition), reverse.is_some_and(holds_keys)))
     }
 
     fn session(&self, definition: &Definition) -> Option<Session> {
@@ -242,6 +264,7 @@ fn behaviour(definition: &Definition) -> Behaviour {
         replicas: None,
         queue: None,
         session: None,
+        index: None,
         reuse_grace_ms: None,
         touched: None,
     };

@@ -48,10 +48,8 @@ struct Group {
 /// What an attempt got.
 pub(super) enum Taken {
     Yes(Held),
+    /// How many wait before this one
     No {
-        /// When a place is free at the latest, if that is known
-        expires: Option<Duration>,
-        /// How many wait before this one
         before: u32,
     },
 }
@@ -129,9 +127,7 @@ impl Claim {
                     for taken in &self.groups[..at] {
                         self.release_group(taken, true).await?;
                     }
-                    let Grant { left, before, .. } = answer?;
-                    let expires = u64::try_from(left).ok().map(Duration::from_millis);
-                    return Ok(Taken::No { expires, before });
+                    return Ok(Taken::No { before: answer?.before });
                 }
             }
         }
@@ -144,7 +140,7 @@ impl Claim {
         }
         // A release that fails is noted, and leaves the lock until its TTL.
         _ = self.release().await;
-        confirmed.map(|_| Taken::No { expires: None, before: 0 })
+        confirmed.map(|_| Taken::No { before: 0 })
     }
 
     async fn take_group(
@@ -164,9 +160,9 @@ impl Claim {
         let mut items = items.into_iter();
         let fence = self.read(items.next())?;
         if fence > 0 {
-            return Ok(Grant { fence, left: 0, before: 0 });
+            return Ok(Grant { fence, before: 0 });
         }
-        Ok(Grant { fence, left: self.read(items.next())?, before: self.read(items.next())? })
+        Ok(Grant { fence, before: self.read(items.next())? })
     }
 
     /// Renews the lock, and lets replicas confirm that; `None` if it is not held any more.
@@ -262,7 +258,6 @@ impl Claim {
 struct Grant {
     /// 0 if the lock is held, or others come first
     fence: u64,
-    left: i64,
     before: u32,
 }
 

@@ -114,12 +114,12 @@ impl<'s, K: Key> Handle<'s, K, Lock, Declared> {
         let began = Instant::now();
         let mut backoff = FIRST_PAUSE;
         loop {
-            let (expires, before) = match claim.take(PATIENCE).await? {
+            let before = match claim.take(PATIENCE).await? {
                 Taken::Yes(held) => {
                     waiting.done();
                     return Ok(Some(Guard::new(claim, held)));
                 }
-                Taken::No { expires, before } => (expires, before),
+                Taken::No { before } => before,
             };
             let left = patience.saturating_sub(began.elapsed());
             if left.is_zero() {
@@ -132,8 +132,7 @@ impl<'s, K: Key> Handle<'s, K, Lock, Declared> {
             let turn = if is_fair { FIRST_PAUSE * before.saturating_add(2) } else { LONGEST_PAUSE };
             let pause = backoff.min(turn);
             let pause = pause + pause.mul_f64(fastrand::f64() / 2.0);
-            let pause = expires.map_or(pause, |expires| expires.min(pause));
-            sleep(pause.max(Duration::from_millis(1)).min(left)).await;
+            sleep(pause.min(left)).await;
             backoff = (backoff * 3 / 2).min(LONGEST_PAUSE);
         }
     }

@@ -1,8 +1,8 @@
--- Takes a lock, or says how long to wait. A holder that asks again, since its answer was lost, gets it again.
+-- Takes a lock, or says that it is taken. A holder that asks again, since its answer was lost, gets it again.
 -- KEYS: `~fence`; where waiters come first `~waiters` and `~alive`; then every name of the lock.
 -- ARGV: the holder's name, the id of this attempt, the TTL in ms, the lowest fence, how many may hold it at once,
 --   1 if waiters come first, how long a waiter keeps its turn without asking again, in ms (0: it does not wait).
--- Returns {fence}, or {0, ms until a place is free (-1: nobody knows), waiters before this one}.
+-- Returns {fence}, or {0, waiters before this one}.
 --
 -- A lock with one place is a string, the holder's name; `~fence` has the last fence and the attempt that got it.
 -- A lock with several is a sorted set of holders' names and attempts, by when they expire.
@@ -15,23 +15,16 @@ local micros = time[1] * 1000000 + time[2]
 local now = math.floor(micros / 1000)
 local last, owner = string.match(redis.call('GET', KEYS[1]) or '', '^(%d+) (.*)$')
 
-local free, ours, left = true, true, -2
+local free, ours = true, true
 for at = first, #KEYS do
-  local held, rest
   if places > 1 then
     redis.call('ZREMRANGEBYSCORE', KEYS[at], '-inf', now)
-    held = redis.call('ZCARD', KEYS[at]) >= places
+    free = free and redis.call('ZCARD', KEYS[at]) < places
     ours = ours and redis.call('ZSCORE', KEYS[at], member)
-    rest = held and redis.call('ZRANGE', KEYS[at], 0, 0, 'WITHSCORES')[2] - now
   else
     local value = redis.call('GET', KEYS[at])
-    held = value
+    free = free and not value
     ours = ours and owner == attempt and value == holder
-    rest = held and redis.call('PTTL', KEYS[at])
-  end
-  if held then
-    free = false
-    if left ~= -1 and (rest == -1 or rest > left) then left = rest end
   end
 end
 
@@ -51,7 +44,7 @@ if not ours and (not free or before > 0) then
     redis.call('PEXPIRE', KEYS[2], patience)
     redis.call('PEXPIRE', KEYS[3], patience)
   end
-  return {'0', left, before}
+  return {'0', before}
 end
 
 local fence = string.format('%.0f', math.max(micros, (tonumber(last) or 0) + 1, tonumber(ARGV[4])))
