@@ -20,9 +20,9 @@ async fn what_the_guide_shows_of_indexes_is_so() -> Done {
 async fn indexes(site: &Prefixed<Prefix>) -> Done {
     // ANCHOR: assign
     let entity = keys::Entity { type_: values::Type::new("snippet")?, id: id(1) };
-    let words = |text: &str| -> Result<Vec<keys::WordIndex>, keyward::ValueError> {
-        let words = text.split_whitespace().map(values::Word::new);
-        words.map(|word| Ok(keys::WordIndex { word: word? })).collect()
+    let words = |text: &str| -> Result<Vec<_>, Box<dyn std::error::Error>> {
+        let words = text.split_whitespace();
+        words.map(|word| Ok(keys::WordIndex::new(values::Word::new(word)?)?)).collect()
     };
     let index = site.index::<keys::WordIndex>();
     index.assign(&entity, words("Welcome to modern art")?).await?;

@@ -182,6 +182,37 @@ async fn a_fair_lock_goes_to_whoever_has_waited_longest() {
 }
 
 #[tokio::test]
+async fn a_waiter_that_is_gone_keeps_nobody_waiting() {
+    on_all(async |server: &Server, store: Store| {
+        let beside = ["waiters", "alive"].map(|word| format!("ev:~{word}:{{ev:lock:fair:1}}"));
+        let nobody_waits =
+            || beside.iter().all(|key| server.command(&["EXISTS", key]).integer() == 0);
+        for key in &beside {
+            server.command(&["ZADD", key, "1", "gone"]);
+        }
+        let first = store.at(keys::FairLock { id: 1 }).try_acquire().await.unwrap();
+        let first = first.expect("whoever is gone has no turn");
+        assert!(nobody_waits());
+
+        let waiter = store.clone();
+        let waiter =
+            tokio::spawn(async move { waiter.at(keys::FairLock { id: 1 }).acquire().await });
+        until("it waits", async || !nobody_waits()).await;
+        for key in &beside {
+            assert!(
+                (1..=5000).contains(&server.command(&["PTTL", key]).integer()),
+                "{key} expires"
+            );
+        }
+        first.release().await.unwrap();
+        let second = waiter.await.unwrap().unwrap();
+        assert!(nobody_waits(), "whoever holds it waits no more");
+        assert!(second.release().await.unwrap());
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn many_who_compete_never_hold_it_together() {
     on_all(async |_: &Server, store: Store| {
         let inside = Arc::new(AtomicUsize::new(0));

@@ -342,6 +342,7 @@ async fn a_job_that_runs_is_dropped_when_it_is_cancelled() {
         let run = queue.worker().run(async |job: Job<Task>| {
             let _guard = OnDrop(&dropped);
             assert_eq!(queue.cancel("c1").await.unwrap(), Cancelled::Asked);
+            assert!(job.progress("none").await.unwrap());
             job.cancelled().await;
             std::future::pending::<()>().await;
             Ok(())
@@ -414,6 +415,15 @@ async fn groups_take_turns_and_run_one_at_a_time() {
         assert_eq!((kept.state, kept.result.as_deref()), (JobState::Ended, Some(&b"kept"[..])));
         let again = queue.push_with(&"x".to_owned(), Push::new().id("small-1")).await.unwrap();
         assert!(!again.pushed);
+        assert_eq!(queue.stats().await.unwrap().retained, 10);
+        // Equal values are unique until the first has ended, not for as long as results are retained.
+        for _ in 0..2 {
+            assert!(queue.push_with(&"u".to_owned(), Push::new().unique()).await.unwrap().pushed);
+            tokio::select! {
+                ended = queue.worker().run(async |_: Job<String>| Ok(())) => panic!("{ended:?}"),
+                () = until("it is done", async || queue.stats().await.unwrap().listed == 0 && queue.stats().await.unwrap().leased == 0) => {}
+            }
+        }
         assert_eq!(queue.stats().await.unwrap().retained, 10);
     })
     .await;

@@ -109,14 +109,9 @@ impl Line {
         let mut keys = Vec::new();
         let mut tickets = Vec::new();
         for (ticket, id) in jobs {
-            match self.status_of(id) {
-                Ok(key) => {
-                    if let Some(key) = key.key {
-                        keys.push(key);
-                        tickets.push(ticket);
-                    }
-                }
-                Err(error) => self.core.failures.note(self.definition.name, &error),
+            if let Some(key) = self.status_if_any(id).key {
+                keys.push(key);
+                tickets.push(ticket);
             }
         }
         if keys.is_empty() {
@@ -156,7 +151,7 @@ impl Line {
 
     /// Ends a lease. It may be asked twice: the second time it has ended before.
     pub(crate) async fn settle(&self, job: &Leased, end: &End) -> Result<Ended, Error> {
-        let status = self.status_of(&job.id)?;
+        let status = self.status_if_any(&job.id);
         let (how, delay, said): (_, _, &[u8]) = match end {
             End::Done(result) => ("done", Duration::ZERO, result),
             End::Retry(error, delay) => ("retry", *delay, error.as_bytes()),
@@ -199,7 +194,7 @@ impl Line {
 
     /// Notes how far a job is; whether its lease is still held.
     pub(crate) async fn progress(&self, job: &Leased, text_of: &str) -> Result<bool, Error> {
-        let status = self.status_of(&job.id)?;
+        let status = self.status_if_any(&job.id);
         let more: Vec<&str> = status.key.iter().map(String::as_str).collect();
         let call = self.call(&PROGRESS, &more, |cmd| {
             cmd.arg(&job.ticket).arg(job.take).arg(text_of).arg(status.spec).arg(status.ttl);

@@ -187,6 +187,15 @@ impl Line {
         }
     }
 
+    /// The same where nothing may stop a job from ending: without a key if the id does not fit, as after a change of the
+    /// schema.
+    pub(crate) fn status_if_any(&self, id: &str) -> StatusKey<'_> {
+        self.status_of(id).unwrap_or_else(|error| {
+            self.core.failures.note(self.definition.name, &error);
+            StatusKey { key: None, spec: "", ttl: 0 }
+        })
+    }
+
     /// Notes that a status could not be written although the job was changed.
     pub(crate) fn note_status(&self, failed: Option<&str>) {
         let (Some(why), Some(status)) = (failed, &self.status) else { return };

@@ -12,7 +12,8 @@ local cancelled = record.state == 'c' and how ~= 'done'
 
 -- What becomes of a job that has ended: it is forgotten, or kept for a while if it can be asked about.
 local function conclude(result)
-  if retain == 0 or record.id == '' then return forget(ticket, record) end
+  -- An id that stands for a payload is for one job at a time, and nobody asks about it.
+  if retain == 0 or record.id == '' or string.sub(record.id, 1, 1) == '=' then return forget(ticket, record) end
   record.state = 'k'
   redis.call('HDEL', jobs, 'p:' .. ticket)
   redis.call('HSET', jobs, 'm:' .. ticket, spell(record), 'r:' .. ticket, result)
