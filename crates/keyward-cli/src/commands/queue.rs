@@ -83,7 +83,7 @@ fn stats(
     match format {
         QueueFormat::Full if all.is_empty() => {}
         QueueFormat::Full => output.print(render::queue_stats(&all, output.style()))?,
-        QueueFormat::Json => print(output, json!({ "version": 1, "queues": all }))?,
+        QueueFormat::Json => print(output, &json!({ "version": 1, "queues": all }))?,
     }
     Ok(())
 }
@@ -105,7 +105,7 @@ fn inspect(
         all.push(json!({ "queue": queue.shown, "jobs": jobs }));
     }
     if list.look.format == QueueFormat::Json {
-        print(output, json!({ "version": 1, "queues": all }))?;
+        print(output, &json!({ "version": 1, "queues": all }))?;
     }
     Ok(())
 }
@@ -131,7 +131,7 @@ fn dead(
         all.push(json!({ "queue": queue.shown, "dead": letters }));
     }
     if list.look.format == QueueFormat::Json {
-        print(output, json!({ "version": 1, "queues": all }))?;
+        print(output, &json!({ "version": 1, "queues": all }))?;
     }
     Ok(())
 }
@@ -141,7 +141,7 @@ fn heading(queue: &QueueName<'_>, output: &Output) -> Result<()> {
     Ok(())
 }
 
-fn print(output: &Output, document: Value) -> Result<()> {
+fn print(output: &Output, document: &Value) -> Result<()> {
     output.print(format_args!("{document:#}\n"))?;
     Ok(())
 }
