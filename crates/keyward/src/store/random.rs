@@ -33,7 +33,8 @@ fn bytes<const N: usize>() -> Result<[u8; N], Error> {
 /// The first of some random texts that something can be made of.
 pub(crate) fn fitting<T>(make: impl FnMut(&str) -> Option<T>) -> Result<T, Error> {
     let bytes: [u8; 32] = bytes()?;
-    let hex: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+    let digit = |bits: u8| char::from_digit(bits.into(), 16).unwrap_or('0');
+    let hex: String = bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).collect();
     let uuid =
         uuid::Builder::from_random_bytes(*bytes.first_chunk().unwrap_or(&[0; 16])).into_uuid();
     let texts = [base64url(&bytes), hex.clone(), uuid.to_string(), hex[..32].to_owned()];

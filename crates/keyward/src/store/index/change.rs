@@ -52,29 +52,27 @@ impl Change<'_> {
         if self.is_together() {
             return self.in_one_step(only).await.map(|_| ());
         }
-        match &self.reverse {
-            Some(reverse) => self.step_by_step(reverse, only, |_| None).await,
-            // Without a reverse, the set that gains comes first.
-            None => {
-                for (gaining, losing) in [(&self.gaining[..], &[][..]), (&[], &self.losing[..])] {
-                    let (gaining, losing) = (gaining.to_vec(), losing.to_vec());
-                    let (member, strays) = (self.member.clone(), Vec::new());
-                    let part = Change {
-                        core: self.core,
-                        index: self.index,
-                        member,
-                        reverse: None,
-                        gaining,
-                        losing,
-                        strays,
-                    };
-                    if !part.gaining.is_empty() || !part.losing.is_empty() {
-                        part.in_one_step(Only::Always).await?;
-                    }
-                }
-                Ok(())
+        if let Some(reverse) = &self.reverse {
+            return self.step_by_step(reverse, only, |_| None).await;
+        }
+        // Without a reverse, the set that gains comes first.
+        for (gaining, losing) in [(&self.gaining[..], &[][..]), (&[], &self.losing[..])] {
+            let (gaining, losing) = (gaining.to_vec(), losing.to_vec());
+            let (member, strays) = (self.member.clone(), Vec::new());
+            let part = Change {
+                core: self.core,
+                index: self.index,
+                member,
+                reverse: None,
+                gaining,
+                losing,
+                strays,
+            };
+            if !part.gaining.is_empty() || !part.losing.is_empty() {
+                part.in_one_step(Only::Always).await?;
             }
         }
+        Ok(())
     }
 
     /// Makes the sets that gain the member its only ones; `place` finds the set that a reverse means.
@@ -136,9 +134,9 @@ impl Change<'_> {
         });
         match self.core.send(&call.repeatable()).await? {
             Value::Int(1) => Ok(true),
-            Value::Int(-1) => Err(self.full(self.index)),
+            Value::Int(-1) => Err(full(self.index)),
             Value::Int(-2) => {
-                Err(self.full(self.reverse.as_ref().map_or(self.index, |it| it.definition)))
+                Err(full(self.reverse.as_ref().map_or(self.index, |it| it.definition)))
             }
             _ => Ok(false),
         }
@@ -163,7 +161,7 @@ impl Change<'_> {
         let planned: Option<Vec<String>> = redis::from_redis_value(plan).map_err(|_| {
             Error::Unavailable("the answer to a change cannot be understood".into())
         })?;
-        let Some(planned) = planned else { return Err(self.full(reverse.definition)) };
+        let Some(planned) = planned else { return Err(full(reverse.definition)) };
         let Some((version, lost)) = planned.split_first() else { return Ok(()) };
         let losing: Vec<Place> = if only == Only::These {
             lost.iter().filter_map(|word| place(word)).collect()
@@ -179,10 +177,10 @@ impl Change<'_> {
             match answer.map_err(Error::after_a_change)? {
                 Value::Int(-1) => {
                     gone.push(&place.word);
-                    refused = Some(self.full(self.index));
+                    refused = Some(full(self.index));
                 }
                 Value::Int(-2) => {
-                    refused = Some(Error::Unavailable("the change came too late".into()))
+                    refused = Some(Error::Unavailable("the change came too late".into()));
                 }
                 _ => {}
             }
@@ -211,11 +209,8 @@ impl Change<'_> {
         };
         script.call(&[&place.name, &place.changes], args).repeatable()
     }
+}
 
-    fn full(&self, definition: &'static Definition) -> Error {
-        Error::Full {
-            definition: definition.name,
-            max_len: definition.behaviour.max_len.unwrap_or(0),
-        }
-    }
+fn full(definition: &'static Definition) -> Error {
+    Error::Full { definition: definition.name, max_len: definition.behaviour.max_len.unwrap_or(0) }
 }

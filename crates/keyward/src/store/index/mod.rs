@@ -164,11 +164,11 @@ impl<K: Key> Indexes<'_, K> {
             losing: Vec::new(),
             strays: Vec::new(),
         };
-        change.assign(|word| self.place(&self.set_of(word)?).ok()).await
+        change.assign(|word| self.place(&Self::set_of(word)?).ok()).await
     }
 
     /// The set that a reverse means.
-    fn set_of(&self, word: &str) -> Option<K> {
+    fn set_of(word: &str) -> Option<K> {
         if options::<K>().reverse_holds_keys {
             return K::from_normal(word);
         }
@@ -271,7 +271,7 @@ fn beside(definition: &str) -> Error {
 }
 
 fn decode_all<K: Key, M, C: Codec<M>>(members: Vec<Vec<u8>>) -> Result<Vec<M>, Error> {
-    members.iter().map(|bytes| C::decode(bytes).map_err(malformed::<K>)).collect()
+    members.into_iter().map(|bytes| C::decode_owned(bytes).map_err(malformed::<K>)).collect()
 }
 
 /// The members of a set, as bytes.

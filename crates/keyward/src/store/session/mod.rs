@@ -224,26 +224,25 @@ impl<K: Key, T: Whole, I> Handle<'_, K, Session<T, I>, Declared> {
         if listed == Some(Value::Int(0)) {
             made = Some(FULL);
         }
-        let made = match made {
-            Some(refused) => refused,
-            None => {
-                let revoking: Vec<&str> = revocations.near(self.core, &own.name).collect();
-                let index = near.map(|listing| [listing.index.as_str(), listing.ends.as_str()]);
-                let keys: Vec<&str> = own
-                    .all()
-                    .into_iter()
-                    .chain(revoking.iter().copied())
-                    .chain(index.into_iter().flatten())
-                    .collect();
-                let call = CREATE.call(&keys, |cmd| {
-                    cmd.arg(ttl).arg(age).arg(&member);
-                    let (ttl, unit, most) = near.map_or((0, 1, 0), |it| (it.ttl, it.unit, it.most));
-                    cmd.arg(ttl).arg(unit).arg(most).arg(revoking.len());
-                    push(cmd, &commands);
-                });
-                let call = if fresh { call.repeatable() } else { call };
-                understand::<i64, K>(self.core.send(&call).await?)?
-            }
+        let made = if let Some(refused) = made {
+            refused
+        } else {
+            let revoking: Vec<&str> = revocations.near(self.core, &own.name).collect();
+            let index = near.map(|listing| [listing.index.as_str(), listing.ends.as_str()]);
+            let keys: Vec<&str> = own
+                .all()
+                .into_iter()
+                .chain(revoking.iter().copied())
+                .chain(index.into_iter().flatten())
+                .collect();
+            let call = CREATE.call(&keys, |cmd| {
+                cmd.arg(ttl).arg(age).arg(&member);
+                let (ttl, unit, most) = near.map_or((0, 1, 0), |it| (it.ttl, it.unit, it.most));
+                cmd.arg(ttl).arg(unit).arg(most).arg(revoking.len());
+                push(cmd, &commands);
+            });
+            let call = if fresh { call.repeatable() } else { call };
+            understand::<i64, K>(self.core.send(&call).await?)?
         };
         match made {
             FULL => Err(Error::Full {

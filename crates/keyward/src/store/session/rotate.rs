@@ -29,7 +29,7 @@ enum Attempt {
     Changed,
 }
 
-impl<'s, K: Key, T: Whole, I, L> Handle<'s, K, Session<T, I>, L> {
+impl<K: Key, T: Whole, I, L> Handle<'_, K, Session<T, I>, L> {
     /// Gives the session another id: the same data, the same end. The old id is refused from then on. `None` if
     /// there is no such session, or if it was revoked.
     ///

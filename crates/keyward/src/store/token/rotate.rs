@@ -163,10 +163,8 @@ where
     async fn settle(&self, next: &Self) -> Result<(), Error> {
         let [new, new_became] = next.keys()?;
         let settle = SETTLE.call(&[&new, &new_became], |cmd| _ = cmd.arg(self.bare()));
-        match understand::<bool, K>(self.core.send(&settle.repeatable()).await?)? {
-            true => Ok(()),
-            false => Err(Error::Revoked { definition: K::NAME }),
-        }
+        let usable: bool = understand::<_, K>(self.core.send(&settle.repeatable()).await?)?;
+        if usable { Ok(()) } else { Err(Error::Revoked { definition: K::NAME }) }
     }
 
     /// Answers once more with the successor that the token has.
