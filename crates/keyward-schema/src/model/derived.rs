@@ -98,7 +98,6 @@ impl Derived {
             Derived::Lease => Some(given(&cache.load_lock).unwrap_or(LOAD)),
             Derived::Index | Derived::Stale => past(stale),
             Derived::Nothing => given(&cache.negative_ttl),
-            Derived::Refresh => past(Duration::ZERO),
             Derived::Fence => past(Duration::from_hours(24)),
             Derived::Waiters | Derived::Alive => Some(WAIT),
             // As long as there are jobs.
@@ -114,7 +113,7 @@ impl Derived {
                 }
                 _ => None,
             },
-            Derived::Ends | Derived::Token => past(Duration::ZERO),
+            Derived::Refresh | Derived::Ends | Derived::Token => past(Duration::ZERO),
             Derived::Changes | Derived::Versions => Some(LATE),
         }
     }
