@@ -60,3 +60,38 @@ fn a_count_must_be_what_incr_accepts() {
         assert_eq!(wrong(refused), 4, "`{refused}`");
     }
 }
+
+#[test]
+fn undeclared_fields_hold_the_declared_type_and_decided_ties_have_a_fraction() {
+    let text = r#"
+[keyspace]
+name = "shop"
+[keys.sold]
+pattern = "sold"
+open = "uint"
+fields = { product = "text" }
+[keys.racers]
+pattern = "racers"
+ranking = { ties = "first" }
+member = "text"
+score = "int"
+[keys.board]
+pattern = "board"
+ranking = {}
+member = "text"
+score = "int"
+"#;
+    let options = Options { salt: Salt::of("test"), today: TODAY, ..Options::default() };
+    let audit = Arc::new(Audit::new(vec![Subject::new(schema(text))], &options));
+    let said = |commands: &str| {
+        let mut said = messages(&report(&audit, &Dump::of(commands).bytes()));
+        said.retain(|line| line.starts_with("invalid-value"));
+        said
+    };
+    let good = "HSET sold product kettle berlin 3\nZADD racers 40.25 ada\nZADD board 40 ada\n";
+    assert_eq!(said(good), Vec::<String>::new());
+    let bad = said("HSET sold product kettle berlin many\nZADD board 40.25 ada\n");
+    assert_eq!(bad.len(), 2, "{bad:?}");
+    assert!(bad.iter().any(|line| line.contains("an undeclared field")), "{bad:?}");
+    assert!(bad.iter().any(|line| line.contains("a score")), "{bad:?}");
+}

@@ -46,9 +46,11 @@ impl<'a> Context<'a> {
             }
             part => written(part),
         };
+        let refreshed = call.refresh.then(|| Prose::fill(self.words.refreshed, &[]));
+        let how = self.resolved(definition, event, call).into_iter().chain(refreshed);
         Invalidated {
             pattern: self.parts(&definition.pattern).map(one).collect(),
-            how: self.resolved(definition, event, call),
+            how: Some(self.words.listed(how)).filter(|how| !how.is_empty()),
         }
     }
 

@@ -162,6 +162,7 @@ impl<'a> Context<'a> {
                     Derived::Index => words.derived_index,
                     Derived::Stale => words.stale_copy,
                     Derived::Nothing => words.nothing_mark,
+                    Derived::Refresh => words.due_mark,
                     Derived::Revoked => words.revoked_mark,
                     Derived::Until => words.until_mark,
                     Derived::Ends => words.ends_mark,

@@ -4,8 +4,8 @@ use super::context::Context;
 use super::prose::Prose;
 use keyward_fact::{Duration, KeyType};
 use keyward_schema::model::{
-    Algorithm, Definition, Keep, Limit, OnFull, OnOutage, Queue, Quota, RateLimit, RefreshToken,
-    Role, SessionRole,
+    Algorithm, Definition, Flag, Keep, Limit, OnFull, OnOutage, Queue, Quota, RateLimit,
+    RefreshToken, Role, SessionRole, Ties,
 };
 use keyward_schema::span::Spanned;
 
@@ -42,10 +42,27 @@ impl Context<'_> {
                 }
                 sentences
             }
-            Role::Flag => vec![plain(words.flag)],
-            Role::Ranking => vec![plain(words.ranking)],
+            Role::Flag(flag) => self.flag(flag),
+            Role::Ranking(ranking) => {
+                let ties = ranking.ties.as_ref().map(|ties| match ties.value {
+                    Ties::First => plain(words.ties_first),
+                    Ties::Last => plain(words.ties_last),
+                });
+                std::iter::once(plain(words.ranking)).chain(ties).collect()
+            }
             Role::RefreshToken(token) => self.refresh_token(token),
         }
+    }
+
+    fn flag(&self, flag: &Flag) -> Vec<Prose> {
+        let words = self.words;
+        let mut sentences = vec![Prose::fill(words.flag, &[])];
+        if let Some(name) = &flag.overridden_by {
+            sentences.push(Prose::fill(words.flag_override, &[self.definition(name)]));
+        }
+        let default = if flag.default { words.flag_on } else { words.flag_off };
+        sentences.push(Prose::fill(default, &[]));
+        sentences
     }
 
     fn quota(&self, quota: &Quota) -> Prose {
@@ -137,6 +154,7 @@ impl Context<'_> {
                     (Some(&index.of), words.of_index),
                     (index.reverse.as_ref(), words.of_reverse),
                 ],
+                Role::Flag(flag) => vec![(flag.overridden_by.as_ref(), words.of_override)],
                 _ => continue,
             };
             let this = |name: &str| name == definition.name.as_str();
@@ -166,6 +184,9 @@ impl Context<'_> {
             };
             bounds.push(Prose::say(phrase, &[&words.number(len.value)]));
         }
+        if let Some(others) = &definition.others {
+            bounds.push(Prose::fill(words.others_of, &[self.value(&others.value)]));
+        }
         if let Some(bytes) = &definition.max_bytes {
             bounds.push(Prose::say(words.max_bytes, &[&words.size(bytes.value)]));
         }
@@ -188,6 +209,7 @@ impl Context<'_> {
             timed(words.l1, value(&options.l1)),
             early.then(|| Prose::fill(words.early_refresh, &[])),
             timed(words.stale_if_error, value(&options.stale_if_error)),
+            timed(words.stale_if_slow, value(&options.stale_if_slow)),
             timed(words.negative_ttl, value(&options.negative_ttl)),
             timed(words.load_lock, value(&options.load_lock)),
             in_spring.map(|name| Prose::fill(words.spring_cache, &[Prose::code(&name)])),

@@ -65,8 +65,8 @@ pub(crate) fn loss(cx: &Context<'_>, definition: &Definition) -> &'static str {
         Some(Role::Queue(_)) => "its jobs would be lost",
         Some(Role::Session(_) | Role::RefreshToken(_)) => "a user would be logged out",
         Some(Role::Index(_)) => "the keys it refers to could no longer be found",
-        Some(Role::Flag) => "this flag would be lost",
-        Some(Role::Ranking) => "this ranking would be empty",
+        Some(Role::Flag(_)) => "this flag would be lost",
+        Some(Role::Ranking(_)) => "this ranking would be empty",
         None => match cx.used_for(definition) {
             Some(Use::DeadLetter) => "failed jobs would be lost",
             Some(Use::Status) => "jobs would have no status",

@@ -51,8 +51,12 @@ fn parse(text: &str) -> Result<Invalidation, CallError> {
     if !Id::is_valid(definition) {
         return Err(cursor.error(range, "expected a definition's id"));
     }
-    let mut call =
-        Invalidation { definition: definition.to_owned(), bindings: Vec::new(), rest_free: false };
+    let mut call = Invalidation {
+        definition: definition.to_owned(),
+        bindings: Vec::new(),
+        rest_free: false,
+        refresh: false,
+    };
     if cursor.take('(') {
         arguments(&mut cursor, &mut call)?;
     }
@@ -181,7 +185,8 @@ mod tests {
     #[test]
     fn every_form_of_a_call_is_read() {
         let call = |definition: &str, bindings, rest_free| {
-            Ok(Invalidation { definition: definition.to_owned(), bindings, rest_free })
+            let definition = definition.to_owned();
+            Ok(Invalidation { definition, bindings, rest_free, refresh: false })
         };
         let free = BindingSource::Free;
         let id = BindingSource::Param("id".to_owned());

@@ -12,6 +12,7 @@ use crate::role;
 use crate::span::{Sources, Span, Spanned};
 use crate::tables::KeyTable;
 use crate::ttl::{self, TtlForm};
+use crate::value::Open;
 use keyward_fact::{Duration, KeyType, Size};
 use keyward_pattern::{Template, Type, nearest};
 use std::collections::HashMap;
@@ -73,6 +74,8 @@ pub(crate) fn lower(
         table: &table,
         key_type: key_type.as_ref(),
         role: role.as_ref(),
+        value: value.as_ref(),
+        score: score.as_ref(),
         ttl: ttl.as_ref(),
         cache: &cache,
         fields: &fields,
@@ -104,7 +107,11 @@ pub(crate) fn lower(
         key_type,
         value,
         fields,
-        open: table.open.is_some_and(|open| open.value),
+        open: table.open.as_ref().is_some_and(|open| open.value != Open::No),
+        others: table.open.and_then(|open| match open.value {
+            Open::Of(value) => Some(Spanned::new(value, open.span)),
+            Open::No | Open::Any => None,
+        }),
         member: table.member,
         score,
         ttl,
@@ -121,6 +128,7 @@ pub(crate) fn lower(
         examples: table.examples.map(|examples| examples.value).unwrap_or_default(),
         role,
         cache,
+        refreshed: false,
         allow: allow_list(table.allow),
     }
 }
@@ -173,9 +181,9 @@ fn key_type(
 ) -> Option<Spanned<KeyType>> {
     use KeyType::{Geo, Hash, HyperLogLog, List, Set, Stream, String, Zset};
     let of_role: &[KeyType] = match role.map(|role| &role.value) {
-        Some(Role::Lock(Lock { holders: Some(_), .. }) | Role::Ranking) => &[Zset],
+        Some(Role::Lock(Lock { holders: Some(_), .. }) | Role::Ranking(_)) => &[Zset],
         Some(
-            Role::Counter(_) | Role::Quota(_) | Role::RateLimit(_) | Role::Lock(_) | Role::Flag,
+            Role::Counter(_) | Role::Quota(_) | Role::RateLimit(_) | Role::Lock(_) | Role::Flag(_),
         ) => &[String],
         Some(Role::Queue(_)) => &[List, Stream],
         Some(Role::Index(_)) => &[Set, Zset],
@@ -264,7 +272,7 @@ fn value(table: &mut KeyTable, role: Option<&Spanned<Role>>) -> Option<Spanned<V
             Role::RateLimit(limit) if limit.algorithm == Algorithm::SlidingWindow => Value::Text,
             Role::Counter(_) | Role::Quota(_) | Role::RateLimit(_) => Value::Int,
             Role::Lock(Lock { holders: None, .. }) => Value::Text,
-            Role::Flag => Value::Bool,
+            Role::Flag(_) => Value::Bool,
             _ => return None,
         };
         Some(Spanned::new(implied, role.span.clone()))
@@ -292,7 +300,7 @@ fn score(
     }
     let role = role?;
     let implied = match role.value {
-        Role::Ranking => Value::Float,
+        Role::Ranking(_) => Value::Float,
         // When each holder expires.
         Role::Lock(Lock { holders: Some(_), .. }) => Value::UnixMs,
         _ => return None,
@@ -406,6 +414,7 @@ fn cache_options(
         l1: table.l1.take(),
         early_refresh: table.early_refresh.take(),
         stale_if_error: table.stale_if_error.take(),
+        stale_if_slow: table.stale_if_slow.take(),
         negative_ttl: table.negative_ttl.take(),
         load_lock: table.load_lock.take(),
     };
@@ -413,6 +422,7 @@ fn cache_options(
         ("l1", options.l1.as_ref().map(|option| &option.span)),
         ("early_refresh", options.early_refresh.as_ref().map(|option| &option.span)),
         ("stale_if_error", options.stale_if_error.as_ref().map(|option| &option.span)),
+        ("stale_if_slow", options.stale_if_slow.as_ref().map(|option| &option.span)),
         ("negative_ttl", options.negative_ttl.as_ref().map(|option| &option.span)),
         ("load_lock", options.load_lock.as_ref().map(|option| &option.span)),
     ];
@@ -440,11 +450,11 @@ fn fields(table: &mut KeyTable, errors: &mut Vec<Diagnostic>) -> Vec<Field> {
             if name.value == "*" {
                 errors.push(
                     Diagnostic::schema(
-                        "a type for fields of any name is not supported yet",
+                        "fields of any name are declared by `open`",
                         name.span.clone(),
                         "would be a field called `*`",
                     )
-                    .help("write `open = true` to admit fields that are not named"),
+                    .help("write `open = true` to admit fields that are not named, or `open` with their type"),
                 );
             }
             let ttl = form.value.ttl.and_then(|ttl| field_ttl(ttl, errors));

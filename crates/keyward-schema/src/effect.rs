@@ -1,9 +1,13 @@
 //! Options that would have no effect are refused, so that what is declared acts.
 
 use crate::Diagnostic;
-use crate::model::{CacheOptions, Field, Keep, Lock, OnFull, OnWrite, Queue, Quota, Role, Ttl};
+use crate::model::{
+    CacheOptions, Definition, Field, Flag, Keep, Lifecycle, Lock, OnFull, OnWrite, Queue, Quota,
+    Role, Ttl, Value,
+};
 use crate::span::{Span, Spanned};
 use crate::tables::KeyTable;
+use crate::value::Open;
 use keyward_fact::KeyType;
 
 /// A definition as it is written, with what is implied.
@@ -11,6 +15,8 @@ pub(crate) struct Written<'a> {
     pub(crate) table: &'a KeyTable,
     pub(crate) key_type: Option<&'a Spanned<KeyType>>,
     pub(crate) role: Option<&'a Spanned<Role>>,
+    pub(crate) value: Option<&'a Spanned<Value>>,
+    pub(crate) score: Option<&'a Spanned<Value>>,
     pub(crate) ttl: Option<&'a Spanned<Ttl>>,
     pub(crate) cache: &'a CacheOptions,
     pub(crate) fields: &'a [Field],
@@ -23,6 +29,7 @@ impl Written<'_> {
     pub(crate) fn refuse_idle(&self, errors: &mut Vec<Diagnostic>) {
         self.lifetime(errors);
         self.caching(errors);
+        self.roles(errors);
         self.signing_in(errors);
         self.places(errors);
         let Some(key_type) = self.key_type else { return };
@@ -115,12 +122,19 @@ impl Written<'_> {
 
     /// The runtime caches strings, hashes, lists, sets and sorted sets as a whole.
     fn caching(&self, errors: &mut Vec<Diagnostic>) {
-        let CacheOptions { l1, early_refresh, stale_if_error, negative_ttl, load_lock } =
-            self.cache;
+        let CacheOptions {
+            l1,
+            early_refresh,
+            stale_if_error,
+            stale_if_slow,
+            negative_ttl,
+            load_lock,
+        } = self.cache;
         let given = [
             ("l1", l1.as_ref().map(|it| &it.span)),
             ("early_refresh", early_refresh.as_ref().map(|it| &it.span)),
             ("stale_if_error", stale_if_error.as_ref().map(|it| &it.span)),
+            ("stale_if_slow", stale_if_slow.as_ref().map(|it| &it.span)),
             ("negative_ttl", negative_ttl.as_ref().map(|it| &it.span)),
             ("load_lock", load_lock.as_ref().map(|it| &it.span)),
         ];
@@ -158,6 +172,12 @@ impl Written<'_> {
             }
             return;
         }
+        if let (Some(slow), None) = (stale_if_slow, stale_if_error) {
+            let message =
+                "`stale_if_slow` serves the copy that `stale_if_error` keeps, and there is none";
+            let help = "add `stale_if_error`: how long an expired value may be served";
+            errors.push(no_effect(message, &slow.span).help(help));
+        }
         let sliding = self.table.sliding.as_ref().filter(|sliding| sliding.value);
         if let (Some(l1), Some(sliding)) = (l1, sliding) {
             errors.push(
@@ -171,11 +191,41 @@ impl Written<'_> {
         }
     }
 
+    /// A flag is on or off, and ties are decided by a fraction of a score.
+    fn roles(&self, errors: &mut Vec<Diagnostic>) {
+        match (self.role.map(|role| &role.value), self.value, self.score) {
+            (Some(Role::Flag(_)), Some(value), _) => flag_value(value, errors),
+            (Some(Role::Ranking(ranking)), _, Some(score)) => {
+                let Some(ties) = &ranking.ties else { return };
+                if !matches!(score.value, Value::Int | Value::Uint) {
+                    errors.push(
+                        Diagnostic::schema(
+                            "`ties` needs scores that are whole numbers",
+                            ties.span.clone(),
+                            "is kept in the fraction of the score",
+                        )
+                        .at(score.span.clone(), "may have a fraction itself")
+                        .help("write `score = \"int\"`, or remove `ties`"),
+                    );
+                }
+            }
+            _ => {}
+        }
+    }
+
     /// Only what has fields can have other fields.
     fn openness(&self, key_type: &Spanned<KeyType>, errors: &mut Vec<Diagnostic>) {
-        let Some(open) = self.table.open.as_ref().filter(|open| open.value) else { return };
-        if matches!(key_type.value, KeyType::Hash | KeyType::Stream | KeyType::Module(_)) {
-            return;
+        let open = self.table.open.as_ref().filter(|open| open.value != Open::No);
+        let Some(open) = open else { return };
+        match key_type.value {
+            KeyType::Hash => return,
+            KeyType::Stream | KeyType::Module(_) if open.value == Open::Any => return,
+            KeyType::Stream | KeyType::Module(_) => {
+                let message = "only the undeclared fields of a `hash` have a type";
+                errors.push(no_effect(message, &open.span).help("write `open = true`"));
+                return;
+            }
+            _ => {}
         }
         let message = format!("`open` admits other fields, and a `{}` has no fields", **key_type);
         errors.push(no_effect(message, &open.span).help("remove it"));
@@ -184,6 +234,21 @@ impl Written<'_> {
 
 pub(crate) fn no_effect(message: impl Into<String>, span: &Span) -> Diagnostic {
     Diagnostic::schema(message, span.clone(), "has no effect")
+}
+
+/// A flag is on or off, or JSON that the application understands.
+fn flag_value(value: &Spanned<Value>, errors: &mut Vec<Diagnostic>) {
+    let (message, label) = match &value.value {
+        Value::Bool | Value::Json { .. } => return,
+        Value::Enum(words) => match words.iter().find(|word| Flag::meaning(word).is_none()) {
+            None => return,
+            Some(word) => (format!("`{word}` means neither on nor off"), "the words of a flag"),
+        },
+        _ => ("a flag is on or off".to_owned(), "neither"),
+    };
+    errors.push(Diagnostic::schema(message, value.span.clone(), label).help(
+        "use `bool`, words such as `[\"enabled\", \"disabled\"]` or `[\"on\", \"off\"]`, or JSON",
+    ));
 }
 
 /// Whether a TTL of this role may be shortened: a window is exact, and a lock is the application's.
@@ -196,6 +261,14 @@ pub(crate) fn takes_jitter(role: Option<&Role>) -> bool {
 fn is_whole(key_type: &KeyType) -> bool {
     use KeyType::{Hash, List, Set, String, Zset};
     matches!(key_type, String | Hash | List | Set | Zset)
+}
+
+/// Whether the runtime loads it where it is missing: a cache that is read as a whole.
+pub(crate) fn is_loaded(definition: &Definition) -> bool {
+    let role = definition.role.as_deref();
+    definition.lifecycle == Lifecycle::Cache
+        && matches!(role, None | Some(Role::Flag(_) | Role::Ranking(_)))
+        && definition.key_type.as_ref().is_some_and(|key_type| is_whole(key_type))
 }
 
 /// `max_len` and `on_full` are for collections.

@@ -124,7 +124,9 @@ pub(crate) fn lower(
         .into_iter()
         .map(|(name, table)| definition::lower(name, table.value, &surroundings, errors))
         .collect();
+    let lower_event = |(name, table): (_, Spanned<EventTable>)| lower_event(name, table, errors);
     let mut events: Vec<Event> = parts.events.entries.into_iter().map(lower_event).collect();
+    note_refreshes(&events, &mut keys, errors);
     let mut migrations: Vec<Migration> = parts
         .migrations
         .entries
@@ -370,14 +372,64 @@ fn words(list: Option<Spanned<Vec<Spanned<NonEmpty>>>>) -> Vec<Spanned<String>> 
     list.into_iter().flat_map(|list| list.value).map(plain).collect()
 }
 
-fn lower_event((name, table): (Spanned<String>, Spanned<EventTable>)) -> Event {
-    let table = table.value;
+fn lower_event(
+    name: Spanned<String>,
+    table: Spanned<EventTable>,
+    errors: &mut Vec<Diagnostic>,
+) -> Event {
+    let Spanned { value: table, span } = table;
+    // One that could not be read is missing too, and was reported.
+    if table.invalidates.is_none() && table.refreshes.is_none() && errors.is_empty() {
+        let message = format!("the event `{}` does nothing", *name);
+        errors.push(
+            Diagnostic::schema(message, span, "neither `invalidates` nor `refreshes`")
+                .help("write `invalidates`, with the definitions whose keys it makes invalid"),
+        );
+    }
+    let invalidated = table.invalidates.map(|it| it.value).unwrap_or_default().into_iter();
+    let refreshed = table.refreshes.map(|it| it.value).unwrap_or_default().into_iter();
+    let refreshed = refreshed.map(|mut call| {
+        call.value.refresh = true;
+        call
+    });
     Event {
         name,
         doc: table.doc,
         params: table.params.map(|map| declarations(map.value.entries)).unwrap_or_default(),
-        invalidates: table.invalidates.value,
+        invalidates: invalidated.chain(refreshed).collect(),
         allow: allow_list(table.allow),
+    }
+}
+
+/// Lets definitions know that an event refreshes them; what is never loaded again cannot be refreshed.
+fn note_refreshes(
+    events: &[Event],
+    keys: &mut [crate::model::Definition],
+    errors: &mut Vec<Diagnostic>,
+) {
+    for event in events {
+        for call in event.invalidates.iter().filter(|call| call.refresh) {
+            let name = &call.definition;
+            let mut others = event.invalidates.iter().filter(|it| !it.refresh);
+            if let Some(other) = others.find(|it| it.definition == *name) {
+                let message = format!("`{}` both invalidates and refreshes `{name}`", *event.name);
+                errors.push(
+                    Diagnostic::schema(message, call.span.clone(), "has no effect")
+                        .at(other.span.clone(), "what is removed cannot be served")
+                        .help("remove one of them"),
+                );
+            }
+            // One that does not exist is reported by a rule.
+            let Some(key) = keys.iter_mut().find(|key| *key.name == *name) else { continue };
+            key.refreshed = true;
+            if !crate::effect::is_loaded(key) {
+                let message = format!("`refreshes` is for what is cached, and `{name}` is not");
+                errors.push(
+                    Diagnostic::schema(message, call.span.clone(), "is never loaded again")
+                        .help("write it in `invalidates`"),
+                );
+            }
+        }
     }
 }
 

@@ -8,8 +8,8 @@ use crate::generate::{FolderTable, GenerateTable, JavaTable, RustTable};
 use crate::layout::{LayoutTable, WordsBy};
 use crate::param::ParamTable;
 use crate::role::{
-    CounterTable, IndexTable, LockTable, QueueTable, QuotaTable, RateLimitTable, RefreshTokenTable,
-    SessionTable,
+    CounterTable, FlagTable, IndexTable, LockTable, QueueTable, QuotaTable, RankingTable,
+    RateLimitTable, RefreshTokenTable, SessionTable,
 };
 use crate::server::ServerTable;
 use crate::tables::{
@@ -74,6 +74,8 @@ const TABLES: &[(&str, Writer)] = &[
     ("session", markdown::<SessionTable>),
     ("refresh_token", markdown::<RefreshTokenTable>),
     ("index", markdown::<IndexTable>),
+    ("flag", markdown::<FlagTable>),
+    ("ranking", markdown::<RankingTable>),
     ("event", markdown::<EventTable>),
     ("group", markdown::<GroupTable>),
     ("owner", markdown::<OwnerTable>),

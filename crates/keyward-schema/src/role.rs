@@ -6,8 +6,8 @@ use crate::form::{Form, table};
 #[cfg(feature = "tools")]
 use crate::json_schema::{Json, Schemas, json};
 use crate::model::{
-    Algorithm, Counter, Index, Limit, Lock, OnOutage, Queue, Quota, RateLimit, RefreshToken, Role,
-    SessionRole,
+    Algorithm, Counter, Flag, Index, Limit, Lock, OnOutage, Queue, Quota, Ranking, RateLimit,
+    RefreshToken, Role, SessionRole, Ties,
 };
 use crate::scalar::{Count, NonEmpty, Several};
 use crate::span::Spanned;
@@ -96,11 +96,15 @@ pub(crate) fn take(table: &mut KeyTable, errors: &mut Vec<Diagnostic>) -> Option
         };
         roles.push(Spanned::new(Role::Index(index), span));
     }
-    if let Some(Spanned { span, .. }) = table.flag.take() {
-        roles.push(Spanned::new(Role::Flag, span));
+    if let Some(Spanned { value, span }) = table.flag.take() {
+        let flag = Flag {
+            overridden_by: name(value.overridden_by),
+            default: value.default.is_some_and(|default| default.value),
+        };
+        roles.push(Spanned::new(Role::Flag(flag), span));
     }
-    if let Some(Spanned { span, .. }) = table.ranking.take() {
-        roles.push(Spanned::new(Role::Ranking, span));
+    if let Some(Spanned { value, span }) = table.ranking.take() {
+        roles.push(Spanned::new(Role::Ranking(Ranking { ties: value.ties }), span));
     }
     if let Some(Spanned { value, span }) = table.refresh_token.take() {
         let token = RefreshToken {
@@ -275,12 +279,20 @@ table! {
 
 table! {
     /// `flag`: on or off.
-    FlagTable {}
+    FlagTable {
+        /// The definition that overrides it for one user, itself a `flag`.
+        optional overridden_by = "override": DefinitionName,
+        /// Whether it is on if nothing is stored. Default: `false`.
+        optional default: bool,
+    }
 }
 
 table! {
     /// `ranking`: entries ordered by score.
-    RankingTable {}
+    RankingTable {
+        /// Of members with the same score, the one that reached it first or last ranks higher. Without it, the server orders them by their bytes.
+        optional ties: Ties,
+    }
 }
 
 impl Form for Limit {

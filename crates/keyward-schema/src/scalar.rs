@@ -7,7 +7,7 @@ use crate::form::{Form, words};
 use crate::json_schema::{Json, Schemas, json};
 use crate::model::{
     Algorithm, Case, Date, Invalidate, Keep, Lifecycle, OnFull, OnOutage, OnWrite, Phase, Policy,
-    RuleSet, Severity,
+    RuleSet, Severity, Ties,
 };
 use crate::spelling;
 use crate::syntax::{Item, Kind};
@@ -431,6 +431,7 @@ words!(Lifecycle: "a lifecycle such as `\"cache\"`",
     Lifecycle::ALL.map(|lifecycle| (lifecycle.name(), lifecycle)));
 words!(OnWrite: "`\"set\"` or `\"keep\"`", [("set", OnWrite::Set), ("keep", OnWrite::Keep)]);
 words!(OnFull: "`\"trim\"` or `\"refuse\"`", [("trim", OnFull::Trim), ("refuse", OnFull::Refuse)]);
+words!(Ties: "`\"first\"` or `\"last\"`", [("first", Ties::First), ("last", Ties::Last)]);
 words!(Keep: "`\"first\"` or `\"last\"`", [("first", Keep::First), ("last", Keep::Last)]);
 words!(Invalidate: "`\"index\"` or `\"scan\"`",
     [("index", Invalidate::Index), ("scan", Invalidate::Scan)]);

@@ -20,7 +20,7 @@ use crate::server::ServerTable;
 use crate::span::Spanned;
 use crate::syntax::{Item, Kind};
 use crate::ttl::TtlForm;
-use crate::value::{FieldForm, GroupName};
+use crate::value::{FieldForm, GroupName, Open};
 use keyward_fact::{Duration, KeyType, Size};
 use keyward_pattern::Template;
 
@@ -237,8 +237,8 @@ table! {
         optional value: Value,
         /// The fields of a hash, or of the entries of a stream.
         optional fields: Map<AnyName, FieldForm>,
-        /// Whether undeclared fields are allowed. Default: `false`.
-        optional open: bool,
+        /// Whether undeclared fields are allowed, or what each of them holds. Default: `false`.
+        optional open: Open,
         /// What each member of a set or sorted set holds.
         optional member: Value,
         /// The score that orders a sorted set.
@@ -293,6 +293,8 @@ table! {
         optional early_refresh: bool,
         /// Cache: served for this long after it expired, if the loader fails.
         optional stale_if_error: Duration,
+        /// Cache: if loading takes longer than this, the expired value is served meanwhile. Needs `stale_if_error`.
+        optional stale_if_slow: Duration,
         /// Cache: for how long a missing value is remembered.
         optional negative_ttl: Duration,
         /// Cache: only one process loads a value at a time, for at most this long.
@@ -308,7 +310,9 @@ table! {
         /// The parameters of the event, and their types.
         optional params: Map<ParamName, ParamForm>,
         /// The definitions that it invalidates. Parameters with the same name are bound automatically; `*` leaves one free.
-        required invalidates: Vec<Spanned<Invalidation>>,
+        optional invalidates: Vec<Spanned<Invalidation>>,
+        /// The cached definitions that are loaded again: the old value is served until one caller has loaded the new one.
+        optional refreshes: Vec<Spanned<Invalidation>>,
         /// Findings that are accepted for this event.
         optional allow: Vec<Spanned<AllowTable>>,
     }

@@ -28,6 +28,49 @@ pub(crate) const NAMED: [(&str, Value); 12] = [
     ("json", Value::Json { of: None, zstd: false }),
 ];
 
+/// `open`: whether undeclared fields are allowed, and what each of them holds.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Open {
+    No,
+    Any,
+    Of(Value),
+}
+
+impl Open {
+    /// The values that need nothing but their name.
+    fn named() -> impl Iterator<Item = (&'static str, Value)> {
+        NAMED.into_iter().filter(|(_, value)| !matches!(value, Value::Json { .. }))
+    }
+}
+
+impl Form for Open {
+    fn what() -> String {
+        "`true`, `false`, or what each of them holds such as `\"int\"`".to_owned()
+    }
+
+    fn read(item: &Item, decoder: &mut Decoder<'_>) -> Option<Self> {
+        match &item.kind {
+            Kind::Boolean(false) => Some(Open::No),
+            Kind::Boolean(true) => Some(Open::Any),
+            Kind::String(word) => {
+                let known = || Open::named().find(|(name, _)| name == word);
+                if let Some((_, value)) = known() {
+                    return Some(Open::Of(value));
+                }
+                let names: Vec<&str> = Open::named().map(|(name, _)| name).collect();
+                unknown_word(&item.span, word, &names, decoder)
+            }
+            _ => decoder.mismatch(item),
+        }
+    }
+
+    #[cfg(feature = "tools")]
+    fn schema(_: &mut Schemas) -> Json {
+        let names: Vec<&str> = Open::named().map(|(name, _)| name).collect();
+        json!({ "anyOf": [{ "type": "boolean" }, { "enum": names }] })
+    }
+}
+
 const WHAT: &str = "a value such as `\"text\"`, `[\"on\", \"off\"]` or `{ json = \"TypeName\" }`";
 
 table! {

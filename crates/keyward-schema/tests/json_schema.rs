@@ -49,6 +49,8 @@ const GOOD: &[&str] = &[
     "[keys.a]\npattern = 'a:{w}'\nparams = { w = ['a'] }\nttl = { by = 'w', values = { a = '1h' } }\nvalue = { json = ['text'], compress = 'zstd' }\n",
     "[keys.a]\npattern = 'a'\nfields = { a = 'text?', b = ['x'], c = { type = 'int', ttl = '1h' }, d = { ref = 'a.b' }, e = { key = 'a' } }\nopen = true\n",
     "[keys.a]\npattern = 'a'\nmember = 'text'\nscore = 'float'\nmax_bytes = 100\njitter = '10%'\nranking = {}\n",
+    "[keys.a]\npattern = 'a'\nopen = 'int'\nttl = '1h'\nstale_if_error = '1h'\nstale_if_slow = '200ms'\n[events.a]\nrefreshes = ['a']\n",
+    "[keys.a]\npattern = 'a'\nranking = { ties = 'last' }\nscore = 'int'\n[keys.b]\npattern = 'b'\nflag = { override = 'c', default = true }\n[keys.c]\npattern = 'c'\nflag = {}\n",
     "[keys.a]\npattern = 'a'\nrate_limit = { limit = 'caller', window = '1m', algorithm = 'gcra', on_outage = 'closed' }\n",
     "[events.a]\nparams = { id = 'uuid' }\ninvalidates = ['b', 'c(*)', \"d(x = 'y')\"]\n[groups.g]\n[owners.team-a]\ncontact = 'x'\n[foreign.bull]\nglob = 'bull:*'\n",
     "[migrations.v2]\nphase = 'cleanup'\nstarted = 2026-01-02\n[migrations.v2.renames]\na = 'old:{id}'\nb = ['x', 'y']\n",

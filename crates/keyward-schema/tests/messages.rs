@@ -483,10 +483,20 @@ fn what_would_have_no_effect_is_refused() {
             .to_owned(),
         key("l", "lock = {}\nttl = '1m'\njitter = '5%'\non_write = 'keep'\nsliding = true"),
         key("m", "ttl = '1h'\nl1 = '5s'\nearly_refresh = true"),
+        key("n", "value = 'text'\nttl = '1h'\nstale_if_slow = '200ms'"),
+        key("o", "flag = {}\nvalue = ['on', 'paused']\nttl = '1h'"),
+        key("p", "flag = { default = true }\nvalue = 'uint'\nttl = '1h'"),
+        key("q", "ranking = { ties = 'first' }\nttl = '1h'"),
+        key("r", "type = 'stream'\nopen = 'int'\nttl = '1h'"),
+        key("s", "counter = {}\nttl = '1h'"),
+        key("t", "value = 'text'\nttl = '1h'"),
+        "[events.u]\nrefreshes = ['s', 't']\ninvalidates = ['t']\n".to_owned(),
     ];
     let loaded = read(&format!("{}{}", HEAD.trim_end().to_owned() + "\n", text.concat()));
     let text = render(&loaded.sources, &loaded.schema.unwrap_err(), &Style::default());
     snapshot("what_would_have_no_effect_is_refused", &text);
+    let nothing = read(&format!("{HEAD}[events.e]\ndoc = 'nothing'\n"));
+    assert_eq!(nothing.schema.unwrap_err()[0].message, "the event `e` does nothing");
     let cluster = read("version = 1\n[keyspace]\nname = 'x'\ndb = 2\ncluster = true\n");
     assert_eq!(cluster.schema.unwrap_err()[0].message, "a cluster has only database 0");
 }

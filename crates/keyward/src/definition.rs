@@ -155,6 +155,10 @@ pub struct Behaviour {
     pub early_refresh: bool,
     /// How long it is served past its end when the loader fails
     pub stale_ms: Option<u64>,
+    /// How long loading may take until the value that is past its end is served meanwhile
+    pub slow_ms: Option<u64>,
+    /// Whether an event marks it as due to be loaded again
+    pub refreshed: bool,
     /// How long "there is none" is remembered
     pub negative_ms: Option<u64>,
     /// How long one process may load while the others wait
@@ -169,6 +173,10 @@ pub struct Behaviour {
     pub closed_on_outage: bool,
     /// Whether a counter may fall below zero
     pub negative: bool,
+    /// Whether a flag is on if nothing is stored
+    pub on_by_default: bool,
+    /// Who ranks higher of those with the same score; `None` where the server's order does
+    pub ties: Option<Ties>,
     /// What a session does
     pub session: Option<SessionOptions>,
     /// How long a refresh token that was used is answered with its successor
@@ -219,6 +227,8 @@ impl Behaviour {
         l1_ms: None,
         early_refresh: false,
         stale_ms: None,
+        slow_ms: None,
+        refreshed: false,
         negative_ms: None,
         load_lock_ms: None,
         limit: None,
@@ -226,6 +236,8 @@ impl Behaviour {
         algorithm: Algorithm::FixedWindow,
         closed_on_outage: false,
         negative: false,
+        on_by_default: false,
+        ties: None,
         session: None,
         index: None,
         reuse_grace_ms: None,
@@ -281,8 +293,10 @@ macro_rules! options {
 }
 
 options! {
-    on: keep_ttl sliding refuse_when_full early_refresh closed_on_outage negative fair dead_as_is;
-    some: max_len: u64, keep: Keep, max_bytes: u64, l1_ms: u64, stale_ms: u64, negative_ms: u64,
+    on: keep_ttl sliding refuse_when_full early_refresh refreshed closed_on_outage negative on_by_default fair
+        dead_as_is;
+    some: max_len: u64, keep: Keep, ties: Ties, max_bytes: u64, l1_ms: u64, stale_ms: u64, slow_ms: u64,
+        negative_ms: u64,
         load_lock_ms: u64, limit: u64, window_ms: u64, holders: u64, replicas: u64, lease_ms: u64, timeout_ms: u64,
         max_attempts: u64, max_crashes: u64, backoff_ms: u64, max_backoff_ms: u64, retain_ms: u64, per_group: u64,
         job_id: &'static str,
@@ -391,6 +405,16 @@ pub enum Keep {
     /// The first entries of a list; the lowest scores of a sorted set
     First,
     /// The last entries of a list or a stream; the highest scores of a sorted set
+    Last,
+}
+
+/// Who ranks higher of those with the same score.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Ties {
+    /// Who reached it first
+    First,
+    /// Who reached it last
     Last,
 }
 

@@ -193,13 +193,23 @@ pub trait Fields: Sized {
         if let (false, Some((name, _))) = (Self::OPEN, others.first()) {
             return error(&String::from_utf8_lossy(name), FieldErrorKind::Unknown);
         }
-        let mut hash = Hash { values, others, wrong: None };
+        let mut hash = Hash { values, others, wrong: None, names };
         match (Self::read(&mut hash), hash.wrong) {
             (Some(fields), _) => Ok(fields),
-            (None, Some((at, kind))) => error(names[at], kind),
+            (None, Some((field, kind))) => error(&field, kind),
             (None, None) => error("", FieldErrorKind::Malformed),
         }
     }
+}
+
+/// Fields of a hash that may have others besides those that the schema names, each of which is an `Other`.
+pub trait OpenFields: Fields {
+    /// What such a field holds; its bytes where the schema does not say.
+    type Other: FieldValue;
+}
+
+impl OpenFields for AnyFields {
+    type Other = Vec<u8>;
 }
 
 /// The name of a field and its bytes.
@@ -308,7 +318,7 @@ impl Fields for AnyFields {
     const OPEN: bool = true;
 
     fn read(hash: &mut Hash) -> Option<Self> {
-        Some(AnyFields(hash.others()))
+        hash.others().map(AnyFields)
     }
 
     fn write(&self, pairs: &mut Pairs) {
@@ -322,7 +332,8 @@ impl Fields for AnyFields {
 pub struct Hash {
     values: Vec<Option<Vec<u8>>>,
     others: Vec<(Vec<u8>, Vec<u8>)>,
-    wrong: Option<(usize, FieldErrorKind)>,
+    wrong: Option<(String, FieldErrorKind)>,
+    names: &'static [&'static str],
 }
 
 #[doc(hidden)]
@@ -363,12 +374,21 @@ impl Hash {
     }
 
     /// The fields that the schema does not name.
-    pub fn others(&mut self) -> Vec<(Vec<u8>, Vec<u8>)> {
-        std::mem::take(&mut self.others)
+    pub fn others<T: FieldValue>(&mut self) -> Option<Vec<(Vec<u8>, T)>> {
+        let mut others = Vec::with_capacity(self.others.len());
+        for (name, bytes) in std::mem::take(&mut self.others) {
+            let Some(value) = T::from_owned(bytes) else {
+                let name = String::from_utf8_lossy(&name).into_owned();
+                self.wrong.get_or_insert((name, FieldErrorKind::Malformed));
+                return None;
+            };
+            others.push((name, value));
+        }
+        Some(others)
     }
 
     fn wrong<T>(&mut self, at: usize, kind: FieldErrorKind) -> Option<T> {
-        self.wrong.get_or_insert((at, kind));
+        self.wrong.get_or_insert((self.names[at].to_owned(), kind));
         None
     }
 }
@@ -423,7 +443,8 @@ impl Pairs {
         self.wrong.get_or_insert((name.to_owned(), NO_JSON.to_owned()));
     }
 
-    pub fn others(&mut self, others: &[(Vec<u8>, Vec<u8>)]) {
-        self.pairs.extend_from_slice(others);
+    pub fn others(&mut self, others: &[(Vec<u8>, impl FieldValue)]) {
+        let pairs = others.iter().map(|(name, value)| (name.clone(), value.to_bytes()));
+        self.pairs.extend(pairs);
     }
 }

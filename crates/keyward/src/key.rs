@@ -219,6 +219,10 @@ pub trait Event: Clone + fmt::Debug + Eq + Hash + Send + Sync + Sized + 'static 
     #[doc(hidden)]
     const PARAMS: &'static [crate::Param];
 
+    /// The definitions whose values are served until they are loaded again, by their numbers.
+    #[doc(hidden)]
+    const REFRESHES: &'static [u32] = &[];
+
     /// The keys that are known in full.
     fn keys(&self) -> Vec<Self::Keyspace>;
 

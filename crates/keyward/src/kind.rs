@@ -32,6 +32,9 @@ kinds! {
     Quota<B>;
     /// How often something may happen; who gives the number is `B`: `Declared` or `ByCaller`
     Limit<B>;
+    /// A flag: a string that holds a `V`, spelled by `C`. `O` is the key that overrides it for one user, `()` if
+    /// there is none
+    Flag<V, C, O>;
     /// A lock
     Lock;
     /// A queue whose jobs are a `V`, each spelled by `C`

@@ -124,6 +124,7 @@
 //! Not by default:
 //!
 //! - `tower`: [`LimitLayer`], rate limits in front of an HTTP service
+//! - `testing`: [`testing::Server`], a throw-away server for an application's tests
 //!
 //! At run time there is neither TOML nor a template, and no proof is repeated.
 
@@ -140,6 +141,9 @@ pub mod kind;
 mod param;
 #[cfg(feature = "store")]
 mod store;
+mod switch;
+#[cfg(feature = "testing")]
+pub mod testing;
 mod timestamp;
 mod unix;
 mod value_macros;
@@ -148,12 +152,12 @@ pub use codec::Codec;
 pub use date::Date;
 pub use definition::{
     Algorithm, Behaviour, Definition, IndexOptions, Keep, Lifecycle, Param, SessionOptions, Stamp,
-    Ttl,
+    Ties, Ttl,
 };
 pub use error::{BuildError, FieldError, FieldErrorKind, Reserved, ValueError};
 #[cfg(feature = "store")]
 pub use field::Change;
-pub use field::{AnyFields, Field, FieldValue, Fields, Number};
+pub use field::{AnyFields, Field, FieldValue, Fields, Number, OpenFields};
 pub use key::{Event, Fixed, Key, Keyspace, Prefix};
 #[cfg(feature = "macros")]
 pub use keyward_macros::keyspace;
@@ -165,11 +169,12 @@ pub use store::queue;
 pub use store::{
     Allowance, Allowances, BreakerSettings, BreakerState, Builder, Cause, Clock, Counted, EntryId,
     EntryIdError, Error, Guard, Handle, Holder, Indexes, Invalidated, Lifespan, Limits, LoadError,
-    Pipeline, Prefixed, Promise, Rebuilt, Refreshed, Request, Results, Score, Sessions, Store,
-    Whole, random_id,
+    Pipeline, Prefixed, Promise, Rebuilt, Refreshed, Request, Results, Score, Sessions, Standing,
+    Store, Whole, random_id,
 };
 #[cfg(feature = "tower")]
 pub use store::{LimitLayer, LimitService};
+pub use switch::Switch;
 pub use timestamp::Timestamp;
 pub use unix::{Unix, UnixMs};
 pub use uuid::Uuid;

@@ -18,11 +18,14 @@
 //! faults is left to the machine.
 
 mod arena;
+mod cache;
 mod client;
 mod failover;
 mod history;
+mod limit;
 mod lock;
 mod queue;
+mod quota;
 
 use anyhow::{Context as _, Result, bail};
 use arena::{Arena, Fsync, Place};
@@ -31,7 +34,7 @@ use history::{History, Kind, Verdict};
 use std::time::Duration;
 
 /// The roles that can be tortured.
-const ROLES: [Role; 2] = [lock::ROLE, queue::ROLE];
+const ROLES: [Role; 5] = [lock::ROLE, queue::ROLE, limit::ROLE, quota::ROLE, cache::ROLE];
 
 /// What is tortured.
 struct Role {

@@ -180,6 +180,11 @@ fn counted(definition: &Definition) -> Option<Expected> {
     Some(Expected::Count { negative })
 }
 
+/// Whether the fraction of a score says when it was reached.
+fn has_ties(definition: &Definition) -> bool {
+    matches!(definition.role.as_deref(), Some(Role::Ranking(ranking)) if ranking.ties.is_some())
+}
+
 impl Planned {
     pub(super) fn new(
         schema: usize,
@@ -221,12 +226,17 @@ impl Planned {
             max_bytes: definition.max_bytes.as_ref().map(|bound| bound.bytes()),
             fields: if has_fields { fields.collect() } else { Vec::new() },
             closed: has_fields && !definition.open && !definition.fields.is_empty(),
-            value: counted(definition).unwrap_or_else(|| expected(definition.value.as_deref())),
+            value: counted(definition).unwrap_or_else(|| {
+                expected(definition.value.as_deref().or(definition.others.as_deref()))
+            }),
             member: expected(definition.member.as_deref()),
-            score: definition.score.as_ref().and_then(|score| match score.value {
-                Value::Int => Some(Score::Whole),
-                Value::Uint | Value::Unix | Value::UnixMs => Some(Score::NotNegative),
-                _ => None,
+            // With ties decided, a score has a fraction.
+            score: definition.score.as_ref().filter(|_| !has_ties(definition)).and_then(|score| {
+                match score.value {
+                    Value::Int => Some(Score::Whole),
+                    Value::Uint | Value::Unix | Value::UnixMs => Some(Score::NotNegative),
+                    _ => None,
+                }
             }),
             refers: None,
             pool: None,
@@ -322,8 +332,11 @@ impl Planned {
         let longest = definition.ttl.as_ref().and_then(|ttl| ttl.longest()).map(Duration::human);
         let max_len = definition.max_len.as_ref().map(|bound| thousands(bound.value));
         let max_bytes = definition.max_bytes.as_ref().map(|bound| bound.human());
-        let is_list = self.key_type == Some(KeyType::List);
-        let value_name = if is_list { "an item" } else { "the value" };
+        let value_name = match self.key_type {
+            Some(KeyType::List) => "an item",
+            Some(KeyType::Hash) => "an undeclared field",
+            _ => "the value",
+        };
         let score =
             if self.score == Some(Score::Whole) { "a whole number" } else { "a time or a count" };
         let is_stream = self.key_type == Some(KeyType::Stream);

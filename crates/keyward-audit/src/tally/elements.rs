@@ -80,6 +80,8 @@ impl Pass {
                     current.stranger = Some(audit.mask.field(name.bytes));
                 }
                 current.breaks(slots::UNKNOWN_FIELD);
+            } else if planned.is_hash() && !planned.value.takes(value) {
+                current.breaks(slots::VALUE);
             }
             return;
         };

@@ -184,6 +184,8 @@ pub struct Key {
     pub fields: Vec<Field>,
     /// Whether other fields are admitted
     pub open: bool,
+    /// What each of the other fields holds, if that is declared
+    pub others: Option<Value>,
     /// What a set or sorted set holds
     pub member: Option<Value>,
     /// What a sorted set is ordered by
@@ -263,6 +265,10 @@ pub struct Behaviour {
     pub early_refresh: bool,
     /// How long it is served after it expired when the loader fails, in milliseconds
     pub stale_ms: Option<u64>,
+    /// How long loading may take until the expired value is served, in milliseconds
+    pub slow_ms: Option<u64>,
+    /// Whether an event marks it as due to be loaded again
+    pub refreshed: bool,
     /// How long a missing value is remembered, in milliseconds
     pub negative_ms: Option<u64>,
     /// How long one process may load while the others wait, in milliseconds
@@ -279,6 +285,10 @@ pub struct Behaviour {
     pub closed_on_outage: bool,
     /// Whether a counter may fall below zero
     pub negative: bool,
+    /// Whether a flag is on if nothing is stored
+    pub on_by_default: bool,
+    /// Who ranks higher of those with the same score: `first` or `last`
+    pub ties: Option<&'static str>,
     /// Whether a lock goes to whoever has waited longest
     pub fair: bool,
     /// How many may hold a lock at once, if more than one
@@ -422,6 +432,8 @@ pub struct Invalidation {
     pub exact: bool,
     /// How the others are found: `index` or `scan`
     pub resolve: Option<&'static str>,
+    /// Whether its values are served until they are loaded again; otherwise they are removed
+    pub refresh: bool,
 }
 
 /// Where a parameter's value comes from.

@@ -12,14 +12,23 @@ impl Rust<'_> {
     pub(super) fn event_types(&self) -> TokenStream {
         let types = self.module.events.iter().map(|event| {
             let name = pascal(&event.name);
-            let calls: Vec<String> =
-                event.invalidates.iter().map(|it| code(&self.call(event, it))).collect();
-            let calls = if calls.is_empty() { "nothing".to_owned() } else { calls.join(", ") };
+            let calls = |refresh: bool| {
+                let calls = event.invalidates.iter().filter(|it| it.refresh == refresh);
+                calls.map(|it| code(&self.call(event, it))).collect::<Vec<String>>().join(", ")
+            };
+            let said = match (calls(false), calls(true)) {
+                (removed, marked) if marked.is_empty() && removed.is_empty() => {
+                    "Invalidates nothing".to_owned()
+                }
+                (removed, marked) if marked.is_empty() => format!("Invalidates {removed}"),
+                (removed, marked) if removed.is_empty() => format!("Refreshes {marked}"),
+                (removed, marked) => format!("Invalidates {removed}; refreshes {marked}"),
+            };
             let mut docs = TokenStream::new();
             if let Some(text) = prose(event.doc.as_ref()) {
                 docs.extend([doc(&text), doc("")]);
             }
-            docs.extend(doc(&format!("Invalidates {calls}")));
+            docs.extend(doc(&said));
             let body = self.members(&event.params, &quote!(pub), &quote!(super::));
             quote! {
                 #docs
@@ -100,6 +109,10 @@ impl Rust<'_> {
         let (exact, free): (Vec<_>, Vec<_>) = event.invalidates.iter().partition(|it| it.exact);
         let keys = self.exact_keys(event, &exact);
         let searches = self.searches(event, &free);
+        let refreshed = event.invalidates.iter().filter(|it| it.refresh).map(|it| number(it.key));
+        let refreshed: Vec<_> = refreshed.collect();
+        let refreshed = (!refreshed.is_empty())
+            .then(|| quote!(const REFRESHES: &'static [u32] = &[#(#refreshed,)*];));
         let given = if free.is_empty() { quote!(_) } else { quote!(prefix) };
         quote! {
             impl #path {
@@ -125,6 +138,8 @@ impl Rust<'_> {
                 const NAME: &'static str = Self::NAME;
 
                 const PARAMS: &'static [Param] = &[#(#params,)*];
+
+                #refreshed
 
                 #[inline]
                 fn keys(&self) -> Vec<Key> {

@@ -2,7 +2,7 @@
 
 use super::Rust;
 use super::text::{code, doc, ident, number, pascal, prose, screaming, snake};
-use super::types::{has_own_type, is_json};
+use super::types::{has_fields_type, has_own_type, is_json};
 use crate::model::{Field, Key};
 use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote};
@@ -10,7 +10,7 @@ use quote::{format_ident, quote};
 impl Rust<'_> {
     /// The module `fields`.
     pub(super) fn field_types(&self) -> TokenStream {
-        let types = self.keys.iter().filter(|key| !key.fields.is_empty());
+        let types = self.keys.iter().filter(|key| has_fields_type(key));
         let types = types.map(|key| self.fields_of(key));
         quote! {
             /// What hashes hold, one type for each definition with fields.
@@ -36,10 +36,10 @@ impl Rust<'_> {
             });
         }
         if key.open {
-            let others = others(key);
+            let (others, held) = (others(key), self.others_type(key));
             members.extend(quote! {
                 /// Fields that the schema does not name
-                pub #others: ::std::vec::Vec<(::std::vec::Vec<u8>, ::std::vec::Vec<u8>)>,
+                pub #others: ::std::vec::Vec<(::std::vec::Vec<u8>, #held)>,
             });
         }
         // The application's types need not be comparable.
@@ -56,6 +56,13 @@ impl Rust<'_> {
 
             #own
         }
+    }
+
+    /// What a field holds that the schema does not name.
+    fn others_type(&self, key: &Key) -> TokenStream {
+        let bytes = quote!(::std::vec::Vec<u8>);
+        let value = key.others.as_ref().filter(|value| value.kind != "bytes");
+        value.map_or(bytes, |value| self.plain_type(value, &quote!(super::)))
     }
 
     fn is_application_type(&self, field: &Field) -> bool {
@@ -79,10 +86,19 @@ impl Rust<'_> {
 
     /// How fields are read and written.
     pub(super) fn fields(&self) -> TokenStream {
-        let keys = self.keys.iter().filter(|key| !key.fields.is_empty());
+        let keys = self.keys.iter().filter(|key| has_fields_type(key));
         keys.map(|key| {
             let name = pascal(&key.name);
-            let mut items = fields_impl(key, &quote!(fields::#name));
+            let path = quote!(fields::#name);
+            let mut items = fields_impl(key, &path);
+            if key.open {
+                let held = self.others_type(key);
+                items.extend(quote! {
+                    impl ::keyward::OpenFields for #path {
+                        type Other = #held;
+                    }
+                });
+            }
             for field in key.fields.iter().filter(|field| has_own_type(&field.value)) {
                 let (module, name) = (snake(&key.name), pascal(&field.name));
                 let path = quote!(fields::#module::#name);
@@ -118,7 +134,9 @@ fn fields_impl(key: &Key, path: &TokenStream) -> TokenStream {
     let others = key.open.then(|| others(key));
     let methods: Vec<Ident> = key.fields.iter().map(method).collect();
     let at = (0..key.fields.len()).map(number);
-    let read_others = others.as_ref().map(|others| quote!(let #others = hash.others();));
+    let read_others = others.as_ref().map(|others| quote!(let #others = hash.others()?;));
+    let read_fields = (!names.is_empty())
+        .then(|| quote!(let (#(Some(#names),)*) = (#(hash.#methods(#at),)*) else { return None };));
     let write_others = others.as_ref().map(|others| quote!(hash.others(&self.#others);));
     quote! {
         impl ::keyward::Fields for #path {
@@ -135,7 +153,7 @@ fn fields_impl(key: &Key, path: &TokenStream) -> TokenStream {
             #[inline]
             fn read(hash: &mut Hash) -> Option<Self> {
                 #read_others
-                let (#(Some(#names),)*) = (#(hash.#methods(#at),)*) else { return None };
+                #read_fields
                 Some(#path { #(#names,)* #others })
             }
 

@@ -389,6 +389,8 @@ fn behaviour(key: &Key, it: &Behaviour) -> TokenStream {
         ("early_refresh", it.early_refresh),
         ("closed_on_outage", it.closed_on_outage),
         ("negative", it.negative),
+        ("on_by_default", it.on_by_default),
+        ("refreshed", it.refreshed),
         ("fair", it.fair),
         ("dead_as_is", it.queue.as_ref().is_some_and(|queue| queue.dead_as_is)),
     ];
@@ -408,6 +410,7 @@ fn behaviour(key: &Key, it: &Behaviour) -> TokenStream {
         ("per_group", queue.and_then(|it| it.per_group)),
         ("l1_ms", it.l1_ms),
         ("stale_ms", it.stale_ms),
+        ("slow_ms", it.slow_ms),
         ("negative_ms", it.negative_ms),
         ("load_lock_ms", it.load_lock_ms),
         ("limit", it.limit),
@@ -436,6 +439,7 @@ fn behaviour(key: &Key, it: &Behaviour) -> TokenStream {
     }
     let words = [
         ("keep", it.keep, [("first", quote!(Keep::First)), ("last", quote!(Keep::Last))]),
+        ("ties", it.ties, [("first", quote!(Ties::First)), ("last", quote!(Ties::Last))]),
         (
             "algorithm",
             it.algorithm,

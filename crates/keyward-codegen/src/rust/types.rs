@@ -96,7 +96,7 @@ impl Rust<'_> {
         quote!(#ty, ::keyward::kind::Plain)
     }
 
-    fn plain_type(&self, value: &Value, up: &TokenStream) -> TokenStream {
+    pub(super) fn plain_type(&self, value: &Value, up: &TokenStream) -> TokenStream {
         match (value.kind, value.keys.as_slice(), &value.of) {
             ("int", ..) => quote!(i64),
             ("uint", ..) => quote!(u64),
@@ -128,7 +128,7 @@ impl Rust<'_> {
     pub(super) fn kind(&self, key: &Key) -> TokenStream {
         let fields = || {
             let name = pascal(&key.name);
-            if key.fields.is_empty() { quote!(::keyward::AnyFields) } else { quote!(fields::#name) }
+            if has_fields_type(key) { quote!(fields::#name) } else { quote!(::keyward::AnyFields) }
         };
         let (value, member) = (key.value.as_ref(), key.member.as_ref());
         let bound = ident(if key.behaviour.limit.is_none() { "ByCaller" } else { "Declared" });
@@ -138,6 +138,13 @@ impl Rust<'_> {
             (Some("quota"), _) => (quote!(Quota), bound()),
             (Some("rate_limit"), _) => (quote!(Limit), bound()),
             (Some("lock"), _) => return quote!(::keyward::kind::Lock),
+            (Some("flag"), _) => {
+                let overriding = key.links.iter().find(|link| link.what == "override");
+                let overriding = overriding
+                    .map_or(quote!(()), |link| self.key_type(link.key, &TokenStream::new()));
+                let stored = self.stored_type(key, value);
+                (quote!(Flag), quote!(#stored, #overriding))
+            }
             (Some("queue"), Some("list")) => (quote!(Queue), self.stored_type(key, value)),
             (Some("session"), Some("hash" | "string")) => {
                 let stored = if key.ty.as_deref() == Some("hash") {
@@ -175,6 +182,11 @@ impl Rust<'_> {
         };
         quote!(::keyward::kind::#name<#of>)
     }
+}
+
+/// Whether the fields of a hash have a type of their own: some are declared, or what all of them hold.
+pub(super) fn has_fields_type(key: &Key) -> bool {
+    !key.fields.is_empty() || key.others.is_some()
 }
 
 /// Whether a value's type is generated for it alone: a few words, or a key of several definitions.

@@ -4,6 +4,7 @@ use super::Rust;
 use super::text::{code, doc, pascal, prose};
 use super::types::has_own_type;
 use crate::model::{Key, ParamType, Value, Word};
+use keyward_schema::model::Flag;
 use proc_macro2::TokenStream;
 use quote::quote;
 
@@ -112,6 +113,9 @@ impl Rust<'_> {
             for value in own_values(key) {
                 let name = pascal(&key.name);
                 items.extend(self.own_value(&quote!(stored::#name), &key.name.id, value));
+                if key.role == Some("flag") {
+                    items.extend(switch(&quote!(stored::#name), value));
+                }
             }
         }
         items
@@ -130,6 +134,20 @@ impl Rust<'_> {
         let names = keys.iter().map(|&at| self.key_name(at));
         let types = keys.iter().map(|&at| self.key_type(at, &TokenStream::new()));
         quote!(::keyward::__key_value!(#path, Key, { #(#names(#types),)* });)
+    }
+}
+
+/// Which words of a flag mean on.
+fn switch(path: &TokenStream, value: &Value) -> TokenStream {
+    let on = value.words.iter().filter(|word| Flag::meaning(&word.text) == Some(true));
+    let on = on.map(|word| pascal(&word.name));
+    quote! {
+        impl ::keyward::Switch for #path {
+            #[inline]
+            fn is_on(&self) -> bool {
+                [#(#path::#on,)*].contains(self)
+            }
+        }
     }
 }
 

@@ -234,6 +234,7 @@ pub struct Words {
     pub value_of: &'static str,
     pub key_of: &'static str,
     pub open_fields: &'static str,
+    pub others_of: &'static str,
     pub each_entry: &'static str,
 
     // Types of parameters
@@ -292,13 +293,19 @@ pub struct Words {
     pub index_by: &'static str,
     pub index_reverse: &'static str,
     pub flag: &'static str,
+    pub flag_override: &'static str,
+    pub flag_on: &'static str,
+    pub flag_off: &'static str,
     pub ranking: &'static str,
+    pub ties_first: &'static str,
+    pub ties_last: &'static str,
     pub of_dead_letter: &'static str,
     pub of_status: &'static str,
     pub of_session_index: &'static str,
     pub of_revoked: &'static str,
     pub of_index: &'static str,
     pub of_reverse: &'static str,
+    pub of_override: &'static str,
 
     // Bounds and caches
     pub max_len_trim: &'static str,
@@ -309,6 +316,7 @@ pub struct Words {
     pub l1: &'static str,
     pub early_refresh: &'static str,
     pub stale_if_error: &'static str,
+    pub stale_if_slow: &'static str,
     pub negative_ttl: &'static str,
     pub load_lock: &'static str,
     pub spring_cache: &'static str,
@@ -317,12 +325,14 @@ pub struct Words {
     pub by_index: &'static str,
     pub by_scan: &'static str,
     pub unresolved: &'static str,
+    pub refreshed: &'static str,
 
     // Derived keys
     pub lease: &'static str,
     pub derived_index: &'static str,
     pub stale_copy: &'static str,
     pub nothing_mark: &'static str,
+    pub due_mark: &'static str,
     pub revoked_mark: &'static str,
     pub until_mark: &'static str,
     pub ends_mark: &'static str,

@@ -103,8 +103,9 @@ fn changed_in_place(definition: &Definition) -> Option<&'static str> {
     match definition.role.as_deref() {
         Some(Role::Counter(_)) => return Some("the counter"),
         Some(Role::Quota(_)) => return Some("the quota"),
-        Some(Role::RateLimit(_) | Role::Lock(_) | Role::Queue(_) | Role::Flag) => return None,
-        Some(Role::Session(_) | Role::RefreshToken(_) | Role::Index(_) | Role::Ranking) | None => {}
+        Some(Role::RateLimit(_) | Role::Lock(_) | Role::Queue(_) | Role::Flag(_)) => return None,
+        Some(Role::Session(_) | Role::RefreshToken(_) | Role::Index(_) | Role::Ranking(_))
+        | None => {}
     }
     match definition.key_type.as_deref()? {
         KeyType::Hash => Some("the hash"),

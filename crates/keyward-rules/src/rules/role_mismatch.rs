@@ -4,7 +4,7 @@ use crate::rule::rule;
 use keyward_fact::KeyType;
 use keyward_pattern::{Param, Type};
 use keyward_schema::model::{
-    Definition, Field, Index, ParamDeclaration, Queue, Role, SessionRole, Value,
+    Definition, Field, Flag, Index, ParamDeclaration, Queue, Role, SessionRole, Value,
 };
 use keyward_schema::span::{Span, Spanned};
 
@@ -12,8 +12,9 @@ rule! {
     /// ## What it does
     /// Reports a role that names a definition which cannot serve it: dead letters that are not
     /// stored like their queue, a status that is not a hash with the words of a job's life, a session index that
-    /// cannot list sessions, an index or a reverse that holds keys of another definition, or any of
-    /// them with a parameter whose value the role does not know.
+    /// cannot list sessions, an index or a reverse that holds keys of another definition, an override
+    /// that is not a flag or not for one flag, or any of them with a parameter whose value the role does
+    /// not know.
     ///
     /// ## Why is this bad
     /// Whoever moves a failed job to the dead letters, or adds a session to its index, has only the
@@ -58,6 +59,7 @@ fn check<'a>(cx: &Context<'a>, out: &mut Findings<'a>) {
             Some(Role::Queue(queue)) => check.queue(queue),
             Some(Role::Session(session)) => check.session(session),
             Some(Role::Index(index)) => check.index(index),
+            Some(Role::Flag(flag)) => check.flag(flag),
             _ => {}
         }
         out.extend(check.found);
@@ -206,6 +208,36 @@ impl<'a> RoleCheck<'_, 'a> {
             self.kind(reverse, "refer back", "make it a set", fits);
             self.reverse(reverse, &index.of);
             self.members(reverse.0, &self.definition.name, reverse.1);
+        }
+    }
+
+    fn flag(&mut self, flag: &'a Flag) {
+        let Some((partner, named)) = self.partner(flag.overridden_by.as_ref()) else { return };
+        let (name, other) = (&self.definition.name.value, &partner.name.value);
+        let is_word =
+            partner.value.as_ref().is_none_or(|it| !matches!(it.value, Value::Json { .. }));
+        let is_flag = matches!(partner.role.as_deref(), Some(Role::Flag(_))) && is_word;
+        if !is_flag || other == name {
+            let finding = Finding::new(format!("`{other}` cannot override `{name}`"))
+                .about(self.definition)
+                .about(partner)
+                .at(&named.span, "named here")
+                .at(&partner.name.span, "is not another flag that is on or off")
+                .help("name a definition with `flag = {}` that is `true` or `false`, or two words");
+            self.found.push(finding);
+            return;
+        }
+        let has = |own: &ParamDeclaration| partner.params.iter().any(|it| *it.name == *own.name);
+        if let Some(own) = self.definition.params.iter().find(|own| !has(own)) {
+            let param = &own.name.value;
+            let message = format!("`{other}` would override every `{param}` of `{name}`");
+            let finding = Finding::new(message)
+                .about(self.definition)
+                .about(partner)
+                .at(&partner.pattern.span, format!("has no `{param}`"))
+                .at(&named.span, "named here")
+                .help(format!("add `{{{param}}}` to the pattern of `{other}`"));
+            self.found.push(finding);
         }
     }
 
@@ -417,6 +449,26 @@ mod tests {
             ["`author` of `doc` is ambiguous: it is both a parameter and a field"]
         );
         assert_eq!(messages(&RULE, &with("title")), [""; 0]);
+    }
+
+    #[test]
+    fn an_override_is_a_flag_for_one_flag() {
+        let with = |over: &str| {
+            format!(
+                "[keys.feature]\npattern = \"feature:{{name}}\"\nttl = \"none\"\nflag = {{ override = \"own\" }}\n\
+                 [keys.own]\nttl = \"1h\"\n{over}\n"
+            )
+        };
+        let good = "pattern = \"own:{user}:{name}\"\nflag = {}";
+        assert_eq!(messages(&RULE, &with(good)), [""; 0]);
+        let json = "pattern = \"own:{user}:{name}\"\nflag = {}\nvalue = \"json\"";
+        for other in ["pattern = \"own:{user}:{name}\"\nvalue = \"bool\"", json] {
+            assert_eq!(messages(&RULE, &with(other)), ["`own` cannot override `feature`"]);
+        }
+        assert_eq!(
+            messages(&RULE, &with("pattern = \"own:{user}\"\nflag = {}")),
+            ["`own` would override every `name` of `feature`"]
+        );
     }
 
     #[test]

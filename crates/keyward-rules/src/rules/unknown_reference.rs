@@ -76,6 +76,7 @@ impl<'a> Names<'_, 'a> {
                 self.optional(session.revoked.as_ref());
             }
             Some(Role::Index(index)) => self.index(definition, index),
+            Some(Role::Flag(flag)) => self.optional(flag.overridden_by.as_ref()),
             _ => {}
         }
         if let Some(ttl) = &definition.ttl

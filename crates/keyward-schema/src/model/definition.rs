@@ -43,6 +43,8 @@ pub struct Definition {
     pub fields: Vec<Field>,
     /// Whether other fields are admitted
     pub open: bool,
+    /// What each of the other fields holds, if that is declared
+    pub others: Option<Spanned<Value>>,
     /// What a set or sorted set holds
     pub member: Option<Spanned<Value>>,
     /// What a sorted set is ordered by
@@ -75,6 +77,8 @@ pub struct Definition {
     pub role: Option<Spanned<Role>>,
     /// What the runtime does for a cache
     pub cache: CacheOptions,
+    /// Whether an event refreshes it
+    pub refreshed: bool,
     /// Findings accepted for this definition
     pub allow: Vec<Allow>,
 }
@@ -182,6 +186,8 @@ pub struct CacheOptions {
     pub early_refresh: Option<Spanned<bool>>,
     /// `stale_if_error = "1h"`: served this long after it expired when the loader fails
     pub stale_if_error: Option<Spanned<Duration>>,
+    /// `stale_if_slow = "200ms"`: if loading takes longer, the expired value is served meanwhile
+    pub stale_if_slow: Option<Spanned<Duration>>,
     /// `negative_ttl = "30s"`: how long a missing value is remembered
     pub negative_ttl: Option<Spanned<Duration>>,
     /// `load_lock = "5s"`: one process loads at a time

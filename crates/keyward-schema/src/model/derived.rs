@@ -17,6 +17,8 @@ pub enum Derived {
     Stale,
     /// A mark that there is no value
     Nothing,
+    /// A mark that the value is to be loaded again
+    Refresh,
     /// A session's tombstone: nothing makes or reads it again
     Revoked,
     /// When a session ends however often it is used
@@ -57,6 +59,7 @@ impl Derived {
             Derived::Index => "index",
             Derived::Stale => "stale",
             Derived::Nothing => "none",
+            Derived::Refresh => "refresh",
             Derived::Revoked => "revoked",
             Derived::Until => "until",
             Derived::Ends => "ends",
@@ -95,6 +98,7 @@ impl Derived {
             Derived::Lease => Some(given(&cache.load_lock).unwrap_or(LOAD)),
             Derived::Index | Derived::Stale => past(stale),
             Derived::Nothing => given(&cache.negative_ttl),
+            Derived::Refresh => past(Duration::ZERO),
             Derived::Fence => past(Duration::from_hours(24)),
             Derived::Waiters | Derived::Alive => Some(WAIT),
             // As long as there are jobs.
@@ -121,16 +125,18 @@ impl Definition {
     /// ACLs.
     ///
     /// `invalidate = "index"` has its index. A cache entry that is loaded has the lease of whoever loads
-    /// it, a copy that outlives it with `stale_if_error`, and a mark with `negative_ttl`. A lock has its
-    /// last fence, and the waiters where it is fair. A queue that is a list has what its workers need. A session has
-    /// its tombstone and its end, a refresh token what became of it.
+    /// it, a copy that outlives it with `stale_if_error`, and marks with `negative_ttl` and for an event that
+    /// refreshes it. A lock has its last fence, and the waiters where it is fair. A queue that is a list has what its
+    /// workers need. A session has its tombstone and its end, a refresh token what became of it.
     pub fn derived(&self) -> Vec<Derived> {
         let mut derived = Vec::new();
-        let is_stored = matches!(self.role.as_deref(), None | Some(Role::Flag | Role::Ranking));
+        let is_stored =
+            matches!(self.role.as_deref(), None | Some(Role::Flag(_) | Role::Ranking(_)));
         if is_stored && self.lifecycle == Lifecycle::Cache {
             derived.push(Derived::Lease);
             derived.extend(self.cache.stale_if_error.as_ref().map(|_| Derived::Stale));
             derived.extend(self.cache.negative_ttl.as_ref().map(|_| Derived::Nothing));
+            derived.extend(self.refreshed.then_some(Derived::Refresh));
         }
         if let Some(Role::Lock(lock)) = self.role.as_deref() {
             derived.push(Derived::Fence);

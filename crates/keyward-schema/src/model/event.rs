@@ -12,7 +12,7 @@ pub struct Event {
     pub doc: Option<Spanned<String>>,
     /// Its parameters
     pub params: Vec<ParamDeclaration>,
-    /// What it invalidates
+    /// What it invalidates, and what it refreshes
     pub invalidates: Vec<Spanned<Invalidation>>,
     /// Findings accepted for this event
     pub allow: Vec<Allow>,
@@ -27,6 +27,8 @@ pub struct Invalidation {
     pub bindings: Vec<Binding>,
     /// `definition(*)`: every parameter that is not bound is free
     pub rest_free: bool,
+    /// Whether its values are served until they are loaded again; otherwise they are removed
+    pub refresh: bool,
 }
 
 impl Invalidation {

@@ -25,8 +25,8 @@ pub use generate::{Generate, JavaTarget, RustTarget};
 pub use layout::{Layout, Meaning, Slot, Words};
 pub use migration::{Migration, Phase, Rename};
 pub use role::{
-    Algorithm, Counter, Index, Limit, Lock, OnOutage, Queue, Quota, RateLimit, RefreshToken, Role,
-    SessionRole,
+    Algorithm, Counter, Flag, Index, Limit, Lock, OnOutage, Queue, Quota, Ranking, RateLimit,
+    RefreshToken, Role, SessionRole, Ties,
 };
 pub use rules::{RuleSet, RuleSetting, RuleSettings, Severity};
 pub use server::{Policy, Server};

@@ -21,9 +21,9 @@ pub enum Role {
     /// A way to find other keys
     Index(Index),
     /// A switch
-    Flag,
+    Flag(Flag),
     /// A board ordered by score
-    Ranking,
+    Ranking(Ranking),
     /// A token that is exchanged for its successor
     RefreshToken(RefreshToken),
 }
@@ -53,8 +53,8 @@ impl Role {
             Role::Queue(_) => Role::NAMES[4],
             Role::Session(_) => Role::NAMES[5],
             Role::Index(_) => Role::NAMES[6],
-            Role::Flag => Role::NAMES[7],
-            Role::Ranking => Role::NAMES[8],
+            Role::Flag(_) => Role::NAMES[7],
+            Role::Ranking(_) => Role::NAMES[8],
             Role::RefreshToken(_) => Role::NAMES[9],
         }
     }
@@ -74,6 +74,7 @@ impl Role {
                 let reverse = index.reverse.as_ref().map(|reverse| ("reverse", reverse));
                 return [("of", &index.of)].into_iter().chain(reverse).collect();
             }
+            Role::Flag(flag) => vec![("override", &flag.overridden_by)],
             _ => Vec::new(),
         };
         named.into_iter().filter_map(|(what, name)| Some((what, name.as_ref()?))).collect()
@@ -228,6 +229,52 @@ pub struct Index {
     pub by: Option<Spanned<String>>,
     /// The definition that refers back
     pub reverse: Option<Spanned<String>>,
+}
+
+/// `flag = { override = "…", default = true }`
+#[derive(Debug, Clone, Default)]
+pub struct Flag {
+    /// The definition that overrides it for one user
+    pub overridden_by: Option<Spanned<String>>,
+    /// Whether it is on if nothing is stored
+    pub default: bool,
+}
+
+impl Flag {
+    /// Words that mean on and off.
+    const WORDS: [(&'static str, bool); 10] = [
+        ("enabled", true),
+        ("disabled", false),
+        ("on", true),
+        ("off", false),
+        ("true", true),
+        ("false", false),
+        ("yes", true),
+        ("no", false),
+        ("1", true),
+        ("0", false),
+    ];
+
+    /// Whether a word means on or off; `None` if it means neither.
+    pub fn meaning(word: &str) -> Option<bool> {
+        Self::WORDS.iter().find(|(known, _)| *known == word).map(|(_, on)| *on)
+    }
+}
+
+/// `ranking = { ties = "first" }`
+#[derive(Debug, Clone, Default)]
+pub struct Ranking {
+    /// Who ranks higher of those with the same score
+    pub ties: Option<Spanned<Ties>>,
+}
+
+/// Who ranks higher of those with the same score.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ties {
+    /// Who reached it first
+    First,
+    /// Who reached it last
+    Last,
 }
 
 /// `refresh_token = { reuse_grace = "10s", touched = "last_used" }`

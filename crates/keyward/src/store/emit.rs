@@ -10,16 +10,17 @@ use super::names::Names;
 use super::request::Call;
 use super::scan;
 use crate::generated::{Search, glob_of, known};
-use crate::{Event, Key, Keyspace, Prefix};
+use crate::{Definition, Event, Key, Keyspace, Prefix};
 use keyward_pattern::{Glob, derived, escape_glob, owner_of};
 use redis::Value;
 use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
 
 static FORGET: Lua = lua!("lua/forget.lua");
+static REFRESH: Lua = lua!("lua/refresh.lua");
 
 /// What may stand beside a key.
-const BESIDE: [&str; 3] = ["lease", "stale", "none"];
+pub(super) const BESIDE: [&str; 4] = ["lease", "stale", "none", "refresh"];
 
 /// What an event has removed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -27,6 +28,8 @@ const BESIDE: [&str; 3] = ["lease", "stale", "none"];
 pub struct Invalidated {
     /// How many keys were there and are gone
     pub removed: u64,
+    /// How many keys were there and are served until they are loaded again
+    pub refreshed: u64,
     /// How many keys were known in full
     pub exact: usize,
     /// How many times others were looked up in an index
@@ -90,6 +93,47 @@ pub(super) fn forget(
     FORGET.call(&keys, |cmd| _ = cmd.arg(indexes.len()).arg(names.own()))
 }
 
+/// What becomes of a key that an event names.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Fate {
+    Removed,
+    /// Served until somebody has loaded it again
+    Refreshed,
+}
+
+impl Fate {
+    fn of<E: Event>(definition: &Definition) -> Self {
+        if E::REFRESHES.contains(&definition.number) { Fate::Refreshed } else { Fate::Removed }
+    }
+
+    /// What is sent about a key. One that has several names is removed: no mark would be under all of them.
+    fn calls(self, names: &Names, indexes: &[String], cluster: bool) -> Vec<Call> {
+        let beside = ["lease", "none", "refresh"].map(|word| names.derived(word));
+        if let (Fate::Refreshed, [Some(lease), Some(none), Some(due)], true) =
+            (self, &beside, names.others.is_empty())
+        {
+            return vec![REFRESH.call(&[names.name.as_str(), lease, none, due], |_| {})];
+        }
+        names.all().map(|name| forget(names, name, &[], indexes, cluster)).collect()
+    }
+}
+
+/// How many keys there were, by what became of them.
+#[derive(Debug, Clone, Copy, Default)]
+struct Count {
+    removed: u64,
+    refreshed: u64,
+}
+
+impl Count {
+    fn note(&mut self, fate: Fate, there: bool) {
+        match fate {
+            Fate::Removed => self.removed += u64::from(there),
+            Fate::Refreshed => self.refreshed += u64::from(there),
+        }
+    }
+}
+
 /// Does what an event says.
 pub(super) async fn emit<E: Event>(
     core: &Core,
@@ -99,7 +143,9 @@ pub(super) async fn emit<E: Event>(
     if let Some(definition) = E::Keyspace::DEFINITIONS.first() {
         core.suits(definition)?;
     }
-    let names: Vec<Names> = event.keys().iter().map(|key| Names::of(key, prefix)).collect();
+    let keys = event.keys();
+    let fates: Vec<Fate> = keys.iter().map(|key| Fate::of::<E>(key.definition())).collect();
+    let names: Vec<Names> = keys.iter().map(|key| Names::of(key, prefix)).collect();
     let searches = event.searches_with_prefix(prefix);
     let indexed = searches.iter().filter(|it| !it.definition.behaviour.indexes.is_empty()).count();
     let mut done = Invalidated {
@@ -108,16 +154,16 @@ pub(super) async fn emit<E: Event>(
         searched: searches.len() - indexed,
         ..Invalidated::default()
     };
-    let removed = match core.settle().await {
-        Ok(()) => remove::<E::Keyspace>(core, &names, &searches, prefix).await,
+    let counted = match core.settle().await {
+        Ok(()) => apply::<E>(core, &names, &fates, &searches, prefix).await,
         Err(error) => Err(error),
     };
-    if let Err(error) = &removed {
+    if let Err(error) = &counted {
         let labels = [("event", E::NAME), ("kind", error.kind())];
         measure::count("keyward_invalidation_errors_total", 1, &labels);
     }
-    match removed {
-        Ok(removed) => done.removed = removed,
+    match counted {
+        Ok(count) => (done.removed, done.refreshed) = (count.removed, count.refreshed),
         Err(error) if error.is_unavailable() => {
             let missed = outstanding::<E::Keyspace>(names.clone(), searches.clone(), prefix);
             let first = core.missed.is_empty();
@@ -157,53 +203,69 @@ fn forget_here(core: &Core, names: &[Names], searches: &[Search]) {
     core.flights.forget(is_old);
 }
 
-/// Removes exact keys and what searches find; how many there were.
-async fn remove<S: Keyspace>(
+/// Removes or refreshes exact keys and what searches find; how many there were.
+async fn apply<E: Event>(
     core: &Core,
     names: &[Names],
+    fates: &[Fate],
     searches: &[Search],
-    prefix: &S::Prefix,
-) -> Result<u64, Error> {
-    let mut removed = forget_all(core, names).await?;
+    prefix: &<E::Keyspace as Keyspace>::Prefix,
+) -> Result<Count, Error> {
+    let mut count = Count::default();
+    let of =
+        |names: &[Names]| names.iter().zip(fates).map(|(it, fate)| (it.clone(), *fate)).collect();
+    end_all(core, of(names), &[], &mut count).await?;
     for search in searches {
-        removed += resolve::<S>(core, search, prefix).await?;
+        let fate = Fate::of::<E>(search.definition);
+        resolve_as::<E::Keyspace>(core, search, prefix, fate, &mut count).await?;
     }
-    Ok(removed)
+    Ok(count)
 }
 
-/// Removes these keys under all their names; how many there were.
-pub(super) async fn forget_all(core: &Core, names: &[Names]) -> Result<u64, Error> {
+/// Removes these keys under all their names.
+pub(super) async fn forget_all(core: &Core, names: &[Names]) -> Result<(), Error> {
+    let names = names.iter().map(|it| (it.clone(), Fate::Removed)).collect();
+    end_all(core, names, &[], &mut Count::default()).await
+}
+
+/// Removes or refreshes these keys under all their names.
+async fn end_all(
+    core: &Core,
+    names: Vec<(Names, Fate)>,
+    indexes: &[String],
+    count: &mut Count,
+) -> Result<(), Error> {
     let cluster = core.is_cluster();
-    let calls: Vec<Call> = names
-        .iter()
-        .flat_map(|names| names.all().map(move |name| forget(names, name, &[], &[], cluster)))
-        .collect();
+    let each: Vec<(Fate, Vec<Call>)> =
+        names.iter().map(|(it, fate)| (*fate, fate.calls(it, indexes, cluster))).collect();
+    let sizes: Vec<(Fate, usize)> = each.iter().map(|(fate, calls)| (*fate, calls.len())).collect();
+    let calls = each.into_iter().flat_map(|(_, calls)| calls).collect();
     let mut answers = core.send_each(calls).await?.into_iter();
-    let mut removed = 0;
-    for names in names {
+    for (fate, size) in sizes {
         // A key is one key, however many names it has.
         let mut there = false;
-        for answer in answers.by_ref().take(names.all().count()) {
+        for answer in answers.by_ref().take(size) {
             there |= answer? == Value::Int(1);
         }
-        removed += u64::from(there);
+        count.note(fate, there);
     }
-    Ok(removed)
+    Ok(())
 }
 
-/// Removes what one search finds.
-pub(super) async fn resolve<S: Keyspace>(
+/// Removes or refreshes what one search finds.
+async fn resolve_as<S: Keyspace>(
     core: &Core,
     search: &Search,
     prefix: &S::Prefix,
-) -> Result<u64, Error> {
+    fate: Fate,
+    count: &mut Count,
+) -> Result<(), Error> {
     let mut start = String::new();
     prefix.write(&mut start);
-    let mut removed = 0;
     if search.definition.behaviour.indexes.is_empty() {
-        removed += by_scan::<S>(core, search, prefix).await?;
+        by_scan::<S>(core, search, prefix, fate, count).await?;
     } else {
-        removed += by_index::<S>(core, search, prefix).await?;
+        by_index::<S>(core, search, prefix, fate, count).await?;
     }
     for it in search.definition.former {
         // A program that does not know the new name yet writes only the old one, and no index.
@@ -226,11 +288,11 @@ pub(super) async fn resolve<S: Keyspace>(
                 FORGET.call(&names.collect::<Vec<_>>(), |cmd| _ = cmd.arg(0).arg(*name))
             });
             for answer in core.send_each(calls.collect()).await? {
-                removed += u64::from(answer? == Value::Int(1));
+                count.note(Fate::Removed, answer? == Value::Int(1));
             }
         }
     }
-    Ok(removed)
+    Ok(())
 }
 
 /// Whether a key is one that a search means.
@@ -253,13 +315,14 @@ async fn by_scan<S: Keyspace>(
     core: &Core,
     search: &Search,
     prefix: &S::Prefix,
-) -> Result<u64, Error> {
+    fate: Fate,
+    count: &mut Count,
+) -> Result<(), Error> {
     let mut start = String::new();
     prefix.write(&mut start);
     let mut begin = String::new();
     escape_glob(&start, &mut begin);
     let rest = search.glob.strip_prefix(&begin).unwrap_or(&search.glob);
-    let mut removed = 0;
     let mut found = scan::Scan::new(core, format!("{begin}*{rest}*"));
     while let Some(keys) = found.next().await? {
         // What is derived from a key goes with it in one step: a fill finds its lease, or comes too late.
@@ -272,9 +335,10 @@ async fn by_scan<S: Keyspace>(
         let mut names: Vec<Names> = owners.map(|key| Names::of(&key, prefix)).collect();
         names.sort_by(|a, b| a.name.cmp(&b.name));
         names.dedup_by(|a, b| a.name == b.name);
-        removed += forget_all(core, &names).await?;
+        let names = names.into_iter().map(|it| (it, fate)).collect();
+        end_all(core, names, &[], count).await?;
     }
-    Ok(removed)
+    Ok(())
 }
 
 /// Removes the keys that an index knows.
@@ -282,11 +346,13 @@ async fn by_index<S: Keyspace>(
     core: &Core,
     search: &Search,
     prefix: &S::Prefix,
-) -> Result<u64, Error> {
+    fate: Fate,
+    count: &mut Count,
+) -> Result<(), Error> {
     let mut start = String::new();
     prefix.write(&mut start);
-    let Some(index) = derived(&start, &search.glob, "index") else { return Ok(0) };
-    let (mut cursor, mut removed) = (0u64, 0);
+    let Some(index) = derived(&start, &search.glob, "index") else { return Ok(()) };
+    let mut cursor = 0u64;
     loop {
         let mut cmd = redis::cmd("ZSCAN");
         cmd.arg(&index).arg(cursor).arg("COUNT").arg(1000);
@@ -294,30 +360,16 @@ async fn by_index<S: Keyspace>(
         let (next, members): (u64, Vec<(Vec<u8>, f64)>) = redis::from_redis_value(answer)
             .map_err(|_| Error::Unavailable("the answer to ZSCAN cannot be understood".into()))?;
         let keys = members.iter().filter_map(|(key, _)| meant::<S>(search, prefix, key));
-        let names: Vec<Names> = keys.map(|key| Names::of(&key, prefix)).collect();
-        let indexes = std::slice::from_ref(&index);
-        let calls: Vec<Call> = names
-            .iter()
-            .flat_map(|names| {
-                names.all().map(move |name| forget(names, name, &[], indexes, core.is_cluster()))
-            })
-            .collect();
-        let mut answers = core.send_each(calls).await?.into_iter();
-        for names in &names {
-            let mut there = false;
-            for answer in answers.by_ref().take(names.all().count()) {
-                there |= answer? == Value::Int(1);
-            }
-            removed += u64::from(there);
-        }
+        let names = keys.map(|key| (Names::of(&key, prefix), fate)).collect();
+        end_all(core, names, std::slice::from_ref(&index), count).await?;
         cursor = next;
         if cursor == 0 {
-            return Ok(removed);
+            return Ok(());
         }
     }
 }
 
-/// What could not be sent, to be sent later.
+/// What could not be sent, to be sent later: then all of it is removed, since it may be old for long.
 fn outstanding<S: Keyspace>(
     names: Vec<Names>,
     searches: Vec<Search>,
@@ -333,7 +385,10 @@ fn outstanding<S: Keyspace>(
         let prefix = prefix.clone();
         let sending: Arc<Sending> = Arc::new(move |core: &Core| {
             let (search, prefix) = (search.clone(), prefix.clone());
-            Box::pin(async move { resolve::<S>(core, &search, &prefix).await.map(|_| ()) })
+            Box::pin(async move {
+                let count = &mut Count::default();
+                resolve_as::<S>(core, &search, &prefix, Fate::Removed, count).await
+            })
         });
         let what = if scans { What::Scan(definition.name, sending) } else { What::Index(sending) };
         Outstanding { id, what }

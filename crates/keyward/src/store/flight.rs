@@ -8,6 +8,7 @@ use std::any::{Any, TypeId};
 use std::collections::HashMap;
 use std::future::Future;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::time::Duration;
 
 /// The loads that are under way, by what they load and its type.
 #[derive(Debug, Default)]
@@ -22,8 +23,13 @@ struct Flight {
 
 impl Flights {
     /// The outcome of `load`, or of the same load that somebody else began before; and whether it
-    /// was ours.
-    pub(crate) async fn join<T, F>(&self, key: &str, load: impl FnOnce() -> F) -> (T, bool)
+    /// was ours. Who has waited for somebody else's load for so long gets something else `instead`, if there is.
+    pub(crate) async fn join<T, F>(
+        &self,
+        key: &str,
+        instead: Option<(Duration, impl Future<Output = Option<T>>)>,
+        load: impl FnOnce() -> F,
+    ) -> (T, bool)
     where
         T: Clone + Send + Sync + 'static,
         F: Future<Output = T>,
@@ -31,7 +37,18 @@ impl Flights {
         let key = (key.to_owned(), TypeId::of::<T>());
         let flight = self.board(&key);
         let _leaving = Leaving { flights: self, key: &key, flight: &flight };
-        let mut outcome = flight.outcome.lock().await;
+        let mut outcome = match instead {
+            None => flight.outcome.lock().await,
+            Some((patience, instead)) => {
+                match tokio::time::timeout(patience, flight.outcome.lock()).await {
+                    Ok(outcome) => outcome,
+                    Err(_) => match instead.await {
+                        Some(value) => return (value, false),
+                        None => flight.outcome.lock().await,
+                    },
+                }
+            }
+        };
         if let Some(known) = outcome.as_ref().and_then(|outcome| outcome.downcast_ref::<T>()) {
             return (known.clone(), false);
         }
@@ -106,7 +123,11 @@ impl Drop for Leaving<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::future::Ready;
     use std::sync::atomic::{AtomicUsize, Ordering};
+
+    /// Nobody gets anything else instead.
+    const WAIT: Option<(Duration, Ready<Option<u32>>)> = None;
 
     #[tokio::test]
     async fn ten_thousand_callers_make_one_load() {
@@ -120,9 +141,9 @@ mod tests {
                         while flights.aboard() < 10_000 {
                             tokio::task::yield_now().await;
                         }
-                        loads.fetch_add(1, Ordering::SeqCst)
+                        u32::try_from(loads.fetch_add(1, Ordering::SeqCst)).unwrap()
                     };
-                    flights.join("key", load).await
+                    flights.join("key", WAIT, load).await
                 })
             })
             .collect();
@@ -146,12 +167,12 @@ mod tests {
                     began.send(()).unwrap();
                     std::future::pending::<u32>().await
                 };
-                flights.join("key", load).await
+                flights.join("key", WAIT, load).await
             }
         });
         has_begun.await.unwrap();
         {
-            let mut waiter = std::pin::pin!(flights.join("key", || async { 7u32 }));
+            let mut waiter = std::pin::pin!(flights.join("key", WAIT, || async { 7u32 }));
             assert!(futures_util::poll!(&mut waiter).is_pending());
             leader.abort();
             assert_eq!(waiter.await, (7, true));
@@ -162,15 +183,30 @@ mod tests {
     #[tokio::test]
     async fn a_call_after_the_load_begins_anew() {
         let flights = Flights::default();
-        assert_eq!(flights.join("key", || async { 1 }).await, (1, true));
-        assert_eq!(flights.join("key", || async { 2 }).await, (2, true));
+        assert_eq!(flights.join("key", WAIT, || async { 1 }).await, (1, true));
+        assert_eq!(flights.join("key", WAIT, || async { 2 }).await, (2, true));
+    }
+
+    #[tokio::test]
+    async fn who_has_waited_long_enough_gets_something_else_and_the_load_goes_on() {
+        let flights = Flights::default();
+        let (end, ended) = tokio::sync::oneshot::channel::<u32>();
+        let mut leader =
+            std::pin::pin!(flights.join("key", WAIT, || async { ended.await.unwrap() }));
+        assert!(futures_util::poll!(&mut leader).is_pending());
+        let old = |value: Option<u32>| Some((Duration::from_millis(1), std::future::ready(value)));
+        assert_eq!(flights.join("key", old(Some(3)), || async { 4 }).await, (3, false));
+        let mut patient = std::pin::pin!(flights.join("key", old(None), || async { 4 }));
+        assert!(futures_util::poll!(&mut patient).is_pending());
+        end.send(5).unwrap();
+        assert_eq!((leader.await, patient.await), ((5, true), (5, false)));
     }
 
     #[tokio::test]
     async fn keys_do_not_wait_for_each_other() {
         let flights = Flights::default();
-        let slow = flights.join("slow", std::future::pending::<u32>);
-        let quick = flights.join("quick", || async { 1 });
+        let slow = flights.join("slow", WAIT, std::future::pending::<u32>);
+        let quick = flights.join("quick", WAIT, || async { 1 });
         tokio::select! {
             biased;
             _ = slow => unreachable!("it never ends"),

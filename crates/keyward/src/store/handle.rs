@@ -46,6 +46,19 @@ impl<'s, K: Key, T, L> Handle<'s, K, T, L> {
         Handle { core, key, names, prefix, indexes, living: None, limit: None, kind: PhantomData }
     }
 
+    /// What it is made of, for a task that outlives it.
+    pub(crate) fn parts(&self) -> (K, PrefixOf<K>, Option<Duration>) {
+        (self.key.clone(), self.prefix.clone(), self.living)
+    }
+
+    /// The same key, from its parts.
+    pub(crate) fn again(
+        core: &'s Core,
+        (key, prefix, living): (K, PrefixOf<K>, Option<Duration>),
+    ) -> Self {
+        Handle { living, ..Handle::new(core, key, &prefix) }
+    }
+
     /// The same key, as one that can do something else.
     fn retyped<T2, L2>(self) -> Handle<'s, K, T2, L2> {
         let Handle { core, key, names, prefix, indexes, living, limit, .. } = self;

@@ -132,7 +132,7 @@ pub(crate) fn changes_of<K: Key, F: Fields>(
     Ok(FieldChanges { commands, keep_ttl, complete, names })
 }
 
-fn field_error<K: Key>(field: &str, kind: FieldErrorKind) -> Error {
+pub(crate) fn field_error<K: Key>(field: &str, kind: FieldErrorKind) -> Error {
     FieldError::new(K::NAME, field, kind).into()
 }
 

@@ -25,6 +25,8 @@ const PLACES: usize = 1024;
 
 pub(crate) struct L1 {
     values: Option<moka::sync::Cache<String, Kept>>,
+    /// What was read last, of definitions with `stale_if_error`: for when nobody else has an answer
+    last: Option<moka::sync::Cache<String, Kept>>,
     clock: Clock,
     /// How often keys that fall into a place have changed
     changes: Box<[AtomicU64]>,
@@ -46,9 +48,10 @@ struct Kept {
 
 impl L1 {
     pub(crate) fn new(entries: u64, clock: Clock) -> Self {
-        let values = (entries > 0).then(|| moka::sync::Cache::new(entries));
+        let kept = || (entries > 0).then(|| moka::sync::Cache::new(entries));
         L1 {
-            values,
+            values: kept(),
+            last: kept(),
             clock,
             changes: (0..PLACES).map(|_| AtomicU64::new(0)).collect(),
             hasher: RandomState::new(),
@@ -63,6 +66,13 @@ impl L1 {
     /// The value of a key, if it is here and good.
     pub(crate) fn get<V: Clone + 'static>(&self, name: &str) -> Option<V> {
         self.good(name)?.value.downcast_ref::<V>().cloned()
+    }
+
+    /// What was read last, for as long as the schema's `stale_if_error` allows. Changes may have been missed.
+    pub(crate) fn last<V: Clone + 'static>(&self, name: &str) -> Option<V> {
+        let kept = self.last.as_ref()?.get(name)?;
+        let good = self.clock.now() < kept.until;
+        if good { kept.value.downcast_ref::<V>().cloned() } else { None }
     }
 
     fn holds(&self, name: &str) -> bool {
@@ -82,18 +92,26 @@ impl L1 {
 
     /// A key has changed.
     pub(crate) fn remove(&self, name: &str) {
-        let Some(values) = &self.values else { return };
+        if self.values.is_none() {
+            return;
+        }
         self.place(name).fetch_add(1, Ordering::AcqRel);
-        values.invalidate(name);
+        for values in self.values.iter().chain(&self.last) {
+            values.invalidate(name);
+        }
     }
 
     /// Keys may have changed.
     pub(crate) fn remove_if(&self, is_old: impl Fn(&str) -> bool) {
-        let Some(values) = &self.values else { return };
+        if self.values.is_none() {
+            return;
+        }
         self.all_have_changed();
-        for (name, _) in values {
-            if is_old(&name) {
-                values.invalidate(&*name);
+        for values in self.values.iter().chain(&self.last) {
+            for (name, _) in values {
+                if is_old(&name) {
+                    values.invalidate(&*name);
+                }
             }
         }
     }
@@ -175,6 +193,7 @@ pub(crate) struct PendingRead<'s> {
     name: String,
     changes: u64,
     max_age: u64,
+    stale: Option<u64>,
 }
 
 impl PendingRead<'_> {
@@ -186,11 +205,16 @@ impl PendingRead<'_> {
             return;
         }
         let age = left.map_or(self.max_age, |left| left.min(self.max_age));
-        let until = self.l1.clock.now().saturating_add(age);
-        values.insert(self.name.clone(), Kept { value: Arc::new(value.clone()), until });
+        let now = self.l1.clock.now();
+        let kept = |until| Kept { value: Arc::new(value.clone()), until };
+        values.insert(self.name.clone(), kept(now.saturating_add(age)));
+        if let (Some(last), Some(stale)) = (&self.l1.last, self.stale) {
+            let end = now.saturating_add(left.unwrap_or(self.max_age));
+            last.insert(self.name.clone(), kept(end.saturating_add(stale)));
+        }
         // It may have changed between the look and the insertion.
         if place.load(Ordering::Acquire) != self.changes {
-            values.invalidate(&self.name);
+            self.l1.remove(&self.name);
         }
     }
 }
@@ -215,6 +239,7 @@ impl<'s, K: Key, T, L> Handle<'s, K, T, L> {
             return None;
         }
         let changes = l1.place(&self.names.name).load(Ordering::Acquire);
-        Some(PendingRead { l1, name: self.names.name.clone(), changes, max_age })
+        let (name, stale) = (self.names.name.clone(), behaviour.stale_ms);
+        Some(PendingRead { l1, name, changes, max_age, stale })
     }
 }

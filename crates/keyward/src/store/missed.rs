@@ -120,7 +120,7 @@ impl Core {
                     _ => None,
                 })
                 .collect();
-            given_up(forget_all(self, &keys).await.map(|_| ()))?;
+            given_up(forget_all(self, &keys).await)?;
             for it in some {
                 if let What::Index(search) = &it.what {
                     given_up(search(self).await)?;

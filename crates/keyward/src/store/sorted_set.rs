@@ -3,11 +3,12 @@
 use super::error::Error;
 use super::handle::{Handle, malformed, understand};
 use super::list::trimmed_to;
+use super::ranking::{reached, room};
 use super::request::Request;
-use super::whole::in_turn;
+use super::whole::{ARGS, in_turn};
 use super::write::{Command, Mode, about};
 use crate::codec::NOT_OF_ITS_TYPE;
-use crate::definition::Keep;
+use crate::definition::{Keep, Ties};
 use crate::kind::{Declared, SortedSet};
 use crate::{Codec, Definition, Key, Unix, UnixMs};
 use redis::{Cmd, Value};
@@ -79,6 +80,33 @@ pub(crate) fn trim(definition: &'static Definition) -> Option<Command> {
     })
 }
 
+/// What sets the scores of members.
+pub(crate) fn setting<'m, M: 'm, C: Codec<M>, S: Score>(
+    definition: &'static Definition,
+    members: impl IntoIterator<Item = (&'m M, S)>,
+) -> Result<Vec<Command>, Error> {
+    let malformed = |why| Error::Malformed { definition: definition.name, field: None, why };
+    let mut args = Vec::new();
+    for (member, score) in members {
+        let score = room(definition, score.to_score())?;
+        args.push(score.to_string().into_bytes());
+        args.push(C::encode(member).map_err(malformed)?);
+    }
+    Ok(match definition.behaviour.ties {
+        None => in_turn("ZADD", &args),
+        Some(ties) => args.chunks(ARGS).map(|some| reaching(ties, "set").arg(some)).collect(),
+    })
+}
+
+/// A command of `write.lua`: scores whose fraction says when they were reached.
+fn reaching(ties: Ties, how: &str) -> Command {
+    let word = match ties {
+        Ties::First => "first",
+        Ties::Last => "last",
+    };
+    Command::new("ZREACH").arg(word).arg(how)
+}
+
 /// Members with their scores, in the server's order.
 pub(crate) fn pairs<M, C: Codec<M>, S: Score>(
     definition: &'static Definition,
@@ -90,7 +118,7 @@ pub(crate) fn pairs<M, C: Codec<M>, S: Score>(
         redis::from_redis_value(answer).map_err(|_| malformed(NOT_OF_ITS_TYPE.to_owned()))?;
     let pair = |(member, score): (Vec<u8>, f64)| {
         let member = C::decode(&member).map_err(malformed)?;
-        let score = S::from_score(score)
+        let score = S::from_score(reached(definition, score))
             .ok_or_else(|| malformed("a score is not a value of its type".to_owned()))?;
         Ok((member, score))
     };
@@ -114,12 +142,20 @@ impl<'s, K: Key, M: Send + 's, C: Codec<M>, S: Score, L> Handle<'s, K, SortedSet
 
     /// Members and scores within these scores, the lowest first: `0.5..`, `..=10.0`.
     pub fn by_score(&self, scores: impl RangeBounds<S>) -> Request<'s, Vec<(M, S)>> {
-        let bound = |bound: Bound<&S>, open: &str| match bound {
+        // A score with a fraction lies between its own and the next.
+        let next = if K::DEFINITION.behaviour.ties.is_some() { 1.0 } else { 0.0 };
+        let low = match scores.start_bound() {
+            Bound::Included(score) => score.to_score().to_string(),
+            Bound::Excluded(score) if next > 0.0 => (score.to_score() + next).to_string(),
+            Bound::Excluded(score) => format!("({}", score.to_score()),
+            Bound::Unbounded => "-inf".to_owned(),
+        };
+        let high = match scores.end_bound() {
+            Bound::Included(score) if next > 0.0 => format!("({}", score.to_score() + next),
             Bound::Included(score) => score.to_score().to_string(),
             Bound::Excluded(score) => format!("({}", score.to_score()),
-            Bound::Unbounded => open.to_owned(),
+            Bound::Unbounded => "+inf".to_owned(),
         };
-        let (low, high) = (bound(scores.start_bound(), "-inf"), bound(scores.end_bound(), "+inf"));
         self.pairs(|cmd| _ = cmd.arg(&low).arg(&high).arg("BYSCORE"))
     }
 
@@ -136,7 +172,7 @@ impl<'s, K: Key, M: Send + 's, C: Codec<M>, S: Score, L> Handle<'s, K, SortedSet
     /// The score of a member.
     pub fn score(&self, member: &M) -> Request<'s, Option<S>> {
         self.of_member::<Option<f64>>("ZSCORE", member)
-            .map(|score| Ok(score.and_then(S::from_score)))
+            .map(|score| Ok(score.and_then(|score| S::from_score(reached(K::DEFINITION, score)))))
     }
 
     /// How many members there are.
@@ -173,14 +209,10 @@ impl<'s, K: Key, M: Send + 's, C: Codec<M>, S: Score> Handle<'s, K, SortedSet<M,
     where
         M: 'm,
     {
-        let mut args = Vec::new();
-        for (member, score) in members {
-            match C::encode(member) {
-                Ok(member) => args.extend([score.to_score().to_string().into_bytes(), member]),
-                Err(why) => return Request::known(self.core, K::NAME, Err(malformed::<K>(why))),
-            }
+        match setting::<M, C, S>(K::DEFINITION, members) {
+            Ok(commands) => self.change(Mode::Part, commands, trim(K::DEFINITION)),
+            Err(error) => Request::known(self.core, K::NAME, Err(error)),
         }
-        self.change(Mode::Part, in_turn("ZADD", &args), trim(K::DEFINITION))
     }
 
     /// Adds to the score of a member, which counts as zero where it is missing; the new score.
@@ -189,11 +221,21 @@ impl<'s, K: Key, M: Send + 's, C: Codec<M>, S: Score> Handle<'s, K, SortedSet<M,
             Ok(member) => member,
             Err(why) => return Request::known(self.core, K::NAME, Err(malformed::<K>(why))),
         };
-        let command = Command::new("ZINCRBY").arg(by).arg(member);
+        let command = match K::DEFINITION.behaviour.ties {
+            None => Command::new("ZINCRBY").arg(by).arg(member),
+            Some(_) if by.fract() != 0.0 => {
+                let why = "a score whose ties are decided is a whole number";
+                return Request::known(self.core, K::NAME, Err(malformed::<K>(why)));
+            }
+            Some(ties) => reaching(ties, "add").arg(by).arg(member),
+        };
         let commands = std::iter::once(command).chain(trim(K::DEFINITION)).collect();
         self.write(Mode::Part, commands).map(|answers| {
             let score = answers.and_then(|answers| answers.into_iter().next());
-            understand::<_, K>(score.unwrap_or(Value::Nil))
+            match score.unwrap_or(Value::Nil) {
+                Value::Nil => room(K::DEFINITION, f64::INFINITY),
+                score => understand::<_, K>(score),
+            }
         })
     }
 

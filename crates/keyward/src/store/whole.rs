@@ -7,7 +7,7 @@ use super::request::{Call, Calls, Request, is_nothing};
 use super::write::{Command, Mode, about};
 use crate::codec::NOT_OF_ITS_TYPE;
 use crate::definition::Keep;
-use crate::kind::{Declared, Hash, List, Set, SortedSet, Str};
+use crate::kind::{Declared, Flag, Hash, List, Set, SortedSet, Str};
 use crate::{Codec, Definition, Fields, Key, Score};
 use redis::{Cmd, Value};
 use sealed::Stored;
@@ -15,7 +15,7 @@ use sealed::Stored;
 static TAKE: Lua = lua!("lua/take.lua");
 
 /// How many arguments one command of a script gets; Lua takes some thousands.
-const ARGS: usize = 1000;
+pub(crate) const ARGS: usize = 1000;
 
 /// A kind of key whose value can be read and written whole: `T::Value` is its type. Only the kinds of this
 /// crate are.
@@ -128,6 +128,29 @@ impl<V: Clone + Send + Sync + 'static, C: Codec<V>> Stored for Str<V, C> {
     }
 }
 
+/// A flag is stored as a string is.
+impl<V: Clone + Send + Sync + 'static, C: Codec<V>, O> Stored for Flag<V, C, O> {
+    type Value = V;
+
+    const AT_ONCE: bool = true;
+
+    fn asking(name: &str) -> Cmd {
+        <Str<V, C>>::asking(name)
+    }
+
+    fn decode(definition: &'static Definition, answer: Value) -> Result<Option<V>, Error> {
+        <Str<V, C>>::decode(definition, answer)
+    }
+
+    fn encode(definition: &'static Definition, value: &V) -> Result<Vec<Command>, Error> {
+        <Str<V, C>>::encode(definition, value)
+    }
+
+    fn at_once(name: &str, ttl: Option<u64>, command: &Command) -> Option<Cmd> {
+        <Str<V, C>>::at_once(name, ttl, command)
+    }
+}
+
 impl<F: Fields + Clone + Send + Sync + 'static> Stored for Hash<F> {
     type Value = F;
 
@@ -219,12 +242,8 @@ impl<M: Clone + Send + Sync + 'static, C: Codec<M>, S: Score> Stored for SortedS
     }
 
     fn encode(definition: &'static Definition, value: &Vec<(M, S)>) -> Result<Vec<Command>, Error> {
-        let mut args = Vec::with_capacity(value.len() * 2);
-        for (member, score) in value {
-            args.push(score.to_score().to_string().into_bytes());
-            args.push(C::encode(member).map_err(|why| malformed(definition, why))?);
-        }
-        let mut commands = in_turn("ZADD", &args);
+        let members = value.iter().map(|(member, score)| (member, score.clone()));
+        let mut commands = super::sorted_set::setting::<M, C, S>(definition, members)?;
         if !commands.is_empty() {
             commands.extend(super::sorted_set::trim(definition));
         }
@@ -241,7 +260,9 @@ impl<'s, K: Key, T: Whole, L> Handle<'s, K, T, L> {
         if let Some(value) = self.core.l1.get(&self.names.name) {
             return Request::known(self.core, K::NAME, Ok(Some(value)));
         }
-        match self.l1_reading() {
+        // What is due to be loaded again is not kept, and this does not ask whether it is.
+        let reading = self.l1_reading().filter(|_| !K::DEFINITION.behaviour.refreshed);
+        match reading {
             None => self.read_renewing(T::asking, |answer| T::decode(K::DEFINITION, answer)),
             Some(reading) => self.look(true).map(move |seen| {
                 if let Some(value) = &seen.value {
@@ -272,7 +293,7 @@ impl<'s, K: Key, T: Whole, L> Handle<'s, K, T, L> {
     }
 
     fn taking(&self, name: &str) -> Call {
-        let beside = ["lease", "stale", "none"].map(|word| self.names.derived_of(name, word));
+        let beside = super::emit::BESIDE.map(|word| self.names.derived_of(name, word));
         // On a cluster an index is on another node, and keeps the name until its time is over.
         let indexes = if self.core.is_cluster() { &[][..] } else { &self.indexes };
         let mut keys = vec![name];
@@ -319,6 +340,7 @@ impl<'s, K: Key, T: Whole> Handle<'s, K, T, Declared> {
             && self.indexes.is_empty()
             && !behaviour.keep_ttl
             && behaviour.stale_ms.is_none()
+            && !behaviour.refreshed
             && behaviour.negative_ms.is_none();
         if plain
             && let [command] = commands.as_slice()

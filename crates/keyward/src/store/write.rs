@@ -95,6 +95,7 @@ impl Write<'_> {
         keys.extend(derived("lease"));
         keys.extend(behaviour.stale_ms.and_then(|_| derived("stale")));
         keys.extend(behaviour.negative_ms.and_then(|_| derived("none")));
+        keys.extend(behaviour.refreshed.then(|| derived("refresh")).flatten());
         keys.extend(indexes.iter().map(|index| ("index", index.clone())));
         let roles: Vec<&str> = keys.iter().map(|(role, _)| *role).collect();
         let mut names = vec![self.names.name.as_str()];

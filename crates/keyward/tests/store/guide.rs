@@ -17,6 +17,10 @@ async fn what_the_guide_shows_is_so() -> Done {
         collections(&shop).await?;
         counting(&shop).await?;
         limits(&shop).await?;
+        open_fields(&shop).await?;
+        flags(&shop).await?;
+        rankings(&shop).await?;
+        load_many(&shop).await?;
         caching(&shop).await?;
         server.command(&["FLUSHALL"]);
         many_at_once(&shop).await?;
@@ -151,6 +155,68 @@ async fn limits(shop: &Prefixed<Prefix>) -> Done {
     login.reset().await?; // a password was reset, say
     assert!(login.check_cost(5).await?.allowed);
     // ANCHOR_END: limits
+    Ok(())
+}
+
+async fn open_fields(shop: &Prefixed<Prefix>) -> Done {
+    // ANCHOR: open
+    let sold = shop.at(keys::Sold { product: 7 });
+    assert_eq!(sold.increment_other("berlin", 3).await?, Some(3));
+    sold.set_other("hamburg", &5).await?;
+    assert_eq!(sold.get_other("hamburg").await?, Some(5));
+    // ANCHOR_END: open
+    Ok(())
+}
+
+async fn flags(shop: &Prefixed<Prefix>) -> Done {
+    use super::shop::stored::OwnFeature;
+
+    // ANCHOR: use_flags
+    let name = values::Name::new("dark-mode")?;
+    let feature = shop.at(keys::Feature { name: name.clone() });
+    feature.set(&serde_json::json!({ "customers": [1, 2] })).await?;
+
+    let own = |customer| keys::OwnFeature { name: name.clone(), customer };
+    let is_in = |rollout: &serde_json::Value| rollout["customers"][0] == 1;
+    assert!(feature.enabled_for_if(own(1), is_in).await?);
+
+    shop.at(own(1)).set(&OwnFeature::Disabled).await?; // this customer does not want it
+    assert!(!feature.enabled_for_if(own(1), is_in).await?);
+    assert!(!shop.at(own(2)).enabled().await?); // nothing is stored: the default
+    // ANCHOR_END: use_flags
+    Ok(())
+}
+
+async fn rankings(shop: &Prefixed<Prefix>) -> Done {
+    let [monday, tuesday]: [keyward::Date; 2] = ["2026-11-16".parse()?, "2026-11-17".parse()?];
+    // ANCHOR: use_rankings
+    let [kettle, cup] = ["kettle", "cup"].map(str::to_owned);
+    let today = shop.at(keys::Bestsellers { day: monday });
+    today.add([(&kettle, 40)]).await?;
+    assert_eq!(today.increment(&cup, 40.0).await?, 40.0);
+    let seen = today.around(&cup, 1).await?.ok_or("not on the board")?;
+    assert_eq!((seen.around.len(), today.score(&cup).await?), (2, Some(40)));
+
+    let week = [monday, tuesday].map(|day| keys::Bestsellers { day });
+    assert_eq!(shop.top_of_all(week, 10).await?.len(), 2);
+    // ANCHOR_END: use_rankings
+    Ok(())
+}
+
+async fn load_many(shop: &Prefixed<Prefix>) -> Done {
+    #[derive(Debug)]
+    struct DatabaseIsDown;
+
+    // ANCHOR: load_many
+    let load = |missing: Vec<keys::Discount>| async {
+        let discounts = missing.into_iter().filter(|key| key.customer < 3).map(|key| (key, 5));
+        Ok::<_, DatabaseIsDown>(discounts)
+    };
+    let customers = [1, 2, 3].map(|customer| keys::Discount { customer });
+    let discounts = shop.get_or_load_many(customers, load).await.unwrap();
+    assert_eq!(discounts, [Some(5), Some(5), None]);
+    // ANCHOR_END: load_many
+    shop.at(keys::Discount { customer: 1 }).delete().await?;
     Ok(())
 }
 

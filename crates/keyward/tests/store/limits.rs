@@ -126,6 +126,7 @@ async fn a_refusal_is_remembered_for_as_much_or_more_and_for_a_second_at_most() 
         assert!(plan(2).check_cost(2).await.unwrap().allowed);
         assert!(!plan(2).check().await.unwrap().allowed);
         assert!(plan(3).check().await.unwrap().allowed);
+        assert_eq!(plan(1).peek().await.unwrap().remaining, 0, "less than was counted");
     }
 }
 

@@ -9,6 +9,7 @@ mod counts;
 mod empty;
 mod events;
 mod failures;
+mod flags;
 mod guide;
 mod guide_indexes;
 mod guide_sessions;
@@ -18,11 +19,14 @@ mod limits;
 mod lock;
 mod lock_guide;
 mod lost;
+mod many;
 mod migration;
 mod outage;
 mod queue;
 mod queue_faults;
 mod queue_guide;
+mod rankings;
+mod refresh;
 mod session;
 mod token;
 mod tower;
@@ -56,6 +60,11 @@ mod model {
     #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
     pub struct FolderListing {
         pub files: Vec<String>,
+    }
+
+    #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+    pub struct Feature {
+        pub members: Vec<String>,
     }
 
     /// JSON has no map whose keys are pairs: writing one fails.

@@ -26,7 +26,7 @@ impl Building<'_> {
             let resolve = self.schema.keys[key].invalidate.as_ref();
             let resolve = resolve.map(|how| resolution(how.value));
             let exact = bindings.iter().all(|binding| !binding.free);
-            Some(Invalidation { key, bindings, exact, resolve })
+            Some(Invalidation { key, bindings, exact, resolve, refresh: call.refresh })
         });
         let invalidates = invalidates.collect();
         Event { name, doc: text(event.doc.as_ref()), params, invalidates }

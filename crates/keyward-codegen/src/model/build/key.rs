@@ -8,7 +8,7 @@ use crate::model::name::Names;
 use crate::model::{Behaviour, Field, Key, Link, Name, Param, Queue, Session, Ttl, Value};
 use keyward_fact::Duration;
 use keyward_schema::model::{
-    Algorithm, Definition, JsonType, Keep, Limit, OnFull, OnOutage, OnWrite, Role,
+    Algorithm, Definition, JsonType, Keep, Limit, OnFull, OnOutage, OnWrite, Role, Ties,
 };
 use keyward_schema::{Spanned, model};
 
@@ -64,6 +64,7 @@ impl Building<'_> {
                 })
                 .collect(),
             open: definition.open,
+            others: definition.others.as_ref().map(|value| self.value(value)),
             member: definition.member.as_ref().map(|value| self.value(value)),
             score: definition.score.as_ref().map(|value| self.value(value)),
             ttl: definition.ttl.as_ref().map(|ttl| ttl_of(ttl)),
@@ -247,6 +248,8 @@ fn behaviour(definition: &Definition) -> Behaviour {
         l1_ms: millis(&cache.l1),
         early_refresh: cache.early_refresh.as_ref().is_some_and(|on| on.value),
         stale_ms: millis(&cache.stale_if_error),
+        slow_ms: millis(&cache.stale_if_slow),
+        refreshed: definition.refreshed,
         negative_ms: millis(&cache.negative_ttl),
         load_lock_ms: millis(&cache.load_lock),
         limit: None,
@@ -254,6 +257,8 @@ fn behaviour(definition: &Definition) -> Behaviour {
         algorithm: None,
         closed_on_outage: false,
         negative: false,
+        on_by_default: false,
+        ties: None,
         fair: false,
         holders: None,
         replicas: None,
@@ -289,6 +294,13 @@ fn behaviour(definition: &Definition) -> Behaviour {
                 Algorithm::Gcra => "gcra",
             });
             made.closed_on_outage = limit.on_outage == OnOutage::Closed;
+        }
+        Some(Role::Flag(flag)) => made.on_by_default = flag.default,
+        Some(Role::Ranking(ranking)) => {
+            made.ties = ranking.ties.as_ref().map(|ties| match ties.value {
+                Ties::First => "first",
+                Ties::Last => "last",
+            });
         }
         Some(Role::Session(session)) => made.touched = touched(&session.touched),
         Some(Role::RefreshToken(token)) => {

@@ -1,8 +1,7 @@
 -- Writes one key in one step: its value and its TTL, within its bound, under all its names.
 -- KEYS: the key, then what ARGV[1] says, in its order.
 -- ARGV: the roles of the other keys (other: another name, copy: one that is only written, lease, stale, none,
---   index), separated by commas; mode; TTL in ms
---   (0: none); 1 to keep a TTL that is running; token of the lease; ms by which a stale copy outlives the key;
+--   refresh, index), separated by commas; mode; TTL in ms (0: none); 1 to keep a TTL that is running; token of the lease; ms by which a stale copy outlives the key;
 --   longest length (0: any); 1 to refuse what does not fit; the type; the name that indexes know; 1 if reads
 --   start the TTL again; then the commands, each as the number of its arguments, its name and its arguments.
 -- Modes: whole (replaces), part (adds to it), present (only if there is one), absent (only if there is none),
@@ -10,7 +9,7 @@
 -- Returns {1, answers of the commands}, {0} if nothing was written, {-1} if it does not fit.
 local key, mode, ttl, token = KEYS[1], ARGV[2], tonumber(ARGV[3]), ARGV[5]
 local max, kind = tonumber(ARGV[7]), ARGV[9]
-local others, copies, indexes, lease, stale, none = {}, {}, {}, nil, nil, nil
+local others, copies, indexes, lease, stale, none, due = {}, {}, {}, nil, nil, nil, nil
 local at = 2
 for role in string.gmatch(ARGV[1], '[^,]+') do
   if role == 'other' then others[#others + 1] = KEYS[at]
@@ -18,7 +17,8 @@ for role in string.gmatch(ARGV[1], '[^,]+') do
   elseif role == 'index' then indexes[#indexes + 1] = KEYS[at]
   elseif role == 'lease' then lease = KEYS[at]
   elseif role == 'stale' then stale = KEYS[at]
-  elseif role == 'none' then none = KEYS[at] end
+  elseif role == 'none' then none = KEYS[at]
+  elseif role == 'refresh' then due = KEYS[at] end
   at = at + 1
 end
 
@@ -77,6 +77,11 @@ local function growth()
         if not given[ARGV[i]] and not (stays and redis.call('ZSCORE', key, ARGV[i])) then grown = grown + 1 end
         given[ARGV[i]] = true
       end
+    elseif name == 'ZREACH' then
+      for i = from + 3, to, 2 do
+        if not given[ARGV[i]] and not (stays and redis.call('ZSCORE', key, ARGV[i])) then grown = grown + 1 end
+        given[ARGV[i]] = true
+      end
     elseif name == 'HSET' then
       for i = from, to, 2 do count(ARGV[i], 'HEXISTS') end
     elseif name == 'RPUSH' or name == 'LPUSH' then
@@ -97,6 +102,28 @@ if bounded and ARGV[8] == '1' then
   if grown > 0 and before + grown > max then return {-1} end
 end
 
+-- Sets scores ('set'; how many members are new) or adds to them ('add'; the score, or nothing if it has no room). The
+-- fraction says when the score was reached, in seconds since 2026 with 30 bits: of equal scores the first ranks higher,
+-- or the last. Whoever has the score already has reached it before. See `ranking.rs`.
+local function reach(from, to)
+  local tick = math.min(math.max(tonumber(redis.call('TIME')[1]) - 1767225600, 0), 1073741823)
+  if ARGV[from] == 'first' then tick = 1073741823 - tick end
+  local new, score = 0, 0
+  for i = from + 2, to, 2 do
+    local stored = redis.call('ZSCORE', key, ARGV[i + 1])
+    local before = stored and math.floor(tonumber(stored))
+    score = tonumber(ARGV[i])
+    if ARGV[from + 1] == 'add' then score = score + (before or 0) end
+    if math.abs(score) >= 8388608 then return false end
+    if before ~= score then
+      redis.call('ZADD', key, string.format('%.17g', score + tick / 1073741824), ARGV[i + 1])
+    end
+    if not before then new = new + 1 end
+  end
+  if ARGV[from + 1] == 'add' then return string.format('%.0f', score) end
+  return new
+end
+
 if mode == 'whole' or mode == 'none' then redis.call('DEL', key) end
 local answers = {}
 for number, range in ipairs(commands) do
@@ -106,6 +133,8 @@ for number, range in ipairs(commands) do
     -- Redis before 7.4 and Valkey before 9 have no TTLs of fields: the key's own must do.
     redis.pcall(name, key, unpack(ARGV, range[1] + 1, range[2]))
     answers[number] = 0
+  elseif name == 'ZREACH' then
+    answers[number] = reach(range[1] + 1, range[2])
   elseif range[2] > range[1] then
     answers[number] = redis.call(name, key, unpack(ARGV, range[1] + 1, range[2]))
   else
@@ -123,6 +152,8 @@ elseif ttl > 0 then
   end
 end
 if none and mode ~= 'none' then redis.call('DEL', none) end
+-- A part of a value does not make the rest of it new.
+if due and mode ~= 'part' and mode ~= 'present' then redis.call('DEL', due) end
 
 local exists = redis.call('EXISTS', key) == 1
 for _, names in ipairs({others, copies}) do
