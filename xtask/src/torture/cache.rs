@@ -24,8 +24,7 @@ pub(super) const ROLE: Role = Role {
     spares: &[],
     owns: |key| {
         let owner = keyward_pattern::owner_of("arena:", key).map_or(key, |(owner, _)| owner);
-        // An index stands beside a glob.
-        caching::Key::parse(owner).is_some() || owner.starts_with("arena:found:")
+        caching::Key::parse(owner).is_some()
     },
     on_cluster: false,
 };
@@ -74,9 +73,7 @@ fn client(mut client: Client) -> Result<()> {
 /// Changes the database, and says so.
 async fn change(store: &Store, client: &Client, (number, id): (u64, u64), database: &Database) {
     let version = database.version.fetch_add(1, Ordering::SeqCst) + 1;
-    let exact = store.emit(events::Changed { client: number, id }).await;
-    let found = store.emit(events::AllChanged { client: number }).await;
-    if exact.is_ok() && found.is_ok() {
+    if store.emit(events::Changed { client: number, id }).await.is_ok() {
         database.acknowledged.fetch_max(version, Ordering::SeqCst);
         client.log("changed");
     } else {
@@ -98,10 +95,10 @@ async fn read(
         tokio::time::sleep(pause).await;
         Ok::<_, Infallible>(version)
     };
-    let (what, got) = match random.u8(0..3) {
-        0 => ("plain", store.at(keys::Plain { client: number, id }).get_or_load(load).await),
-        1 => ("near", store.at(keys::Near { client: number, id }).get_or_load(load).await),
-        _ => ("found", store.at(keys::Found { client: number, id }).get_or_load(load).await),
+    let (what, got) = if random.bool() {
+        ("plain", store.at(keys::Plain { client: number, id }).get_or_load(load).await)
+    } else {
+        ("near", store.at(keys::Near { client: number, id }).get_or_load(load).await)
     };
     let Ok(got) = got else { return };
     client.log(format_args!("read {what} {id} {least} {got} {began} {}", now()));
