@@ -8,6 +8,7 @@
 mod app;
 mod catalogue;
 mod content;
+mod flags;
 mod hash;
 mod jobs;
 mod limits;

@@ -1,7 +1,9 @@
 //! What can be asked over HTTP.
 
 use crate::app::App;
-use crate::{content, jobs, limits, metrics, recommendations, sessions, sync, tokens, users};
+use crate::{
+    content, flags, jobs, limits, metrics, recommendations, sessions, sync, tokens, users,
+};
 use axum::Router;
 use axum::extract::Request;
 use axum::http::StatusCode;
@@ -38,6 +40,8 @@ pub fn router(app: App) -> Router {
         .route("/jobs/{job_type}/paused", put(jobs::pause))
         .route("/jobs/{job_type}/requeue", post(jobs::requeue))
         .route("/jobs/{job_type}/{id}", get(jobs::status))
+        .route("/flags/{name}", get(flags::show).put(flags::set))
+        .route("/flags/{name}/mine", put(flags::set_own).delete(flags::clear_own))
         .route("/counters/{name}", get(metrics::counters))
         .route("/activity", get(metrics::activity))
         .layer(limits::layer(&app.store))

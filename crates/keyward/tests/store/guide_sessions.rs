@@ -139,9 +139,8 @@ async fn refresh(store: &Store) -> Done {
         Ok(Some(refreshed)) if refreshed.successor == successor => {
             println!("a new access token for {}, and {next}", refreshed.fields.user_id);
         }
-        Ok(_) => println!("log in"),
         Err(Error::Reused { .. }) => println!("log in; somebody else had this token"),
-        Err(Error::Revoked { .. }) => println!("log in"),
+        Ok(_) | Err(Error::Revoked { .. }) => println!("log in"),
         Err(error) => return Err(error.into()), // the client asks again
     }
     // ANCHOR_END: refresh

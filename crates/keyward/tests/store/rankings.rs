@@ -1,4 +1,8 @@
 //! Rankings: ties, neighbours, and several boards as one.
+#![allow(
+    clippy::float_cmp,
+    reason = "scores here are small whole numbers, which come back exactly"
+)]
 
 use super::everything::keys;
 use super::on_all;

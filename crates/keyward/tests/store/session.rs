@@ -178,7 +178,10 @@ macro_rules! everywhere {
                     let listed = sessions.list(&keys::Logins { user: 6 }).await.unwrap();
                     assert_eq!(listed.len(), number + 1);
                     assert!(listed.iter().any(|(key, _)| *key == new));
-                    assert_eq!(ask(&["SCARD", "sg:logins:6"]).integer(), listed.len() as i64);
+                    assert_eq!(
+                        ask(&["SCARD", "sg:logins:6"]).integer(),
+                        i64::try_from(listed.len()).unwrap()
+                    );
                 }
                 assert_eq!(sessions.revoke_all(&keys::Logins { user: 6 }).await.unwrap(), 20);
             }
@@ -410,7 +413,7 @@ async fn a_session_is_refused_where_its_revocation_cannot_be_asked() {
     let session = store.at(many::key(&id));
     assert!(session.create(&many::login(1)).await.unwrap());
     assert!(session.get().await.unwrap().is_some());
-    cluster.primary_of(&format!("sg:logged_out:{id}")).pause();
+    cluster.primary_of(format!("sg:logged_out:{id}")).pause();
     assert!(session.get().await.is_err());
     assert!(session.touch().await.is_err());
 }

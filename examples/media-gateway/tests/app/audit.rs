@@ -9,8 +9,8 @@ use keyward_testkit::{Flavor, Server, repository};
 use serde_json::json;
 use std::sync::Arc;
 
-/// Definitions without keys at the end: a lock is released. Flags are to come.
-const GONE: [&str; 3] = ["sync_lock", "feature_flag", "user_feature_flag"];
+/// Definitions without keys at the end: a lock is released.
+const GONE: [&str; 1] = ["sync_lock"];
 
 #[test]
 fn an_audit_finds_keys_of_all_definitions_and_nothing_wrong() {
@@ -62,6 +62,9 @@ fn use_everything(app: &App, server: &Server) {
     ada.put("/jobs/thumbnail/paused", json!({ "paused": true })).is(204);
     push_two(&ada);
     app.nobody().begin_login();
+    ada.put("/flags/new-player", json!({ "enabled": true, "percent": 50 })).is(204);
+    ada.put("/flags/new-player/mine", json!({ "enabled": true })).is(204);
+    ada.get("/flags/new-player").is(200);
 }
 
 fn audit(server: &Server) -> Report {

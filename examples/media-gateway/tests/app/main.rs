@@ -3,6 +3,7 @@
 mod audit;
 mod content;
 mod documents;
+mod flags;
 mod harness;
 mod jobs;
 mod limits;
