@@ -4,7 +4,7 @@ use crate::rule::rule;
 
 rule! {
     /// ## What it does
-    /// Reports keys that Keyward derived from a definition's keys (`~lease`, `~index`, …) and that live longer
+    /// Reports keys that Keyward derived from a definition's keys (`~lease`, `~index` and others) and that live longer
     /// than they may, or that the definition does not have any more.
     ///
     /// ## Why is this bad

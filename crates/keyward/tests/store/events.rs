@@ -54,6 +54,25 @@ async fn an_event_finds_keys_with_a_free_parameter_by_index_and_by_scan() {
 }
 
 #[tokio::test]
+async fn a_fill_whose_index_was_evicted_is_dropped() {
+    on_all(async |server: &Server, store: Store| {
+        let access = || store.at(keys::Access { group: group("a"), member: member("m1") });
+        let load = async || {
+            // The event finds nothing in an index that is gone, so the lease stays.
+            server.command(&["DEL", "ev:~index:{ev:access:a:*}"]);
+            store.emit(events::GroupChanged { group: group("a") }).await.unwrap();
+            Ok::<_, Infallible>("old".to_owned())
+        };
+        assert_eq!(access().get_or_load(load).await.unwrap(), "old", "who asked before gets it");
+        assert_eq!(access().get().await.unwrap(), None, "nobody else does");
+        let load = async || Ok::<_, Infallible>("new".to_owned());
+        assert_eq!(access().get_or_load(load).await.unwrap(), "new");
+        assert_eq!(access().get().await.unwrap().as_deref(), Some("new"));
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn an_index_does_not_outlive_what_it_names() {
     on_all(async |server: &Server, store: Store| {
         fill(&store).await;

@@ -34,6 +34,13 @@ if token ~= '' then
       return {0}
     end
   end
+  -- An index that was evicted since then has led no event to the lease.
+  for _, index in ipairs(indexes) do
+    if not redis.call('ZSCORE', index, ARGV[10]) then
+      redis.call('DEL', lease)
+      return {0}
+    end
+  end
 elseif lease then
   -- Whoever is loading has read what is old by now.
   redis.call('DEL', lease)
