@@ -124,7 +124,7 @@
 //! Not by default:
 //!
 //! - `tower`: [`LimitLayer`], rate limits in front of an HTTP service
-//! - `testing`: [`testing::Server`], a throw-away server for an application's tests
+//! - `testing`: `testing::Server`, a throw-away server for an application's tests
 //!
 //! At run time there is neither TOML nor a template, and no proof is repeated.
 

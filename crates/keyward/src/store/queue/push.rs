@@ -133,7 +133,7 @@ impl<'s, K: Key, V, C: Codec<V>> Handle<'s, K, Queue<V, C>, Declared> {
     /// Pushes a job with an id, a delay, a priority or a group.
     ///
     /// # Errors
-    /// See [`push`](Handle::push).
+    /// See `push`.
     #[allow(
         clippy::needless_pass_by_value,
         reason = "`Push::new().id(…)` reads better without a `&`"
@@ -149,7 +149,7 @@ impl<'s, K: Key, V, C: Codec<V>> Handle<'s, K, Queue<V, C>, Declared> {
     /// thousand.
     ///
     /// # Errors
-    /// See [`push`](Handle::push). What was pushed before an error stays.
+    /// See `push`. What was pushed before an error stays.
     pub async fn push_many<'v>(&self, values: impl IntoIterator<Item = &'v V>) -> Result<u64, Error>
     where
         V: 'v,
