@@ -54,6 +54,8 @@ pub struct QueueStats {
     pub dead: Option<u64>,
     /// Whether nothing is taken
     pub paused: bool,
+    /// Whether one of its keys holds another type, so that nothing of it can be counted
+    pub wrong_type: bool,
 }
 
 /// What a queue knows of a job. A job without an id that waits on the list is known only by its number.
@@ -180,6 +182,23 @@ impl<'s> Queues<'s> {
     /// # Errors
     /// If the server cannot be asked.
     pub fn stats(&mut self, queue: &QueueName<'_>) -> Result<QueueStats, Error> {
+        match self.count(queue) {
+            Err(error) if is_wrong_type(&error) => Ok(QueueStats {
+                queue: queue.shown.clone(),
+                definition: queue.definition.name.value.clone(),
+                waiting: 0,
+                due: 0,
+                running: 0,
+                ended: 0,
+                dead: None,
+                paused: false,
+                wrong_type: true,
+            }),
+            counted => counted,
+        }
+    }
+
+    fn count(&mut self, queue: &QueueName<'_>) -> Result<QueueStats, Error> {
         let mut count = |command: &str, word: &str| match queue.derived(word) {
             Some(key) => self.number(&key, &[command, &key]),
             None => Ok(0),
@@ -205,6 +224,7 @@ impl<'s> Queues<'s> {
             ended,
             dead,
             paused,
+            wrong_type: false,
         })
     }
 
@@ -397,6 +417,11 @@ impl QueueName<'_> {
 fn is_queue(definition: &Definition) -> bool {
     matches!(definition.role.as_deref(), Some(Role::Queue(_)))
         && definition.key_type.as_deref() == Some(&KeyType::List)
+}
+
+/// Whether a server refused because a key holds another type.
+pub fn is_wrong_type(error: &Error) -> bool {
+    matches!(error, Error::Reply { reply, .. } if reply.starts_with("WRONGTYPE"))
 }
 
 fn strange(queue: &QueueName<'_>, command: &str) -> Error {

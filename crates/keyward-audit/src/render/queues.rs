@@ -16,6 +16,13 @@ pub fn queue_stats(queues: &[QueueStats], style: &Style) -> String {
     }
     table = table.column("", Side::Left);
     for it in queues {
+        if it.wrong_type {
+            let mut cells = vec![Cell::new(visible(it.queue.as_str())).look(Look::Code)];
+            cells.extend((0..5).map(|_| Cell::new("-")));
+            cells.push(Cell::new("holds another type").look(Look::Error));
+            table.row(cells);
+            continue;
+        }
         let dead = it.dead.unwrap_or(0);
         let dead_look = if dead > 0 { Look::Warning } else { Look::Plain };
         table.row(vec![
@@ -33,6 +40,9 @@ pub fn queue_stats(queues: &[QueueStats], style: &Style) -> String {
 
 /// Jobs of a queue; times are counted from now, in milliseconds since 1970.
 pub fn queued_jobs(jobs: &[QueuedJob], now: u64, style: &Style) -> String {
+    if jobs.is_empty() {
+        return "no job has a record; `keyward queue stats` counts those that wait\n".to_owned();
+    }
     let mut table = Table::default().column("id", Side::Left).column("state", Side::Left);
     for title in ["attempts", "crashes", "priority", "age", "left"] {
         table = table.column(title, Side::Right);
@@ -57,6 +67,9 @@ pub fn queued_jobs(jobs: &[QueuedJob], now: u64, style: &Style) -> String {
 
 /// Dead letters of a queue.
 pub fn dead_letters(letters: &[DeadLetter], style: &Style) -> String {
+    if letters.is_empty() {
+        return "no dead letters\n".to_owned();
+    }
     let mut table = Table::default()
         .column("error", Side::Left)
         .column("id", Side::Left)

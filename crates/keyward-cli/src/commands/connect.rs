@@ -42,7 +42,7 @@ fn password(args: &Connect) -> Result<Option<Secret>> {
     Ok(Some(Secret::new(text.lines().next().unwrap_or_default())))
 }
 
-/// Nothing partial looks whole: whatever a server does, there is no report.
+/// A failure for an error of the server: nothing partial is printed.
 pub(super) fn refused(error: &Error) -> Failure {
     let failure = if error.is_usage() {
         Failure::new(error.to_string())

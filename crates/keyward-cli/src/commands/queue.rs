@@ -7,8 +7,8 @@ use crate::output::Output;
 use crate::schemas::Schemas;
 use crate::settings::Settings;
 use crate::verdict::Verdict;
-use keyward_audit::live::{is_url, shown};
-use keyward_audit::queues::{QueueName, Queues};
+use keyward_audit::live::{Error, is_url, shown};
+use keyward_audit::queues::{QueueName, Queues, is_wrong_type};
 use keyward_audit::{Salt, render};
 use keyward_fact::KeyType;
 use keyward_schema::model::{Definition, Role, Schema};
@@ -97,7 +97,7 @@ fn inspect(
 ) -> Result<()> {
     let mut all = Vec::new();
     for queue in named {
-        let jobs = queues.jobs(queue, list.limit.into()).map_err(|error| refused(&error))?;
+        let jobs = queues.jobs(queue, list.limit.into()).map_err(|error| about(queue, &error))?;
         if list.look.format == QueueFormat::Full {
             heading(queue, output)?;
             output.print(render::queued_jobs(&jobs, settings.now, output.style()))?;
@@ -118,7 +118,8 @@ fn dead(
 ) -> Result<()> {
     let mut all = Vec::new();
     for queue in named {
-        let letters = queues.dead(queue, list.limit.into()).map_err(|error| refused(&error))?;
+        let letters =
+            queues.dead(queue, list.limit.into()).map_err(|error| about(queue, &error))?;
         let Some(letters) = letters else {
             return Err(Failure::new(format!("`{}` has no `dead_letter`", list.look.name)).help(
                 "name the definition that takes failed jobs: `queue = { dead_letter = \"…\" }`",
@@ -134,6 +135,15 @@ fn dead(
         print(output, &json!({ "version": 1, "queues": all }))?;
     }
     Ok(())
+}
+
+/// Why a queue could not be read.
+fn about(queue: &QueueName<'_>, error: &Error) -> Failure {
+    if !is_wrong_type(error) {
+        return refused(error);
+    }
+    Failure::incomplete(format!("a key of the queue `{}` holds another type", queue.shown))
+        .help("`keyward audit` shows which keys have the wrong type")
 }
 
 fn heading(queue: &QueueName<'_>, output: &Output) -> Result<()> {

@@ -121,6 +121,23 @@ fn queues_are_shown_as_tables() {
 }
 
 #[test]
+fn one_key_of_another_type_does_not_hide_the_other_queues() {
+    let server = Flavor::Redis.start();
+    fill(|command| _ = server.command(command));
+    server.command(&["SET", "app:{oops}:work", "not a list"]);
+    server.command(&["SET", "app:{oops}:failed", "not a list"]);
+    let cli = shop(JOBS);
+    let stats = run(&cli, &server.url(), &["stats", "work"]);
+    let wrong: Vec<bool> = { stats["queues"].as_array().unwrap().iter() }
+        .map(|queue| queue["wrong_type"].as_bool().unwrap())
+        .collect();
+    assert_eq!(wrong, [false, true, false]);
+    let dead = cli.run(["queue", "dead", &server.url(), "app:{oops}:work"]);
+    assert_eq!(dead.code, Some(3), "{dead}");
+    assert!(dead.stderr.contains("holds another type"), "{dead}");
+}
+
+#[test]
 fn what_is_not_a_queue_is_refused() {
     let server = Flavor::Redis.start();
     let cli = shop(JOBS);
