@@ -1,7 +1,8 @@
 //! Jobs pushed and handled, against BullMQ and apalis-redis: the same payload, one process that pushes and one that
 //! handles, as many at once, completed jobs removed, a status for every job.
 //!
-//! apalis keeps what it has completed until it is told to vacuum, which is not counted.
+//! apalis keeps what it has completed until it is told to vacuum, which is not counted. Its worker fails where more than
+//! about 8,000 jobs wait, so that fewer are pushed.
 
 use super::{Table, at_least, at_most};
 use anyhow::{Context, Result, ensure};
@@ -29,9 +30,9 @@ mod model {
 
 keyward::keyspace!("src/bench/queue.toml", values = crate::bench::queue::model);
 
-const JOBS: u64 = 20_000;
+const JOBS: u64 = 5_000;
 const AT_ONCE: usize = 10;
-const ROUNDS: usize = 3;
+const ROUNDS: usize = 5;
 /// Jobs that wait while others are pushed and handled.
 const WAITING: u64 = 1_000_000;
 
