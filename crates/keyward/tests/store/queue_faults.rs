@@ -73,6 +73,33 @@ async fn the_job_of_a_lost_worker_is_taken_again_and_dead_after_too_many() {
 }
 
 #[tokio::test]
+async fn a_job_whose_dead_letters_have_another_type_is_kept_until_they_are_a_list() {
+    on_all(async |server: &Server, store: Store| {
+        let queue = store.at(brittle());
+        queue.push_with(&task("doomed"), Push::new().id("d")).await.unwrap();
+        server.command(&["SET", "q:failed:a", "not a list"]);
+        let tried = AtomicUsize::new(0);
+        let run = queue.worker().run(async |_: Job<Task>| -> Result<(), Failure> {
+            tried.fetch_add(1, Ordering::SeqCst);
+            Err(Failure::fatal("doomed"))
+        });
+        let repairing = async {
+            until("it is tried again after its lease", async || tried.load(Ordering::SeqCst) > 1)
+                .await;
+            server.command(&["DEL", "q:failed:a"]);
+            until("it is dead", async || queue.stats().await.unwrap().dead == 1).await;
+        };
+        tokio::select! {
+            ended = run => panic!("{ended:?}"),
+            () = repairing => {}
+        }
+        assert_eq!(queue.dead(0, -1).await.unwrap()[0].id.as_deref(), Some("d"));
+        until("nothing runs", async || queue.stats().await.unwrap().leased == 0).await;
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn what_an_older_take_says_is_refused() {
     on_all(async |server: &Server, store: Store| {
         let queue = store.at(work());

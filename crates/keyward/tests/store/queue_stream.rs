@@ -273,6 +273,30 @@ async fn other_programs_may_take_from_the_group_and_what_they_leave_is_adopted()
 }
 
 #[tokio::test]
+async fn an_entry_that_was_removed_is_found_among_many_that_are_pending() {
+    on_all(async |server: &Server, store: Store| {
+        let queue = store.at(mail());
+        server.command(&["XGROUP", "CREATE", MAIL, "keyward", "0", "MKSTREAM"]);
+        // More than XAUTOCLAIM looks at.
+        queue.push_many(&vec![to("theirs"); 1100]).await.unwrap();
+        let take = |name: &str| {
+            let args =
+                ["XREADGROUP", "GROUP", "keyward", name, "COUNT", "1100", "STREAMS", MAIL, ">"];
+            server.command(&args).array().remove(0).array().remove(1).array()
+        };
+        assert_eq!(take("them").len(), 1100);
+        queue.push_with(&to("removed"), Push::new().id("removed")).await.unwrap();
+        let entry = take("keyward").remove(0).array().remove(0).text();
+        server.command(&["XDEL", MAIL, &entry]);
+        queue.push(&to("ours")).await.unwrap();
+        assert_eq!(handled(&store, 1).await, ["ours"]);
+        assert_eq!(queue.status("removed").await.unwrap(), None);
+        assert_eq!(pending(server, MAIL), 1100);
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn a_failed_job_of_a_stream_is_tried_again_and_then_dead() {
     on_all(async |server: &Server, store: Store| {
         let queue = store.at(mail());

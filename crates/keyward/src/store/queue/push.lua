@@ -38,7 +38,7 @@ local function arrive()
   if noted == '' then return end
   redis.call('LREM', dead, 1, letter)
   if noted == '1' and not redis.call('LPOS', dead, letter) then
-    redis.call('HDEL', KEYS[#KEYS - 1], redis.sha1hex(letter))
+    redis.pcall('HDEL', KEYS[#KEYS - 1], redis.sha1hex(letter))
   end
 end
 

@@ -27,7 +27,11 @@ local function wait()
   redis.call('ZADD', due, now + delay, ticket)
 end
 
-local full = how == 'dead' and not cancelled and refuse == '1' and bound > 0 and redis.call('LLEN', dead) >= bound
+-- Keys of another type are refused here, before anything is changed.
+local buried = how == 'dead' and redis.call('LLEN', dead) or 0
+local notes = how == 'dead' and as_is == '1' and KEYS[#KEYS - 1]
+local noted = notes and redis.call('HLEN', notes) or 0
+local full = how == 'dead' and not cancelled and refuse == '1' and bound > 0 and buried >= bound
 unlease(ticket, record)
 local word, facts = 'pending', { error = said }
 if cancelled then
@@ -46,15 +50,14 @@ elseif how == 'retry' or full then
 else
   record.attempts = record.attempts + 1
   note = note .. ',"failed_at":"' .. rfc3339(now) .. '"}'
-  local notes = as_is == '1' and KEYS[#KEYS - 1]
   redis.call('RPUSH', dead, notes and letter or note)
-  for _ = 1, bound > 0 and redis.call('LLEN', dead) - bound or 0 do
+  for _ = 1, bound > 0 and buried + 1 - bound or 0 do
     local gone = redis.call('LPOP', dead)
     if notes then redis.call('HDEL', notes, redis.sha1hex(gone)) end
   end
   if notes then
     -- Somebody else has removed many letters: their notes must not stay for as long as others come.
-    if redis.call('HLEN', notes) > redis.call('LLEN', dead) + 1000 then redis.call('DEL', notes) end
+    if noted > buried + 1000 then redis.call('DEL', notes) end
     redis.call('HSET', notes, redis.sha1hex(letter), note)
     redis.call('PEXPIRE', notes, dead_ttl > 0 and dead_ttl or 2592000000)
   end
