@@ -178,6 +178,7 @@ impl<'a> Context<'a> {
                     Derived::Due => words.queue_due,
                     Derived::Ready => words.queue_ready,
                     Derived::Done => words.queue_done,
+                    Derived::Letters => words.queue_letters,
                 },
                 &[],
             ),

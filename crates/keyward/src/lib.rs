@@ -131,6 +131,7 @@
 mod codec;
 mod date;
 mod definition;
+mod entry;
 mod error;
 mod field;
 #[doc(hidden)]

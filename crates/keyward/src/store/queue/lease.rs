@@ -79,7 +79,7 @@ impl Line {
     /// Leases up to so many jobs.
     pub(crate) async fn take(&self, count: usize, lease: Duration) -> Result<Taken, Error> {
         let per_group = self.definition.behaviour.per_group.unwrap_or(0);
-        let call = self.call(&TAKE, &[], |cmd| {
+        let call = self.call(self.suited(&TAKE), &[], |cmd| {
             _ = cmd.arg(count).arg(millis(lease)).arg(per_group);
         });
         let answer = self.core.send(&call).await.map_err(|error| self.error(error))?;
@@ -184,7 +184,7 @@ impl Line {
             _ => dead::Letter::default(),
         };
         let more = status.key.iter().map(String::as_str);
-        let more: Vec<&str> = more.chain(dead.map(|dead| dead.names.name.as_str())).collect();
+        let more: Vec<&str> = more.chain(self.dead_keys().filter(|_| dead.is_some())).collect();
         let behaviour = dead.map(|dead| (dead.definition, &dead.definition.behaviour));
         let call = self.call(&SETTLE, &more, |cmd| {
             cmd.arg(&job.ticket)
@@ -195,8 +195,9 @@ impl Line {
                 .arg(status.spec)
                 .arg(status.ttl)
                 .arg(self.definition.behaviour.retain_ms.unwrap_or(0))
-                .arg(&letter.text)
-                .arg(u8::from(letter.open))
+                .arg(&letter.said)
+                .arg(&letter.value)
+                .arg(u8::from(self.notes.is_some()))
                 .arg(behaviour.and_then(|(_, it)| it.max_len).unwrap_or(0))
                 .arg(u8::from(behaviour.is_some_and(|(_, it)| it.refuse_when_full)))
                 .arg(behaviour.and_then(|(it, of)| pick(it.ttl, of.jitter)).unwrap_or(0))
