@@ -85,8 +85,8 @@ impl Server {
                     .flat_map(|(name, value)| [format!("--{name}"), (*value).to_owned()]),
             )
             .stdin(Stdio::null())
+            .stderr(log.try_clone()?)
             .stdout(log)
-            .stderr(Stdio::null())
             .spawn();
         let process = match started {
             Ok(process) => process,

@@ -40,11 +40,9 @@ pub async fn run(url: Option<String>) -> anyhow::Result<()> {
     if own.is_some() {
         tracing::info!("started a server of its own at {url}");
     }
-    // ANCHOR: prefix
     let store = Store::connect(&url).await.context("the application needs Redis or Valkey")?;
     let site = values::Site::new(env::var("SITE").unwrap_or_else(|_| "reed".to_owned()))?;
     let site = store.with_prefix(Prefix { site }); // `reed:`, in front of every key
-    // ANCHOR_END: prefix
     let counted = PrometheusBuilder::new().install_recorder()?;
     let app = App { site, themes: Arc::default(), counted };
     let listen = env::var("LISTEN").unwrap_or_else(|_| "127.0.0.1:3000".to_owned());

@@ -50,7 +50,6 @@ pub async fn deploy(
 }
 
 impl App {
-    // ANCHOR: bundle
     /// The path of a theme's bundle. Every render stores it again, so that it outlives the page that links to it.
     pub async fn bundle(&self, kind: &str, theme: &Theme) -> Result<String, Problem> {
         let type_: AssetBundleType = kind.parse()?;
@@ -60,7 +59,6 @@ impl App {
         self.site.at(keys::AssetBundle { type_, hash }).set(&text.into_bytes()).await?;
         Ok(path)
     }
-    // ANCHOR_END: bundle
 
     /// The bundle of any theme with this hash, made again.
     fn find_bundle(&self, type_: AssetBundleType, hash: &Hash) -> Option<Vec<u8>> {

@@ -20,6 +20,9 @@ use std::collections::BTreeMap;
 pub const PUBLISHED: &str = "published";
 const DRAFT: &str = "draft";
 
+/// How many entities are read in one round trip.
+pub const AT_ONCE: usize = 500;
+
 /// What an editor writes.
 #[derive(Debug, Deserialize)]
 pub struct Writing {
@@ -30,7 +33,7 @@ pub struct Writing {
 }
 
 #[derive(Debug, Deserialize)]
-pub struct Standing {
+pub struct NewStatus {
     status: String,
 }
 
@@ -42,7 +45,7 @@ pub async fn create(
     Json(writing): Json<Writing>,
 ) -> Result<(StatusCode, Json<Reference>), Problem> {
     let entity = keys::Entity { type_: Type::new(type_)?, id: random_id()? };
-    app.write(&entity, writing).await?;
+    app.alone(locks::of_entity(&entity)?, app.write(&entity, writing)).await?;
     Ok((StatusCode::CREATED, Json((&entity).into())))
 }
 
@@ -64,8 +67,8 @@ pub async fn save(
     Path((type_, id)): Path<(String, Uuid)>,
     Json(writing): Json<Writing>,
 ) -> Result<StatusCode, Problem> {
-    let entity = app.existing(Reference { type_, id }).await?;
-    app.write(&entity, writing).await?;
+    let entity = Reference { type_, id }.key()?;
+    app.change(&entity, app.write(&entity, writing)).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
@@ -74,12 +77,10 @@ pub async fn set_status(
     State(app): State<App>,
     _: Editor,
     Path((type_, id)): Path<(String, Uuid)>,
-    Json(Standing { status }): Json<Standing>,
+    Json(NewStatus { status }): Json<NewStatus>,
 ) -> Result<StatusCode, Problem> {
-    let entity = app.existing(Reference { type_, id }).await?;
-    let status = Status::new(status)?;
-    app.alone(locks::of_entity(&entity)?, app.move_to(&entity, status)).await?;
-    app.tell(events::EntityChanged).await;
+    let entity = Reference { type_, id }.key()?;
+    app.change(&entity, app.move_to_status(&entity, Status::new(status)?)).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
@@ -89,10 +90,9 @@ pub async fn remove(
     _: Editor,
     Path((type_, id)): Path<(String, Uuid)>,
 ) -> Result<StatusCode, Problem> {
-    let entity = app.existing(Reference { type_, id }).await?;
-    let forgetting = app.alone(locks::of_entity(&entity)?, app.forget(&entity));
+    let entity = Reference { type_, id }.key()?;
+    let forgetting = app.change(&entity, app.forget(&entity));
     app.alone(locks::named("tree")?, Box::pin(forgetting)).await?;
-    app.tell(events::EntityChanged).await;
     Ok(StatusCode::NO_CONTENT)
 }
 
@@ -103,7 +103,7 @@ pub async fn of_type(
     Path(type_): Path<String>,
 ) -> Result<Json<Vec<Value>>, Problem> {
     let members = app.site.at(keys::TypeIndex { entity_type: EntityType::new(type_)? }).get();
-    app.listed(members.await?).await.map(Json)
+    app.listed(&members.await?).await.map(Json)
 }
 
 /// All entities of a status.
@@ -113,11 +113,26 @@ pub async fn of_status(
     Path(status): Path<String>,
 ) -> Result<Json<Vec<Value>>, Problem> {
     let members = app.site.at(keys::StatusIndex { status: Status::new(status)? }).get();
-    app.listed(members.await?).await.map(Json)
+    app.listed(&members.await?).await.map(Json)
 }
 
 impl App {
-    // ANCHOR: write
+    /// Changes an entity that there is, or what names it, while nobody else does. What shows it is removed.
+    pub async fn change(
+        &self,
+        entity: &keys::Entity,
+        work: impl Future<Output = Result<(), Problem>>,
+    ) -> Result<(), Problem> {
+        let changing = async {
+            self.expect(entity).await?;
+            work.await
+        };
+        let done = self.alone(locks::of_entity(entity)?, changing).await;
+        // Also after a failure: only the answer may have been lost.
+        self.tell(events::EntityChanged).await;
+        done
+    }
+
     /// Writes an entity whole and in one step: nobody sees half of it. Sets list it before it is there, so that a crash
     /// leaves a member too many, which lists leave out, and never one that is missing.
     async fn write(&self, entity: &keys::Entity, writing: Writing) -> Result<(), Problem> {
@@ -127,27 +142,18 @@ impl App {
             return Err(Problem::Senseless(format!("no theme has the template `{type_}`")));
         }
         let handle = self.site.at(entity.clone());
-        let writing = async {
-            let status = match handle.get().await? {
-                Some(before) => before.status.unwrap_or_else(|| DRAFT.to_owned()),
-                None => DRAFT.to_owned(),
-            };
-            // The worker waits for the lock, and finds what is written below.
-            self.push(&Task::Index(entity.into())).await?;
-            let entity_type = EntityType::new(&entity.type_)?;
-            self.site.at(keys::TypeIndex { entity_type }).put(entity).await?;
-            self.site.at(keys::StatusIndex { status: Status::new(&status)? }).put(entity).await?;
-            handle.set(&Entity { type_, title, status: Some(status), others }).await?;
-            Ok(())
-        };
-        self.alone(locks::of_entity(entity)?, writing).await?;
-        self.tell(events::EntityChanged).await;
+        let status = handle.get_field(Entity::STATUS).await?.unwrap_or_else(|| DRAFT.to_owned());
+        // The worker waits for the lock, and finds what is written below.
+        self.push(&Task::Index(entity.into())).await?;
+        let entity_type = EntityType::new(&entity.type_)?;
+        self.site.at(keys::TypeIndex { entity_type }).put(entity).await?;
+        self.site.at(keys::StatusIndex { status: Status::new(&status)? }).put(entity).await?;
+        handle.set(&Entity { type_, title, status: Some(status), others }).await?;
         Ok(())
     }
-    // ANCHOR_END: write
 
     /// Moves an entity from the set of its status to another. Doing it again finishes what a crash has left.
-    async fn move_to(&self, entity: &keys::Entity, status: Status) -> Result<(), Problem> {
+    async fn move_to_status(&self, entity: &keys::Entity, status: Status) -> Result<(), Problem> {
         let handle = self.site.at(entity.clone());
         let before = handle.get_field(Entity::STATUS).await?;
         let after = keys::StatusIndex { status: status.clone() };
@@ -157,8 +163,8 @@ impl App {
         } else {
             self.site.at(after).put(entity).await?;
         }
-        let there = handle.set_field(Entity::STATUS, &status.to_string()).await?;
-        if there { Ok(()) } else { Err(Problem::NotFound) }
+        handle.set_field(Entity::STATUS, &status.to_string()).await?;
+        Ok(())
     }
 
     /// What refers to an entity goes before the entity itself, so that nothing is left that names nothing.
@@ -184,28 +190,22 @@ impl App {
         Ok(())
     }
 
-    /// The key of an entity that there is.
-    pub async fn existing(&self, entity: Reference) -> Result<keys::Entity, Problem> {
-        let entity = entity.key()?;
-        if self.site.at(entity.clone()).exists().await? {
-            Ok(entity)
-        } else {
-            Err(Problem::NotFound)
+    /// Fails if there is no such entity.
+    pub async fn expect(&self, entity: &keys::Entity) -> Result<(), Problem> {
+        let there = self.site.at(entity.clone()).exists().await?;
+        if there { Ok(()) } else { Err(Problem::NotFound) }
+    }
+
+    /// Entities as a list shows them, by title. What an index has too many is left out.
+    pub async fn listed(&self, entities: &[keys::Entity]) -> Result<Vec<Value>, Problem> {
+        let mut found = Vec::new();
+        for some in entities.chunks(AT_ONCE) {
+            let read = self.site.get_many(some.to_vec()).await?;
+            found.extend(some.iter().zip(read).filter_map(|(key, fields)| Some((key, fields?))));
         }
+        found.sort_by(|(_, one), (_, other)| one.title.cmp(&other.title));
+        Ok(found.iter().map(|(key, fields)| shown(key, fields)).collect())
     }
-
-    /// Entities as a list shows them, by title. All are read in one round trip.
-    pub async fn listed(&self, entities: Vec<keys::Entity>) -> Result<Vec<Value>, Problem> {
-        let read = self.site.get_many(entities.clone()).await?;
-        let mut found: Vec<_> = entities.iter().zip(read).collect();
-        found.sort_by(|(_, one), (_, other)| title(one.as_ref()).cmp(&title(other.as_ref())));
-        let there = found.into_iter().filter_map(|(key, fields)| Some((key, fields?)));
-        Ok(there.map(|(key, fields)| shown(key, &fields)).collect())
-    }
-}
-
-fn title(fields: Option<&Entity>) -> Option<&str> {
-    fields.map(|fields| fields.title.as_str())
 }
 
 /// The fields that the schema does not name. Those that it names have their own place.

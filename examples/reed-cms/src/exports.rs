@@ -1,6 +1,7 @@
-//! `temp:{operation}:{id}`: what an export has so far, for ten minutes after its last step.
+//! `temp:{operation}:{id}`: how far an export is, and its result for ten minutes.
 
 use crate::app::App;
+use crate::entities::AT_ONCE;
 use crate::model::{Intermediate, Task};
 use crate::problem::Problem;
 use crate::reed_cms::keys;
@@ -12,9 +13,6 @@ use axum::http::StatusCode;
 use keyward::queue::Failure;
 use keyward::random_id;
 use serde_json::{Value, json};
-
-/// How many entities are read in one round trip.
-const AT_ONCE: usize = 100;
 
 /// Starts an export of all entities of a type.
 pub async fn start(
@@ -28,7 +26,7 @@ pub async fn start(
     Ok((StatusCode::ACCEPTED, Json(json!({ "id": id.as_str() }))))
 }
 
-/// What an export has so far.
+/// How far an export is; at the end with all entities.
 pub async fn show(
     State(app): State<App>,
     _: Editor,
@@ -38,7 +36,6 @@ pub async fn show(
 }
 
 impl App {
-    // ANCHOR: export
     /// The worker's part. A second attempt begins again.
     pub async fn export(&self, of: &str, id: &str) -> Result<(), Failure> {
         let index = self.site.at(keys::TypeIndex { entity_type: EntityType::new(of)? });
@@ -47,15 +44,15 @@ impl App {
             return Err(Failure::fatal(format!("there is no entity of type `{of}`")));
         }
         let result = self.site.at(result(id)?);
-        let mut so_far = Intermediate { done: 0, total: members.len(), entities: Vec::new() };
+        let (mut done, total, mut entities) = (0, members.len(), Vec::new());
         for some in members.chunks(AT_ONCE) {
-            so_far.entities.extend(self.listed(some.to_vec()).await?);
-            so_far.done += some.len();
-            result.set(&so_far).await?;
+            result.set(&Intermediate { done, total, entities: Vec::new() }).await?;
+            entities.extend(self.listed(some).await?);
+            done += some.len();
         }
+        result.set(&Intermediate { done, total, entities }).await?;
         Ok(())
     }
-    // ANCHOR_END: export
 }
 
 fn result(id: &str) -> Result<keys::Temp, Problem> {

@@ -15,7 +15,6 @@ use serde_json::{Value, json};
 /// The header that submits a form.
 const HEADER: &str = "x-csrf-token";
 
-// ANCHOR: form
 /// A new form.
 pub async fn form(State(app): State<App>, editor: Editor) -> Result<Json<Value>, Problem> {
     let token: Token = random_id()?;
@@ -42,4 +41,3 @@ pub async fn check(State(app): State<App>, request: Request, next: Next) -> Resp
     }
     next.run(request).await
 }
-// ANCHOR_END: form

@@ -24,7 +24,6 @@ pub struct Paused {
     paused: bool,
 }
 
-// ANCHOR: workers
 /// Starts a worker for each queue. They end when the process is told to, after the tasks that they have begun.
 pub fn workers(app: &App) -> anyhow::Result<Vec<JoinHandle<Result<(), keyward::Error>>>> {
     let start = |name| {
@@ -54,7 +53,6 @@ impl App {
             Task::Export { of, id } => self.export(of, id).await,
         }
     }
-    // ANCHOR_END: workers
 
     /// Pushes a task to its queue.
     pub async fn push(&self, task: &Task) -> Result<(), Problem> {
@@ -63,7 +61,6 @@ impl App {
         Ok(())
     }
 
-    // ANCHOR: rebuild
     /// Makes the word index again from all entities, and removes what belongs to none. What was changed after it was
     /// read here is indexed once more by its own task.
     async fn rebuild(&self) -> Result<(), Failure> {
@@ -78,7 +75,6 @@ impl App {
             .await?;
         Ok(())
     }
-    // ANCHOR_END: rebuild
 }
 
 /// How many tasks there are, and those that failed for good.

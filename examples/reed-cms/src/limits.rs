@@ -9,7 +9,7 @@ use keyward::{LimitLayer, Limits};
 use std::net::{IpAddr, SocketAddr};
 
 /// Attempts to sign in, by address.
-const LOGINS: u64 = 5;
+const LOGINS: u64 = 10;
 /// Searches, by address.
 const SEARCHES: u64 = 60;
 /// Changes, by editor.
@@ -21,14 +21,15 @@ pub fn layer(app: &App) -> LimitLayer<impl Fn(&Request) -> Limits + Clone + use<
     LimitLayer::new(move |request: &Request| limits_of(&app, request))
 }
 
-// ANCHOR: limits
 /// The limit that counts for a request.
 fn limits_of(app: &App, request: &Request) -> Limits {
     let extensions = request.extensions();
     let address =
         extensions.get().map(|ConnectInfo(address): &ConnectInfo<SocketAddr>| address.ip());
     let (key, limit) = match extensions.get().map_or("", MatchedPath::as_str) {
-        "/api/login" if request.method() == "POST" => (address.and_then(login), LOGINS),
+        "/api/login" if request.method() == "POST" => {
+            (address.and_then(|ip| key("login", &ip)), LOGINS)
+        }
         "/api/search" => (address.and_then(|ip| key("search", &ip)), SEARCHES),
         _ if !request.method().is_safe() => {
             (extensions.get().and_then(|editor: &Editor| key("change", &editor.id)), CHANGES)
@@ -40,13 +41,8 @@ fn limits_of(app: &App, request: &Request) -> Limits {
         None => app.site.limits(),
     }
 }
-// ANCHOR_END: limits
 
-/// Attempts to sign in from an address: `rate:login:192.168.1.1`.
-pub fn login(ip: IpAddr) -> Option<keys::RateLimit> {
-    key("login", &ip)
-}
-
+/// `rate:login:192.168.1.1`, for example.
 fn key(action: &str, identifier: &impl ToString) -> Option<keys::RateLimit> {
     let identifier = Identifier::new(identifier.to_string()).ok()?;
     Some(keys::RateLimit { action: Action::new(action).ok()?, identifier })

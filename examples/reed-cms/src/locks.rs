@@ -9,7 +9,6 @@ use std::time::Duration;
 const PATIENCE: Duration = Duration::from_secs(2);
 
 impl App {
-    // ANCHOR: alone
     /// Does something while nobody else does anything to the resource. If the lock is lost, so is the work: somebody
     /// else may have begun.
     pub async fn alone<R>(
@@ -29,7 +28,6 @@ impl App {
         }
         done
     }
-    // ANCHOR_END: alone
 }
 
 /// The lock of an entity: `lock:snippet:550e8400-…`.

@@ -56,7 +56,7 @@ pub struct FailedTask {
     pub failed_at: String,
 }
 
-/// How far an export is, and what it has so far.
+/// How far an export is, and at the end what it has.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Intermediate {
     pub done: usize,

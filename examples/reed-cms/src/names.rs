@@ -1,6 +1,7 @@
 //! `semantic:{type}:{name}`: a name for an entity, such as `about` or `$welcome_hero`.
 
 use crate::app::App;
+use crate::entities::AT_ONCE;
 use crate::model::Reference;
 use crate::problem::Problem;
 use crate::reed_cms::values::{Name, Type};
@@ -14,9 +15,6 @@ use keyward::kind::{Plain, Str};
 use keyward::{Key, Uuid};
 use serde::Deserialize;
 
-/// How many keys are read in one round trip.
-const AT_ONCE: usize = 500;
-
 #[derive(Debug, Deserialize)]
 pub struct Named {
     id: Uuid,
@@ -28,11 +26,10 @@ pub async fn show(
     _: Editor,
     Path((type_, name)): Path<(String, String)>,
 ) -> Result<Json<Reference>, Problem> {
-    let entity = app.site.at(semantic(type_, name)?).get().await?.ok_or(Problem::NotFound)?;
+    let entity = app.site.at(semantic(&type_, &name)?).get().await?.ok_or(Problem::NotFound)?;
     Ok(Json((&entity).into()))
 }
 
-// ANCHOR: name
 /// Names an entity. A name belongs to whoever was first, until it is given back.
 pub async fn give(
     State(app): State<App>,
@@ -40,15 +37,17 @@ pub async fn give(
     Path((type_, name)): Path<(String, String)>,
     Json(Named { id }): Json<Named>,
 ) -> Result<StatusCode, Problem> {
-    let name = app.site.at(semantic(type_.clone(), name)?);
-    let entity = app.existing(Reference { type_, id }).await?;
-    if !name.set_if_absent(&entity).await? && name.get().await? != Some(entity) {
-        return Err(Problem::Busy("another entity has this name"));
-    }
-    app.tell(events::EntityChanged).await;
+    let name = app.site.at(semantic(&type_, &name)?);
+    let entity = Reference { type_, id }.key()?;
+    let naming = async {
+        if name.set_if_absent(&entity).await? || name.get().await?.as_ref() == Some(&entity) {
+            return Ok(());
+        }
+        Err(Problem::Busy("another entity has this name"))
+    };
+    app.change(&entity, naming).await?;
     Ok(StatusCode::NO_CONTENT)
 }
-// ANCHOR_END: name
 
 /// Gives a name back.
 pub async fn take(
@@ -56,19 +55,18 @@ pub async fn take(
     _: Editor,
     Path((type_, name)): Path<(String, String)>,
 ) -> Result<StatusCode, Problem> {
-    if !app.site.at(semantic(type_, name)?).delete().await? {
+    if !app.site.at(semantic(&type_, &name)?).delete().await? {
         return Err(Problem::NotFound);
     }
     app.tell(events::EntityChanged).await;
     Ok(StatusCode::NO_CONTENT)
 }
 
-fn semantic(type_: String, name: String) -> Result<keys::Semantic, Problem> {
+fn semantic(type_: &str, name: &str) -> Result<keys::Semantic, Problem> {
     Ok(keys::Semantic { type_: Type::new(type_)?, name: Name::new(name)? })
 }
 
 impl App {
-    // ANCHOR: holding
     /// The keys of a definition whose value is this entity: its names, or its places. Looks at all keys of the server,
     /// which is fine for what is rare.
     pub async fn holding<K>(&self, entity: &keys::Entity) -> Result<Vec<K>, Problem>
@@ -84,5 +82,4 @@ impl App {
         }
         Ok(holding)
     }
-    // ANCHOR_END: holding
 }

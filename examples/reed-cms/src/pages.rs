@@ -16,6 +16,9 @@ use std::pin::Pin;
 /// How deep a page may be.
 const DEEPEST: usize = 8;
 
+/// The languages of the site. Others have no pages, so that nobody can fill the cache with them.
+const LOCALES: [&str; 2] = ["de_DE", "en_GB"];
+
 /// How a visitor wants to see a page.
 #[derive(Debug, Deserialize)]
 pub struct View {
@@ -26,27 +29,28 @@ pub struct View {
 }
 
 fn german() -> String {
-    "de_DE".to_owned()
+    LOCALES[0].to_owned()
 }
 
 fn corporate() -> String {
     "corporate".to_owned()
 }
 
-// ANCHOR: page
 /// A page, by the name of its entity: `/` is `home`, and `/news/first` is `news.first`.
 pub async fn show(
     State(app): State<App>,
     uri: Uri,
     Query(View { locale, theme }): Query<View>,
 ) -> Result<Html<String>, Problem> {
+    if !LOCALES.contains(&locale.as_str()) {
+        return Err(Problem::NotFound);
+    }
     let path = PageCachePath::new(uri.path())?;
     let key = keys::PageCache::new(path, Locale::new(locale)?, Theme::new(theme)?)?;
     let page = app.site.at(key.clone());
     let page = page.find_or_load(|| app.render(&key)).await?;
     page.map(Html).ok_or(Problem::NotFound)
 }
-// ANCHOR_END: page
 
 impl App {
     async fn render(&self, page: &keys::PageCache) -> Result<Option<String>, Problem> {
@@ -109,23 +113,17 @@ impl App {
 
 /// A field in the visitor's language, if the entity has it: `body_en_GB` before `body`.
 fn field<'f>(fields: &'f Entity, name: &str, locale: &Locale) -> &'f str {
-    if name == "title" && !has(fields, &format!("title_{locale}")) {
-        return &fields.title;
-    }
-    let named = |wanted: &str| {
+    let other = |wanted: &str| {
         let mut others = fields.others.iter();
         others.find(|(name, _)| name == wanted.as_bytes()).map(|(_, text)| text.as_str())
     };
-    named(&format!("{name}_{locale}")).or_else(|| named(name)).unwrap_or("")
-}
-
-fn has(fields: &Entity, name: &str) -> bool {
-    fields.others.iter().any(|(other, _)| other == name.as_bytes())
+    let any = || if name == "title" { Some(fields.title.as_str()) } else { other(name) };
+    other(&format!("{name}_{locale}")).or_else(any).unwrap_or("")
 }
 
 /// The name of the page at a path. A dot in a path names none, so that no two paths have one page.
 fn name_of(path: &str) -> Option<Name> {
-    let path = path.trim_start_matches('/');
+    let path = path.strip_prefix('/')?;
     match path {
         "" => Name::new("home").ok(),
         _ if path.contains('.') || path == "home" => None,

@@ -30,10 +30,8 @@ pub async fn put(
     Path(path): Path<String>,
     Json(entity): Json<Reference>,
 ) -> Result<StatusCode, Problem> {
-    let place = association(path)?;
-    let entity = app.existing(entity).await?;
-    app.site.at(place).set(&entity).await?;
-    app.tell(events::EntityChanged).await;
+    let (place, entity) = (app.site.at(association(path)?), entity.key()?);
+    app.change(&entity, async { Ok(place.set(&entity).await?) }).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 

@@ -30,7 +30,6 @@ pub struct Deployed {
     pub source: String,
 }
 
-// ANCHOR: deploy
 /// Another source for a template. What was made of the old one is removed, in all themes.
 pub async fn deploy(
     State(app): State<App>,
@@ -44,10 +43,8 @@ pub async fn deploy(
     app.tell(events::TemplateChanged { name }).await;
     Ok(StatusCode::NO_CONTENT)
 }
-// ANCHOR_END: deploy
 
 impl App {
-    // ANCHOR: template
     /// A template of a theme, compiled; `None` if the theme has none of this name.
     pub async fn template(&self, name: &str, theme: &Theme) -> Result<Option<Vec<Piece>>, Problem> {
         let name = TemplateCacheName::new(name)?;
@@ -62,7 +59,6 @@ impl App {
         let pieces = compiled.map(|bytes| serde_json::from_slice(&bytes));
         pieces.transpose().map_err(|error| Problem::Senseless(format!("`{name}`: {error}")))
     }
-    // ANCHOR_END: template
 }
 
 fn bytes(pieces: &[Piece]) -> Result<Vec<u8>, Problem> {

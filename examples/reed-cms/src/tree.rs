@@ -11,7 +11,6 @@ use axum::extract::{Path, State};
 use axum::http::StatusCode;
 use keyward::Uuid;
 use serde::Deserialize;
-use serde_json::Value;
 
 /// Where an entity belongs: below another one, at a place among its children.
 #[derive(Debug, Deserialize)]
@@ -27,7 +26,7 @@ pub async fn children(
     _: Editor,
     Path((type_, id)): Path<(String, Uuid)>,
 ) -> Result<Json<Vec<Reference>>, Problem> {
-    let parent = app.existing(Reference { type_, id }).await?;
+    let parent = Reference { type_, id }.key()?;
     Ok(Json(app.children_of(&parent).await?.iter().map(Reference::from).collect()))
 }
 
@@ -38,8 +37,7 @@ pub async fn attach(
     Path((type_, id)): Path<(String, Uuid)>,
     Json(Position { parent, position }): Json<Position>,
 ) -> Result<StatusCode, Problem> {
-    let child = app.existing(Reference { type_, id }).await?;
-    let parent = app.existing(parent).await?;
+    let (child, parent) = (Reference { type_, id }.key()?, parent.key()?);
     // One change of the tree at a time: two could make a circle that neither sees.
     app.alone(locks::named("tree")?, app.attach(&child, &parent, position)).await?;
     app.tell(events::EntityChanged).await;
@@ -52,20 +50,20 @@ pub async fn detach(
     _: Editor,
     Path((type_, id)): Path<(String, Uuid)>,
 ) -> Result<StatusCode, Problem> {
-    let child = app.existing(Reference { type_, id }).await?;
+    let child = Reference { type_, id }.key()?;
     app.alone(locks::named("tree")?, app.detach(&child)).await?;
     app.tell(events::EntityChanged).await;
     Ok(StatusCode::NO_CONTENT)
 }
 
-/// The parent of an entity.
+/// The parent of an entity, or null.
 pub async fn parent(
     State(app): State<App>,
     _: Editor,
     Path((_, id)): Path<(String, Uuid)>,
-) -> Result<Json<Value>, Problem> {
+) -> Result<Json<Option<Reference>>, Problem> {
     let parent = app.site.at(keys::Parent { child_id: id }).get().await?;
-    Ok(Json(parent.map_or(Value::Null, |parent| serde_json::json!(Reference::from(&parent)))))
+    Ok(Json(parent.as_ref().map(Reference::from)))
 }
 
 impl App {
@@ -75,13 +73,14 @@ impl App {
         Ok(children.into_iter().map(|(child, _)| child).collect())
     }
 
-    // ANCHOR: attach
     async fn attach(
         &self,
         child: &keys::Entity,
         parent: &keys::Entity,
         position: i64,
     ) -> Result<(), Problem> {
+        self.expect(child).await?;
+        self.expect(parent).await?;
         let mut above = Some(parent.clone());
         while let Some(entity) = above {
             if entity == *child {
@@ -102,7 +101,6 @@ impl App {
         }
         Ok(())
     }
-    // ANCHOR_END: attach
 
     /// Takes an entity out of its parent, if it has one.
     pub async fn detach(&self, child: &keys::Entity) -> Result<(), Problem> {

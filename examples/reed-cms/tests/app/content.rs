@@ -94,6 +94,9 @@ fn a_name_belongs_to_one_entity_and_a_removed_entity_leaves_nothing() {
             let member = format!("entity:snippet:{id}");
             assert_eq!(server.command(&["SISMEMBER", &set, &member]).integer(), 0, "{set}");
         }
+        ada.put("/api/places/content.1.1", reference(&hero)).is(404);
+        ada.attach(&hero, &page, 1).is(404);
+        ada.put(&format!("/api/entities/{hero}/status"), json!({ "status": "draft" })).is(404);
         // The name is free again, and a name is given back.
         ada.name(&other, "$welcome_hero");
         ada.delete("/api/names/snippet/$welcome_hero").is(204);

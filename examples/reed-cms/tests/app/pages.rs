@@ -53,7 +53,9 @@ fn a_page_is_rendered_once_and_again_after_every_change() {
         ada.name(&page, "news.about");
         visitor.get("/news/about").is(200);
         visitor.get("/news.about").is(404);
-        visitor.get("/about?locale=nowhere%20at%20all").is(422);
+        visitor.get("//news/about").is(404);
+        visitor.get("/news/about?locale=fr_FR").is(404);
+        visitor.get("/news/about?theme=nowhere%20at%20all").is(422);
     }
 }
 

@@ -3,6 +3,7 @@
 use super::harness::{App, server};
 use keyward_testkit::{Flavor, Reply, Server};
 use serde_json::json;
+use std::thread;
 
 #[test]
 fn published_entities_are_found_by_their_words() {
@@ -33,6 +34,29 @@ fn published_entities_are_found_by_their_words() {
         assert_eq!(visitor.found("q=m%C3%BCnchen"), Vec::<String>::new());
         assert_eq!(visitor.found("q=baroque"), ["Baroque art"]);
     }
+}
+
+#[test]
+fn of_many_who_save_at_once_the_last_one_is_found_and_no_other() {
+    let server = server(Flavor::Valkey);
+    let app = App::start(Some(&server));
+    let ada = app.ada();
+    let entity = ada.publish("snippet", "text", "before", json!({}));
+    let path = format!("/api/entities/{entity}");
+    let words = ["alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta", "theta"];
+    thread::scope(|scope| {
+        for word in words {
+            let (ada, path) = (&ada, &path);
+            let writing = json!({ "template": "text", "title": word, "fields": {} });
+            scope.spawn(move || ada.put(path, writing));
+        }
+    });
+    ada.settle();
+    let title = ada.get(&path).is(200).json()["title"].as_str().unwrap().to_owned();
+    assert!(words.contains(&title.as_str()));
+    assert_eq!(ada.found(&format!("q=before%20{}&any=true", words.join("%20"))), [title.clone()]);
+    let (_, id) = entity.split_once('/').unwrap();
+    assert_eq!(members(&server, &format!("reed:entity_words:{id}")), [title]);
 }
 
 #[test]
