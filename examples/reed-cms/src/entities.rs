@@ -68,7 +68,7 @@ pub async fn save(
     Json(writing): Json<Writing>,
 ) -> Result<StatusCode, Problem> {
     let entity = Reference { type_, id }.key()?;
-    app.change(&entity, app.write(&entity, writing)).await?;
+    Box::pin(app.change(&entity, app.write(&entity, writing))).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
@@ -80,7 +80,8 @@ pub async fn set_status(
     Json(NewStatus { status }): Json<NewStatus>,
 ) -> Result<StatusCode, Problem> {
     let entity = Reference { type_, id }.key()?;
-    app.change(&entity, app.move_to_status(&entity, Status::new(status)?)).await?;
+    let moving = app.move_to_status(&entity, Status::new(status)?);
+    Box::pin(app.change(&entity, moving)).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 

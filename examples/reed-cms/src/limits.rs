@@ -6,7 +6,7 @@ use crate::reed_cms::values::{Action, Identifier};
 use crate::sessions::Editor;
 use axum::extract::{ConnectInfo, MatchedPath, Request};
 use keyward::{LimitLayer, Limits};
-use std::net::{IpAddr, SocketAddr};
+use std::net::SocketAddr;
 
 /// Attempts to sign in, by address.
 const LOGINS: u64 = 10;
