@@ -35,14 +35,15 @@ pub(super) fn words(definition: &Definition) -> &'static [&'static str] {
 
 /// A script with what all scripts of a queue share. What ends, cancels or takes a job works on a full server too.
 macro_rules! script {
-    ($flags:literal, $file:literal) => {
-        Lua::new(concat!("#!lua", $flags, "\n", include_str!("record.lua"), include_str!($file)))
+    ($flags:literal, $($file:literal),+) => {
+        Lua::new(concat!("#!lua", $flags, "\n", include_str!("record.lua"), $(include_str!($file)),+))
     };
 }
 
 static PUSH: Lua = script!("", "push.lua");
 static TAKE: Lua = script!(" flags=allow-oom", "take.lua");
-static SETTLE: Lua = script!(" flags=allow-oom", "settle.lua");
+static SETTLE: Lua = script!(" flags=allow-oom", "conclude.lua", "settle.lua");
+static FINISH: Lua = script!(" flags=allow-oom", "conclude.lua", "finish.lua");
 static MARK: Lua = script!(" flags=allow-oom", "mark.lua");
 static RENEW: Lua = script!(" flags=allow-oom", "renew.lua");
 static CANCEL: Lua = script!(" flags=allow-oom", "cancel.lua");
