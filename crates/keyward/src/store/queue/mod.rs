@@ -52,7 +52,8 @@ static TAKE: [Lua; 2] = [
     script!(" flags=allow-oom", "list.lua", "take.lua"),
     script!(" flags=allow-oom", "stream.lua", "take.lua"),
 ];
-static SETTLE: Lua = script!(" flags=allow-oom", "settle.lua");
+static SETTLE: Lua = script!(" flags=allow-oom", "conclude.lua", "settle.lua");
+static FINISH: Lua = script!(" flags=allow-oom", "conclude.lua", "finish.lua");
 static MARK: Lua = script!(" flags=allow-oom", "mark.lua");
 static RENEW: Lua = script!(" flags=allow-oom", "renew.lua");
 static CANCEL: Lua = script!(" flags=allow-oom", "cancel.lua");

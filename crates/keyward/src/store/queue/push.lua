@@ -61,19 +61,23 @@ local as_entry = delay == 0 and ((priority == 0 and group == '') or waits == 0)
 if as_entry then append(payload, ticket) end
 arrive()
 if record then withdraw(old, record) end
-redis.call('HSET', jobs, 'seq', ticket)
-if id ~= '' then redis.call('HSET', jobs, 'i:' .. id, ticket) end
-if as_entry then
-  save(ticket, job)
-  trim()
-  return { 1, ticket }
+local known = { 'seq', ticket }
+local function know(field, value)
+  known[#known + 1] = field
+  known[#known + 1] = value
 end
-redis.call('HSET', jobs, 'p:' .. ticket, payload)
-if delay > 0 then
-  job.state = 'd'
+if id ~= '' then know('i:' .. id, ticket) end
+if not as_entry then
+  job.state = delay > 0 and 'd' or 'r'
+  know('p:' .. ticket, payload)
+end
+know('m:' .. ticket, spell(job))
+redis.call('HSET', jobs, unpack(known))
+if as_entry then
+  trim()
+elseif delay > 0 then
   redis.call('ZADD', due, now + delay, ticket)
-  save(ticket, job)
 else
-  make_ready(ticket, job)
+  redis.call('ZADD', ready, 0, place(ticket, job))
 end
 return { 1, ticket }

@@ -86,21 +86,30 @@ local function withdraw(ticket, record)
 end
 
 -- A moment as a field spells it: RFC 3339, seconds or milliseconds since 1970.
+local present
 local function moment(ms, kind)
   if kind == 'm' then return string.format('%.0f', ms) end
   if kind == 'u' then return string.format('%.0f', math.floor(ms / 1000)) end
-  return rfc3339(ms)
+  if ms ~= now then return rfc3339(ms) end
+  present = present or rfc3339(now)
+  return present
 end
 
 local TIMES = { created_at = true, updated_at = true, started_at = true, completed_at = true }
 
 -- Writes the documented status. `spec` names the fields that the schema has, each with how it is spelled; `facts` are
 -- their values, where `false` removes one. An error, such as a key of another type, is returned.
+local fields
 local function project(key, spec, ttl, word, record, facts)
+  if not fields then
+    fields = {}
+    for name, kind in string.gmatch(spec, '([%w_]+):(%a)') do fields[#fields + 1] = { name, kind } end
+  end
   facts.status, facts.created_at, facts.updated_at = word, record.created, now
   if facts.attempts == nil then facts.attempts = record.attempts end
   local set, unset = {}, {}
-  for name, kind in string.gmatch(spec, '([%w_]+):(%a)') do
+  for _, field in ipairs(fields) do
+    local name, kind = field[1], field[2]
     local value = facts[name]
     if value == false then
       unset[#unset + 1] = name

@@ -1,25 +1,15 @@
--- Ends a lease. ARGV: ticket, take, how (`done`, `retry`, `release`, `dead`), delay, what is said (a result or an
--- error), spec and TTL of the status, retention, what is said of a dead job (an object without its end), the dead letter
--- if that is not what is said, whether it is not, the bound of the dead letters, whether they refuse what does not fit,
--- their TTL, whether a TTL that runs stays. Answers 1, 0 if the lease was not held any more, or -1 if the dead letters
+-- Ends a lease whose job is not done. ARGV: ticket, take, how (`retry`, `release`, `dead`), delay, the error, spec and TTL
+-- of the status, retention, what is said of a dead job (an object without its end), the dead letter if that is not what
+-- is said, whether it is not, the bound of the dead letters, whether they refuse what does not fit, their TTL, whether a
+-- TTL that runs stays. Answers 1, 0 if the lease was not held any more, or -1 if the dead letters
 -- are full and the job waits again; then an error of the status, if there was one.
 local ticket, take, how, delay, said, spec, ttl, retain, note, letter, as_is, bound, refuse, dead_ttl, keep = unpack(ARGV)
 local status, dead = spec ~= '' and KEYS[8], KEYS[#KEYS]
 take, delay, retain, bound, dead_ttl = tonumber(take), tonumber(delay), tonumber(retain), tonumber(bound), tonumber(dead_ttl)
 
-local record = read(ticket)
-if not record or record.takes ~= take or (record.state ~= 'l' and record.state ~= 'c') then return { 0, false } end
-local cancelled = record.state == 'c' and how ~= 'done'
-
--- What becomes of a job that has ended: it is forgotten, or kept for a while if it can be asked about.
-local function conclude(result)
-  -- An id that stands for a payload is for one job at a time, and nobody asks about it.
-  if retain == 0 or record.id == '' or string.sub(record.id, 1, 1) == '=' then return forget(ticket, record) end
-  record.state = 'k'
-  redis.call('HDEL', jobs, 'p:' .. ticket)
-  redis.call('HSET', jobs, 'm:' .. ticket, spell(record), 'r:' .. ticket, result)
-  redis.call('ZADD', done, now + retain, ticket)
-end
+local record = held(ticket, take)
+if not record then return { 0, false } end
+local cancelled = record.state == 'c'
 
 local function wait()
   record.state = 'd'
@@ -36,11 +26,7 @@ unlease(ticket, record)
 local word, facts = 'pending', { error = said }
 if cancelled then
   word, facts = 'failed', { completed_at = now, error = 'cancelled' }
-  conclude('')
-elseif how == 'done' then
-  word, facts = 'completed', { completed_at = now, error = false, result = said }
-  record.attempts = record.attempts + 1
-  conclude(said)
+  conclude(ticket, record, retain, '')
 elseif how == 'release' then
   facts = { started_at = false }
   make_ready(ticket, record)
