@@ -130,7 +130,9 @@ impl<V, C: Codec<V>> Worker<V, C> {
                 Some(one) = running.next(), if !running.is_empty() => over.push(one),
                 finished = next(&mut reporting), if reporting.is_some() => {
                     look |= blocked;
-                    finished.iter().for_each(|job| board.leave(job));
+                    for job in &finished {
+                        board.leave(job);
+                    }
                 }
                 Some(()) = marking.next(), if !marking.is_empty() => {}
                 () = reached(due), if due.is_some() => {
