@@ -8,7 +8,7 @@ use crate::mask::{Mask, Masked, MaskedParam};
 use keyward_fact::KeyType;
 use keyward_fact::queue::{Record, State};
 use keyward_pattern::{Keyspace, Owners, Part, derived};
-use keyward_schema::model::{Definition, Role, Schema};
+use keyward_schema::model::{Definition, Derived, Role, Schema};
 use serde::Serialize;
 use std::collections::BTreeSet;
 
@@ -42,7 +42,7 @@ pub struct QueueStats {
     pub queue: Masked,
     /// Its definition
     pub definition: String,
-    /// Jobs that could run now: on the list, prioritised, grouped, or tried again
+    /// Jobs that could run now: entries of the list or the stream, prioritised, grouped, or tried again
     pub waiting: u64,
     /// Jobs that wait for their time: delayed, or to be tried again
     pub due: u64,
@@ -206,7 +206,9 @@ impl<'s> Queues<'s> {
         let (taken, ready) = (count("LLEN", "taken")?, count("ZCARD", "ready")?);
         let (due, running) = (count("ZCARD", "due")?, count("ZCARD", "leases")?);
         let ended = count("ZCARD", "done")?;
-        let listed = self.number(&queue.key, &["LLEN", &queue.key])?;
+        let is_stream = queue.definition.key_type.as_deref() == Some(&KeyType::Stream);
+        let length = if is_stream { "XLEN" } else { "LLEN" };
+        let listed = self.number(&queue.key, &[length, &queue.key])?;
         let paused = match queue.derived("jobs") {
             Some(jobs) => self.number(&jobs, &["HEXISTS", &jobs, "paused"])? == 1,
             None => false,
@@ -325,26 +327,51 @@ impl<'s> Queues<'s> {
             if entries.is_empty() {
                 break;
             }
-            for entry in entries.into_iter().rev() {
-                let Reply::Bytes(entry) = entry else { return Err(strange(queue, "LRANGE")) };
-                letters.push(self.letter(&entry));
+            let bytes = |entry| match entry {
+                Reply::Bytes(entry) => Ok(entry),
+                _ => Err(strange(queue, "LRANGE")),
+            };
+            let entries: Vec<Vec<u8>> =
+                entries.into_iter().rev().map(bytes).collect::<Result<_, _>>()?;
+            let notes = self.notes(queue, &key, &entries)?;
+            let said = |at: usize, entry: &'_ [u8]| match &notes {
+                Some(notes) => notes.get(at).and_then(Option::as_deref).map(said),
+                None => Some(said(entry)),
+            };
+            for (at, entry) in entries.iter().enumerate() {
+                letters.push(self.letter(entry.len(), said(at, entry).unwrap_or_default()));
             }
         }
         Ok(Some(letters))
     }
 
-    fn letter(&self, entry: &[u8]) -> DeadLetter {
-        /// What an entry that a worker wrote says.
-        #[derive(Default, serde::Deserialize)]
-        #[serde(default)]
-        struct Said {
-            id: Option<String>,
-            error: Option<String>,
-            attempts: Option<u64>,
-            failed_at: Option<String>,
+    /// What is noted about dead letters that are values of the queue; `None` if they are objects that say it themselves.
+    fn notes(
+        &mut self,
+        queue: &QueueName<'_>,
+        dead: &str,
+        entries: &[Vec<u8>],
+    ) -> Result<Option<Vec<Option<Vec<u8>>>>, Error> {
+        if queue.schema.buries_values(queue.definition).is_none() {
+            return Ok(None);
         }
-        // An entry that no worker wrote may be anything, and is known by its length.
-        let said: Said = serde_json::from_slice(entry).ok().unwrap_or_default();
+        let prefix = queue.prefix().unwrap_or_default();
+        let Some(notes) = derived(prefix, dead, Derived::Letters.word()) else { return Ok(None) };
+        let fields = entries.iter().map(|entry| sha1_smol::Sha1::from(entry).digest().to_string());
+        let fields: Vec<String> = fields.collect();
+        let mut args = vec!["HMGET", &notes];
+        args.extend(fields.iter().map(String::as_str));
+        let Reply::Array(found) = self.client.ask(&notes, &args)? else {
+            return Err(strange(queue, "HMGET"));
+        };
+        let found = found.into_iter().map(|note| match note {
+            Reply::Bytes(note) => Some(note),
+            _ => None,
+        });
+        Ok(Some(found.collect()))
+    }
+
+    fn letter(&self, bytes: usize, said: Said) -> DeadLetter {
         let mask = |text: String| self.mask.unknown(text.as_bytes());
         let is_moment = |text: &String| crate::clock::parse_rfc3339(text).is_some();
         DeadLetter {
@@ -352,7 +379,7 @@ impl<'s> Queues<'s> {
             id: said.id.map(mask),
             attempts: said.attempts,
             failed_at: said.failed_at.filter(is_moment),
-            bytes: entry.len() as u64,
+            bytes: bytes as u64,
         }
     }
 
@@ -366,6 +393,21 @@ impl<'s> Queues<'s> {
             }
         }
     }
+}
+
+/// What a worker wrote about a dead letter.
+#[derive(Default, serde::Deserialize)]
+#[serde(default)]
+struct Said {
+    id: Option<String>,
+    error: Option<String>,
+    attempts: Option<u64>,
+    failed_at: Option<String>,
+}
+
+/// An entry that no worker wrote may be anything, and is known by its length.
+fn said(entry: &[u8]) -> Said {
+    serde_json::from_slice(entry).ok().unwrap_or_default()
 }
 
 impl QueueName<'_> {
@@ -416,7 +458,7 @@ impl QueueName<'_> {
 /// Whether a definition is a queue that workers keep.
 fn is_queue(definition: &Definition) -> bool {
     matches!(definition.role.as_deref(), Some(Role::Queue(_)))
-        && definition.key_type.as_deref() == Some(&KeyType::List)
+        && matches!(definition.key_type.as_deref(), Some(KeyType::List | KeyType::Stream))
 }
 
 /// Whether a server refused because a key holds another type.

@@ -178,6 +178,7 @@ impl<'a> Context<'a> {
                     Derived::Due => words.queue_due,
                     Derived::Ready => words.queue_ready,
                     Derived::Done => words.queue_done,
+                    Derived::Letters => words.queue_letters,
                 },
                 &[],
             ),
@@ -196,8 +197,12 @@ impl<'a> Context<'a> {
         let invalidates = self.schema.events.iter().flat_map(|event| &event.invalidates);
         let looking = invalidates.filter(|it| it.definition == *definition.name);
         let names = || compiled.params().iter().map(|(name, _)| name.as_str());
-        let mut free =
-            looking.map(|it| names().map(|name| it.leaves_free(name)).collect::<Vec<_>>());
+        // An event is about one prefix, whatever it leaves free.
+        let prefix = compiled.prefix_params();
+        let mut free = looking.map(|it| {
+            let free = |(at, name)| at >= prefix && it.leaves_free(name);
+            names().enumerate().map(free).collect::<Vec<_>>()
+        });
         let free = free.find(|free| free.contains(&true))?;
         let bound = names().zip(&values).zip(free).filter(|(_, free)| !free);
         let bound: Vec<(&str, &str)> = bound.map(|((name, value), _)| (name, &**value)).collect();

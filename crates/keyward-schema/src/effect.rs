@@ -2,8 +2,8 @@
 
 use crate::Diagnostic;
 use crate::model::{
-    CacheOptions, Definition, Field, Flag, Keep, Lifecycle, Lock, OnFull, OnWrite, Queue, Quota,
-    Role, Ttl, Value,
+    CacheOptions, Definition, Field, Flag, Keep, Lifecycle, Lock, OnFull, OnWrite, Quota, Role,
+    Ttl, Value,
 };
 use crate::span::{Span, Spanned};
 use crate::tables::KeyTable;
@@ -38,9 +38,6 @@ impl Written<'_> {
         self.openness(key_type, errors);
         if key_type.value == KeyType::Stream {
             entry_fields(self.fields, errors);
-            if let Some(Role::Queue(queue)) = self.role.map(|role| &role.value) {
-                stream_queue(queue, errors);
-            }
         }
     }
 
@@ -340,28 +337,6 @@ fn trimming(
         return;
     };
     errors.push(Diagnostic::schema(why, keep.span.clone(), "has no effect").help("remove it"));
-}
-
-/// The store has no workers for a queue that is a stream, so that what they would do is refused.
-fn stream_queue(queue: &Queue, errors: &mut Vec<Diagnostic>) {
-    let options = [
-        ("lease", queue.lease.as_ref().map(|it| &it.span)),
-        ("timeout", queue.timeout.as_ref().map(|it| &it.span)),
-        ("max_attempts", queue.max_attempts.as_ref().map(|it| &it.span)),
-        ("max_crashes", queue.max_crashes.as_ref().map(|it| &it.span)),
-        ("backoff", queue.backoff.as_ref().map(|it| &it.span)),
-        ("max_backoff", queue.max_backoff.as_ref().map(|it| &it.span)),
-        ("retain", queue.retain.as_ref().map(|it| &it.span)),
-        ("per_group", queue.per_group.as_ref().map(|it| &it.span)),
-    ];
-    for (option, span) in options {
-        let Some(span) = span else { continue };
-        let message = format!("`{option}` is not supported yet for a `stream`");
-        let help = format!(
-            "remove it, or use a list: the store has no workers for a stream, and `{option}` is for them"
-        );
-        errors.push(no_effect(message, span).help(help));
-    }
 }
 
 /// A field of a stream's entry is never written alone, and has no TTL of its own.

@@ -505,8 +505,7 @@ shows!(
     options_of_a_queue_that_cannot_be_kept_are_refused,
     errors(
         "[keys.a]\npattern = 'a'\nvalue = 'text'\nqueue = { max_attempts = 3, max_crashes = 1, lease = '10ms' }\n\
-         [keys.b]\npattern = 'b'\nvalue = 'text'\nqueue = { backoff = '1m', max_backoff = '1s' }\n\
-         [keys.c]\npattern = 'c'\ntype = 'stream'\nfields = { x = 'text' }\nqueue = { lease = '1m', per_group = 2 }\n"
+         [keys.b]\npattern = 'b'\nvalue = 'text'\nqueue = { backoff = '1m', max_backoff = '1s' }\n"
     )
 );
 

@@ -21,7 +21,8 @@
 //! server, and [`Peer`] answers as no server would. [`Cli`] runs the program in a temporary
 //! folder and gives back all that a person sees, ready for a snapshot. [`transcript`] runs the
 //! commands that the documentation shows, [`snippet`] compares the code that it shows with its source, and
-//! [`book`] finds broken links in it. [`browser`] looks at pages.
+//! [`book`] finds broken links in it. [`browser`] looks at pages. With the feature `http`, `App` runs an application and
+//! `stage` the commands that the documentation shows of it.
 //!
 //! # Where the servers come from
 //!
@@ -32,6 +33,8 @@
 
 #![allow(clippy::missing_panics_doc, reason = "in a test, a panic is how everything fails")]
 
+#[cfg(feature = "http")]
+mod app;
 pub mod book;
 pub mod browser;
 mod cli;
@@ -47,10 +50,14 @@ mod resp;
 mod sentinel;
 mod server;
 pub mod snippet;
+#[cfg(feature = "http")]
+pub mod stage;
 mod tls;
 pub mod transcript;
 mod wait;
 
+#[cfg(feature = "http")]
+pub use app::{Answer, App};
 pub use cli::{Cli, Output, Run, Running};
 pub use cluster::{Cluster, Migration};
 pub use flavor::Flavor;

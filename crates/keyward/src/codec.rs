@@ -8,6 +8,7 @@ mod sealed {
 
     impl Sealed for crate::kind::Plain {}
     impl Sealed for crate::kind::Json {}
+    impl Sealed for crate::kind::Entry {}
     impl<C> Sealed for crate::kind::Zstd<C> {}
 }
 
@@ -66,6 +67,17 @@ impl<V: serde::Serialize + serde::de::DeserializeOwned> Codec<V> for crate::kind
             };
             format!("{what}, at line {}, column {}", error.line(), error.column())
         })
+    }
+}
+
+impl<F: crate::Fields> Codec<F> for crate::kind::Entry {
+    fn encode(fields: &F) -> Result<Vec<u8>, String> {
+        Ok(crate::entry::spell(fields.to_pairs().map_err(|error| error.to_string())?))
+    }
+
+    fn decode(bytes: &[u8]) -> Result<F, String> {
+        let pairs = crate::entry::read(bytes).ok_or_else(|| NOT_OF_ITS_TYPE.to_owned())?;
+        F::from_pairs(pairs).map_err(|error| error.to_string())
     }
 }
 

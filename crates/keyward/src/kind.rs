@@ -59,6 +59,8 @@ kinds! {
     Plain;
     /// Spelled as JSON
     Json;
+    /// Spelled as the fields of a stream's entry
+    Entry;
     /// Spelled by `C`, and compressed
     Zstd<C>;
 }

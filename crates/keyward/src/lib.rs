@@ -117,12 +117,12 @@
 //! - `zstd`: values that are compressed
 //! - `store`: the [`Store`], on the client `redis`; without it the crate needs no network
 //! - `cluster`: a store at a cluster
-//! - `cron`: repeating jobs of a queue by crontab expressions
 //! - `tls`: a store at a server with TLS
 //! - `metrics`: what a store does, counted by the crate `metrics`
 //!
 //! Not by default:
 //!
+//! - `cron`: repeating jobs of a queue by crontab expressions
 //! - `tower`: [`LimitLayer`], rate limits in front of an HTTP service
 //! - `tower-sessions`: [`TowerSessions`], a session store for the crate of that name
 //! - `testing`: `testing::Server`, a throw-away server for an application's tests
@@ -132,6 +132,7 @@
 mod codec;
 mod date;
 mod definition;
+mod entry;
 mod error;
 mod field;
 #[doc(hidden)]

@@ -1,4 +1,4 @@
-//! A throw-away server for an application's tests.
+//! A throw-away server for an application's tests, or for an example that should run without one.
 //!
 //! ```no_run
 //! # async fn example() -> Result<(), Box<dyn std::error::Error>> {
@@ -43,6 +43,14 @@ impl Server {
     /// # Errors
     /// If no server is installed, or if it does not start.
     pub fn start() -> Result<Self, StartError> {
+        Self::start_with(&[])
+    }
+
+    /// Starts one with settings, named as in `redis.conf`: `[("maxmemory", "100mb")]`.
+    ///
+    /// # Errors
+    /// As [`start`](Server::start); a setting that the server does not know is in the log that the error shows.
+    pub fn start_with(settings: &[(&str, &str)]) -> Result<Self, StartError> {
         let programs: Vec<String> = match env::var(VARIABLE) {
             Ok(program) => vec![program],
             Err(_) => PROGRAMS.map(str::to_owned).to_vec(),
@@ -50,7 +58,7 @@ impl Server {
         let mut last = StartError::NotInstalled;
         for program in &programs {
             for _ in 0..ATTEMPTS {
-                match Self::try_start(program) {
+                match Self::try_start(program, settings) {
                     Err(StartError::NotInstalled) => break,
                     // Somebody else may have taken the port.
                     Err(error) => last = error,
@@ -61,7 +69,7 @@ impl Server {
         Err(last)
     }
 
-    fn try_start(program: &str) -> Result<Self, StartError> {
+    fn try_start(program: &str, settings: &[(&str, &str)]) -> Result<Self, StartError> {
         let port = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?.local_addr()?.port();
         let folder = new_folder()?;
         let log = fs::File::create(folder.join(LOG))?;
@@ -70,9 +78,15 @@ impl Server {
             .arg(port.to_string())
             .arg("--dir")
             .arg(&folder)
+            // The last one counts.
+            .args(
+                settings
+                    .iter()
+                    .flat_map(|(name, value)| [format!("--{name}"), (*value).to_owned()]),
+            )
             .stdin(Stdio::null())
+            .stderr(log.try_clone()?)
             .stdout(log)
-            .stderr(Stdio::null())
             .spawn();
         let process = match started {
             Ok(process) => process,

@@ -2,6 +2,7 @@
 
 use keyward::testing::Server;
 use keyward::{Clock, Store};
+use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
 use std::process::Command;
 use std::time::Duration;
@@ -34,6 +35,23 @@ fn servers_are_apart_and_gone_when_they_are_dropped() {
     assert!(TcpStream::connect(&address).is_ok() && folder.exists());
     drop(one);
     assert!(TcpStream::connect(&address).is_err() && !folder.exists());
+}
+
+#[test]
+fn a_server_starts_with_the_settings_that_it_is_given() {
+    let settings =
+        [("maxmemory", "100mb"), ("maxmemory-policy", "volatile-lru"), ("appendonly", "yes")];
+    let server = Server::start_with(&settings).unwrap();
+    let address = server.url().trim_start_matches("redis://").to_owned();
+    let mut stream = TcpStream::connect(address).unwrap();
+    stream.write_all(b"CONFIG GET maxmemory*\r\nCONFIG GET appendonly\r\nQUIT\r\n").unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    for setting in ["104857600", "volatile-lru", "yes"] {
+        assert!(answer.lines().any(|line| line == setting), "{setting} is not in {answer}");
+    }
+    let unknown = Server::start_with(&[("no-such-setting", "1")]).unwrap_err().to_string();
+    assert!(unknown.contains("no-such-setting"), "{unknown}");
 }
 
 /// Run by the test below in a process of its own, since it needs another environment.

@@ -2,10 +2,10 @@
 
 use crate::catalogue::Catalogue;
 use crate::people::People;
-use crate::server::Server;
 use crate::{jobs, media_gateway, router};
 use anyhow::Context as _;
 use keyward::queue::terminated;
+use keyward::testing::Server;
 use keyward::{Store, random_id};
 use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusHandle};
 use std::io::IsTerminal as _;
@@ -13,6 +13,16 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use tokio::net::TcpListener;
 use tracing_subscriber::EnvFilter;
+
+/// What `[server]` in `keyward.toml` asks for.
+const SETTINGS: &[(&str, &str)] = &[
+    ("maxmemory", "4gb"),
+    ("maxmemory-policy", "noeviction"),
+    ("appendonly", "yes"),
+    ("appendfsync", "everysec"),
+    ("tcp-keepalive", "300"),
+    ("timeout", "0"),
+];
 
 /// What every request needs. Cloning is cheap.
 #[derive(Clone)]
@@ -32,8 +42,12 @@ pub struct App {
 /// Serves until the process is told to stop, on the server at this URL or on one of its own.
 pub async fn run(url: Option<String>) -> anyhow::Result<()> {
     log_to_stderr();
-    let own = if url.is_none() { Some(Server::start().await?) } else { None };
+    // Its own server ends with it, and so does the data.
+    let own = if url.is_none() { Some(Server::start_with(SETTINGS)?) } else { None };
     let url = url.or_else(|| own.as_ref().map(Server::url)).context("no server")?;
+    if own.is_some() {
+        tracing::info!("started a server of its own at {url}");
+    }
     let app = App {
         catalogue: Arc::default(),
         people: Arc::default(),

@@ -18,7 +18,6 @@ mod people;
 mod problem;
 mod recommendations;
 mod router;
-mod server;
 mod sessions;
 mod sync;
 mod tokens;

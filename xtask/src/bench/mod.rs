@@ -19,6 +19,8 @@ mod invalidate;
 mod live;
 mod mix;
 mod pipe;
+mod queue;
+mod roles;
 mod rust;
 mod store;
 
@@ -33,6 +35,9 @@ type Bench = fn(&mut Table) -> Result<()>;
 
 /// Runs the named benches, or all.
 pub(crate) fn run(names: &[&str]) -> Result<()> {
+    if let ["--jobs", args @ ..] = names {
+        return queue::client(args);
+    }
     // What the compiler takes does not depend on how this program was compiled.
     if cfg!(debug_assertions) && names != ["compile"] {
         return again_in_release(names);
@@ -46,6 +51,8 @@ pub(crate) fn run(names: &[&str]) -> Result<()> {
         ("compile", compile::run),
         ("store", store::run),
         ("invalidate", invalidate::run),
+        ("roles", roles::run),
+        ("queue", queue::run),
         ("typescript", generated::typescript),
         ("python", generated::python),
         ("java", generated::java),

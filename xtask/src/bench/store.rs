@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 
 keyward::keyspace!("src/bench/store.toml");
 
-const KEYS: u64 = 1_000;
+pub(super) const KEYS: u64 = 1_000;
 /// Commands that a contestant sends before the other's turn.
 const TURN: usize = 500;
 const TURNS: usize = 60;
@@ -38,7 +38,7 @@ pub(super) fn run(table: &mut Table) -> Result<()> {
 }
 
 /// The client as the store uses it: without the delay that its default has.
-async fn connect(server: &Server) -> Result<MultiplexedConnection> {
+pub(super) async fn connect(server: &Server) -> Result<MultiplexedConnection> {
     let info = server.url().into_connection_info()?;
     let settings = info.redis_settings().clone().set_protocol(redis::ProtocolVersion::RESP3);
     let info = info.set_redis_settings(settings);
@@ -68,7 +68,7 @@ async fn fill(store: &Store) -> Result<()> {
 }
 
 /// The medians of two contestants that take turns: a machine's hiccups hit one of them, not the median.
-async fn duel(
+pub(super) async fn duel(
     mut ours: impl AsyncFnMut(u64) -> Result<()>,
     mut theirs: impl AsyncFnMut(u64) -> Result<()>,
     count: usize,

@@ -9,33 +9,95 @@ use super::client::{Client, number};
 use super::history::{History, Kind, Verdict};
 use anyhow::Result;
 use futures_util::TryStreamExt as _;
+use keyward::kind::{Declared, Queue};
 use keyward::queue::{Failure, Job, Push};
-use keyward::{Error, Store};
-use queues::{fields, keys};
+use keyward::{Codec, Error, Fixed, Key, Keyspace, Store};
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 keyward::keyspace!("src/torture/queue.toml");
+keyward::keyspace!("src/torture/queue-cluster.toml");
 
 pub(super) const ROLE: Role = Role {
     name: "queue",
     client,
     check,
-    // A queue is kept by the server, and has nothing to say about what the server has lost.
-    spares: &[Kind::Flush, Kind::Evict],
+    // A queue is kept by the server, and has nothing to say about what the server has lost, or a replica never had.
+    spares: &[Kind::Flush, Kind::Evict, Kind::FailOver],
     owns: |key| {
         let owner = keyward_pattern::owner_of("arena:", key).map_or(key, |(owner, _)| owner);
         queues::Key::parse(owner).is_some()
     },
-    on_cluster: false,
+    on_cluster: true,
 };
 
-const LANES: u64 = 2;
 /// What the schema says, in milliseconds.
 const LEASE: u64 = 1000;
 /// How many jobs may wait before clients stop to push.
 const ENOUGH: u64 = 300;
+
+/// Does something with each queue, by its key: a list and a stream.
+macro_rules! lanes {
+    ($client:expr, $key:ident => $body:expr) => {
+        if $client.url.starts_with("redis+cluster:") {
+            lanes!(in far_queues, $key => $body)
+        } else {
+            lanes!(in queues, $key => $body)
+        }
+    };
+    (in $keyspace:ident, $key:ident => $body:expr) => {{
+        let $key = $keyspace::keys::Work { lane: 0 };
+        $body;
+        let $key = $keyspace::keys::Flow { lane: 1 };
+        $body;
+    }};
+}
+
+/// A job: a text, or an entry that holds one.
+trait Text: Send + Sync + 'static {
+    fn new(text: &str) -> Self;
+    fn text(&self) -> &str;
+}
+
+impl Text for String {
+    fn new(text: &str) -> Self {
+        text.to_owned()
+    }
+
+    fn text(&self) -> &str {
+        self
+    }
+}
+
+macro_rules! entry {
+    ($($fields:path),*) => {$(
+        impl Text for $fields {
+            fn new(text: &str) -> Self {
+                Self { value: text.to_owned() }
+            }
+
+            fn text(&self) -> &str {
+                &self.value
+            }
+        }
+    )*};
+}
+
+entry!(queues::fields::Flow, far_queues::fields::Flow);
+
+/// The key of a queue whose jobs are a `V`.
+trait Lane<V, C>:
+    Key<Keyspace: Keyspace<Prefix: Fixed>, Kind = Queue<V, C>, Lifetime = Declared> + Sync + 'static
+{
+}
+
+impl<K, V, C> Lane<V, C> for K where
+    K: Key<Keyspace: Keyspace<Prefix: Fixed>, Kind = Queue<V, C>, Lifetime = Declared>
+        + Sync
+        + 'static
+{
+}
 
 fn client(mut client: Client) -> Result<()> {
     Client::runtime()?.block_on(async {
@@ -48,26 +110,33 @@ fn client(mut client: Client) -> Result<()> {
         let store = Store::builder(&client.url).lazy()?;
         let seed = client.random.u64(..);
         let client = Arc::new(client);
-        for lane in 0..LANES {
-            for pusher in 0..2 {
-                let mut random = fastrand::Rng::with_seed(seed ^ (lane * 2 + pusher));
-                let (store, client) = (store.clone(), client.clone());
+        let mut number = 0;
+        lanes!(client, key => {
+            for _ in 0..2 {
+                number += 1;
+                let mut random = fastrand::Rng::with_seed(seed ^ number);
+                let (store, client, key) = (store.clone(), client.clone(), key.clone());
                 tokio::spawn(async move {
                     loop {
-                        push(&store, &client, lane, &mut random).await;
+                        push(&store, &client, &key, &mut random).await;
                     }
                 });
             }
             let (store, client) = (store.clone(), client.clone());
-            tokio::spawn(async move { work(&store, &client, lane, true).await });
-        }
+            tokio::spawn(async move { work(&store, &client, &key, true).await });
+        });
         client.over().await;
         Ok(())
     })
 }
 
-async fn push(store: &Store, client: &Client, lane: u64, random: &mut fastrand::Rng) {
-    let queue = store.at(keys::Work { lane });
+async fn push<V: Text, C: Codec<V>>(
+    store: &Store,
+    client: &Client,
+    key: &impl Lane<V, C>,
+    random: &mut fastrand::Rng,
+) {
+    let queue = store.at(key.clone());
     let waiting = queue.stats().await.map(|stats| stats.listed + stats.ready + stats.due);
     if waiting.is_ok_and(|waiting| waiting > ENOUGH) {
         tokio::time::sleep(Duration::from_millis(20)).await;
@@ -89,7 +158,7 @@ async fn push(store: &Store, client: &Client, lane: u64, random: &mut fastrand::
         push = push.group(random.choice(["a", "b", "c"]).unwrap_or("a"));
     }
     client.log(format_args!("push {value}"));
-    match queue.push_with(&value, push).await {
+    match queue.push_with(&V::new(&value), push).await {
         Ok(_) => client.log(format_args!("pushed {value}")),
         Err(Error::Unknown(_)) => client.log("unknown"),
         Err(_) => {
@@ -107,10 +176,15 @@ async fn push(store: &Store, client: &Client, lane: u64, random: &mut fastrand::
 }
 
 /// Handles jobs for ever. Where it is harmed, some fail, and some take longer than their leases.
-async fn work(store: &Store, client: &Client, lane: u64, is_harmed: bool) {
-    let handler = async |job: Job<String>| {
+async fn work<V: Text, C: Codec<V>>(
+    store: &Store,
+    client: &Client,
+    key: &impl Lane<V, C>,
+    is_harmed: bool,
+) {
+    let handler = async |job: Job<V>| {
         let since = job.taken().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
-        let (ticket, take, value) = (job.ticket(), job.take(), job.value.clone());
+        let (ticket, take, value) = (job.ticket(), job.take(), job.value.text());
         client.log(format_args!("begin {ticket} {take} {} {value}", since.as_millis()));
         let chance = if is_harmed { fastrand::u8(0..100) } else { 50 };
         if chance == 0 {
@@ -126,7 +200,7 @@ async fn work(store: &Store, client: &Client, lane: u64, is_harmed: bool) {
         Ok(())
     };
     loop {
-        let worker = store.at(keys::Work { lane }).worker().concurrency(4);
+        let worker = store.at(key.clone()).worker().concurrency(4);
         // It ends only where the server refuses, and that passes.
         let ended = worker.run(&handler).await;
         client.log(format_args!("ended {ended:?}"));
@@ -136,42 +210,56 @@ async fn work(store: &Store, client: &Client, lane: u64, is_harmed: bool) {
 
 /// Handles what is left, and says what is dead, and what the status of each job is.
 async fn last(store: &Store, client: &Client) -> Result<()> {
-    for lane in 0..LANES {
-        let queue = store.at(keys::Work { lane });
-        let drained = async {
-            loop {
-                if let Ok(stats) = queue.stats().await
-                    && stats.listed + stats.ready + stats.due + stats.leased == 0
-                {
-                    return;
-                }
-                tokio::time::sleep(Duration::from_millis(20)).await;
-            }
-        };
-        tokio::select! {
-            () = work(store, client, lane, false) => {}
-            () = drained => {}
-            () = tokio::time::sleep(Duration::from_secs(60)) => {
-                client.log(format_args!("stuck {:?}", queue.stats().await));
-            }
+    lanes!(client, key => drain(store, client, &key).await?);
+    if client.url.starts_with("redis+cluster:") {
+        let found: Vec<far_queues::keys::State> = store.scan().try_collect().await?;
+        for key in found {
+            let state = store.at(key.clone()).get().await?;
+            settled(client, &key.job, state.map(|state| format!("{:?}", state.status)));
         }
-        for dead in queue.dead(0, -1).await? {
-            match dead.value {
-                Ok(value) => client.log(format_args!("dead {value}")),
-                Err(why) => client.log(format_args!("stuck {why}")),
-            }
+    } else {
+        let found: Vec<queues::keys::State> = store.scan().try_collect().await?;
+        for key in found {
+            let state = store.at(key.clone()).get().await?;
+            settled(client, &key.job, state.map(|state| format!("{:?}", state.status)));
         }
     }
-    let found: Vec<keys::State> = store.scan::<keys::State>().try_collect().await?;
-    for key in found {
-        let job = key.job.to_string();
-        if let Some(state) = store.at(key).get().await?
-            && !matches!(
-                state.status,
-                fields::state::Status::Completed | fields::state::Status::Failed
-            )
-        {
-            client.log(format_args!("stuck the status of {job} is {:?}", state.status));
+    Ok(())
+}
+
+fn settled(client: &Client, job: &impl std::fmt::Display, status: Option<String>) {
+    if let Some(status) = status.filter(|it| it != "Completed" && it != "Failed") {
+        client.log(format_args!("stuck the status of {job} is {status}"));
+    }
+}
+
+async fn drain<V: Text, C: Codec<V>>(
+    store: &Store,
+    client: &Client,
+    key: &impl Lane<V, C>,
+) -> Result<()> {
+    let queue = store.at(key.clone());
+    let drained = async {
+        loop {
+            if let Ok(stats) = queue.stats().await
+                && stats.listed + stats.ready + stats.due + stats.leased == 0
+            {
+                return;
+            }
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    };
+    tokio::select! {
+        () = work(store, client, key, false) => {}
+        () = drained => {}
+        () = tokio::time::sleep(Duration::from_secs(60)) => {
+            client.log(format_args!("stuck {:?}", queue.stats().await));
+        }
+    }
+    for dead in queue.dead(0, -1).await? {
+        match dead.value {
+            Ok(value) => client.log(format_args!("dead {}", value.text())),
+            Err(why) => client.log(format_args!("stuck {why}")),
         }
     }
     Ok(())

@@ -10,7 +10,6 @@ use crate::verdict::Verdict;
 use keyward_audit::live::{Error, is_url, shown};
 use keyward_audit::queues::{QueueName, Queues, is_wrong_type};
 use keyward_audit::{Salt, render};
-use keyward_fact::KeyType;
 use keyward_schema::model::{Definition, Role, Schema};
 use serde_json::{Value, json};
 
@@ -51,12 +50,6 @@ fn no_queue(name: &str, schemas: &[Schema]) -> Failure {
     let is_queue = |it: &&Definition| matches!(it.role.as_deref(), Some(Role::Queue(_)));
     let all = || schemas.iter().flat_map(|schema| &schema.keys);
     match all().find(|it| *it.name == name) {
-        Some(stream)
-            if is_queue(&stream) && stream.key_type.as_deref() == Some(&KeyType::Stream) =>
-        {
-            Failure::new(format!("`{name}` is a stream, and `queue` reads queues that are lists"))
-                .help("XINFO GROUPS and XPENDING show what its workers have")
-        }
         Some(_) => Failure::new(format!("`{name}` is not a queue")).one_of(
             name,
             all().filter(is_queue).map(|it| it.name.as_str()),

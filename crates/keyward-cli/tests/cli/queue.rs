@@ -19,6 +19,25 @@ pattern = "{#kind:slug}:failed"
 type = "list"
 value = "json"
 ttl = "none"
+[keys.mail]
+pattern = "mail"
+type = "stream"
+queue = { dead_letter = "bounced" }
+fields = { to = "text" }
+[keys.bounced]
+pattern = "mail:bounced"
+type = "list"
+value = "json"
+ttl = "none"
+[keys.label]
+pattern = "label"
+queue = { dead_letter = "old_label" }
+value = "text"
+[keys.old_label]
+pattern = "label:old"
+type = "list"
+value = "text"
+ttl = "none"
 [keys.user]
 pattern = "user:{id:uint}"
 value = "text"
@@ -118,6 +137,39 @@ fn queues_are_shown_as_tables() {
     assert_eq!(states, ["running", "due"], "a job that was cancelled on the list is not listed");
     assert_eq!(jobs[0]["crashes"], 1);
     assert!(said(&["inspect", "app:{mail}:work"]).contains("running"));
+}
+
+#[test]
+fn streams_and_dead_letters_that_are_values_are_read_too() {
+    for server in Server::all() {
+        let cli = shop(JOBS);
+        server.command(&["XADD", "app:mail", "*", "to", "bob@example.org"]);
+        let jobs = "app:~jobs:{app:mail}";
+        server.command(&["HSET", jobs, "m:1763280000000001", "l 1 0 0 0 1763280000000 0:alice"]);
+        server.command(&["ZADD", "app:~leases:{app:mail}", "99999999999999", "1763280000000001"]);
+        let letter = r#"{"job":{"to":"carol"},"error":"no such mailbox","attempts":5}"#;
+        server.command(&["RPUSH", "app:mail:bounced", letter]);
+        let stats = run(&cli, &server.url(), &["stats", "mail"]);
+        let mail = &stats["queues"][0];
+        let counts = ["waiting", "running", "dead"].map(|at| mail[at].as_u64().unwrap());
+        assert_eq!(counts, [1, 1, 1], "{stats:#}");
+        let inspected = run(&cli, &server.url(), &["inspect", "app:mail", "--show-keys"]);
+        assert_eq!(inspected["queues"][0]["jobs"][0]["id"], "alice");
+        let dead = run(&cli, &server.url(), &["dead", "mail", "--show-keys"]);
+        assert_eq!(dead["queues"][0]["dead"][0]["error"], "no such mailbox");
+
+        // What is known of a value stands beside it, under its hash.
+        server.command(&["RPUSH", "app:label:old", "a label", "another"]);
+        let note = r#"{"id":"l1","error":"out of paper","attempts":2,"queue":"app:label"}"#;
+        let hash = "c2a8baeb65ae382b54d0c6dd05061d6879be2c67";
+        server.command(&["HSET", "app:~letters:{app:label:old}", hash, note]);
+        let dead = run(&cli, &server.url(), &["dead", "label", "--show-keys"]);
+        let dead = dead["queues"][0]["dead"].as_array().unwrap();
+        assert_eq!((&dead[0]["error"], &dead[0]["bytes"]), (&Value::Null, &7.into()));
+        assert_eq!((&dead[1]["error"], &dead[1]["attempts"]), (&"out of paper".into(), &2.into()));
+        let masked = run(&cli, &server.url(), &["dead", "label"]).to_string();
+        assert!(!masked.contains("paper") && !masked.contains("l1"), "{masked}");
+    }
 }
 
 #[test]

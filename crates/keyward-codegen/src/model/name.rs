@@ -61,9 +61,21 @@ pub(super) struct Names {
 
 impl Names {
     pub(super) fn add(&mut self, id: &str) -> Name {
-        let base = words(id);
+        self.add_words(id, &words(id))
+    }
+
+    /// The same for a thing of an owner: a second one gets its owner's name instead of a number.
+    pub(super) fn add_of(&mut self, owner: &str, id: &str) -> Name {
+        let mut base = words(id);
+        if self.taken.contains(&base.concat()) {
+            base.splice(0..0, words(owner));
+        }
+        self.add_words(id, &base)
+    }
+
+    fn add_words(&mut self, id: &str, base: &[String]) -> Name {
         for number in 1.. {
-            let mut words = base.clone();
+            let mut words = base.to_owned();
             if number > 1 {
                 words.push(format!("n{number}"));
             }
@@ -123,5 +135,14 @@ mod tests {
         let added: Vec<String> =
             ["user_id", "userId", "USERID", "u_serid"].map(|id| names.add(id).snake).into();
         assert_eq!(added, ["user_id", "user_id_n2", "userid_n3", "u_serid_n4"]);
+    }
+
+    #[test]
+    fn a_second_type_of_a_name_is_named_after_its_owner() {
+        let mut names = Names::default();
+        let added: Vec<String> = ["association", "page_cache", "page_cache"]
+            .map(|owner| names.add_of(owner, "path").pascal)
+            .into();
+        assert_eq!(added, ["Path", "PageCachePath", "PageCachePathN2"]);
     }
 }

@@ -146,6 +146,10 @@ impl Rust<'_> {
                 (quote!(Flag), quote!(#stored, #overriding))
             }
             (Some("queue"), Some("list")) => (quote!(Queue), self.stored_type(key, value)),
+            (Some("queue"), Some("stream")) => {
+                let fields = fields();
+                (quote!(Queue), quote!(#fields, ::keyward::kind::Entry))
+            }
             (Some("session"), Some("hash" | "string")) => {
                 let stored = if key.ty.as_deref() == Some("hash") {
                     let fields = fields();

@@ -283,8 +283,9 @@ pub(super) static WORDS: Words = Words {
     queue_taken: "Einträge, die ein wartender Worker gerade aus der Liste genommen hat",
     queue_leases: "Welche Jobs laufen und bis wann sich ihre Worker wieder melden müssen",
     queue_due: "Welche Jobs auf ihre Zeit warten: verzögerte und solche, die erneut versucht werden",
-    queue_ready: "Jobs, die sofort laufen könnten und nicht in der Liste stehen: mit Priorität, in Gruppen oder erneut zu versuchen",
+    queue_ready: "Jobs, die neben den Einträgen der Warteschlange sofort laufen könnten: mit Priorität, in Gruppen oder erneut zu versuchen",
     queue_done: "Welche Jobs beendet sind und wie lange sie noch abgefragt werden können",
+    queue_letters: "Warum jeder Job unter den Dead Letters gescheitert ist, nach wie vielen Versuchen und wann",
 
     dual_write: "Maßgeblich ist der alte Name; geschrieben werden beide",
     read_fallback: "Maßgeblich ist der neue Name; geschrieben werden beide; fehlt der neue, wird der alte gelesen",

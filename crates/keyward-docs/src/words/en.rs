@@ -283,8 +283,9 @@ pub(super) static WORDS: Words = Words {
     queue_taken: "Entries that an idle worker has just moved from the list",
     queue_leases: "Which jobs run, and until when their workers need not be heard of",
     queue_due: "Which jobs wait for their time: delayed, or to be tried again",
-    queue_ready: "Jobs that could run now and are not on the list: prioritised, grouped, or tried again",
+    queue_ready: "Jobs that could run now, besides the queue's entries: prioritised, grouped, or tried again",
     queue_done: "Which jobs have ended and are remembered, and until when",
+    queue_letters: "Why each job among the dead letters failed, after how many attempts and when",
 
     dual_write: "The old name is authoritative; both are written",
     read_fallback: "The new name is authoritative; both are written, and reads fall back to the old one",

@@ -283,8 +283,9 @@ pub(super) static WORDS: Words = Words {
     queue_taken: "Entri yang baru dipindahkan dari list oleh worker yang menganggur",
     queue_leases: "Pekerjaan yang sedang berjalan, dan sampai kapan worker-nya boleh diam",
     queue_due: "Pekerjaan yang menunggu waktunya: ditunda, atau akan dicoba lagi",
-    queue_ready: "Pekerjaan yang bisa langsung berjalan tetapi tidak ada di list: berprioritas, berkelompok, atau dicoba lagi",
+    queue_ready: "Pekerjaan yang bisa langsung berjalan, di luar entri antrean: berprioritas, berkelompok, atau dicoba lagi",
     queue_done: "Pekerjaan yang sudah selesai dan masih disimpan, dan sampai kapan",
+    queue_letters: "Mengapa tiap pekerjaan di dead letter gagal, setelah berapa percobaan, dan kapan",
 
     dual_write: "Nama lama yang berlaku, keduanya ditulis",
     read_fallback: "Nama baru yang berlaku, keduanya ditulis; jika nama baru tidak ada, nama lama yang dibaca",

@@ -348,6 +348,7 @@ pub struct Words {
     pub queue_due: &'static str,
     pub queue_ready: &'static str,
     pub queue_done: &'static str,
+    pub queue_letters: &'static str,
 
     // Migrations
     pub dual_write: &'static str,

@@ -283,8 +283,9 @@ pub(super) static WORDS: Words = Words {
     queue_taken: "空闲 Worker 刚从列表移出的条目",
     queue_leases: "正在执行的任务，以及其 Worker 最迟何时须续约",
     queue_due: "等待到期的任务：延迟任务或待重试的任务",
-    queue_ready: "可立即执行但不在列表中的任务：带优先级、分组或待重试",
+    queue_ready: "除队列条目之外可立即执行的任务：带优先级、分组或待重试",
     queue_done: "已结束但仍保留的任务，以及保留到何时",
+    queue_letters: "死信中每个任务的失败原因、尝试次数和失败时间",
 
     dual_write: "以旧名称为准，新旧同时写入",
     read_fallback: "以新名称为准，新旧同时写入；新名称不存在时读取旧名称",

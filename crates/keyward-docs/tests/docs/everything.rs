@@ -47,3 +47,25 @@ fn a_bound_prefix_is_shown_as_it_is() {
     assert!(page.contains("`acme:shop:buy:stock:*`"), "{page}");
     assert!(!page.contains("{tenant}") && !page.contains("`tenant`"), "{page}");
 }
+
+#[test]
+fn an_index_that_an_event_leaves_wholly_free_still_has_its_prefix() {
+    let schema = schema(
+        r#"
+version = 1
+[keyspace]
+name = "site"
+prefix = "{site:slug}:"
+[keys.page]
+pattern = "page:{path:slug}"
+value = "text"
+ttl = "5m"
+invalidate = "index"
+examples = ["page:about"]
+[events.changed]
+invalidates = ["page(*)"]
+"#,
+    );
+    let page = markdown_of(&schema, &Options::default());
+    assert!(page.contains("`example:~index:{example:page:*}`"), "{page}");
+}

@@ -10,8 +10,8 @@ use keyward_schema::span::{Span, Spanned};
 
 rule! {
     /// ## What it does
-    /// Reports a role that names a definition which cannot serve it: dead letters that are not
-    /// stored like their queue, a status that is not a hash with the words of a job's life, a session index that
+    /// Reports a role that names a definition which cannot serve it: dead letters that are
+    /// not a list, a status that is not a hash with the words of a job's life, a session index that
     /// cannot list sessions, an index or a reverse that holds keys of another definition, an override
     /// that is not a flag or not for one flag, or any of them with a parameter whose value the role does
     /// not know.
@@ -79,12 +79,9 @@ type Partner<'a> = (&'a Definition, &'a Spanned<String>);
 impl<'a> RoleCheck<'_, 'a> {
     fn queue(&mut self, queue: &'a Queue) {
         if let Some(dead) = self.partner(queue.dead_letter.as_ref()) {
-            if let Some(own) = self.definition.key_type.as_deref() {
-                let name = &self.definition.name.value;
-                let part = format!("take the failed jobs of `{name}`");
-                let help = format!("make it a {own}, as `{name}` is");
-                self.kind(dead, &part, &help, |key_type| key_type == own);
-            }
+            let part = format!("take the failed jobs of `{}`", self.definition.name.value);
+            let help = "make it a list: so are the dead letters of a stream";
+            self.kind(dead, &part, help, |key_type| *key_type == KeyType::List);
             self.params(dead, &[]);
         }
         if let Some(status) = self.partner(queue.status.as_ref()) {
@@ -483,7 +480,7 @@ mod tests {
         8 │ type = "set"
           │        ───── makes it a set
           │
-          ├ help: make it a list, as `jobs` is
+          ├ help: make it a list: so are the dead letters of a stream
           ╰ note: `keyward explain role-mismatch`
 
         error[role-mismatch]: `dead_jobs` cannot be built: `jobs` has no parameter `worker`
@@ -501,14 +498,21 @@ mod tests {
     }
 
     #[test]
-    fn dead_letters_are_stored_as_their_queue_is() {
+    fn dead_letters_are_a_list_and_a_status_is_a_hash() {
         let schema = r#"
 [keys.jobs]
 pattern = "queue:{job_type}"
 type = "stream"
 queue = { dead_letter = "dead", status = "status", job_id = "job_id" }
+[keys.mails]
+pattern = "mails:{job_type}"
+type = "stream"
+queue = { dead_letter = "dead_mails" }
 [keys.dead]
 pattern = "dead:{job_type}"
+type = "stream"
+[keys.dead_mails]
+pattern = "dead_mails:{job_type}"
 type = "list"
 [keys.status]
 pattern = "status:{job_id}"
@@ -517,7 +521,7 @@ type = "set"
         assert_eq!(
             messages(&RULE, schema),
             [
-                "`dead` cannot take the failed jobs of `jobs`: it is a list",
+                "`dead` cannot take the failed jobs of `jobs`: it is a stream",
                 "`status` cannot hold the status of a job: it is a set"
             ]
         );

@@ -1,6 +1,6 @@
 //! The keys that Keyward's store writes beside a definition's own.
 
-use super::{Definition, Invalidate, Lifecycle, Role, Schema};
+use super::{Definition, Invalidate, Lifecycle, Role, Schema, Value};
 use crate::span::Spanned;
 use keyward_fact::{Duration, KeyType};
 
@@ -49,6 +49,8 @@ pub enum Derived {
     Ready,
     /// Which jobs of a queue have ended and are retained
     Done,
+    /// Why jobs have failed, beside dead letters that are the values themselves
+    Letters,
 }
 
 impl Derived {
@@ -75,6 +77,7 @@ impl Derived {
             Derived::Due => "due",
             Derived::Ready => "ready",
             Derived::Done => "done",
+            Derived::Letters => "letters",
         }
     }
 
@@ -86,6 +89,8 @@ impl Derived {
         const WAIT: Duration = Duration::from_millis(5000);
         /// How long a change of an index may take at most
         const LATE: Duration = Duration::from_millis(600_000);
+        /// How long it is known why a job failed, where its dead letter never expires
+        const LETTERS: Duration = Duration::from_hours(30 * 24);
         let cache = &definition.cache;
         let given = |option: &Option<Spanned<Duration>>| option.as_ref().map(|it| it.value);
         let stale = given(&cache.stale_if_error).unwrap_or(Duration::ZERO);
@@ -115,6 +120,7 @@ impl Derived {
             },
             Derived::Refresh | Derived::Ends | Derived::Token => past(Duration::ZERO),
             Derived::Changes | Derived::Versions => Some(LATE),
+            Derived::Letters => past(Duration::ZERO).or(Some(LETTERS)),
         }
     }
 }
@@ -125,8 +131,8 @@ impl Definition {
     ///
     /// `invalidate = "index"` has its index. A cache entry that is loaded has the lease of whoever loads
     /// it, a copy that outlives it with `stale_if_error`, and marks with `negative_ttl` and for an event that
-    /// refreshes it. A lock has its last fence, and the waiters where it is fair. A queue that is a list has what its
-    /// workers need. A session has its tombstone and its end, a refresh token what became of it.
+    /// refreshes it. A lock has its last fence, and the waiters where it is fair. A queue has what its workers
+    /// need. A session has its tombstone and its end, a refresh token what became of it.
     pub fn derived(&self) -> Vec<Derived> {
         let mut derived = Vec::new();
         let is_stored =
@@ -143,11 +149,12 @@ impl Definition {
                 derived.extend([Derived::Waiters, Derived::Alive]);
             }
         }
-        if let Some(Role::Queue(queue)) = self.role.as_deref()
-            && self.key_type.as_ref().is_some_and(|it| it.value == KeyType::List)
-        {
+        if let Some(Role::Queue(queue)) = self.role.as_deref() {
             use Derived::{Done, Due, Jobs, Leases, Ready, Taken};
-            derived.extend([Jobs, Taken, Leases, Due, Ready]);
+            let is_list = self.key_type.as_deref() == Some(&KeyType::List);
+            derived.push(Jobs);
+            derived.extend(is_list.then_some(Taken));
+            derived.extend([Leases, Due, Ready]);
             derived.extend(queue.retain.as_ref().map(|_| Done));
         }
         if self.invalidate.as_ref().is_some_and(|how| how.value == Invalidate::Index) {
@@ -168,7 +175,8 @@ impl Definition {
 
 impl Schema {
     /// The same, with what another definition's role writes beside this one: the ends of the sessions that a set
-    /// lists (a sorted set holds them itself), and the versions of an index's reverse.
+    /// lists (a sorted set holds them itself), the versions of an index's reverse, and why the jobs among dead letters
+    /// failed.
     pub fn derived(&self, definition: &Definition) -> Vec<Derived> {
         let lists = |other: &Definition| match other.role.as_deref() {
             Some(Role::Session(session)) => {
@@ -187,7 +195,25 @@ impl Schema {
         let versions = is_set && self.keys.iter().any(refers_back);
         let beside = ends.then_some(Derived::Ends).into_iter();
         let beside = beside.chain(versions.then_some(Derived::Versions));
+        let buries = |other: &Definition| {
+            self.buries_values(other).is_some_and(|dead| dead.name.value == *definition.name)
+        };
+        let letters = self.keys.iter().any(buries);
+        let beside = beside.chain(letters.then_some(Derived::Letters));
         definition.derived().into_iter().chain(beside).collect()
+    }
+
+    /// The dead letters of a queue, if they hold its values as they are, and not objects that say why a job failed: both
+    /// are lists of the same type, which is not any JSON.
+    pub fn buries_values(&self, queue: &Definition) -> Option<&Definition> {
+        let Some(Role::Queue(role)) = queue.role.as_deref() else { return None };
+        let name = role.dead_letter.as_ref()?;
+        let dead = self.keys.iter().find(|key| key.name.value == name.value)?;
+        let value = &dead.value.as_ref()?.value;
+        let is_any = *value == Value::Json { of: None, zstd: false };
+        let is_same = queue.value.as_ref().is_some_and(|own| own.value == *value);
+        let is_list = queue.key_type.as_deref() == Some(&KeyType::List);
+        (is_list && is_same && !is_any).then_some(dead)
     }
 }
 
@@ -219,6 +245,28 @@ ttl = "30s"
 pattern = "mail"
 queue = {}
 value = "json"
+[keys.alarm]
+pattern = "alarm"
+type = "stream"
+queue = { retain = "1h", dead_letter = "any" }
+[keys.label]
+pattern = "label"
+queue = { dead_letter = "old_label" }
+value = "text"
+[keys.old_label]
+pattern = "label:old"
+type = "list"
+value = "text"
+ttl = "none"
+[keys.job]
+pattern = "job"
+queue = { dead_letter = "any" }
+value = "json"
+[keys.any]
+pattern = "any"
+type = "list"
+value = "json"
+ttl = "none"
 [keys.login]
 pattern = "login:{user:uint}"
 rate_limit = { limit = 10, window = "1m" }
@@ -228,12 +276,15 @@ rate_limit = { limit = 10, window = "1m" }
         .expect("a schema without errors");
         let words = |name: &str| {
             let definition = schema.keys.iter().find(|key| *key.name == name).expect("it is there");
-            definition.derived().into_iter().map(super::Derived::word).collect::<Vec<_>>()
+            schema.derived(definition).into_iter().map(super::Derived::word).collect::<Vec<_>>()
         };
         assert_eq!(words("price"), ["lease", "index"]);
         assert_eq!(words("import"), ["fence"]);
         assert_eq!(words("mail"), ["jobs", "taken", "leases", "due", "ready"]);
-        for name in ["stock", "login"] {
+        assert_eq!(words("alarm"), ["jobs", "leases", "due", "ready", "done"]);
+        // Dead letters that are values cannot say why a job failed, and any JSON can.
+        assert_eq!(words("old_label"), ["letters"]);
+        for name in ["stock", "login", "any"] {
             assert!(words(name).is_empty(), "{name}");
         }
     }

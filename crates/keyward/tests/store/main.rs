@@ -25,6 +25,7 @@ mod outage;
 mod queue;
 mod queue_faults;
 mod queue_guide;
+mod queue_stream;
 mod rankings;
 mod refresh;
 mod session;
@@ -51,6 +52,7 @@ keyward::keyspace!("tests/store/locks.toml");
 keyward::keyspace!("tests/store/moving.toml");
 keyward::keyspace!("tests/store/queue.toml", values = crate::model);
 keyward::keyspace!("tests/store/queue_cluster.toml", values = crate::model);
+keyward::keyspace!("tests/store/queue_guide.toml", values = crate::model);
 keyward::keyspace!("tests/store/shop.toml");
 keyward::keyspace!("tests/store/signed.toml");
 keyward::keyspace!("tests/store/signed_cluster.toml");
@@ -87,6 +89,19 @@ mod model {
         pub attempts: u64,
         pub queue: String,
         pub failed_at: String,
+    }
+
+    #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+    pub struct FailedMail {
+        pub job: MailTo,
+        pub error: String,
+        pub attempts: u64,
+        pub queue: String,
+    }
+
+    #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+    pub struct MailTo {
+        pub to: String,
     }
 
     #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

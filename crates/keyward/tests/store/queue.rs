@@ -5,7 +5,7 @@ use super::model::{FailedTask, Task};
 use super::{on_all, until};
 use keyward::queue::{Cancelled, Failure, Job, JobState, Missed, Push, Schedule};
 use keyward::{Error, Store};
-use keyward_testkit::Server;
+use keyward_testkit::{Reply, Server};
 use std::collections::HashSet;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -94,7 +94,7 @@ async fn a_job_runs_and_its_status_follows_it() {
         assert_eq!(queue.status("j1").await.unwrap(), None);
         assert_eq!(queue.stats().await.unwrap(), keyward::queue::Stats::default());
         let left = server.command(&["HKEYS", "q:~jobs:{q:work:a}"]).array();
-        let left: HashSet<String> = left.into_iter().map(keyward_testkit::Reply::text).collect();
+        let left: HashSet<String> = left.into_iter().map(Reply::text).collect();
         assert_eq!(left, HashSet::from(["seq".to_owned(), "linked".to_owned()]));
     })
     .await;
@@ -225,7 +225,7 @@ async fn what_cannot_be_read_or_is_fatal_is_dead_at_once_and_the_worker_goes_on(
         // What it was comes back to the byte.
         assert_eq!(queue.requeue_all().await.unwrap(), 5);
         let listed = server.command(&["LRANGE", "q:work:a", "0", "-1"]).array();
-        let keyward_testkit::Reply::Bytes(bytes) = &listed[3] else { panic!("{listed:?}") };
+        let Reply::Bytes(bytes) = &listed[3] else { panic!("{listed:?}") };
         assert_eq!(bytes, b"\xff\xfe");
     })
     .await;
@@ -255,11 +255,89 @@ async fn full_dead_letters_keep_the_job_and_a_full_queue_refuses() {
             ended = run => panic!("{ended:?}"),
             () = watching => {}
         }
-        // The dead letters have the type of the queue: values, as they were.
-        assert_eq!(server.command(&["LRANGE", "q:grave:a", "0", "-1"]).array().len(), 1);
-        assert_eq!(small.dead(0, -1).await.unwrap()[0].value.as_deref(), Ok("1"));
+        // The dead letters have the type of the queue: values, as they were, and why they are there is known all the same.
+        let letters = server.command(&["LRANGE", "q:grave:a", "0", "-1"]).array();
+        assert_eq!(letters.into_iter().map(Reply::text).collect::<Vec<_>>(), ["1"]);
+        let dead = small.dead(0, -1).await.unwrap().remove(0);
+        assert_eq!((dead.value.as_deref(), dead.error.as_deref()), (Ok("1"), Some("no")));
+        assert_eq!(dead.attempts, Some(1));
+        assert!(dead.failed_at.unwrap().parse::<keyward::Timestamp>().is_ok());
         let stats = small.stats().await.unwrap();
         assert_eq!(stats.due + stats.ready + stats.leased + stats.listed, 2, "{stats:?}");
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn what_is_known_of_dead_letters_goes_with_them() {
+    on_all(async |server: &Server, store: Store| {
+        let labels = store.at(keys::Labels { kind: kind("a") });
+        let notes = "q:~letters:{q:old_labels:a}";
+        let bury = async |values: &[&str]| {
+            for value in values {
+                labels.push_with(&(*value).to_owned(), Push::new().id(*value)).await.unwrap();
+            }
+            let seen = AtomicUsize::new(0);
+            let run = labels.worker().run(async |job: Job<String>| -> Result<(), Failure> {
+                seen.fetch_add(1, Ordering::SeqCst);
+                Err(format!("no {}", job.value).into())
+            });
+            tokio::select! {
+                ended = run => panic!("{ended:?}"),
+                () = until("all are dead", async || {
+                    seen.load(Ordering::SeqCst) == values.len() && labels.stats().await.unwrap().leased == 0
+                }) => {}
+            }
+        };
+        bury(&["1", "2", "3"]).await;
+        // Two are kept, and what is known of two.
+        let dead = labels.dead(0, -1).await.unwrap();
+        let said: Vec<_> = dead.iter().map(|it| (it.id.as_deref(), it.error.as_deref())).collect();
+        assert_eq!(said, [(Some("2"), Some("no 2")), (Some("3"), Some("no 3"))]);
+        assert_eq!(server.command(&["HLEN", notes]).integer(), 2);
+        let thirty_days = 30 * 24 * 3600 * 1000;
+        assert!((1..=thirty_days).contains(&server.command(&["PTTL", notes]).integer()));
+        // One that another program put there has no note; one that goes takes its note along.
+        server.command(&["RPUSH", "q:old_labels:a", "foreign"]);
+        assert_eq!(labels.dead(-1, -1).await.unwrap()[0].error, None);
+        assert!(labels.requeue(&dead[0]).await.unwrap());
+        assert_eq!(labels.status("2").await.unwrap().unwrap().state, JobState::Waiting);
+        assert_eq!(server.command(&["HLEN", notes]).integer(), 1);
+        // Equal values share their note until the last has gone.
+        server.command(&["RPUSH", "q:old_labels:a", "3"]);
+        assert!(labels.requeue(&dead[1]).await.unwrap());
+        assert_eq!(server.command(&["HLEN", notes]).integer(), 1);
+        assert_eq!(labels.requeue_all().await.unwrap(), 1, "the id of the other one waits already");
+        // Notes whose letters somebody else removes do not pile up.
+        for number in 0..1100 {
+            server.command(&["HSET", notes, &format!("gone{number}"), "{}"]);
+        }
+        server.command(&["DEL", "q:labels:a", "q:~jobs:{q:labels:a}", "q:old_labels:a"]);
+        bury(&["4"]).await;
+        assert_eq!(server.command(&["HLEN", notes]).integer(), 1);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_dead_letter_that_cannot_be_pushed_stays() {
+    on_all(async |server: &Server, store: Store| {
+        let queue = store.at(work());
+        queue.push_with(&task("bad"), Push::new().id("b1")).await.unwrap();
+        let run = queue
+            .worker()
+            .run(async |_: Job<Task>| -> Result<(), Failure> { Err(Failure::fatal("no")) });
+        tokio::select! {
+            ended = run => panic!("{ended:?}"),
+            () = until("it is dead", async || queue.stats().await.unwrap().dead == 1) => {}
+        }
+        server.command(&["SET", "q:state:b1", "not a hash"]);
+        let dead = queue.dead(0, -1).await.unwrap();
+        let error = queue.requeue(&dead[0]).await.unwrap_err();
+        assert!(matches!(error, Error::WrongType { .. }), "{error}");
+        assert_eq!(queue.stats().await.unwrap().dead, 1);
+        server.command(&["DEL", "q:state:b1"]);
+        assert!(queue.requeue(&dead[0]).await.unwrap());
     })
     .await;
 }
@@ -377,6 +455,42 @@ async fn a_paused_queue_gives_nothing_until_it_is_resumed() {
 }
 
 #[tokio::test]
+async fn what_is_pushed_while_a_queue_is_paused_stays_on_its_list() {
+    on_all(async |server: &Server, store: Store| {
+        let queue = store.at(plain());
+        let blocked = |workers: usize| {
+            let clients = server.command(&["INFO", "clients"]).text();
+            clients.contains(&format!("blocked_clients:{workers}"))
+        };
+        let seen = Mutex::new(Vec::new());
+        let handler = async |job: Job<String>| {
+            seen.lock().unwrap().push(job.value);
+            Ok(())
+        };
+        let pausing = async {
+            until("both are idle", async || blocked(2)).await;
+            queue.pause().await.unwrap();
+            queue.push_many(&["a".to_owned(), "b".to_owned(), "c".to_owned()]).await.unwrap();
+            until("nobody waits for an entry", async || blocked(0)).await;
+            until("the list is whole", async || {
+                let listed = server.command(&["LRANGE", "q:plain:a", "0", "-1"]).array();
+                listed.into_iter().map(Reply::text).collect::<Vec<_>>() == ["a", "b", "c"]
+            })
+            .await;
+            assert!(seen.lock().unwrap().is_empty());
+            queue.resume().await.unwrap();
+            until("all were handled", async || seen.lock().unwrap().len() == 3).await;
+        };
+        tokio::select! {
+            ended = queue.worker().run(&handler) => panic!("{ended:?}"),
+            ended = queue.worker().run(&handler) => panic!("{ended:?}"),
+            () = pausing => {}
+        }
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn groups_take_turns_and_run_one_at_a_time() {
     on_all(async |_: &Server, store: Store| {
         let queue = store.at(keys::Fair { kind: kind("a") });
@@ -395,7 +509,8 @@ async fn groups_take_turns_and_run_one_at_a_time() {
                 if let Some(group) = job.group() {
                     assert!(running.lock().unwrap().insert(group.to_owned()), "two of {group}");
                 }
-                tokio::time::sleep(Duration::from_millis(2)).await;
+                // What was taken together with it begins during a round trip.
+                queue.stats().await.unwrap();
                 job.group().map(|group| running.lock().unwrap().remove(group));
                 let mut seen = seen.lock().unwrap();
                 seen.push(job.value);
@@ -470,7 +585,7 @@ async fn a_queue_that_is_trimmed_drops_what_has_waited_longest_with_all_that_is_
         }
         queue.push(&"e".to_owned()).await.unwrap();
         let left = server.command(&["LRANGE", "q:shedding:a", "0", "-1"]).array();
-        let left: Vec<String> = left.into_iter().map(keyward_testkit::Reply::text).collect();
+        let left: Vec<String> = left.into_iter().map(Reply::text).collect();
         assert_eq!(left, ["d", "e"]);
         for id in ["a", "b", "c"] {
             assert_eq!(queue.status(id).await.unwrap(), None);

@@ -231,13 +231,7 @@ fn what_makes_no_sense_is_refused() {
     .is(409);
     app.get(BOB, "/folders/no-uuid").is(400);
     app.get(id(99), "/quota").is(404);
-    assert_eq!(ureq_without_user(&app), 401);
-}
-
-fn ureq_without_user(app: &App) -> u16 {
-    let agent: ureq::Agent =
-        ureq::Agent::config_builder().http_status_as_error(false).build().into();
-    agent.get(format!("http://{}/quota", app.address())).call().unwrap().status().as_u16()
+    app.get_as_nobody("/quota").is(401);
 }
 
 #[test]

@@ -2,29 +2,15 @@
 
 use super::{ADA, BOB, EVE};
 use keyward::Uuid;
-use keyward_testkit::{Flavor, Server, wait_until};
-use rustix::process::{Pid, Signal, kill_process};
+use keyward_testkit::{Answer, Flavor, Server};
 use serde_json::{Value, json};
-use std::fs::{self, File};
-use std::process::{Child, Command, ExitStatus, Stdio};
-use std::time::Duration;
-use tempfile::TempDir;
+use std::process::{Command, ExitStatus};
 
-/// The running application. It is stopped when it is dropped.
-pub(crate) struct App {
-    child: Child,
-    folder: TempDir,
-    url: String,
-    agent: ureq::Agent,
-}
+/// It waits for Redis however busy the machine is.
+pub(crate) const PATIENT: [(&str, &str); 1] = [("REDIS_TIMEOUT_MS", "30000")];
 
-/// What it answers.
-#[derive(Debug)]
-pub(crate) struct Answer {
-    pub(crate) status: u16,
-    pub(crate) headers: ureq::http::HeaderMap,
-    pub(crate) text: String,
-}
+/// The running application.
+pub(crate) struct App(keyward_testkit::App);
 
 /// A Redis as the schema wants it: what was acknowledged is still there after a crash.
 pub(crate) fn redis(flavor: Flavor) -> Server {
@@ -33,37 +19,14 @@ pub(crate) fn redis(flavor: Flavor) -> Server {
 }
 
 impl App {
-    /// Starts with a SQLite of its own, and waits until it listens. It waits for Redis however busy
-    /// the machine is.
+    /// Starts with a SQLite of its own, and waits until it listens.
     pub(crate) fn start(redis: &str) -> Self {
-        Self::start_with(redis, &[("REDIS_TIMEOUT_MS", "30000")])
+        Self::start_with(redis, &PATIENT)
     }
 
     /// The same with these settings.
     pub(crate) fn start_with(redis: &str, settings: &[(&str, &str)]) -> Self {
-        let folder = tempfile::tempdir().unwrap();
-        let log = File::create(folder.path().join("log")).unwrap();
-        let mut command = Command::new(env!("CARGO_BIN_EXE_xeuz-cloud"));
-        command.current_dir(folder.path()).env_clear().envs(settings.iter().copied());
-        command.env("REDIS_URL", redis).env("LISTEN", "127.0.0.1:0");
-        let child = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(log).spawn().unwrap();
-        let patience = Some(Duration::from_secs(60));
-        let agent = ureq::Agent::config_builder()
-            .http_status_as_error(false)
-            .timeout_global(patience)
-            .build()
-            .into();
-        let mut app = App { child, folder, url: String::new(), agent };
-        wait_until("the application listens", || {
-            let log = app.log();
-            assert!(app.child.try_wait().unwrap().is_none(), "it ended:\n{log}");
-            let line = log.lines().find_map(|line| line.split_once("listening on "));
-            if let Some((_, url)) = line {
-                url.trim().clone_into(&mut app.url);
-            }
-            line.is_some()
-        });
-        app
+        App(running(redis, settings))
     }
 
     /// Ada, who came first and is the admin, Bob and Eve.
@@ -74,33 +37,34 @@ impl App {
         self
     }
 
-    pub(crate) fn address(&self) -> &str {
-        self.url.trim_start_matches("http://")
-    }
-
     /// Everything that it has logged.
     pub(crate) fn log(&self) -> String {
-        fs::read_to_string(self.folder.path().join("log")).unwrap()
+        self.0.log()
     }
 
     pub(crate) fn get(&self, user: Uuid, path: &str) -> Answer {
-        let request = self.agent.get(format!("{}{path}", self.url));
-        Answer::read(request.header("X-User", user.to_string()).call())
+        self.send("GET", user, path, None)
+    }
+
+    pub(crate) fn get_as_nobody(&self, path: &str) -> Answer {
+        self.0.send("GET", path, &[], None)
     }
 
     pub(crate) fn put(&self, user: Uuid, path: &str, body: Value) -> Answer {
-        let request = self.agent.put(format!("{}{path}", self.url));
-        Answer::read(request.header("X-User", user.to_string()).send_json(body))
+        self.send("PUT", user, path, Some(body))
     }
 
     pub(crate) fn post(&self, user: Uuid, path: &str) -> Answer {
-        let request = self.agent.post(format!("{}{path}", self.url));
-        Answer::read(request.header("X-User", user.to_string()).send_empty())
+        self.send("POST", user, path, None)
     }
 
     pub(crate) fn delete(&self, user: Uuid, path: &str) -> Answer {
-        let request = self.agent.delete(format!("{}{path}", self.url));
-        Answer::read(request.header("X-User", user.to_string()).call())
+        self.send("DELETE", user, path, None)
+    }
+
+    #[track_caller]
+    fn send(&self, method: &str, user: Uuid, path: &str, body: Option<Value>) -> Answer {
+        self.0.send(method, path, &[("X-User", &user.to_string())], body)
     }
 
     pub(crate) fn add_folder(&self, user: Uuid, folder: Uuid, parent: Uuid, name: &str) -> Answer {
@@ -147,44 +111,13 @@ impl App {
 
     /// Asks it to stop, as a service manager does, and waits until it has.
     pub(crate) fn stop(&mut self) -> ExitStatus {
-        let id = Pid::from_child(&self.child);
-        kill_process(id, Signal::TERM).unwrap();
-        self.child.wait().unwrap()
+        self.0.stop()
     }
 }
 
-impl Answer {
-    #[track_caller]
-    fn read(answer: Result<ureq::http::Response<ureq::Body>, ureq::Error>) -> Self {
-        let mut answer = answer.unwrap();
-        let (status, headers) = (answer.status().as_u16(), answer.headers().clone());
-        Answer { status, headers, text: answer.body_mut().read_to_string().unwrap() }
-    }
-
-    /// The same answer, if it has this status.
-    #[track_caller]
-    pub(crate) fn is(self, status: u16) -> Self {
-        assert_eq!(self.status, status, "{}", self.text);
-        self
-    }
-
-    #[track_caller]
-    pub(crate) fn json(&self) -> Value {
-        serde_json::from_str(&self.text).unwrap_or_else(|_| panic!("no JSON: {}", self.text))
-    }
-
-    pub(crate) fn header(&self, name: &str) -> Option<&str> {
-        self.headers.get(name).map(|value| value.to_str().unwrap())
-    }
-}
-
-impl Drop for App {
-    fn drop(&mut self) {
-        if std::thread::panicking() {
-            eprintln!("the application's log:\n{}", self.log());
-        }
-        // It fails only where the process has ended already.
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
+/// The application on a Redis, with these settings.
+pub(crate) fn running(redis: &str, settings: &[(&str, &str)]) -> keyward_testkit::App {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_xeuz-cloud"));
+    command.env_clear().envs(settings.iter().copied()).env("REDIS_URL", redis);
+    keyward_testkit::App::start(command)
 }

@@ -159,7 +159,6 @@ impl Building<'_> {
         let own = |name: &str| definition.params.iter().any(|param| *param.name == *name);
         let free = status.and_then(|status| status.params.iter().find(|param| !own(&param.name)));
         let job_id = queue.job_id.as_ref().map(|id| id.value.clone());
-        let value = |of: &Definition| of.value.as_ref().map(|value| value.value.clone());
         Some(Queue {
             lease_ms: queue.lease().as_millis(),
             timeout_ms: queue.timeout.as_ref().map(|it| it.as_millis()),
@@ -170,7 +169,7 @@ impl Building<'_> {
             retain_ms: queue.retain.as_ref().map(|it| it.as_millis()),
             per_group: queue.per_group.as_ref().map(|it| it.value),
             job_id: job_id.or_else(|| free.map(|param| param.name.value.clone())),
-            dead_as_is: dead.is_some_and(|dead| value(dead) == value(definition)),
+            dead_as_is: self.schema.buries_values(definition).is_some(),
         })
     }
 

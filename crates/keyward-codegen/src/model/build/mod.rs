@@ -39,7 +39,7 @@ impl Module {
             let params = definition.params.iter().zip(languages).zip(holes);
             let params: Vec<Param> = params
                 .map(|((param, language), hole)| {
-                    building.param(param, *language, hole.rest, &mut names)
+                    building.param(&definition.name, param, *language, hole.rest, &mut names)
                 })
                 .collect();
             keys.push(params);
@@ -51,7 +51,7 @@ impl Module {
             let params = event.params.iter();
             let params = params.map(|param| {
                 let language = besides.next().copied().flatten();
-                building.param(param, language, false, &mut names)
+                building.param(&event.name, param, language, false, &mut names)
             });
             event_params.push(params.collect());
         }

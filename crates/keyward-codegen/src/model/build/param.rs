@@ -9,6 +9,7 @@ use keyward_schema::model::ParamDeclaration;
 impl Building<'_> {
     pub(super) fn param(
         &mut self,
+        owner: &str,
         declared: &ParamDeclaration,
         language: Option<u32>,
         rest: bool,
@@ -19,7 +20,7 @@ impl Building<'_> {
         let ty = if let Some(ty) = self.known.get(&known) {
             ty.clone()
         } else {
-            let ty = self.param_type(declared, language);
+            let ty = self.param_type(owner, declared, language);
             self.known.insert(known, ty.clone());
             ty
         };
@@ -32,7 +33,12 @@ impl Building<'_> {
         }
     }
 
-    fn param_type(&mut self, declared: &ParamDeclaration, language: Option<u32>) -> ParamType {
+    fn param_type(
+        &mut self,
+        owner: &str,
+        declared: &ParamDeclaration,
+        language: Option<u32>,
+    ) -> ParamType {
         let param = &declared.param.value;
         let encoded = !param.encode.is_empty() || param.ty == Type::Encoded;
         let own = match &param.ty {
@@ -66,7 +72,7 @@ impl Building<'_> {
             keys,
         };
         if own.is_none() {
-            ty.name = self.type_names.add(&declared.name);
+            ty.name = self.type_names.add_of(owner, &declared.name);
             ty.doc = text(declared.doc.as_ref());
             self.types.push(ty.clone());
         }

@@ -54,7 +54,8 @@ impl<'s, K: Key, T: Whole> Handle<'s, K, T, Declared> {
     /// If the caller that loads is cancelled, one that waits loads in its place. What else the
     /// schema may ask for: `l1`, `early_refresh`, `stale_if_error`, `stale_if_slow`, `load_lock`.
     ///
-    /// An empty collection is not cached: the server cannot hold one.
+    /// An empty collection is not cached: the server cannot hold one. What was loaded is returned as the loader gave it; a
+    /// sorted set that is read again has the server's order, the lowest score first.
     ///
     /// # Errors
     /// The loader's own error, which all who waited for this load share. Never one of the cache.

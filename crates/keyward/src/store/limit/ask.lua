@@ -4,9 +4,10 @@
 -- Returns for each: whether it allows, how many more it allows, ms until a request of this cost would be allowed, ms until
 --   nothing that was counted counts any more. Otherwise the number of the key that is not a limit's: negative if it has
 --   another type.
-local time = redis.call('TIME')
-local micros = tonumber(time[1]) * 1000000 + tonumber(time[2])
-local millis = math.floor(micros / 1000)
+local function micros()
+  local time = redis.call('TIME')
+  return tonumber(time[1]) * 1000000 + tonumber(time[2])
+end
 
 -- Each algorithm gives what holds now (remaining, retry, reset) and, if the request is allowed, what holds once it is
 -- counted (remaining, reset, value, TTL). Nothing at all if the key does not hold what the algorithm writes.
@@ -28,6 +29,7 @@ end
 -- Two neighbouring windows, the older one counted by the share of it that is still in sight. The key holds the number of
 -- the window, what was counted in it, and what was counted in the one before.
 algorithms['sliding-window'] = function(_, stored, limit, window, cost)
+  local millis = math.floor(micros() / 1000)
   local number = math.floor(millis / window)
   local count, before = 0, 0
   if stored then
@@ -68,6 +70,7 @@ algorithms['gcra'] = function(_, stored, limit, window, cost)
   local free = tonumber(string.match(stored or '0', '^%d+$'))
   if not free then return end
   window = window * 1000
+  local micros = micros()
   -- Further ahead than a window only if the server's clock was set back.
   free = math.min(math.max(free, micros), micros + window)
   local each = window / limit

@@ -1,20 +1,21 @@
 //! Dead letters: how a failed job is spelled, read and pushed again.
 
+use super::LETTERS;
 use super::lease::Leased;
 use super::line::{Line, is_given};
 use super::push::Push;
 use crate::kind::{Declared, Queue};
 use crate::store::error::Error;
 use crate::store::handle::{Handle, understand};
-use crate::store::write::about;
-use crate::{Codec, Key};
+use crate::{Codec, Key, entry};
 
 /// A failed job, as it is about to be put among the dead letters.
 #[derive(Debug, Default)]
 pub(super) struct Letter {
-    pub(super) text: Vec<u8>,
-    /// Whether the script adds the time and the end of the object
-    pub(super) open: bool,
+    /// What is said of it: an object whose end the script adds
+    pub(super) said: Vec<u8>,
+    /// The value, where the dead letters are values and the object is a note about one
+    pub(super) value: Vec<u8>,
 }
 
 /// A failed job among the dead letters.
@@ -25,7 +26,7 @@ pub struct Dead<V> {
     pub value: Result<V, String>,
     /// The id that was given at push
     pub id: Option<String>,
-    /// Why the job failed; not known where the dead letters hold values only
+    /// Why the job failed; not known of what another program put there
     pub error: Option<String>,
     /// How often it was tried
     pub attempts: Option<u64>,
@@ -37,40 +38,62 @@ pub struct Dead<V> {
     entry: Vec<u8>,
 }
 
-/// A failed job as the dead letters spell it: the value alone where they hold the same type as the queue, otherwise an
-/// object: `{"job": …, "id": …, "error": …, "attempts": …, "queue": …, "failed_at": …}`.
+/// A failed job as the dead letters spell it: `{"job": …, "id": …, "error": …, "attempts": …, "queue": …, "failed_at": …}`.
+/// Where they hold the same type as the queue, they hold the value, and the object without the job is a note about it.
 pub(super) fn letter(line: &Line, job: &Leased, error: &str) -> Letter {
-    if line.definition.behaviour.dead_as_is {
-        return Letter { text: job.payload.clone(), open: false };
-    }
-    let mut text = b"{".to_vec();
-    match std::str::from_utf8(&job.payload) {
-        Ok(json) if is_json(json) => {
-            text.extend(b"\"job\":");
-            text.extend(json.trim().as_bytes());
-        }
-        Ok(other) => pair(&mut text, "text", other),
-        Err(_) => {
-            let mut hex = String::with_capacity(job.payload.len() * 2);
-            job.payload.iter().for_each(|byte| hex.push_str(&format!("{byte:02x}")));
-            pair(&mut text, "hex", &hex);
-        }
+    let mut said = b"{".to_vec();
+    if line.notes.is_none() {
+        spell_job(&mut said, &job.payload, line.is_stream());
+        said.push(b',');
     }
     if is_given(&job.id) {
-        text.push(b',');
-        pair(&mut text, "id", &job.id);
+        pair(&mut said, "id", &job.id);
+        said.push(b',');
     }
-    text.push(b',');
-    pair(&mut text, "error", error);
-    text.extend(format!(",\"attempts\":{},", job.attempts + 1).into_bytes());
-    pair(&mut text, "queue", line.list());
-    Letter { text, open: true }
+    pair(&mut said, "error", error);
+    said.extend(format!(",\"attempts\":{},", job.attempts + 1).into_bytes());
+    pair(&mut said, "queue", line.name());
+    let value = if line.notes.is_some() { job.payload.clone() } else { Vec::new() };
+    Letter { said, value }
+}
+
+/// The value as JSON: as it is, or an object of texts where it is an entry of a stream; otherwise as text, or as bytes.
+fn spell_job(said: &mut Vec<u8>, payload: &[u8], is_stream: bool) {
+    if is_stream && let Some(fields) = entry::texts(payload) {
+        said.extend(b"\"job\":{");
+        for (at, (name, value)) in fields.into_iter().enumerate() {
+            said.extend(if at > 0 { &b","[..] } else { b"" });
+            pair(said, name, value);
+        }
+        said.push(b'}');
+        return;
+    }
+    match std::str::from_utf8(payload) {
+        Ok(json) if !is_stream && is_json(json) => {
+            said.extend(b"\"job\":");
+            said.extend(json.trim().as_bytes());
+        }
+        Ok(text) => pair(said, "text", text),
+        Err(_) => {
+            let mut hex = String::with_capacity(payload.len() * 2);
+            for byte in payload {
+                hex.push_str(&format!("{byte:02x}"));
+            }
+            pair(said, "hex", &hex);
+        }
+    }
 }
 
 /// `"name":"value"`.
 fn pair(out: &mut Vec<u8>, name: &str, value: &str) {
-    out.extend(format!("\"{name}\":\"").into_bytes());
-    for char in value.chars() {
+    quoted(out, name);
+    out.push(b':');
+    quoted(out, value);
+}
+
+fn quoted(out: &mut Vec<u8>, text: &str) {
+    out.push(b'"');
+    for char in text.chars() {
         match char {
             '"' => out.extend(b"\\\""),
             '\\' => out.extend(b"\\\\"),
@@ -119,11 +142,20 @@ impl Said {
         None
     }
 
-    fn payload(&self) -> Option<Vec<u8>> {
+    fn payload(&self, is_stream: bool) -> Option<Vec<u8>> {
         #[cfg(feature = "json")]
         if let Some(job) = &self.job {
+            if is_stream {
+                let fields: serde_json::Map<String, serde_json::Value> =
+                    serde_json::from_str(job.get()).ok()?;
+                let fields =
+                    fields.iter().map(|(name, value)| Some((name.as_str(), value.as_str()?)));
+                return Some(entry::spell(fields.collect::<Option<Vec<_>>>()?));
+            }
             return Some(job.get().as_bytes().to_vec());
         }
+        #[cfg(not(feature = "json"))]
+        let _ = is_stream;
         if let Some(text) = &self.text {
             return Some(text.clone().into_bytes());
         }
@@ -144,20 +176,21 @@ impl<K: Key, V, C: Codec<V>> Handle<'_, K, Queue<V, C>, Declared> {
         let Some(dead) = &line.dead else {
             return Err(Error::Settings(format!("`{}` has no `dead_letter`", K::NAME)));
         };
-        let mut cmd = about("LRANGE", &dead.names.name);
-        cmd.arg(first).arg(last);
+        let keys: Vec<&str> =
+            [Some(dead.names.name.as_str()), line.notes.as_deref()].into_iter().flatten().collect();
+        let call = LETTERS.call(&keys, |cmd| _ = cmd.arg(first).arg(last)).repeatable();
         let answer =
-            self.core.ask(&cmd).await.map_err(|error| error.about(dead.definition.name))?;
-        let entries: Vec<Vec<u8>> = understand::<_, K>(answer)?;
-        Ok(entries.into_iter().map(Self::opened).collect())
+            self.core.send(&call).await.map_err(|error| error.about(dead.definition.name))?;
+        let letters: Vec<(Vec<u8>, Option<Vec<u8>>)> = understand::<_, K>(answer)?;
+        let is_stream = line.is_stream();
+        Ok(letters.into_iter().map(|(entry, note)| Self::opened(entry, note, is_stream)).collect())
     }
 
-    fn opened(entry: Vec<u8>) -> Dead<V> {
+    fn opened(entry: Vec<u8>, note: Option<Vec<u8>>, is_stream: bool) -> Dead<V> {
         let as_is = K::DEFINITION.behaviour.dead_as_is;
-        let said = if as_is { None } else { Said::read(&entry) };
-        let payload =
-            if as_is { Some(entry.clone()) } else { said.as_ref().and_then(Said::payload) };
+        let said = if as_is { note.and_then(|note| Said::read(&note)) } else { Said::read(&entry) };
         let said = said.unwrap_or_default();
+        let payload = if as_is { Some(entry.clone()) } else { said.payload(is_stream) };
         let value = match &payload {
             Some(payload) => C::decode(payload),
             None => Err("the entry holds no job".to_owned()),
@@ -177,7 +210,7 @@ impl<K: Key, V, C: Codec<V>> Handle<'_, K, Queue<V, C>, Declared> {
         };
         let mut push = Push::new();
         push.id = dead.id.clone().unwrap_or_default();
-        push.letter.clone_from(&dead.entry);
+        push.letter = Some(dead.entry.clone());
         Ok(self.push_payload(payload, &push).await?.pushed)
     }
 

@@ -50,7 +50,8 @@ impl<V> Job<V> {
         self.leased.take
     }
 
-    /// When the job was pushed; for a value that another client pushed, when it was first taken.
+    /// When the job was pushed; for a value that another client pushed to a list, when it was
+    /// first taken.
     pub fn created(&self) -> SystemTime {
         SystemTime::UNIX_EPOCH + Duration::from_millis(self.leased.created)
     }

@@ -1,12 +1,13 @@
 //! Leases: taken, renewed and ended, each in one step.
 
-use super::line::Line;
+use super::line::{Line, Projection};
 use super::push::text;
-use super::{MARK, PROGRESS, RENEW, SETTLE, TAKE, dead};
+use super::{FINISH, MARK, PROGRESS, RENEW, SETTLE, TAKE, dead};
 use crate::codec::NOT_OF_ITS_TYPE;
 use crate::store::error::Error;
 use crate::store::ttl::pick;
 use redis::{FromRedisValue, Value};
+use std::sync::Arc;
 use std::time::Duration;
 
 /// A job that was leased.
@@ -32,6 +33,8 @@ pub(crate) struct Leased {
 #[derive(Debug)]
 pub(crate) struct Taken {
     pub(crate) jobs: Vec<Leased>,
+    /// The tickets and ids of jobs that went back to waiting
+    pub(crate) back: Vec<(String, String)>,
     /// After which time something is due, if anything is
     pub(crate) next: Option<Duration>,
     pub(crate) paused: bool,
@@ -42,11 +45,9 @@ pub(crate) struct Taken {
 /// A job as a take answers it.
 type Row = (String, u64, u64, u64, u64, String, String, Vec<u8>);
 
-/// How a lease ends.
+/// How a lease ends whose job is not done.
 #[derive(Debug, Clone)]
 pub(crate) enum End {
-    /// The job is done, with a result
-    Done(Vec<u8>),
     /// It failed and is tried again after a while
     Retry(String, Duration),
     /// It was not done, and is the next one's
@@ -78,7 +79,7 @@ impl Line {
     /// Leases up to so many jobs.
     pub(crate) async fn take(&self, count: usize, lease: Duration) -> Result<Taken, Error> {
         let per_group = self.definition.behaviour.per_group.unwrap_or(0);
-        let call = self.call(&TAKE, &[], |cmd| {
+        let call = self.call(self.suited(&TAKE), &[], |cmd| {
             _ = cmd.arg(count).arg(millis(lease)).arg(per_group);
         });
         let answer = self.core.send(&call).await.map_err(|error| self.error(error))?;
@@ -96,15 +97,14 @@ impl Line {
             payload,
         };
         let jobs: Vec<Leased> = jobs.into_iter().map(leased).collect();
-        let changed = back.chunks_exact(2).map(|pair| (pair[0].as_str(), pair[1].as_str()));
-        let given = jobs.iter().map(|job| (job.ticket.as_str(), job.id.as_str()));
-        self.mark(changed.chain(given)).await;
+        let back = back.chunks_exact(2).map(|pair| (pair[0].clone(), pair[1].clone())).collect();
         let next = u64::try_from(next).ok().map(Duration::from_millis);
-        Ok(Taken { jobs, next, paused, blocked })
+        Ok(Taken { jobs, back, next, paused, blocked })
     }
 
-    /// Writes the documented status of jobs, as far as it can be written: `~jobs` is what counts.
-    async fn mark(&self, jobs: impl Iterator<Item = (&str, &str)>) {
+    /// Writes the documented status of jobs that were taken or went back, as far as it can be written: `~jobs` is what counts,
+    /// and what it says when this arrives.
+    pub(crate) async fn mark(&self, jobs: &[(String, String)]) {
         let Some(status) = &self.status else { return };
         let mut keys = Vec::new();
         let mut tickets = Vec::new();
@@ -149,14 +149,34 @@ impl Line {
         Ok(answers.into_iter().map(learned).collect())
     }
 
-    /// Ends a lease. It may be asked twice: the second time it has ended before.
+    /// Ends the leases of jobs that are done, with their results; whether each was held until now. It may be asked twice:
+    /// the second time they have ended before.
+    pub(crate) async fn finish(&self, jobs: &[(Arc<Leased>, Vec<u8>)]) -> Result<Vec<bool>, Error> {
+        let statuses: Vec<Option<String>> =
+            jobs.iter().map(|(job, _)| self.status_if_any(&job.id).key).collect();
+        let keys: Vec<&str> = statuses.iter().flatten().map(String::as_str).collect();
+        let status = self.status.as_ref();
+        let call = self.call(&FINISH, &keys, |cmd| {
+            cmd.arg(status.map_or("", |status| &status.spec))
+                .arg(status.map_or(0, Projection::ttl))
+                .arg(self.definition.behaviour.retain_ms.unwrap_or(0));
+            for ((job, result), status) in jobs.iter().zip(&statuses) {
+                cmd.arg(&job.ticket).arg(job.take).arg(result).arg(u8::from(status.is_some()));
+            }
+        });
+        let answer = self.core.send(&call.repeatable()).await.map_err(|error| self.error(error))?;
+        let (held, failed): (Vec<bool>, Value) = self.read(answer)?;
+        self.note_status(text(&failed).as_deref());
+        Ok(held)
+    }
+
+    /// Ends a lease otherwise. It may be asked twice: the second time it has ended before.
     pub(crate) async fn settle(&self, job: &Leased, end: &End) -> Result<Ended, Error> {
         let status = self.status_if_any(&job.id);
-        let (how, delay, said): (_, _, &[u8]) = match end {
-            End::Done(result) => ("done", Duration::ZERO, result),
-            End::Retry(error, delay) => ("retry", *delay, error.as_bytes()),
-            End::Release => ("release", Duration::ZERO, &[]),
-            End::Dead(error, delay) => ("dead", *delay, error.as_bytes()),
+        let (how, delay, said) = match end {
+            End::Retry(error, delay) => ("retry", *delay, error.as_str()),
+            End::Release => ("release", Duration::ZERO, ""),
+            End::Dead(error, delay) => ("dead", *delay, error.as_str()),
         };
         let dead = self.dead.as_ref().filter(|_| how == "dead");
         let letter = match (end, dead) {
@@ -164,7 +184,7 @@ impl Line {
             _ => dead::Letter::default(),
         };
         let more = status.key.iter().map(String::as_str);
-        let more: Vec<&str> = more.chain(dead.map(|dead| dead.names.name.as_str())).collect();
+        let more: Vec<&str> = more.chain(self.dead_keys().filter(|_| dead.is_some())).collect();
         let behaviour = dead.map(|dead| (dead.definition, &dead.definition.behaviour));
         let call = self.call(&SETTLE, &more, |cmd| {
             cmd.arg(&job.ticket)
@@ -175,8 +195,9 @@ impl Line {
                 .arg(status.spec)
                 .arg(status.ttl)
                 .arg(self.definition.behaviour.retain_ms.unwrap_or(0))
-                .arg(&letter.text)
-                .arg(u8::from(letter.open))
+                .arg(&letter.said)
+                .arg(&letter.value)
+                .arg(u8::from(self.notes.is_some()))
                 .arg(behaviour.and_then(|(_, it)| it.max_len).unwrap_or(0))
                 .arg(u8::from(behaviour.is_some_and(|(_, it)| it.refuse_when_full)))
                 .arg(behaviour.and_then(|(it, of)| pick(it.ttl, of.jitter)).unwrap_or(0))

@@ -14,17 +14,19 @@ use crate::{Key, Keyspace, slot};
 use redis::Cmd;
 use std::sync::Arc;
 
-/// The words of the derived keys, in the order in which the scripts expect them around the list.
+/// The words of the derived keys, in the order in which the scripts expect them around the queue's own.
 pub(super) const WORDS: [&str; 6] = ["jobs", "taken", "leases", "due", "ready", "done"];
 
 /// A queue at a server.
 pub(crate) struct Line {
     pub(crate) core: Arc<Core>,
     pub(crate) definition: &'static Definition,
-    /// `~jobs`, the list, and the other derived keys
+    /// `~jobs`, the list or the stream, and the other derived keys
     keys: [String; 7],
     pub(crate) status: Option<Projection>,
     pub(crate) dead: Option<Linked>,
+    /// What is said of dead letters that are the values themselves
+    pub(crate) notes: Option<String>,
 }
 
 /// How the status of a job is written.
@@ -52,12 +54,7 @@ impl<K: Key, V, C, L> Handle<'_, K, Queue<V, C>, L> {
     /// If a definition that it names cannot be used, or lies in another slot.
     pub(crate) fn line(&self) -> Result<Line, Error> {
         let Some(core) = self.core.me().upgrade() else { return Err(Error::BreakerOpen) };
-        let keys = keys_of(&self.names).ok_or_else(|| {
-            Error::Settings(format!(
-                "`{}` has a `}}` outside of a hash tag, so that nothing can be kept beside it: change its pattern",
-                K::NAME
-            ))
-        })?;
+        let keys = keys_of(&self.names).ok_or_else(|| lonely(K::NAME))?;
         if !self.names.others.is_empty() {
             let why = "a queue cannot be renamed yet while workers run: end the migration first";
             return Err(Error::Settings(format!("`{}`: {why}", K::NAME)));
@@ -66,9 +63,18 @@ impl<K: Key, V, C, L> Handle<'_, K, Queue<V, C>, L> {
         if let Some(dead) = &dead {
             same_slot(&core, K::NAME, self.name(), dead)?;
         }
+        let noted = dead.as_ref().filter(|_| K::DEFINITION.behaviour.dead_as_is);
+        let notes = noted
+            .map(|dead| dead.names.derived("letters").ok_or_else(|| lonely(dead.definition.name)));
         let status = projection::<K>(&core, &self.key, &self.prefix)?;
-        Ok(Line { core, definition: K::DEFINITION, keys, status, dead })
+        Ok(Line { core, definition: K::DEFINITION, keys, status, dead, notes: notes.transpose()? })
     }
+}
+
+fn lonely(name: &str) -> Error {
+    Error::Settings(format!(
+        "`{name}` has a `}}` outside of a hash tag, so that nothing can be kept beside it: change its pattern"
+    ))
 }
 
 fn keys_of(names: &Names) -> Option<[String; 7]> {
@@ -148,8 +154,24 @@ fn same_slot(core: &Core, name: &str, list: &str, other: &Linked) -> Result<(), 
 }
 
 impl Line {
-    pub(crate) fn list(&self) -> &str {
+    /// The key of the list or the stream.
+    pub(crate) fn name(&self) -> &str {
         &self.keys[1]
+    }
+
+    pub(crate) fn is_stream(&self) -> bool {
+        self.definition.key_type == Some("stream")
+    }
+
+    /// The script for lists or for streams.
+    pub(crate) fn suited(&self, [list, stream]: &'static [Lua; 2]) -> &'static Lua {
+        if self.is_stream() { stream } else { list }
+    }
+
+    /// The keys of the dead letters: their notes where they have some, and they themselves.
+    pub(crate) fn dead_keys(&self) -> impl Iterator<Item = &str> {
+        let dead = self.dead.iter().map(|dead| dead.names.name.as_str());
+        self.notes.iter().map(String::as_str).chain(dead)
     }
 
     pub(crate) fn taken(&self) -> &str {

@@ -45,9 +45,9 @@ pub enum Cancelled {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct Stats {
-    /// Entries of the list, those that an idle worker has just moved included, and those that were cancelled
+    /// Entries of the list or the stream, those that an idle worker was just given included, and those that were cancelled
     pub listed: u64,
-    /// Jobs that could run now and are not on the list: prioritised, grouped, and tried again
+    /// Jobs that could run now and are not entries: prioritised, grouped, and tried again
     pub ready: u64,
     /// Jobs that wait for their time
     pub due: u64,
@@ -149,7 +149,7 @@ impl<'s, K: Key, V, C: Codec<V>, L> Handle<'s, K, Queue<V, C>, L> {
             Ok(line) => line,
             Err(error) => return Request::known(self.core, K::NAME, Err(error)),
         };
-        let [jobs, list, taken, leases, due, ready, done] = line.keys();
+        let [jobs, queue, taken, leases, due, ready, done] = line.keys();
         let reading = |command: &str, key: &str| Call::reading(about(command, key));
         let mut paused = about("HEXISTS", jobs);
         paused.arg("paused");
@@ -162,7 +162,8 @@ impl<'s, K: Key, V, C: Codec<V>, L> Handle<'s, K, Queue<V, C>, L> {
             Call::reading(paused),
         ];
         rest.extend(line.dead.iter().map(|dead| reading("LLEN", &dead.names.name)));
-        let calls = Calls::group(reading("LLEN", list), rest);
+        let calls =
+            Calls::group(reading(if line.is_stream() { "XLEN" } else { "LLEN" }, queue), rest);
         Request::new(self.core, K::DEFINITION, calls, |answers: Answers| {
             let mut numbers = vec![understand::<u64, K>(answers.first)?];
             for answer in answers.rest {

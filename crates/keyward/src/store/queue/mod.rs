@@ -1,11 +1,13 @@
 //! Queues: jobs that are handled at least once.
 //!
-//! The documented list holds the declared values and nothing else, so that any client can push. All that the algorithm
-//! needs besides is in derived keys of the list's slot, above all `~jobs`, which says what is true of every job; the
+//! The documented list or stream holds the declared values and nothing else, so that any client can push. All that the
+//! algorithm needs besides is in derived keys of its slot, above all `~jobs`, which says what is true of every job; the
 //! documented status is written after it. Time is the server's.
 //!
-//! A take leases jobs under a ticket, and a lease that is not renewed ends. Lua cannot block, so idle workers BLMOVE
-//! an entry into `~taken` on a connection of their own, and every take adopts what is there.
+//! A take moves entries into `~jobs` and leases them under a ticket, and a lease that is not renewed ends. Lua cannot block,
+//! so idle workers wait on a connection of their own: at a list, BLMOVE moves an entry into `~taken`; at a stream,
+//! XREADGROUP makes it pending. Every take adopts what is there. That is all in which lists and streams differ:
+//! `list.lua` and `stream.lua` have the same functions, of which `push.lua` and `take.lua` use one or the other.
 
 mod board;
 mod dead;
@@ -35,17 +37,27 @@ pub(super) fn words(definition: &Definition) -> &'static [&'static str] {
 
 /// A script with what all scripts of a queue share. What ends, cancels or takes a job works on a full server too.
 macro_rules! script {
-    ($flags:literal, $file:literal) => {
-        Lua::new(concat!("#!lua", $flags, "\n", include_str!("record.lua"), include_str!($file)))
+    ($flags:literal, $($file:literal),+) => {
+        Lua::new(concat!(
+            "#!lua", $flags, "\n",
+            include_str!("../lua/moment.lua"), include_str!("record.lua"), $(include_str!($file)),+
+        ))
     };
 }
 
-static PUSH: Lua = script!("", "push.lua");
-static TAKE: Lua = script!(" flags=allow-oom", "take.lua");
-static SETTLE: Lua = script!(" flags=allow-oom", "settle.lua");
+/// Adding and taking, at a list and at a stream.
+static PUSH: [Lua; 2] =
+    [script!("", "list.lua", "push.lua"), script!("", "stream.lua", "push.lua")];
+static TAKE: [Lua; 2] = [
+    script!(" flags=allow-oom", "list.lua", "take.lua"),
+    script!(" flags=allow-oom", "stream.lua", "take.lua"),
+];
+static SETTLE: Lua = script!(" flags=allow-oom", "conclude.lua", "settle.lua");
+static FINISH: Lua = script!(" flags=allow-oom", "conclude.lua", "finish.lua");
 static MARK: Lua = script!(" flags=allow-oom", "mark.lua");
 static RENEW: Lua = script!(" flags=allow-oom", "renew.lua");
 static CANCEL: Lua = script!(" flags=allow-oom", "cancel.lua");
 static PROGRESS: Lua = script!(" flags=allow-oom", "progress.lua");
 static TICK: Lua = script!(" flags=no-writes", "tick.lua");
 static LOOK: Lua = script!(" flags=no-writes", "look.lua");
+static LETTERS: Lua = Lua::new(concat!("#!lua flags=no-writes\n", include_str!("letters.lua")));

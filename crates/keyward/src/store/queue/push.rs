@@ -7,7 +7,7 @@ use crate::store::error::Error;
 use crate::store::handle::{Handle, malformed, understand};
 use crate::store::request::{Answers, Call, Calls, Request};
 use crate::store::write::about;
-use crate::{Codec, Definition, Key};
+use crate::{Codec, Definition, Key, entry};
 use redis::Value;
 use std::fmt;
 use std::time::Duration;
@@ -24,7 +24,7 @@ pub struct Push {
     group: String,
     replace: bool,
     /// The dead letter that the job was, and the tick of a repeating job
-    pub(super) letter: Vec<u8>,
+    pub(super) letter: Option<Vec<u8>>,
     pub(super) tick: Option<(String, u64)>,
 }
 
@@ -78,7 +78,7 @@ impl Push {
             && self.delay.is_zero()
             && self.priority == 0
             && self.group.is_empty()
-            && self.letter.is_empty()
+            && self.letter.is_none()
             && self.tick.is_none()
     }
 
@@ -121,7 +121,7 @@ impl fmt::Display for Ticket {
 }
 
 impl<'s, K: Key, V, C: Codec<V>> Handle<'s, K, Queue<V, C>, Declared> {
-    /// Pushes a job. Any client can do the same with RPUSH.
+    /// Pushes a job. Any client can do the same with RPUSH, or XADD where the queue is a stream.
     ///
     /// # Errors
     /// While the server is away, or is full: nothing is kept for later. If the answer was lost, the error is
@@ -180,9 +180,14 @@ impl<'s, K: Key, V, C: Codec<V>> Handle<'s, K, Queue<V, C>, Declared> {
     }
 
     fn push_payloads(&self, payloads: &[impl AsRef<[u8]>], push: &Push) -> Request<'s, Pushed> {
-        let call = match push.check() {
+        let is_stream = K::DEFINITION.key_type == Some("stream");
+        let unfit = |payload: &_| entry::unfit(AsRef::<[u8]>::as_ref(payload));
+        let unfit = if is_stream { payloads.iter().find_map(unfit) } else { None };
+        let call = match unfit.map_or(push.check(), Err) {
             Err(why) => Err(Error::Settings(format!("`{}`: {why}", K::NAME))),
-            Ok(()) if push.is_plain() && K::DEFINITION.behaviour.max_len.is_none() => {
+            Ok(())
+                if push.is_plain() && K::DEFINITION.behaviour.max_len.is_none() && !is_stream =>
+            {
                 let mut cmd = about("RPUSH", &self.names.name);
                 for payload in payloads {
                     cmd.arg(payload.as_ref());
@@ -202,16 +207,11 @@ impl<'s, K: Key, V, C: Codec<V>> Handle<'s, K, Queue<V, C>, Declared> {
 
 fn script(line: &Line, payloads: &[impl AsRef<[u8]>], push: &Push) -> Result<Call, Error> {
     let status = line.status_of(&push.id)?;
-    let dead = line.dead.as_ref().filter(|_| !push.letter.is_empty());
-    let more: Vec<&str> = status
-        .key
-        .iter()
-        .map(String::as_str)
-        .chain(dead.map(|dead| dead.names.name.as_str()))
-        .collect();
+    let dead = line.dead_keys().filter(|_| push.letter.is_some());
+    let more: Vec<&str> = status.key.iter().map(String::as_str).chain(dead).collect();
     let delay = u64::try_from(push.delay.as_millis()).unwrap_or(u64::MAX);
     let (name, tick) = push.tick.as_ref().map_or(("", 0), |(name, tick)| (name.as_str(), *tick));
-    let call = line.call(&PUSH, &more, |cmd| {
+    let call = line.call(line.suited(&PUSH), &more, |cmd| {
         cmd.arg(&push.id)
             // A century is for ever, and a score stays exact.
             .arg(delay.min(3_155_760_000_000))
@@ -221,7 +221,8 @@ fn script(line: &Line, payloads: &[impl AsRef<[u8]>], push: &Push) -> Result<Cal
             .arg(bound(line.definition))
             .arg(status.spec)
             .arg(status.ttl)
-            .arg(&push.letter)
+            .arg(push.letter.as_deref().unwrap_or_default())
+            .arg(push.letter.as_ref().map_or("", |_| if line.notes.is_some() { "1" } else { "0" }))
             .arg(name)
             .arg(tick);
         for payload in payloads {
@@ -229,7 +230,7 @@ fn script(line: &Line, payloads: &[impl AsRef<[u8]>], push: &Push) -> Result<Cal
         }
     });
     // Its id, its dead letter or its tick keeps it from being pushed twice.
-    let once = !push.id.is_empty() || !push.letter.is_empty() || push.tick.is_some();
+    let once = !push.id.is_empty() || push.letter.is_some() || push.tick.is_some();
     Ok(if once { call.repeatable() } else { call })
 }
 

@@ -1,12 +1,13 @@
 -- What the scripts of a queue share. It is put before each of them.
 --
--- KEYS: 1 ~jobs, 2 the list, 3 ~taken, 4 ~leases, 5 ~due, 6 ~ready, 7 ~done; then the status, then the dead letters.
--- ~jobs is a hash: m:<ticket> is a record, p:<ticket> its payload unless that is on the list, i:<id> the ticket of an
--- id, s:<sha1> the first and the last ticket on the list with this payload, n:<ticket> the next one, o:<ticket> the
--- progress, r:<ticket> the result, g:<group> how many of a group run, c:<name> the last tick of a repeating job, `seq` the last
--- ticket, `linked` how many entries of the list have a record, `turn` the group that was served last, `paused`.
+-- KEYS: 1 ~jobs, 2 the list or the stream, 3 ~taken, 4 ~leases, 5 ~due, 6 ~ready, 7 ~done; then the status, the notes
+-- about dead letters, and the dead letters.
+-- ~jobs is a hash: m:<ticket> is a record, p:<ticket> its payload unless that waits in the queue, i:<id> the ticket of
+-- an id, s:, n: and e: the tickets of entries (see list.lua and stream.lua), o:<ticket> the progress, r:<ticket> the
+-- result, g:<group> how many of a group run, c:<name> the last tick of a repeating job, `seq` the last ticket, `linked`
+-- how many entries have a record, `turn` the group that was served last, `paused`.
 --
--- States: w on the list, x on the list but cancelled, r ready, d due later, l leased, c leased and to be cancelled,
+-- States: w in the queue, x in the queue but cancelled, r ready, d due later, l leased, c leased and to be cancelled,
 -- k kept after its end.
 local jobs, list, taken, leases, due, ready, done = unpack(KEYS, 1, 7)
 local time = redis.call('TIME')
@@ -54,36 +55,6 @@ local function make_ready(ticket, record)
   redis.call('ZADD', ready, 0, place(ticket, record))
 end
 
--- Remembers which job an entry of the list is: equal payloads are served in the order of their tickets.
-local function link(ticket, payload)
-  local field = 's:' .. redis.sha1hex(payload)
-  local chain = redis.call('HGET', jobs, field)
-  if chain then
-    local first, last = string.match(chain, '^(%d+) (%d+)$')
-    redis.call('HSET', jobs, 'n:' .. last, ticket, field, first .. ' ' .. ticket)
-  else
-    redis.call('HSET', jobs, field, ticket .. ' ' .. ticket)
-  end
-  redis.call('HINCRBY', jobs, 'linked', 1)
-end
-
--- The ticket of an entry that was taken from the list, if it has one.
-local function unlink(payload)
-  local field = 's:' .. redis.sha1hex(payload)
-  local chain = redis.call('HGET', jobs, field)
-  if not chain then return nil end
-  local first, last = string.match(chain, '^(%d+) (%d+)$')
-  if first == last then
-    redis.call('HDEL', jobs, field)
-  else
-    local following = redis.call('HGET', jobs, 'n:' .. first)
-    redis.call('HDEL', jobs, 'n:' .. first)
-    redis.call('HSET', jobs, field, following .. ' ' .. last)
-  end
-  redis.call('HINCRBY', jobs, 'linked', -1)
-  return first
-end
-
 -- Removes what is known of a job. Another job may have got its id.
 local function forget(ticket, record)
   redis.call('HDEL', jobs, 'm:' .. ticket, 'p:' .. ticket, 'o:' .. ticket, 'r:' .. ticket)
@@ -100,7 +71,7 @@ local function unlease(ticket, record)
   end
 end
 
--- Removes a job that waits or is kept. What is on the list stays there until it is taken, and is dropped then.
+-- Removes a job that waits or is kept. What is in the queue stays there until it is taken, and is dropped then.
 local function withdraw(ticket, record)
   if record.state == 'w' then
     redis.call('HDEL', jobs, 'i:' .. record.id)
@@ -115,33 +86,30 @@ local function withdraw(ticket, record)
 end
 
 -- A moment as a field spells it: RFC 3339, seconds or milliseconds since 1970.
+local present
 local function moment(ms, kind)
   if kind == 'm' then return string.format('%.0f', ms) end
-  local seconds = math.floor(ms / 1000)
-  if kind == 'u' then return string.format('%.0f', seconds) end
-  local days, second = math.floor(seconds / 86400), seconds % 86400
-  local shifted = days + 719468
-  local era = math.floor(shifted / 146097)
-  local day = shifted - era * 146097
-  local year = math.floor((day - math.floor(day / 1460) + math.floor(day / 36524) - math.floor(day / 146096)) / 365)
-  day = day - (365 * year + math.floor(year / 4) - math.floor(year / 100))
-  local month = math.floor((5 * day + 2) / 153)
-  day = day - math.floor((153 * month + 2) / 5) + 1
-  month = month < 10 and month + 3 or month - 9
-  year = year + era * 400 + (month <= 2 and 1 or 0)
-  return string.format('%04d-%02d-%02dT%02d:%02d:%02d.%03dZ', year, month, day, math.floor(second / 3600),
-    math.floor(second / 60) % 60, second % 60, ms % 1000)
+  if kind == 'u' then return string.format('%.0f', math.floor(ms / 1000)) end
+  if ms ~= now then return rfc3339(ms) end
+  present = present or rfc3339(now)
+  return present
 end
 
 local TIMES = { created_at = true, updated_at = true, started_at = true, completed_at = true }
 
 -- Writes the documented status. `spec` names the fields that the schema has, each with how it is spelled; `facts` are
 -- their values, where `false` removes one. An error, such as a key of another type, is returned.
+local fields
 local function project(key, spec, ttl, word, record, facts)
+  if not fields then
+    fields = {}
+    for name, kind in string.gmatch(spec, '([%w_]+):(%a)') do fields[#fields + 1] = { name, kind } end
+  end
   facts.status, facts.created_at, facts.updated_at = word, record.created, now
   if facts.attempts == nil then facts.attempts = record.attempts end
   local set, unset = {}, {}
-  for name, kind in string.gmatch(spec, '([%w_]+):(%a)') do
+  for _, field in ipairs(fields) do
+    local name, kind = field[1], field[2]
     local value = facts[name]
     if value == false then
       unset[#unset + 1] = name

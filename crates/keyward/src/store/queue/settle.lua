@@ -1,24 +1,15 @@
--- Ends a lease. ARGV: ticket, take, how (`done`, `retry`, `release`, `dead`), delay, what is said (a result or an
--- error), spec and TTL of the status, retention, the dead letter, whether its end is missing, the bound of the dead letters, whether they refuse
--- what does not fit, their TTL, whether a TTL that runs stays. Answers 1, 0 if the lease was not held any more, or -1 if the dead letters
+-- Ends a lease whose job is not done. ARGV: ticket, take, how (`retry`, `release`, `dead`), delay, the error, spec and TTL
+-- of the status, retention, what is said of a dead job (an object without its end), the dead letter if that is not what
+-- is said, whether it is not, the bound of the dead letters, whether they refuse what does not fit, their TTL, whether a
+-- TTL that runs stays. Answers 1, 0 if the lease was not held any more, or -1 if the dead letters
 -- are full and the job waits again; then an error of the status, if there was one.
-local ticket, take, how, delay, said, spec, ttl, retain, letter, open, bound, refuse, dead_ttl, keep = unpack(ARGV)
+local ticket, take, how, delay, said, spec, ttl, retain, note, letter, as_is, bound, refuse, dead_ttl, keep = unpack(ARGV)
 local status, dead = spec ~= '' and KEYS[8], KEYS[#KEYS]
 take, delay, retain, bound, dead_ttl = tonumber(take), tonumber(delay), tonumber(retain), tonumber(bound), tonumber(dead_ttl)
 
-local record = read(ticket)
-if not record or record.takes ~= take or (record.state ~= 'l' and record.state ~= 'c') then return { 0, false } end
-local cancelled = record.state == 'c' and how ~= 'done'
-
--- What becomes of a job that has ended: it is forgotten, or kept for a while if it can be asked about.
-local function conclude(result)
-  -- An id that stands for a payload is for one job at a time, and nobody asks about it.
-  if retain == 0 or record.id == '' or string.sub(record.id, 1, 1) == '=' then return forget(ticket, record) end
-  record.state = 'k'
-  redis.call('HDEL', jobs, 'p:' .. ticket)
-  redis.call('HSET', jobs, 'm:' .. ticket, spell(record), 'r:' .. ticket, result)
-  redis.call('ZADD', done, now + retain, ticket)
-end
+local record = held(ticket, take)
+if not record then return { 0, false } end
+local cancelled = record.state == 'c'
 
 local function wait()
   record.state = 'd'
@@ -26,16 +17,16 @@ local function wait()
   redis.call('ZADD', due, now + delay, ticket)
 end
 
-local full = how == 'dead' and not cancelled and refuse == '1' and bound > 0 and redis.call('LLEN', dead) >= bound
+-- Keys of another type are refused here, before anything is changed.
+local buried = how == 'dead' and redis.call('LLEN', dead) or 0
+local notes = how == 'dead' and as_is == '1' and KEYS[#KEYS - 1]
+local noted = notes and redis.call('HLEN', notes) or 0
+local full = how == 'dead' and not cancelled and refuse == '1' and bound > 0 and buried >= bound
 unlease(ticket, record)
 local word, facts = 'pending', { error = said }
 if cancelled then
   word, facts = 'failed', { completed_at = now, error = 'cancelled' }
-  conclude('')
-elseif how == 'done' then
-  word, facts = 'completed', { completed_at = now, error = false, result = said }
-  record.attempts = record.attempts + 1
-  conclude(said)
+  conclude(ticket, record, retain, '')
 elseif how == 'release' then
   facts = { started_at = false }
   make_ready(ticket, record)
@@ -44,9 +35,18 @@ elseif how == 'retry' or full then
   wait()
 else
   record.attempts = record.attempts + 1
-  if open == '1' then letter = letter .. ',"failed_at":"' .. moment(now, 't') .. '"}' end
-  redis.call('RPUSH', dead, letter)
-  if bound > 0 then redis.call('LTRIM', dead, -bound, -1) end
+  note = note .. ',"failed_at":"' .. rfc3339(now) .. '"}'
+  redis.call('RPUSH', dead, notes and letter or note)
+  for _ = 1, bound > 0 and buried + 1 - bound or 0 do
+    local gone = redis.call('LPOP', dead)
+    if notes then redis.call('HDEL', notes, redis.sha1hex(gone)) end
+  end
+  if notes then
+    -- Somebody else has removed many letters: their notes must not stay for as long as others come.
+    if noted > buried + 1000 then redis.call('DEL', notes) end
+    redis.call('HSET', notes, redis.sha1hex(letter), note)
+    redis.call('PEXPIRE', notes, dead_ttl > 0 and dead_ttl or 2592000000)
+  end
   if dead_ttl > 0 and (keep == '0' or redis.call('PTTL', dead) < 0) then redis.call('PEXPIRE', dead, dead_ttl) end
   word, facts = 'failed', { completed_at = now, error = said }
   forget(ticket, record)

@@ -37,9 +37,12 @@ for _, ticket in ipairs(redis.call('ZRANGEBYSCORE', done, '-inf', now, 'LIMIT', 
   if record then forget(ticket, record) end
 end
 
-if paused then return { {}, back, -1, 1, 0, now } end
--- Most queues have neither, and are not asked for each job.
-local has_ready, has_taken = redis.call('EXISTS', ready) == 1, redis.call('EXISTS', taken) == 1
+if paused then
+  put_back()
+  return { {}, back, -1, 1, 0, now }
+end
+-- Most queues have none, and are not asked for each job.
+local has_ready = redis.call('EXISTS', ready) == 1
 
 -- A job of ~ready.
 local function called(member)
@@ -49,20 +52,19 @@ local function called(member)
   return ticket, record, record and redis.call('HGET', jobs, 'p:' .. ticket)
 end
 
--- The next job without a group: one of ~ready whose priority is not negative, then the list, then the rest.
+-- The next job without a group: one of ~ready whose priority is not negative, then the queue's own, then the rest.
 local function ungrouped()
   for _ = 1, most do
     local member = has_ready and redis.call('ZRANGEBYLEX', ready, '-', '(\1', 'LIMIT', 0, 1)[1]
     if member and tonumber(string.sub(member, 2, 5)) <= 1000 then return called(member) end
-    local payload = has_taken and redis.call('LPOP', taken) or redis.call('LPOP', list)
+    local payload, ticket, created = shift(linked, lease)
     if not payload then
       if member then return called(member) end
       return nil
     end
-    local ticket = linked > 0 and unlink(payload)
     if not ticket then
       seq = issue(seq)
-      return seq, { takes = 0, attempts = 0, crashes = 0, priority = 0, created = now, group = '', id = '' }, payload
+      return seq, { takes = 0, attempts = 0, crashes = 0, priority = 0, created = created, group = '', id = '' }, payload
     end
     linked = linked - 1
     local record = read(ticket)

@@ -85,6 +85,10 @@ impl<V, C: Codec<V>> Worker<V, C> {
         let board = Board::new(Arc::clone(&line), lease);
         let idle = Arc::new(Idle::default());
         let mut running = FuturesUnordered::new();
+        // What is done is reported together with all that ends meanwhile.
+        let (mut over, mut done) = (Vec::new(), Vec::new());
+        let mut reporting: Option<Waiting<Vec<Arc<Leased>>>> = None;
+        let mut marking: FuturesUnordered<Waiting<()>> = FuturesUnordered::new();
         // A take must not be dropped when something else happens: its jobs would wait for the end of their leases.
         let mut taking: Option<Waiting<Result<(usize, Taken), Error>>> = None;
         let mut resting: Option<Waiting<()>> = None;
@@ -95,31 +99,56 @@ impl<V, C: Codec<V>> Worker<V, C> {
         let (mut blocked, mut look) = (false, false);
         let mut due: Option<Instant> = None;
         loop {
-            let free = concurrency - running.len();
+            while let Some(Some(more)) = running.next().now_or_never() {
+                over.push(more);
+            }
+            for one in over.drain(..) {
+                match one {
+                    Over::Done(job, result) => done.push((job, result)),
+                    Over::Settled(retry) => {
+                        look |= blocked;
+                        due = sooner(due, retry);
+                    }
+                }
+            }
+            if reporting.is_none() && !done.is_empty() {
+                let (line, done) = (Arc::clone(&line), std::mem::take(&mut done));
+                reporting = Some(Box::pin(async move { finish(&line, lease, done).await }));
+            }
+            // Not while a report is under way: a connection that is lost with it would take the leases along.
+            let free = if reporting.is_some() { 0 } else { concurrency - running.len() };
             if ending.is_none() && free > 0 && taking.is_none() && (resting.is_none() || look) {
                 look = false;
                 let line = Arc::clone(&line);
                 taking = Some(Box::pin(async move { Ok((free, line.take(free, lease).await?)) }));
             }
-            if ending.is_some() && running.is_empty() && taking.is_none() {
+            let busy = taking.is_some() || reporting.is_some() || !marking.is_empty();
+            if ending.is_some() && running.is_empty() && !busy {
                 break;
             }
             tokio::select! {
-                Some(retry) = running.next(), if !running.is_empty() => {
+                Some(one) = running.next(), if !running.is_empty() => over.push(one),
+                finished = next(&mut reporting), if reporting.is_some() => {
                     look |= blocked;
-                    due = sooner(due, retry);
+                    finished.iter().for_each(|job| board.leave(job));
                 }
+                Some(()) = marking.next(), if !marking.is_empty() => {}
                 () = reached(due), if due.is_some() => {
                     due = None;
                     look = true;
                 }
                 taken = next(&mut taking), if taking.is_some() => match taken {
                     Ok((_, taken)) if ending.is_some() => {
+                        line.mark(&taken.back).await;
                         for job in taken.jobs {
                             give_back(&line, &job).await;
                         }
                     }
-                    Ok((asked, taken)) => {
+                    Ok((asked, mut taken)) => {
+                        let mut marks = std::mem::take(&mut taken.back);
+                        marks.extend(taken.jobs.iter().map(|it| (it.ticket.clone(), it.id.clone())));
+                        let marked = Arc::clone(&line);
+                        marking.push(Box::pin(async move { marked.mark(&marks).await }));
                         pause = PAUSE;
                         blocked = taken.blocked;
                         if taken.jobs.len() < asked && resting.is_none() {
@@ -151,6 +180,7 @@ impl<V, C: Codec<V>> Worker<V, C> {
                         give_back(&line, &job).await;
                     }
                     running.clear();
+                    (reporting, done) = (None, Vec::new());
                 }
             }
         }
@@ -198,14 +228,22 @@ async fn give_back(line: &Line, job: &Leased) {
     }
 }
 
-/// Handles one job from its lease to its end; when it is due again, if it is.
+/// What has become of a job that was handled.
+enum Over {
+    /// It is done, which nobody knows yet
+    Done(Arc<Leased>, Vec<u8>),
+    /// Its lease has ended; when it is due again, if it is
+    Settled(Option<Instant>),
+}
+
+/// Handles one job from its lease to its end, unless it is done.
 async fn work<V, C: Codec<V>, F: Future<Output = Result<R, Failure>>, R: Outcome>(
     line: &Arc<Line>,
     board: &Board,
     lease: Duration,
     leased: Leased,
     handler: &impl Fn(Job<V>) -> F,
-) -> Option<Instant> {
+) -> Over {
     let began = Instant::now();
     let leased = Arc::new(leased);
     let seat = board.sit(&leased);
@@ -236,26 +274,27 @@ async fn work<V, C: Codec<V>, F: Future<Output = Result<R, Failure>>, R: Outcome
                 },
                 () = seat.over() => {
                     if seat.fate() == Renewed::Lost {
-                        measure::count("keyward_jobs_total", 1, &[("definition", name), ("outcome", "lost")]);
+                        count(line, "lost");
                         board.leave(&leased);
-                        return None;
+                        return Over::Settled(None);
                     }
                     Err(Failure { why: "cancelled".to_owned(), fatal: false })
                 },
             }
         }
     };
-    let end = match end {
-        Ok(result) => End::Done(result),
-        Err(failure) => failed(line, &leased, failure),
+    measure::time("keyward_job_seconds", began.elapsed(), name);
+    let failure = match end {
+        Ok(result) => return Over::Done(leased, result),
+        Err(failure) => failure,
     };
+    let end = failed(line, &leased, failure);
     settle(line, lease, &leased, &end).await;
     board.leave(&leased);
-    measure::time("keyward_job_seconds", began.elapsed(), name);
-    match end {
+    Over::Settled(match end {
         End::Retry(_, delay) | End::Dead(_, delay) => Some(Instant::now() + delay),
-        End::Done(_) | End::Release => None,
-    }
+        End::Release => None,
+    })
 }
 
 async fn within<T>(timeout: Option<Duration>, work: impl Future<Output = T>) -> Option<T> {
@@ -291,40 +330,65 @@ fn backoff(behaviour: &Behaviour, attempts: u64) -> Duration {
     Duration::from_millis(fastrand::u64(delay.div_ceil(2)..=delay))
 }
 
-/// Tells the server what became of a job, again and again while it is away: the lease holds meanwhile.
+/// Tells the server which jobs are done; those jobs.
+async fn finish(
+    line: &Line,
+    lease: Duration,
+    done: Vec<(Arc<Leased>, Vec<u8>)>,
+) -> Vec<Arc<Leased>> {
+    let held = persist(line, lease, || line.finish(&done)).await;
+    let held = held.unwrap_or_else(|| vec![false; done.len()]);
+    for held in held {
+        count(line, if held { "done" } else { "lost" });
+    }
+    done.into_iter().map(|(job, _)| job).collect()
+}
+
+/// Tells the server what became of a job that is not done.
 async fn settle(line: &Line, lease: Duration, job: &Leased, end: &End) {
-    let name = line.definition.name;
+    let ended = persist(line, lease, || line.settle(job, end)).await;
+    let outcome = match (ended, end) {
+        (Some(Ended::AsAsked), End::Retry(..)) => "retried",
+        (Some(Ended::AsAsked), End::Release) => "released",
+        (Some(Ended::AsAsked), End::Dead(..)) => "dead",
+        (Some(Ended::Full), _) => {
+            let dead = line.dead.as_ref().map(|dead| dead.definition);
+            let max_len = dead.and_then(|dead| dead.behaviour.max_len).unwrap_or(0);
+            let definition = dead.map_or(line.definition.name, |dead| dead.name);
+            line.core.failures.note(line.definition.name, &Error::Full { definition, max_len });
+            "retried"
+        }
+        (Some(Ended::Lost) | None, _) => "lost",
+    };
+    count(line, outcome);
+}
+
+fn count(line: &Line, outcome: &'static str) {
+    let labels = [("definition", line.definition.name), ("outcome", outcome)];
+    measure::count("keyward_jobs_total", 1, &labels);
+}
+
+/// Asks the server again and again while it is away: the leases hold meanwhile.
+async fn persist<T, F: Future<Output = Result<T, Error>>>(
+    line: &Line,
+    lease: Duration,
+    ask: impl Fn() -> F,
+) -> Option<T> {
     let began = Instant::now();
     let mut pause = PAUSE;
-    let outcome = loop {
-        match line.settle(job, end).await {
-            Ok(Ended::AsAsked) => {
-                break match end {
-                    End::Done(_) => "done",
-                    End::Retry(..) => "retried",
-                    End::Release => "released",
-                    End::Dead(..) => "dead",
-                };
-            }
-            Ok(Ended::Lost) => break "lost",
-            Ok(Ended::Full) => {
-                let dead = line.dead.as_ref().map(|dead| dead.definition);
-                let max_len = dead.and_then(|dead| dead.behaviour.max_len).unwrap_or(0);
-                let definition = dead.map_or(name, |dead| dead.name);
-                line.core.failures.note(name, &Error::Full { definition, max_len });
-                break "retried";
-            }
+    loop {
+        match ask().await {
+            Ok(answer) => return Some(answer),
             Err(error) => {
-                line.core.failures.note(name, &error);
+                line.core.failures.note(line.definition.name, &error);
                 if !error.is_unavailable() || millis(began.elapsed()) > millis(lease) {
-                    break "lost";
+                    return None;
                 }
                 tokio::time::sleep(pause).await;
                 pause = (pause * 2).min(POLL);
             }
         }
-    };
-    measure::count("keyward_jobs_total", 1, &[("definition", name), ("outcome", outcome)]);
+    }
 }
 
 /// Waits until the process is asked to end: by SIGTERM or Ctrl-C.

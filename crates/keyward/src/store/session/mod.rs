@@ -31,12 +31,12 @@ use crate::{Codec, Definition, Field, Fields, Key};
 use keys::{Keys, Listing, Revocations};
 use redis::{Cmd, Value};
 
-static LIVE: Lua = lua!("now.lua", "stamp.lua", "run.lua", "live.lua");
+static LIVE: Lua = lua!("now.lua", "../lua/moment.lua", "stamp.lua", "run.lua", "live.lua");
 static CREATE: Lua = lua!("now.lua", "run.lua", "enlist.lua", "create.lua");
 static LIST: Lua = lua!("now.lua", "enlist.lua", "list.lua");
 static UNLIST: Lua = lua!("full.lua", "unlist.lua");
-static REVOKE: Lua = lua!("full.lua", "now.lua", "stamp.lua", "revoke.lua");
-static MARK: Lua = lua!("full.lua", "now.lua", "stamp.lua", "mark.lua");
+static REVOKE: Lua = lua!("full.lua", "now.lua", "../lua/moment.lua", "stamp.lua", "revoke.lua");
+static MARK: Lua = lua!("full.lua", "now.lua", "../lua/moment.lua", "stamp.lua", "mark.lua");
 
 /// The options of a definition that is a session.
 fn options<K: Key>() -> SessionOptions {

@@ -13,10 +13,20 @@ use crate::kind::{Declared, Hash, RefreshToken};
 use crate::{Fields, Key};
 use redis::{Cmd, Value};
 
-static REFRESH: Lua =
-    lua!("../session/now.lua", "../session/stamp.lua", "../session/run.lua", "refresh.lua");
-static ARRIVE: Lua =
-    lua!("../session/now.lua", "../session/stamp.lua", "../session/run.lua", "arrive.lua");
+static REFRESH: Lua = lua!(
+    "../session/now.lua",
+    "../lua/moment.lua",
+    "../session/stamp.lua",
+    "../session/run.lua",
+    "refresh.lua"
+);
+static ARRIVE: Lua = lua!(
+    "../session/now.lua",
+    "../lua/moment.lua",
+    "../session/stamp.lua",
+    "../session/run.lua",
+    "arrive.lua"
+);
 static LEAVE: Lua = lua!("../session/now.lua", "leave.lua");
 static SETTLE: Lua = lua!("settle.lua");
 static DISCARD: Lua = lua!("discard.lua");

@@ -1,0 +1,3 @@
+document.querySelectorAll("nav a").forEach((link) => {
+  link.classList.toggle("here", link.pathname === location.pathname);
+});
