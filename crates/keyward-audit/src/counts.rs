@@ -4,12 +4,16 @@
 //! [`Counts::merge`]; a report is made of the result once, at the end. What the numbers are about is said by
 //! the [`Outline`] beside them: a [`Counted`] is both, and is what a report file carries.
 
+mod agreements;
+mod chains;
 mod definition;
 mod keys;
 mod ranked;
 mod references;
 mod server;
 
+pub(crate) use agreements::{Agreements, Pair, Saying, Side};
+pub(crate) use chains::{Chains, MOST as MOST_STEPS};
 pub(crate) use definition::{Broken, DefinitionCounts};
 pub use keys::TTL_BOUNDS;
 pub(crate) use keys::{KeyCounts, stored_type};
@@ -57,6 +61,12 @@ pub struct Counts {
     pub(crate) pools: Vec<Pool>,
     /// By reference, the values that were seen
     pub(crate) references: Vec<References>,
+    /// By index that is compared, what its sets and its members say
+    #[serde(default)]
+    pub(crate) agreements: Vec<Agreements>,
+    /// By reference from a definition to itself, what follows what
+    #[serde(default)]
+    pub(crate) chains: Vec<Chains>,
     /// Keys that nobody declared
     pub(crate) leaves: Leaves,
 }
@@ -103,6 +113,8 @@ impl Counts {
             joins: vec![Default::default(); outline.joins.len()],
             pools: vec![Pool::default(); outline.pools],
             references: vec![References::default(); outline.references.len()],
+            agreements: vec![Agreements::default(); outline.agreements.len()],
+            chains: vec![Chains::default(); outline.chains.len()],
             ..Counts::default()
         }
     }
@@ -136,6 +148,10 @@ impl Counts {
         self.pools.iter_mut().zip(&other.pools).for_each(|(ours, theirs)| ours.merge(theirs));
         let references = self.references.iter_mut().zip(other.references);
         references.for_each(|(ours, theirs)| ours.merge(theirs));
+        let agreements = self.agreements.iter_mut().zip(other.agreements);
+        agreements.for_each(|(ours, theirs)| ours.merge(theirs));
+        let chains = self.chains.iter_mut().zip(other.chains);
+        chains.for_each(|(ours, theirs)| ours.merge(theirs));
         self.leaves.merge(other.leaves);
     }
 
@@ -178,6 +194,8 @@ impl Counts {
             && self.pools.len() == outline.pools
             && self.references.len() == outline.references.len()
             && self.references.iter().all(|it| it.fits(outline.pools))
+            && self.agreements.len() == outline.agreements.len()
+            && self.chains.len() == outline.chains.len()
             && self.old_names.iter().map(Vec::len).eq(schemas().map(|it| it.old_names.len()))
             && self.foreign.iter().map(Vec::len).eq(schemas().map(|it| it.foreign.len()))
             && self.server.fits(&outline.schemas);
@@ -204,6 +222,7 @@ impl Counts {
             .chain(old_names.flat_map(move |it| amount(&it.amount)))
             .chain(self.foreign.iter().flatten().flat_map(amount))
             .chain(self.references.iter().flat_map(References::numbers))
+            .chain(self.chains.iter().map(Chains::seen))
             .chain(self.leaves.numbers())
     }
 }
@@ -269,6 +288,8 @@ impl Counted {
         self.counts.joins.iter_mut().for_each(|join| *join = Default::default());
         self.counts.pools.iter_mut().for_each(|pool| *pool = Pool::default());
         self.counts.references.iter_mut().for_each(|it| *it = References::default());
+        self.counts.agreements.iter_mut().for_each(|it| *it = Agreements::default());
+        self.counts.chains.iter_mut().for_each(|it| *it = Chains::default());
         self.counts.leaves.forget_salt();
     }
 }

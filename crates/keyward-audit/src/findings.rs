@@ -1,5 +1,6 @@
 //! What is wrong, made of counts: which rule, how many keys of how many, and what to say about it.
 
+mod agreed;
 mod joined;
 mod server;
 mod unknown;

@@ -24,6 +24,7 @@ mod plan;
 pub mod queues;
 mod rare;
 mod rdb;
+mod recheck;
 pub mod render;
 pub mod report;
 mod resume;

@@ -32,6 +32,12 @@ pub struct Outline {
     /// How many sets of names references are looked up in
     pub(crate) pools: usize,
     pub(crate) references: Vec<OutlinedReference>,
+    /// Indexes that must agree with what they find
+    #[serde(default)]
+    pub(crate) agreements: Vec<OutlinedAgreement>,
+    /// References from a definition to itself
+    #[serde(default)]
+    pub(crate) chains: Vec<OutlinedChain>,
 }
 
 /// A schema.
@@ -147,6 +153,27 @@ pub(crate) struct OutlinedReference {
     pub(crate) pools: Vec<usize>,
 }
 
+/// An index, and the definition that its members are compared with.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct OutlinedAgreement {
+    pub(crate) severity: Severity,
+    /// The definition of the sets
+    pub(crate) index: usize,
+    /// The definition of the members, or of their reverse
+    pub(crate) other: usize,
+    /// What of the members decides in which set they are; `None` where a reverse does
+    pub(crate) by: Option<String>,
+}
+
+/// A reference from a definition to itself.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct OutlinedChain {
+    pub(crate) severity: Severity,
+    pub(crate) definition: usize,
+    /// The field that has it; `None` where the value does
+    pub(crate) field: Option<String>,
+}
+
 impl Outline {
     /// Whether keys are checked against a schema at all.
     pub(crate) fn has_schema(&self) -> bool {
@@ -166,8 +193,10 @@ impl Outline {
             bare.weigh(|severity| *severity = None);
             bare.joins.iter_mut().for_each(|join| join.severity = Severity::Warning);
             bare.references.iter_mut().for_each(|it| it.severity = Severity::Warning);
+            bare.agreements.iter_mut().for_each(|it| it.severity = Severity::Warning);
+            bare.chains.iter_mut().for_each(|it| it.severity = Severity::Warning);
             bare.schemas.iter_mut().for_each(|schema| schema.path = None);
-            let compared = (bare.joins, bare.pools, bare.references);
+            let compared = (bare.joins, bare.pools, bare.references, bare.agreements, bare.chains);
             (bare.selective, bare.schemas, bare.definitions, compared)
         };
         bare(self) == bare(other)
@@ -190,6 +219,12 @@ impl Outline {
             ours.severity = ours.severity.min(theirs.severity);
         }
         for (ours, theirs) in self.references.iter_mut().zip(&other.references) {
+            ours.severity = ours.severity.min(theirs.severity);
+        }
+        for (ours, theirs) in self.agreements.iter_mut().zip(&other.agreements) {
+            ours.severity = ours.severity.min(theirs.severity);
+        }
+        for (ours, theirs) in self.chains.iter_mut().zip(&other.chains) {
             ours.severity = ours.severity.min(theirs.severity);
         }
         for (ours, theirs) in self.schemas.iter_mut().zip(other.schemas) {
@@ -218,6 +253,8 @@ impl Outline {
         let old_names = self.schemas.iter().flat_map(|schema| &schema.old_names);
         let mut definitions = (self.joins.iter().map(|join| join.definition))
             .chain(self.references.iter().map(|it| it.definition))
+            .chain(self.agreements.iter().flat_map(|it| [it.index, it.other]))
+            .chain(self.chains.iter().map(|it| it.definition))
             .chain(old_names.filter_map(|old| old.definition));
         let mut rules = self.definitions.iter().flat_map(|it| &it.slots).map(|slot| slot.rule);
         let mut pools = self.references.iter().flat_map(|it| &it.pools);

@@ -1,12 +1,14 @@
 //! What an audit looks for: schemas, compiled into what is asked of every key.
 
 mod definition;
+mod indexes;
 mod joins;
 mod references;
 mod space;
 
 pub(crate) use definition::{Planned, slots};
-pub(crate) use references::{Names, PlannedReference};
+pub(crate) use indexes::{Kept, Located, PlannedAgreement, PlannedChain, Said, Statement};
+pub(crate) use references::{Names, PlannedReference, Spelling};
 use space::{Beginning, REST};
 pub(crate) use space::{Class, Space};
 
@@ -52,6 +54,10 @@ pub struct Audit {
     /// The definitions of all schemas, one schema after the other
     pub(crate) definitions: Vec<Planned>,
     pub(crate) references: Vec<PlannedReference>,
+    /// Indexes that must agree with what they find
+    pub(crate) agreements: Vec<PlannedAgreement>,
+    /// References from a definition to itself
+    pub(crate) chains: Vec<PlannedChain>,
     /// The pool of keys that belong to no definition, where references are looked up in it
     pub(crate) others: Option<usize>,
     pub(crate) mask: Mask,
@@ -148,6 +154,8 @@ impl Audit {
             spaces: Vec::new(),
             definitions: Vec::new(),
             references: Vec::new(),
+            agreements: Vec::new(),
+            chains: Vec::new(),
             others: None,
             top: options.top,
             selective,
@@ -161,6 +169,7 @@ impl Audit {
         }
         references::plan(&mut audit);
         joins::plan(&mut audit);
+        indexes::plan(&mut audit);
         for (planned, outlined) in audit.definitions.iter_mut().zip(&audit.outline.definitions) {
             planned.decide_show(&outlined.slots);
         }

@@ -1,7 +1,7 @@
 //! What several tallies counted, put together and made fit to leave the process.
 
 use crate::clock::rfc3339;
-use crate::counts::{Counted, Counts};
+use crate::counts::{Counted, Counts, Side};
 use crate::leaves::{Near, Stranger};
 use crate::plan::Audit;
 use crate::report::{Report, Source};
@@ -20,7 +20,8 @@ impl Audit {
         server: &ServerFacts,
         now: u64,
     ) -> Report {
-        let counts = self.counts(source, tallies, Vec::new(), server);
+        let mut counts = self.counts(source, tallies, Vec::new(), server);
+        self.hide(&mut counts);
         Report::new(Counted { outline: self.outline.clone(), counts }, rfc3339(now))
     }
 
@@ -55,6 +56,24 @@ impl Audit {
             counts.leaves.hide();
         }
         counts
+    }
+
+    /// Forgets the keys that were kept to be compared: what may yet be wrong is masked.
+    pub(crate) fn hide(&self, counts: &mut Counts) {
+        let masked = |db: u64, key: &str| {
+            let mut places = Vec::new();
+            let class = self.classify(db, key.as_bytes(), &mut places);
+            self.masked(class, key.as_bytes(), &places)
+        };
+        for (agreements, planned) in counts.agreements.iter_mut().zip(&self.agreements) {
+            agreements.hide(planned.must_know(), |side, pair| {
+                let key = if side == Side::Set { &pair.set } else { &pair.own };
+                (masked(pair.db, key), self.mask.unknown(pair.element.as_bytes()))
+            });
+        }
+        let sources = || counts.sources.iter();
+        let whole = sources().all(|it| it.complete && it.shards.iter().all(|shard| !shard.alone));
+        counts.chains.iter_mut().for_each(|chains| chains.hide(whole, masked));
     }
 
     /// A neighbour without what the key has: that may be shown only where many keys have it.

@@ -78,8 +78,14 @@ impl Audit {
                     source.note(narrowed.clone());
                     source.narrowed = Some(narrowed);
                 }
+                // A snapshot is of one moment; those of several shards are not.
+                let is_moment = options.via == Via::Snapshot && seen.shards.len() == 1;
                 let tallies = seen.shards.into_iter().map(|(_, tally)| tally).collect();
-                let counts = self.counts(source, tallies, earlier, &server);
+                let mut counts = self.counts(source, tallies, earlier, &server);
+                if !is_moment {
+                    self.recheck(&mut counts, url, &options)?;
+                }
+                self.hide(&mut counts);
                 let counted = Counted { outline: self.outline.clone(), counts };
                 Outcome::Whole(Box::new(Report::new(counted, rfc3339(now))))
             }
@@ -89,6 +95,7 @@ impl Audit {
                     let source = partial(&shard, &tally, bytes, &earlier);
                     let mut counts =
                         self.counts(source, vec![tally], earlier, &ServerFacts::default());
+                    self.hide(&mut counts);
                     // The server is asked again.
                     counts.server = ServerCounts::default();
                     counts

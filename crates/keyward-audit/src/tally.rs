@@ -3,6 +3,7 @@
 mod current;
 mod defined;
 mod elements;
+mod indexes;
 mod joins;
 mod row;
 mod strays;

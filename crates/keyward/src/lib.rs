@@ -124,6 +124,7 @@
 //!
 //! - `cron`: repeating jobs of a queue by crontab expressions
 //! - `tower`: [`LimitLayer`], rate limits in front of an HTTP service
+//! - `tower-sessions`: [`TowerSessions`], a session store for the crate of that name
 //! - `testing`: `testing::Server`, a throw-away server for an application's tests
 //!
 //! At run time there is neither TOML nor a template, and no proof is repeated.
@@ -164,6 +165,8 @@ pub use key::{Event, Fixed, Key, Keyspace, Prefix};
 pub use keyward_macros::keyspace;
 pub use keyward_pattern::slot;
 pub use param::ParamValue;
+#[cfg(feature = "tower-sessions")]
+pub use store::TowerSessions;
 #[cfg(feature = "store")]
 pub use store::queue;
 #[cfg(feature = "store")]

@@ -22,10 +22,13 @@ mod cache;
 mod client;
 mod failover;
 mod history;
+mod index;
 mod limit;
 mod lock;
 mod queue;
 mod quota;
+mod session;
+mod spans;
 
 use anyhow::{Context as _, Result, bail};
 use arena::{Arena, Fsync, Place};
@@ -34,7 +37,8 @@ use history::{History, Kind, Verdict};
 use std::time::Duration;
 
 /// The roles that can be tortured.
-const ROLES: [Role; 5] = [lock::ROLE, queue::ROLE, limit::ROLE, quota::ROLE, cache::ROLE];
+const ROLES: [Role; 7] =
+    [lock::ROLE, queue::ROLE, limit::ROLE, quota::ROLE, cache::ROLE, session::ROLE, index::ROLE];
 
 /// What is tortured.
 struct Role {

@@ -1,8 +1,9 @@
 //! Rules that compare keys with each other, where all keys were seen.
 
+use super::agreed::agreed;
 use super::finding;
 use crate::counts::{Counts, References, Referrer};
-use crate::outline::{Outline, OutlinedJoin, OutlinedReference};
+use crate::outline::{Outline, OutlinedAgreement, OutlinedJoin, OutlinedReference};
 use crate::rare::{Compared, Rare};
 use crate::report::{Example, Finding, Source, Unit};
 use keyward_rules::judge::{Unresolved, UnresolvedCounts};
@@ -14,14 +15,12 @@ const TOGETHER: &str = "shards of a cluster were read one by one: the keys that 
 
 /// The findings of rules that look at two definitions at once; or a note that says why there are none.
 pub(crate) fn joined(outline: &Outline, counts: &Counts, source: &mut Source) -> Vec<Finding> {
-    if outline.joins.is_empty() && outline.references.is_empty() || outline.salt.is_none() {
+    let rules = compared(outline);
+    if rules.is_empty() || outline.salt.is_none() {
         return Vec::new();
     }
     if let Some(why) = source.hides_keys() {
-        let joins = (!outline.joins.is_empty()).then_some(Rule::BothNames);
-        let references = (!outline.references.is_empty()).then_some(Rule::DanglingReference);
-        let rules = references.into_iter().chain(joins).map(|rule| format!("`{rule}`"));
-        let rules = rules.collect::<Vec<_>>().join(" and ");
+        let rules = rules.iter().map(|rule| format!("`{rule}`")).collect::<Vec<_>>().join(" and ");
         source.note(format!("not judged: {rules}, because {why}"));
         return Vec::new();
     }
@@ -44,7 +43,20 @@ pub(crate) fn joined(outline: &Outline, counts: &Counts, source: &mut Source) ->
     }
     let references =
         read.into_iter().filter_map(|(it, values)| unresolved(outline, counts, it, values));
-    references.chain(joins).collect()
+    let mut findings: Vec<Finding> = references.chain(joins).collect();
+    findings.extend(agreed(outline, counts, source));
+    findings
+}
+
+/// The rules that compare keys with each other here.
+fn compared(outline: &Outline) -> Vec<Rule> {
+    let mut rules = Vec::new();
+    rules.extend((!outline.references.is_empty()).then_some(Rule::DanglingReference));
+    rules.extend((!outline.joins.is_empty()).then_some(Rule::BothNames));
+    rules.extend(outline.agreements.iter().map(OutlinedAgreement::rule));
+    rules.extend((!outline.chains.is_empty()).then_some(Rule::ReferenceCycle));
+    rules.dedup();
+    rules
 }
 
 impl Source {

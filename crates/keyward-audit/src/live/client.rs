@@ -43,6 +43,8 @@ impl Client {
             if partition.node.is_some() {
                 connection.command(&["READONLY"]).map_err(early)?;
             }
+            // Where a server does not know this, its keys look used.
+            connection.command(&["CLIENT", "NO-TOUCH", "ON"]).map_err(early)?;
             if let Some(db) = options.db.or(target.db.map(u64::from)).filter(|db| *db > 0) {
                 let answer = connection.command(&["SELECT", &db.to_string()]).map_err(early)?;
                 understand(&partition.name, "SELECT", answer)?;
@@ -55,6 +57,17 @@ impl Client {
 
     /// Asks the server that has a key.
     pub(crate) fn ask(&mut self, key: &str, args: &[&str]) -> Result<Reply, Error> {
+        self.asked(key, args).and_then(|(shard, answer)| {
+            understand(shard, args.first().copied().unwrap_or_default(), answer)
+        })
+    }
+
+    /// The same where the answer may be an error.
+    pub(crate) fn ask_any(&mut self, key: &str, args: &[&str]) -> Result<Reply, Error> {
+        self.asked(key, args).map(|(_, answer)| answer)
+    }
+
+    fn asked(&mut self, key: &str, args: &[&str]) -> Result<(&str, Reply), Error> {
         let slot = slot(key.as_bytes());
         let is_there = |shard: &&mut Shard| {
             let has = |slots: &Vec<RangeInclusive<u16>>| slots.iter().any(|it| it.contains(&slot));
@@ -66,7 +79,7 @@ impl Client {
         };
         let answer = shard.connection.command(args);
         let answer = answer.map_err(|fault| fault.into_error(&shard.name, 0))?;
-        understand(&shard.name, args.first().copied().unwrap_or_default(), answer)
+        Ok((&shard.name, answer))
     }
 
     /// Finds keys that match a glob, on all servers.

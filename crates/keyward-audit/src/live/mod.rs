@@ -32,7 +32,8 @@
 //! what INFO does not report; DBSIZE and SELECT; PING, to measure what others wait for; lengths and the first elements where that does not change what the server
 //! evicts (CLIENT NO-TOUCH, a policy that does not look at use, or [`Options::touch`]). Never KEYS,
 //! DEBUG, MONITOR, or anything that writes. A replica is read where there is one in sync. How much of
-//! the server's time that takes is bounded by [`Bound`].
+//! the server's time that takes is bounded by [`Bound`]. What seems to be wrong with an index is read once more, by
+//! SISMEMBER, ZSCORE, SSCAN, GET and HGET: a few hundred keys at most.
 //!
 //! # What is promised
 //!

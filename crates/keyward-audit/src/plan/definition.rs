@@ -1,5 +1,6 @@
 //! One definition: what its keys must be, and what is said where they are not.
 
+use super::indexes::Said;
 use crate::mask::MaskedParam;
 use crate::outline::{OutlinedParam, Slot};
 use crate::report::{Severity, Unit};
@@ -39,6 +40,8 @@ pub(crate) struct Planned {
     pub(crate) refers: Option<usize>,
     /// The pool of its keys
     pub(crate) pool: Option<usize>,
+    /// What its values or members say about an index
+    pub(crate) said: Vec<Said>,
     /// Which joins look for entities of it that have a former name too
     pub(crate) renamed: Vec<usize>,
     /// The keys that the store writes beside its own
@@ -83,6 +86,8 @@ pub(crate) struct PlannedField {
     pub(crate) limit: Limit,
     /// The reference that its values are
     pub(crate) refers: Option<usize>,
+    /// What it says about an index
+    pub(crate) said: Vec<Said>,
 }
 
 /// What a score must be.
@@ -207,6 +212,7 @@ impl Planned {
             value: Expected::new(&field.value),
             limit: Limit::of_field(field.ttl.as_deref()),
             refers: None,
+            said: Vec::new(),
         });
         let expected = |value: Option<&Value>| value.map_or(Expected::ANYTHING, Expected::new);
         let key_type = definition.key_type.as_ref().map(|it| &it.value);
@@ -239,6 +245,7 @@ impl Planned {
                 }
             }),
             refers: None,
+            said: Vec::new(),
             pool: None,
             renamed: Vec::new(),
             derived: (derived.into_iter())
@@ -291,7 +298,8 @@ impl Planned {
 
     /// Whether what it stores refers to other keys.
     pub(crate) fn stores_references(&self) -> bool {
-        self.refers.is_some() || self.fields.iter().any(|field| field.refers.is_some())
+        let in_fields = |field: &PlannedField| field.refers.is_some() || !field.said.is_empty();
+        self.refers.is_some() || !self.said.is_empty() || self.fields.iter().any(in_fields)
     }
 
     pub(crate) fn is_hash(&self) -> bool {

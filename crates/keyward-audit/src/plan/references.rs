@@ -14,18 +14,28 @@ use std::ops::Range;
 #[derive(Debug)]
 pub(crate) struct PlannedReference {
     pub(crate) names: Names,
+    pub(crate) spelling: Spelling,
 }
 
 /// What a value names.
 #[derive(Debug)]
 pub(crate) enum Names {
-    /// A key, whose prefix may be left out: then it is that of the key that has the value
-    Key { prefix: Vec<PrefixPart> },
+    Key,
     /// The value of a definition's parameter
     Param {
         definition: usize,
         param: usize,
         pool: usize,
+    },
+}
+
+/// How a value that names something is spelled in a key.
+#[derive(Debug)]
+pub(crate) enum Spelling {
+    /// It is a key, whose prefix may be left out: then it is that of the key that has the value
+    Key { prefix: Vec<PrefixPart> },
+    /// It is the value of a parameter
+    Param {
         /// The parameter alone; `None` where its values are keys themselves
         alone: Option<Box<Keyspace>>,
         /// Whether a value may be spelled otherwise in a key
@@ -58,14 +68,14 @@ pub(super) fn plan(audit: &mut Audit) {
         let Some(severity) = Severity::of(severity).filter(|_| planned.selected) else { continue };
         for (holder, subject, value) in referring(definition, planned) {
             let first = audit.spaces[audit.definitions[number].schema].first;
-            let Some((names, target, pools)) = named(audit, number, first, &value) else {
+            let Some((planned, target, pools)) = named(audit, number, first, &value) else {
                 continue;
             };
             let stored = !matches!(holder, Holder::Param(_));
             let outlined =
                 OutlinedReference { severity, definition: number, subject, target, stored, pools };
             let at = Some(audit.references.len());
-            audit.references.push(PlannedReference { names });
+            audit.references.push(planned);
             audit.outline.references.push(outlined);
             let planned = &mut audit.definitions[number];
             match holder {
@@ -84,7 +94,7 @@ fn named(
     number: usize,
     first: usize,
     value: &Value,
-) -> Option<(Names, Target, Vec<usize>)> {
+) -> Option<(PlannedReference, Target, Vec<usize>)> {
     let schema = &audit.schemas[audit.definitions[number].schema];
     let find = |name: &String| Some(first + schema.keys.iter().position(|key| *key.name == *name)?);
     match value {
@@ -93,19 +103,18 @@ fn named(
             let definition = find(definition)?;
             let params = &audit.definitions[definition].params;
             let param = params.iter().position(|it| it.name == *param)?;
-            let (alone, respelled) = audit.alone(definition, param);
+            let spelling = Spelling::of_param(audit, definition, param);
             let pool = audit.pool_of_param(definition, param);
-            let names =
-                Names::Param { definition, param, pool, alone: alone.map(Box::new), respelled };
-            Some((names, target, vec![pool]))
+            let names = Names::Param { definition, param, pool };
+            Some((PlannedReference { names, spelling }, target, vec![pool]))
         }
         Value::Key(definitions) => {
             let found: Vec<usize> = definitions.iter().map(find).collect::<Option<_>>()?;
-            let keyspace = &audit.keyspaces[audit.definitions[number].schema];
-            let prefix = prefix_of(keyspace, &audit.definitions[number])?;
+            let spelling = Spelling::of_key(audit, number)?;
             audit.pool_keys();
             let pools = found.iter().filter_map(|it| audit.definitions[*it].pool).collect();
-            Some((Names::Key { prefix }, Target::key(definitions.clone()), pools))
+            let planned = PlannedReference { names: Names::Key, spelling };
+            Some((planned, Target::key(definitions.clone()), pools))
         }
         _ => None,
     }
@@ -140,8 +149,9 @@ impl Audit {
         let keyspace = &self.keyspaces[planned.schema];
         let id = keyward_pattern::DefinitionId(u32::try_from(planned.number).unwrap_or(u32::MAX));
         let (name, param) = &keyspace.definition(id).params()[param];
-        let respelled =
-            !param.encode.is_empty() || matches!(param.ty, Type::Ip | Type::Encoded | Type::Any(_));
+        let respelled = param.normalize.is_some()
+            || !param.encode.is_empty()
+            || matches!(param.ty, Type::Ip | Type::Encoded | Type::Any(_));
         let rest = declared.pattern.holes().any(|hole| hole.name == *name && hole.rest);
         let template = Template::parse(if rest { "{value...}" } else { "{value}" });
         let alone = template.ok().and_then(|template| {
@@ -153,7 +163,20 @@ impl Audit {
     }
 }
 
-impl PlannedReference {
+impl Spelling {
+    /// Of a value under a definition's keys that is a key itself; `None` where the definition does not have all
+    /// parameters of the prefix.
+    pub(super) fn of_key(audit: &Audit, number: usize) -> Option<Self> {
+        let keyspace = &audit.keyspaces[audit.definitions[number].schema];
+        prefix_of(keyspace, &audit.definitions[number]).map(|prefix| Spelling::Key { prefix })
+    }
+
+    /// Of a value that is one of a definition's parameter.
+    pub(super) fn of_param(audit: &Audit, definition: usize, param: usize) -> Self {
+        let (alone, respelled) = audit.alone(definition, param);
+        Spelling::Param { alone: alone.map(Box::new), respelled }
+    }
+
     /// A value as a key spells it, as far as that is cheap to know; `key` has it, and its parameters lie at
     /// these places.
     #[inline]
@@ -163,9 +186,9 @@ impl PlannedReference {
         key: &[u8],
         places: &[Range<usize>],
     ) -> Cow<'v, [u8]> {
-        match &self.names {
-            Names::Key { prefix } if prefix.is_empty() => value.into(),
-            Names::Key { prefix } => {
+        match self {
+            Spelling::Key { prefix } if prefix.is_empty() => value.into(),
+            Spelling::Key { prefix } => {
                 let own = |part: &PrefixPart| match part {
                     PrefixPart::Text(text) => Some(text.clone()),
                     PrefixPart::Param(at) => Some(key.get(places.get(*at)?.clone())?.to_vec()),
@@ -180,7 +203,7 @@ impl PlannedReference {
                 }
                 [&prefix[..], value].concat().into()
             }
-            Names::Param { alone: Some(alone), respelled: true, .. } => {
+            Spelling::Param { alone: Some(alone), respelled: true } => {
                 if alone.classify(value).is_some() {
                     return value.into();
                 }
@@ -188,7 +211,7 @@ impl PlannedReference {
                 let built = built.and_then(|(it, value)| it.build_named(&[("value", value)]).ok());
                 built.map_or(value.into(), |text| text.into_bytes().into())
             }
-            Names::Param { .. } => value.into(),
+            Spelling::Param { .. } => value.into(),
         }
     }
 }

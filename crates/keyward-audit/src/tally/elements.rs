@@ -32,6 +32,7 @@ impl Pass {
         if let Some(join) = planned.refers {
             self.refer(audit, join, value);
         }
+        self.hear(audit, &planned.said, value);
     }
 
     /// The next entry of a stream, which has fields of its own.
@@ -103,5 +104,6 @@ impl Pass {
         if let Some(join) = field.refers {
             self.refer(audit, join, value);
         }
+        self.hear(audit, &field.said, value);
     }
 }

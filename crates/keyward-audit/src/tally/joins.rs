@@ -3,8 +3,9 @@
 use super::Pass;
 use crate::counts::Referrer;
 use crate::mask::Masked;
-use crate::plan::{Audit, Class, Names, Planned, PlannedReference};
+use crate::plan::{Audit, Class, Names, Planned, PlannedReference, Spelling};
 use keyward_fact::{Excerpt, Fact};
+use keyward_pattern::Keyspace;
 use std::borrow::Cow;
 use std::ops::Range;
 
@@ -19,10 +20,10 @@ impl Pass {
         let Class::Defined(number) = self.current.class else { return };
         let (current, places) = (&self.current, &self.places);
         let bare = value.bytes;
-        let name = planned.spelled(bare, &current.key, places);
+        let name = planned.spelling.spelled(bare, &current.key, places);
         let references = &mut self.counts.references[reference];
         let scoped = match &planned.names {
-            Names::Key { .. } => Cow::Borrowed(&*name),
+            Names::Key => Cow::Borrowed(&*name),
             Names::Param { .. } => {
                 audit.definitions[number].within_prefix(&current.key, places, &name)
             }
@@ -92,7 +93,7 @@ impl Planned {
     /// A value of a parameter, with the values of the prefix in a key: the same value with another prefix
     /// is of another key.
     #[inline]
-    fn within_prefix<'v>(
+    pub(super) fn within_prefix<'v>(
         &self,
         key: &[u8],
         places: &[Range<usize>],
@@ -110,7 +111,7 @@ impl PlannedReference {
     /// The pool that a key of this name would be in, if there can be one; and the name, masked.
     fn look_up(&self, audit: &Audit, db: u64, name: &[u8]) -> (Option<usize>, Masked) {
         match &self.names {
-            Names::Key { .. } => {
+            Names::Key => {
                 let mut places = Vec::new();
                 let class = audit.classify(db, name, &mut places);
                 let pool = match class {
@@ -119,9 +120,9 @@ impl PlannedReference {
                 };
                 (pool, audit.masked(class, name, &places))
             }
-            Names::Param { definition, param, pool, alone, .. } => {
-                let fits = alone.as_ref().is_none_or(|alone| alone.classify(name).is_some());
-                if !fits {
+            Names::Param { definition, param, pool } => {
+                let fits = |alone: &Keyspace| alone.classify(name).is_some();
+                if matches!(&self.spelling, Spelling::Param { alone: Some(it), .. } if !fits(it)) {
                     return (None, audit.mask.unknown(name));
                 }
                 let (whole, masked) = (0..name.len(), &audit.definitions[*definition].masked);

@@ -15,7 +15,9 @@ mod example_mismatch;
 mod expiring_queue;
 mod foreign_notation;
 mod hash_without_fields;
+mod index_contradiction;
 mod index_outlived;
+mod index_reverse_mismatch;
 mod invalid_param;
 mod invalid_value;
 mod key_too_long;
@@ -41,6 +43,7 @@ mod ordered_in_set;
 mod overlapping_patterns;
 mod oversized_collection;
 mod oversized_value;
+mod reference_cycle;
 mod repeated_prefix;
 mod reserved_word;
 mod revocation_shorter_than_session;
@@ -107,7 +110,9 @@ registry! {
     ExpiringQueue: expiring_queue,
     ForeignNotation: foreign_notation,
     HashWithoutFields: hash_without_fields,
+    IndexContradiction: index_contradiction,
     IndexOutlived: index_outlived,
+    IndexReverseMismatch: index_reverse_mismatch,
     InvalidParam: invalid_param,
     InvalidValue: invalid_value,
     KeyTooLong: key_too_long,
@@ -133,6 +138,7 @@ registry! {
     OverlappingPatterns: overlapping_patterns,
     OversizedCollection: oversized_collection,
     OversizedValue: oversized_value,
+    ReferenceCycle: reference_cycle,
     RepeatedPrefix: repeated_prefix,
     ReservedWord: reserved_word,
     RevocationShorterThanSession: revocation_shorter_than_session,

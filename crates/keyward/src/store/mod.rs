@@ -65,6 +65,8 @@ pub use random::random_id;
 pub use ranking::Standing;
 pub use request::Request;
 pub use session::Sessions;
+#[cfg(feature = "tower-sessions")]
+pub use session::TowerSessions;
 pub use sorted_set::Score;
 pub use stream::{EntryId, EntryIdError};
 pub use token::Refreshed;

@@ -31,6 +31,7 @@ mod refresh;
 mod session;
 mod token;
 mod tower;
+mod tower_sessions;
 mod writes;
 
 use everything::keys;

@@ -6,9 +6,13 @@
 
 mod keys;
 mod rotate;
+#[cfg(feature = "tower-sessions")]
+mod tower;
 mod user;
 
 pub(crate) use keys::is_near;
+#[cfg(feature = "tower-sessions")]
+pub use tower::TowerSessions;
 pub use user::Sessions;
 
 use super::core::Core;
