@@ -182,9 +182,12 @@ async fn work<V: Text, C: Codec<V>>(
     key: &impl Lane<V, C>,
     is_harmed: bool,
 ) {
+    // Queues on different servers may give the same ticket.
+    let queue = store.at(key.clone()).name().to_owned();
     let handler = async |job: Job<V>| {
         let since = job.taken().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
-        let (ticket, take, value) = (job.ticket(), job.take(), job.value.text());
+        let ticket = format!("{queue}/{}", job.ticket());
+        let (take, value) = (job.take(), job.value.text());
         client.log(format_args!("begin {ticket} {take} {} {value}", since.as_millis()));
         let chance = if is_harmed { fastrand::u8(0..100) } else { 50 };
         if chance == 0 {
