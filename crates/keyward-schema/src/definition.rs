@@ -375,6 +375,11 @@ fn resolve_ttl(
     }
 }
 
+/// Whether a key is gone after this time.
+fn lives_at_most(ttl: Option<&Spanned<Ttl>>, most: Duration) -> bool {
+    ttl.and_then(|ttl| ttl.value.longest()).is_some_and(|longest| longest <= most)
+}
+
 /// What may happen to a key before its time, written or implied.
 fn lifecycle(
     name: &str,
@@ -392,7 +397,7 @@ fn lifecycle(
     };
     match role.map(|role| &role.value) {
         Some(Role::Counter(_) | Role::Quota(_)) if has_ttl => Lifecycle::Retained,
-        Some(Role::RateLimit(limit)) if limit.window.value <= Duration::from_hours(1) => {
+        Some(Role::RateLimit(_)) if lives_at_most(ttl, Duration::from_hours(1)) => {
             Lifecycle::Temporary
         }
         Some(Role::Lock(_) | Role::RateLimit(_)) => Lifecycle::Retained,

@@ -1,4 +1,4 @@
-//! Jobs pushed and handled, against BullMQ and apalis-redis: the same payload, one process that pushes and one that
+//! Jobs pushed and handled, against `BullMQ` and apalis-redis: the same payload, one process that pushes and one that
 //! handles, as many at once, completed jobs removed, a status for every job.
 //!
 //! apalis keeps what it has completed until it is told to vacuum, which is not counted. Its worker fails where more than
@@ -224,10 +224,10 @@ async fn work(store: &Store, name: &str, jobs: u64, at_once: usize) -> Result<Du
     let worker = queue.worker().concurrency(at_once).until(async { _ = over.await });
     let handler = async |job: Job<model::Task>| {
         handled.set(handled.get() + 1);
-        if handled.get() == jobs {
-            if let Some(done) = done.take() {
-                _ = done.send(());
-            }
+        if handled.get() == jobs
+            && let Some(done) = done.take()
+        {
+            _ = done.send(());
         }
         Ok::<_, Failure>(job.value.size.to_string())
     };

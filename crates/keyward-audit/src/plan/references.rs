@@ -6,7 +6,7 @@ use crate::report::Severity;
 use keyward_pattern::{Keyspace, Part, Template, Type};
 use keyward_rules::judge::Target;
 use keyward_rules::{Live, Rule};
-use keyward_schema::model::{Definition, Value};
+use keyward_schema::model::{Definition, Role, Schema, Ttl, Value};
 use std::borrow::Cow;
 use std::ops::Range;
 
@@ -66,7 +66,11 @@ pub(super) fn plan(audit: &mut Audit) {
         let (schema, definition) = audit.declared(planned);
         let severity = Live::new(schema).severity(Rule::DanglingReference, Some(definition));
         let Some(severity) = Severity::of(severity).filter(|_| planned.selected) else { continue };
+        let outlives = lists_what_expires(schema, definition);
         for (holder, subject, value) in referring(definition, planned) {
+            if outlives && matches!(holder, Holder::Value) {
+                continue;
+            }
             let first = audit.spaces[audit.definitions[number].schema].first;
             let Some((planned, target, pools)) = named(audit, number, first, &value) else {
                 continue;
@@ -85,6 +89,16 @@ pub(super) fn plan(audit: &mut Audit) {
             }
         }
     }
+}
+
+/// Whether it is an index of keys that expire: it lists them until somebody changes it.
+fn lists_what_expires(schema: &Schema, definition: &Definition) -> bool {
+    let Some(Role::Index(index)) = definition.role.as_ref().map(|role| &role.value) else {
+        return false;
+    };
+    let of = schema.keys.iter().find(|key| *key.name == *index.of);
+    let ttl = of.and_then(|of| of.ttl.as_ref());
+    ttl.is_some_and(|ttl| !matches!(ttl.value, Ttl::None))
 }
 
 /// What a value names, and the pools that it must be in; `None` where a definition is not declared, which `check`

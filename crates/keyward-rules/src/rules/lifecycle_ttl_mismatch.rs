@@ -120,6 +120,16 @@ mod tests {
     }
 
     #[test]
+    fn a_limit_that_counts_over_two_windows_is_not_temporary_by_itself() {
+        let schema = r#"
+[keys.limit]
+pattern = "limit:{ip}"
+rate_limit = { limit = 5, window = "45m", algorithm = "sliding-window" }
+"#;
+        assert!(messages(&RULE, schema).is_empty());
+    }
+
+    #[test]
     fn a_queue_is_never_temporary() {
         let schema = r#"
 [keys.queue]

@@ -7,7 +7,8 @@ use std::sync::Arc;
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub enum Error {
-    /// The server cannot be reached, or does not answer in time. Nothing was changed
+    /// The server cannot be reached, or does not answer in time. Nothing was changed, unless the call does no harm a second
+    /// time, such as a push with an id: repeat it
     Unavailable(Cause),
     /// The answer to a call that changes something was lost: it may or may not have happened. It is not
     /// sent again, since a count or a push would then happen twice. Read the value to learn more, or
@@ -71,6 +72,9 @@ pub enum Error {
     /// A URL, a binding or another setting that cannot be used
     Settings(String),
 }
+
+/// How a server says that it cannot count.
+const NO_NUMBER: &str = "value is not an integer";
 
 /// What servers answer that are there and cannot do anything for the moment.
 const NOT_READY: [&str; 8] = [
@@ -145,6 +149,11 @@ impl Error {
     pub(crate) fn about(self, definition: &'static str) -> Self {
         match self {
             Error::Refused { code, .. } if code == "WRONGTYPE" => Error::WrongType { definition },
+            Error::Refused { message, .. } if message.starts_with(NO_NUMBER) => Error::Malformed {
+                definition,
+                field: None,
+                why: "it is not a whole number".to_owned(),
+            },
             other => other,
         }
     }

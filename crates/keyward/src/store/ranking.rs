@@ -133,19 +133,24 @@ where
         promises.push(batch.add(all));
     }
     let mut results = batch.run().await?;
-    let mut sums: HashMap<Vec<u8>, f64> = HashMap::new();
+    // What was scored, and with what decides ties: when it was reached.
+    let mut sums: HashMap<Vec<u8>, (f64, f64)> = HashMap::new();
     for promise in promises {
         let members: Vec<(Vec<u8>, f64)> = redis::from_redis_value(results.take(promise)?)
             .map_err(|_| malformed::<K>(NOT_OF_ITS_TYPE))?;
         for (member, score) in members {
-            *sums.entry(member).or_default() += reached(K::DEFINITION, score);
+            let sum = sums.entry(member).or_default();
+            *sum = (sum.0 + reached(K::DEFINITION, score), sum.1 + score);
         }
     }
-    let mut sums: Vec<(Vec<u8>, f64)> = sums.into_iter().collect();
+    let mut sums: Vec<(Vec<u8>, (f64, f64))> = sums.into_iter().collect();
     // As the server orders: by score, then by the bytes of the member.
-    sums.sort_by(|one, other| other.1.total_cmp(&one.1).then_with(|| other.0.cmp(&one.0)));
+    sums.sort_by(|(one, (sum, tie)), (other, (other_sum, other_tie))| {
+        let by_score = other_sum.total_cmp(sum).then_with(|| other_tie.total_cmp(tie));
+        by_score.then_with(|| other.cmp(one))
+    });
     sums.truncate(count);
-    let pair = |(member, score): (Vec<u8>, f64)| {
+    let pair = |(member, (score, _)): (Vec<u8>, (f64, f64))| {
         let member = C::decode(&member).map_err(malformed::<K>)?;
         let score = S::from_score(score)
             .ok_or_else(|| malformed::<K>("a score is not a value of its type"))?;

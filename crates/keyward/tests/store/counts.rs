@@ -2,7 +2,7 @@
 
 use super::everything::keys;
 use super::on_all;
-use keyward::Store;
+use keyward::{Error, Store};
 use keyward_testkit::Server;
 use std::time::Duration;
 
@@ -43,6 +43,17 @@ async fn a_number_that_has_no_ttl_gets_the_declared_one() {
         server.command(&["SET", "ev:mails:1", "5"]);
         assert!(!store.at(keys::Mails { id: 1 }).take(1).await.unwrap().counted);
         assert!((3590..=3600).contains(&server.command(&["TTL", "ev:mails:1"]).integer()));
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn what_is_no_number_is_left_as_it_is() {
+    on_all(async |server: &Server, store: Store| {
+        server.command(&["SET", "ev:mails:1", "not a number"]);
+        let error = store.at(keys::Mails { id: 1 }).take(1).await.unwrap_err();
+        assert!(matches!(error, Error::Malformed { definition: "mails", .. }), "{error}");
+        assert_eq!(server.command(&["TTL", "ev:mails:1"]).integer(), -1);
     })
     .await;
 }

@@ -59,8 +59,7 @@ fn every_error_is_counted_by_definition_and_kind_and_the_first_of_a_series_is_lo
         .collect();
     counted.sort();
     insta::assert_snapshot!(counted.join("\n"), @r"
-    hits malformed 2
-    hits refused 2
+    hits malformed 4
     text malformed 2
     text wrong_type 6
     ");
@@ -69,7 +68,6 @@ fn every_error_is_counted_by_definition_and_kind_and_the_first_of_a_series_is_lo
     definition="text" kind="wrong_type" error=the key of `text` holds another type than was declared
     definition="text" kind="malformed" error=the value of `text` is not what was declared: the bytes are not a value of its type
     definition="hits" kind="malformed" error=the value of `hits` is not what was declared: the bytes are not a value of its type
-    definition="hits" kind="refused" error=the server refused: ERR value is not an integer or out of range
     "#);
 }
 

@@ -252,6 +252,22 @@ async fn a_change_that_a_crash_cut_off_is_finished_by_the_next() {
 }
 
 #[tokio::test]
+async fn a_change_that_meets_another_type_changes_nothing() {
+    use single::{article, word};
+    on_all(async |server: &Server, store: Store| {
+        let index = store.index();
+        index.assign(&article(1), [word("foo"), word("bar")]).await.unwrap();
+        server.command(&["RENAME", "ix:word:bar", "aside"]);
+        server.command(&["SET", "ix:word:bar", "not a set"]);
+        let error = index.assign(&article(1), [word("baz")]).await.unwrap_err();
+        assert!(matches!(error, Error::WrongType { .. }), "{error}");
+        assert_eq!(server.command(&["EXISTS", "ix:word:baz"]).integer(), 0);
+        assert_eq!(server.command(&["SCARD", "ix:article_words:1"]).integer(), 2);
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn a_lost_answer_is_asked_for_again_and_a_full_server_removes() {
     on_all(async |server: &Server, _store: Store| {
         use super::indexed::keys;

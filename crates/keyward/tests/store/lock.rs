@@ -262,6 +262,10 @@ async fn a_full_server_releases_and_renews() {
         server.command(&["CONFIG", "SET", "maxmemory", "1"]);
         let refused = store.at(keys::ImportLock { id: 2 }).try_acquire().await.unwrap_err();
         assert!(matches!(&refused, Error::Refused { code, .. } if code == "OOM"), "{refused}");
+        // There is a place, and one whose holder is gone.
+        let pool = store.at(keys::PoolLock { id: 1 });
+        let refused = pool.try_acquire().await.unwrap_err();
+        assert!(matches!(&refused, Error::Refused { code, .. } if code == "OOM"), "{refused}");
         let end = server.command(&["PEXPIRETIME", KEY]).integer();
         until("it is renewed", async || server.command(&["PEXPIRETIME", KEY]).integer() > end)
             .await;

@@ -100,6 +100,73 @@ async fn a_job_whose_dead_letters_have_another_type_is_kept_until_they_are_a_lis
 }
 
 #[tokio::test]
+async fn a_job_that_cannot_be_put_off_keeps_its_lease() {
+    on_all(async |server: &Server, store: Store| {
+        let queue = store.at(brittle());
+        queue.push_with(&task("late"), Push::new().id("d")).await.unwrap();
+        let due = "q:~due:{q:brittle:a}";
+        let tried = AtomicUsize::new(0);
+        let run = queue.worker().run(async |_: Job<Task>| {
+            if tried.fetch_add(1, Ordering::SeqCst) == 0 {
+                server.command(&["SET", due, "not a sorted set"]);
+                return Err(Failure::from("not yet"));
+            }
+            Ok(())
+        });
+        let repairing = async {
+            until("it has failed", async || tried.load(Ordering::SeqCst) > 0).await;
+            server.command(&["DEL", due]);
+            until("it is done", async || queue.status("d").await.unwrap().is_none()).await;
+        };
+        tokio::select! {
+            // A worker that cannot go on ends, and the job is the next one's.
+            ended = run => {
+                ended.unwrap_err();
+                server.command(&["DEL", due]);
+                let next = queue.worker().run(async |_: Job<Task>| Ok(()));
+                tokio::select! {
+                    ended = next => panic!("{ended:?}"),
+                    () = until("it is done", async || queue.status("d").await.unwrap().is_none()) => {}
+                }
+            }
+            () = repairing => {}
+        }
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_quick_job_has_a_beginning_and_a_long_error_an_end() {
+    on_all(async |server: &Server, store: Store| {
+        let queue = store.at(work());
+        queue.push_with(&task("quick"), Push::new().id("quick")).await.unwrap();
+        queue.push_with(&task("bad"), Push::new().id("bad")).await.unwrap();
+        let run = queue.worker().concurrency(2).run(async |job: Job<Task>| {
+            if job.id() == Some("bad") {
+                return Err(Failure::fatal("ä".repeat(100_000)));
+            }
+            Ok(())
+        });
+        tokio::select! {
+            ended = run => panic!("{ended:?}"),
+            () = until("both are over", async || {
+                let stats = queue.stats().await.unwrap();
+                stats.dead == 1 && stats.leased == 0
+            }) => {}
+        }
+        for job in ["q:state:quick", "q:state:bad"] {
+            assert!(!server.command(&["HGET", job, "started_at"]).text().is_empty(), "{job}");
+        }
+        assert_eq!(server.command(&["HEXISTS", "q:state:quick", "result"]).integer(), 0);
+        let kept = queue.dead(0, -1).await.unwrap()[0].error.clone().unwrap();
+        assert_eq!(kept, "ä".repeat(2048));
+        let error = queue.push_with(&task("no id"), Push::new().id("")).await.unwrap_err();
+        assert!(error.to_string().contains("an id cannot be empty"), "{error}");
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn what_an_older_take_says_is_refused() {
     on_all(async |server: &Server, store: Store| {
         let queue = store.at(work());

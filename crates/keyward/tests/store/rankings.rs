@@ -28,6 +28,8 @@ async fn of_equal_scores_the_one_reached_first_ranks_higher() {
         // Bob was there before.
         age(server, "ev:racers:1", "bob", 5.0, true);
         assert_eq!(names(&racers.top(3).await.unwrap()), ["bob", "ada", "eve"]);
+        let added_up = store.top_of_all([keys::Racers { id: 1 }], 2).await.unwrap();
+        assert_eq!(names(&added_up), ["bob", "ada"], "one board is what it is alone");
         // Who comes to the same score later stands below.
         assert_eq!(racers.increment(&eve, 10.0).await.unwrap(), 40.0);
         age(server, "ev:racers:1", "eve", -5.0, true);

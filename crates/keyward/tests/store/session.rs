@@ -388,6 +388,23 @@ async fn a_full_server_makes_no_session_and_revokes() {
 }
 
 #[tokio::test]
+async fn a_rotation_that_cannot_be_listed_changes_nothing() {
+    use single::{key, login};
+    on_all(async |server: &Server, store: Store| {
+        let session = store.at(key("one"));
+        assert!(session.create(&login(1)).await.unwrap());
+        let index = "sg:logins:1";
+        server.command(&["RENAME", index, "aside"]);
+        server.command(&["SET", index, "not a set"]);
+        let error = session.rotate().await.unwrap_err();
+        assert!(matches!(error, Error::WrongType { .. }), "{error}");
+        assert_eq!(session.get().await.unwrap(), Some(login(1)));
+        assert_eq!(server.command(&["KEYS", "*login:*"]).array().len(), 2, "it and its end");
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn a_session_is_refused_where_its_revocation_cannot_be_asked() {
     let server = Server::redis();
     let store = Store::builder(server.url())

@@ -7,6 +7,9 @@
 -- Returns 1; -1 if a set is full; -2 if the reverse is; -3 if the reverse holds something else.
 local gain, lose, member = tonumber(ARGV[1]), tonumber(ARGV[2]), ARGV[3]
 local most, reverse, versions = tonumber(ARGV[4]), KEYS[gain + lose + 1], KEYS[gain + lose + 2]
+-- Keys of another type are refused here, before anything is changed.
+for at = 1, gain + lose do redis.call('SISMEMBER', KEYS[at], member) end
+if versions then redis.call('HLEN', versions) end
 for at = 1, gain do
   if most > 0 and redis.call('SISMEMBER', KEYS[at], member) == 0 and redis.call('SCARD', KEYS[at]) >= most then return -1 end
 end

@@ -17,14 +17,16 @@ for at = 2 + tonumber(ARGV[6]), names do
 end
 local before = redis.call('GET', KEYS[1])
 local low, high = ARGV[2], ARGV[3]
+local after = redis.pcall('INCRBY', KEYS[1], ARGV[1])
+local overflows = type(after) == 'table' and after.err and after.err:find('overflow', 1, true)
+if type(after) == 'table' and not overflows then return after end
 -- A key without a TTL was written by somebody else: it would never start again, not even if nothing is counted.
 if ARGV[4] ~= '0' and redis.call('PTTL', KEYS[1]) == -1 then redis.call('PEXPIRE', KEYS[1], ARGV[4]) end
-local after = redis.pcall('INCRBY', KEYS[1], ARGV[1])
-if type(after) == 'table' and after.err then
+if overflows then
   -- What does not fit in 64 bits is beyond every bound.
   local bound = high
   if ARGV[1]:sub(1, 1) == '-' then bound = low end
-  if bound ~= '' and after.err:find('overflow', 1, true) then return {0, before or '0'} end
+  if bound ~= '' then return {0, before or '0'} end
   return after
 end
 local text = redis.call('GET', KEYS[1])

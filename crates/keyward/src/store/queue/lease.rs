@@ -161,7 +161,8 @@ impl Line {
                 .arg(status.map_or(0, Projection::ttl))
                 .arg(self.definition.behaviour.retain_ms.unwrap_or(0));
             for ((job, result), status) in jobs.iter().zip(&statuses) {
-                cmd.arg(&job.ticket).arg(job.take).arg(result).arg(u8::from(status.is_some()));
+                cmd.arg(&job.ticket).arg(job.take).arg(job.taken).arg(result);
+                cmd.arg(u8::from(status.is_some()));
             }
         });
         let answer = self.core.send(&call.repeatable()).await.map_err(|error| self.error(error))?;
@@ -189,6 +190,7 @@ impl Line {
         let call = self.call(&SETTLE, &more, |cmd| {
             cmd.arg(&job.ticket)
                 .arg(job.take)
+                .arg(job.taken)
                 .arg(how)
                 .arg(millis(delay))
                 .arg(said)

@@ -19,6 +19,8 @@ const CHUNK: usize = 1000;
 #[derive(Debug, Clone, Default)]
 pub struct Push {
     pub(super) id: String,
+    /// Whether the id that was given is none
+    no_id: bool,
     delay: Duration,
     priority: i16,
     group: String,
@@ -38,7 +40,8 @@ impl Push {
     /// retained already is not pushed, so that a push with an id may be repeated.
     #[must_use]
     pub fn id(self, id: impl Into<String>) -> Self {
-        Push { id: id.into(), ..self }
+        let id = id.into();
+        Push { no_id: id.is_empty(), id, ..self }
     }
 
     /// Not before this time has passed, by the server's clock.
@@ -66,7 +69,8 @@ impl Push {
         if self.id.is_empty() { Push { id: "=".to_owned(), ..self } } else { self }
     }
 
-    /// In place of the job with the same id, if that waits. One that runs already is not replaced, and nothing is pushed.
+    /// In place of the job with the same id, if that waits or has ended. One that runs already is not replaced, and nothing is
+    /// pushed.
     #[must_use]
     pub fn replace(self) -> Self {
         Push { replace: true, ..self }
@@ -84,7 +88,9 @@ impl Push {
 
     fn check(&self) -> Result<(), String> {
         let control = |text: &str| text.chars().any(char::is_control);
-        if self.id.starts_with('=') && self.id != "=" {
+        if self.no_id {
+            Err("an id cannot be empty".to_owned())
+        } else if self.id.starts_with('=') && self.id != "=" {
             Err("an id cannot begin with `=`".to_owned())
         } else if self.id.len() > 512 || self.group.len() > 512 {
             Err("an id or a group has at most 512 bytes".to_owned())

@@ -10,6 +10,9 @@ local turned, issued = turn, seq -- as they are stored
 linked = tonumber(linked or 0)
 local back = {}
 local blocked = 0
+-- A key of another type is refused here, before anything is changed. Most queues have nothing in it, and it is not asked for
+-- each job.
+local has_ready = redis.call('ZCARD', ready) > 0
 
 for _, ticket in ipairs(redis.call('ZRANGEBYSCORE', leases, '-inf', now, 'LIMIT', 0, most)) do
   local record = read(ticket)
@@ -22,6 +25,7 @@ for _, ticket in ipairs(redis.call('ZRANGEBYSCORE', leases, '-inf', now, 'LIMIT'
     else
       record.crashes = record.crashes + 1
       make_ready(ticket, record)
+      has_ready = true
       if record.id ~= '' then back[#back + 1] = ticket; back[#back + 1] = record.id end
     end
   end
@@ -29,7 +33,10 @@ end
 for _, ticket in ipairs(redis.call('ZRANGEBYSCORE', due, '-inf', now, 'LIMIT', 0, most)) do
   redis.call('ZREM', due, ticket)
   local record = read(ticket)
-  if record then make_ready(ticket, record) end
+  if record then
+    make_ready(ticket, record)
+    has_ready = true
+  end
 end
 for _, ticket in ipairs(redis.call('ZRANGEBYSCORE', done, '-inf', now, 'LIMIT', 0, most)) do
   redis.call('ZREM', done, ticket)
@@ -41,8 +48,6 @@ if paused then
   put_back()
   return { {}, back, -1, 1, 0, now }
 end
--- Most queues have none, and are not asked for each job.
-local has_ready = redis.call('EXISTS', ready) == 1
 
 -- A job of ~ready.
 local function called(member)
@@ -102,12 +107,14 @@ local function pick()
   end
 end
 
-local given = {}
-while #given < count do
+-- What is large comes alone, or nearly: an answer that takes too long is lost with all its jobs.
+local given, size = {}, 0
+while #given < count and size < 1048576 do
   local ticket, record, payload = pick()
   if not ticket then break end
   if record and payload then
     record.state, record.takes = 'l', record.takes + 1
+    size = size + #payload
     redis.call('HSET', jobs, 'm:' .. ticket, spell(record), 'p:' .. ticket, payload)
     redis.call('ZADD', leases, now + lease, ticket)
     if record.group ~= '' then redis.call('HINCRBY', jobs, 'g:' .. record.group, 1) end

@@ -24,6 +24,9 @@ const POLL: Duration = Duration::from_secs(1);
 /// The pause after an error of the server, which doubles up to a second.
 const PAUSE: Duration = Duration::from_millis(50);
 
+/// How much of an error is kept, in bytes.
+const LONGEST_ERROR: usize = 4096;
+
 type Waiting<T> = Pin<Box<dyn Future<Output = T> + Send>>;
 
 /// Takes jobs of a queue and runs a handler for each: see [`Handle::worker`].
@@ -286,10 +289,11 @@ async fn work<V, C: Codec<V>, F: Future<Output = Result<R, Failure>>, R: Outcome
         }
     };
     measure::time("keyward_job_seconds", began.elapsed(), name);
-    let failure = match end {
+    let mut failure = match end {
         Ok(result) => return Over::Done(leased, result),
         Err(failure) => failure,
     };
+    failure.why.truncate(failure.why.floor_char_boundary(LONGEST_ERROR));
     let end = failed(line, &leased, failure);
     settle(line, lease, &leased, &end).await;
     board.leave(&leased);

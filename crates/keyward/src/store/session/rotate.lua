@@ -12,17 +12,15 @@ for at = 7, #ARGV, 2 do
   if redis.call('HGET', KEYS[1], ARGV[at]) ~= ARGV[at + 1] then return -1 end
 end
 local till = redis.call('GET', KEYS[3])
-if till then
-  redis.call('RENAME', KEYS[3], KEYS[6])
-else
-  till = now + redis.call('PTTL', KEYS[1])
-end
+local last = till and tonumber(till) or now + redis.call('PTTL', KEYS[1])
+-- It is listed first: what cannot be listed is not made.
+local index, ends = KEYS[7 + revocations], KEYS[8 + revocations]
+if index then enlist(index, ends, ARGV[3], last, tonumber(ARGV[4]), tonumber(ARGV[5]), 0) end
+if till then redis.call('RENAME', KEYS[3], KEYS[6]) end
 redis.call('RENAME', KEYS[1], KEYS[4])
 redis.call('SET', KEYS[2], 'rotated', 'PX', ARGV[1])
-local index, ends = KEYS[7 + revocations], KEYS[8 + revocations]
 if index then
   if index ~= ends then redis.call('SREM', index, ARGV[2]) end
   redis.call('ZREM', ends, ARGV[2])
-  enlist(index, ends, ARGV[3], tonumber(till), tonumber(ARGV[4]), tonumber(ARGV[5]), 0)
 end
 return 1
