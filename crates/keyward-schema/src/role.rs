@@ -149,7 +149,7 @@ table! {
     RateLimitTable {
         /// The maximum within the window: a number, or `"caller"` if the application passes it.
         required limit: Limit,
-        /// The length of the window. It sets the TTL.
+        /// The length of the window. It sets the TTL, which is twice as long with `"sliding-window"`.
         required window: Duration,
         /// The algorithm. Default: `"fixed-window"`.
         optional algorithm: Algorithm,
@@ -191,7 +191,7 @@ table! {
         optional backoff: Duration,
         /// The longest pause between two attempts. Default: `"10m"`, or `backoff` if that is longer.
         optional max_backoff: Duration,
-        /// How long a job with an id is remembered after its end, with its result. Default: not at all.
+        /// How long a job with an id is remembered after it is done, with its result. A failed job is not: it is a dead letter. Default: not at all.
         optional retain: Duration,
         /// How many jobs of a group run at once. Default: no limit.
         optional per_group: Count,

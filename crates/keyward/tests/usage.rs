@@ -74,7 +74,8 @@ fn a_text_is_checked_where_it_comes_in() {
         "`BTC:USDT` is not a value for `symbol` (regex [A-Za-z0-9/._-]{1,32})"
     );
     // ANCHOR_END: values
-    // Its values may be of any length, and `max_key_len` bounds the key: the constructor can fail.
+    // ANCHOR: long
+    // `api` may have any length, and the schema's `max_key_len` bounds the key.
     let limit = |api: &str| {
         let identifier = values::Identifier::new("192.168.1.1").unwrap();
         keys::RiskLimit::new(values::Api::new(api).unwrap(), identifier)
@@ -83,6 +84,7 @@ fn a_text_is_checked_where_it_comes_in() {
     assert!(too_long.to_string().ends_with("it is longer than `max_key_len` allows"), "{too_long}");
     let limit = limit("/api/order").unwrap();
     assert_eq!(limit.key(), "bo:risk:limit:cache:%2Fapi%2Forder:192.168.1.1");
+    // ANCHOR_END: long
     assert_eq!(keys::RiskLimit::parse(limit.key()), Some(limit));
 }
 

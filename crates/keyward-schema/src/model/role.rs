@@ -171,7 +171,7 @@ pub struct Queue {
     pub backoff: Option<Spanned<Duration>>,
     /// The longest pause between two attempts
     pub max_backoff: Option<Spanned<Duration>>,
-    /// How long a job is remembered after its end
+    /// How long a job is remembered after it is done
     pub retain: Option<Spanned<Duration>>,
     /// How many jobs of a group run at once
     pub per_group: Option<Spanned<u64>>,

@@ -1,7 +1,9 @@
 //! What the guide shows, run.
 
 use super::shop::{Prefix, events, fields, keys, values};
+// ANCHOR: imports
 use keyward::{BreakerSettings, EntryId, Error, Prefixed, Store};
+// ANCHOR_END: imports
 use keyward_testkit::Server;
 use std::time::Duration;
 

@@ -2,7 +2,9 @@
 
 use super::media_gateway::{fields, keys, stored, values};
 use super::{id, patient};
+// ANCHOR: imports
 use keyward::{Error, Store, Timestamp, Uuid, random_id};
+// ANCHOR_END: imports
 use keyward_testkit::Server;
 use std::time::Duration;
 
@@ -120,15 +122,14 @@ fn sha256(token: &str) -> Result<values::TokenHash, keyward::ValueError> {
 
 async fn refresh(store: &Store) -> Done {
     let secret = "the application's own";
-    let first = "token-1".to_owned();
-    let issued = fields::RefreshToken {
-        user_id: id(1),
-        device_id: id(2),
-        session_id: "abc123".to_owned(),
-        issued_at: Timestamp::now(),
-        last_used: None,
-    };
-    assert!(store.at(keys::RefreshToken { token_hash: sha256(&first)? }).issue(&issued).await?);
+    let (user_id, device_id, session_id) = (id(1), id(2), "abc123".to_owned());
+    // ANCHOR: issue
+    let first: String = random_id()?; // the client gets it; only its hash is stored
+    let issued_at = Timestamp::now();
+    let login = fields::RefreshToken { user_id, device_id, session_id, issued_at, last_used: None };
+    let token = store.at(keys::RefreshToken { token_hash: sha256(&first)? });
+    assert!(token.issue(&login).await?); // `false` if the token exists already
+    // ANCHOR_END: issue
     let presented = first;
     // ANCHOR: refresh
     let token = store.at(keys::RefreshToken { token_hash: sha256(&presented)? });

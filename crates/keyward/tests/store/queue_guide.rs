@@ -3,8 +3,10 @@
 use super::gallery::{fields, keys, values};
 use super::model::Task;
 use super::{patient, until};
+// ANCHOR: imports
 use keyward::Store;
 use keyward::queue::{Failure, Job, Missed, Push, Schedule, terminated};
+// ANCHOR_END: imports
 use keyward_testkit::Server;
 use std::time::Duration;
 
@@ -49,7 +51,7 @@ async fn pushing(store: &Store) -> Done {
 
     let push = Push::new().id("dog-128").delay(Duration::from_secs(1)).priority(5);
     let pushed = queue.push_with(&Task { name: "dog.png".to_owned(), size: 128 }, push).await?;
-    assert!(pushed.pushed); // `false` if a job with this id waits or runs already
+    assert!(pushed.pushed); // `false` if a job with this id waits, runs or is remembered
     // ANCHOR_END: push
     Ok(())
 }
@@ -62,12 +64,12 @@ async fn work(store: Store) -> Result<(), keyward::Error> {
     worker.run(async |job: Job<Task>| resize(&job).await).await
 }
 
-async fn resize(job: &Job<Task>) -> Result<(), Failure> {
+async fn resize(job: &Job<Task>) -> Result<String, Failure> {
     if job.value.size == 0 {
         return Err(Failure::fatal("a picture needs a size")); // no second attempt
     }
     job.progress("50 %").await?; // any error is tried again
-    Ok(())
+    Ok(format!("{}-{}", job.value.size, job.value.name)) // the result
 }
 // ANCHOR_END: worker
 
@@ -90,7 +92,8 @@ async fn looking(store: &Store) -> Done {
     let stats = queue.stats().await?;
     println!("{} run, {} wait for their time, {} are dead", stats.leased, stats.due, stats.dead);
     if let Some(job) = queue.status("dog-128").await? {
-        println!("{:?} after {} attempts", job.state, job.attempts);
+        let result = job.result.as_deref().map(String::from_utf8_lossy);
+        println!("{:?} after {} attempts: {result:?}", job.state, job.attempts);
     }
     queue.cancel("dog-128").await?;
     for dead in queue.dead(0, 9).await? {
