@@ -124,7 +124,7 @@
 //!
 //! - `cron`: repeating jobs of a queue by crontab expressions
 //! - `tower`: [`LimitLayer`], rate limits in front of an HTTP service
-//! - `tower-sessions`: [`TowerSessions`], a session store for the crate of that name
+//! - `tower-sessions`: `TowerSessions`, a session store for the crate of that name
 //! - `testing`: `testing::Server`, a throw-away server for an application's tests
 //!
 //! At run time there is neither TOML nor a template, and no proof is repeated.
