@@ -161,6 +161,35 @@ fn a_reference_that_does_not_resolve_says_why() {
 }
 
 #[test]
+fn an_index_may_list_what_has_expired() {
+    const TAGS: &str = r#"
+[keyspace]
+name = "tags"
+[keys.article]
+pattern = "article:{id:uint}"
+value = "text"
+ttl = "1h"
+[keys.kept]
+pattern = "kept:{id:uint}"
+value = "text"
+ttl = "none"
+[keys.tag]
+pattern = "tag:{tag:slug}"
+member = { ref = "article.id" }
+index = { of = "article" }
+[keys.kept_tag]
+pattern = "kept_tag:{tag:slug}"
+member = { ref = "kept.id" }
+index = { of = "kept" }
+"#;
+    let options = Options { salt: Salt::of("test"), today: TODAY, ..Options::default() };
+    let audit = Arc::new(Audit::new(vec![Subject::new(schema(TAGS))], &options));
+    let dump = Dump::of("SADD tag:a 1\nSADD kept_tag:a 1\n");
+    let said = said(&report(&audit, &dump.bytes()));
+    assert!(said.contains("`kept_tag`") && !said.contains("`tag`"), "{said}");
+}
+
+#[test]
 fn references_of_shards_are_merged_as_if_they_were_read_at_once() {
     let lines: Vec<&str> = READ.lines().collect();
     let audit = library(false);
