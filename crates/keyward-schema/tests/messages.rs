@@ -509,6 +509,26 @@ shows!(
     )
 );
 
+shows!(
+    options_of_a_session_that_cannot_be_kept_are_refused,
+    errors(
+        "[keys.a]\npattern = 'a:{x}'\nfields = { user = 'uint', sen = 'timestamp?' }\n\
+         session = { max_age = '1h', touched = 'seen' }\nttl = '2h'\n\
+         [keys.b]\npattern = 'b'\nvalue = 'text'\nsession = {}\nttl = '1h'\n\
+         [keys.c]\npattern = 'c:{x}:{y}'\nvalue = 'text'\nsession = {}\nttl = '1h'\n\
+         [keys.d]\npattern = 'd:{x}'\nvalue = 'text'\nsession = { id = 'z' }\nttl = '1h'\n\
+         [keys.e]\npattern = 'e:{x}'\nfields = { user = 'uint' }\nsession = { touched = 'user' }\nttl = '1h'\n\
+         [keys.f]\npattern = 'f:{x}'\nvalue = 'text'\nsession = { max_age = '1d' }\nttl = '1h'\non_write = 'keep'\n"
+    )
+);
+shows!(
+    a_session_cannot_be_renamed_yet,
+    errors(
+        "[keys.a]\npattern = 'a:{x}'\nvalue = 'text'\nsession = {}\nttl = '1h'\n\
+         [migrations.m]\nphase = 'dual-write'\nrenames = { a = 'old:{x}' }\n"
+    )
+);
+
 #[test]
 fn a_word_with_a_meaning_is_a_word_of_a_slot() {
     let text =
