@@ -1,5 +1,5 @@
 -- Leases jobs. ARGV: how many, the lease in milliseconds, how many of a group may run at once (0: any number). Answers
--- the jobs, the tickets that went back to waiting with their ids, after how many milliseconds something is due (-1: nothing),
+-- the jobs, the tickets that went back to waiting with their ids, after how many milliseconds there is more (-1: nothing is due),
 -- whether it is paused, whether jobs wait for others of their group, and the time.
 local count, lease, per_group = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
 -- However many leases end at once, a take does a bounded amount of work.
@@ -133,7 +133,9 @@ elseif turn ~= turned then
 end
 
 local next_due = -1
-if #given < count then
+if size >= 1048576 then
+  next_due = 0
+elseif #given < count then
   for _, key in ipairs({ due, leases }) do
     local first = redis.call('ZRANGE', key, 0, 0, 'WITHSCORES')[2]
     if first then
