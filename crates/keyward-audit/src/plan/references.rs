@@ -66,9 +66,9 @@ pub(super) fn plan(audit: &mut Audit) {
         let (schema, definition) = audit.declared(planned);
         let severity = Live::new(schema).severity(Rule::DanglingReference, Some(definition));
         let Some(severity) = Severity::of(severity).filter(|_| planned.selected) else { continue };
-        let outlives = lists_what_expires(schema, definition);
+        let listing = lists_what_expires(schema, definition) || is_reverse(schema, definition);
         for (holder, subject, value) in referring(definition, planned) {
-            if outlives && matches!(holder, Holder::Value) {
+            if listing && matches!(holder, Holder::Value) {
                 continue;
             }
             let first = audit.spaces[audit.definitions[number].schema].first;
@@ -89,6 +89,16 @@ pub(super) fn plan(audit: &mut Audit) {
             }
         }
     }
+}
+
+/// Whether it is the reverse of an index, which is compared with that.
+fn is_reverse(schema: &Schema, definition: &Definition) -> bool {
+    schema.keys.iter().any(|key| match key.role.as_ref().map(|role| &role.value) {
+        Some(Role::Index(index)) => {
+            index.reverse.as_ref().is_some_and(|reverse| reverse.value == definition.name.value)
+        }
+        _ => false,
+    })
 }
 
 /// Whether it is an index of keys that expire: it lists them until somebody changes it.

@@ -13,8 +13,9 @@ rule! {
     /// - values that name a key of another definition, or a key of another type than declared;
     /// - values that name a key that does not exist.
     ///
-    /// Members of an `index` of keys that expire are not looked up: it lists them until somebody changes it. Each
-    /// reference is counted in each key that has it. It must resolve within the same values of the prefix: a
+    /// Members of an `index` of keys that expire are not looked up: it lists them until somebody changes it. Those of the
+    /// `reverse` of an index are compared by `index-reverse-mismatch`. Each reference is
+    /// counted in each key that has it. It must resolve within the same values of the prefix: a
     /// member under `acme:` cannot name a key under `globex:`. Of more than about a thousand distinct values, a
     /// sample is compared.
     ///
