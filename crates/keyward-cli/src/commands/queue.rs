@@ -55,7 +55,7 @@ fn no_queue(name: &str, schemas: &[Schema]) -> Failure {
             all().filter(is_queue).map(|it| it.name.as_str()),
             "the schema has no `queue`",
         ),
-        None => Failure::new("no queue has this name or this key").one_of(
+        None => Failure::new(format!("no queue has the name or the key `{name}`")).one_of(
             name,
             all().filter(is_queue).map(|it| it.name.as_str()),
             "the schema has no `queue`",
