@@ -53,7 +53,7 @@ impl From<LoadError<Problem>> for Problem {
 impl fmt::Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Problem::NotSignedIn => write!(f, "sign in first"),
+            Problem::NotSignedIn => write!(f, "sign in with a name and its password"),
             Problem::SpentForm => write!(f, "ask for a new form: this one cannot be submitted"),
             Problem::NotFound => write!(f, "there is none"),
             Problem::Senseless(why) => write!(f, "{why}"),
