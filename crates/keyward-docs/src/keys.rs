@@ -230,12 +230,12 @@ impl<'a> Context<'a> {
 
     /// A phase's word in the schema, and what it means.
     pub(super) fn phase(&self, phase: Phase) -> (&'static str, Prose) {
-        let (name, meaning) = match phase {
-            Phase::DualWrite => ("dual-write", self.words.dual_write),
-            Phase::ReadFallback => ("read-fallback", self.words.read_fallback),
-            Phase::Cleanup => ("cleanup", self.words.cleanup),
+        let meaning = match phase {
+            Phase::DualWrite => self.words.dual_write,
+            Phase::ReadFallback => self.words.read_fallback,
+            Phase::Cleanup => self.words.cleanup,
         };
-        (name, Prose::fill(meaning, &[]))
+        (phase.name(), Prose::fill(meaning, &[]))
     }
 
     /// The command that finds what a glob matches.

@@ -26,6 +26,7 @@ pub mod address;
 mod duration;
 mod encoding;
 mod fact;
+pub mod fleet;
 mod html;
 mod input;
 mod key_type;

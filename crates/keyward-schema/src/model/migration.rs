@@ -1,7 +1,8 @@
 //! `[migrations.*]`: renames in progress.
 
-use super::{Allow, Date, ParamDeclaration};
+use super::{Allow, Date, ParamDeclaration, Schema};
 use crate::span::Spanned;
+use keyward_fact::fleet::Announcement;
 use keyward_pattern::Template;
 
 /// `[migrations.*]`
@@ -43,4 +44,23 @@ pub enum Phase {
     ReadFallback,
     /// New only
     Cleanup,
+}
+
+impl Phase {
+    /// As the schema writes it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Phase::DualWrite => "dual-write",
+            Phase::ReadFallback => "read-fallback",
+            Phase::Cleanup => "cleanup",
+        }
+    }
+}
+
+impl Schema {
+    /// What clients of this schema call themselves, so that others see how far they are.
+    pub fn announcement(&self) -> Announcement {
+        let phases = self.migrations.iter().map(|it| (it.name.as_str(), it.phase.name()));
+        Announcement::new(&self.keyspace.name, phases)
+    }
 }

@@ -5,7 +5,6 @@ use super::elsewhere::Mention;
 use super::near;
 use crate::output::{BOLD, DIM, printable};
 use keyward_pattern::{Keyspace, Param, slot};
-use keyward_schema::model::Phase;
 use keyward_schema::{OldNames, Schema};
 use std::borrow::Cow;
 use std::fmt::Write as _;
@@ -119,18 +118,9 @@ fn old(
     let new = keyspace.find(name).map(|id| keyspace.definition(id).build_named(&given));
     rows.extend(new.and_then(Result::ok).map(|key| ("new".into(), key)));
     rows.push(("migration".into(), migration.name.value.clone()));
-    rows.push(("phase".into(), phase(migration.phase.value).to_owned()));
+    rows.push(("phase".into(), migration.phase.name().to_owned()));
     rows.extend(migration.doc.iter().map(|doc| ("doc".into(), one_line(doc))));
     rows
-}
-
-/// The word in a schema.
-fn phase(phase: Phase) -> &'static str {
-    match phase {
-        Phase::DualWrite => "dual-write",
-        Phase::ReadFallback => "read-fallback",
-        Phase::Cleanup => "cleanup",
-    }
 }
 
 fn titled(name: &str, what: &str) -> String {

@@ -48,8 +48,7 @@ impl Building<'_> {
                 Some(FormerPart { literal: None, param: Some(param), language, keys })
             })
             .collect();
-        let phase = if phase == Phase::DualWrite { "dual-write" } else { "read-fallback" };
-        Some((number, Former { phase, parts: parts? }))
+        Some((number, Former { phase: phase.name(), parts: parts? }))
     }
 }
 
