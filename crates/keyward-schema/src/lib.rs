@@ -93,7 +93,7 @@ pub use json_schema::json_schema;
 pub use load::{Loaded, load, load_after, read};
 pub use model::Schema;
 pub use near::{Neighbour, Neighbours, NothingNear, Parting};
-pub use old_names::OldNames;
+pub use old_names::{NewName, OldNames, RenameError};
 pub use render::{Style, concise, render};
 pub use span::{FileId, SourceFile, Sources, Span, Spanned};
 #[cfg(feature = "tools")]

@@ -488,7 +488,14 @@ fn lower_migration(
         };
         for from in patterns.value.0 {
             let params = template_params(&from, sources, declared);
-            renames.push(Rename { definition: definition.clone(), from, params });
+            renames.push(Rename {
+                definition: definition.clone(),
+                from,
+                params,
+                convert: None,
+                recase: Vec::new(),
+                db: None,
+            });
         }
     }
     Migration {

@@ -1,8 +1,12 @@
-//! The names that keys had before a migration.
+//! The names that keys had before a migration: found, and mapped to the new ones and back.
 
 use crate::model::{Migration, ParamDeclaration, Rename, Schema};
-use keyward_pattern::{Keyspace, Param, Type};
+use keyward_pattern::{
+    BuildError, BuildErrorKind, Definition, DefinitionId, Keyspace, Param, Parsed, Type,
+};
+use std::borrow::Cow;
 use std::collections::HashSet;
+use std::fmt;
 
 /// All old names of a schema's migrations, compiled together.
 #[derive(Debug)]
@@ -12,6 +16,34 @@ pub struct OldNames<'s> {
     pub keyspace: Keyspace,
     /// The renames, in the order of the file
     pub renames: Vec<(&'s Migration, &'s Rename)>,
+    ids: Vec<DefinitionId>,
+    schema: &'s Schema,
+}
+
+/// An old key, and where it belongs.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct NewName<'s> {
+    /// Which of [`OldNames::renames`] the old key belongs to
+    pub number: usize,
+    /// Its migration
+    pub migration: &'s Migration,
+    /// Its rename
+    pub rename: &'s Rename,
+    /// The new key, or why it cannot be built
+    pub key: Result<String, RenameError>,
+}
+
+/// Why a key has no other name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum RenameError {
+    /// The schema has no definition of this name
+    NoDefinition(String),
+    /// The key to find the old name of is not one of this definition
+    NotAKeyOf(String),
+    /// A value is missing or refused, or another definition takes the key
+    Build(BuildError),
 }
 
 impl<'s> OldNames<'s> {
@@ -19,7 +51,122 @@ impl<'s> OldNames<'s> {
     pub fn find(&self, key: &[u8]) -> Option<(&'s Migration, &'s Rename)> {
         self.renames.get(self.keyspace.classify(key)?.index()).copied()
     }
+
+    /// The new name of an old key, built from its parameters; `None` if it is not an old name.
+    ///
+    /// `given` has the values of parameters that the old name lacks, such as those of the prefix.
+    /// What the old name says itself wins.
+    ///
+    /// ```
+    /// let loaded = keyward_schema::read(r#"
+    /// version = 1
+    /// [keyspace]
+    /// name = "shop"
+    /// prefix = "{tenant}:"
+    /// [keys.market]
+    /// pattern = "market:{quote}:{base}"
+    /// [migrations.v2]
+    /// phase = "dual-write"
+    /// [migrations.v2.renames]
+    /// market = "market:{base}-{quote}"
+    /// "#);
+    /// let schema = loaded.schema.unwrap();
+    /// let names = schema.old_names().unwrap();
+    /// let new = names.new_name(b"market:btc-eur", &[("tenant", "acme")]).unwrap();
+    /// assert_eq!(new.key.unwrap(), "acme:market:eur:btc");
+    /// assert_eq!(names.old_name(new.number, b"acme:market:eur:btc").unwrap(), "market:btc-eur");
+    /// ```
+    pub fn new_name(&self, key: &[u8], given: &[(&str, &str)]) -> Option<NewName<'s>> {
+        let parsed = self.keyspace.parse(key)?;
+        let number = parsed.definition.index();
+        let &(migration, rename) = self.renames.get(number)?;
+        let key = self.build_new(rename, parsed, given);
+        Some(NewName { number, migration, rename, key })
+    }
+
+    fn build_new(
+        &self,
+        rename: &Rename,
+        old: Parsed<'_>,
+        given: &[(&str, &str)],
+    ) -> Result<String, RenameError> {
+        let new = self.definition(rename)?;
+        let names = self.keyspace.definition(old.definition).params();
+        let own: Vec<(&str, Cow<'_, str>)> = names
+            .iter()
+            .zip(old.values)
+            .map(|((name, _), value)| match rename.recase(name) {
+                Some(recase) => (name.as_str(), recase.new_value(&value).into()),
+                None => (name.as_str(), value),
+            })
+            .collect();
+        let lacking = given.iter().copied().filter(|(name, _)| own.iter().all(|it| it.0 != *name));
+        let values: Vec<(&str, &str)> =
+            own.iter().map(|(name, value)| (*name, &**value)).chain(lacking).collect();
+        new.build_named(&values).map_err(RenameError::Build)
+    }
+
+    /// The old name of a new key by one of [`OldNames::renames`].
+    ///
+    /// Where a narrower old name takes that key, it is an error: the key is that one's.
+    ///
+    /// # Panics
+    /// If there is no rename of this number.
+    pub fn old_name(&self, number: usize, key: &[u8]) -> Result<String, RenameError> {
+        let rename = self.renames[number].1;
+        let new = self.definition(rename)?;
+        let not_its_key = || RenameError::NotAKeyOf(rename.definition.value.clone());
+        let values = new.parse(key).ok_or_else(not_its_key)?;
+        let old = self.keyspace.definition(self.ids[number]);
+        let values: Vec<(&str, Cow<'_, str>)> = new
+            .params()
+            .iter()
+            .zip(values)
+            .filter(|((name, _), _)| old.params().iter().any(|(known, _)| known == name))
+            .map(|((name, _), value)| match rename.recase(name) {
+                Some(recase) => (name.as_str(), recase.old_value(&value).into()),
+                None => (name.as_str(), value),
+            })
+            .collect();
+        let values: Vec<(&str, &str)> =
+            values.iter().map(|(name, value)| (*name, &**value)).collect();
+        old.build_named(&values).map_err(|error| RenameError::Build(self.by_pattern(error)))
+    }
+
+    /// The error with old patterns in place of the names that they are compiled under.
+    fn by_pattern(&self, mut error: BuildError) -> BuildError {
+        let pattern = |name: &str| {
+            let number = self.keyspace.find(name).map_or(usize::MAX, DefinitionId::index);
+            self.renames.get(number).map(|(_, rename)| rename.from.as_str().to_owned())
+        };
+        error.definition = pattern(&error.definition).unwrap_or(error.definition);
+        if let BuildErrorKind::Reserved { by } = &mut error.kind
+            && let Some(pattern) = pattern(by)
+        {
+            *by = pattern;
+        }
+        error
+    }
+
+    /// The definition that a rename leads to.
+    fn definition(&self, rename: &Rename) -> Result<Definition<'s>, RenameError> {
+        let compiled = &self.schema.compiled;
+        let found = compiled.find(&rename.definition).map(|id| compiled.definition(id));
+        found.ok_or_else(|| RenameError::NoDefinition(rename.definition.value.clone()))
+    }
 }
+
+impl fmt::Display for RenameError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            RenameError::NoDefinition(name) => write!(f, "there is no definition `{name}`"),
+            RenameError::NotAKeyOf(name) => write!(f, "it is not a key of `{name}`"),
+            RenameError::Build(error) => error.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for RenameError {}
 
 impl Schema {
     /// The old names, if there are any and they can be compiled together.
@@ -32,10 +179,11 @@ impl Schema {
             return None;
         }
         let mut builder = Keyspace::builder(*self.keyspace.separator).ok()?;
-        let mut needed = Vec::new();
+        let (mut ids, mut needed) = (Vec::new(), Vec::new());
         for (number, (_, rename)) in renames.iter().enumerate() {
             let name = format!("#{number}");
-            builder.define_absolute(&name, &rename.from, |name| declared(&rename.params, name));
+            let declared = |name: &str| declared(&rename.params, name);
+            ids.push(builder.define_absolute(&name, &rename.from, declared));
             needed.extend(targets(&rename.params));
         }
         let mut added = HashSet::new();
@@ -46,7 +194,7 @@ impl Schema {
             builder.define_absolute(name, &definition.pattern, |name| declared(params, name));
             needed.extend(targets(params));
         }
-        Some(OldNames { keyspace: builder.finish().ok()?, renames })
+        Some(OldNames { keyspace: builder.finish().ok()?, renames, ids, schema: self })
     }
 }
 

@@ -23,7 +23,7 @@ pub use derived::Derived;
 pub use event::{Binding, BindingSource, Event, Invalidation};
 pub use generate::{Generate, JavaTarget, RustTarget};
 pub use layout::{Layout, Meaning, Slot, Words};
-pub use migration::{Migration, Phase, Rename};
+pub use migration::{Convert, Migration, Phase, Recase, Rename, Score};
 pub use role::{
     Algorithm, Counter, Flag, Index, Limit, Lock, OnOutage, Queue, Quota, Ranking, RateLimit,
     RefreshToken, Role, SessionRole, Ties,

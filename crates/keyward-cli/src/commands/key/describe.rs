@@ -37,7 +37,7 @@ pub(super) fn describe(
         Known::Elsewhere(Mention::Old { schema, rename }) => {
             let Some(names) = schemas[schema].old_names() else { return String::new() };
             let title = titled(names.renames[rename].1.definition.as_str(), "an old name");
-            (schema, title, old(&names, rename, values, &schemas[schema], &keyspaces[schema]))
+            (schema, title, old(key, &names, rename, values, &schemas[schema]))
         }
         Known::Elsewhere(Mention::Foreign { schema, number }) => {
             let foreign = &schemas[schema].foreign[number];
@@ -99,24 +99,24 @@ fn defined(
 }
 
 fn old(
+    key: &[u8],
     names: &OldNames<'_>,
     number: usize,
     values: &[Cow<'_, str>],
     schema: &Schema,
-    keyspace: &Keyspace,
 ) -> Rows {
     let (migration, rename) = names.renames[number];
     let params = names.keyspace.definitions().nth(number).map_or(&[][..], |it| it.params());
-    let given: Vec<(&str, &str)> =
-        params.iter().zip(values).map(|((name, _), value)| (name.as_str(), &**value)).collect();
     let mut rows = of_params(params, values);
     rows.push(("old".into(), rename.from.as_str().to_owned()));
     let name = rename.definition.as_str();
     if let Some(declared) = schema.keys.iter().find(|declared| *declared.name == name) {
         rows.push(("pattern".into(), near::pattern(declared, schema)));
     }
-    let new = keyspace.find(name).map(|id| keyspace.definition(id).build_named(&given));
-    rows.extend(new.and_then(Result::ok).map(|key| ("new".into(), key)));
+    rows.extend(names.new_name(key, &[]).map(|new| match new.key {
+        Ok(key) => ("new".into(), key),
+        Err(error) => ("new".into(), format!("cannot be built: {error}")),
+    }));
     rows.push(("migration".into(), migration.name.value.clone()));
     rows.push(("phase".into(), migration.phase.name().to_owned()));
     rows.extend(migration.doc.iter().map(|doc| ("doc".into(), one_line(doc))));
