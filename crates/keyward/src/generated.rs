@@ -22,7 +22,7 @@ use std::hash::Hasher;
 
 /// The form of generated code that this version of the library understands. Raised whenever code that an
 /// older `keyward generate` wrote would not compile or would do something else.
-const FORMAT: u32 = 2;
+const FORMAT: u32 = 3;
 
 /// Stops the compiler at a file that another version of `keyward generate` wrote.
 pub const fn assert_format(format: u32) {

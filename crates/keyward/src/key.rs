@@ -151,6 +151,10 @@ pub trait Keyspace: Clone + fmt::Debug + Eq + Hash + Send + Sync + Sized + 'stat
     /// What every key begins with.
     type Prefix: Prefix;
 
+    /// The name that a client of the schema gives its connections with `CLIENT SETNAME`, so that whoever migrates
+    /// keys sees which phases the program knows: `keyward:shop:v2=dual-write`.
+    const ANNOUNCEMENT: &'static str;
+
     /// What the schema says about this key.
     fn definition(&self) -> &'static Definition;
 

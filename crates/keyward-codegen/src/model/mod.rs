@@ -51,6 +51,8 @@ pub struct Module {
     pub owners: Vec<Selection>,
     /// The application's types that hold JSON values
     pub json_types: Vec<String>,
+    /// What clients of the schema call themselves with `CLIENT SETNAME`: its migrations, each with its phase
+    pub announcement: String,
     /// Whether the keyspace works on a cluster
     pub cluster: bool,
     /// Whether a value or a field is JSON that code reads and writes

@@ -38,7 +38,7 @@ const ALLOWED: &[&str] = &[
 const LINE: usize = 96;
 
 /// The form of the code, which the library checks: see `assert_format` in `keyward::generated`.
-const FORMAT: u32 = 2;
+const FORMAT: u32 = 3;
 
 impl Rust<'_> {
     /// What the module says about itself, and what it imports.
@@ -220,6 +220,7 @@ impl Rust<'_> {
     pub(super) fn keyspace(&self) -> TokenStream {
         let names: Vec<_> = self.keys.iter().map(|key| pascal(&key.name)).collect();
         let (held, prefix, definitions) = (self.held(), self.the_prefix(), self.definitions());
+        let announcement = &self.module.announcement;
         let (parsed, found, given, display);
         if self.fixed() {
             parsed = quote!(Self);
@@ -288,6 +289,8 @@ impl Rust<'_> {
 
             impl ::keyward::Keyspace for Key {
                 type Prefix = Prefix;
+
+                const ANNOUNCEMENT: &'static str = #announcement;
 
                 #definitions
 

@@ -83,6 +83,7 @@ impl Module {
             lifecycles: selection::by_lifecycle(schema, &keys),
             owners: selection::by_owner(schema, &keys),
             json_types: json_types(&keys),
+            announcement: schema.announcement().to_string(),
             cluster: *schema.keyspace.cluster,
             needs_json: keys.iter().any(Key::holds_json),
             needs_zstd: keys.iter().any(|key| key.stored().any(|value| value.zstd)),

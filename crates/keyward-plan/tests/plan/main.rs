@@ -1,0 +1,4 @@
+//! Plans on real servers.
+
+mod bench;
+mod migrate;
