@@ -8,7 +8,7 @@ use crate::fleet::fleet;
 use crate::identity;
 use crate::journal::Journal;
 use crate::make::{keys, name, open};
-use crate::order::Order;
+use crate::order::{Order, prepared};
 use crate::pass::{Pass, Seen};
 use crate::script::Scripts;
 use crate::work::{self, Work};
@@ -87,6 +87,7 @@ pub fn apply(
     mask: &Mask,
     control: &Control,
 ) -> Result<Applied, Error> {
+    let schema = &*prepared(&plan.order, schema)?;
     let work = work::of(&plan.order, schema)?;
     expect_schema(plan, schema, &*work)?;
     if let Some(owner) = plan.missing_approvals().next() {

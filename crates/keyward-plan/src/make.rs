@@ -5,7 +5,7 @@ use crate::control::Control;
 use crate::document::{CHANGE, CONFLICT, Estimate, Plan, Row, SchemaId, VERSION};
 use crate::error::Error;
 use crate::identity;
-use crate::order::Order;
+use crate::order::{Order, prepared};
 use crate::pass::{Pass, Seen, Tally};
 use crate::script::Scripts;
 use crate::work;
@@ -46,6 +46,7 @@ pub fn make(
     mask: &Mask,
     control: &Control,
 ) -> Result<Plan, Error> {
+    let schema = &*prepared(&order, schema)?;
     let work = work::of(&order, schema)?;
     let mut primaries = open(url, schema, &options.live)?;
     let mut servers = Vec::new();

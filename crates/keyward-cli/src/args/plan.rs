@@ -88,6 +88,8 @@ pub(crate) struct Burden {
 ///
 /// In `dual-write`, values under old names are copied over those under the new ones. In `read-fallback`, they are copied
 /// where the new name has none. In `cleanup`, old names are removed, or get the TTL of `old_ttl`.
+///
+/// With `--from` and `--to`, keys of one pattern are renamed at once, for programs that are stopped meanwhile.
 #[derive(Debug, ClapArgs)]
 pub(crate) struct PlanMigrate {
     #[command(flatten)]
@@ -95,6 +97,12 @@ pub(crate) struct PlanMigrate {
     /// Only this migration; repeat for several [default: all]
     #[arg(long = "migration", value_name = "NAME")]
     pub(crate) migrations: Vec<String>,
+    /// Rename the keys of this pattern, written as whole keys: `User:{id}`
+    #[arg(long, value_name = "PATTERN", requires = "to", conflicts_with_all = ["migrations", "remove_lone"])]
+    pub(crate) from: Option<String>,
+    /// The definition whose names they get
+    #[arg(long, value_name = "DEFINITION", requires = "from")]
+    pub(crate) to: Option<String>,
     /// In `cleanup`, remove old keys even if their new name has no value
     #[arg(long)]
     pub(crate) remove_lone: bool,

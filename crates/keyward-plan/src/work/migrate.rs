@@ -4,6 +4,7 @@ use super::{Work, beside, prefix_of};
 use crate::change::{Change, How, Relocation};
 use crate::document::Row;
 use crate::error::Error;
+use crate::order::RENAMED;
 use keyward_pattern::derived;
 use keyward_schema::model::{Convert, Definition, Derived, Migration, Phase, Rename, Role};
 use keyward_schema::{OldNames, Schema};
@@ -19,6 +20,8 @@ pub(super) struct Migrate<'s> {
     values: BTreeMap<String, String>,
     remove_lone: bool,
     phases: BTreeMap<String, String>,
+    /// Whether keys are moved, not copied
+    gives_up: bool,
 }
 
 impl<'s> Migrate<'s> {
@@ -61,7 +64,17 @@ impl<'s> Migrate<'s> {
             ));
         }
         let (values, phases) = (values.clone(), migrations.clone());
-        Ok(Migrate { schema, names, renames, values, remove_lone, phases })
+        Ok(Migrate { schema, names, renames, values, remove_lone, phases, gives_up: false })
+    }
+
+    /// A rename that no store knows of: the old names are given up at once.
+    pub(super) fn rename(
+        schema: &'s Schema,
+        values: &BTreeMap<String, String>,
+    ) -> Result<Self, Error> {
+        let phases = BTreeMap::from([(RENAMED.to_owned(), Phase::DualWrite.name().to_owned())]);
+        let it = Self::new(schema, &phases, values, false)?;
+        Ok(Migrate { gives_up: true, phases: BTreeMap::new(), ..it })
     }
 
     fn definition(&self, rename: &Rename) -> Option<&'s Definition> {
@@ -71,6 +84,7 @@ impl<'s> Migrate<'s> {
     fn row(&self, migration: &Migration, rename: &Rename) -> Row {
         let phase = migration.phase.value;
         let action = match phase {
+            _ if self.gives_up => "rename",
             Phase::DualWrite | Phase::ReadFallback => "copy",
             Phase::Cleanup if migration.old_ttl.is_some() => "shorten",
             Phase::Cleanup => "remove",
@@ -78,7 +92,7 @@ impl<'s> Migrate<'s> {
         let to = self.definition(rename).map(|it| it.pattern.as_str());
         Row {
             to: to.filter(|_| phase != Phase::Cleanup).map(str::to_owned),
-            destructive: action != "copy",
+            destructive: phase == Phase::Cleanup,
             lossy: action == "copy" && rename.convert.as_ref().is_some_and(|it| is_lossy(it.value)),
             ..Row::new(action, &rename.definition, rename.from.as_str())
         }
@@ -112,7 +126,11 @@ impl Work for Migrate<'_> {
                 let prefix = prefix_of(self.schema, &to);
                 let fence = |name: &str| derived(&prefix, name, Derived::Fence.word());
                 let fences = if is_lock { fence(from).zip(fence(&to)) } else { None };
-                let how = if phase == Phase::DualWrite { How::Over } else { How::Absent };
+                let how = match phase {
+                    _ if self.gives_up => How::Rename,
+                    Phase::DualWrite => How::Over,
+                    _ => How::Absent,
+                };
                 let kind = definition.key_type.as_ref().map(|it| it.stored().to_owned());
                 let lease = derived(&prefix, &to, Derived::Lease.word());
                 let convert = found.rename.convert.as_ref().map(|it| it.value);

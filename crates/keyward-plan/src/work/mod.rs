@@ -64,6 +64,7 @@ pub(crate) fn of<'s>(order: &Order, schema: &'s Schema) -> Result<Box<dyn Work +
         Order::Migrate { migrations, values, remove_lone } => {
             Box::new(migrate::Migrate::new(schema, migrations, values, *remove_lone)?)
         }
+        Order::Rename { values, .. } => Box::new(migrate::Migrate::rename(schema, values)?),
         Order::Invalidate { event, values } => {
             Box::new(invalidate::Invalidate::new(schema, event, values)?)
         }
@@ -80,7 +81,7 @@ pub(crate) fn for_undo<'s>(
 ) -> Result<Option<Box<dyn Work + 's>>, Error> {
     match order {
         // Its phase may be another by now, and the names are in the journal.
-        Order::Migrate { .. } => Ok(None),
+        Order::Migrate { .. } | Order::Rename { .. } => Ok(None),
         Order::Drop { no_backup: false, .. } => of(order, schema).map(Some),
         Order::Invalidate { .. } | Order::Drop { no_backup: true, .. } => Err(Error::refused(
             format!("`plan {}` keeps nothing that could be brought back", order.name()),

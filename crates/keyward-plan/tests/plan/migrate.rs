@@ -152,3 +152,38 @@ fn a_plan_is_for_its_servers_its_schema_and_its_time() {
     bench.redis(&["HSET", "User:2", "name", "bob"]);
     assert_eq!(bench.apply(&plan).unwrap().changed, 1);
 }
+
+#[test]
+fn keys_of_a_pattern_are_renamed_where_the_new_name_is_free() {
+    let schema = phase("cleanup");
+    let (schema, _) = schema.split_once("[migrations").unwrap();
+    for bench in Bench::all(schema) {
+        for id in 1..=20 {
+            bench.redis(&["HSET", &format!("u-{id}-x"), "name", "ann"]);
+        }
+        bench.redis(&["PEXPIREAT", "u-1-x", "9999999999999"]);
+        bench.redis(&["HSET", "shop:user:2", "name", "taken"]);
+        let values = std::collections::BTreeMap::new();
+        let order = |to: &str| keyward_plan::Order::Rename {
+            from: "u-{id}-x".to_owned(),
+            to: to.to_owned(),
+            values: values.clone(),
+        };
+        let error = bench.plan_of(order("usr")).unwrap_err();
+        assert_eq!(error.help(), "did you mean `user`?");
+        let plan = bench.plan_of(order("user")).unwrap();
+        assert_eq!((plan.changes(), plan.conflicts()), (19, 1));
+        assert_eq!(bench.apply(&plan).unwrap().changed, 19);
+        assert_eq!(bench.redis(&["EXISTS", "u-1-x"]).integer(), 0);
+        assert_eq!(bench.redis(&["PEXPIRETIME", "shop:user:1"]).integer(), 9_999_999_999_999);
+        assert_eq!(bench.redis(&["HGET", "shop:user:2", "name"]).text(), "taken");
+
+        // The current value goes back.
+        bench.redis(&["HSET", "shop:user:1", "name", "anna"]);
+        bench.redis(&["HSET", "u-3-x", "name", "made again"]);
+        let undone = bench.undo(&plan).unwrap();
+        assert_eq!((undone.undone, undone.conflicts), (18, 1));
+        assert_eq!(bench.redis(&["HGET", "u-1-x", "name"]).text(), "anna");
+        assert_eq!(bench.redis(&["HGET", "shop:user:3", "name"]).text(), "ann");
+    }
+}

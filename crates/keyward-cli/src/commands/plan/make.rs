@@ -19,6 +19,11 @@ use std::time::Duration;
 pub(super) fn migrate(args: &PlanMigrate, settings: &Settings, output: &Output) -> Result<Verdict> {
     expect_url(&args.make.source)?;
     let schema = schema(settings, output)?;
+    if let (Some(from), Some(to)) = (&args.from, &args.to) {
+        let values = values(&args.prefix.bindings);
+        let order = Order::Rename { from: from.clone(), to: to.clone(), values };
+        return make(&args.make, &schema, order, settings, output);
+    }
     let all = schema.migrations.iter().map(|it| (it.name.as_str(), it.phase.name()));
     for name in &args.migrations {
         if all.clone().all(|(known, _)| known != name) {
