@@ -2,18 +2,20 @@
 
 use crate::change::Outcome;
 use crate::control::Control;
-use crate::document::Plan;
+use crate::document::{Plan, Row};
 use crate::error::Error;
 use crate::fleet::fleet;
 use crate::identity;
 use crate::journal::Journal;
 use crate::make::{keys, name, open};
+use crate::order::Order;
 use crate::pass::{Pass, Seen};
 use crate::script::Scripts;
 use crate::work::{self, Work};
 use keyward_audit::live::{self, Options, Primary};
 use keyward_audit::{Mask, parse_rfc3339};
 use keyward_schema::Schema;
+use keyward_schema::model::Phase;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::thread;
@@ -36,6 +38,10 @@ pub struct ApplyOptions {
     pub journal: PathBuf,
     /// Whether clients that do not announce a phase are of no concern
     pub accept_unnamed: bool,
+    /// Whether it is of no concern that old names were used shortly before the plan was made
+    pub accept_recent: bool,
+    /// Whether keys may move to another slot although a crash can lose them
+    pub accept_loss: bool,
     /// The time, in milliseconds since 1970
     pub now: u64,
 }
@@ -43,7 +49,14 @@ pub struct ApplyOptions {
 impl ApplyOptions {
     /// With a journal at this place.
     pub fn new(live: Options, journal: PathBuf, now: u64) -> Self {
-        ApplyOptions { live, journal, accept_unnamed: false, now }
+        ApplyOptions {
+            live,
+            journal,
+            accept_unnamed: false,
+            accept_recent: false,
+            accept_loss: false,
+            now,
+        }
     }
 }
 
@@ -91,6 +104,9 @@ pub fn apply(
         ));
     }
     expect_fleet(&mut primaries, schema, &*work, options)?;
+    if !is_started {
+        expect_quiet(plan, schema, options)?;
+    }
     let journal = Journal::append(&options.journal, &plan.id)?;
     identity::mark(plan, schema, &mut primaries)?;
     let scripts = Scripts::new();
@@ -100,6 +116,8 @@ pub fn apply(
         bound: options.live.bound,
         control,
         mask,
+        now: options.now,
+        accept_loss: options.accept_loss,
         scripts: &scripts,
     };
     let mut changed = 0;
@@ -153,7 +171,7 @@ fn run(
                 identity::expect(plan, schema, &mut primaries)?;
             }
             pass.control.expect(keys(&mut primaries)?);
-            pass.run(primaries)
+            pass.run(&primaries)
         };
         match attempt() {
             Err(Error::Server(error)) if is_passing(&error) => {
@@ -223,6 +241,43 @@ fn expect_fleet(
             let help = "deploy the schema with this phase everywhere first; for clients that never touch these \
                         keys, `--accept-unnamed`";
             return Err(Error::refused(why, help));
+        }
+    }
+    Ok(())
+}
+
+/// Whoever wrote an old name outside the stores lately will write it again, and not the new one.
+fn expect_quiet(plan: &Plan, schema: &Schema, options: &ApplyOptions) -> Result<(), Error> {
+    let Order::Migrate { migrations, .. } = &plan.order else { return Ok(()) };
+    if options.accept_recent {
+        return Ok(());
+    }
+    let later = schema
+        .migrations
+        .iter()
+        .filter(|it| migrations.contains_key(&it.name.value) && *it.phase != Phase::DualWrite);
+    for migration in later {
+        let quiet = migration.quiet();
+        let own = |row: &&Row| {
+            let mut renames = migration.renames.iter();
+            renames.any(|it| *it.definition == row.definition && it.from.as_str() == row.keys)
+        };
+        for row in plan.rows.iter().filter(own) {
+            let Some(idle) = row.idle_seconds.filter(|it| it * 1000 < quiet.as_millis()) else {
+                continue;
+            };
+            let idle = keyward_fact::Duration::from_millis(idle * 1000);
+            return Err(Error::refused(
+                format!(
+                    "a key `{}` that its new name does not equal was used {} before the plan was made",
+                    row.keys,
+                    idle.human()
+                ),
+                format!(
+                    "something outside the stores may still write old names: find it, and wait for `quiet` ({});                      if it was only read, `--accept-recent`",
+                    quiet.human()
+                ),
+            ));
         }
     }
     Ok(())

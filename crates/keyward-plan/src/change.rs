@@ -1,7 +1,9 @@
 //! What is done with one key.
 
+use keyward_schema::model::Convert;
+
 /// What is done with one key. Each is one step at the server, which first checks what must hold.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Change {
     /// To another name
     Relocate(Relocation),
@@ -29,7 +31,7 @@ pub(crate) enum Change {
 }
 
 /// A key's way to another name.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Relocation {
     pub(crate) to: String,
     pub(crate) how: How,
@@ -37,6 +39,10 @@ pub(crate) struct Relocation {
     pub(crate) kind: Option<String>,
     /// The last fences of a lock under both names, which must not go back
     pub(crate) fences: Option<(String, String)>,
+    /// How its value becomes another one
+    pub(crate) convert: Option<Convert>,
+    /// The lease beside the new name, which whoever writes it ends
+    pub(crate) lease: Option<String>,
 }
 
 /// What is left under the old name, and what may stand under the new one.

@@ -95,6 +95,9 @@ pub struct Row {
     pub counts: BTreeMap<String, u64>,
     /// Some keys that would be changed, masked
     pub samples: Vec<String>,
+    /// For how many seconds none of the keys was used that have no equal under their new name
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub idle_seconds: Option<u64>,
     /// Whether data is lost for good
     #[serde(default, skip_serializing_if = "is_false")]
     pub destructive: bool,
@@ -146,6 +149,7 @@ impl Row {
             to: None,
             counts: BTreeMap::new(),
             samples: Vec::new(),
+            idle_seconds: None,
             destructive: false,
             not_undoable: false,
             lossy: false,

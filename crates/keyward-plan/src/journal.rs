@@ -22,6 +22,12 @@ pub(crate) enum Record {
     Moved { db: u64, from: Vec<u8>, to: Vec<u8> },
     /// A key was to be copied; `new_counts` where the new name counted
     Copied { db: u64, from: Vec<u8>, to: Vec<u8>, new_counts: bool },
+    /// A key was to be copied from one slot or database to another, and with `renamed` to be removed then
+    Placed { db: u64, home: u64, from: Vec<u8>, to: Vec<u8>, new_counts: bool, renamed: bool },
+    /// A converted value was to be put there
+    Making { db: u64, key: Vec<u8> },
+    /// It was, with this digest
+    Made { db: u64, key: Vec<u8>, digest: Vec<u8> },
     /// A value was to be removed or replaced
     Saved { db: u64, key: Vec<u8>, ends: i64, dump: Vec<u8> },
     /// A key was to end earlier: when it ended before, and how long it got at most
@@ -159,6 +165,25 @@ impl Record {
                 write_part(out, from)?;
                 write_part(out, to)?;
             }
+            Record::Placed { db, home, from, to, new_counts, renamed } => {
+                let kind = if *renamed { b'r' } else { b'p' };
+                out.push(if *new_counts { kind.to_ascii_uppercase() } else { kind });
+                out.extend_from_slice(&db.to_le_bytes());
+                out.extend_from_slice(&home.to_le_bytes());
+                write_part(out, from)?;
+                write_part(out, to)?;
+            }
+            Record::Making { db, key } => {
+                out.push(b'a');
+                out.extend_from_slice(&db.to_le_bytes());
+                write_part(out, key)?;
+            }
+            Record::Made { db, key, digest } => {
+                out.push(b'b');
+                out.extend_from_slice(&db.to_le_bytes());
+                write_part(out, key)?;
+                write_part(out, digest)?;
+            }
             Record::Saved { db, key, ends, dump } => {
                 out.push(b's');
                 out.extend_from_slice(&db.to_le_bytes());
@@ -218,6 +243,31 @@ impl Record {
                         b'm' => Record::Moved { db, from, to },
                         kind => Record::Copied { db, from, to, new_counts: kind == b'n' },
                     }
+                }
+                b'p' | b'r' | b'P' | b'R' => {
+                    let (db, home) = (number()?, number()?);
+                    let (Some(from), Some(to)) =
+                        (read_part(file, &mut 0)?, read_part(file, &mut 0)?)
+                    else {
+                        return Ok(None);
+                    };
+                    let new_counts = kind.is_ascii_uppercase();
+                    let renamed = kind.eq_ignore_ascii_case(&b'r');
+                    Record::Placed { db, home, from, to, new_counts, renamed }
+                }
+                b'a' => {
+                    let db = number()?;
+                    let Some(key) = read_part(file, &mut 0)? else { return Ok(None) };
+                    Record::Making { db, key }
+                }
+                b'b' => {
+                    let db = number()?;
+                    let (Some(key), Some(digest)) =
+                        (read_part(file, &mut 0)?, read_part(file, &mut 0)?)
+                    else {
+                        return Ok(None);
+                    };
+                    Record::Made { db, key, digest }
                 }
                 b's' => {
                     let (db, ends) = (number()?, number()?.cast_signed());
@@ -309,6 +359,17 @@ mod tests {
                 .prop_map(|(db, key, ends, dump)| Record::Saved { db, key, ends, dump }),
             (any::<u64>(), part(), any::<i64>(), any::<u64>())
                 .prop_map(|(db, key, ends, ttl)| Record::Shortened { db, key, ends, ttl }),
+            (any::<[u64; 2]>(), part(), part(), any::<[bool; 2]>()).prop_map(
+                |([db, home], from, to, [new_counts, renamed])| {
+                    Record::Placed { db, home, from, to, new_counts, renamed }
+                }
+            ),
+            (any::<u64>(), part()).prop_map(|(db, key)| Record::Making { db, key }),
+            (any::<u64>(), part(), part()).prop_map(|(db, key, digest)| Record::Made {
+                db,
+                key,
+                digest
+            }),
             any::<u64>().prop_map(Record::Not),
         ]
     }

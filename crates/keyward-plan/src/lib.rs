@@ -9,6 +9,7 @@
 
 mod apply;
 mod change;
+mod content;
 mod control;
 mod document;
 mod error;
@@ -20,7 +21,10 @@ mod lint;
 mod make;
 mod order;
 mod pass;
+mod router;
 mod script;
+mod shard;
+mod status;
 mod undo;
 mod work;
 
@@ -32,4 +36,5 @@ pub use fleet::{Fleet, fleet};
 pub use lint::{Remark, lint};
 pub use make::{MakeOptions, make};
 pub use order::{Order, Target};
+pub use status::{RenameStatus, Status, status};
 pub use undo::{Undone, undo};

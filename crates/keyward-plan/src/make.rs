@@ -55,13 +55,23 @@ pub fn make(
     control.expect(keys(&mut primaries)?);
     let scripts = Scripts::new();
     let bound = options.live.bound;
-    let pass = Pass { work: &*work, journal: None, bound, control, mask, scripts: &scripts };
+    let (now, accept_loss) = (options.now, false);
+    let pass = Pass {
+        work: &*work,
+        journal: None,
+        bound,
+        control,
+        mask,
+        now,
+        accept_loss,
+        scripts: &scripts,
+    };
     let start = Instant::now();
-    let seen = pass.run(primaries)?;
+    let seen = pass.run(&primaries)?;
     let took = start.elapsed();
     let definitions = work.definitions();
     let mut needs: Vec<String> = Vec::new();
-    if false {
+    if schema.plans.require_owner {
         let touched = schema.keys.iter().filter(|it| definitions.contains(&it.name.value));
         needs.extend(touched.filter_map(|it| it.owner.as_ref()).map(|it| it.value.clone()));
         needs.sort();
@@ -123,7 +133,8 @@ fn rows(rows: Vec<Row>, seen: &Seen) -> Vec<Row> {
         if tally.far > 0 {
             counts.insert("across slots".to_owned(), tally.far);
         }
-        Row { counts, samples: tally.samples.clone(), ..row }
+        let (samples, idle_seconds) = (tally.samples.clone(), tally.idle);
+        Row { counts, samples, idle_seconds, ..row }
     };
     rows.into_iter().zip(&seen.rows).map(fill).collect()
 }
@@ -202,7 +213,7 @@ fn summary(plan: &Plan) -> String {
 }
 
 /// What tells a plan from all others.
-fn id() -> Result<String, Error> {
+pub(crate) fn id() -> Result<String, Error> {
     let mut bytes = [0; 8];
     getrandom::fill(&mut bytes).map_err(|error| {
         Error::unfinished(format!("the system has no random numbers: {error}"), "try again")

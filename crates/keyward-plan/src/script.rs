@@ -18,6 +18,8 @@ pub(crate) struct Scripts {
     pub(crate) back: Script,
     pub(crate) restore: Script,
     pub(crate) lengthen: Script,
+    pub(crate) place: Script,
+    pub(crate) unmake: Script,
 }
 
 impl Scripts {
@@ -29,6 +31,8 @@ impl Scripts {
             back: Script::new(include_str!("lua/back.lua")),
             restore: Script::new(include_str!("lua/restore.lua")),
             lengthen: Script::new(include_str!("lua/lengthen.lua")),
+            place: Script::new(include_str!("lua/place.lua")),
+            unmake: Script::new(include_str!("lua/unmake.lua")),
         }
     }
 
@@ -41,6 +45,8 @@ impl Scripts {
             &self.back,
             &self.restore,
             &self.lengthen,
+            &self.place,
+            &self.unmake,
         ];
         for script in all {
             let answer = primary.command(&[b"SCRIPT", b"LOAD", script.text.as_bytes()])?;
@@ -56,6 +62,11 @@ impl Scripts {
 impl Script {
     fn new(text: &'static str) -> Self {
         Script { text, digest: sha1_smol::Sha1::from(text).digest().to_string() }
+    }
+
+    /// The beginning of a call that changes something, up to its keys.
+    pub(crate) fn command(&self, keys: usize) -> Vec<Vec<u8>> {
+        vec![b"EVALSHA".to_vec(), self.digest.clone().into_bytes(), keys.to_string().into_bytes()]
     }
 
     /// Adds a call to what is sent. Only one that changes nothing may be sent as such.

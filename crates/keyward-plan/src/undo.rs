@@ -7,13 +7,13 @@ use crate::error::Error;
 use crate::identity;
 use crate::journal::{Reader, Record};
 use crate::make::open;
-use crate::script::{Script, Scripts};
+use crate::router::Router;
+use crate::script::{Script, Scripts, digest};
 use crate::work;
 use keyward_audit::Mask;
-use keyward_audit::live::{self, Primary, Reply, Requests};
-use keyward_pattern::slot;
+use keyward_audit::live::{self, Primary, Reply};
 use keyward_schema::Schema;
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 
 /// How many records are asked for at once.
 const BATCH: usize = 500;
@@ -56,11 +56,14 @@ pub fn undo(
     }
     let mut primaries = open(url, schema, &options.live)?;
     identity::expect(plan, schema, &mut primaries)?;
-    let scripts = Scripts::new();
-    for primary in &mut primaries {
-        scripts.load(primary)?;
-    }
-    let mut undo = Undo { primaries, scripts, mask, control, undone: Undone::default() };
+    let mut undo = Undo {
+        primaries,
+        routers: BTreeMap::new(),
+        scripts: Scripts::new(),
+        mask,
+        control,
+        undone: Undone::default(),
+    };
     // Names first, so that what they had replaced finds its place free.
     undo.names(Reader::open(&options.journal, &plan.id)?)?;
     undo.values(Reader::open(&options.journal, &plan.id)?)?;
@@ -69,6 +72,8 @@ pub fn undo(
 
 struct Undo<'a> {
     primaries: Vec<Primary>,
+    /// Connections by database
+    routers: BTreeMap<u64, Router>,
     scripts: Scripts,
     mask: &'a Mask,
     control: &'a Control,
@@ -80,9 +85,25 @@ struct Step {
     db: u64,
     /// The key whose server is asked
     key: Vec<u8>,
-    script: Script,
-    keys: Vec<Vec<u8>>,
-    args: Vec<Vec<u8>>,
+    call: Vec<Vec<u8>>,
+}
+
+impl Step {
+    fn new(db: u64, script: &Script, keys: Vec<Vec<u8>>, args: &[&[u8]]) -> Self {
+        let key = keys.first().cloned().unwrap_or_default();
+        let mut call = script.command(keys.len());
+        call.extend(keys);
+        call.extend(args.iter().map(|arg| arg.to_vec()));
+        Step { db, key, call }
+    }
+}
+
+/// What became of one record.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Fate {
+    Undone,
+    Same,
+    Conflict,
 }
 
 impl Undo<'_> {
@@ -93,18 +114,24 @@ impl Undo<'_> {
         for (number, record) in (0..).zip(journal) {
             match record? {
                 Record::Not(which) => waiting.retain(|(number, _)| *number != which),
+                Record::Made { db, key, digest } => {
+                    waiting.retain(
+                        |(_, it)| !matches!(it, Record::Making { key: making, .. } if *making == key),
+                    );
+                    steps.push(Step::new(db, &self.scripts.unmake, vec![key], &[&digest]));
+                }
                 Record::Saved { .. } => {}
                 record => waiting.push_back((number, record)),
             }
             if waiting.len() > LATE
                 && let Some((_, record)) = waiting.pop_front()
             {
-                steps.extend(self.step(record));
-                self.take(&mut steps, false)?;
+                self.begin(record, &mut steps)?;
             }
+            self.take(&mut steps, false)?;
         }
         for (_, record) in waiting {
-            steps.extend(self.step(record));
+            self.begin(record, &mut steps)?;
             self.take(&mut steps, false)?;
         }
         self.take(&mut steps, true)
@@ -115,39 +142,81 @@ impl Undo<'_> {
         let mut steps = Vec::new();
         for record in journal {
             if let Record::Saved { db, key, ends, dump } = record? {
-                let script = self.scripts.restore.clone();
-                let args = vec![dump, ends.to_string().into_bytes()];
-                steps.push(Step { db, keys: vec![key.clone()], key, script, args });
+                let ends = ends.to_string();
+                let args: [&[u8]; 2] = [&dump, ends.as_bytes()];
+                steps.push(Step::new(db, &self.scripts.restore, vec![key], &args));
                 self.take(&mut steps, false)?;
             }
         }
         self.take(&mut steps, true)
     }
 
-    fn step(&self, record: Record) -> Option<Step> {
-        Some(match record {
-            Record::Moved { db, from, to } => Step {
-                db,
-                key: from.clone(),
-                script: self.scripts.relocate.clone(),
-                keys: vec![to, from],
-                args: ["1", "rename", "", ""].map(|arg| arg.as_bytes().to_vec()).to_vec(),
-            },
-            Record::Copied { db, from, to, new_counts } => Step {
-                db,
-                key: from.clone(),
-                script: self.scripts.back.clone(),
-                keys: vec![from, to],
-                args: vec![if new_counts { b"1".to_vec() } else { b"0".to_vec() }],
-            },
-            Record::Shortened { db, key, ends, ttl } => Step {
-                db,
-                key: key.clone(),
-                script: self.scripts.lengthen.clone(),
-                keys: vec![key],
-                args: vec![ends.to_string().into_bytes(), ttl.to_string().into_bytes()],
-            },
-            Record::Saved { .. } | Record::Not(_) => return None,
+    fn begin(&mut self, record: Record, steps: &mut Vec<Step>) -> Result<(), Error> {
+        let scripts = &self.scripts;
+        steps.push(match record {
+            Record::Moved { db, from, to } => {
+                Step::new(db, &scripts.relocate, vec![to, from], &[b"1", b"rename", b"", b""])
+            }
+            Record::Copied { db, from, to, new_counts } => {
+                let counts: &[u8] = if new_counts { b"1" } else { b"0" };
+                Step::new(db, &scripts.back, vec![from, to], &[counts])
+            }
+            Record::Shortened { db, key, ends, ttl } => {
+                let (ends, ttl) = (ends.to_string(), ttl.to_string());
+                let args = [ends.as_bytes(), ttl.as_bytes()];
+                Step::new(db, &scripts.lengthen, vec![key], &args)
+            }
+            Record::Placed { db, home, from, to, new_counts, renamed } => {
+                let fate = self.bring_back((db, &from), (home, &to), new_counts, renamed)?;
+                self.note(&from, fate);
+                return Ok(());
+            }
+            // Killed before it was noted: whether it was put there is not known.
+            Record::Making { key, .. } => {
+                self.note(&key, Fate::Conflict);
+                return Ok(());
+            }
+            Record::Made { .. } | Record::Saved { .. } | Record::Not(_) => return Ok(()),
+        });
+        Ok(())
+    }
+
+    /// Takes back a copy or a move from one slot or database to another.
+    fn bring_back(
+        &mut self,
+        (db, from): (u64, &[u8]),
+        (home, to): (u64, &[u8]),
+        new_counts: bool,
+        renamed: bool,
+    ) -> Result<Fate, Error> {
+        let (old, new) = (self.value(db, from)?, self.value(home, to)?);
+        let Some((dump, ends)) = new else { return Ok(Fate::Same) };
+        let is_same = old.as_ref().is_some_and(|old| *old == (dump.clone(), ends));
+        let goes_back = match old {
+            _ if is_same => false,
+            None => renamed || new_counts,
+            Some(_) if new_counts => true,
+            Some(_) => return Ok(Fate::Conflict),
+        };
+        if goes_back {
+            let ttl = ends.max(0).to_string();
+            let restore: [&[u8]; 6] =
+                [b"RESTORE", from, ttl.as_bytes(), &dump, b"REPLACE", b"ABSTTL"];
+            self.ask(db, &[(from, restore.to_vec())])?;
+        }
+        let digest = digest(&dump, ends);
+        let step = Step::new(home, &self.scripts.unmake, vec![to.to_vec()], &[digest.as_bytes()]);
+        let call = step.call.iter().map(Vec::as_slice).collect();
+        let answer = self.ask(home, &[(to, call)])?.pop();
+        Ok(if answer == Some(Reply::Integer(3)) { Fate::Conflict } else { Fate::Undone })
+    }
+
+    fn value(&mut self, db: u64, key: &[u8]) -> Result<Option<(Vec<u8>, i64)>, Error> {
+        let requests = [(key, vec![&b"DUMP"[..], key]), (key, vec![&b"PEXPIRETIME"[..], key])];
+        let replies = self.ask(db, &requests)?;
+        Ok(match &replies[..] {
+            [Reply::Bytes(dump), Reply::Integer(ends)] => Some((dump.clone(), *ends)),
+            _ => None,
         })
     }
 
@@ -158,47 +227,59 @@ impl Undo<'_> {
         }
         self.control.wait()?;
         let steps = std::mem::take(steps);
-        for primary in &mut self.primaries {
-            let own: Vec<&Step> =
-                steps.iter().filter(|step| primary.has(slot(&step.key))).collect();
-            for group in own.chunk_by(|one, other| one.db == other.db) {
-                let Some(first) = group.first() else { continue };
-                primary.select(first.db)?;
-                let mut requests = Requests::default();
-                for step in group {
-                    let keys: Vec<&[u8]> = step.keys.iter().map(Vec::as_slice).collect();
-                    let args: Vec<&[u8]> = step.args.iter().map(Vec::as_slice).collect();
-                    step.script.call(&mut requests, true, &keys, &args);
-                }
-                primary.send(&requests)?;
-                for step in group {
-                    let answer = primary.reply()?;
-                    match answer {
-                        Reply::Integer(1) => {
-                            self.undone.undone += 1;
-                            self.control.changed(1);
-                        }
-                        Reply::Integer(0 | 2) => self.undone.same += 1,
-                        Reply::Integer(_) => {
-                            self.undone.conflicts += 1;
-                            if self.undone.examples.len() < SHOWN {
-                                let key = self.mask.unknown(&step.key);
-                                self.undone.examples.push(key.to_string());
-                            }
-                        }
-                        Reply::Error(reply) => {
-                            let (address, command) = (primary.name.clone(), "a step of the undo");
-                            return Err(live::Error::Reply { address, command, reply }.into());
-                        }
-                        other => {
-                            let got = format!("a script was answered with {}", other.kind());
-                            let address = primary.name.clone();
-                            return Err(live::Error::Garbage { address, got }.into());
-                        }
-                    }
-                }
+        for group in steps.chunk_by(|one, other| one.db == other.db) {
+            let Some(first) = group.first() else { continue };
+            let request = |step: &'_ Step| -> (Vec<u8>, Vec<Vec<u8>>) {
+                (step.key.clone(), step.call.clone())
+            };
+            let owned: Vec<_> = group.iter().map(request).collect();
+            let requests: Vec<(&[u8], Vec<&[u8]>)> = owned
+                .iter()
+                .map(|(key, call)| (key.as_slice(), call.iter().map(Vec::as_slice).collect()))
+                .collect();
+            let replies = self.ask(first.db, &requests)?;
+            for (step, reply) in group.iter().zip(replies) {
+                let fate = match reply {
+                    Reply::Integer(1) => Fate::Undone,
+                    Reply::Integer(0 | 2) => Fate::Same,
+                    _ => Fate::Conflict,
+                };
+                self.note(&step.key, fate);
             }
         }
         Ok(())
+    }
+
+    fn note(&mut self, key: &[u8], fate: Fate) {
+        match fate {
+            Fate::Undone => {
+                self.undone.undone += 1;
+                self.control.changed(1);
+            }
+            Fate::Same => self.undone.same += 1,
+            Fate::Conflict => {
+                self.undone.conflicts += 1;
+                if self.undone.examples.len() < SHOWN {
+                    self.undone.examples.push(self.mask.unknown(key).to_string());
+                }
+            }
+        }
+    }
+
+    /// Asks the servers that have the keys; an error ends the undo, which can be begun again.
+    fn ask(&mut self, db: u64, requests: &[(&[u8], Vec<&[u8]>)]) -> Result<Vec<Reply>, Error> {
+        let router = match self.routers.remove(&db) {
+            Some(router) => router,
+            None => Router::beside(&self.primaries, db, &self.scripts)?,
+        };
+        let replies = self.routers.entry(db).or_insert(router).ask(requests)?;
+        for reply in &replies {
+            if let Reply::Error(reply) = reply {
+                let address = self.primaries.first().map(|it| it.name.clone()).unwrap_or_default();
+                let (command, reply) = ("a step of the undo", reply.clone());
+                return Err(live::Error::Reply { address, command, reply }.into());
+            }
+        }
+        Ok(replies)
     }
 }

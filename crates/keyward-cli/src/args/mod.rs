@@ -8,6 +8,7 @@ mod fmt;
 mod generate;
 mod key;
 mod live;
+mod migrate;
 mod plan;
 mod queue;
 mod report;
@@ -22,6 +23,7 @@ pub(crate) use fmt::Fmt;
 pub(crate) use generate::Generate;
 pub(crate) use key::{Key, KeyBuild, KeyCommand, KeyFormat, KeyGlob, KeyParse};
 pub(crate) use live::{Connect, Live, LiveVia};
+pub(crate) use migrate::Migrate;
 pub(crate) use plan::{
     Burden, Plan, PlanApply, PlanApprove, PlanCommand, PlanDrop, PlanInvalidate, PlanMake,
     PlanMigrate,
@@ -100,6 +102,7 @@ pub(crate) enum Command {
     Report(Report),
     Queue(Queue),
     Plan(Plan),
+    Migrate(Migrate),
     Rules(Rules),
     Explain(Explain),
     /// Print a completion script for a shell

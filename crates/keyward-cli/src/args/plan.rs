@@ -189,6 +189,12 @@ pub(crate) struct PlanApply {
     /// Take a step of a migration although clients are connected that do not announce a phase
     #[arg(long)]
     pub(crate) accept_unnamed: bool,
+    /// Take a step of a migration although old names were used shortly before it was planned
+    #[arg(long)]
+    pub(crate) accept_recent: bool,
+    /// Move keys to other slots although a crash of the server may lose them
+    #[arg(long)]
+    pub(crate) accept_loss: bool,
     /// Show keys unmasked
     #[arg(long)]
     pub(crate) show_keys: bool,

@@ -103,7 +103,7 @@ impl Work for DropKeys<'_> {
         }
     }
 
-    fn pick(&self, key: &[u8]) -> Option<(usize, Change)> {
+    fn pick(&self, _: Option<u64>, key: &[u8]) -> Option<(usize, Change)> {
         let id = self.schema.compiled.classify(key);
         match &self.target {
             Wanted::Glob(glob) if !Glob::new(glob).matches(key) => None,

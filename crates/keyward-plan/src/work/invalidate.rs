@@ -109,7 +109,7 @@ impl Work for Invalidate<'_> {
         self.calls.iter().map(row).collect()
     }
 
-    fn pick(&self, key: &[u8]) -> Option<(usize, Change)> {
+    fn pick(&self, _: Option<u64>, key: &[u8]) -> Option<(usize, Change)> {
         let mut values = Vec::new();
         let id = self.schema.compiled.parse_into(key, &mut values)?;
         let is_meant = |call: &Call| {

@@ -5,7 +5,7 @@ use crate::change::{Change, How, Relocation};
 use crate::document::Row;
 use crate::error::Error;
 use keyward_pattern::derived;
-use keyward_schema::model::{Definition, Derived, Migration, Phase, Rename, Role};
+use keyward_schema::model::{Convert, Definition, Derived, Migration, Phase, Rename, Role};
 use keyward_schema::{OldNames, Schema};
 use std::collections::BTreeMap;
 
@@ -66,13 +66,14 @@ impl<'s> Migrate<'s> {
         let phase = migration.phase.value;
         let action = match phase {
             Phase::DualWrite | Phase::ReadFallback => "copy",
-            Phase::Cleanup if false => "shorten",
+            Phase::Cleanup if migration.old_ttl.is_some() => "shorten",
             Phase::Cleanup => "remove",
         };
         let to = self.definition(rename).map(|it| it.pattern.as_str());
         Row {
             to: to.filter(|_| phase != Phase::Cleanup).map(str::to_owned),
             destructive: action != "copy",
+            lossy: action == "copy" && rename.convert.as_ref().is_some_and(|it| is_lossy(it.value)),
             ..Row::new(action, &rename.definition, rename.from.as_str())
         }
     }
@@ -85,15 +86,18 @@ impl Work for Migrate<'_> {
         wanted.map(|((migration, rename), _)| self.row(migration, rename)).collect()
     }
 
-    fn pick(&self, key: &[u8]) -> Option<(usize, Change)> {
+    fn pick(&self, db: Option<u64>, key: &[u8]) -> Option<(usize, Change)> {
         let given: Vec<(&str, &str)> =
             self.values.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
         let found = self.names.new_name(key, &given)?;
         let row = (*self.rows.get(found.number)?)?;
+        if db != found.rename.database() {
+            return None;
+        }
         let from = std::str::from_utf8(key).ok()?;
         let definition = self.definition(found.rename)?;
         let Ok(to) = found.key else { return Some((row, Change::Nowhere)) };
-        let change = match (found.migration.phase.value, &None::<keyward_fact::Duration>) {
+        let change = match (found.migration.phase.value, &found.migration.old_ttl) {
             (Phase::Cleanup, Some(ttl)) => {
                 Change::Shorten { ttl: ttl.as_millis(), only_endless: false }
             }
@@ -108,13 +112,42 @@ impl Work for Migrate<'_> {
                 let fences = if is_lock { fence(from).zip(fence(&to)) } else { None };
                 let how = if phase == Phase::DualWrite { How::Over } else { How::Absent };
                 let kind = definition.key_type.as_ref().map(|it| it.stored().to_owned());
-                Change::Relocate(Relocation { to, how, kind, fences })
+                let lease = derived(&prefix, &to, Derived::Lease.word());
+                let convert = found.rename.convert.as_ref().map(|it| it.value);
+                Change::Relocate(Relocation { to, how, kind, fences, convert, lease })
             }
         };
         Some((row, change))
     }
 
+    fn is_new_name(&self, key: &[u8]) -> Vec<usize> {
+        let Some(id) = self.schema.compiled.classify(key) else { return Vec::new() };
+        let Some(definition) = self.schema.keys.get(id.index()) else { return Vec::new() };
+        let all = self.names.renames.iter().zip(&self.rows);
+        let own = all.filter(|((_, rename), _)| *rename.definition == *definition.name);
+        own.filter_map(|(_, row)| *row).collect()
+    }
+
+    fn asks_idle(&self) -> bool {
+        true
+    }
+
+    fn databases(&self, home: u64) -> Vec<u64> {
+        let wanted = self.names.renames.iter().zip(&self.rows).filter(|(_, row)| row.is_some());
+        let mut all: Vec<u64> =
+            wanted.map(|((_, rename), _)| rename.database().unwrap_or(home)).collect();
+        all.push(home);
+        all.sort_unstable();
+        all.dedup();
+        all
+    }
+
     fn fleet(&self) -> Vec<(String, String)> {
         self.phases.clone().into_iter().collect()
     }
+}
+
+/// Whether a value says less afterwards: a `null` is no field, and a number becomes text.
+fn is_lossy(convert: Convert) -> bool {
+    matches!(convert, Convert::LowerCase | Convert::JsonToHash)
 }

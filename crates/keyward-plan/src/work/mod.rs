@@ -18,8 +18,24 @@ pub(crate) trait Work: Sync {
     /// The kinds of changes, without counts.
     fn rows(&self) -> Vec<Row>;
 
-    /// What is done with a key, and the row to which that belongs.
-    fn pick(&self, key: &[u8]) -> Option<(usize, Change)>;
+    /// What is done with a key, and the row to which that belongs. `db` is the key's database, if it is not that
+    /// of the keyspace.
+    fn pick(&self, db: Option<u64>, key: &[u8]) -> Option<(usize, Change)>;
+
+    /// The rows for which a key is one of the new names.
+    fn is_new_name(&self, _: &[u8]) -> Vec<usize> {
+        Vec::new()
+    }
+
+    /// Whether it matters for how long keys were not used.
+    fn asks_idle(&self) -> bool {
+        false
+    }
+
+    /// The databases where its keys are, beside that of the keyspace.
+    fn databases(&self, home: u64) -> Vec<u64> {
+        vec![home]
+    }
 
     /// A glob that all its keys match, where there is one.
     fn glob(&self) -> Option<String> {

@@ -34,6 +34,7 @@ pub(crate) struct Bench {
     pub(crate) schema: Schema,
     pub(crate) folder: TempDir,
     pub(crate) accept_unnamed: bool,
+    pub(crate) accept_recent: bool,
     pub(crate) now: u64,
 }
 
@@ -45,6 +46,7 @@ impl Bench {
             schema: read(schema),
             folder: tempfile::tempdir().unwrap(),
             accept_unnamed: true,
+            accept_recent: true,
             now: keyward_audit::now(),
         };
         Server::all().map(bench).collect()
@@ -100,6 +102,7 @@ impl Bench {
         let journal = self.folder.path().join("plan.json.journal");
         let mut options = ApplyOptions::new(Options::default(), journal, self.now);
         options.accept_unnamed = self.accept_unnamed;
+        options.accept_recent = self.accept_recent;
         options
     }
 

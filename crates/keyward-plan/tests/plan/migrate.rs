@@ -112,6 +112,19 @@ fn a_client_that_does_not_know_the_phase_stops_the_step() {
 }
 
 #[test]
+fn an_old_name_that_was_used_lately_stops_the_step() {
+    for mut bench in Bench::all(&phase("read-fallback")) {
+        bench.redis(&["HSET", "User:1", "name", "ann"]);
+        let plan = bench.plan();
+        bench.accept_recent = false;
+        let error = bench.apply(&plan).unwrap_err();
+        assert!(error.is_usage() && error.to_string().contains("was used"), "{error}");
+        bench.accept_recent = true;
+        assert!(bench.apply(&plan).unwrap().converged);
+    }
+}
+
+#[test]
 fn a_plan_is_for_its_servers_its_schema_and_its_time() {
     let mut benches = Bench::all(&phase("dual-write"));
     let other = benches.pop().unwrap();

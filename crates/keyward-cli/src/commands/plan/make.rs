@@ -104,7 +104,9 @@ fn prefix(schema: &Schema, values: &BTreeMap<String, String>) -> Result<String> 
     Ok(glob)
 }
 
-fn values<'b>(bindings: impl IntoIterator<Item = &'b Binding>) -> BTreeMap<String, String> {
+pub(in crate::commands) fn values<'b>(
+    bindings: impl IntoIterator<Item = &'b Binding>,
+) -> BTreeMap<String, String> {
     bindings.into_iter().map(|it| (it.param.clone(), it.value.clone())).collect()
 }
 

@@ -5,6 +5,9 @@ mod run;
 mod show;
 mod steer;
 
+pub(super) use make::values;
+pub(super) use run::Watch;
+
 use crate::args::{Burden, PlanApprove, PlanCommand};
 use crate::failure::{Failure, Result};
 use crate::output::Output;
@@ -53,7 +56,7 @@ fn approve(args: &PlanApprove, settings: &Settings, output: &Output) -> Result<V
 }
 
 /// The one schema that a plan is about.
-fn schema(settings: &Settings, output: &Output) -> Result<Schema> {
+pub(super) fn schema(settings: &Settings, output: &Output) -> Result<Schema> {
     let mut schemas = Schemas::open(settings.schemas(&[])?).usable(output)?;
     if schemas.len() > 1 {
         return Err(Failure::new("a plan is about one schema, and several were given")
@@ -62,7 +65,7 @@ fn schema(settings: &Settings, output: &Output) -> Result<Schema> {
     schemas.pop().ok_or_else(|| Failure::new("a plan needs a schema").help("`--schema FILE`"))
 }
 
-fn expect_url(source: &str) -> Result<()> {
+pub(super) fn expect_url(source: &str) -> Result<()> {
     if is_url(source) {
         return Ok(());
     }
@@ -70,7 +73,7 @@ fn expect_url(source: &str) -> Result<()> {
         .help("write it as `redis://user:password@host:6379`"))
 }
 
-fn burden(mut options: Options, args: &Burden) -> Options {
+pub(super) fn burden(mut options: Options, args: &Burden) -> Options {
     let bound = Bound::default();
     let most = args.max_latency.map(|most| std::time::Duration::from_millis(most.as_millis()));
     let max_latency = most.unwrap_or(bound.max_latency);
@@ -79,7 +82,7 @@ fn burden(mut options: Options, args: &Burden) -> Options {
 }
 
 /// An error of the plan, as a failure of the command.
-fn failed(error: &Error) -> Failure {
+pub(super) fn failed(error: &Error) -> Failure {
     let failure = if error.is_usage() {
         Failure::new(error.to_string())
     } else {

@@ -87,6 +87,8 @@ fn prepare(args: &PlanApply, settings: &Settings, output: &Output) -> Result<Pre
     });
     let mut options = ApplyOptions::new(live, journal, settings.now);
     options.accept_unnamed = args.accept_unnamed;
+    options.accept_recent = args.accept_recent;
+    options.accept_loss = args.accept_loss;
     let mask = Mask::new(Salt::random(), args.show_keys, std::slice::from_ref(&schema));
     let control = Arc::new(Control::default());
     control.rate(args.burden.max_rate.unwrap_or(0));
@@ -156,13 +158,13 @@ fn report(plan: &Plan, applied: &Applied, output: &Output) -> Result<Verdict> {
 }
 
 /// Draws how far a plan is, until it is dropped.
-pub(super) struct Watch {
+pub(in crate::commands) struct Watch {
     over: Arc<AtomicBool>,
     drawing: Option<JoinHandle<()>>,
 }
 
 impl Watch {
-    pub(super) fn new(control: &Arc<Control>, _: &Output) -> Self {
+    pub(in crate::commands) fn new(control: &Arc<Control>, _: &Output) -> Self {
         let over = Arc::new(AtomicBool::new(false));
         let drawing = io::stderr().is_terminal().then(|| {
             let (over, control) = (Arc::clone(&over), Arc::clone(control));
