@@ -175,6 +175,7 @@ pub(crate) struct PlanRate {
 ///
 /// Asks first on a terminal; elsewhere `--yes` is needed.
 #[derive(Debug, ClapArgs)]
+#[allow(clippy::struct_excessive_bools, reason = "each is a switch on the command line")]
 pub(crate) struct PlanApply {
     #[command(flatten)]
     pub(crate) file: PlanFile,
