@@ -12,11 +12,12 @@ use std::collections::BTreeMap;
 /// Renames in progress.
 pub(super) struct Migrate<'s> {
     schema: &'s Schema,
-    names: OldNames<'s>,
+    /// The old names of each database, each with the rows of its renames
+    names: Vec<(OldNames<'s>, Vec<Option<usize>>)>,
+    /// What is planned: the old names of the wanted migrations, in the order of the schema
+    renames: Vec<(&'s Migration, &'s Rename)>,
     values: BTreeMap<String, String>,
     remove_lone: bool,
-    /// For each rename: its row; none if it belongs to another migration
-    rows: Vec<Option<usize>>,
     phases: BTreeMap<String, String>,
 }
 
@@ -44,18 +45,23 @@ impl<'s> Migrate<'s> {
                 ));
             }
         }
-        let names = schema.old_names().ok_or_else(|| {
-            Error::refused(
+        let wanted = schema.migrations.iter().filter(|it| migrations.contains_key(&it.name.value));
+        let renames: Vec<(&Migration, &Rename)> =
+            wanted.flat_map(|it| it.renames.iter().map(move |rename| (it, rename))).collect();
+        let row = |rename: &Rename| renames.iter().position(|(_, it)| std::ptr::eq(*it, rename));
+        let names = schema.old_names_by_db().into_iter().map(|names| {
+            let rows = names.renames.iter().map(|(_, rename)| row(rename)).collect();
+            (names, rows)
+        });
+        let names: Vec<(OldNames<'s>, Vec<Option<usize>>)> = names.collect();
+        if names.is_empty() {
+            return Err(Error::refused(
                 "the schema has no migration whose old names can be told apart",
                 "declare `[migrations.<id>]`, and run `keyward check`",
-            )
-        })?;
-        let mut next = 0..;
-        let is_wanted = |migration: &Migration| migrations.contains_key(&migration.name.value);
-        let rows = names.renames.iter();
-        let rows = rows.map(|(it, _)| if is_wanted(it) { next.next() } else { None }).collect();
+            ));
+        }
         let (values, phases) = (values.clone(), migrations.clone());
-        Ok(Migrate { schema, names, values, remove_lone, rows, phases })
+        Ok(Migrate { schema, names, renames, values, remove_lone, phases })
     }
 
     fn definition(&self, rename: &Rename) -> Option<&'s Definition> {
@@ -81,19 +87,15 @@ impl<'s> Migrate<'s> {
 
 impl Work for Migrate<'_> {
     fn rows(&self) -> Vec<Row> {
-        let all = self.names.renames.iter().zip(&self.rows);
-        let wanted = all.filter(|(_, row)| row.is_some());
-        wanted.map(|((migration, rename), _)| self.row(migration, rename)).collect()
+        self.renames.iter().map(|(migration, rename)| self.row(migration, rename)).collect()
     }
 
     fn pick(&self, db: Option<u64>, key: &[u8]) -> Option<(usize, Change)> {
         let given: Vec<(&str, &str)> =
             self.values.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
-        let found = self.names.new_name(key, &given)?;
-        let row = (*self.rows.get(found.number)?)?;
-        if db != found.rename.database() {
-            return None;
-        }
+        let (names, rows) = self.names.iter().find(|(names, _)| names.db == db)?;
+        let found = names.new_name(key, &given)?;
+        let row = (*rows.get(found.number)?)?;
         let from = std::str::from_utf8(key).ok()?;
         let definition = self.definition(found.rename)?;
         let Ok(to) = found.key else { return Some((row, Change::Nowhere)) };
@@ -123,9 +125,9 @@ impl Work for Migrate<'_> {
     fn is_new_name(&self, key: &[u8]) -> Vec<usize> {
         let Some(id) = self.schema.compiled.classify(key) else { return Vec::new() };
         let Some(definition) = self.schema.keys.get(id.index()) else { return Vec::new() };
-        let all = self.names.renames.iter().zip(&self.rows);
-        let own = all.filter(|((_, rename), _)| *rename.definition == *definition.name);
-        own.filter_map(|(_, row)| *row).collect()
+        let all = self.renames.iter().enumerate();
+        let own = all.filter(|(_, (_, rename))| *rename.definition == *definition.name);
+        own.map(|(row, _)| row).collect()
     }
 
     fn asks_idle(&self) -> bool {
@@ -133,9 +135,8 @@ impl Work for Migrate<'_> {
     }
 
     fn databases(&self, home: u64) -> Vec<u64> {
-        let wanted = self.names.renames.iter().zip(&self.rows).filter(|(_, row)| row.is_some());
-        let mut all: Vec<u64> =
-            wanted.map(|((_, rename), _)| rename.database().unwrap_or(home)).collect();
+        let of = |rename: &Rename| rename.database().unwrap_or(home);
+        let mut all: Vec<u64> = self.renames.iter().map(|(_, rename)| of(rename)).collect();
         all.push(home);
         all.sort_unstable();
         all.dedup();

@@ -4,7 +4,7 @@ use keyward_audit::live::Options;
 use keyward_audit::{Mask, Salt};
 use keyward_plan::{Applied, ApplyOptions, Control, Error, MakeOptions, Order, Plan, Undone};
 use keyward_schema::Schema;
-use keyward_testkit::{Reply, Server};
+use keyward_testkit::{Cluster, Connection, Flavor, Reply, Server};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use tempfile::TempDir;
@@ -28,9 +28,15 @@ user = "User:{id}"
 lock = "Lock:{name}"
 "#;
 
+/// A server, or a cluster.
+pub(crate) enum Host {
+    One(Server),
+    Many(Cluster),
+}
+
 /// Everything that a plan needs.
 pub(crate) struct Bench {
-    pub(crate) server: Server,
+    pub(crate) host: Host,
     pub(crate) schema: Schema,
     pub(crate) folder: TempDir,
     pub(crate) accept_unnamed: bool,
@@ -41,15 +47,23 @@ pub(crate) struct Bench {
 impl Bench {
     /// One for each kind of server.
     pub(crate) fn all(schema: &str) -> Vec<Self> {
-        let bench = |server| Bench {
-            server,
+        Server::all().map(|server| Bench::at(Host::One(server), schema)).collect()
+    }
+
+    /// On a cluster.
+    pub(crate) fn cluster(flavor: Flavor, schema: &str) -> Self {
+        Bench::at(Host::Many(Cluster::start(flavor)), schema)
+    }
+
+    pub(crate) fn at(host: Host, schema: &str) -> Self {
+        Bench {
+            host,
             schema: read(schema),
             folder: tempfile::tempdir().unwrap(),
             accept_unnamed: true,
             accept_recent: true,
             now: keyward_audit::now(),
-        };
-        Server::all().map(bench).collect()
+        }
     }
 
     pub(crate) fn schema(&mut self, text: &str) {
@@ -57,7 +71,27 @@ impl Bench {
     }
 
     pub(crate) fn redis(&self, args: &[&str]) -> Reply {
-        self.server.command(args)
+        match &self.host {
+            Host::One(server) => server.command(args),
+            Host::Many(cluster) => {
+                // Every command here has its key behind its name.
+                cluster.primary_of(args[1]).command(args)
+            }
+        }
+    }
+
+    pub(crate) fn connect(&self) -> Connection {
+        match &self.host {
+            Host::One(server) => server.connect(),
+            Host::Many(cluster) => cluster.nodes()[0].connect(),
+        }
+    }
+
+    pub(crate) fn url(&self) -> String {
+        match &self.host {
+            Host::One(server) => server.url(),
+            Host::Many(cluster) => cluster.nodes()[0].url().replace("redis://", "redis+cluster://"),
+        }
     }
 
     /// The plan of all migrations, as it is read back from its file.
@@ -72,7 +106,7 @@ impl Bench {
     pub(crate) fn plan_of(&self, order: Order) -> Result<Plan, Error> {
         let options = MakeOptions::new(Options::default(), self.now);
         let plan = keyward_plan::make(
-            &self.server.url(),
+            &self.url(),
             &self.schema,
             order,
             &options,
@@ -85,12 +119,12 @@ impl Bench {
     }
 
     pub(crate) fn apply(&self, plan: &Plan) -> Result<Applied, Error> {
-        let (url, control) = (self.server.url(), Control::default());
+        let (url, control) = (self.url(), Control::default());
         keyward_plan::apply(plan, &url, &self.schema, &self.options(), &self.mask(), &control)
     }
 
     pub(crate) fn undo(&self, plan: &Plan) -> Result<Undone, Error> {
-        let (url, control) = (self.server.url(), Control::default());
+        let (url, control) = (self.url(), Control::default());
         keyward_plan::undo(plan, &url, &self.schema, &self.options(), &self.mask(), &control)
     }
 

@@ -101,7 +101,7 @@ fn a_client_that_does_not_know_the_phase_stops_the_step() {
         bench.redis(&["HSET", "User:1", "name", "ann"]);
         let plan = bench.plan();
         bench.accept_unnamed = false;
-        let mut client = bench.server.connect();
+        let mut client = bench.connect();
         client.command(&["CLIENT", "SETNAME", "keyward:shop:v2=dual-write"]).unwrap();
         let error = bench.apply(&plan).unwrap_err();
         assert!(error.is_usage() && error.to_string().contains("are not in the phase"), "{error}");
