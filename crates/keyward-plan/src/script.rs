@@ -13,6 +13,7 @@ pub(crate) struct Script {
 #[derive(Debug, Clone)]
 pub(crate) struct Scripts {
     pub(crate) relocate: Script,
+    pub(crate) rename: Script,
     pub(crate) remove: Script,
     pub(crate) shorten: Script,
     pub(crate) back: Script,
@@ -20,12 +21,14 @@ pub(crate) struct Scripts {
     pub(crate) lengthen: Script,
     pub(crate) place: Script,
     pub(crate) unmake: Script,
+    pub(crate) unlease: Script,
 }
 
 impl Scripts {
     pub(crate) fn new() -> Self {
         Scripts {
             relocate: Script::new(include_str!("lua/relocate.lua")),
+            rename: Script::new(include_str!("lua/rename.lua")),
             remove: Script::new(include_str!("lua/remove.lua")),
             shorten: Script::new(include_str!("lua/shorten.lua")),
             back: Script::new(include_str!("lua/back.lua")),
@@ -33,6 +36,7 @@ impl Scripts {
             lengthen: Script::new(include_str!("lua/lengthen.lua")),
             place: Script::new(include_str!("lua/place.lua")),
             unmake: Script::new(include_str!("lua/unmake.lua")),
+            unlease: Script::new(include_str!("lua/unlease.lua")),
         }
     }
 
@@ -40,6 +44,7 @@ impl Scripts {
     pub(crate) fn load(&self, primary: &mut Primary) -> Result<(), Error> {
         let all = [
             &self.relocate,
+            &self.rename,
             &self.remove,
             &self.shorten,
             &self.back,
@@ -47,6 +52,7 @@ impl Scripts {
             &self.lengthen,
             &self.place,
             &self.unmake,
+            &self.unlease,
         ];
         for script in all {
             let answer = primary.command(&[b"SCRIPT", b"LOAD", script.text.as_bytes()])?;
