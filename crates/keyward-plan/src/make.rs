@@ -11,6 +11,7 @@ use crate::script::Scripts;
 use crate::work;
 use keyward_audit::live::{Options, Primary, Reply};
 use keyward_audit::{Mask, rfc3339};
+use keyward_fact::thousands;
 use keyward_schema::Schema;
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -192,15 +193,19 @@ fn estimate(seen: &Seen, took: Duration) -> Estimate {
     Estimate { changes: seen.of(Outcome::Done), keys, keys_per_second, seconds }
 }
 
+/// `1 key`, `2,000 keys`
+pub(crate) fn counted(keys: u64) -> String {
+    if keys == 1 { "1 key".to_owned() } else { format!("{} keys", thousands(keys)) }
+}
+
 fn summary(plan: &Plan) -> String {
-    use keyward_fact::thousands;
     let mut parts = Vec::new();
     let mut actions: Vec<&str> = plan.rows.iter().map(|row| row.action.as_str()).collect();
     actions.dedup();
     for action in actions {
         let rows = plan.rows.iter().filter(|row| row.action == action);
         let keys: u64 = rows.map(Row::changes).sum();
-        parts.push(format!("{action} {} keys", thousands(keys)));
+        parts.push(format!("{action} {}", counted(keys)));
     }
     let mut summary = parts.join(", ");
     if summary.is_empty() {
@@ -208,6 +213,7 @@ fn summary(plan: &Plan) -> String {
     }
     match plan.conflicts() {
         0 => {}
+        1 => summary.push_str("; 1 conflict"),
         count => summary.push_str(&format!("; {} conflicts", thousands(count))),
     }
     summary
