@@ -22,9 +22,9 @@ pub struct Definition {
     pub behaviour: Behaviour,
     /// Whether its schema says that it works on a cluster
     pub cluster: bool,
-    /// Its old names, while a migration lasts
+    /// The numbers of its old names, while a migration lasts
     #[doc(hidden)]
-    pub former: &'static [Former],
+    pub former: &'static [u32],
     /// The definitions that its role refers to
     #[doc(hidden)]
     pub links: &'static [Link],
@@ -87,7 +87,7 @@ impl Definition {
 
     #[doc(hidden)]
     #[must_use]
-    pub const fn formerly(mut self, former: &'static [Former]) -> Self {
+    pub const fn formerly(mut self, former: &'static [u32]) -> Self {
         self.former = former;
         self
     }
@@ -434,18 +434,54 @@ pub enum Algorithm {
 #[doc(hidden)]
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Former {
+    pub migration: &'static str,
     pub phase: Phase,
+    /// The number of the definition whose keys had this name
+    pub definition: u32,
+    /// The database of the old keys, if it is not the keyspace's own
+    pub db: Option<u64>,
     pub parts: &'static [FormerPart],
 }
 
-/// How far a migration is, as long as old names matter.
 #[doc(hidden)]
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+impl Former {
+    pub const fn new(
+        migration: &'static str,
+        phase: Phase,
+        definition: u32,
+        parts: &'static [FormerPart],
+    ) -> Self {
+        Former { migration, phase, definition, db: None, parts }
+    }
+
+    #[must_use]
+    pub const fn in_db(mut self, db: u64) -> Self {
+        self.db = Some(db);
+        self
+    }
+}
+
+/// How far a migration is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Phase {
     /// The old name counts, both are written
     DualWrite,
     /// The new name counts, both are written, and reads fall back to the old one
     ReadFallback,
+    /// Only the new name is used
+    Cleanup,
+}
+
+impl Phase {
+    /// As the schema writes it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Phase::DualWrite => "dual-write",
+            Phase::ReadFallback => "read-fallback",
+            Phase::Cleanup => "cleanup",
+        }
+    }
 }
 
 /// A piece of an old name: absolute, with values of the prefix and of the definition.
@@ -453,8 +489,39 @@ pub enum Phase {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum FormerPart {
     Literal(&'static str),
-    /// The value of this parameter, those of the prefix first, spelled by its old type
-    Value(usize, Language),
+    /// The value of this parameter, those of the prefix first, spelled by its old type; `None` if the definition has
+    /// no such parameter
+    Value(Option<usize>, Language, Recase),
+}
+
+/// How the ASCII letters of a value differ between an old name and the new one.
+#[doc(hidden)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Recase {
+    /// Not at all
+    None,
+    /// The new name has them in lower case, the old one in upper case
+    Lower,
+    /// The new name has them in upper case, the old one in lower case
+    Upper,
+}
+
+impl Recase {
+    pub(crate) fn new_value(self, old: &str) -> String {
+        match self {
+            Recase::None => old.to_owned(),
+            Recase::Lower => old.to_ascii_lowercase(),
+            Recase::Upper => old.to_ascii_uppercase(),
+        }
+    }
+
+    pub(crate) fn old_value(self, new: &str) -> String {
+        match self {
+            Recase::None => new.to_owned(),
+            Recase::Lower => new.to_ascii_uppercase(),
+            Recase::Upper => new.to_ascii_lowercase(),
+        }
+    }
 }
 
 /// Another definition that a role refers to: `queue = { dead_letter = "failed" }`.
