@@ -1,5 +1,6 @@
 //! What a schema says about a key, as constants.
 
+use keyward_pattern::Recase;
 use std::time::Duration;
 
 /// A key definition, as its schema has it.
@@ -489,39 +490,9 @@ impl Phase {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum FormerPart {
     Literal(&'static str),
-    /// The value of this parameter, those of the prefix first, spelled by its old type; `None` if the definition has
-    /// no such parameter
-    Value(Option<usize>, Language, Recase),
-}
-
-/// How the ASCII letters of a value differ between an old name and the new one.
-#[doc(hidden)]
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Recase {
-    /// Not at all
-    None,
-    /// The new name has them in lower case, the old one in upper case
-    Lower,
-    /// The new name has them in upper case, the old one in lower case
-    Upper,
-}
-
-impl Recase {
-    pub(crate) fn new_value(self, old: &str) -> String {
-        match self {
-            Recase::None => old.to_owned(),
-            Recase::Lower => old.to_ascii_lowercase(),
-            Recase::Upper => old.to_ascii_uppercase(),
-        }
-    }
-
-    pub(crate) fn old_value(self, new: &str) -> String {
-        match self {
-            Recase::None => new.to_owned(),
-            Recase::Lower => new.to_ascii_uppercase(),
-            Recase::Upper => new.to_ascii_lowercase(),
-        }
-    }
+    /// The value of this parameter, those of the prefix first, spelled by its old type and in its old case; `None` if
+    /// the definition has no such parameter
+    Value(Option<usize>, Language, Option<Recase>),
 }
 
 /// Another definition that a role refers to: `queue = { dead_letter = "failed" }`.

@@ -1,9 +1,9 @@
 //! Old names of keys: found, and built as the phase of their migration says.
 
-use crate::definition::{Definition, Former, FormerPart, Language, Phase, Recase};
+use crate::definition::{Definition, Former, FormerPart, Language, Phase};
 use crate::generated::{Texts, spell_former};
 use crate::{Keyspace, Prefix};
-use keyward_pattern::DefinitionId;
+use keyward_pattern::{DefinitionId, Recase};
 
 /// A key under an old name, as `Key::parse_former` of a generated module finds it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -137,10 +137,14 @@ pub(crate) fn parse<S: Keyspace>(key: &[u8]) -> Option<FormerKey<S>> {
 }
 
 /// The value of the new name that an old name spells so.
-fn unspell<S: Keyspace>(language: Language, recase: Recase, spelling: &str) -> Option<String> {
+fn unspell<S: Keyspace>(
+    language: Language,
+    recase: Option<Recase>,
+    spelling: &str,
+) -> Option<String> {
     let value = match language {
         Language::Of(language) => S::tables().unspell(language, spelling)?,
         Language::Keys(_) | Language::Own => spelling.into(),
     };
-    Some(recase.new_value(&value))
+    Some(recase.map_or_else(|| value.to_string(), |recase| recase.new_value(&value)))
 }

@@ -1,8 +1,8 @@
 //! What generated code needs and nobody else: no promise is made about it.
 
-pub use crate::definition::{FieldInfo, Former, FormerPart, Language, Link, Param, Phase, Recase};
+pub use crate::definition::{FieldInfo, Former, FormerPart, Language, Link, Param, Phase};
 pub use crate::field::{Hash, Pairs};
-pub use keyward_pattern::{Found, Tables};
+pub use keyward_pattern::{Found, Recase, Tables};
 #[cfg(feature = "json")]
 pub use serde_json::Value as JsonValue;
 
@@ -415,8 +415,13 @@ pub fn known(value: &impl ParamValue) -> Option<(String, String)> {
 }
 
 /// A value as an old name spells it.
-pub fn spell_former<S: Keyspace>(language: Language, recase: Recase, text: &str) -> Option<String> {
-    spell_named::<S>(&Param::new("", "", language), &recase.old_value(text))
+pub fn spell_former<S: Keyspace>(
+    language: Language,
+    recase: Option<Recase>,
+    text: &str,
+) -> Option<String> {
+    let old = recase.map_or_else(|| text.to_owned(), |recase| recase.old_value(text));
+    spell_named::<S>(&Param::new("", "", language), &old)
 }
 
 /// The glob of a definition, with those parameters bound that have a value.

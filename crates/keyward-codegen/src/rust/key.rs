@@ -374,12 +374,12 @@ fn former(former: &Former) -> TokenStream {
             None => keys_language(&part.keys),
             Some(language) => quote!(Language::Of(#language)),
         };
-        let recase = ident(match part.recase {
-            Some("lower") => "Lower",
-            Some(_) => "Upper",
-            None => "None",
+        let recase = part.recase.map(|recase| {
+            let recase = ident(if recase == "lower" { "Lower" } else { "Upper" });
+            quote!(generated::Recase::#recase)
         });
-        quote!(FormerPart::Value(#param, #language, Recase::#recase))
+        let recase = option(recase);
+        quote!(FormerPart::Value(#param, #language, #recase))
     });
     let (migration, definition) = (&former.migration, number(former.key));
     let db = former.db.map(number).map(|db| quote!(.in_db(#db)));

@@ -71,7 +71,7 @@ impl Rust<'_> {
 
             use ::keyward::generated::{
                 self, Entry, FieldInfo, Former, FormerPart, Hash, Language, Link, Pairs, Param,
-                ParamSource, Phase, Recase, Search, Tables, Visitor,
+                ParamSource, Phase, Search, Tables, Visitor,
             };
             use ::keyward::{BuildError, Definition, Lifecycle, Reserved, Ttl};
             use ::std::fmt;

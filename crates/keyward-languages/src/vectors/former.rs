@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 impl<'s> Maker<'s> {
     pub(super) fn former(&mut self) -> Vec<Value> {
-        let old_names: Vec<OldNames<'s>> = self.schema.old_names().into_iter().collect();
+        let old_names: Vec<OldNames<'s>> = self.schema.old_names_by_db();
         let mut keys: Vec<Vec<u8>> = Vec::new();
         for names in &old_names {
             for definition in names.keyspace.definitions().take(names.renames.len()) {
@@ -81,8 +81,8 @@ impl<'s> Maker<'s> {
         vector["definition"] = definition.name().into();
         vector["migration"] = migration.name.value.clone().into();
         vector["phase"] = migration.phase.name().into();
-        if let Some(db) = &rename.db {
-            vector["db"] = db.value.into();
+        if let Some(db) = rename.database() {
+            vector["db"] = db.into();
         }
         if !self.prefix.is_empty() {
             vector["prefix"] =
@@ -93,7 +93,7 @@ impl<'s> Maker<'s> {
     }
 
     pub(super) fn names(&mut self) -> Vec<Value> {
-        let old_names: Vec<OldNames<'s>> = self.schema.old_names().into_iter().collect();
+        let old_names: Vec<OldNames<'s>> = self.schema.old_names_by_db();
         let mut vectors = Vec::new();
         for definition in self.schema.compiled.definitions() {
             let ordinary = self.ordinary(definition);

@@ -25,7 +25,7 @@ impl Module {
             .flat_map(|event| &event.params)
             .map(|param| param.param.value.clone())
             .collect();
-        let old_names: Vec<OldNames<'_>> = schema.old_names().into_iter().collect();
+        let old_names: Vec<OldNames<'_>> = schema.old_names_by_db();
         let former: Vec<(usize, &Keyspace)> =
             old_names.iter().map(|it| (it.renames.len(), &it.keyspace)).collect();
         let export = schema.compiled.export(&besides, &former)?;

@@ -46,7 +46,7 @@ impl Building<'_> {
             migration: migration.name.value.clone(),
             phase: migration.phase.name(),
             key,
-            db: rename.db.as_ref().map(|db| db.value),
+            db: rename.database(),
             used: *migration.phase != Phase::Cleanup
                 && rename.is_known_to_stores()
                 && parts.iter().all(known),
