@@ -267,10 +267,10 @@ async fn resolve_as<S: Keyspace>(
     } else {
         by_index::<S>(core, search, prefix, fate, count).await?;
     }
-    for it in search.definition.former {
+    for (_, it) in crate::former::of::<S>(search.definition) {
         // A program that does not know the new name yet writes only the old one, and no index.
         let Some(glob) = former::glob::<S>(it.parts, prefix, &search.values) else { continue };
-        let is_one = |key: &&str| former::is_one::<S>(it.parts, prefix, &search.values, key);
+        let is_one = |key: &&str| former::is_one::<S>(search, prefix, key);
         let mut found = scan::Scan::new(core, format!("*{glob}*"));
         while let Some(keys) = found.next().await? {
             let keys = keys.iter().filter_map(|key| std::str::from_utf8(key).ok());

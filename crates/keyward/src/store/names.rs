@@ -1,7 +1,6 @@
 //! Where a key stands: its name, its other names while a migration lasts, and what is derived of it.
 
-use super::former;
-use crate::definition::Phase;
+use crate::former::add_former;
 use crate::{Definition, Key, Keyspace, Prefix as _};
 use keyward_pattern::{derived, slot};
 
@@ -48,21 +47,13 @@ impl Names {
 
     fn with_former<S: Keyspace>(
         definition: &'static Definition,
-        mut name: String,
+        name: String,
         prefix: usize,
         values: &[String],
     ) -> Self {
-        let mut others = Vec::new();
-        let mut old = false;
-        for it in definition.former {
-            let Some(former) = former::build::<S>(it.parts, values) else { continue };
-            if it.phase == Phase::DualWrite && !old {
-                old = true;
-                others.insert(0, std::mem::replace(&mut name, former));
-            } else {
-                others.push(former);
-            }
-        }
+        let mut others = vec![name];
+        let old = add_former::<S>(definition, values, &mut others);
+        let name = others.remove(0);
         Names { name, others, prefix, old }
     }
 

@@ -194,6 +194,20 @@ async fn while_both_are_written_an_event_that_scans_ends_loads_that_have_begun()
 }
 
 #[tokio::test]
+async fn an_event_finds_old_names_that_spell_a_value_with_escapes() {
+    on_all(async |server: &Server, store: Store| {
+        for key in ["OLD:Path:a:x%2Fy", "OLD:Path:b:x%2Fy", "OLD:Path:a:x:y"] {
+            server.command(&["SET", key, "1"]);
+        }
+        let group = "a".parse().unwrap();
+        store.emit(events::PathsChanged { group }).await.unwrap();
+        assert_eq!(server.command(&["EXISTS", "OLD:Path:a:x%2Fy"]).integer(), 0);
+        assert_eq!(server.command(&["EXISTS", "OLD:Path:b:x%2Fy", "OLD:Path:a:x:y"]).integer(), 2);
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn an_old_name_has_its_values_in_the_other_case() {
     on_all(async |server: &Server, store: Store| {
         let code = || values::Code::new("Ab7_x").unwrap();
