@@ -12,7 +12,7 @@ use super::lua::{Lua, is_unknown};
 use super::measure;
 use super::missed::Missed;
 use super::pace::Pace;
-use super::request::{Answers, Call, Calls, Group, has_written, is_nothing};
+use super::request::{Answers, Call, Calls, Group, is_nothing};
 use crate::Definition;
 use futures_util::FutureExt as _;
 use futures_util::future::join_all;
@@ -142,8 +142,9 @@ impl Core {
             }
             answers = self.send_group(group).await?;
         }
-        if has_written(&answers.first) {
-            for answer in self.send_each(after).await.map_err(Error::after_a_change)? {
+        for round in after {
+            let calls = round.into_iter().filter_map(|follow| follow.after(&answers)).collect();
+            for answer in self.send_each(calls).await.map_err(Error::after_a_change)? {
                 answer.map_err(Error::after_a_change)?;
             }
         }

@@ -2,12 +2,13 @@
 
 use super::core::Core;
 use super::error::Error;
-use super::former;
 use super::lua::{Lua, lua};
 use super::measure;
 use super::missed::{Outstanding, Sending, What};
-use super::names::Names;
-use super::request::Call;
+use super::names::course;
+use super::names::{Names, former};
+use super::pipeline::in_rounds;
+use super::request::{Answers, Calls};
 use super::scan;
 use crate::generated::{Search, glob_of, known};
 use crate::{Definition, Event, Key, Keyspace, Prefix};
@@ -16,7 +17,6 @@ use redis::Value;
 use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
 
-static FORGET: Lua = lua!("lua/forget.lua");
 static REFRESH: Lua = lua!("lua/refresh.lua");
 
 /// What may stand beside a key.
@@ -73,26 +73,6 @@ impl crate::generated::Visitor for Spelled {
     }
 }
 
-/// Removes one name of a key, all that was derived from it, and the leases of whoever is about to
-/// fill it, in one step: a fill that began before finds no lease.
-pub(super) fn forget(
-    names: &Names,
-    name: &str,
-    more: &[&str],
-    indexes: &[String],
-    cluster: bool,
-) -> Call {
-    let words = BESIDE.iter().chain(more);
-    let beside: Vec<String> = words.filter_map(|word| names.derived_of(name, word)).collect();
-    // On a cluster an index is on another node. It keeps the name until its time is over, since a
-    // write that is under way may be about to make the key again.
-    let indexes = if cluster { &[][..] } else { indexes };
-    let mut keys = vec![name];
-    keys.extend(beside.iter().map(String::as_str));
-    keys.extend(indexes.iter().map(String::as_str));
-    FORGET.call(&keys, |cmd| _ = cmd.arg(indexes.len()).arg(names.own()))
-}
-
 /// What becomes of a key that an event names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Fate {
@@ -107,14 +87,14 @@ impl Fate {
     }
 
     /// What is sent about a key. One that has several names is removed: no mark would be under all of them.
-    fn calls(self, names: &Names, indexes: &[String], cluster: bool) -> Vec<Call> {
+    fn calls(self, names: &Names, indexes: &[String], cluster: bool) -> Calls {
         let beside = ["lease", "none", "refresh"].map(|word| names.derived(word));
         if let (Fate::Refreshed, [Some(lease), Some(none), Some(due)], true) =
             (self, &beside, names.others.is_empty())
         {
-            return vec![REFRESH.call(&[names.name.as_str(), lease, none, due], |_| {})];
+            return Calls::one(REFRESH.call(&[names.name.as_str(), lease, none, due], |_| {}));
         }
-        names.all().map(|name| forget(names, name, &[], indexes, cluster)).collect()
+        course::forget(names, &[], indexes, cluster)
     }
 }
 
@@ -236,20 +216,21 @@ async fn end_all(
     count: &mut Count,
 ) -> Result<(), Error> {
     let cluster = core.is_cluster();
-    let each: Vec<(Fate, Vec<Call>)> =
-        names.iter().map(|(it, fate)| (*fate, fate.calls(it, indexes, cluster))).collect();
-    let sizes: Vec<(Fate, usize)> = each.iter().map(|(fate, calls)| (*fate, calls.len())).collect();
-    let calls = each.into_iter().flat_map(|(_, calls)| calls).collect();
-    let mut answers = core.send_each(calls).await?.into_iter();
-    for (fate, size) in sizes {
+    let calls = names.iter().map(|(it, fate)| fate.calls(it, indexes, cluster)).collect();
+    for ((_, fate), answers) in names.iter().zip(in_rounds(core, calls).await?) {
         // A key is one key, however many names it has.
-        let mut there = false;
-        for answer in answers.by_ref().take(size) {
-            there |= answer? == Value::Int(1);
-        }
-        count.note(fate, there);
+        count.note(*fate, was_there(&answers?));
     }
     Ok(())
+}
+
+/// Whether a key was there that was removed.
+pub(super) fn was_there(answers: &Answers) -> bool {
+    let first = match &answers.first {
+        Value::Array(parts) => parts.first(),
+        answer => Some(answer),
+    };
+    first.into_iter().chain(&answers.rest).any(|answer| *answer == Value::Int(1))
 }
 
 /// Removes or refreshes what one search finds.
@@ -281,15 +262,8 @@ async fn resolve_as<S: Keyspace>(
                         .or_else(|| owner_of(&start, key).map(|(owner, _)| owner).filter(is_one))
                 })
                 .collect();
-            let calls = owners.iter().map(|name| {
-                let beside = BESIDE.map(|word| derived(&start, name, word));
-                let names =
-                    std::iter::once(*name).chain(beside.iter().flatten().map(String::as_str));
-                FORGET.call(&names.collect::<Vec<_>>(), |cmd| _ = cmd.arg(0).arg(*name))
-            });
-            for answer in core.send_each(calls.collect()).await? {
-                count.note(Fate::Removed, answer? == Value::Int(1));
-            }
+            let names = owners.iter().map(|name| (Names::only(name, &start), Fate::Removed));
+            end_all(core, names.collect(), &[], count).await?;
         }
     }
     Ok(())

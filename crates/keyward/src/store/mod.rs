@@ -11,7 +11,6 @@ mod error;
 mod failures;
 mod flag;
 mod flight;
-mod former;
 mod handle;
 mod hash;
 mod index;

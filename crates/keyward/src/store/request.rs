@@ -56,8 +56,8 @@ pub(crate) struct Calls {
     pub(crate) main: Group,
     /// The same about other names of the key, each asked if those before have nothing
     pub(crate) otherwise: Vec<Group>,
-    /// Sent if the main part has written something: other names on another node
-    pub(crate) after: Vec<Call>,
+    /// Sent one after the other if the main part has done something: other names on another node
+    pub(crate) after: Vec<Vec<Follow>>,
     /// The name of a key that this changes: what the process keeps of it is not good any more
     pub(crate) changes: Option<String>,
 }
@@ -71,6 +71,54 @@ impl Calls {
         let main = Group { first, rest };
         let (before, otherwise, after) = (Vec::new(), Vec::new(), Vec::new());
         Calls { before, main, otherwise, after, changes: None }
+    }
+}
+
+/// A call that follows the main part, and depends on its answers.
+pub(crate) struct Follow {
+    call: Call,
+    when: When,
+}
+
+/// When a call follows, and what it takes over from the answers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum When {
+    Always,
+    /// If a script has changed the name that counts: the version, the end and the value, which are the last in its answer
+    Stamped,
+    /// If a read has started the TTL again: when it ends, which is the last answer
+    Renewed,
+}
+
+impl Follow {
+    pub(crate) fn always(call: Call) -> Self {
+        Follow { call, when: When::Always }
+    }
+
+    pub(crate) fn stamped(call: Call) -> Self {
+        Follow { call, when: When::Stamped }
+    }
+
+    pub(crate) fn renewed(call: Call) -> Self {
+        Follow { call, when: When::Renewed }
+    }
+
+    /// The call, if it is to be made after these answers.
+    pub(crate) fn after(mut self, answers: &Answers) -> Option<Call> {
+        match (self.when, &answers.first, answers.rest.last()) {
+            (When::Always, ..) => {}
+            (When::Stamped, Value::Array(parts), _) => {
+                let [.., Value::Array(stamp)] = parts.as_slice() else { return None };
+                let [Value::BulkString(version), Value::Int(ends), value] = stamp.as_slice() else {
+                    return None;
+                };
+                let value = if let Value::BulkString(value) = value { value } else { &Vec::new() };
+                self.call.cmd.arg(version).arg(ends).arg(value);
+            }
+            (When::Renewed, _, Some(Value::Int(ends @ 1..))) => _ = self.call.cmd.arg(ends),
+            _ => return None,
+        }
+        Some(self.call)
     }
 }
 
@@ -132,6 +180,16 @@ impl<'s, R: Send + 's> Request<'s, R> {
         Request { core, definition, work }
     }
 
+    /// The same request, after which these calls follow.
+    pub(crate) fn then(mut self, follows: Vec<Follow>) -> Self {
+        if let Work::Ask(calls, _) = &mut self.work
+            && !follows.is_empty()
+        {
+            calls.after.push(follows);
+        }
+        self
+    }
+
     /// What it sends and what it makes of the answers, for a pipeline.
     pub(crate) fn split(self) -> (&'static str, Split<'s, R>) {
         let work = match self.work {
@@ -171,13 +229,5 @@ pub(crate) fn is_nothing(answer: &Value) -> bool {
         Value::Array(items) | Value::Set(items) => items.iter().all(|item| *item == Value::Nil),
         Value::Map(pairs) => pairs.is_empty(),
         _ => false,
-    }
-}
-
-/// Whether an answer says that something was written.
-pub(crate) fn has_written(answer: &Value) -> bool {
-    match answer {
-        Value::Array(items) => matches!(items.first(), Some(Value::Int(1))),
-        answer => !is_nothing(answer),
     }
 }

@@ -29,6 +29,7 @@ mod queue_stream;
 mod rankings;
 mod refresh;
 mod session;
+mod split_names;
 mod token;
 mod tower;
 mod tower_sessions;

@@ -1,6 +1,8 @@
 //! Where a key stands: its name, its other names while a migration lasts, and what is derived of it.
 
-use super::former;
+pub(crate) mod course;
+pub(crate) mod former;
+
 use crate::definition::Phase;
 use crate::{Definition, Key, Keyspace, Prefix as _};
 use keyward_pattern::{derived, slot};
@@ -14,6 +16,8 @@ pub(crate) struct Names {
     pub(crate) others: Vec<String>,
     /// How many bytes of the schema's own name are the prefix
     prefix: usize,
+    /// The prefix, where the schema's own name is not known
+    apart: Option<String>,
     /// Whether the one that counts is an old one; then the schema's own is the first of the others
     old: bool,
 }
@@ -26,7 +30,7 @@ impl Names {
         let start = name.len();
         key.write_bare(&mut name);
         if K::DEFINITION.former.is_empty() {
-            return Names { name, others: Vec::new(), prefix: start, old: false };
+            return Names { name, others: Vec::new(), prefix: start, apart: None, old: false };
         }
         let values: Vec<String> = prefix.values().into_iter().chain(key.values()).collect();
         Self::with_former::<K::Keyspace>(K::DEFINITION, name, start, &values)
@@ -40,10 +44,16 @@ impl Names {
         name.clear();
         key.write_with_prefix(prefix, &mut name);
         if key.definition().former.is_empty() {
-            return Names { name, others: Vec::new(), prefix: start, old: false };
+            return Names { name, others: Vec::new(), prefix: start, apart: None, old: false };
         }
         let values: Vec<String> = prefix.values().into_iter().chain(key.values()).collect();
         Self::with_former::<S>(key.definition(), name, start, &values)
+    }
+
+    /// A key by an old name, where no other is known of it.
+    pub(crate) fn only(name: &str, prefix: &str) -> Self {
+        let (name, apart) = (name.to_owned(), Some(prefix.to_owned()));
+        Names { name, others: Vec::new(), prefix: 0, apart, old: false }
     }
 
     fn with_former<S: Keyspace>(
@@ -63,7 +73,7 @@ impl Names {
                 others.push(former);
             }
         }
-        Names { name, others, prefix, old }
+        Names { name, others, prefix, apart: None, old }
     }
 
     /// The schema's own name, which indexes know it by.
@@ -99,7 +109,7 @@ impl Names {
 
     /// What every key of the schema begins with.
     pub(crate) fn prefix(&self) -> &str {
-        &self.own()[..self.prefix]
+        self.apart.as_deref().unwrap_or(&self.own()[..self.prefix])
     }
 
     /// The other names that can be written in one step with the one that counts, and those that
@@ -108,4 +118,34 @@ impl Names {
         let near = |other: &&str| !cluster || slot(other.as_bytes()) == slot(self.name.as_bytes());
         self.others.iter().map(String::as_str).partition(near)
     }
+
+    /// The names in the slot of the one that counts, which is the first of them.
+    pub(crate) fn together(&self, cluster: bool) -> Vec<&str> {
+        let (near, _) = self.by_slot(cluster);
+        std::iter::once(self.name.as_str()).chain(near).collect()
+    }
+
+    /// The names that are asked in another slot than that of the name that counts.
+    pub(crate) fn far_fallbacks(&self, cluster: bool) -> Vec<&str> {
+        let (_, far) = self.by_slot(cluster);
+        far.into_iter().filter(|name| !self.is_copy(name)).collect()
+    }
+
+    /// Whether some are in another slot than the one that counts.
+    pub(crate) fn is_split(&self, cluster: bool) -> bool {
+        cluster && !self.by_slot(cluster).1.is_empty()
+    }
+
+    /// Whether nothing can be kept beside one of the names, so that no version can be either.
+    pub(crate) fn is_lonely(&self) -> bool {
+        self.all().any(|name| self.derived_of(name, "version").is_none())
+    }
+
+    /// Whose clock dates the changes: see `stamp.lua`.
+    pub(crate) fn clock(&self) -> &'static str {
+        if self.old { "0" } else { "1" }
+    }
 }
+
+#[cfg(test)]
+mod tests;
