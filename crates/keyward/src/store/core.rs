@@ -131,10 +131,9 @@ impl Core {
     }
 
     async fn sequence(&self, calls: Calls) -> Result<Answers, Error> {
-        let Calls { before, main, otherwise, after, .. } = calls;
-        for answer in self.send_each(before).await? {
-            answer?;
-        }
+        let Calls { before, floors, mut main, otherwise, after, .. } = calls;
+        let before: Result<Vec<Value>, Error> = self.send_each(before).await?.into_iter().collect();
+        main.exceed(&before?[..floors]);
         let mut answers = self.send_group(main).await?;
         for group in otherwise {
             if !is_nothing(&answers.first) {

@@ -123,6 +123,7 @@ pub(super) async fn emit<E: Event>(
     if let Some(definition) = E::Keyspace::DEFINITIONS.first() {
         core.suits(definition)?;
     }
+    core.link.announced.learn(E::Keyspace::ANNOUNCEMENT);
     let keys = event.keys();
     let fates: Vec<Fate> = keys.iter().map(|key| Fate::of::<E>(key.definition())).collect();
     let names: Vec<Names> = keys.iter().map(|key| Names::of(key, prefix)).collect();

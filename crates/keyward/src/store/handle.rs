@@ -42,6 +42,7 @@ pub struct Handle<'s, K: Key, T, L> {
 
 impl<'s, K: Key, T, L> Handle<'s, K, T, L> {
     pub(crate) fn new(core: &'s Core, key: K, prefix: &PrefixOf<K>) -> Self {
+        core.link.announced.learn(K::Keyspace::ANNOUNCEMENT);
         let names = Names::new(&key, prefix);
         let indexes = emit::indexes_of(&key, prefix, &names);
         let prefix = prefix.clone();

@@ -1,6 +1,7 @@
 //! The store: a connection, and keys at it.
 
 mod address;
+mod announce;
 mod breaker;
 mod cache;
 mod clock;

@@ -223,7 +223,11 @@ pub(crate) async fn in_rounds(
     let mut running: Vec<Running> = requests.into_iter().map(Running::new).collect();
     let before = running.iter_mut().map(|it| std::mem::take(&mut it.before)).collect();
     for (it, answers) in running.iter_mut().zip(send_lists(core, before).await?) {
-        it.failed = answers.into_iter().find_map(Result::err);
+        match (answers.into_iter().collect::<Result<Vec<Value>, Error>>(), it.groups.front_mut()) {
+            (Ok(answers), Some(main)) => main.exceed(&answers[..it.floors]),
+            (Ok(_), None) => {}
+            (Err(error), _) => it.failed = Some(error),
+        }
     }
     loop {
         let next: Vec<Option<Group>> = running.iter_mut().map(Running::next).collect();
@@ -268,6 +272,7 @@ pub(crate) async fn in_rounds(
 /// A request on its way.
 struct Running {
     before: Vec<Call>,
+    floors: usize,
     groups: VecDeque<Group>,
     after: VecDeque<Vec<Follow>>,
     answers: Option<Result<Answers, Error>>,
@@ -276,9 +281,9 @@ struct Running {
 
 impl Running {
     fn new(calls: Calls) -> Self {
-        let Calls { before, main, otherwise, after, .. } = calls;
+        let Calls { before, floors, main, otherwise, after, .. } = calls;
         let groups = std::iter::once(main).chain(otherwise).collect();
-        Running { before, groups, after: after.into(), answers: None, failed: None }
+        Running { before, floors, groups, after: after.into(), answers: None, failed: None }
     }
 
     /// What it asks next, if it has no answer yet.

@@ -52,6 +52,8 @@ pub(crate) struct Answers {
 pub(crate) struct Calls {
     /// Must have succeeded before the rest is sent: a cluster's index, which lives on another node
     pub(crate) before: Vec<Call>,
+    /// How many of these answer with the version of another slot, which the main part must exceed
+    pub(crate) floors: usize,
     /// What is asked
     pub(crate) main: Group,
     /// The same about other names of the key, each asked if those before have nothing
@@ -70,7 +72,20 @@ impl Calls {
     pub(crate) fn group(first: Call, rest: Vec<Call>) -> Self {
         let main = Group { first, rest };
         let (before, otherwise, after) = (Vec::new(), Vec::new(), Vec::new());
-        Calls { before, main, otherwise, after, changes: None }
+        Calls { before, floors: 0, main, otherwise, after, changes: None }
+    }
+}
+
+impl Group {
+    /// Adds the newest version that other slots have, as these answers say.
+    pub(crate) fn exceed(&mut self, versions: &[Value]) {
+        let version = |answer: &Value| match answer {
+            Value::BulkString(bytes) => std::str::from_utf8(bytes).ok()?.parse().ok(),
+            _ => None,
+        };
+        if !versions.is_empty() {
+            self.first.cmd.arg(versions.iter().filter_map(version).max().unwrap_or(0u64));
+        }
     }
 }
 

@@ -106,7 +106,7 @@ impl Write<'_> {
         let mut names = vec![self.names.name.as_str()];
         names.extend(keys.iter().map(|(_, key)| key.as_str()));
         let change = self.script(&names, &roles.join(","));
-        let mut calls = course::WRITE.calls(self.names, &[], cluster, change);
+        let mut calls = course::CHANGE.calls(self.names, &[], cluster, change);
         calls.before.extend(noted);
         calls
     }

@@ -1,5 +1,6 @@
 //! The store, on real servers.
 
+mod announcing;
 mod binary_options;
 mod cache;
 mod cluster;

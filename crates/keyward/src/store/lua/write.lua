@@ -3,7 +3,8 @@
 -- ARGV: the roles of the other keys (other: another name, copy: one that is only written, ended: what stands beside one
 --   of these and ends with a write, lease, stale, none, refresh, version, index), separated by commas; mode; TTL in ms (0: none); 1 to keep a TTL that is running; token of the lease; ms by which a stale copy outlives the key;
 --   longest length (0: any); 1 to refuse what does not fit; the type; the name that indexes know; 1 if reads
---   start the TTL again; the clock of the version; then the commands, each as the number of its arguments, its name and its arguments.
+--   start the TTL again; the clock of the version; then the commands, each as the number of its arguments, its name and
+--   its arguments; and with a version, its floor.
 -- Modes: whole (replaces), part (adds to it), present (only if there is one), absent (only if there is none),
 --   none (there is none, and that is remembered for the TTL).
 -- Returns {1, answers of the commands} and, where names of other slots follow, what they are to hold, {0} if nothing was written, {-1} if it does not fit.
@@ -66,7 +67,9 @@ if (mode == 'present' and left == -2) or (mode == 'absent' and left ~= -2) then 
 
 local commands = {}
 at = 13
-while at <= #ARGV do
+local last = #ARGV
+if version then last = last - 1 end
+while at <= last do
   local count = tonumber(ARGV[at])
   commands[#commands + 1] = {at + 1, at + count}
   at = at + count + 1
@@ -203,4 +206,4 @@ if #indexes > 0 then
 end
 if token ~= '' then redis.call('DEL', lease) end
 if not version then return {1, answers} end
-return {1, answers, {stamp(version, ARGV[12]), redis.call('PEXPIRETIME', key), redis.call('DUMP', key)}}
+return {1, answers, {stamp(version, ARGV[12], ARGV[#ARGV]), redis.call('PEXPIRETIME', key), redis.call('DUMP', key)}}

@@ -11,97 +11,72 @@ use crate::store::request::{Call, Calls, Follow};
 use crate::store::write::about;
 
 static COPY: Lua = lua!("copy.lua");
+static END: Lua = lua!("end.lua");
 static FORGET: Lua = lua!("stamp.lua", "forget.lua");
 
 /// A change: these steps, the script that changes all names in the slot of the one that counts, then those steps.
+#[derive(Debug, Clone, Copy)]
 pub(crate) struct Course {
     pub(crate) before: &'static [Step],
     pub(crate) after: &'static [Step],
 }
 
-/// A step. It is left out where all names are in one slot.
+/// A step, which is made for each name in another slot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Step {
-    pub(crate) does: Does,
-    pub(crate) at: At,
-}
-
-/// What a step does.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Does {
-    /// Ends the leases of whoever is about to fill the name, or to move a key there
+pub(crate) enum Step {
+    /// Ends the leases of whoever is about to fill the name, or to move a key there. Before a change, the version that
+    /// is there is what the change must be newer than
     EndLease,
     /// Makes the name hold what the script has decided, unless it holds something newer
     Copy,
 }
 
-/// To which names a step does it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum At {
-    /// Those in the slot of the name that counts
-    Deciding,
-    /// Those in other slots
-    Far,
-}
-
-/// A value that is written whole. Leases end before, since what somebody loads to fill another slot is older than this
-/// write.
-pub(crate) const WRITE: Course = Course {
-    before: &[Step { does: Does::EndLease, at: At::Far }],
-    after: &[Step { does: Does::Copy, at: At::Far }],
-};
-
-/// A key that is removed. The name that counts is removed again at the end: meanwhile somebody may have moved there what
-/// was still in another slot.
-pub(crate) const DELETE: Course = Course {
-    before: &[],
-    after: &[Step { does: Does::Copy, at: At::Far }, Step { does: Does::Copy, at: At::Deciding }],
-};
+/// A value that is written whole, or a key that is removed. Leases end before, since what somebody loads to fill another
+/// slot is older than this change; and the change is newer than what was there, whatever the clocks of the servers say.
+pub(crate) const CHANGE: Course = Course { before: &[Step::EndLease], after: &[Step::Copy] };
 
 impl Course {
     /// What is sent for a change. `more` are words of keys that are derived from this kind of key only.
     pub(crate) fn calls(&self, names: &Names, more: &[&str], cluster: bool, change: Call) -> Calls {
         let mut calls = Calls::one(change);
-        if !names.is_split(cluster) {
+        let (_, far) = names.by_slot(cluster);
+        if far.is_empty() {
             return calls;
         }
-        let (_, far) = names.by_slot(cluster);
-        let at = |step: &Step| match step.at {
-            At::Deciding => names.together(cluster),
-            At::Far => far.clone(),
-        };
         for step in self.before {
-            calls.before.extend(at(step).into_iter().filter_map(|name| end_lease(names, name)));
+            calls.before.extend(far.iter().filter_map(|name| match step {
+                Step::EndLease => end_lease(names, name),
+                // There is nothing to copy yet.
+                Step::Copy => None,
+            }));
         }
+        calls.floors = calls.before.len();
         for step in self.after {
-            let beside = |name| match step.at {
-                At::Deciding => names.derived("version"),
-                At::Far => names.derived_of(name, "version"),
+            let follow = |name: &&str| match step {
+                Step::EndLease => end_lease(names, name).map(Follow::always),
+                Step::Copy => copy(names, name, more),
             };
-            let copies = at(step).into_iter().filter_map(|name| match step.does {
-                Does::EndLease => end_lease(names, name).map(Follow::always),
-                Does::Copy => Some(copy(names, name, &beside(name)?, more)),
-            });
-            calls.after.push(copies.collect());
+            calls.after.push(far.iter().filter_map(follow).collect());
         }
         calls
     }
 }
 
 fn end_lease(names: &Names, name: &str) -> Option<Call> {
-    let lease = names.derived_of(name, "lease")?;
-    Some(Call::changing(about("UNLINK", &lease)).repeatable())
+    let [lease, version] = ["lease", "version"].map(|word| names.derived_of(name, word));
+    Some(END.call(&[&lease?, &version?], |_| {}).repeatable())
 }
 
 /// Doing it twice is doing it once: it holds what it is to hold.
-fn copy(names: &Names, name: &str, version: &str, more: &[&str]) -> Follow {
+fn copy(names: &Names, name: &str, more: &[&str]) -> Option<Follow> {
     let beside = |word: &&str| names.derived_of(name, word);
+    let version = beside(&"version")?;
     let ending: Vec<String> = ENDING.iter().filter_map(beside).collect();
     let rest = BESIDE.iter().filter(|word| !ENDING.contains(word)).chain(more);
     let rest: Vec<String> = rest.filter_map(beside).collect();
-    let mut keys = vec![name, version];
+    let mut keys = vec![name, &version];
     keys.extend(ending.iter().chain(&rest).map(String::as_str));
-    Follow::stamped(COPY.call(&keys, |cmd| _ = cmd.arg(ending.len())).repeatable())
+    Some(Follow::stamped(COPY.call(&keys, |cmd| _ = cmd.arg(ending.len())).repeatable()))
 }
 
 /// What ends with every write of a name: the leases of those who load, that there is none, that it is due.
@@ -113,6 +88,9 @@ pub(crate) fn forget(names: &Names, more: &[&str], indexes: &[String], cluster: 
     // On a cluster an index is on another node. It keeps the name until its time is over, since a
     // write that is under way may be about to make the key again.
     let indexes = if cluster { &[][..] } else { indexes };
+    let there = |name| Call::reading(about("EXISTS", name));
+    let there = names.far_fallbacks(cluster).into_iter().map(there).collect();
+    let names = &names.to_remove();
     let together = names.together(cluster);
     let is_split = names.is_split(cluster);
     if is_split && names.is_lonely() {
@@ -122,9 +100,8 @@ pub(crate) fn forget(names: &Names, more: &[&str], indexes: &[String], cluster: 
         return Calls::group(change, far.collect());
     }
     let change = forgetting(names, &together, more, indexes, is_split);
-    let mut calls = DELETE.calls(names, more, cluster, change);
-    let there = |name| Call::reading(about("EXISTS", name));
-    calls.main.rest = names.far_fallbacks(cluster).into_iter().map(there).collect();
+    let mut calls = CHANGE.calls(names, more, cluster, change);
+    calls.main.rest = there;
     calls
 }
 
@@ -139,9 +116,9 @@ fn forgetting(
     let words = BESIDE.iter().chain(more);
     let beside = words.flat_map(|word| together.iter().map(|name| names.derived_of(name, word)));
     let beside: Vec<String> = beside.flatten().collect();
-    let version = names.derived("version").filter(|_| stamped);
+    let last = ["lease", "version"].map(|word| names.derived(word).filter(|_| stamped));
     let mut keys = together.to_vec();
-    keys.extend(beside.iter().chain(indexes).chain(&version).map(String::as_str));
+    keys.extend(beside.iter().chain(indexes).chain(last.iter().flatten()).map(String::as_str));
     FORGET.call(&keys, |cmd| {
         cmd.arg(together.len()).arg(indexes.len()).arg(names.own());
         cmd.arg(if stamped { names.clock() } else { "" });

@@ -6,6 +6,7 @@ pub(crate) mod former;
 use crate::definition::Phase;
 use crate::{Definition, Key, Keyspace, Prefix as _};
 use keyward_pattern::{derived, slot};
+use std::borrow::Cow;
 
 /// The names of one key.
 #[derive(Debug, Clone)]
@@ -20,6 +21,9 @@ pub(crate) struct Names {
     apart: Option<String>,
     /// Whether the one that counts is an old one; then the schema's own is the first of the others
     old: bool,
+    /// Old names that are not used any more. Who removes the key removes them, too: programs whose schema is a phase
+    /// behind still read them
+    left: Vec<String>,
 }
 
 impl Names {
@@ -30,7 +34,14 @@ impl Names {
         let start = name.len();
         key.write_bare(&mut name);
         if K::DEFINITION.former.is_empty() {
-            return Names { name, others: Vec::new(), prefix: start, apart: None, old: false };
+            return Names {
+                name,
+                others: Vec::new(),
+                prefix: start,
+                apart: None,
+                old: false,
+                left: Vec::new(),
+            };
         }
         let values: Vec<String> = prefix.values().into_iter().chain(key.values()).collect();
         Self::with_former::<K::Keyspace>(K::DEFINITION, name, start, &values)
@@ -44,7 +55,14 @@ impl Names {
         name.clear();
         key.write_with_prefix(prefix, &mut name);
         if key.definition().former.is_empty() {
-            return Names { name, others: Vec::new(), prefix: start, apart: None, old: false };
+            return Names {
+                name,
+                others: Vec::new(),
+                prefix: start,
+                apart: None,
+                old: false,
+                left: Vec::new(),
+            };
         }
         let values: Vec<String> = prefix.values().into_iter().chain(key.values()).collect();
         Self::with_former::<S>(key.definition(), name, start, &values)
@@ -53,7 +71,7 @@ impl Names {
     /// A key by an old name, where no other is known of it.
     pub(crate) fn only(name: &str, prefix: &str) -> Self {
         let (name, apart) = (name.to_owned(), Some(prefix.to_owned()));
-        Names { name, others: Vec::new(), prefix: 0, apart, old: false }
+        Names { name, others: Vec::new(), prefix: 0, apart, old: false, left: Vec::new() }
     }
 
     fn with_former<S: Keyspace>(
@@ -73,7 +91,7 @@ impl Names {
                 others.push(former);
             }
         }
-        Names { name, others, prefix, apart: None, old }
+        Names { name, others, prefix, apart: None, old, left: Vec::new() }
     }
 
     /// The schema's own name, which indexes know it by.
@@ -136,6 +154,16 @@ impl Names {
         cluster && !self.by_slot(cluster).1.is_empty()
     }
 
+    /// The names that are removed with the key.
+    pub(crate) fn to_remove(&self) -> Cow<'_, Self> {
+        if self.left.is_empty() {
+            return Cow::Borrowed(self);
+        }
+        let mut names = self.clone();
+        names.others.extend_from_slice(&self.left);
+        Cow::Owned(names)
+    }
+
     /// Whether nothing can be kept beside one of the names, so that no version can be either.
     pub(crate) fn is_lonely(&self) -> bool {
         self.all().any(|name| self.derived_of(name, "version").is_none())
@@ -147,5 +175,9 @@ impl Names {
     }
 }
 
+#[cfg(test)]
+mod matches;
+#[cfg(test)]
+mod model;
 #[cfg(test)]
 mod tests;

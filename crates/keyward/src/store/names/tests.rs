@@ -4,12 +4,15 @@ use super::Names;
 use super::course::forget;
 use crate::definition::{Lifecycle, Ttl};
 use crate::store::core::Core;
+use crate::store::lua::{Lua, lua};
 use crate::store::request::{Answers, Calls};
 use crate::store::write::{Command, Mode, Write};
 use crate::{Definition, Store};
 use keyward_testkit::{Cluster, Flavor};
 use redis::Value;
 use std::time::Duration;
+
+static LEASE: Lua = lua!("../lua/lease.lua");
 
 static TEXT: Definition = Definition::new(
     0,
@@ -23,22 +26,26 @@ static TEXT: Definition = Definition::new(
 /// The names of a key, of which the old one counts or the new one.
 pub(super) fn names(old: bool, [former, own]: [&str; 2]) -> Names {
     let [name, other] = if old { [former, own] } else { [own, former] }.map(str::to_owned);
-    Names { name, others: vec![other], prefix: 0, apart: None, old }
+    Names { name, others: vec![other], prefix: 0, apart: None, old, left: Vec::new() }
 }
 
-pub(super) fn writing(core: &Core, names: &Names, value: &str) -> Calls {
-    let write = Write {
+/// A write of the whole value.
+pub(super) fn write(names: &Names, command: Command) -> Write<'_> {
+    Write {
         definition: &TEXT,
         names,
         indexes: &[],
         mode: Mode::Whole,
-        commands: vec![Command::new("SET").arg(value)],
+        commands: vec![command],
         ttl: Some(3_600_000),
         token: None,
         keep_ttl: false,
         refuse: false,
-    };
-    write.calls(core)
+    }
+}
+
+fn writing(core: &Core, names: &Names, value: &str) -> Calls {
+    write(names, Command::new("SET").arg(value)).calls(core)
 }
 
 /// A change whose first part was made, and whose rest is on its way.
@@ -48,9 +55,11 @@ struct Begun {
 }
 
 async fn begin(core: &Core, mut calls: Calls) -> Begun {
+    let mut versions = Vec::new();
     for call in std::mem::take(&mut calls.before) {
-        core.send(&call).await.unwrap();
+        versions.push(core.send(&call).await.unwrap());
     }
+    calls.main.exceed(&versions);
     let answers = Answers { first: core.send(&calls.main.first).await.unwrap(), rest: Vec::new() };
     Begun { rest: calls, answers }
 }
@@ -65,10 +74,11 @@ impl Begun {
     }
 }
 
-async fn on_clusters(test: impl AsyncFn(&Core, &dyn Fn(&str) -> Option<String>)) {
+pub(super) async fn on_clusters(test: impl AsyncFn(&Core, &dyn Fn(&str) -> Option<String>)) {
     for flavor in [Flavor::Redis, Flavor::Valkey] {
         let cluster = Cluster::start(flavor);
-        let nodes: Vec<String> = cluster.nodes().iter().map(|node| node.address()).collect();
+        let nodes: Vec<String> =
+            cluster.nodes().iter().map(keyward_testkit::Server::address).collect();
         let builder = Store::builder(format!("redis+cluster://{}", nodes.join(",")));
         let builder = builder.connect_timeout(Duration::from_secs(30));
         let store = builder.response_timeout(Duration::from_secs(30)).connect().await.unwrap();
@@ -132,22 +142,24 @@ async fn a_delete_and_a_write_that_overtake_each_other_leave_both_names_alike() 
 }
 
 #[tokio::test]
-async fn what_is_moved_back_while_it_is_deleted_is_deleted() {
+async fn while_a_key_is_deleted_nobody_moves_it_back_and_somebody_may_load_it() {
     on_clusters(async |core, get| {
         let names = names(false, NAMES);
         begin(core, writing(core, &names, "old")).await.end(core).await;
+        let lease = "~lease:{new:text}";
+        let take = |token: &str| redis::cmd("SET").arg(lease).arg(token).arg("NX").clone();
+        // One that was taken before has ended, and there is no other until the old name is gone.
+        core.link.query(&take("a plan's"), true).await.unwrap();
         let delete = begin(core, forget(&names, &[], &[], true)).await;
-        // A plan moves what it finds under the old name, since there is nothing under the new one.
-        let set = |name: &str| redis::cmd("SET").arg(name).arg("old").clone();
-        core.link.query(&set("~lease:{new:text}"), true).await.unwrap();
-        core.link.query(&set("new:text"), true).await.unwrap();
+        assert_eq!(core.link.query(&take("a plan's"), true).await.unwrap(), Value::Nil);
+        assert_eq!(get(NAMES[0]).as_deref(), Some("old"), "nothing is moved from there");
+        let loads = LEASE.call(&["new:text", lease], |cmd| {
+            cmd.arg("a load's").arg(10_000).arg(0).arg("new:text").arg(0);
+        });
+        assert_eq!(core.send(&loads).await.unwrap(), Value::Int(1));
         delete.end(core).await;
         assert_eq!(NAMES.map(get), [None, None]);
-        assert_eq!(get("~lease:{new:text}"), None);
-        let mut version = redis::cmd("TTL");
-        version.arg("~version:{new:text}");
-        let left = core.link.query(&version, true).await.unwrap();
-        assert!(matches!(left, Value::Int(1..=3600)), "{left:?}");
+        assert_eq!(get(lease).as_deref(), Some("a load's"));
     })
     .await;
 }
