@@ -40,7 +40,7 @@ pub use baseline::{DEFAULT_TOLERANCE, Difference, FindingChange, PartChange, com
 pub use clock::{now, parse_rfc3339, rfc3339};
 pub use counts::{Counted, Counts, TTL_BOUNDS};
 pub use hash::Salt;
-pub use mask::Masked;
+pub use mask::{Mask, Masked};
 pub use merge::{MergeError, merge};
 pub use observe::Observer;
 pub use outline::Outline;

@@ -87,9 +87,10 @@ fn fill(pattern: &str, marks: &str, out: &mut String) {
     out.push_str(rest);
 }
 
-/// Masks keys with the salt of a run.
+/// Masks keys with the salt of a run: what a schema declares stays, everything else becomes a mark such as
+/// `<uuid#a3f9>`.
 #[derive(Debug)]
-pub(crate) struct Mask {
+pub struct Mask {
     pub(crate) salt: Salt,
     /// Whether keys are shown as they are
     pub(crate) reveal: bool,
@@ -125,7 +126,8 @@ impl MaskedParam {
 }
 
 impl Mask {
-    pub(crate) fn new(salt: Salt, reveal: bool, schemas: &[Schema]) -> Self {
+    /// A mask that keeps the words of these schemas; with `reveal`, keys are shown as they are.
+    pub fn new(salt: Salt, reveal: bool, schemas: &[Schema]) -> Self {
         Mask { salt, reveal, declared: schemas.iter().flat_map(words).collect() }
     }
 
@@ -193,7 +195,7 @@ impl Mask {
 
     /// A key that no definition has: what a schema does not declare is masked. Words that many keys share come
     /// back by [`Masked::within`].
-    pub(crate) fn unknown(&self, key: &[u8]) -> Masked {
+    pub fn unknown(&self, key: &[u8]) -> Masked {
         if self.reveal {
             return readable(key);
         }

@@ -4,6 +4,7 @@ use super::context::{Context, date, doc, written};
 use super::keys::accepted_for;
 use super::page::{Accepted, Foreign, Migration, Rename};
 use super::prose::Prose;
+use keyward_schema::model::{self, Convert, Recase, Score};
 
 impl Context<'_> {
     /// The migrations of definitions that the page shows.
@@ -20,6 +21,7 @@ impl Context<'_> {
                         definition: self.definition(name),
                         from: rename.from.parts().iter().map(written).collect(),
                         to: self.pattern(definition),
+                        changes: self.changes(rename, true),
                         doc: doc(definition.doc.as_ref()),
                     })
                 })
@@ -35,10 +37,51 @@ impl Context<'_> {
                 meaning,
                 started: migration.started.as_ref().map(date),
                 remove_after: migration.remove_after.as_ref().map(date),
+                notes: self.notes(migration),
                 renames,
             });
         }
         found
+    }
+
+    /// How a migration goes on and ends.
+    fn notes(&self, migration: &model::Migration) -> Vec<Prose> {
+        let words = self.words;
+        let quiet = migration.quiet.as_ref().map(|quiet| (words.quiet, quiet.value));
+        let old_ttl = migration.old_ttl.as_ref().map(|ttl| (words.old_ttl, ttl.value));
+        let notes = quiet.into_iter().chain(old_ttl);
+        notes.map(|(phrase, time)| Prose::say(phrase, &[&words.duration(time)])).collect()
+    }
+
+    /// What a rename changes besides the name, and maybe that only a plan moves its keys.
+    pub(super) fn changes(&self, rename: &model::Rename, with_plan: bool) -> Option<Prose> {
+        let words = self.words;
+        let mut changes = Vec::new();
+        changes.extend(rename.recase.iter().map(|(param, recase)| {
+            let phrase = match recase {
+                Recase::Lower => words.recase_lower,
+                Recase::Upper => words.recase_upper,
+            };
+            Prose::say(phrase, &[param.as_str()])
+        }));
+        changes.extend(rename.convert.as_ref().map(|convert| match convert.value {
+            Convert::JsonToHash => Prose::text(words.json_to_hash),
+            Convert::HashToJson => Prose::text(words.hash_to_json),
+            Convert::LowerCase => Prose::text(words.lower_case),
+            Convert::SetToSortedSet { score: Score::Now } => {
+                Prose::text(words.set_to_sorted_set_now)
+            }
+            Convert::SetToSortedSet { score: Score::Fixed(score) } => {
+                Prose::say(words.set_to_sorted_set, &[&score.to_string()])
+            }
+            _ => Prose::code(convert.value.name()),
+        }));
+        let db = rename.db.as_ref();
+        changes.extend(db.map(|db| Prose::say(words.from_database, &[&db.to_string()])));
+        if with_plan && !rename.is_known_to_stores() {
+            changes.push(Prose::say(words.moved_by_plan, &[]));
+        }
+        (!changes.is_empty()).then(|| words.sentences(changes))
     }
 
     /// `[foreign]`

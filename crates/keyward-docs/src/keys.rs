@@ -215,6 +215,8 @@ impl<'a> Context<'a> {
             let renames = migration.renames.iter();
             for rename in renames.filter(|it| it.definition.value == definition.name.value) {
                 let (phase, meaning) = self.phase(migration.phase.value);
+                let by_plan = || Prose::say(self.words.moved_by_plan, &[]);
+                let meaning = if rename.is_known_to_stores() { meaning } else { by_plan() };
                 former.push(Former {
                     pattern: rename.from.parts().iter().map(written).collect(),
                     migration: migration.name.value.clone(),
@@ -222,6 +224,7 @@ impl<'a> Context<'a> {
                     meaning,
                     started: migration.started.as_ref().map(date),
                     remove_after: migration.remove_after.as_ref().map(date),
+                    changes: self.changes(rename, false),
                 });
             }
         }

@@ -38,6 +38,9 @@ impl Context<'_> {
         if !defaults.is_empty() {
             facts.push(fact(words.defaults, words.listed(defaults)));
         }
+        if self.schema.plans.require_owner {
+            facts.push(fact(words.plans, Prose::text(words.plans_ask_owners)));
+        }
         let count = |count: usize| u64::try_from(count).unwrap_or(u64::MAX);
         let mut counts = vec![words.counted(words.count_definitions, count(self.selected.len()))];
         if !self.anchors.events.is_empty() {

@@ -356,6 +356,8 @@ pub struct Former {
     pub started: Option<String>,
     /// When the old name must be removed
     pub remove_after: Option<String>,
+    /// What changes besides the name
+    pub changes: Option<Prose>,
 }
 
 /// `[migrations.*]`
@@ -373,6 +375,8 @@ pub struct Migration {
     pub started: Option<String>,
     /// When the old names must be removed
     pub remove_after: Option<String>,
+    /// How it goes on and ends
+    pub notes: Vec<Prose>,
     /// Old names and new ones
     pub renames: Vec<Rename>,
 }
@@ -386,6 +390,8 @@ pub struct Rename {
     pub from: String,
     /// The new pattern, prefix included
     pub to: String,
+    /// What changes besides the name
+    pub changes: Option<Prose>,
     /// What the definition is for
     pub doc: Option<Doc>,
 }

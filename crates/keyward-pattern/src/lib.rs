@@ -90,6 +90,7 @@ mod param;
 mod path;
 #[cfg(feature = "prove")]
 pub mod prove;
+mod recase;
 #[cfg(feature = "compile")]
 mod segment;
 mod slot;
@@ -121,6 +122,7 @@ pub use nearest::nearest;
 pub use owners::Owners;
 #[cfg(feature = "compile")]
 pub use param::{Normalize, Param, Type, UnknownType};
+pub use recase::Recase;
 #[cfg(feature = "compile")]
 pub use segment::{Content, Segment};
 pub use slot::{hash_tag, slot};

@@ -61,6 +61,7 @@ mod json_schema;
 mod layout;
 mod load;
 mod lower;
+mod migration;
 pub mod model;
 mod near;
 mod old_names;

@@ -7,16 +7,17 @@ use crate::definition::{self, Surroundings};
 use crate::form::Map;
 use crate::generate;
 use crate::layout;
+use crate::migration::{self, MigrationTable};
 use crate::model::{
     Alerts, Allow, Case, Defaults, Event, Foreign, Keyspace, Migration, Named, ParamDeclaration,
-    Rename, RuleSet, RuleSetting, RuleSettings, Schema,
+    Plans, RuleSet, RuleSetting, RuleSettings, Schema,
 };
 use crate::param::ParamForm;
 use crate::scalar::NonEmpty;
 use crate::server::{self, ServerTable};
 use crate::span::{FileId, Sources, Span, Spanned};
 use crate::tables::{
-    AllowTable, DefaultsTable, EventTable, KeyTable, KeyspaceTable, MigrationTable, RootTable,
+    AllowTable, DefaultsTable, EventTable, KeyTable, KeyspaceTable, PlansTable, RootTable,
     RuleForm, RulesTable,
 };
 use crate::ttl::TtlForm;
@@ -50,6 +51,7 @@ pub(crate) fn lower(
             generate: table.generate,
             defaults: table.defaults,
             rules: table.rules,
+            plans: table.plans,
         };
         if root.is_none() {
             root = Some((file, head));
@@ -131,12 +133,8 @@ pub(crate) fn lower(
         .migrations
         .entries
         .into_iter()
-        .map(|(name, table)| {
-            refuse_end_before_start(&name, &table, errors);
-            lower_migration(name, table.value, &keys, &by_name, sources)
-        })
+        .map(|(name, table)| migration::lower(name, table.value, &keys, &by_name, sources, errors))
         .collect();
-    refuse_renamed_roles(&migrations, &keys, errors);
     let foreign = parts
         .foreign
         .entries
@@ -146,6 +144,8 @@ pub(crate) fn lower(
     let rules = lower_rules(head.rules, &keyspace.name.span);
     let generate =
         head.generate.map(|table| generate::lower(table.value, &keyspace, &keys, errors));
+
+    let plans = head.plans.map(|table| lower_plans(table.value, &keys, errors)).unwrap_or_default();
 
     if !readable {
         return None;
@@ -162,6 +162,7 @@ pub(crate) fn lower(
             }
         }
     }
+    migration::check(&migrations, &keyspace, &keys, errors);
     let compiled =
         compile(&keyspace, &params, &keys, &events, &migrations, &parts.keys.broken, errors)?;
     Some(Schema {
@@ -184,6 +185,7 @@ pub(crate) fn lower(
         owners,
         foreign,
         migrations,
+        plans,
         allow: parts.allow,
         compiled,
     })
@@ -198,6 +200,7 @@ struct Head {
     generate: Option<Spanned<crate::generate::GenerateTable>>,
     defaults: Option<Spanned<DefaultsTable>>,
     rules: Option<Spanned<RulesTable>>,
+    plans: Option<Spanned<PlansTable>>,
 }
 
 /// What all files have, put together.
@@ -368,6 +371,25 @@ fn lower_rules(table: Option<Spanned<RulesTable>>, implied: &Span) -> RuleSettin
     }
 }
 
+fn lower_plans(
+    table: PlansTable,
+    keys: &[crate::model::Definition],
+    errors: &mut Vec<Diagnostic>,
+) -> Plans {
+    let Some(require_owner) = table.require_owner else { return Plans::default() };
+    if require_owner.value && keys.iter().all(|key| key.owner.is_none()) {
+        errors.push(
+            Diagnostic::schema(
+                "`require_owner` has no effect: no definition has an owner",
+                require_owner.span,
+                "nobody to ask",
+            )
+            .help("give definitions an `owner`, or all of them one in `[defaults]`"),
+        );
+    }
+    Plans { require_owner: require_owner.value }
+}
+
 fn words(list: Option<Spanned<Vec<Spanned<NonEmpty>>>>) -> Vec<Spanned<String>> {
     list.into_iter().flat_map(|list| list.value).map(plain).collect()
 }
@@ -430,82 +452,6 @@ fn note_refreshes(
                 );
             }
         }
-    }
-}
-
-/// The store does not move what stands beside sessions, tokens and indexes yet.
-fn refuse_renamed_roles(
-    migrations: &[Migration],
-    keys: &[crate::model::Definition],
-    errors: &mut Vec<Diagnostic>,
-) {
-    use crate::model::{Phase, Role};
-    let running = migrations.iter().filter(|it| it.phase.value != Phase::Cleanup);
-    for rename in running.flat_map(|migration| &migration.renames) {
-        let definition = keys.iter().find(|key| key.name.value == rename.definition.value);
-        let Some(role) = definition.and_then(|definition| definition.role.as_ref()) else {
-            continue;
-        };
-        if matches!(role.value, Role::Session(_) | Role::RefreshToken(_) | Role::Index(_)) {
-            let message = format!("renaming a `{}` is not supported yet", role.name());
-            errors.push(
-                Diagnostic::schema(message, rename.definition.span.clone(), "is renamed")
-                    .at(role.span.clone(), "its role")
-                    .help("let the old ones expire under a definition of their own, and add another for new ones"),
-            );
-        }
-    }
-}
-
-fn refuse_end_before_start(name: &str, table: &MigrationTable, errors: &mut Vec<Diagnostic>) {
-    if let (Some(started), Some(end)) = (&table.started, &table.remove_after)
-        && end.value < started.value
-    {
-        let message = format!("the migration `{name}` ends before it starts");
-        errors.push(
-            Diagnostic::schema(message, end.span.clone(), "the old names must be gone by then")
-                .at(started.span.clone(), "it begins later"),
-        );
-    }
-}
-
-fn lower_migration(
-    name: Spanned<String>,
-    table: MigrationTable,
-    keys: &[crate::model::Definition],
-    params: &HashMap<&str, &ParamDeclaration>,
-    sources: &Sources,
-) -> Migration {
-    let by_name: HashMap<&str, &crate::model::Definition> =
-        keys.iter().map(|key| (key.name.as_str(), key)).collect();
-    let mut renames = Vec::new();
-    for (definition, patterns) in table.renames.value.entries {
-        let of_definition = by_name.get(definition.as_str());
-        let declared = |name: &str| {
-            let own = of_definition
-                .and_then(|key| key.params.iter().find(|param| param.name.value == name));
-            own.or_else(|| params.get(name).copied())
-        };
-        for from in patterns.value.0 {
-            let params = template_params(&from, sources, declared);
-            renames.push(Rename {
-                definition: definition.clone(),
-                from,
-                params,
-                convert: None,
-                recase: Vec::new(),
-                db: None,
-            });
-        }
-    }
-    Migration {
-        name,
-        doc: table.doc,
-        phase: table.phase,
-        started: table.started,
-        remove_after: table.remove_after,
-        renames,
-        allow: allow_list(table.allow),
     }
 }
 

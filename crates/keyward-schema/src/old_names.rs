@@ -5,10 +5,10 @@ use keyward_pattern::{
     BuildError, BuildErrorKind, Definition, DefinitionId, Keyspace, Param, Parsed, Type,
 };
 use std::borrow::Cow;
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 use std::fmt;
 
-/// All old names of a schema's migrations, compiled together.
+/// The old names of a schema's migrations in one database, compiled together.
 #[derive(Debug)]
 pub struct OldNames<'s> {
     /// The old patterns; definition n is `renames[n]`. Definitions that their `key` parameters
@@ -16,6 +16,8 @@ pub struct OldNames<'s> {
     pub keyspace: Keyspace,
     /// The renames, in the order of the file
     pub renames: Vec<(&'s Migration, &'s Rename)>,
+    /// The database, if it is not the keyspace's own
+    pub db: Option<u64>,
     ids: Vec<DefinitionId>,
     schema: &'s Schema,
 }
@@ -169,11 +171,24 @@ impl fmt::Display for RenameError {
 impl std::error::Error for RenameError {}
 
 impl Schema {
-    /// The old names, if there are any and they can be compiled together.
+    /// The old names in the keyspace's own database, if there are any and they can be compiled
+    /// together.
     pub fn old_names(&self) -> Option<OldNames<'_>> {
+        self.old_names_in(None)
+    }
+
+    /// All old names, one entry for each database that has some, the keyspace's own first.
+    pub fn old_names_by_db(&self) -> Vec<OldNames<'_>> {
+        let renames = self.migrations.iter().flat_map(|migration| &migration.renames);
+        let dbs: BTreeSet<Option<u64>> = renames.map(Rename::database).collect();
+        dbs.into_iter().filter_map(|db| self.old_names_in(db)).collect()
+    }
+
+    fn old_names_in(&self, db: Option<u64>) -> Option<OldNames<'_>> {
         let migrations = self.migrations.iter();
         let renames: Vec<_> = migrations
             .flat_map(|migration| migration.renames.iter().map(move |rename| (migration, rename)))
+            .filter(|(_, rename)| rename.database() == db)
             .collect();
         if renames.is_empty() {
             return None;
@@ -194,7 +209,7 @@ impl Schema {
             builder.define_absolute(name, &definition.pattern, |name| declared(params, name));
             needed.extend(targets(params));
         }
-        Some(OldNames { keyspace: builder.finish().ok()?, renames, ids, schema: self })
+        Some(OldNames { keyspace: builder.finish().ok()?, renames, db, ids, schema: self })
     }
 }
 

@@ -6,6 +6,7 @@
 use crate::form::{Presence, Table};
 use crate::generate::{FolderTable, GenerateTable, JavaTable, RustTable};
 use crate::layout::{LayoutTable, WordsBy};
+use crate::migration::{MigrationTable, RenameTable};
 use crate::param::ParamTable;
 use crate::role::{
     CounterTable, FlagTable, IndexTable, LockTable, QueueTable, QuotaTable, RankingTable,
@@ -14,7 +15,7 @@ use crate::role::{
 use crate::server::ServerTable;
 use crate::tables::{
     AlertsTable, AllowTable, DefaultsTable, EventTable, ForeignTable, GroupTable, KeyTable,
-    KeyspaceTable, MigrationTable, OwnerTable, RootTable, RuleTable, RulesTable,
+    KeyspaceTable, OwnerTable, PlansTable, RootTable, RuleTable, RulesTable,
 };
 use crate::ttl::{TtlBy, TtlCaller};
 use crate::value::{FieldTable, ValueTable};
@@ -81,6 +82,8 @@ const TABLES: &[(&str, Writer)] = &[
     ("owner", markdown::<OwnerTable>),
     ("foreign", markdown::<ForeignTable>),
     ("migration", markdown::<MigrationTable>),
+    ("rename", markdown::<RenameTable>),
+    ("plans", markdown::<PlansTable>),
     ("allow", markdown::<AllowTable>),
 ];
 

@@ -7,7 +7,7 @@ use crate::form::{Form, words};
 use crate::json_schema::{Json, Schemas, json};
 use crate::model::{
     Algorithm, Case, Date, Invalidate, Keep, Lifecycle, OnFull, OnOutage, OnWrite, Phase, Policy,
-    RuleSet, Severity, Ties,
+    Recase, RuleSet, Severity, Ties,
 };
 use crate::spelling;
 use crate::syntax::{Item, Kind};
@@ -447,3 +447,4 @@ words!(Phase: "`\"dual-write\"`, `\"read-fallback\"` or `\"cleanup\"`", [
     ("read-fallback", Phase::ReadFallback),
     ("cleanup", Phase::Cleanup),
 ]);
+words!(Recase: "`\"lower\"` or `\"upper\"`", [("lower", Recase::Lower), ("upper", Recase::Upper)]);

@@ -19,7 +19,8 @@ pub(crate) enum Kind {
     String(String),
     /// `None` where it does not fit in 64 bits
     Integer(Option<i64>),
-    Float,
+    /// `None` where it is not a finite number
+    Float(Option<f64>),
     Boolean(bool),
     /// `None` where it is more than a day
     Datetime(Option<Date>),
@@ -39,7 +40,7 @@ impl Kind {
         match self {
             Kind::String(_) => "a string",
             Kind::Integer(_) => "an integer",
-            Kind::Float => "a float",
+            Kind::Float(_) => "a float",
             Kind::Boolean(_) => "a boolean",
             Kind::Datetime(_) => "a date",
             Kind::Array(_) => "an array",
@@ -230,7 +231,10 @@ fn item(file: FileId, value: toml::Spanned<DeValue<'_>>) -> Item {
         DeValue::Integer(number) => {
             Kind::Integer(i64::from_str_radix(number.as_str(), number.radix()).ok())
         }
-        DeValue::Float(_) => Kind::Float,
+        DeValue::Float(number) => {
+            let number: Option<f64> = number.as_str().parse().ok();
+            Kind::Float(number.filter(|number| number.is_finite()))
+        }
         DeValue::Boolean(value) => Kind::Boolean(value),
         DeValue::Datetime(when) => Kind::Datetime(match (when.date, when.time, when.offset) {
             (Some(date), None, None) => {

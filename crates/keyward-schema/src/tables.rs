@@ -1,14 +1,14 @@
 //! The tables of a schema. Each is declared once: fields, forms and the words of the reference.
 
 use crate::decoder::Decoder;
-use crate::form::{AnyName, FieldSpec, Form, Id, Map, OneOrMany, ParamName, Table as _, table};
+use crate::form::{AnyName, FieldSpec, Form, Id, Map, ParamName, Table as _, table};
 use crate::generate::GenerateTable;
 #[cfg(feature = "tools")]
 use crate::json_schema::{Json, Schemas, json};
 use crate::layout::LayoutTable;
+use crate::migration::MigrationTable;
 use crate::model::{
-    Case, Date, Invalidate, Invalidation, Keep, Lifecycle, OnFull, OnWrite, Phase, RuleSet,
-    Severity, Value,
+    Case, Invalidate, Invalidation, Keep, Lifecycle, OnFull, OnWrite, RuleSet, Severity, Value,
 };
 use crate::param::ParamForm;
 use crate::role::{
@@ -59,6 +59,8 @@ table! {
         optional foreign: Map<Id, ForeignTable>,
         /// Renames of keys in progress.
         optional migrations: Map<Id, MigrationTable>,
+        /// What `keyward plan` asks for.
+        optional plans: PlansTable,
         /// Findings that are accepted for the whole keyspace.
         optional allow: Vec<Spanned<AllowTable>>,
     }
@@ -66,7 +68,7 @@ table! {
 
 /// Where a field belongs that a table does not have, if one or two others have it.
 pub(crate) fn belongs_elsewhere(field: &str) -> Option<String> {
-    let tables: [(&str, Vec<FieldSpec>); 9] = [
+    let tables: [(&str, Vec<FieldSpec>); 10] = [
         ("keyspace", KeyspaceTable::fields()),
         ("layout", LayoutTable::fields()),
         ("server", ServerTable::fields()),
@@ -76,6 +78,7 @@ pub(crate) fn belongs_elsewhere(field: &str) -> Option<String> {
         ("keys.NAME", KeyTable::fields()),
         ("events.NAME", EventTable::fields()),
         ("migrations.NAME", MigrationTable::fields()),
+        ("plans", PlansTable::fields()),
     ];
     let has = |fields: &[FieldSpec]| fields.iter().any(|it| it.key == field);
     let found: Vec<&str> =
@@ -88,8 +91,8 @@ pub(crate) fn belongs_elsewhere(field: &str) -> Option<String> {
 }
 
 /// The tables that only the root file may have.
-pub(crate) const ROOT_ONLY: [&str; 7] =
-    ["keyspace", "layout", "server", "alerts", "generate", "defaults", "rules"];
+pub(crate) const ROOT_ONLY: [&str; 8] =
+    ["keyspace", "layout", "server", "alerts", "generate", "defaults", "rules", "plans"];
 
 /// `version = 1`
 #[derive(Debug)]
@@ -347,20 +350,10 @@ table! {
 }
 
 table! {
-    /// `[migrations.<id>]`: a rename of keys in progress.
-    MigrationTable {
-        /// The reason for the rename.
-        optional doc: String,
-        /// The current phase.
-        required phase: Phase,
-        /// The date when it started.
-        optional started: Date,
-        /// The date by which the old names must be gone.
-        optional remove_after: Date,
-        /// The old pattern of each definition, or several. Old patterns are whole keys, without the prefix added, and may declare their own types.
-        required renames: Map<Id, OneOrMany<Template>>,
-        /// Findings that are accepted for this migration.
-        optional allow: Vec<Spanned<AllowTable>>,
+    /// `[plans]`: what `keyward plan` asks for.
+    PlansTable {
+        /// Whether `keyward plan apply` needs a named approval by each owner in the plan. Default: `false`.
+        optional require_owner: bool,
     }
 }
 

@@ -60,6 +60,16 @@ fn four_fields_become_a_table_of_their_own() {
 }
 
 #[test]
+fn renames_may_be_patterns_tables_or_both() {
+    let text = "[migrations.v2.renames]\na=[ 'a:{id}',{pattern='b:{id}',convert='json-to-hash'} ]\n\
+                b={pattern='c:{id}',recase={id='lower'}}\n";
+    let expected = "[migrations.v2.renames]\n\
+                    a = [\"a:{id}\", { pattern = \"b:{id}\", convert = \"json-to-hash\" }]\n\
+                    b = { pattern = \"c:{id}\", recase = { id = \"lower\" } }\n";
+    assert_eq!(formatted(text), expected);
+}
+
+#[test]
 fn what_only_toml_1_1_reads_becomes_toml_1_0() {
     let text = "[keys.a]\npattern = \"a\\x3A\\e\"\nrate_limit = {\n  limit = 10, # ten\n  window = '60s',\n}\nallow = [\n  { rule = \"x\", # why\n    reason = \"y\", },\n]\nexample = 10:30\n";
     let expected = "[keys.a]\npattern = \"a:\\u001B\"\n# ten\nrate_limit = { limit = 10, window = \"60s\" }\nallow = [\n  # why\n  { rule = \"x\", reason = \"y\" },\n]\nexample = 10:30:00\n";

@@ -551,3 +551,94 @@ shows!(
     a_duration_without_quotes_is_answered_with_quotes,
     errors("[keys.a]\npattern = \"a\"\nttl = 10m # short\nmax_bytes = 64kb\n")
 );
+
+/// The errors of a schema with one definition of each kind and these renames.
+fn errors_of_renames(renames: &str) -> String {
+    errors(&format!(
+        "[keys.text]\npattern = \"new:text:{{id}}\"\nvalue = \"text\"\n\n\
+         [keys.number]\npattern = \"new:number:{{id:uint}}\"\nvalue = \"uint\"\n\n\
+         [keys.person]\npattern = \"new:person:{{code:slug}}\"\nfields = {{ name = \"text\" }}\n\n\
+         [keys.flag]\npattern = \"new:flag:{{state}}\"\nparams = {{ state = [\"on\", \"off\"] }}\n\n\
+         [migrations.v2]\nphase = \"dual-write\"\n\n[migrations.v2.renames]\n{renames}"
+    ))
+}
+
+shows!(
+    a_conversion_must_fit_the_definition,
+    errors_of_renames(concat!(
+        "text = { pattern = \"a:{id}\", convert = \"json-to-hash\" }\n",
+        "number = { pattern = \"b:{id}\", convert = \"lower-case\" }\n",
+        "person = [\n",
+        "  { pattern = \"c:{code}\", convert = \"hash-to-json\" },\n",
+        "  { pattern = \"d:{code}\", convert = \"set-to-sorted-set\", score = 0 },\n",
+        "  { pattern = \"e:{code}\", convert = \"json-to-hsh\" },\n",
+        "]\n",
+    ))
+);
+
+shows!(
+    only_a_sorted_set_has_a_score,
+    errors_of_renames(concat!(
+        "text = { pattern = \"a:{id}\", convert = \"set-to-sorted-set\" }\n",
+        "number = { pattern = \"b:{id}\", score = 1 }\n",
+        "person = { pattern = \"c:{code}\", convert = \"json-to-hash\", score = \"later\" }\n",
+    ))
+);
+
+shows!(
+    a_change_of_case_must_change_something_that_the_definition_accepts,
+    errors_of_renames(concat!(
+        "text = { pattern = \"a:{id}\", recase = { ident = \"lower\", di = \"upper\" } }\n",
+        "number = { pattern = \"b:{id}\", recase = { id = \"lower\" } }\n",
+        "person = [\n",
+        "  { pattern = \"c:{code:word}\", recase = { code = \"lower\" } },\n",
+        "  { pattern = \"d:{code}\", recase = { code = \"lower\" } },\n",
+        "  { pattern = \"f:{code}\", recase = { code = \"title\" } },\n",
+        "]\n",
+        "flag = { pattern = \"g:{state}\", recase = { state = \"upper\" } }\n",
+    ))
+);
+
+shows!(
+    old_keys_stand_in_another_database,
+    errors_of(
+        "version = 1\n[keyspace]\nname = \"shop\"\ndb = 3\n[keys.cart]\npattern = \"cart:{id}\"\n[migrations.v2]\nphase = \"cleanup\"\n[migrations.v2.renames]\ncart = [\"old:{id}\", { pattern = \"cart:{id}\", db = 3 }]\n"
+    )
+);
+
+shows!(
+    the_default_database_is_not_another_one,
+    errors_of_renames("text = { pattern = \"a:{id}\", db = 0 }\n")
+);
+
+shows!(
+    a_cluster_has_no_other_database_to_move_from,
+    errors_of(
+        "version = 1\n[keyspace]\nname = \"shop\"\ncluster = true\n[keys.cart]\npattern = \"cart:{id}\"\n[migrations.v2]\nphase = \"cleanup\"\n[migrations.v2.renames]\ncart = { pattern = \"cart:{id}\", db = 1 }\n"
+    )
+);
+
+shows!(
+    an_old_name_is_a_pattern_or_a_table,
+    errors_of_renames("text = 7\nnumber = { from = \"b:{id}\" }\nperson = [true, {}]\n")
+);
+
+shows!(
+    how_old_names_end_is_a_duration,
+    errors(
+        "[keys.cart]\npattern = \"cart:{id}\"\n[migrations.v2]\nphase = \"cleanup\"\nold_ttl = \"none\"\nquiet = 0\n[migrations.v2.renames]\ncart = \"old:{id}\"\n"
+    )
+);
+
+shows!(
+    owners_that_do_not_exist_cannot_approve,
+    errors("[keys.cart]\npattern = \"cart:{id}\"\n[plans]\nrequire_owner = true\n")
+);
+
+shows!(
+    what_plans_ask_for_stands_in_the_root_file,
+    errors_of_files(&[
+        ("keyward.toml", "version = 1\ninclude = [\"more.toml\"]\n[keyspace]\nname = \"shop\"\n"),
+        ("more.toml", "[plans]\nrequire_owner = true\n"),
+    ])
+);

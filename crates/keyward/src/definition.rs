@@ -1,5 +1,6 @@
 //! What a schema says about a key, as constants.
 
+use keyward_pattern::Recase;
 use std::time::Duration;
 
 /// A key definition, as its schema has it.
@@ -455,6 +456,8 @@ pub enum FormerPart {
     Literal(&'static str),
     /// The value of this parameter, those of the prefix first, spelled by its old type
     Value(usize, Language),
+    /// The same in the other case
+    Recased(usize, Language, Recase),
 }
 
 /// Another definition that a role refers to: `queue = { dead_letter = "failed" }`.

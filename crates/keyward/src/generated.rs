@@ -2,7 +2,7 @@
 
 pub use crate::definition::{FieldInfo, Former, FormerPart, Language, Link, Param, Phase};
 pub use crate::field::{Hash, Pairs};
-pub use keyward_pattern::{Found, Tables};
+pub use keyward_pattern::{Found, Recase, Tables};
 #[cfg(feature = "json")]
 pub use serde_json::Value as JsonValue;
 

@@ -11,7 +11,7 @@ use super::connection::{Connection, Reply};
 use super::error::{Error, Fault};
 use super::options::Options;
 use super::server::{self, Can};
-use super::topology::{self, Chosen};
+use super::topology::{self, Chosen, slot_ranges};
 
 /// Keys that one SCAN visits, and the pause after it: a tenth of the server's time, about.
 const COUNT: &str = "500";
@@ -49,7 +49,7 @@ impl Client {
                 let answer = connection.command(&["SELECT", &db.to_string()]).map_err(early)?;
                 understand(&partition.name, "SELECT", answer)?;
             }
-            let slots = partition.node.as_ref().map(|(_, slots)| ranges(slots));
+            let slots = partition.node.as_ref().map(|(_, slots)| slot_ranges(slots));
             shards.push(Shard { name: partition.name, slots, connection });
         }
         Ok(Client { shards })
@@ -133,13 +133,4 @@ fn known(command: &str) -> &'static str {
         "SCAN", "SELECT", "LLEN", "LRANGE", "ZCARD", "ZMSCORE", "HEXISTS", "HMGET", "HSCAN", "TYPE",
     ];
     KNOWN.into_iter().find(|it| *it == command).unwrap_or("a command")
-}
-
-/// `0-5460 6000`
-fn ranges(text: &str) -> Vec<RangeInclusive<u16>> {
-    let range = |text: &str| {
-        let (first, last) = text.split_once('-').unwrap_or((text, text));
-        Some(first.parse().ok()?..=last.parse().ok()?)
-    };
-    text.split([' ', ',']).filter_map(range).collect()
 }

@@ -53,12 +53,18 @@ pub(super) enum Head {
 
 /// A whole reply.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Reply {
+pub enum Reply {
+    /// Nothing
     Nil,
+    /// `OK`, or another word
     Status(String),
+    /// An error, as far as it may be shown: it names no key
     Error(String),
+    /// A number
     Integer(i64),
+    /// A text
     Bytes(Vec<u8>),
+    /// A list
     Array(Vec<Reply>),
     /// A text that was too large to keep, where that may be
     Skipped,
@@ -80,7 +86,7 @@ impl Head {
 
 impl Reply {
     /// What it is, without what it holds.
-    pub(crate) fn kind(&self) -> String {
+    pub fn kind(&self) -> String {
         match self {
             Reply::Nil => "nothing".to_owned(),
             Reply::Status(status) => format!("`{status}`"),

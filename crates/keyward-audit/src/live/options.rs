@@ -57,6 +57,8 @@ pub struct Options {
     pub user: Option<String>,
     /// The password, where the URL has none
     pub password: Option<Secret>,
+    /// What the connections call themselves
+    pub client_name: &'static str,
     /// Set from elsewhere to make reading stop
     pub stop: Arc<AtomicBool>,
     /// Watched from elsewhere to draw progress
@@ -89,6 +91,7 @@ impl Default for Options {
             tls: Tls::default(),
             user: None,
             password: None,
+            client_name: "keyward-audit",
             stop: Arc::default(),
             progress: Arc::default(),
             resume: None,

@@ -25,7 +25,7 @@ pub(super) fn open(target: &Endpoint, options: &Options) -> Result<Connection, E
     }
     wait_until_loaded(&mut connection, options).map_err(early)?;
     // So that an operator who lists clients knows this one; where it is denied, nothing is lost.
-    connection.command(&["CLIENT", "SETNAME", "keyward-audit"]).map_err(early)?;
+    connection.command(&["CLIENT", "SETNAME", options.client_name]).map_err(early)?;
     Ok(connection)
 }
 

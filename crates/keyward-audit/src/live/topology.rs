@@ -343,6 +343,15 @@ pub(super) fn choose(partition: &Partition, options: &Options) -> Result<Chosen,
     Ok(Chosen { target: last.clone(), connection, info, notes: note.into_iter().collect() })
 }
 
+/// `0-5460 6000`
+pub(super) fn slot_ranges(text: &str) -> Vec<RangeInclusive<u16>> {
+    let range = |text: &str| {
+        let (first, last) = text.split_once('-').unwrap_or((text, text));
+        Some(first.parse().ok()?..=last.parse().ok()?)
+    };
+    text.split([' ', ',']).filter_map(range).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

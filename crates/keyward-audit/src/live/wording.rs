@@ -137,7 +137,20 @@ fn with_command(before: &str, kind: &str, text: &str) -> String {
 
 /// What may be shown of a status.
 pub(super) fn of_status(text: &str) -> String {
-    const KNOWN: [&str; 5] = ["OK", "PONG", "FULLRESYNC", "CONTINUE", "BUSY"];
+    const KNOWN: [&str; 12] = [
+        "OK",
+        "PONG",
+        "FULLRESYNC",
+        "CONTINUE",
+        "BUSY",
+        "none",
+        "string",
+        "hash",
+        "list",
+        "set",
+        "zset",
+        "stream",
+    ];
     let known = KNOWN.iter().find(|known| text.split(' ').next() == Some(**known));
     known.map_or("another status", |known| known).to_owned()
 }

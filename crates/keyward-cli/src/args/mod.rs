@@ -8,6 +8,8 @@ mod fmt;
 mod generate;
 mod key;
 mod live;
+mod migrate;
+mod plan;
 mod queue;
 mod report;
 mod rules;
@@ -21,6 +23,11 @@ pub(crate) use fmt::Fmt;
 pub(crate) use generate::Generate;
 pub(crate) use key::{Key, KeyBuild, KeyCommand, KeyFormat, KeyGlob, KeyParse};
 pub(crate) use live::{Connect, Live, LiveVia};
+pub(crate) use migrate::Migrate;
+pub(crate) use plan::{
+    Burden, Plan, PlanApply, PlanApprove, PlanCommand, PlanDrop, PlanInvalidate, PlanMake,
+    PlanMigrate,
+};
 pub(crate) use queue::{Queue, QueueCommand, QueueFormat, QueueList, QueueLook};
 pub(crate) use report::{Report, ReportCommand, ReportDiff, ReportFiles, ReportShow, Reports};
 pub(crate) use rules::{Explain, ListFormat, Rules};
@@ -94,6 +101,8 @@ pub(crate) enum Command {
     Audit(Audit),
     Report(Report),
     Queue(Queue),
+    Plan(Plan),
+    Migrate(Migrate),
     Rules(Rules),
     Explain(Explain),
     /// Print a completion script for a shell

@@ -12,6 +12,8 @@ mod generate;
 mod init;
 mod key;
 mod man;
+mod migrate;
+mod plan;
 mod queue;
 mod report;
 mod rules;
@@ -52,6 +54,8 @@ pub(crate) fn run(args: impl Iterator<Item = OsString>) -> Result<Verdict> {
         Command::Audit(args) => audit::run(args, &settings, &output),
         Command::Report(args) => report::run(&args.command, &output),
         Command::Queue(args) => queue::run(&args.command, &settings, &output),
+        Command::Plan(args) => plan::run(&args.command, &settings, &output),
+        Command::Migrate(args) => migrate::run(args, &settings, &output),
         Command::Rules(args) => rules::run(args, &output),
         Command::Explain(args) => explain::run(args, &output),
         Command::Completions { shell } => completions::run(*shell, &output),

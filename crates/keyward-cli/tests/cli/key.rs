@@ -222,6 +222,31 @@ fn an_old_name_is_known() {
 }
 
 #[test]
+fn an_old_name_says_what_changes_besides_it() {
+    let cli = shop(
+        r#"
+version = 1
+[keyspace]
+name = "shop"
+prefix = "{tenant}:"
+[keys.code]
+pattern = "code:{code:slug}"
+[keys.card]
+pattern = "card:{id}"
+fields = { name = "text" }
+[migrations.v2]
+phase = "read-fallback"
+[migrations.v2.renames]
+code = { pattern = "{tenant}:CODE:{code:word}", recase = { code = "lower" } }
+card = { pattern = "card:{id}", convert = "json-to-hash", db = 3 }
+"#,
+    );
+    assert_snapshot!(cli.run(["key", "parse", "acme:CODE:AB7"]));
+    assert_snapshot!(cli.run(["key", "parse", "acme:CODE:a_b"]));
+    assert_snapshot!(cli.run(["key", "parse", "card:7"]));
+}
+
+#[test]
 fn other_softwares_key_is_known() {
     let cli = shop(&format!("{SHOP}{MOVED}"));
     assert_snapshot!(cli.run(["key", "parse", "bull:mail:7"]));

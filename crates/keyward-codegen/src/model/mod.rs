@@ -242,6 +242,9 @@ pub struct FormerPart {
     pub language: Option<u32>,
     /// The definitions whose keys it is, if it is a key
     pub keys: Vec<usize>,
+    /// The case of its ASCII letters under the new name, `lower` or `upper`, if the old name has the
+    /// other: with `lower`, the old name is built from the value in upper case
+    pub recase: Option<&'static str>,
 }
 
 /// What a store does beyond reading and writing a key.

@@ -368,7 +368,9 @@ fn former(former: &Former) -> TokenStream {
             None => quote!(Language::Own),
             Some(language) => quote!(Language::Of(#language)),
         };
-        quote!(FormerPart::Value(#at, #language))
+        let Some(recase) = part.recase else { return quote!(FormerPart::Value(#at, #language)) };
+        let recase = ident(if recase == "lower" { "Lower" } else { "Upper" });
+        quote!(FormerPart::Recased(#at, #language, generated::Recase::#recase))
     });
     quote!(Former { phase: Phase::#phase, parts: &[#(#parts,)*] })
 }

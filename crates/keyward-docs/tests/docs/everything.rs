@@ -69,3 +69,43 @@ invalidates = ["page(*)"]
     let page = markdown_of(&schema, &Options::default());
     assert!(page.contains("`example:~index:{example:page:*}`"), "{page}");
 }
+
+#[test]
+fn what_a_rename_changes_is_said_in_each_language() {
+    let schema = schema(
+        r#"
+version = 1
+[keyspace]
+name = "site"
+[keys.tags]
+pattern = "tags:{id}"
+type = "zset"
+[keys.page]
+pattern = "page:{id}"
+value = "json"
+[keys.code]
+pattern = "code:{code}"
+params = { code = { regex = "[A-Z]+" } }
+value = "text"
+[migrations.v2]
+phase = "cleanup"
+[migrations.v2.renames]
+tags = { pattern = "t:{id}", convert = "set-to-sorted-set", score = "now" }
+page = { pattern = "p:{id}", convert = "hash-to-json", db = 3 }
+code = [
+    { pattern = "c:{code:slug}", recase = { code = "upper" } },
+    { pattern = "d:{code}", convert = "lower-case" },
+]
+"#,
+    );
+    let said = |locale| {
+        let page = markdown_of(&schema, &Options { locale, ..Options::default() });
+        let old = page.lines().filter(|line| line.starts_with("| `")).filter(|line| {
+            ["| `t:", "| `p:", "| `c:", "| `d:"].iter().any(|start| line.starts_with(start))
+        });
+        old.map(|line| line.split(" | ").next().unwrap_or_default().to_owned() + "\n")
+            .collect::<String>()
+    };
+    let all = [Locale::En, Locale::De, Locale::Id, Locale::Zh].map(said).join("\n");
+    assert_snapshot!(all);
+}

@@ -13,6 +13,7 @@ mod derived;
 mod glob;
 mod injective;
 mod overlap;
+mod recase;
 mod regex;
 mod search;
 
@@ -20,6 +21,7 @@ pub use ambiguity::{Ambiguity, ambiguities};
 pub use glob::glob_overlaps;
 pub use injective::{Lossy, lossy};
 pub use overlap::{Claim, Overlap, OverlapKind, Overlaps, overlaps, overlaps_between};
+pub use recase::{Recased, changes_case, recased};
 pub(crate) use regex::regex;
 
 use crate::automaton::{Meeting, meet_dfa, subset};

@@ -3,14 +3,15 @@ use crate::finding::{Finding, Findings};
 use crate::rule::rule;
 use crate::segment::within;
 use crate::words::listed;
-use keyward_pattern::Hole;
+use keyward_pattern::{Hole, Recase, prove};
 use keyward_schema::model::{Definition, Migration, ParamDeclaration, Phase, Rename};
 
 rule! {
     /// ## What it does
     /// Reports an old name that cannot be built from the values of the new one: it has a parameter
     /// that the definition lacks, lacks one that the definition has, or accepts values that the
-    /// definition's parameter refuses.
+    /// definition's parameter refuses. With `recase`, values are compared in their new case, and
+    /// the definition's parameter must accept no other case.
     ///
     /// An old name that lacks the parameters of the prefix is only a warning: its keys had no
     /// tenant yet. In the phase `cleanup` old names are no longer built, and nothing is reported.
@@ -87,7 +88,10 @@ impl<'a> Mapping<'_, 'a> {
             let new = self.definition.params.iter().find(|param| *param.name == *old.name)?;
             Some((old, new))
         });
-        problems.extend(pairs.filter_map(|(old, new)| self.refused(old, new)));
+        for (old, new) in pairs {
+            problems.extend(self.refused(old, new));
+            problems.extend(self.shared(new));
+        }
         problems
     }
 
@@ -147,7 +151,12 @@ impl<'a> Mapping<'_, 'a> {
         let (value, old_type, new_type) = if old_hole.rest && !takes_rest {
             (format!("a{separator}b"), "takes the rest".to_owned(), "one segment".to_owned())
         } else {
-            let value = self.cx.refusal(&new.param, &old.param)?;
+            let value = match self.rename.recase(name) {
+                None => self.cx.refusal(&new.param, &old.param)?,
+                Some(recase) => {
+                    prove::recased(separator, &new.param, &old.param, recase).ok()?.refused?
+                }
+            };
             (value, format!("`{}`", old.param.ty), format!("`{}`", new.param.ty))
         };
         Some(
@@ -158,6 +167,31 @@ impl<'a> Mapping<'_, 'a> {
             .at(&within(&self.rename.from, old_hole.span.clone()), old_type)
             .at(&new.param.span, new_type)
             .help("give both the same type"),
+        )
+    }
+
+    /// A parameter whose case the old name does not keep: two keys have one old name.
+    fn shared(&self, new: &'a ParamDeclaration) -> Option<Finding<'a>> {
+        let name = &new.name.value;
+        let recase = self.rename.recase(name).filter(|_| self.rename.is_known_to_stores())?;
+        let separator = *self.cx.schema.keyspace.separator;
+        if !prove::changes_case(separator, &new.param, recase).ok()? {
+            return None;
+        }
+        let place = self.rename.recase.iter().find(|(param, _)| *param.value == **name)?;
+        let definition = &self.definition.name.value;
+        Some(
+            self.finding(format!("keys of `{definition}` that differ in case share one old name"))
+                .at(&place.0.span, "the old name is the same for both cases")
+                .at(&new.param.span, format!("`{}` accepts both cases", new.param.ty))
+                .help(match recase {
+                    Recase::Lower => {
+                        format!("add `normalize = \"lower\"` to `{name}`, or use a type such as `slug`")
+                    }
+                    Recase::Upper => format!(
+                        "give `{name}` a type without lower-case letters, such as `{{ regex = \"[A-Z]+\" }}`"
+                    ),
+                }),
         )
     }
 
@@ -265,6 +299,53 @@ mod tests {
         let (_, diagnostics) = checked(&schema);
         let own = diagnostics.iter().find(|it| it.rule == RULE.name).unwrap();
         assert_eq!(own.severity, Severity::Warn);
+    }
+
+    fn recased(pattern: &str, old: &str, case: &str) -> String {
+        let schema = renamed(pattern, old);
+        schema.replace(
+            &format!("profile = \"{old}\""),
+            &format!("profile = {{ pattern = \"{old}\", recase = {{ user_id = \"{case}\" }} }}"),
+        )
+    }
+
+    #[test]
+    fn values_are_compared_in_their_new_case() {
+        let schema = recased("new:{user_id:slug}", "OLD:{user_id:word}", "lower");
+        insta::assert_snapshot!(findings(&RULE, &schema), @r#"
+        error[migration-cannot-map]: `user_id` of the old name may be `_`, which `profile` refuses
+          ╭▸ keyward.toml:7:28
+          │
+        3 │ pattern = "new:{user_id:slug}"
+          │                ────────────── `slug`
+          ┆
+        7 │ profile = { pattern = "OLD:{user_id:word}", recase = { user_id = "lower" } }
+          │                            ━━━━━━━━━━━━━━ `word`
+          │
+          ├ help: give both the same type
+          ╰ note: `keyward explain migration-cannot-map`
+        "#);
+        let schema = "[params]\nuser_id = { regex = \"[a-z0-9_]+\" }\n".to_owned()
+            + &recased("new:{user_id}", "OLD:{user_id:word}", "lower");
+        assert_eq!(messages(&RULE, &schema), [""; 0]);
+    }
+
+    #[test]
+    fn keys_that_differ_in_case_must_not_share_an_old_name() {
+        let schema = recased("new:{user_id:word}", "OLD:{user_id:word}", "lower");
+        insta::assert_snapshot!(findings(&RULE, &schema), @r#"
+        error[migration-cannot-map]: keys of `profile` that differ in case share one old name
+          ╭▸ keyward.toml:7:56
+          │
+        3 │ pattern = "new:{user_id:word}"
+          │                ────────────── `word` accepts both cases
+          ┆
+        7 │ profile = { pattern = "OLD:{user_id:word}", recase = { user_id = "lower" } }
+          │                                                        ━━━━━━━ the old name is the same for both cases
+          │
+          ├ help: add `normalize = "lower"` to `user_id`, or use a type such as `slug`
+          ╰ note: `keyward explain migration-cannot-map`
+        "#);
     }
 
     #[test]

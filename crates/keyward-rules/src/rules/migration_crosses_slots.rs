@@ -52,7 +52,8 @@ rule! {
     /// [migrations.v2.renames]
     /// visits = "count:visits:{#page}"
     /// ```
-    /// If the old name has no hash tag, move the values while nobody writes.
+    /// If the old name has no hash tag, move the values while nobody writes. An old name with `convert`
+    /// is not reported: stores do not use it.
     Change, Error, Recommended
 }
 
@@ -62,7 +63,7 @@ fn check<'a>(cx: &Context<'a>, out: &mut Findings<'a>) {
     }
     let prefix = cx.schema.keyspace.prefix.as_deref();
     for migration in cx.schema.migrations.iter().filter(|it| *it.phase != Phase::Cleanup) {
-        for rename in &migration.renames {
+        for rename in migration.renames.iter().filter(|it| it.is_known_to_stores()) {
             let Some(definition) = cx.definition(&rename.definition) else { continue };
             let Some(what) = changed_in_place(definition) else { continue };
             let new: Vec<_> = prefix.into_iter().chain([&definition.pattern.value]).collect();

@@ -7,7 +7,8 @@ use keyward_schema::model::{Migration, Rename};
 rule! {
     /// ## What it does
     /// Reports an old name that is also a current name, of the same or of another definition, or an
-    /// old name of another definition.
+    /// old name of another definition. Old names in another database (`db`) are compared with each
+    /// other only.
     ///
     /// ## Why is this bad
     /// Nobody can tell whether such a key was already moved. It is moved twice, or deleted as old
@@ -42,12 +43,19 @@ rule! {
 fn check<'a>(cx: &Context<'a>, out: &mut Findings<'a>) {
     let renames = cx.schema.migrations.iter().find(|migration| !migration.renames.is_empty());
     let Some(first) = renames else { return };
-    let names = cx.schema.old_names();
-    let compared = names.as_ref().map(|names| {
-        let with_new = prove::overlaps_between(&names.keyspace, &cx.schema.compiled);
-        (with_new, prove::overlaps(&names.keyspace))
-    });
-    if !compared.as_ref().is_some_and(|(new, old)| new.complete && old.complete) {
+    let by_db = cx.schema.old_names_by_db();
+    let with_old: Vec<_> =
+        by_db.iter().map(|names| (names, prove::overlaps(&names.keyspace))).collect();
+    // Keys in other databases have their own names.
+    let own = by_db.iter().find(|names| names.db.is_none());
+    let with_new =
+        own.map(|names| (names, prove::overlaps_between(&names.keyspace, &cx.schema.compiled)));
+    let all = by_db.iter().map(|names| names.renames.len()).sum::<usize>();
+    let renames = cx.schema.migrations.iter().map(|it| it.renames.len()).sum::<usize>();
+    if all < renames
+        || !with_old.iter().all(|(_, overlaps)| overlaps.complete)
+        || !with_new.iter().all(|(_, overlaps)| overlaps.complete)
+    {
         out.stop();
         out.add(
             Finding::new("some old names could not be compared with the new ones")
@@ -59,10 +67,14 @@ fn check<'a>(cx: &Context<'a>, out: &mut Findings<'a>) {
                 .help("fix the overlaps that are reported, and check again"),
         );
     }
-    let (Some((with_new, with_old)), Some(names)) = (compared, names) else { return };
-    let old = &names.renames;
-    out.extend(with_new.overlaps.iter().filter_map(|overlap| with_new_name(cx, old, overlap)));
-    out.extend(with_old.overlaps.iter().filter_map(|overlap| with_old_name(old, overlap)));
+    if let Some((names, found)) = &with_new {
+        let found = found.overlaps.iter();
+        out.extend(found.filter_map(|overlap| with_new_name(cx, &names.renames, overlap)));
+    }
+    for (names, found) in &with_old {
+        let found = found.overlaps.iter();
+        out.extend(found.filter_map(|overlap| with_old_name(&names.renames, overlap)));
+    }
 }
 
 /// An old name of a definition.
@@ -169,6 +181,26 @@ phase = "dual-write"
 left = ["old:{id}", "old:left"]
 "#;
         assert_eq!(messages(&RULE, schema), [""; 0]);
+    }
+
+    #[test]
+    fn names_in_other_databases_may_be_the_same() {
+        let schema = r#"
+[keys.left]
+pattern = "left:{id}"
+[keys.right]
+pattern = "right:{id}"
+[migrations.v2]
+phase = "dual-write"
+[migrations.v2.renames]
+left = ["old:{id}", { pattern = "left:{id}", db = 3 }, { pattern = "right:{id}", db = 4 }]
+right = { pattern = "left:{id}", db = 4 }
+"#;
+        assert_eq!(messages(&RULE, schema), [""; 0]);
+        assert_eq!(
+            messages(&RULE, &schema.replace("db = 4", "db = 3")),
+            ["the key `left:a` is an old name of `left` and of `right`"]
+        );
     }
 
     #[test]

@@ -56,7 +56,7 @@ fn same(left: &Tree, right: &Tree) -> bool {
     match (&left.kind, &right.kind) {
         (Kind::String(left), Kind::String(right)) => left == right,
         (Kind::Integer(left), Kind::Integer(right)) => left == right,
-        (Kind::Float, Kind::Float) => true,
+        (Kind::Float(a), Kind::Float(b)) => a == b,
         (Kind::Boolean(left), Kind::Boolean(right)) => left == right,
         (Kind::Datetime(left), Kind::Datetime(right)) => left == right,
         (Kind::Array(left), Kind::Array(right)) => {

@@ -2,8 +2,9 @@
 
 use super::{Allow, Date, ParamDeclaration, Schema};
 use crate::span::Spanned;
+use keyward_fact::Duration;
 use keyward_fact::fleet::Announcement;
-use keyward_pattern::Template;
+use keyward_pattern::{Recase, Template};
 
 /// `[migrations.*]`
 #[derive(Debug, Clone)]
@@ -18,13 +19,18 @@ pub struct Migration {
     pub started: Option<Spanned<Date>>,
     /// When the old names must be gone
     pub remove_after: Option<Spanned<Date>>,
+    /// The TTL that keys left under old names get in `cleanup`, if theirs is longer
+    pub old_ttl: Option<Spanned<Duration>>,
+    /// How long nothing but stores may have written an old name before the next phase, see
+    /// [`Migration::quiet`]
+    pub quiet: Option<Spanned<Duration>>,
     /// Definition and old pattern
     pub renames: Vec<Rename>,
     /// Findings accepted for this migration
     pub allow: Vec<Allow>,
 }
 
-/// `user_mapping = "BO:User:Mapping:{username}"`
+/// `user_mapping = "BO:User:Mapping:{username}"`, or a table
 #[derive(Debug, Clone)]
 pub struct Rename {
     /// The definition, by name as written
@@ -67,13 +73,12 @@ pub enum Score {
     Now,
 }
 
-/// The case of a parameter's ASCII letters under the new name; the old name spells them in the other.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Recase {
-    /// The new name is in lower case, the old one in upper case
-    Lower,
-    /// The new name is in upper case, the old one in lower case
-    Upper,
+impl Migration {
+    /// How long nothing but stores may have written an old name before the next phase; a day
+    /// unless the schema says otherwise.
+    pub fn quiet(&self) -> Duration {
+        self.quiet.as_ref().map_or(Duration::from_days(1), |quiet| quiet.value)
+    }
 }
 
 impl Rename {
@@ -81,6 +86,11 @@ impl Rename {
     /// values that are converted or stand in another database.
     pub fn is_known_to_stores(&self) -> bool {
         self.convert.is_none() && self.db.is_none()
+    }
+
+    /// The database of the old keys, if it is not the keyspace's own.
+    pub fn database(&self) -> Option<u64> {
+        self.db.as_ref().map(|db| db.value)
     }
 
     /// How the case of a parameter changes.
@@ -97,32 +107,6 @@ impl Convert {
             Convert::HashToJson => "hash-to-json",
             Convert::SetToSortedSet { .. } => "set-to-sorted-set",
             Convert::LowerCase => "lower-case",
-        }
-    }
-}
-
-impl Recase {
-    /// As the schema writes it.
-    pub fn name(self) -> &'static str {
-        match self {
-            Recase::Lower => "lower",
-            Recase::Upper => "upper",
-        }
-    }
-
-    /// A value of the old name as the new one has it.
-    pub fn new_value(self, old: &str) -> String {
-        match self {
-            Recase::Lower => old.to_ascii_lowercase(),
-            Recase::Upper => old.to_ascii_uppercase(),
-        }
-    }
-
-    /// A value of the new name as the old one has it.
-    pub fn old_value(self, new: &str) -> String {
-        match self {
-            Recase::Lower => new.to_ascii_uppercase(),
-            Recase::Upper => new.to_ascii_lowercase(),
         }
     }
 }

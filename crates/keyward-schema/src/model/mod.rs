@@ -22,8 +22,9 @@ pub use definition::{
 pub use derived::Derived;
 pub use event::{Binding, BindingSource, Event, Invalidation};
 pub use generate::{Generate, JavaTarget, RustTarget};
+pub use keyward_pattern::Recase;
 pub use layout::{Layout, Meaning, Slot, Words};
-pub use migration::{Convert, Migration, Phase, Recase, Rename, Score};
+pub use migration::{Convert, Migration, Phase, Rename, Score};
 pub use role::{
     Algorithm, Counter, Flag, Index, Limit, Lock, OnOutage, Queue, Quota, Ranking, RateLimit,
     RefreshToken, Role, SessionRole, Ties,
@@ -68,6 +69,8 @@ pub struct Schema {
     pub foreign: Vec<Foreign>,
     /// `[migrations.*]`
     pub migrations: Vec<Migration>,
+    /// `[plans]`
+    pub plans: Plans,
     /// Findings accepted for the whole keyspace
     pub allow: Vec<Allow>,
     /// All definitions, compiled: build, parse, glob, classify
@@ -109,6 +112,13 @@ pub enum Case {
 pub struct Alerts {
     /// The share of `maxmemory`, in per cent, above which an audit reports
     pub memory: Option<Spanned<f64>>,
+}
+
+/// `[plans]`
+#[derive(Debug, Clone, Default)]
+pub struct Plans {
+    /// Whether a plan needs an approval by each owner of what it changes
+    pub require_owner: bool,
 }
 
 /// `[defaults]`: values for every definition that does not set its own.
@@ -157,6 +167,12 @@ pub struct Date {
     pub month: u8,
     /// Day, from 1
     pub day: u8,
+}
+
+impl std::fmt::Display for Date {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{:04}-{:02}-{:02}", self.year, self.month, self.day)
+    }
 }
 
 /// `{ rule = "…", reason = "…" }`: a finding that was accepted.

@@ -268,3 +268,41 @@ async fn while_both_are_written_an_event_that_scans_ends_loads_that_have_begun()
     })
     .await;
 }
+
+#[tokio::test]
+async fn an_old_name_has_its_values_in_the_other_case() {
+    on_all(async |server: &Server, store: Store| {
+        let code = || values::Code::new("Ab7_x").unwrap();
+        let coupon = store.at(keys::Coupon { code: code() });
+        coupon.set(&"a".to_owned()).await.unwrap();
+        assert_eq!(server.command(&["GET", "OLD:Coupon:AB7_X"]).text(), "a");
+        assert_eq!(server.command(&["GET", "new:coupon:ab7_x"]).text(), "a");
+        server.command(&["SET", "OLD:Coupon:AB7_X", "b"]);
+        assert_eq!(coupon.get().await.unwrap().as_deref(), Some("b"));
+        // An event that knows the value, and one that does not.
+        store.emit(events::CouponChanged { code: code() }).await.unwrap();
+        assert_eq!(server.command(&["DBSIZE"]).integer(), 0);
+        coupon.set(&"a".to_owned()).await.unwrap();
+        store.emit(events::CouponsChanged {}).await.unwrap();
+        assert_eq!(
+            server.command(&["EXISTS", "OLD:Coupon:AB7_X", "new:coupon:ab7_x"]).integer(),
+            0
+        );
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_value_that_is_converted_has_no_old_name_in_stores() {
+    on_all(async |server: &Server, store: Store| {
+        server.command(&["SET", "OLD:Card:1", r#"{"name":"Ada"}"#]);
+        let card = store.at(keys::Card { id: 1 });
+        assert_eq!(card.get().await.unwrap(), None);
+        card.set(&fields::Card { name: "Bob".to_owned() }).await.unwrap();
+        assert_eq!(server.command(&["HGET", "new:card:1", "name"]).text(), "Bob");
+        assert_eq!(server.command(&["GET", "OLD:Card:1"]).text(), r#"{"name":"Ada"}"#);
+        assert!(card.delete().await.unwrap());
+        assert_eq!(server.command(&["EXISTS", "OLD:Card:1"]).integer(), 1);
+    })
+    .await;
+}

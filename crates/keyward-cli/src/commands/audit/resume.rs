@@ -142,7 +142,7 @@ impl Session {
         if stopped.resume.shards.iter().any(|shard| shard.run_id.is_empty()) {
             return Err(Unkept::Unknown);
         }
-        let today = format!("{:04}-{:02}-{:02}", self.today.year, self.today.month, self.today.day);
+        let today = self.today.to_string();
         let file = ResumeFile::new(self.terms.clone(), today, self.secret.clone(), stopped, now());
         let path = self.path.clone().unwrap_or_else(|| PathBuf::from(default_name(url)));
         let text = file.text().map_err(|error| Unkept::Unwritten(error.to_string()))?;

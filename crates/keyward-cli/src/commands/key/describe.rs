@@ -34,8 +34,8 @@ pub(super) fn describe(
             let title = BOLD.on(keyspaces[found.keyspace].definition(found.definition).name());
             (found.keyspace, title, defined(found, values, schemas, keyspaces))
         }
-        Known::Elsewhere(Mention::Old { schema, rename }) => {
-            let Some(names) = schemas[schema].old_names() else { return String::new() };
+        Known::Elsewhere(Mention::Old { schema, names, rename }) => {
+            let names = schemas[schema].old_names_by_db().swap_remove(names);
             let title = titled(names.renames[rename].1.definition.as_str(), "an old name");
             (schema, title, old(key, &names, rename, values, &schemas[schema]))
         }
@@ -117,6 +117,8 @@ fn old(
         Ok(key) => ("new".into(), key),
         Err(error) => ("new".into(), format!("cannot be built: {error}")),
     }));
+    rows.extend(rename.db.iter().map(|db| ("database".into(), db.to_string())));
+    rows.extend(rename.convert.iter().map(|it| ("convert".into(), it.name().to_owned())));
     rows.push(("migration".into(), migration.name.value.clone()));
     rows.push(("phase".into(), migration.phase.name().to_owned()));
     rows.extend(migration.doc.iter().map(|doc| ("doc".into(), one_line(doc))));

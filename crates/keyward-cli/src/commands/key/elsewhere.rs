@@ -14,17 +14,23 @@ pub(super) struct Elsewhere {
 /// What one schema says.
 #[derive(Debug)]
 struct Outside {
-    /// The old patterns; the first definitions are those of `renames`
-    old: Option<Keyspace>,
-    renames: Vec<Words>,
+    old: Vec<Old>,
     foreign: Vec<(Glob, Words)>,
+}
+
+/// The old names in one database.
+#[derive(Debug)]
+struct Old {
+    /// The old patterns; the first definitions are those of `renames`
+    keyspace: Keyspace,
+    renames: Vec<Words>,
 }
 
 /// Where a key is spoken of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Mention {
-    /// Which of the schemas, and which of the renames of all its migrations
-    Old { schema: usize, rename: usize },
+    /// Which of the schemas, which of [`Schema::old_names_by_db`], and which of its renames
+    Old { schema: usize, names: usize, rename: usize },
     /// Which of the schemas, and which of its `[foreign.*]`
     Foreign { schema: usize, number: usize },
 }
@@ -42,11 +48,12 @@ impl Elsewhere {
         values: &mut Vec<Cow<'k, str>>,
     ) -> Option<Mention> {
         for (schema, outside) in self.each.iter().enumerate() {
-            let Some(old) = &outside.old else { continue };
-            if let Some(rename) = old.parse_into(key, values).map(DefinitionId::index)
-                && rename < outside.renames.len()
-            {
-                return Some(Mention::Old { schema, rename });
+            for (names, old) in outside.old.iter().enumerate() {
+                if let Some(rename) = old.keyspace.parse_into(key, values).map(DefinitionId::index)
+                    && rename < old.renames.len()
+                {
+                    return Some(Mention::Old { schema, names, rename });
+                }
             }
         }
         values.clear();
@@ -59,7 +66,7 @@ impl Elsewhere {
     /// What an answer says in any case.
     pub(super) fn words(&self, mention: Mention) -> &Words {
         match mention {
-            Mention::Old { schema, rename } => &self.each[schema].renames[rename],
+            Mention::Old { schema, names, rename } => &self.each[schema].old[names].renames[rename],
             Mention::Foreign { schema, number } => &self.each[schema].foreign[number].1,
         }
     }
@@ -70,19 +77,19 @@ impl Outside {
         let keyspace = schema.keyspace.name.as_str();
         let owner = if several { format!("{keyspace}/") } else { String::new() };
         let named = |kind: &str, name: &str| format!("{kind}:{owner}{name}");
-        let mut outside = Outside { old: None, renames: Vec::new(), foreign: Vec::new() };
-        if let Some(old) = schema.old_names() {
-            for ((migration, rename), definition) in
-                old.renames.iter().zip(old.keyspace.definitions())
-            {
+        let mut outside = Outside { old: Vec::new(), foreign: Vec::new() };
+        for old in schema.old_names_by_db() {
+            let each = old.renames.iter().zip(old.keyspace.definitions());
+            let renames = each.map(|((migration, rename), definition)| {
                 let params = definition.params().iter().map(|(param, _)| param.as_str());
                 let name = rename.definition.as_str();
-                outside.renames.push(match form {
+                match form {
                     Form::Text => Words::text(&named("old", name), params),
                     Form::Json => Words::json_old(keyspace, name, &migration.name, params),
-                });
-            }
-            outside.old = Some(old.keyspace);
+                }
+            });
+            let renames = renames.collect();
+            outside.old.push(Old { keyspace: old.keyspace, renames });
         }
         for foreign in &schema.foreign {
             let words = match form {

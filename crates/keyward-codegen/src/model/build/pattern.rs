@@ -4,7 +4,7 @@ use super::Building;
 use crate::model::{Former, FormerPart, Param, PatternPart, Prefix};
 use keyward_pattern::{Template, Type};
 use keyward_schema::Schema;
-use keyward_schema::model::{Phase, Rename};
+use keyward_schema::model::{Phase, Recase, Rename};
 
 impl Building<'_> {
     pub(super) fn prefix(&self, params: &[Param]) -> Prefix {
@@ -45,17 +45,20 @@ impl Building<'_> {
                     _ => Vec::new(),
                 };
                 let language = languages.get(at).copied().flatten().filter(|_| !rest);
-                Some(FormerPart { literal: None, param: Some(param), language, keys })
+                let recase = rename.recase(&old.name).map(Recase::name);
+                Some(FormerPart { literal: None, param: Some(param), language, keys, recase })
             })
             .collect();
         Some((number, Former { phase: phase.name(), parts: parts? }))
     }
 }
 
-/// The old names that still matter, with the phase of their migration.
+/// The old names that stores know, with the phase of their migration.
 pub(super) fn old_names(schema: &Schema) -> impl Iterator<Item = (Phase, &Rename)> {
     let running = schema.migrations.iter().filter(|it| *it.phase != Phase::Cleanup);
-    running.flat_map(|it| it.renames.iter().map(|rename| (*it.phase, rename)))
+    running
+        .flat_map(|it| it.renames.iter().map(|rename| (*it.phase, rename)))
+        .filter(|(_, rename)| rename.is_known_to_stores())
 }
 
 /// The literals and parameters of a pattern, neighbouring literals joined.

@@ -11,12 +11,23 @@ pub(crate) fn build<S: Keyspace>(parts: &[FormerPart], values: &[String]) -> Opt
     for part in parts {
         match part {
             FormerPart::Literal(text) => name.push_str(text),
-            FormerPart::Value(at, language) => {
-                name.push_str(&spell_former::<S>(*language, values.get(*at)?)?);
+            FormerPart::Value(at, _) | FormerPart::Recased(at, ..) => {
+                name.push_str(&spelled::<S>(part, values.get(*at)?)?);
             }
         }
     }
     Some(name)
+}
+
+/// What a part of an old name is for this value of the new one.
+fn spelled<S: Keyspace>(part: &FormerPart, value: &str) -> Option<String> {
+    match part {
+        FormerPart::Literal(text) => Some((*text).to_owned()),
+        FormerPart::Value(_, language) => spell_former::<S>(*language, value),
+        FormerPart::Recased(_, language, recase) => {
+            spell_former::<S>(*language, &recase.old_value(value))
+        }
+    }
 }
 
 /// A glob that finds the old names with these values of the definition's own parameters.
@@ -30,8 +41,8 @@ pub(crate) fn glob<S: Keyspace>(
     for part in parts {
         match part {
             FormerPart::Literal(text) => escape_glob(text, &mut glob),
-            FormerPart::Value(at, language) => match known.get(*at)? {
-                Some(text) => escape_glob(&spell_former::<S>(*language, text)?, &mut glob),
+            FormerPart::Value(at, _) | FormerPart::Recased(at, ..) => match known.get(*at)? {
+                Some(text) => escape_glob(&spelled::<S>(part, text)?, &mut glob),
                 None => glob.push('*'),
             },
         }
@@ -59,9 +70,9 @@ fn matches<S: Keyspace>(parts: &[FormerPart], known: &[Option<String>], key: &st
         FormerPart::Literal(text) => {
             key.strip_prefix(text).is_some_and(|key| matches::<S>(rest, known, key))
         }
-        FormerPart::Value(at, language) => {
+        FormerPart::Value(at, language) | FormerPart::Recased(at, language, _) => {
             if let Some(Some(text)) = known.get(*at) {
-                return spell_former::<S>(*language, text)
+                return spelled::<S>(part, text)
                     .and_then(|spelled| key.strip_prefix(spelled.as_str()))
                     .is_some_and(|key| matches::<S>(rest, known, key));
             }

@@ -1,0 +1,142 @@
+//! Makes plans.
+
+use super::{burden, expect_url, failed, schema, show};
+use crate::args::{Binding, PlanDrop, PlanInvalidate, PlanMake, PlanMigrate};
+use crate::commands::connect;
+use crate::commands::plan::run::Watch;
+use crate::failure::{Failure, Result};
+use crate::output::Output;
+use crate::settings::Settings;
+use crate::verdict::Verdict;
+use keyward_audit::{Mask, Salt};
+use keyward_pattern::{Part, escape_glob};
+use keyward_plan::{Control, MakeOptions, Order, Plan, Target};
+use keyward_schema::Schema;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+pub(super) fn migrate(args: &PlanMigrate, settings: &Settings, output: &Output) -> Result<Verdict> {
+    expect_url(&args.make.source)?;
+    let schema = schema(settings, output)?;
+    if let (Some(from), Some(to)) = (&args.from, &args.to) {
+        let values = values(&args.prefix.bindings);
+        let order = Order::Rename { from: from.clone(), to: to.clone(), values };
+        return make(&args.make, &schema, order, settings, output);
+    }
+    let all = schema.migrations.iter().map(|it| (it.name.as_str(), it.phase.name()));
+    for name in &args.migrations {
+        if all.clone().all(|(known, _)| known != name) {
+            return Err(Failure::new(format!("the schema has no migration `{name}`")).one_of(
+                name,
+                all.map(|(known, _)| known),
+                "declare `[migrations.<id>]`",
+            ));
+        }
+    }
+    let is_wanted =
+        |name: &str| args.migrations.is_empty() || args.migrations.iter().any(|it| it == name);
+    let migrations: BTreeMap<String, String> = all
+        .filter(|(name, _)| is_wanted(name))
+        .map(|(name, phase)| (name.to_owned(), phase.to_owned()))
+        .collect();
+    if migrations.is_empty() {
+        return Err(Failure::new("the schema has no migration")
+            .help("declare the old names in `[migrations.<id>]`"));
+    }
+    let values = values(&args.prefix.bindings);
+    let order = Order::Migrate { migrations, values, remove_lone: args.remove_lone };
+    make(&args.make, &schema, order, settings, output)
+}
+
+pub(super) fn invalidate(
+    args: &PlanInvalidate,
+    settings: &Settings,
+    output: &Output,
+) -> Result<Verdict> {
+    expect_url(&args.make.source)?;
+    let schema = schema(settings, output)?;
+    let values = values(args.values.iter().chain(&args.prefix.bindings));
+    let order = Order::Invalidate { event: args.event.clone(), values };
+    make(&args.make, &schema, order, settings, output)
+}
+
+pub(super) fn drop(args: &PlanDrop, settings: &Settings, output: &Output) -> Result<Verdict> {
+    expect_url(&args.make.source)?;
+    let schema = schema(settings, output)?;
+    let name = &args.target;
+    let is_glob = name.contains(['*', '?', '[']);
+    let values = values(args.values.iter().chain(&args.prefix.bindings));
+    let target = if is_glob {
+        if !args.values.is_empty() {
+            return Err(Failure::new("values are for a definition, and this is a glob")
+                .help("write them into the glob"));
+        }
+        let prefix = if args.no_prefix { String::new() } else { prefix(&schema, &values)? };
+        Target::Glob(format!("{prefix}{name}"))
+    } else if schema.keys.iter().any(|it| *it.name == *name) {
+        Target::Definition { name: name.clone(), values }
+    } else if schema.keys.iter().any(|it| it.group.as_deref() == Some(name)) {
+        Target::Group(name.clone())
+    } else {
+        let definitions = schema.keys.iter().map(|it| it.name.as_str());
+        let groups = schema.groups.iter().map(|it| it.name.as_str());
+        return Err(Failure::new(format!("`{name}` is no definition, no group and no glob"))
+            .one_of(name, definitions.chain(groups), "a glob has a `*`"));
+    };
+    let order = Order::Drop { target, no_backup: args.no_backup };
+    make(&args.make, &schema, order, settings, output)
+}
+
+/// The prefix of the keyspace as a glob.
+fn prefix(schema: &Schema, values: &BTreeMap<String, String>) -> Result<String> {
+    let mut glob = String::new();
+    let parts = schema.keyspace.prefix.as_ref().map_or(&[][..], |prefix| prefix.parts());
+    for part in parts {
+        match part {
+            Part::Literal(text) => escape_glob(text, &mut glob),
+            Part::Hole(hole) => {
+                let value = values.get(&hole.name).ok_or_else(|| {
+                    Failure::new(format!("the prefix has a parameter `{}`", hole.name)).help(format!(
+                        "give its value, `--bind {}=…`, or write the whole glob with `--no-prefix`",
+                        hole.name
+                    ))
+                })?;
+                escape_glob(value, &mut glob);
+            }
+        }
+    }
+    Ok(glob)
+}
+
+pub(in crate::commands) fn values<'b>(
+    bindings: impl IntoIterator<Item = &'b Binding>,
+) -> BTreeMap<String, String> {
+    bindings.into_iter().map(|it| (it.param.clone(), it.value.clone())).collect()
+}
+
+fn make(
+    args: &PlanMake,
+    schema: &Schema,
+    order: Order,
+    settings: &Settings,
+    output: &Output,
+) -> Result<Verdict> {
+    let live = burden(connect::options(&args.connect)?, &args.burden);
+    let mut options = MakeOptions::new(live, settings.now);
+    options.valid = Duration::from_millis(args.valid.as_millis());
+    let mask = Mask::new(Salt::random(), args.show_keys, std::slice::from_ref(schema));
+    let control = Arc::new(Control::default());
+    let watch = Watch::new(&control, output);
+    let plan = keyward_plan::make(&args.source, schema, order, &options, &mask, &control);
+    std::mem::drop(watch);
+    let plan: Plan = plan.map_err(|error| failed(&error))?;
+    plan.write(&args.out).map_err(|error| failed(&error))?;
+    show::plan(&plan, output)?;
+    output.note(format_args!(
+        "written to {}; `keyward plan apply {} URL` applies it",
+        args.out.display(),
+        args.out.display()
+    ))?;
+    Ok(Verdict::of(plan.conflicts() > 0))
+}

@@ -1,0 +1,204 @@
+//! Applies plans, and takes them back.
+
+use super::{burden, expect_url, failed, schema, show, steer};
+use crate::args::PlanApply;
+use crate::commands::connect;
+use crate::failure::{Failure, Result};
+use crate::interrupt;
+use crate::output::{GOOD, Output, complain};
+use crate::settings::Settings;
+use crate::verdict::Verdict;
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use keyward_audit::live::shown;
+use keyward_audit::{Mask, Salt};
+use keyward_fact::thousands;
+use keyward_plan::{Applied, ApplyOptions, Control, Plan, Undone};
+use keyward_schema::Schema;
+use std::io::{self, BufRead as _, IsTerminal as _};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+/// All that applying and undoing need.
+struct Prepared {
+    plan: Plan,
+    schema: Schema,
+    options: ApplyOptions,
+    mask: Mask,
+    control: Arc<Control>,
+}
+
+pub(super) fn apply(args: &PlanApply, settings: &Settings, output: &Output) -> Result<Verdict> {
+    let it = prepare(args, settings, output)?;
+    confirm(args, &it.plan, "apply", output)?;
+    let guard = begin(args, &it, output)?;
+    let applied =
+        keyward_plan::apply(&it.plan, &args.source, &it.schema, &it.options, &it.mask, &it.control);
+    drop(guard);
+    let applied = applied.map_err(|error| failed(&error))?;
+    report(&it.plan, &applied, output)
+}
+
+pub(super) fn undo(args: &PlanApply, settings: &Settings, output: &Output) -> Result<Verdict> {
+    let it = prepare(args, settings, output)?;
+    if !it.options.journal.exists() {
+        return Err(Failure::new(format!(
+            "there is no journal `{}`",
+            it.options.journal.display()
+        ))
+        .help("the plan was never applied from here; name its journal with `--journal`"));
+    }
+    confirm(args, &it.plan, "undo", output)?;
+    let guard = begin(args, &it, output)?;
+    let undone =
+        keyward_plan::undo(&it.plan, &args.source, &it.schema, &it.options, &it.mask, &it.control);
+    drop(guard);
+    let Undone { undone, same, conflicts, examples, .. } =
+        undone.map_err(|error| failed(&error))?;
+    output.summary(format_args!(
+        "{} keys were taken back; {} needed nothing",
+        thousands(undone),
+        thousands(same)
+    ))?;
+    if conflicts == 0 {
+        return Ok(Verdict::Clean);
+    }
+    for example in examples {
+        output.print(format_args!("  {example}\n"))?;
+    }
+    Err(Failure::incomplete(format!(
+        "{} keys were changed by others since, and stay as they are",
+        thousands(conflicts)
+    ))
+    .help("look at the keys above, and decide about each"))
+}
+
+fn prepare(args: &PlanApply, settings: &Settings, output: &Output) -> Result<Prepared> {
+    expect_url(&args.source)?;
+    let plan = Plan::read(&args.file.plan).map_err(|error| failed(&error))?;
+    let schema = schema(settings, output)?;
+    let live = burden(connect::options(&args.connect)?, &args.burden);
+    let journal = args.journal.clone().unwrap_or_else(|| {
+        let mut name = args.file.plan.clone().into_os_string();
+        name.push(".journal");
+        PathBuf::from(name)
+    });
+    let mut options = ApplyOptions::new(live, journal, settings.now);
+    options.accept_unnamed = args.accept_unnamed;
+    options.accept_recent = args.accept_recent;
+    options.accept_loss = args.accept_loss;
+    let mask = Mask::new(Salt::random(), args.show_keys, std::slice::from_ref(&schema));
+    let control = Arc::new(Control::default());
+    control.rate(args.burden.max_rate.unwrap_or(0));
+    Ok(Prepared { plan, schema, options, mask, control })
+}
+
+/// Asks on a terminal; elsewhere `--yes` must have been given.
+fn confirm(args: &PlanApply, plan: &Plan, what: &str, output: &Output) -> Result<()> {
+    if args.yes {
+        return Ok(());
+    }
+    if !io::stdin().is_terminal() {
+        return Err(Failure::new(format!(
+            "`plan {what}` changes keys, and nobody can be asked here"
+        ))
+        .help("look at it with `keyward plan show`, then add `--yes`"));
+    }
+    show::plan(plan, output)?;
+    complain(format_args!("\n{what} this to {}? Type `yes`: ", shown(&args.source)))?;
+    let mut answer = String::new();
+    io::stdin().lock().read_line(&mut answer)?;
+    if answer.trim() == "yes" {
+        return Ok(());
+    }
+    Err(Failure::new("nothing was changed"))
+}
+
+/// While it lives, the plan is drawn, listened for, and stopped by Ctrl-C.
+fn begin(args: &PlanApply, it: &Prepared, output: &Output) -> Result<(Watch, steer::Listening)> {
+    let stop = Arc::new(AtomicBool::new(false));
+    interrupt::stop_at(&stop)?;
+    let control = Arc::clone(&it.control);
+    thread::spawn(move || {
+        while !stop.load(Ordering::Relaxed) {
+            thread::sleep(Duration::from_millis(50));
+        }
+        control.stop();
+    });
+    let listening = steer::listen(&args.file.plan, &it.plan, &it.control)?;
+    Ok((Watch::new(&it.control, output), listening))
+}
+
+fn report(plan: &Plan, applied: &Applied, output: &Output) -> Result<Verdict> {
+    let changed = thousands(applied.changed);
+    if applied.converged {
+        output.summary(format_args!(
+            "{} {changed} keys were changed; the last of {} passes over all keys found nothing left",
+            GOOD.on("done:"),
+            applied.passes
+        ))?;
+        return Ok(Verdict::Clean);
+    }
+    for (row, left) in plan.rows.iter().zip(&applied.left) {
+        for (name, count) in
+            left.iter().filter(|(name, _)| !["same", "gone"].contains(&name.as_str()))
+        {
+            output.print(format_args!(
+                "{} {}: {} {name}\n",
+                row.action,
+                row.keys,
+                thousands(*count)
+            ))?;
+        }
+    }
+    Err(Failure::incomplete(format!("{changed} keys were changed, and the above is left"))
+        .help("conflicts are for a person to decide; for the rest, apply the plan again"))
+}
+
+/// Draws how far a plan is, until it is dropped.
+pub(in crate::commands) struct Watch {
+    over: Arc<AtomicBool>,
+    drawing: Option<JoinHandle<()>>,
+}
+
+impl Watch {
+    pub(in crate::commands) fn new(control: &Arc<Control>, _: &Output) -> Self {
+        let over = Arc::new(AtomicBool::new(false));
+        let drawing = io::stderr().is_terminal().then(|| {
+            let (over, control) = (Arc::clone(&over), Arc::clone(control));
+            thread::spawn(move || draw(&over, &control))
+        });
+        Watch { over, drawing }
+    }
+}
+
+impl Drop for Watch {
+    fn drop(&mut self) {
+        self.over.store(true, Ordering::Relaxed);
+        if let Some(drawing) = self.drawing.take() {
+            // A thread that only draws has nothing to say.
+            let _ = drawing.join();
+        }
+    }
+}
+
+fn draw(over: &AtomicBool, control: &Control) {
+    const TEMPLATE: &str = "{bar:32} {pos} of {len} keys seen, {msg}, {eta} left";
+    let target = ProgressDrawTarget::stderr_with_hz(10);
+    let bar = ProgressBar::with_draw_target(Some(0), target);
+    let bar = match ProgressStyle::with_template(TEMPLATE) {
+        Ok(style) => bar.with_style(style),
+        Err(_) => bar,
+    };
+    while !over.load(Ordering::Relaxed) {
+        thread::sleep(Duration::from_millis(100));
+        let progress = control.progress();
+        bar.set_length(progress.expected.max(progress.seen));
+        bar.set_position(progress.seen);
+        let waits = if progress.paused { ", paused" } else { "" };
+        bar.set_message(format!("{} changed{waits}", thousands(progress.changed)));
+    }
+    bar.finish_and_clear();
+}

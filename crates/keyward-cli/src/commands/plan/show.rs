@@ -1,0 +1,64 @@
+//! Plans as people read them.
+
+use crate::failure::Result;
+use crate::output::{BAD, BOLD, DIM, Output};
+use crate::verdict::Verdict;
+use keyward_fact::{Duration, thousands};
+use keyward_plan::{Plan, Row, lint as remarks};
+use std::fmt::Write as _;
+
+pub(super) fn plan(plan: &Plan, output: &Output) -> Result<()> {
+    let mut text = String::new();
+    let name = plan.order.name();
+    let _ = writeln!(text, "{}  {}", BOLD.on(format!("plan {name}")), plan.summary);
+    let servers: Vec<&str> = plan.servers.iter().map(|it| it.address.as_str()).collect();
+    let _ =
+        writeln!(text, "{}", DIM.on(format!("for {}, until {}", servers.join(", "), plan.expires)));
+    for it in &plan.rows {
+        row(it, &mut text);
+    }
+    let estimate = &plan.estimate;
+    let time = Duration::from_millis(estimate.seconds.saturating_mul(1000)).human();
+    let _ = writeln!(
+        text,
+        "\n{} of {} keys would change; about {time}, at the {} keys a second that were measured",
+        thousands(estimate.changes),
+        thousands(estimate.keys),
+        thousands(estimate.keys_per_second)
+    );
+    for owner in plan.missing_approvals() {
+        let _ = writeln!(text, "{}", BAD.on(format!("not approved by `{owner}` yet")));
+    }
+    for it in &plan.approvals {
+        let _ = writeln!(text, "approved for `{}` by {}, {}", it.owner, it.by, it.at);
+    }
+    output.print(text)?;
+    Ok(())
+}
+
+fn row(row: &Row, text: &mut String) {
+    let to = row.to.as_ref().map(|to| format!(" → {to}")).unwrap_or_default();
+    let _ = writeln!(text, "\n{} {}{to}", BOLD.on(&row.action), row.keys);
+    for (name, count) in &row.counts {
+        let line = format!("{:>12}  {name}", thousands(*count));
+        let line = if name.starts_with("conflict") { BAD.on(line) } else { line };
+        let _ = writeln!(text, "{line}");
+    }
+    if row.counts.is_empty() {
+        let _ = writeln!(text, "{:>12}  keys", 0);
+    }
+    for sample in row.samples.iter().take(3) {
+        let _ = writeln!(text, "              {}", DIM.on(sample));
+    }
+}
+
+pub(super) fn lint(plan: &Plan, output: &Output) -> Result<Verdict> {
+    let remarks = remarks(plan);
+    for remark in &remarks {
+        output.print(format_args!("{}: {}\n", BOLD.on(remark.kind), remark.text))?;
+    }
+    if remarks.is_empty() {
+        output.summary("nothing that a reviewer should know besides the plan itself")?;
+    }
+    Ok(Verdict::of(!remarks.is_empty()))
+}

@@ -1,0 +1,285 @@
+//! Applies a plan: again and again, until a pass over all keys finds nothing left to do.
+
+use crate::change::Outcome;
+use crate::control::Control;
+use crate::document::{Plan, Row};
+use crate::error::Error;
+use crate::fleet::fleet;
+use crate::identity;
+use crate::journal::Journal;
+use crate::make::{keys, name, open};
+use crate::order::{Order, prepared};
+use crate::pass::{Pass, Seen};
+use crate::script::Scripts;
+use crate::work::{self, Work};
+use keyward_audit::live::{self, Options, Primary};
+use keyward_audit::{Mask, parse_rfc3339};
+use keyward_schema::Schema;
+use keyward_schema::model::Phase;
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// After so many passes that found something to do, others change keys as fast as the plan does.
+const PASSES: usize = 6;
+
+/// How long a server that was lost is waited for.
+const PATIENCE: Duration = Duration::from_mins(1);
+const PAUSE: Duration = Duration::from_millis(200);
+
+/// How a plan is applied.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct ApplyOptions {
+    /// How the servers are reached, and how much they may be burdened
+    pub live: Options,
+    /// Where the journal is
+    pub journal: PathBuf,
+    /// Whether clients that do not announce a phase are of no concern
+    pub accept_unnamed: bool,
+    /// Whether it is of no concern that old names were used shortly before the plan was made
+    pub accept_recent: bool,
+    /// Whether keys may move to another slot although a crash can lose them
+    pub accept_loss: bool,
+    /// The time, in milliseconds since 1970
+    pub now: u64,
+}
+
+impl ApplyOptions {
+    /// With a journal at this place.
+    pub fn new(live: Options, journal: PathBuf, now: u64) -> Self {
+        ApplyOptions {
+            live,
+            journal,
+            accept_unnamed: false,
+            accept_recent: false,
+            accept_loss: false,
+            now,
+        }
+    }
+}
+
+/// What became of a plan.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Applied {
+    /// Keys that were changed
+    pub changed: u64,
+    /// What the last pass found, a map for each row of the plan
+    pub left: Vec<BTreeMap<String, u64>>,
+    /// How often all keys were looked at
+    pub passes: usize,
+    /// Whether the last pass found nothing left to do, and no conflict
+    pub converged: bool,
+}
+
+/// Applies a plan to the servers that a URL names.
+///
+/// # Errors
+/// If the plan may not be applied there or now, or a server fails for longer than a minute. Then what was done is
+/// done, and the plan can be applied again.
+pub fn apply(
+    plan: &Plan,
+    url: &str,
+    schema: &Schema,
+    options: &ApplyOptions,
+    mask: &Mask,
+    control: &Control,
+) -> Result<Applied, Error> {
+    let schema = &*prepared(&plan.order, schema)?;
+    let work = work::of(&plan.order, schema)?;
+    expect_schema(plan, schema, &*work)?;
+    if let Some(owner) = plan.missing_approvals().next() {
+        return Err(Error::refused(
+            format!("`{owner}` has not approved the plan"),
+            format!("`keyward plan approve PLAN --owner {owner} --by NAME` notes it in the plan"),
+        ));
+    }
+    let mut primaries = open(url, schema, &options.live)?;
+    let is_started = identity::expect(plan, schema, &mut primaries)?;
+    if !is_started && parse_rfc3339(&plan.expires).is_none_or(|end| end < options.now) {
+        return Err(Error::refused(
+            format!("the plan could be started until {}", plan.expires),
+            "make it again",
+        ));
+    }
+    expect_fleet(&mut primaries, schema, &*work, options)?;
+    if !is_started {
+        expect_quiet(plan, schema, options)?;
+    }
+    let journal = Journal::append(&options.journal, &plan.id)?;
+    identity::mark(plan, schema, &mut primaries)?;
+    let scripts = Scripts::new();
+    let pass = Pass {
+        work: &*work,
+        journal: Some(&journal),
+        bound: options.live.bound,
+        control,
+        mask,
+        now: options.now,
+        accept_loss: options.accept_loss,
+        scripts: &scripts,
+    };
+    let mut changed = 0;
+    for number in 1.. {
+        let seen = run(&pass, plan, url, schema, options, std::mem::take(&mut primaries))?;
+        let done = seen.of(Outcome::Done);
+        changed += done;
+        let settled = seen.of(Outcome::Unsettled) == 0;
+        let over = settled && (done == 0 || !work.repeats());
+        if over || number == PASSES {
+            let conflicts = seen.rows.iter().flat_map(|row| &row.outcomes);
+            let conflicts = conflicts.filter(|(it, _)| it.is_conflict()).count();
+            return Ok(Applied {
+                changed,
+                left: left(&seen),
+                passes: number,
+                converged: over && conflicts == 0,
+            });
+        }
+        if !settled {
+            thread::sleep(PAUSE);
+        }
+    }
+    unreachable!("a pass is the last one or is followed by another")
+}
+
+fn left(seen: &Seen) -> Vec<BTreeMap<String, u64>> {
+    let row = |outcomes: &BTreeMap<Outcome, u64>| {
+        outcomes.iter().map(|(it, count)| (name(*it), *count)).collect()
+    };
+    seen.rows.iter().map(|tally| row(&tally.outcomes)).collect()
+}
+
+/// One pass, begun again where a server was lost.
+fn run(
+    pass: &Pass<'_>,
+    plan: &Plan,
+    url: &str,
+    schema: &Schema,
+    options: &ApplyOptions,
+    primaries: Vec<Primary>,
+) -> Result<Seen, Error> {
+    let mut primaries = primaries;
+    let mut lost: Option<Instant> = None;
+    loop {
+        let began = Instant::now();
+        let mut attempt = || -> Result<Seen, Error> {
+            let mut primaries = std::mem::take(&mut primaries);
+            if primaries.is_empty() {
+                primaries = open(url, schema, &options.live)?;
+                identity::expect(plan, schema, &mut primaries)?;
+            }
+            pass.control.expect(keys(&mut primaries)?);
+            pass.run(&primaries)
+        };
+        match attempt() {
+            Err(Error::Server(error)) if is_passing(&error) => {
+                // What was reached for a while is lost anew.
+                let since = lost.filter(|_| began.elapsed() < PATIENCE).unwrap_or(began);
+                if since.elapsed() > PATIENCE {
+                    return Err(error.into());
+                }
+                lost = Some(since);
+                thread::sleep(PAUSE);
+                pass.control.wait()?;
+            }
+            seen => return seen,
+        }
+    }
+}
+
+/// Whether a server may be back soon.
+fn is_passing(error: &live::Error) -> bool {
+    match error {
+        live::Error::Unreachable { .. }
+        | live::Error::Died { .. }
+        | live::Error::Loading { .. }
+        | live::Error::ClusterDown { .. }
+        | live::Error::Incomplete { .. } => true,
+        live::Error::Reply { reply, .. } => {
+            ["LOADING", "READONLY", "MASTERDOWN", "CLUSTERDOWN", "NOSCRIPT", "BUSY"]
+                .iter()
+                .any(|word| reply.starts_with(word))
+        }
+        _ => false,
+    }
+}
+
+pub(crate) fn expect_schema(plan: &Plan, schema: &Schema, work: &dyn Work) -> Result<(), Error> {
+    if plan.schema.keyspace != *schema.keyspace.name {
+        return Err(Error::refused(
+            format!(
+                "the plan is for the keyspace `{}`, and this is the schema of `{}`",
+                plan.schema.keyspace, *schema.keyspace.name
+            ),
+            "name the schema that the plan was made with: `--schema`",
+        ));
+    }
+    if identity::hash(schema, &work.definitions()) != plan.schema.hash {
+        return Err(Error::refused(
+            "the schema says something else about these keys than when the plan was made",
+            "make the plan again",
+        ));
+    }
+    Ok(())
+}
+
+fn expect_fleet(
+    primaries: &mut [Primary],
+    schema: &Schema,
+    work: &dyn Work,
+    options: &ApplyOptions,
+) -> Result<(), Error> {
+    let phases = work.fleet();
+    if phases.is_empty() {
+        return Ok(());
+    }
+    let fleet = fleet(primaries, &schema.keyspace.name)?;
+    for (migration, phase) in phases {
+        if let Some(why) = fleet.refuses(&migration, &phase, options.accept_unnamed) {
+            let help = "deploy the schema with this phase everywhere first; for clients that never touch these \
+                        keys, `--accept-unnamed`";
+            return Err(Error::refused(why, help));
+        }
+    }
+    Ok(())
+}
+
+/// Whoever wrote an old name outside the stores lately will write it again, and not the new one.
+fn expect_quiet(plan: &Plan, schema: &Schema, options: &ApplyOptions) -> Result<(), Error> {
+    let Order::Migrate { migrations, .. } = &plan.order else { return Ok(()) };
+    if options.accept_recent {
+        return Ok(());
+    }
+    let later = schema
+        .migrations
+        .iter()
+        .filter(|it| migrations.contains_key(&it.name.value) && *it.phase != Phase::DualWrite);
+    for migration in later {
+        let quiet = migration.quiet();
+        let own = |row: &&Row| {
+            let mut renames = migration.renames.iter();
+            renames.any(|it| *it.definition == row.definition && it.from.as_str() == row.keys)
+        };
+        for row in plan.rows.iter().filter(own) {
+            let Some(idle) = row.idle_seconds.filter(|it| it * 1000 < quiet.as_millis()) else {
+                continue;
+            };
+            let idle = keyward_fact::Duration::from_millis(idle * 1000);
+            return Err(Error::refused(
+                format!(
+                    "a key `{}` that its new name does not equal was used {} before the plan was made",
+                    row.keys,
+                    idle.human()
+                ),
+                format!(
+                    "something outside the stores may still write old names: find it, and wait for `quiet` ({});                      if it was only read, `--accept-recent`",
+                    quiet.human()
+                ),
+            ));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,123 @@
+//! What is done with one key.
+
+use keyward_schema::model::Convert;
+
+/// What is done with one key. Each is one step at the server, which first checks what must hold.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Change {
+    /// To another name
+    Relocate(Relocation),
+    /// Away; its value goes into the journal first
+    Remove {
+        /// The name under which it must be as well, or it stays
+        unless_lone: Option<String>,
+        /// What Keyward keeps beside it, which goes with it
+        beside: Vec<String>,
+    },
+    /// Away, and nothing is kept of it
+    Discard {
+        /// What Keyward keeps beside it, which goes with it
+        beside: Vec<String>,
+    },
+    /// None: its new name cannot be built from its old one
+    Nowhere,
+    /// It lives no longer than this from now on
+    Shorten {
+        /// In milliseconds
+        ttl: u64,
+        /// Whether only keys without an end are meant
+        only_endless: bool,
+    },
+}
+
+/// A key's way to another name.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Relocation {
+    pub(crate) to: String,
+    pub(crate) how: How,
+    /// The type that it must have, as the server names it
+    pub(crate) kind: Option<String>,
+    /// The last fences of a lock under both names, which must not go back
+    pub(crate) fences: Option<(String, String)>,
+    /// How its value becomes another one
+    pub(crate) convert: Option<Convert>,
+    /// The lease beside the new name, which whoever writes it ends
+    pub(crate) lease: Option<String>,
+}
+
+/// What is left under the old name, and what may stand under the new one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum How {
+    /// The old name counts: its value replaces what the new one has
+    Over,
+    /// The new name counts: it gets a value only where it has none
+    Absent,
+    /// The old name is given up; the new one must be free
+    Rename,
+}
+
+impl How {
+    pub(crate) fn word(self) -> &'static str {
+        match self {
+            How::Over => "over",
+            How::Absent => "absent",
+            How::Rename => "rename",
+        }
+    }
+}
+
+/// What became of one key, or would.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Outcome {
+    /// It is not there any more
+    Gone,
+    /// It was changed, or would be
+    Done,
+    /// It is already as it should be
+    Same,
+    /// Another key has its new name
+    Taken,
+    /// It has another type than its definition
+    WrongType,
+    /// The new name, which counts, has another value
+    Differs,
+    /// It stands under its old name alone
+    Lone,
+    /// What it would replace or remove must go into the journal first, or has changed since it did
+    Unsaved,
+    /// It is too large to be kept in the journal
+    TooLarge,
+    /// Its new name cannot be built from its old one
+    Nowhere,
+    /// The server could not say now: a slot moves, or a primary changes
+    Unsettled,
+}
+
+impl Outcome {
+    /// As scripts answer.
+    pub(crate) fn of(code: i64) -> Option<Self> {
+        Some(match code {
+            0 => Outcome::Gone,
+            1 => Outcome::Done,
+            2 => Outcome::Same,
+            3 => Outcome::Taken,
+            4 => Outcome::WrongType,
+            5 => Outcome::Unsaved,
+            6 => Outcome::Differs,
+            7 => Outcome::Lone,
+            _ => return None,
+        })
+    }
+
+    /// Whether a person must decide what becomes of it.
+    pub(crate) fn is_conflict(self) -> bool {
+        matches!(
+            self,
+            Outcome::Taken
+                | Outcome::WrongType
+                | Outcome::Lone
+                | Outcome::TooLarge
+                | Outcome::Nowhere
+        )
+    }
+}

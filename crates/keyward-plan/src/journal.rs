@@ -1,0 +1,428 @@
+//! What apply was about to change, in a file beside the plan: so that it can be undone.
+//!
+//! A batch is written before the server is asked to change its keys, and what did not happen is written behind
+//! it. Where the program was killed between the two, the batch counts as done: undo asks the server in any case.
+//! The end of the file may be torn; everything before it is whole.
+
+use crate::error::Error;
+use std::fs::{File, OpenOptions};
+use std::io::{BufReader, BufWriter, ErrorKind, Read, Seek as _, SeekFrom, Write as _};
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+
+const MAGIC: &[u8; 16] = b"keyward journal1";
+
+/// The longest part of a record: as long as a value can be.
+const LONGEST: u32 = 512 * 1024 * 1024;
+
+/// One line of a journal.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Record {
+    /// A key was to be renamed, in this database
+    Moved { db: u64, from: Vec<u8>, to: Vec<u8> },
+    /// A key was to be copied; `new_counts` where the new name counted
+    Copied { db: u64, from: Vec<u8>, to: Vec<u8>, new_counts: bool },
+    /// A key was to be copied from one slot or database to another, and with `renamed` to be removed then
+    Placed { db: u64, home: u64, from: Vec<u8>, to: Vec<u8>, new_counts: bool, renamed: bool },
+    /// A converted value was to be put there
+    Making { db: u64, key: Vec<u8> },
+    /// It was, with this digest
+    Made { db: u64, key: Vec<u8>, digest: Vec<u8> },
+    /// A value was to be removed or replaced
+    Saved { db: u64, key: Vec<u8>, ends: i64, dump: Vec<u8> },
+    /// A key was to end earlier: when it ended before, and how long it got at most
+    Shortened { db: u64, key: Vec<u8>, ends: i64, ttl: u64 },
+    /// The record of this number, counted from 0, did not happen
+    Not(u64),
+}
+
+/// A journal that is written.
+#[derive(Debug)]
+pub(crate) struct Journal {
+    path: PathBuf,
+    file: Mutex<Writing>,
+}
+
+#[derive(Debug)]
+struct Writing {
+    file: BufWriter<File>,
+    /// The number of the next record
+    next: u64,
+}
+
+impl Journal {
+    /// Opens the journal of a plan, to write behind what it has.
+    pub(crate) fn append(path: &Path, plan: &str) -> Result<Self, Error> {
+        let failed = |error| Error::file("write", path, error);
+        let mut options = OpenOptions::new();
+        options.read(true).append(true).create(true);
+        #[cfg(unix)]
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+        let mut file = options.open(path).map_err(failed)?;
+        let mut next = 0;
+        if file.metadata().map_err(failed)?.len() == 0 {
+            file.write_all(MAGIC).map_err(failed)?;
+            write_part(&mut file, plan.as_bytes()).map_err(failed)?;
+            file.sync_all().map_err(failed)?;
+        } else {
+            let mut reader = Reader::open(path, plan)?;
+            while reader.next().transpose()?.is_some() {
+                next += 1;
+            }
+            // A torn end would hide what is written behind it.
+            file.set_len(reader.whole).map_err(failed)?;
+            file.seek(SeekFrom::End(0)).map_err(failed)?;
+        }
+        let file = Mutex::new(Writing { file: BufWriter::new(file), next });
+        Ok(Journal { path: path.to_owned(), file })
+    }
+
+    /// Writes records, and returns when the system has them; with `durable`, when the disk has them. Returns
+    /// the number of the first.
+    pub(crate) fn write(&self, records: &[Record], durable: bool) -> Result<u64, Error> {
+        let mut writing = self.file.lock().unwrap_or_else(PoisonError::into_inner);
+        let first = writing.next;
+        if records.is_empty() {
+            return Ok(first);
+        }
+        let mut write = || {
+            let mut bytes = Vec::new();
+            for record in records {
+                record.write(&mut bytes)?;
+            }
+            writing.file.write_all(&bytes)?;
+            writing.file.flush()?;
+            writing.next += records.len() as u64;
+            if durable { writing.file.get_ref().sync_data() } else { Ok(()) }
+        };
+        write().map_err(|error| Error::file("write", &self.path, error))?;
+        Ok(first)
+    }
+}
+
+/// Reads a journal, record by record.
+#[derive(Debug)]
+pub(crate) struct Reader {
+    path: PathBuf,
+    file: BufReader<File>,
+    /// How far it is whole
+    whole: u64,
+}
+
+impl Reader {
+    /// Opens the journal of a plan.
+    pub(crate) fn open(path: &Path, plan: &str) -> Result<Self, Error> {
+        let failed = |error| Error::file("read", path, error);
+        let mut file = BufReader::new(File::open(path).map_err(failed)?);
+        let mut magic = [0; MAGIC.len()];
+        let mut whole = MAGIC.len() as u64;
+        let is_ours = match file.read_exact(&mut magic) {
+            Ok(()) => magic == *MAGIC,
+            Err(error) if error.kind() == ErrorKind::UnexpectedEof => false,
+            Err(error) => return Err(failed(error)),
+        };
+        let of = if is_ours { read_part(&mut file, &mut whole).map_err(failed)? } else { None };
+        if of.as_deref() != Some(plan.as_bytes()) {
+            return Err(Error::Document {
+                why: format!("`{}` is not the journal of this plan", path.display()),
+                help: "name the journal that `plan apply` wrote for this plan with `--journal`",
+            });
+        }
+        Ok(Reader { path: path.to_owned(), file, whole })
+    }
+}
+
+impl Iterator for Reader {
+    type Item = Result<Record, Error>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let mut end = self.whole;
+        match Record::read(&mut self.file, &mut end) {
+            Ok(Some(record)) => {
+                self.whole = end;
+                Some(Ok(record))
+            }
+            // Torn: what follows was never acted upon.
+            Ok(None) => None,
+            Err(error) => Some(Err(Error::file("read", &self.path, error))),
+        }
+    }
+}
+
+impl Record {
+    fn write(&self, out: &mut Vec<u8>) -> std::io::Result<()> {
+        let start = out.len();
+        match self {
+            Record::Moved { db, from, to } => {
+                out.push(b'm');
+                out.extend_from_slice(&db.to_le_bytes());
+                write_part(out, from)?;
+                write_part(out, to)?;
+            }
+            Record::Copied { db, from, to, new_counts } => {
+                out.push(if *new_counts { b'n' } else { b'c' });
+                out.extend_from_slice(&db.to_le_bytes());
+                write_part(out, from)?;
+                write_part(out, to)?;
+            }
+            Record::Placed { db, home, from, to, new_counts, renamed } => {
+                let kind = if *renamed { b'r' } else { b'p' };
+                out.push(if *new_counts { kind.to_ascii_uppercase() } else { kind });
+                out.extend_from_slice(&db.to_le_bytes());
+                out.extend_from_slice(&home.to_le_bytes());
+                write_part(out, from)?;
+                write_part(out, to)?;
+            }
+            Record::Making { db, key } => {
+                out.push(b'a');
+                out.extend_from_slice(&db.to_le_bytes());
+                write_part(out, key)?;
+            }
+            Record::Made { db, key, digest } => {
+                out.push(b'b');
+                out.extend_from_slice(&db.to_le_bytes());
+                write_part(out, key)?;
+                write_part(out, digest)?;
+            }
+            Record::Saved { db, key, ends, dump } => {
+                out.push(b's');
+                out.extend_from_slice(&db.to_le_bytes());
+                out.extend_from_slice(&ends.to_le_bytes());
+                write_part(out, key)?;
+                write_part(out, dump)?;
+            }
+            Record::Shortened { db, key, ends, ttl } => {
+                out.push(b't');
+                out.extend_from_slice(&db.to_le_bytes());
+                out.extend_from_slice(&ends.to_le_bytes());
+                out.extend_from_slice(&ttl.to_le_bytes());
+                write_part(out, key)?;
+            }
+            Record::Not(before) => {
+                out.push(b'x');
+                out.extend_from_slice(&before.to_le_bytes());
+            }
+        }
+        let sum = checksum(&out[start..]);
+        out.extend_from_slice(&sum);
+        Ok(())
+    }
+
+    /// The next record; `None` at the end, or where the file is torn.
+    fn read(file: &mut impl Read, end: &mut u64) -> std::io::Result<Option<Self>> {
+        let mut seen = Vec::new();
+        let mut read = Tee { file, seen: &mut seen };
+        let Some(record) = Self::read_body(&mut read)? else { return Ok(None) };
+        let length = seen.len() as u64;
+        let mut sum = [0; 4];
+        match file.read_exact(&mut sum) {
+            Ok(()) if sum == checksum(&seen) => {
+                *end += length + 4;
+                Ok(Some(record))
+            }
+            Ok(()) => Ok(None),
+            Err(error) if error.kind() == ErrorKind::UnexpectedEof => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    fn read_body(file: &mut impl Read) -> std::io::Result<Option<Self>> {
+        let mut read = || -> std::io::Result<Option<Self>> {
+            let [kind] = read_bytes::<1>(file)?;
+            let mut number = || Ok::<_, std::io::Error>(u64::from_le_bytes(read_bytes(file)?));
+            Ok(Some(match kind {
+                b'x' => Record::Not(number()?),
+                b'm' | b'n' | b'c' => {
+                    let db = number()?;
+                    let (Some(from), Some(to)) =
+                        (read_part(file, &mut 0)?, read_part(file, &mut 0)?)
+                    else {
+                        return Ok(None);
+                    };
+                    match kind {
+                        b'm' => Record::Moved { db, from, to },
+                        kind => Record::Copied { db, from, to, new_counts: kind == b'n' },
+                    }
+                }
+                b'p' | b'r' | b'P' | b'R' => {
+                    let (db, home) = (number()?, number()?);
+                    let (Some(from), Some(to)) =
+                        (read_part(file, &mut 0)?, read_part(file, &mut 0)?)
+                    else {
+                        return Ok(None);
+                    };
+                    let new_counts = kind.is_ascii_uppercase();
+                    let renamed = kind.eq_ignore_ascii_case(&b'r');
+                    Record::Placed { db, home, from, to, new_counts, renamed }
+                }
+                b'a' => {
+                    let db = number()?;
+                    let Some(key) = read_part(file, &mut 0)? else { return Ok(None) };
+                    Record::Making { db, key }
+                }
+                b'b' => {
+                    let db = number()?;
+                    let (Some(key), Some(digest)) =
+                        (read_part(file, &mut 0)?, read_part(file, &mut 0)?)
+                    else {
+                        return Ok(None);
+                    };
+                    Record::Made { db, key, digest }
+                }
+                b's' => {
+                    let (db, ends) = (number()?, number()?.cast_signed());
+                    let (Some(key), Some(dump)) =
+                        (read_part(file, &mut 0)?, read_part(file, &mut 0)?)
+                    else {
+                        return Ok(None);
+                    };
+                    Record::Saved { db, key, ends, dump }
+                }
+                b't' => {
+                    let (db, ends, ttl) = (number()?, number()?.cast_signed(), number()?);
+                    let Some(key) = read_part(file, &mut 0)? else { return Ok(None) };
+                    Record::Shortened { db, key, ends, ttl }
+                }
+                _ => return Ok(None),
+            }))
+        };
+        match read() {
+            Err(error) if error.kind() == ErrorKind::UnexpectedEof => Ok(None),
+            record => record,
+        }
+    }
+}
+
+/// Reads, and remembers what it read.
+struct Tee<'a, R> {
+    file: &'a mut R,
+    seen: &'a mut Vec<u8>,
+}
+
+impl<R: Read> Read for Tee<'_, R> {
+    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+        let read = self.file.read(buffer)?;
+        self.seen.extend_from_slice(&buffer[..read]);
+        Ok(read)
+    }
+}
+
+fn checksum(bytes: &[u8]) -> [u8; 4] {
+    let [a, b, c, d, ..] = sha1_smol::Sha1::from(bytes).digest().bytes();
+    [a, b, c, d]
+}
+
+fn read_bytes<const N: usize>(file: &mut impl Read) -> std::io::Result<[u8; N]> {
+    let mut bytes = [0; N];
+    file.read_exact(&mut bytes)?;
+    Ok(bytes)
+}
+
+fn write_part(out: &mut impl std::io::Write, part: &[u8]) -> std::io::Result<()> {
+    let length = u32::try_from(part.len()).ok().filter(|length| *length <= LONGEST);
+    let length = length.ok_or(ErrorKind::FileTooLarge)?;
+    out.write_all(&length.to_le_bytes())?;
+    out.write_all(part)
+}
+
+/// A part of a record; `None` if its length cannot be.
+fn read_part(file: &mut impl Read, end: &mut u64) -> std::io::Result<Option<Vec<u8>>> {
+    let length = u32::from_le_bytes(read_bytes(file)?);
+    if length > LONGEST {
+        return Ok(None);
+    }
+    let mut part = Vec::new();
+    file.take(length.into()).read_to_end(&mut part)?;
+    if part.len() as u64 != u64::from(length) {
+        return Err(ErrorKind::UnexpectedEof.into());
+    }
+    *end += 4 + u64::from(length);
+    Ok(Some(part))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn record() -> impl Strategy<Value = Record> {
+        let part = || proptest::collection::vec(any::<u8>(), 0..20);
+        prop_oneof![
+            (any::<u64>(), part(), part()).prop_map(|(db, from, to)| Record::Moved {
+                db,
+                from,
+                to
+            }),
+            (any::<u64>(), part(), part(), any::<bool>())
+                .prop_map(|(db, from, to, new_counts)| Record::Copied { db, from, to, new_counts }),
+            (any::<u64>(), part(), any::<i64>(), part())
+                .prop_map(|(db, key, ends, dump)| Record::Saved { db, key, ends, dump }),
+            (any::<u64>(), part(), any::<i64>(), any::<u64>())
+                .prop_map(|(db, key, ends, ttl)| Record::Shortened { db, key, ends, ttl }),
+            (any::<[u64; 2]>(), part(), part(), any::<[bool; 2]>()).prop_map(
+                |([db, home], from, to, [new_counts, renamed])| {
+                    Record::Placed { db, home, from, to, new_counts, renamed }
+                }
+            ),
+            (any::<u64>(), part()).prop_map(|(db, key)| Record::Making { db, key }),
+            (any::<u64>(), part(), part()).prop_map(|(db, key, digest)| Record::Made {
+                db,
+                key,
+                digest
+            }),
+            any::<u64>().prop_map(Record::Not),
+        ]
+    }
+
+    fn read(path: &Path) -> Vec<Record> {
+        Reader::open(path, "p").unwrap().map(Result::unwrap).collect()
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_written_is_read_back_however_it_is_torn(
+            records in proptest::collection::vec(record(), 1..8),
+            more in record(),
+            cut in 1_usize..30,
+        ) {
+            let folder = tempfile::tempdir().unwrap();
+            let path = folder.path().join("journal");
+            Journal::append(&path, "p").unwrap().write(&records, false).unwrap();
+            prop_assert_eq!(&read(&path), &records);
+
+            // A kill in the midst of a write loses no record before it, and none after it.
+            let length = std::fs::metadata(&path).unwrap().len();
+            let header = 16 + 4 + 1;
+            let left = length.saturating_sub(cut as u64).max(header);
+            OpenOptions::new().write(true).open(&path).unwrap().set_len(left).unwrap();
+            let mut kept = read(&path);
+            prop_assert_eq!(&kept[..], &records[..kept.len()]);
+            Journal::append(&path, "p").unwrap().write(std::slice::from_ref(&more), true).unwrap();
+            kept.push(more);
+            prop_assert_eq!(read(&path), kept);
+        }
+
+        #[test]
+        fn no_file_makes_the_reader_panic(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
+            let folder = tempfile::tempdir().unwrap();
+            let path = folder.path().join("journal");
+            let mut file = MAGIC.to_vec();
+            file.extend_from_slice(&[1, 0, 0, 0, b'p']);
+            file.extend(bytes);
+            std::fs::write(&path, file).unwrap();
+            let _ = read(&path);
+        }
+    }
+
+    #[test]
+    fn the_journal_of_another_plan_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("journal");
+        drop(Journal::append(&path, "p").unwrap());
+        assert!(Reader::open(&path, "q").is_err());
+        assert!(Journal::append(&path, "q").is_err());
+        std::fs::write(&path, "something else").unwrap();
+        assert!(Journal::append(&path, "p").is_err());
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), "something else");
+    }
+}

@@ -1,0 +1,40 @@
+//! Changes a keyspace by reviewed plans.
+//!
+//! A [`Plan`] is a file: what was asked for, what it would change, and on which servers. [`make`] only reads.
+//! [`apply`] works everything out again from the schema, shows every key of the servers to it, and changes each
+//! in one step at the server that first checks what must hold. What it is about to change is noted in a journal
+//! before, so that [`undo`] can take it back. Nothing is remembered between two runs but what the servers say: a
+//! plan that was killed is applied again, and one that was applied twice has changed nothing the second time.
+#![deny(missing_docs)]
+
+mod apply;
+mod change;
+mod content;
+mod control;
+mod document;
+mod error;
+mod fleet;
+mod identity;
+mod journal;
+mod lag;
+mod lint;
+mod make;
+mod order;
+mod pass;
+mod router;
+mod script;
+mod shard;
+mod status;
+mod undo;
+mod work;
+
+pub use apply::{Applied, ApplyOptions, apply};
+pub use control::{Control, Progress};
+pub use document::{Approval, Estimate, Plan, Row, SchemaId, ServerId, VERSION};
+pub use error::Error;
+pub use fleet::{Fleet, fleet};
+pub use lint::{Remark, lint};
+pub use make::{MakeOptions, make};
+pub use order::{Order, Target};
+pub use status::{RenameStatus, Status, status};
+pub use undo::{Undone, undo};

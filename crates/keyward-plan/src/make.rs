@@ -1,0 +1,223 @@
+//! Makes a plan: looks at every key, and changes none.
+
+use crate::change::Outcome;
+use crate::control::Control;
+use crate::document::{CHANGE, CONFLICT, Estimate, Plan, Row, SchemaId, VERSION};
+use crate::error::Error;
+use crate::identity;
+use crate::order::{Order, prepared};
+use crate::pass::{Pass, Seen, Tally};
+use crate::script::Scripts;
+use crate::work;
+use keyward_audit::live::{Options, Primary, Reply};
+use keyward_audit::{Mask, rfc3339};
+use keyward_schema::Schema;
+use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
+
+/// How a plan is made.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct MakeOptions {
+    /// How the servers are read
+    pub live: Options,
+    /// For how long the plan can be started
+    pub valid: Duration,
+    /// The time, in milliseconds since 1970
+    pub now: u64,
+}
+
+impl MakeOptions {
+    /// A plan that can be started for a week.
+    pub fn new(live: Options, now: u64) -> Self {
+        MakeOptions { live, valid: Duration::from_hours(7 * 24), now }
+    }
+}
+
+/// Makes a plan for the servers that a URL names. Nothing is changed.
+///
+/// # Errors
+/// If the schema does not have what was asked for, or the servers cannot be read.
+pub fn make(
+    url: &str,
+    schema: &Schema,
+    order: Order,
+    options: &MakeOptions,
+    mask: &Mask,
+    control: &Control,
+) -> Result<Plan, Error> {
+    let schema = &*prepared(&order, schema)?;
+    let work = work::of(&order, schema)?;
+    let mut primaries = open(url, schema, &options.live)?;
+    let mut servers = Vec::new();
+    for primary in &mut primaries {
+        servers.push(identity::of(primary)?);
+    }
+    control.expect(keys(&mut primaries)?);
+    let scripts = Scripts::new();
+    let bound = options.live.bound;
+    let (now, accept_loss) = (options.now, false);
+    let pass = Pass {
+        work: &*work,
+        journal: None,
+        bound,
+        control,
+        mask,
+        now,
+        accept_loss,
+        scripts: &scripts,
+    };
+    let start = Instant::now();
+    let seen = pass.run(&primaries)?;
+    let took = start.elapsed();
+    let definitions = work.definitions();
+    let mut needs: Vec<String> = Vec::new();
+    if schema.plans.require_owner {
+        let touched = schema.keys.iter().filter(|it| definitions.contains(&it.name.value));
+        needs.extend(touched.filter_map(|it| it.owner.as_ref()).map(|it| it.value.clone()));
+        needs.sort();
+        needs.dedup();
+    }
+    let mut plan = Plan {
+        keyward_plan: VERSION,
+        id: id()?,
+        summary: String::new(),
+        order,
+        made: rfc3339(options.now),
+        expires: rfc3339(options.now + u64::try_from(options.valid.as_millis()).unwrap_or(0)),
+        servers,
+        schema: SchemaId {
+            keyspace: schema.keyspace.name.value.clone(),
+            hash: identity::hash(schema, &definitions),
+            definitions: definitions.into_iter().collect(),
+        },
+        rows: rows(work.rows(), &seen),
+        preconditions: preconditions(&work.rows()),
+        estimate: estimate(&seen, took),
+        needs,
+        approvals: Vec::new(),
+        seal: String::new(),
+    };
+    plan.summary = summary(&plan);
+    plan.seal();
+    Ok(plan)
+}
+
+/// The primaries, in the database of the keyspace.
+pub(crate) fn open(url: &str, schema: &Schema, options: &Options) -> Result<Vec<Primary>, Error> {
+    let mut options = options.clone();
+    options.client_name = "keyward-plan";
+    let mut primaries = Primary::all(url, &options)?;
+    if let Some(db) = options.db.or(schema.keyspace.db.as_ref().map(|db| u64::from(db.value))) {
+        for primary in &mut primaries {
+            primary.select(db)?;
+        }
+    }
+    Ok(primaries)
+}
+
+/// How many keys there are.
+pub(crate) fn keys(primaries: &mut [Primary]) -> Result<u64, Error> {
+    let mut keys = 0;
+    for primary in primaries {
+        if let Reply::Integer(count) = primary.command(&[b"DBSIZE"])? {
+            keys += u64::try_from(count).unwrap_or(0);
+        }
+    }
+    Ok(keys)
+}
+
+fn rows(rows: Vec<Row>, seen: &Seen) -> Vec<Row> {
+    let fill = |(row, tally): (Row, &Tally)| {
+        let counts = tally.outcomes.iter().map(|(it, count)| (name(*it), *count));
+        let mut counts: BTreeMap<String, u64> = counts.collect();
+        if tally.far > 0 {
+            counts.insert("across slots".to_owned(), tally.far);
+        }
+        let (samples, idle_seconds) = (tally.samples.clone(), tally.idle);
+        Row { counts, samples, idle_seconds, ..row }
+    };
+    rows.into_iter().zip(&seen.rows).map(fill).collect()
+}
+
+/// What an outcome is called in a plan.
+pub(crate) fn name(outcome: Outcome) -> String {
+    match outcome {
+        Outcome::Done => CHANGE.to_owned(),
+        Outcome::Same => "same".to_owned(),
+        Outcome::Gone => "gone".to_owned(),
+        Outcome::Differs => "kept: the new name has another value".to_owned(),
+        Outcome::Unsaved | Outcome::Unsettled => "not settled".to_owned(),
+        Outcome::Taken => format!("{CONFLICT}: the new name is taken"),
+        Outcome::WrongType => format!("{CONFLICT}: another type"),
+        Outcome::Lone => format!("{CONFLICT}: nothing under the new name"),
+        Outcome::TooLarge => format!("{CONFLICT}: too large to be saved"),
+        Outcome::Nowhere => format!("{CONFLICT}: the new name cannot be built"),
+    }
+}
+
+fn preconditions(rows: &[Row]) -> Vec<String> {
+    let of = |action: &str| match action {
+        "copy" => {
+            "copy: the key is there and has the type of its definition; what it replaces was saved first"
+        }
+        "rename" => {
+            "rename: the key is there and has the type of its definition; the new name is free"
+        }
+        "remove" => {
+            "remove: the key is what was saved in the journal; an old name only where the new one has a value"
+        }
+        "shorten" => "shorten: the key ends later than it should; when it ended was saved first",
+        _ => "",
+    };
+    let mut all: Vec<String> = rows.iter().map(|row| of(&row.action).to_owned()).collect();
+    all.retain(|it| !it.is_empty());
+    all.sort();
+    all.dedup();
+    all
+}
+
+/// Looking takes about as long as changing, and whoever changes looks once more at the end.
+fn estimate(seen: &Seen, took: Duration) -> Estimate {
+    let seconds = took.as_secs_f64().max(0.001);
+    #[expect(
+        clippy::cast_precision_loss,
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "an estimate"
+    )]
+    let keys_per_second = (seen.keys as f64 / seconds) as u64;
+    let keys = seen.keys;
+    let seconds = (3 * keys).div_ceil(keys_per_second.max(1));
+    Estimate { changes: seen.of(Outcome::Done), keys, keys_per_second, seconds }
+}
+
+fn summary(plan: &Plan) -> String {
+    use keyward_fact::thousands;
+    let mut parts = Vec::new();
+    let mut actions: Vec<&str> = plan.rows.iter().map(|row| row.action.as_str()).collect();
+    actions.dedup();
+    for action in actions {
+        let rows = plan.rows.iter().filter(|row| row.action == action);
+        let keys: u64 = rows.map(Row::changes).sum();
+        parts.push(format!("{action} {} keys", thousands(keys)));
+    }
+    let mut summary = parts.join(", ");
+    if summary.is_empty() {
+        summary.push_str("change nothing");
+    }
+    match plan.conflicts() {
+        0 => {}
+        count => summary.push_str(&format!("; {} conflicts", thousands(count))),
+    }
+    summary
+}
+
+/// What tells a plan from all others.
+pub(crate) fn id() -> Result<String, Error> {
+    let mut bytes = [0; 8];
+    getrandom::fill(&mut bytes).map_err(|error| {
+        Error::unfinished(format!("the system has no random numbers: {error}"), "try again")
+    })?;
+    Ok(format!("{:016x}", u64::from_be_bytes(bytes)))
+}

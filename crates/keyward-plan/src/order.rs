@@ -1,0 +1,131 @@
+//! What a plan was asked to do.
+
+use crate::error::Error;
+use keyward_pattern::{Hole, Template, Type, nearest};
+use keyward_schema::model::{Migration, ParamDeclaration, Phase, Rename};
+use keyward_schema::{Schema, Spanned};
+use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+/// What a plan was asked to do. Everything else is worked out from the schema again when it is applied, so that
+/// a plan can ask for nothing that its schema does not say.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
+pub enum Order {
+    /// What the phase of a migration says
+    Migrate {
+        /// The migrations, each with the phase that it was planned for
+        migrations: BTreeMap<String, String>,
+        /// Values of the prefix's parameters, for old names that lack them
+        values: BTreeMap<String, String>,
+        /// In `cleanup`: old keys are removed also where the new name has nothing
+        remove_lone: bool,
+    },
+    /// Keys of one pattern get the names of a definition
+    Rename {
+        /// The old pattern: whole keys, without the prefix
+        from: String,
+        /// The definition
+        to: String,
+        /// Values of parameters that the old pattern lacks
+        values: BTreeMap<String, String>,
+    },
+    /// What an event invalidates
+    Invalidate {
+        /// The event
+        event: String,
+        /// The values of its parameters
+        values: BTreeMap<String, String>,
+    },
+    /// Keys of a definition, of a group, or that a glob matches
+    Drop {
+        /// Which
+        target: Target,
+        /// Whether nothing is kept for an undo
+        no_backup: bool,
+    },
+}
+
+/// Which keys are dropped.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub enum Target {
+    /// All keys of a definition, or those with these values of its parameters
+    Definition {
+        /// Which
+        name: String,
+        /// The values that are given
+        values: BTreeMap<String, String>,
+    },
+    /// All keys of all definitions of a group
+    Group(String),
+    /// All keys that a glob matches
+    Glob(String),
+}
+
+impl Order {
+    /// Its name on the command line.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Order::Migrate { .. } | Order::Rename { .. } => "migrate",
+            Order::Invalidate { .. } => "invalidate",
+            Order::Drop { .. } => "drop",
+        }
+    }
+}
+
+/// The name of the migration that a rename is worked out as.
+pub(crate) const RENAMED: &str = "from-to";
+
+/// The schema that an order is worked out with: for a rename, one with that rename alone.
+pub(crate) fn prepared<'s>(order: &Order, schema: &'s Schema) -> Result<Cow<'s, Schema>, Error> {
+    let Order::Rename { from, to, .. } = order else { return Ok(Cow::Borrowed(schema)) };
+    let Some(definition) = schema.keys.iter().find(|it| *it.name == *to) else {
+        let near = nearest(to, schema.keys.iter().map(|it| it.name.as_str()));
+        let help = near.map_or_else(
+            || "`--to` names a definition of the schema".to_owned(),
+            |near| format!("did you mean `{near}`?"),
+        );
+        return Err(Error::refused(format!("the schema has no definition `{to}`"), help));
+    };
+    let template = Template::parse(from).map_err(|error| {
+        let help = error.help().unwrap_or_else(|| "write it as a pattern: `User:{id}`".to_owned());
+        Error::refused(format!("`{from}` is not a pattern: {error}"), help)
+    })?;
+    let span = &definition.pattern.span;
+    let declared = |name: &str| {
+        let all = definition.params.iter().chain(&schema.params);
+        all.clone().find(|param| *param.name == name).cloned()
+    };
+    let param = |hole: &Hole| match (&hole.ty, declared(&hole.name)) {
+        (None, Some(declared)) => declared,
+        (ty, _) => ParamDeclaration {
+            name: Spanned::new(hole.name.clone(), span.clone()),
+            param: Spanned::new(ty.clone().unwrap_or(Type::Text).into(), span.clone()),
+            encode_span: None,
+            doc: None,
+            pii: true,
+        },
+    };
+    let rename = Rename {
+        definition: Spanned::new(to.clone(), span.clone()),
+        params: template.holes().map(param).collect(),
+        from: Spanned::new(template, span.clone()),
+        convert: None,
+        recase: Vec::new(),
+        db: None,
+    };
+    let migration = Migration {
+        name: Spanned::new(RENAMED.to_owned(), span.clone()),
+        doc: None,
+        phase: Spanned::new(Phase::DualWrite, span.clone()),
+        started: None,
+        remove_after: None,
+        old_ttl: None,
+        quiet: None,
+        renames: vec![rename],
+        allow: Vec::new(),
+    };
+    Ok(Cow::Owned(Schema { migrations: vec![migration], ..schema.clone() }))
+}

@@ -1,0 +1,114 @@
+//! One pass over all keys of the servers: each key is shown to the work, and what it asks for is looked at or done.
+//!
+//! A pass remembers nothing. What it meets says whether something is left to do, so that the next one goes on
+//! wherever this one ended, however it ended.
+
+use crate::change::Outcome;
+use crate::control::Control;
+use crate::error::Error;
+use crate::journal::Journal;
+use crate::script::Scripts;
+use crate::shard::Shard;
+use crate::work::Work;
+use keyward_audit::Mask;
+use keyward_audit::live::{Bound, Primary};
+use std::collections::BTreeMap;
+use std::thread;
+
+/// How many samples a row has.
+const SAMPLES: usize = 5;
+
+/// What a pass is to do.
+pub(crate) struct Pass<'a> {
+    pub(crate) work: &'a dyn Work,
+    /// Where changes are noted first; nothing is changed without it
+    pub(crate) journal: Option<&'a Journal>,
+    pub(crate) bound: Option<Bound>,
+    pub(crate) control: &'a Control,
+    pub(crate) mask: &'a Mask,
+    /// The time, in milliseconds since 1970
+    pub(crate) now: u64,
+    /// Whether keys may move to another slot although a crash can lose them
+    pub(crate) accept_loss: bool,
+    pub(crate) scripts: &'a Scripts,
+}
+
+/// What became of the keys of one row.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Tally {
+    pub(crate) outcomes: BTreeMap<Outcome, u64>,
+    pub(crate) samples: Vec<String>,
+    /// Keys that go to another slot
+    pub(crate) far: u64,
+    /// Keys that have the new name
+    pub(crate) new_names: u64,
+    /// For how many seconds no key was used that is not the same under its new name; none where the server
+    /// does not say
+    pub(crate) idle: Option<u64>,
+}
+
+/// What a pass saw.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Seen {
+    pub(crate) keys: u64,
+    pub(crate) rows: Vec<Tally>,
+}
+
+impl Tally {
+    pub(crate) fn add(&mut self, outcome: Outcome, sample: impl FnOnce() -> String) {
+        *self.outcomes.entry(outcome).or_default() += 1;
+        if outcome == Outcome::Done && self.samples.len() < SAMPLES {
+            self.samples.push(sample());
+        }
+    }
+
+    pub(crate) fn of(&self, outcome: Outcome) -> u64 {
+        self.outcomes.get(&outcome).copied().unwrap_or(0)
+    }
+
+    fn merge(&mut self, other: Tally) {
+        for (outcome, count) in other.outcomes {
+            *self.outcomes.entry(outcome).or_default() += count;
+        }
+        self.samples.extend(other.samples);
+        self.samples.truncate(SAMPLES);
+        self.far += other.far;
+        self.new_names += other.new_names;
+        self.idle = [self.idle, other.idle].into_iter().flatten().min();
+    }
+}
+
+impl Seen {
+    pub(crate) fn of(&self, outcome: Outcome) -> u64 {
+        self.rows.iter().map(|row| row.of(outcome)).sum()
+    }
+
+    pub(crate) fn merge(&mut self, other: Seen) {
+        self.keys += other.keys;
+        self.rows.resize(self.rows.len().max(other.rows.len()), Tally::default());
+        for (row, tally) in self.rows.iter_mut().zip(other.rows) {
+            row.merge(tally);
+        }
+    }
+}
+
+impl Pass<'_> {
+    /// Looks at all keys of all servers, or changes them.
+    pub(crate) fn run(&self, primaries: &[Primary]) -> Result<Seen, Error> {
+        let rows = self.work.rows().len();
+        let shard = |at: usize| Shard::read(self, primaries, at, rows);
+        thread::scope(|scope| {
+            let threads: Vec<_> =
+                (0..primaries.len()).map(|at| scope.spawn(move || shard(at))).collect();
+            let mut seen = Seen { keys: 0, rows: vec![Tally::default(); rows] };
+            let mut failed = None;
+            for thread in threads {
+                match thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)) {
+                    Ok(one) => seen.merge(one),
+                    Err(error) => failed = failed.or(Some(error)),
+                }
+            }
+            failed.map_or(Ok(seen), Err)
+        })
+    }
+}

@@ -1,0 +1,94 @@
+//! The steps at the server, each a script that checks what must hold and changes one key.
+
+use keyward_audit::live::{Error, Primary, Reply, Requests};
+
+/// A script, known by its digest.
+#[derive(Debug, Clone)]
+pub(crate) struct Script {
+    text: &'static str,
+    digest: String,
+}
+
+/// All of them.
+#[derive(Debug, Clone)]
+pub(crate) struct Scripts {
+    pub(crate) relocate: Script,
+    pub(crate) rename: Script,
+    pub(crate) remove: Script,
+    pub(crate) shorten: Script,
+    pub(crate) back: Script,
+    pub(crate) restore: Script,
+    pub(crate) lengthen: Script,
+    pub(crate) place: Script,
+    pub(crate) unmake: Script,
+    pub(crate) unlease: Script,
+}
+
+impl Scripts {
+    pub(crate) fn new() -> Self {
+        Scripts {
+            relocate: Script::new(include_str!("lua/relocate.lua")),
+            rename: Script::new(include_str!("lua/rename.lua")),
+            remove: Script::new(include_str!("lua/remove.lua")),
+            shorten: Script::new(include_str!("lua/shorten.lua")),
+            back: Script::new(include_str!("lua/back.lua")),
+            restore: Script::new(include_str!("lua/restore.lua")),
+            lengthen: Script::new(include_str!("lua/lengthen.lua")),
+            place: Script::new(include_str!("lua/place.lua")),
+            unmake: Script::new(include_str!("lua/unmake.lua")),
+            unlease: Script::new(include_str!("lua/unlease.lua")),
+        }
+    }
+
+    /// Makes a server know them.
+    pub(crate) fn load(&self, primary: &mut Primary) -> Result<(), Error> {
+        let all = [
+            &self.relocate,
+            &self.rename,
+            &self.remove,
+            &self.shorten,
+            &self.back,
+            &self.restore,
+            &self.lengthen,
+            &self.place,
+            &self.unmake,
+            &self.unlease,
+        ];
+        for script in all {
+            let answer = primary.command(&[b"SCRIPT", b"LOAD", script.text.as_bytes()])?;
+            if let Reply::Error(reply) = answer {
+                let address = primary.name.clone();
+                return Err(Error::Reply { address, command: "SCRIPT LOAD", reply });
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Script {
+    fn new(text: &'static str) -> Self {
+        Script { text, digest: sha1_smol::Sha1::from(text).digest().to_string() }
+    }
+
+    /// The beginning of a call that changes something, up to its keys.
+    pub(crate) fn command(&self, keys: usize) -> Vec<Vec<u8>> {
+        vec![b"EVALSHA".to_vec(), self.digest.clone().into_bytes(), keys.to_string().into_bytes()]
+    }
+
+    /// Adds a call to what is sent. Only one that changes nothing may be sent as such.
+    pub(crate) fn call(&self, requests: &mut Requests, act: bool, keys: &[&[u8]], args: &[&[u8]]) {
+        let count = keys.len().to_string();
+        let command: &[u8] = if act { b"EVALSHA" } else { b"EVALSHA_RO" };
+        let mut all: Vec<&[u8]> = vec![command, self.digest.as_bytes(), count.as_bytes()];
+        all.extend_from_slice(keys);
+        all.extend_from_slice(args);
+        requests.add(&all);
+    }
+}
+
+/// The digest by which scripts know a value again: of what DUMP gives, and of when the key ends.
+pub(crate) fn digest(dump: &[u8], ends: i64) -> String {
+    let mut sha = sha1_smol::Sha1::from(dump);
+    sha.update(ends.to_string().as_bytes());
+    sha.digest().to_string()
+}

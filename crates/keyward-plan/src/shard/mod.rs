@@ -1,0 +1,360 @@
+//! The keys of one server: found, shown to the work, and settled.
+
+mod far;
+mod find;
+mod near;
+mod save;
+
+use crate::change::{Change, Outcome};
+use crate::error::Error;
+use crate::lag::Lag;
+use crate::pass::{Pass, Seen, Tally};
+use crate::router::Router;
+use find::Finder;
+use keyward_audit::live::{self, Primary, Reply, Requests, Throttle};
+use keyward_pattern::slot;
+use std::collections::HashMap;
+use std::panic::resume_unwind;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::{self, Receiver};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+use std::time::Instant;
+
+/// How often a key is tried whose value changes while it is saved.
+const TRIES: usize = 5;
+
+/// How many threads settle keys of one server, where nothing slows them down.
+const WORKERS: usize = 2;
+/// How many pages of keys may wait to be settled.
+const PAGES: usize = 2;
+/// How many keys the first SCAN asks for.
+const COUNT: usize = 500;
+
+/// The keys of one server.
+pub(crate) struct Shard<'a> {
+    pass: &'a Pass<'a>,
+    /// All servers, for keys that go to another one
+    all: &'a [Primary],
+    primary: Primary,
+    /// The database of the keyspace
+    home: u64,
+    /// Made for the first key that goes elsewhere
+    router: Option<Router>,
+    throttle: Throttle,
+    lag: Lag,
+    tallies: Vec<Tally>,
+    /// For how many seconds the keys that are being looked at were not used
+    idle: HashMap<Vec<u8>, u64>,
+}
+
+/// A key that is to be changed.
+struct Task {
+    key: Vec<u8>,
+    row: usize,
+    change: Change,
+}
+
+impl<'a> Shard<'a> {
+    /// Looks at all keys of one of the servers, or changes them.
+    pub(crate) fn read(
+        pass: &'a Pass<'a>,
+        all: &'a [Primary],
+        at: usize,
+        rows: usize,
+    ) -> Result<Seen, Error> {
+        let home = all[at].db();
+        let mut seen = Seen { keys: 0, rows: vec![Tally::default(); rows] };
+        for db in pass.work.databases(home) {
+            seen.merge(Shard::walk(pass, all, at, db, rows)?);
+        }
+        Ok(seen)
+    }
+
+    /// One thread finds keys, others settle them: the server does not wait for either.
+    fn walk(
+        pass: &'a Pass<'a>,
+        all: &'a [Primary],
+        at: usize,
+        db: u64,
+        rows: usize,
+    ) -> Result<Seen, Error> {
+        // Whoever is slowed down is one.
+        let workers = if pass.bound.is_some() { 1 } else { WORKERS };
+        let (give, take) = mpsc::sync_channel(PAGES);
+        let take = Arc::new(Mutex::new(take));
+        let count = &AtomicUsize::new(COUNT);
+        thread::scope(|scope| {
+            let work = move |take: Arc<Mutex<Receiver<Vec<Task>>>>| {
+                let mut shard = Shard::new(pass, all, at, db, rows)?;
+                loop {
+                    let next = take.lock().unwrap_or_else(PoisonError::into_inner).recv();
+                    // Everything was found, or finding has failed.
+                    let Ok(tasks) = next else { return Ok(shard.tallies) };
+                    shard.work(tasks, count)?;
+                }
+            };
+            let workers: Vec<_> = (0..workers)
+                .map(|_| Arc::clone(&take))
+                .map(|take| scope.spawn(move || work(take)))
+                .collect();
+            // When all workers have failed, nobody takes what is found.
+            drop(take);
+            let finder = Finder::new(pass, &all[at], db, rows);
+            let found = finder.and_then(|finder| finder.run(&give, count));
+            drop(give);
+            let mut failed = None;
+            let mut seen = Seen { keys: 0, rows: vec![Tally::default(); rows] };
+            for worker in workers {
+                match worker.join().unwrap_or_else(|panic| resume_unwind(panic)) {
+                    Ok(tallies) => seen.merge(Seen { keys: 0, rows: tallies }),
+                    Err(error) => failed = failed.or(Some(error)),
+                }
+            }
+            if let Some(error) = failed {
+                return Err(error);
+            }
+            seen.merge(found?);
+            Ok(seen)
+        })
+    }
+
+    fn new(
+        pass: &'a Pass<'a>,
+        all: &'a [Primary],
+        at: usize,
+        db: u64,
+        rows: usize,
+    ) -> Result<Self, Error> {
+        let home = all[at].db();
+        let mut primary = all[at].again()?;
+        primary.select(db)?;
+        pass.scripts.load(&mut primary)?;
+        // Where a server does not know this, keys look used.
+        primary.command(&[b"CLIENT", b"NO-TOUCH", b"ON"])?;
+        Ok(Shard {
+            pass,
+            all,
+            home,
+            throttle: Throttle::begin(&primary, pass.bound)?,
+            lag: Lag::new(&primary)?,
+            primary,
+            router: None,
+            tallies: vec![Tally::default(); rows],
+            idle: HashMap::new(),
+        })
+    }
+
+    /// Settles keys, as many at once as others bear.
+    fn work(&mut self, mut tasks: Vec<Task>, count: &AtomicUsize) -> Result<(), Error> {
+        while !tasks.is_empty() {
+            self.pass.control.wait()?;
+            self.lag.wait(self.pass.control)?;
+            let window = self.throttle.window().max(1).min(tasks.len());
+            let rest = tasks.split_off(window);
+            let (began, many) = (Instant::now(), tasks.len());
+            self.settle(std::mem::replace(&mut tasks, rest))?;
+            self.throttle.rest(many, many as u64, began)?;
+            count.store(self.throttle.count(), Ordering::Relaxed);
+        }
+        Ok(())
+    }
+
+    /// Looks at some keys, or changes them.
+    fn settle(&mut self, tasks: Vec<Task>) -> Result<(), Error> {
+        self.ask_idle(&tasks)?;
+        let (mut near, mut far, mut saved, mut discarded) =
+            (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        for mut task in tasks {
+            let is_far = |to: &str| self.is_far(&task.key, to);
+            match &mut task.change {
+                Change::Nowhere => self.note(&task, Outcome::Nowhere),
+                Change::Relocate(it) if it.convert.is_some() || is_far(&it.to) => far.push(task),
+                Change::Relocate(_) => near.push(task),
+                Change::Remove { unless_lone, .. }
+                    if unless_lone.as_deref().is_some_and(is_far) =>
+                {
+                    // Nothing is asked of two servers in one step; a new name that vanishes meanwhile was
+                    // removed by whoever counts.
+                    let elsewhere = unless_lone.take().unwrap_or_default();
+                    if self.exists(&elsewhere)? {
+                        saved.push(task);
+                    } else {
+                        self.note(&task, Outcome::Lone);
+                    }
+                }
+                Change::Remove { .. } | Change::Shorten { .. } => saved.push(task),
+                Change::Discard { .. } => discarded.push(task),
+            }
+        }
+        let elsewhere = far.iter().filter(|task| self.primary.is_clustered() && is_moved(task));
+        for row in elsewhere.map(|task| task.row).collect::<Vec<_>>() {
+            self.tallies[row].far += 1;
+        }
+        self.send_far(far)?;
+        self.relocate(near)?;
+        self.save_and_change(saved)?;
+        self.discard(&discarded)
+    }
+
+    /// Asks for how long keys were not used, before looking at them uses them.
+    fn ask_idle(&mut self, tasks: &[Task]) -> Result<(), Error> {
+        self.idle.clear();
+        if self.pass.journal.is_some() || !self.pass.work.asks_idle() {
+            return Ok(());
+        }
+        let mut requests = Requests::default();
+        for task in tasks {
+            requests.add(&[b"OBJECT", b"IDLETIME", &task.key]);
+        }
+        self.primary.send(&requests)?;
+        for task in tasks {
+            if let Reply::Integer(seconds) = self.primary.reply()? {
+                let seconds = u64::try_from(seconds).unwrap_or(0);
+                self.idle.insert(task.key.clone(), seconds);
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether two names cannot be changed in one step.
+    fn is_far(&self, key: &[u8], to: &str) -> bool {
+        self.primary.db() != self.home
+            || self.primary.is_clustered() && slot(key) != slot(to.as_bytes())
+    }
+
+    fn exists(&mut self, key: &str) -> Result<bool, Error> {
+        let request = (key.as_bytes(), vec![&b"EXISTS"[..], key.as_bytes()]);
+        let replies = self.router()?.ask(&[request])?;
+        Ok(replies.first() == Some(&Reply::Integer(1)))
+    }
+
+    fn router(&mut self) -> Result<&mut Router, Error> {
+        let router = match self.router.take() {
+            Some(router) => router,
+            None => Router::beside(self.all, self.home, self.pass.scripts)?,
+        };
+        Ok(self.router.insert(router))
+    }
+
+    fn note(&mut self, task: &Task, outcome: Outcome) {
+        let mask = self.pass.mask;
+        self.tallies[task.row].add(outcome, || mask.unknown(&task.key).to_string());
+        if outcome == Outcome::Done {
+            self.pass.control.changed(1);
+        }
+        if outcome != Outcome::Same
+            && let Some(seconds) = self.idle.get(&task.key)
+        {
+            let tally = &mut self.tallies[task.row];
+            tally.idle = Some(tally.idle.map_or(*seconds, |least| least.min(*seconds)));
+        }
+    }
+
+    fn note_all(&mut self, tasks: &[Task], outcome: Outcome) {
+        for task in tasks {
+            self.note(task, outcome);
+        }
+    }
+
+    /// The values of keys, as DUMP gives them, and when they end.
+    fn read_values(&mut self, keys: &[Vec<u8>]) -> Result<Vec<Value>, Error> {
+        let mut requests = Requests::default();
+        for key in keys {
+            requests.add(&[b"DUMP", key]);
+            requests.add(&[b"PEXPIRETIME", key]);
+        }
+        self.primary.send(&requests)?;
+        let mut values = Vec::new();
+        for _ in keys {
+            let (dump, ends) = (self.primary.reply()?, self.primary.reply()?);
+            values.push(self.value(dump, ends)?);
+        }
+        Ok(values)
+    }
+
+    fn value(&self, dump: Reply, ends: Reply) -> Result<Value, Error> {
+        Ok(match (dump, ends) {
+            (Reply::Bytes(dump), Reply::Integer(ends)) => Value::There { dump, ends },
+            (Reply::Skipped, _) => Value::TooLarge,
+            // Where a slot moves, the step that follows says so.
+            (Reply::Error(reply), _) | (_, Reply::Error(reply)) => {
+                settled(&self.primary, &reply).map(|_| Value::Gone)?
+            }
+            _ => Value::Gone,
+        })
+    }
+
+    fn outcomes(&mut self, requests: &Requests) -> Result<Vec<Outcome>, Error> {
+        self.outcomes_of(requests, |reply| match reply {
+            Reply::Integer(code) => Outcome::of(*code),
+            _ => None,
+        })
+    }
+
+    fn outcomes_of(
+        &mut self,
+        requests: &Requests,
+        read: impl Fn(&Reply) -> Option<Outcome>,
+    ) -> Result<Vec<Outcome>, Error> {
+        if requests.is_empty() {
+            return Ok(Vec::new());
+        }
+        self.primary.send(requests)?;
+        let mut outcomes = Vec::new();
+        for _ in 0..requests.len() {
+            let reply = self.primary.reply()?;
+            outcomes.push(match (&reply, read(&reply)) {
+                (_, Some(outcome)) => outcome,
+                (Reply::Error(why), None) => settled(&self.primary, why)?,
+                (other, None) => {
+                    let got = format!("a script was answered with {}", other.kind());
+                    let address = self.primary.name.clone();
+                    return Err(live::Error::Garbage { address, got }.into());
+                }
+            });
+        }
+        Ok(outcomes)
+    }
+}
+
+/// A value that is to be saved.
+enum Value {
+    There { dump: Vec<u8>, ends: i64 },
+    Gone,
+    TooLarge,
+}
+
+/// Whether a key goes to another slot.
+fn is_moved(task: &Task) -> bool {
+    matches!(&task.change, Change::Relocate(it) if slot(it.to.as_bytes()) != slot(&task.key))
+}
+
+fn flag(on: bool) -> &'static [u8] {
+    if on { b"1" } else { b"0" }
+}
+
+/// An error that passes, for which the key is asked about again; every other one ends the pass.
+fn settled(primary: &Primary, reply: &str) -> Result<Outcome, Error> {
+    const PASSING: [&str; 8] = [
+        "MOVED",
+        "ASK",
+        "TRYAGAIN",
+        "CLUSTERDOWN",
+        "NOSCRIPT",
+        "LOADING",
+        "READONLY",
+        "MASTERDOWN",
+    ];
+    if PASSING.iter().any(|word| reply.starts_with(word)) {
+        return Ok(Outcome::Unsettled);
+    }
+    if reply.starts_with("OOM") {
+        return Err(Error::unfinished(
+            format!("{} has no memory left for a copy: {reply}", primary.name),
+            "raise `maxmemory`, or remove what is not needed, and apply the plan again",
+        ));
+    }
+    let (address, command) = (primary.name.clone(), "a step of the plan");
+    Err(live::Error::Reply { address, command, reply: reply.to_owned() }.into())
+}

@@ -1,0 +1,163 @@
+//! Moves and copies that are one step at one server.
+
+use super::{Shard, TRIES, Task, Value, flag, settled};
+use crate::change::{Change, How, Outcome, Relocation};
+use crate::error::Error;
+use crate::journal::{Journal, Record};
+use crate::script::digest;
+use keyward_audit::live::{Reply, Requests};
+
+/// How many keys one call renames: no other client waits for longer than a tenth of a millisecond.
+const TOGETHER: usize = 50;
+
+impl Shard<'_> {
+    /// Moves and copies within a slot: noted in the journal, done, and what was not done noted behind it.
+    pub(super) fn relocate(&mut self, mut tasks: Vec<Task>) -> Result<(), Error> {
+        // Most copies are there already, and the journal is for what is changed.
+        let is_copy = |task: &Task| relocation(task).is_some_and(|it| it.how != How::Rename);
+        if self.pass.journal.is_none() || tasks.iter().any(is_copy) {
+            let outcomes = self.relocate_once(&tasks, false, &[])?;
+            let acts = self.pass.journal.is_some();
+            let mut left = Vec::new();
+            for (task, outcome) in tasks.into_iter().zip(outcomes) {
+                if acts && outcome == Outcome::Done {
+                    left.push(task);
+                } else {
+                    self.note(&task, outcome);
+                }
+            }
+            tasks = left;
+        }
+        let Some(journal) = self.pass.journal.filter(|_| !tasks.is_empty()) else { return Ok(()) };
+        let db = self.primary.db();
+        let record = |task: &Task| relocation(task).map(|it| intent(db, &task.key, it));
+        let records: Vec<Record> = tasks.iter().filter_map(record).collect();
+        let first = journal.write(&records, false)?;
+        let outcomes = self.relocate_or_rename(&tasks)?;
+        let not = outcomes.iter().zip(first..).filter(|(it, _)| **it != Outcome::Done);
+        let not: Vec<Record> = not.map(|(_, number)| Record::Not(number)).collect();
+        journal.write(&not, false)?;
+        let mut again = Vec::new();
+        for (task, outcome) in tasks.into_iter().zip(outcomes) {
+            if outcome == Outcome::Unsaved { again.push(task) } else { self.note(&task, outcome) }
+        }
+        self.replace(again, journal)
+    }
+
+    /// Renames of one server are asked for together; a name that is taken may be by the same value.
+    fn relocate_or_rename(&mut self, tasks: &[Task]) -> Result<Vec<Outcome>, Error> {
+        let is_plain = |task: &Task| {
+            relocation(task).is_some_and(|it| it.how == How::Rename && it.fences.is_none())
+        };
+        if self.primary.is_clustered() || !tasks.iter().all(is_plain) {
+            return self.relocate_once(tasks, true, &[]);
+        }
+        let mut requests = Requests::default();
+        for group in tasks.chunks(TOGETHER) {
+            let its = group.iter().filter_map(|task| Some((task, relocation(task)?)));
+            let keys: Vec<&[u8]> =
+                its.clone().flat_map(|(task, it)| [&task.key[..], it.to.as_bytes()]).collect();
+            let kinds: Vec<&[u8]> =
+                its.map(|(_, it)| it.kind.as_deref().unwrap_or_default().as_bytes()).collect();
+            self.pass.scripts.rename.call(&mut requests, true, &keys, &kinds);
+        }
+        self.primary.send(&requests)?;
+        let mut outcomes = Vec::new();
+        for group in tasks.chunks(TOGETHER) {
+            match self.primary.reply()? {
+                Reply::Array(codes) => outcomes.extend(codes.iter().map(|code| match code {
+                    Reply::Integer(code) => Outcome::of(*code).unwrap_or(Outcome::Unsettled),
+                    _ => Outcome::Unsettled,
+                })),
+                Reply::Error(reply) => {
+                    let outcome = settled(&self.primary, &reply)?;
+                    outcomes.extend(group.iter().map(|_| outcome));
+                }
+                _ => outcomes.extend(group.iter().map(|_| Outcome::Unsettled)),
+            }
+        }
+        outcomes.resize(tasks.len(), Outcome::Unsettled);
+        for (task, outcome) in tasks.iter().zip(&mut outcomes) {
+            if *outcome == Outcome::Taken {
+                let again = self.relocate_once(std::slice::from_ref(task), true, &[])?;
+                *outcome = again.first().copied().unwrap_or(Outcome::Unsettled);
+            }
+        }
+        Ok(outcomes)
+    }
+
+    /// Copies over values that are not the same: what they replace goes into the journal first.
+    fn replace(&mut self, mut tasks: Vec<Task>, journal: &Journal) -> Result<(), Error> {
+        for _ in 0..TRIES {
+            if tasks.is_empty() {
+                return Ok(());
+            }
+            let targets: Vec<Vec<u8>> = tasks
+                .iter()
+                .filter_map(|task| relocation(task).map(|it| it.to.clone().into_bytes()))
+                .collect();
+            let values = self.read_values(&targets)?;
+            let db = self.primary.db();
+            let (mut records, mut guards) = (Vec::new(), Vec::new());
+            for ((task, key), value) in tasks.iter().zip(&targets).zip(&values) {
+                if let Value::There { dump, ends } = value {
+                    let (key, dump) = (key.clone(), dump.clone());
+                    guards.push(digest(&dump, *ends));
+                    records.push(Record::Saved { db, key, ends: *ends, dump });
+                } else {
+                    guards.push(String::new());
+                }
+                records.extend(relocation(task).map(|it| intent(db, &task.key, it)));
+            }
+            journal.write(&records, true)?;
+            let outcomes = self.relocate_once(&tasks, true, &guards)?;
+            let mut again = Vec::new();
+            for ((task, outcome), value) in tasks.into_iter().zip(outcomes).zip(values) {
+                match (outcome, value) {
+                    (_, Value::TooLarge) => self.note(&task, Outcome::TooLarge),
+                    (Outcome::Unsaved, _) => again.push(task),
+                    (outcome, _) => self.note(&task, outcome),
+                }
+            }
+            tasks = again;
+        }
+        self.note_all(&tasks, Outcome::Unsettled);
+        Ok(())
+    }
+
+    fn relocate_once(
+        &mut self,
+        tasks: &[Task],
+        act: bool,
+        guards: &[String],
+    ) -> Result<Vec<Outcome>, Error> {
+        let mut requests = Requests::default();
+        for (at, task) in tasks.iter().enumerate() {
+            let Some(it) = relocation(task) else { continue };
+            let mut keys = vec![&task.key[..], it.to.as_bytes()];
+            if let Some((from, to)) = &it.fences {
+                keys.extend([from.as_bytes(), to.as_bytes()]);
+            }
+            let (kind, guard) =
+                (it.kind.as_deref().unwrap_or(""), guards.get(at).map_or("", String::as_str));
+            let args = [flag(act), it.how.word().as_bytes(), kind.as_bytes(), guard.as_bytes()];
+            self.pass.scripts.relocate.call(&mut requests, act, &keys, &args);
+        }
+        self.outcomes(&requests)
+    }
+}
+
+pub(super) fn relocation(task: &Task) -> Option<&Relocation> {
+    match &task.change {
+        Change::Relocate(it) => Some(it),
+        _ => None,
+    }
+}
+
+fn intent(db: u64, key: &[u8], it: &Relocation) -> Record {
+    let (from, to) = (key.to_vec(), it.to.clone().into_bytes());
+    match it.how {
+        How::Rename => Record::Moved { db, from, to },
+        how => Record::Copied { db, from, to, new_counts: how == How::Absent },
+    }
+}

@@ -1,0 +1,166 @@
+//! Where each migration stands, and the next safe step.
+
+use crate::change::Outcome;
+use crate::control::Control;
+use crate::error::Error;
+use crate::fleet::{Fleet, fleet};
+use crate::make::{MakeOptions, keys, open};
+use crate::order::Order;
+use crate::pass::{Pass, Tally};
+use crate::script::Scripts;
+use crate::work;
+use keyward_audit::Mask;
+use keyward_schema::Schema;
+use keyward_schema::model::{Date, Migration, Phase};
+use std::collections::BTreeMap;
+
+/// Where a migration stands.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct Status {
+    /// The migration
+    pub name: String,
+    /// Its phase in the schema
+    pub phase: &'static str,
+    /// When it started
+    pub started: Option<Date>,
+    /// When the old names must be gone
+    pub remove_after: Option<Date>,
+    /// Each old name
+    pub renames: Vec<RenameStatus>,
+    /// What keeps the next phase from being safe, as far as was seen; nothing if nothing was
+    pub obstacles: Vec<String>,
+    /// What to do next
+    pub next: String,
+}
+
+/// Where one old name stands.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct RenameStatus {
+    /// The definition
+    pub definition: String,
+    /// The old pattern
+    pub from: String,
+    /// Keys under the old name
+    pub old: u64,
+    /// Keys under the new name
+    pub new: u64,
+    /// Keys that are the same under both
+    pub same: u64,
+    /// Keys that the phase would change now
+    pub left: u64,
+    /// Keys that a person must decide about
+    pub conflicts: u64,
+    /// For how many seconds no old key was used that has no equal under the new name
+    pub idle_seconds: Option<u64>,
+}
+
+/// Asks the servers where all migrations of a schema stand. Nothing is changed.
+///
+/// # Errors
+/// If the schema has no migrations, or the servers cannot be read.
+pub fn status(
+    url: &str,
+    schema: &Schema,
+    values: &BTreeMap<String, String>,
+    options: &MakeOptions,
+    mask: &Mask,
+    control: &Control,
+) -> Result<(Vec<Status>, Fleet), Error> {
+    let all = schema.migrations.iter();
+    let migrations = all.map(|it| (it.name.value.clone(), it.phase.name().to_owned())).collect();
+    let order = Order::Migrate { migrations, values: values.clone(), remove_lone: false };
+    let work = work::of(&order, schema)?;
+    let mut primaries = open(url, schema, &options.live)?;
+    let fleet = fleet(&mut primaries, &schema.keyspace.name)?;
+    control.expect(keys(&mut primaries)?);
+    let pass = Pass {
+        work: &*work,
+        journal: None,
+        bound: options.live.bound,
+        control,
+        mask,
+        now: options.now,
+        accept_loss: false,
+        scripts: &Scripts::new(),
+    };
+    let seen = pass.run(&primaries)?;
+    let mut tallies = seen.rows.iter();
+    let mut statuses = Vec::new();
+    for migration in &schema.migrations {
+        let renames = migration.renames.iter().zip(tallies.by_ref());
+        let renames = renames.map(|(rename, tally)| {
+            RenameStatus::new(&rename.definition, rename.from.as_str(), tally)
+        });
+        statuses.push(Status::new(migration, renames.collect(), &fleet));
+    }
+    Ok((statuses, fleet))
+}
+
+impl RenameStatus {
+    fn new(definition: &str, from: &str, tally: &Tally) -> Self {
+        let counts = tally.outcomes.iter();
+        RenameStatus {
+            definition: definition.to_owned(),
+            from: from.to_owned(),
+            old: counts.clone().filter(|(it, _)| **it != Outcome::Gone).map(|(_, n)| n).sum(),
+            new: tally.new_names,
+            same: tally.of(Outcome::Same),
+            left: tally.of(Outcome::Done) + tally.of(Outcome::Unsettled),
+            conflicts: counts.filter(|(it, _)| it.is_conflict()).map(|(_, n)| n).sum(),
+            idle_seconds: tally.idle,
+        }
+    }
+}
+
+impl Status {
+    fn new(migration: &Migration, renames: Vec<RenameStatus>, fleet: &Fleet) -> Self {
+        let phase = migration.phase.value;
+        let name = &migration.name.value;
+        let mut obstacles: Vec<String> =
+            fleet.refuses(name, phase.name(), false).into_iter().collect();
+        let quiet = migration.quiet();
+        for rename in &renames {
+            let recent = rename.idle_seconds.filter(|it| it * 1000 < quiet.as_millis());
+            if let Some(idle) = recent.filter(|_| phase != Phase::DualWrite) {
+                let idle = keyward_fact::Duration::from_millis(idle * 1000);
+                let (from, idle) = (&rename.from, idle.human());
+                obstacles.push(format!(
+                    "a key `{from}` that its new name does not equal was used {idle} ago"
+                ));
+            }
+        }
+        let left: u64 = renames.iter().map(|it| it.left).sum();
+        let conflicts: u64 = renames.iter().map(|it| it.conflicts).sum();
+        let next = if left > 0 {
+            "make a plan with `keyward plan migrate`, review it, and apply it".to_owned()
+        } else if conflicts > 0 {
+            "decide about the conflicts that `keyward plan migrate` shows".to_owned()
+        } else if !obstacles.is_empty() {
+            "wait until the obstacles are gone, and ask again".to_owned()
+        } else {
+            match phase {
+                Phase::DualWrite => {
+                    "set `phase = \"read-fallback\"`, deploy it everywhere, and ask again"
+                        .to_owned()
+                }
+                Phase::ReadFallback => {
+                    "set `phase = \"cleanup\"`, deploy it everywhere, and ask again".to_owned()
+                }
+                Phase::Cleanup => {
+                    format!("no old key was seen: remove `[migrations.{name}]` from the schema")
+                }
+            }
+        };
+        Status {
+            name: name.clone(),
+            phase: phase.name(),
+            started: migration.started.as_ref().map(|it| it.value),
+            remove_after: migration.remove_after.as_ref().map(|it| it.value),
+            renames,
+            obstacles,
+            next,
+        }
+    }
+}

@@ -1,0 +1,285 @@
+//! Takes back what a plan has changed, as its journal says.
+
+use crate::apply::{ApplyOptions, expect_schema};
+use crate::control::Control;
+use crate::document::Plan;
+use crate::error::Error;
+use crate::identity;
+use crate::journal::{Reader, Record};
+use crate::make::open;
+use crate::router::Router;
+use crate::script::{Script, Scripts, digest};
+use crate::work;
+use keyward_audit::Mask;
+use keyward_audit::live::{self, Primary, Reply};
+use keyward_schema::Schema;
+use std::collections::{BTreeMap, VecDeque};
+
+/// How many records are asked for at once.
+const BATCH: usize = 500;
+
+/// A record is taken back only when so many have followed it: what did not happen is noted soon after.
+const LATE: usize = 100_000;
+
+/// How many conflicts are shown.
+const SHOWN: usize = 20;
+
+/// What was taken back.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Undone {
+    /// Keys that were taken back
+    pub undone: u64,
+    /// Keys that were as before already, or whose time is over
+    pub same: u64,
+    /// Keys that were changed by others since, and stay
+    pub conflicts: u64,
+    /// Some of these, masked, each with the reason
+    pub examples: Vec<String>,
+}
+
+/// Takes back what a plan has changed on the servers that a URL names.
+///
+/// # Errors
+/// If the plan cannot be undone, is of other servers, or a server fails. Undoing again goes on.
+pub fn undo(
+    plan: &Plan,
+    url: &str,
+    schema: &Schema,
+    options: &ApplyOptions,
+    mask: &Mask,
+    control: &Control,
+) -> Result<Undone, Error> {
+    let work = work::for_undo(&plan.order, schema)?;
+    if let Some(work) = &work {
+        expect_schema(plan, schema, &**work)?;
+    }
+    let mut primaries = open(url, schema, &options.live)?;
+    identity::expect(plan, schema, &mut primaries)?;
+    let mut undo = Undo {
+        primaries,
+        routers: BTreeMap::new(),
+        scripts: Scripts::new(),
+        mask,
+        control,
+        undone: Undone::default(),
+    };
+    // Names first, so that what they had replaced finds its place free.
+    undo.names(Reader::open(&options.journal, &plan.id)?)?;
+    undo.values(Reader::open(&options.journal, &plan.id)?)?;
+    Ok(undo.undone)
+}
+
+struct Undo<'a> {
+    primaries: Vec<Primary>,
+    /// Connections by database
+    routers: BTreeMap<u64, Router>,
+    scripts: Scripts,
+    mask: &'a Mask,
+    control: &'a Control,
+    undone: Undone,
+}
+
+/// A call that takes one record back.
+struct Step {
+    db: u64,
+    /// The key whose server is asked
+    key: Vec<u8>,
+    call: Vec<Vec<u8>>,
+}
+
+impl Step {
+    fn new(db: u64, script: &Script, keys: Vec<Vec<u8>>, args: &[&[u8]]) -> Self {
+        let key = keys.first().cloned().unwrap_or_default();
+        let mut call = script.command(keys.len());
+        call.extend(keys);
+        call.extend(args.iter().map(|arg| arg.to_vec()));
+        Step { db, key, call }
+    }
+}
+
+/// What became of one record.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Fate {
+    Undone,
+    Same,
+    Conflict,
+}
+
+impl Undo<'_> {
+    /// Takes back moves, copies and ends.
+    fn names(&mut self, journal: Reader) -> Result<(), Error> {
+        let mut waiting: VecDeque<(u64, Record)> = VecDeque::new();
+        let mut steps = Vec::new();
+        for (number, record) in (0..).zip(journal) {
+            match record? {
+                Record::Not(which) => waiting.retain(|(number, _)| *number != which),
+                Record::Made { db, key, digest } => {
+                    waiting.retain(
+                        |(_, it)| !matches!(it, Record::Making { key: making, .. } if *making == key),
+                    );
+                    steps.push(Step::new(db, &self.scripts.unmake, vec![key], &[&digest]));
+                }
+                Record::Saved { .. } => {}
+                record => waiting.push_back((number, record)),
+            }
+            if waiting.len() > LATE
+                && let Some((_, record)) = waiting.pop_front()
+            {
+                self.begin(record, &mut steps)?;
+            }
+            self.take(&mut steps, false)?;
+        }
+        for (_, record) in waiting {
+            self.begin(record, &mut steps)?;
+            self.take(&mut steps, false)?;
+        }
+        self.take(&mut steps, true)
+    }
+
+    /// Brings back what was removed or replaced.
+    fn values(&mut self, journal: Reader) -> Result<(), Error> {
+        let mut steps = Vec::new();
+        for record in journal {
+            if let Record::Saved { db, key, ends, dump } = record? {
+                let ends = ends.to_string();
+                let args: [&[u8]; 2] = [&dump, ends.as_bytes()];
+                steps.push(Step::new(db, &self.scripts.restore, vec![key], &args));
+                self.take(&mut steps, false)?;
+            }
+        }
+        self.take(&mut steps, true)
+    }
+
+    fn begin(&mut self, record: Record, steps: &mut Vec<Step>) -> Result<(), Error> {
+        let scripts = &self.scripts;
+        steps.push(match record {
+            Record::Moved { db, from, to } => {
+                Step::new(db, &scripts.relocate, vec![to, from], &[b"1", b"rename", b"", b""])
+            }
+            Record::Copied { db, from, to, new_counts } => {
+                let counts: &[u8] = if new_counts { b"1" } else { b"0" };
+                Step::new(db, &scripts.back, vec![from, to], &[counts])
+            }
+            Record::Shortened { db, key, ends, ttl } => {
+                let (ends, ttl) = (ends.to_string(), ttl.to_string());
+                let args = [ends.as_bytes(), ttl.as_bytes()];
+                Step::new(db, &scripts.lengthen, vec![key], &args)
+            }
+            Record::Placed { db, home, from, to, new_counts, renamed } => {
+                let fate = self.bring_back((db, &from), (home, &to), new_counts, renamed)?;
+                self.note(&from, fate);
+                return Ok(());
+            }
+            // Killed before it was noted: whether it was put there is not known.
+            Record::Making { key, .. } => {
+                self.note(&key, Fate::Conflict);
+                return Ok(());
+            }
+            Record::Made { .. } | Record::Saved { .. } | Record::Not(_) => return Ok(()),
+        });
+        Ok(())
+    }
+
+    /// Takes back a copy or a move from one slot or database to another.
+    fn bring_back(
+        &mut self,
+        (db, from): (u64, &[u8]),
+        (home, to): (u64, &[u8]),
+        new_counts: bool,
+        renamed: bool,
+    ) -> Result<Fate, Error> {
+        let (old, new) = (self.value(db, from)?, self.value(home, to)?);
+        let Some((dump, ends)) = new else { return Ok(Fate::Same) };
+        let is_same = old.as_ref().is_some_and(|old| *old == (dump.clone(), ends));
+        let goes_back = match old {
+            _ if is_same => false,
+            None => renamed || new_counts,
+            Some(_) if new_counts => true,
+            Some(_) => return Ok(Fate::Conflict),
+        };
+        if goes_back {
+            let ttl = ends.max(0).to_string();
+            let restore: [&[u8]; 6] =
+                [b"RESTORE", from, ttl.as_bytes(), &dump, b"REPLACE", b"ABSTTL"];
+            self.ask(db, &[(from, restore.to_vec())])?;
+        }
+        let digest = digest(&dump, ends);
+        let step = Step::new(home, &self.scripts.unmake, vec![to.to_vec()], &[digest.as_bytes()]);
+        let call = step.call.iter().map(Vec::as_slice).collect();
+        let answer = self.ask(home, &[(to, call)])?.pop();
+        Ok(if answer == Some(Reply::Integer(3)) { Fate::Conflict } else { Fate::Undone })
+    }
+
+    fn value(&mut self, db: u64, key: &[u8]) -> Result<Option<(Vec<u8>, i64)>, Error> {
+        let requests = [(key, vec![&b"DUMP"[..], key]), (key, vec![&b"PEXPIRETIME"[..], key])];
+        let replies = self.ask(db, &requests)?;
+        Ok(match &replies[..] {
+            [Reply::Bytes(dump), Reply::Integer(ends)] => Some((dump.clone(), *ends)),
+            _ => None,
+        })
+    }
+
+    /// Takes steps, many at once.
+    fn take(&mut self, steps: &mut Vec<Step>, all: bool) -> Result<(), Error> {
+        if steps.is_empty() || (steps.len() < BATCH && !all) {
+            return Ok(());
+        }
+        self.control.wait()?;
+        let steps = std::mem::take(steps);
+        for group in steps.chunk_by(|one, other| one.db == other.db) {
+            let Some(first) = group.first() else { continue };
+            let request = |step: &'_ Step| -> (Vec<u8>, Vec<Vec<u8>>) {
+                (step.key.clone(), step.call.clone())
+            };
+            let owned: Vec<_> = group.iter().map(request).collect();
+            let requests: Vec<(&[u8], Vec<&[u8]>)> = owned
+                .iter()
+                .map(|(key, call)| (key.as_slice(), call.iter().map(Vec::as_slice).collect()))
+                .collect();
+            let replies = self.ask(first.db, &requests)?;
+            for (step, reply) in group.iter().zip(replies) {
+                let fate = match reply {
+                    Reply::Integer(1) => Fate::Undone,
+                    Reply::Integer(0 | 2) => Fate::Same,
+                    _ => Fate::Conflict,
+                };
+                self.note(&step.key, fate);
+            }
+        }
+        Ok(())
+    }
+
+    fn note(&mut self, key: &[u8], fate: Fate) {
+        match fate {
+            Fate::Undone => {
+                self.undone.undone += 1;
+                self.control.changed(1);
+            }
+            Fate::Same => self.undone.same += 1,
+            Fate::Conflict => {
+                self.undone.conflicts += 1;
+                if self.undone.examples.len() < SHOWN {
+                    self.undone.examples.push(self.mask.unknown(key).to_string());
+                }
+            }
+        }
+    }
+
+    /// Asks the servers that have the keys; an error ends the undo, which can be begun again.
+    fn ask(&mut self, db: u64, requests: &[(&[u8], Vec<&[u8]>)]) -> Result<Vec<Reply>, Error> {
+        let router = match self.routers.remove(&db) {
+            Some(router) => router,
+            None => Router::beside(&self.primaries, db, &self.scripts)?,
+        };
+        let replies = self.routers.entry(db).or_insert(router).ask(requests)?;
+        for reply in &replies {
+            if let Reply::Error(reply) = reply {
+                let address = self.primaries.first().map(|it| it.name.clone()).unwrap_or_default();
+                let (command, reply) = ("a step of the undo", reply.clone());
+                return Err(live::Error::Reply { address, command, reply }.into());
+            }
+        }
+        Ok(replies)
+    }
+}

@@ -1,0 +1,172 @@
+//! `plan migrate`: what the phase of a migration says.
+
+use super::{Work, beside, prefix_of};
+use crate::change::{Change, How, Relocation};
+use crate::document::Row;
+use crate::error::Error;
+use crate::order::RENAMED;
+use keyward_pattern::derived;
+use keyward_schema::model::{Convert, Definition, Derived, Migration, Phase, Rename, Role};
+use keyward_schema::{OldNames, Schema};
+use std::collections::BTreeMap;
+
+/// Renames in progress.
+pub(super) struct Migrate<'s> {
+    schema: &'s Schema,
+    /// The old names of each database, each with the rows of its renames
+    names: Vec<(OldNames<'s>, Vec<Option<usize>>)>,
+    /// What is planned: the old names of the wanted migrations, in the order of the schema
+    renames: Vec<(&'s Migration, &'s Rename)>,
+    values: BTreeMap<String, String>,
+    remove_lone: bool,
+    phases: BTreeMap<String, String>,
+    /// Whether keys are moved, not copied
+    gives_up: bool,
+}
+
+impl<'s> Migrate<'s> {
+    pub(super) fn new(
+        schema: &'s Schema,
+        migrations: &BTreeMap<String, String>,
+        values: &BTreeMap<String, String>,
+        remove_lone: bool,
+    ) -> Result<Self, Error> {
+        for (name, phase) in migrations {
+            let Some(known) = schema.migrations.iter().find(|it| *it.name == *name) else {
+                return Err(Error::refused(
+                    format!("the schema has no migration `{name}`"),
+                    "use the schema that the plan was made with",
+                ));
+            };
+            if known.phase.name() != phase {
+                return Err(Error::refused(
+                    format!(
+                        "the plan is for the phase `{phase}` of `{name}`, and the schema is in `{}`",
+                        known.phase.name()
+                    ),
+                    "make a plan for each phase",
+                ));
+            }
+        }
+        let wanted = schema.migrations.iter().filter(|it| migrations.contains_key(&it.name.value));
+        let renames: Vec<(&Migration, &Rename)> =
+            wanted.flat_map(|it| it.renames.iter().map(move |rename| (it, rename))).collect();
+        let row = |rename: &Rename| renames.iter().position(|(_, it)| std::ptr::eq(*it, rename));
+        let names = schema.old_names_by_db().into_iter().map(|names| {
+            let rows = names.renames.iter().map(|(_, rename)| row(rename)).collect();
+            (names, rows)
+        });
+        let names: Vec<(OldNames<'s>, Vec<Option<usize>>)> = names.collect();
+        if names.is_empty() {
+            return Err(Error::refused(
+                "the schema has no migration whose old names can be told apart",
+                "declare `[migrations.<id>]`, and run `keyward check`",
+            ));
+        }
+        let (values, phases) = (values.clone(), migrations.clone());
+        Ok(Migrate { schema, names, renames, values, remove_lone, phases, gives_up: false })
+    }
+
+    /// A rename that no store knows of: the old names are given up at once.
+    pub(super) fn rename(
+        schema: &'s Schema,
+        values: &BTreeMap<String, String>,
+    ) -> Result<Self, Error> {
+        let phases = BTreeMap::from([(RENAMED.to_owned(), Phase::DualWrite.name().to_owned())]);
+        let it = Self::new(schema, &phases, values, false)?;
+        Ok(Migrate { gives_up: true, phases: BTreeMap::new(), ..it })
+    }
+
+    fn definition(&self, rename: &Rename) -> Option<&'s Definition> {
+        self.schema.keys.iter().find(|it| *it.name == *rename.definition)
+    }
+
+    fn row(&self, migration: &Migration, rename: &Rename) -> Row {
+        let phase = migration.phase.value;
+        let action = match phase {
+            _ if self.gives_up => "rename",
+            Phase::DualWrite | Phase::ReadFallback => "copy",
+            Phase::Cleanup if migration.old_ttl.is_some() => "shorten",
+            Phase::Cleanup => "remove",
+        };
+        let to = self.definition(rename).map(|it| it.pattern.as_str());
+        Row {
+            to: to.filter(|_| phase != Phase::Cleanup).map(str::to_owned),
+            destructive: phase == Phase::Cleanup,
+            lossy: action == "copy" && rename.convert.as_ref().is_some_and(|it| is_lossy(it.value)),
+            ..Row::new(action, &rename.definition, rename.from.as_str())
+        }
+    }
+}
+
+impl Work for Migrate<'_> {
+    fn rows(&self) -> Vec<Row> {
+        self.renames.iter().map(|(migration, rename)| self.row(migration, rename)).collect()
+    }
+
+    fn pick(&self, db: Option<u64>, key: &[u8]) -> Option<(usize, Change)> {
+        let given: Vec<(&str, &str)> =
+            self.values.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
+        let (names, rows) = self.names.iter().find(|(names, _)| names.db == db)?;
+        let found = names.new_name(key, &given)?;
+        let row = (*rows.get(found.number)?)?;
+        let from = std::str::from_utf8(key).ok()?;
+        let definition = self.definition(found.rename)?;
+        let Ok(to) = found.key else { return Some((row, Change::Nowhere)) };
+        let change = match (found.migration.phase.value, &found.migration.old_ttl) {
+            (Phase::Cleanup, Some(ttl)) => {
+                Change::Shorten { ttl: ttl.as_millis(), only_endless: false }
+            }
+            (Phase::Cleanup, None) => Change::Remove {
+                beside: beside(self.schema, definition, &to, from),
+                unless_lone: Some(to).filter(|_| !self.remove_lone),
+            },
+            (phase, _) => {
+                let is_lock = matches!(definition.role.as_deref(), Some(Role::Lock(_)));
+                let prefix = prefix_of(self.schema, &to);
+                let fence = |name: &str| derived(&prefix, name, Derived::Fence.word());
+                let fences = if is_lock { fence(from).zip(fence(&to)) } else { None };
+                let how = match phase {
+                    _ if self.gives_up => How::Rename,
+                    Phase::DualWrite => How::Over,
+                    _ => How::Absent,
+                };
+                let kind = definition.key_type.as_ref().map(|it| it.stored().to_owned());
+                let lease = derived(&prefix, &to, Derived::Lease.word());
+                let convert = found.rename.convert.as_ref().map(|it| it.value);
+                Change::Relocate(Relocation { to, how, kind, fences, convert, lease })
+            }
+        };
+        Some((row, change))
+    }
+
+    fn is_new_name(&self, key: &[u8]) -> Vec<usize> {
+        let Some(id) = self.schema.compiled.classify(key) else { return Vec::new() };
+        let Some(definition) = self.schema.keys.get(id.index()) else { return Vec::new() };
+        let all = self.renames.iter().enumerate();
+        let own = all.filter(|(_, (_, rename))| *rename.definition == *definition.name);
+        own.map(|(row, _)| row).collect()
+    }
+
+    fn asks_idle(&self) -> bool {
+        true
+    }
+
+    fn databases(&self, home: u64) -> Vec<u64> {
+        let of = |rename: &Rename| rename.database().unwrap_or(home);
+        let mut all: Vec<u64> = self.renames.iter().map(|(_, rename)| of(rename)).collect();
+        all.push(home);
+        all.sort_unstable();
+        all.dedup();
+        all
+    }
+
+    fn fleet(&self) -> Vec<(String, String)> {
+        self.phases.clone().into_iter().collect()
+    }
+}
+
+/// Whether a value says less afterwards: a `null` is no field, and a number becomes text.
+fn is_lossy(convert: Convert) -> bool {
+    matches!(convert, Convert::LowerCase | Convert::JsonToHash)
+}

@@ -1,0 +1,121 @@
+//! Which keys a plan changes, and how: the order of a plan, worked out with its schema.
+
+mod drop;
+mod invalidate;
+mod migrate;
+
+use crate::change::Change;
+use crate::document::Row;
+use crate::error::Error;
+use crate::order::Order;
+use keyward_pattern::{Part, derived};
+use keyward_schema::Schema;
+use keyward_schema::model::{Definition, Derived};
+use std::collections::BTreeSet;
+
+/// Which keys are changed, and how. Every key of the servers is shown to it.
+pub(crate) trait Work: Sync {
+    /// The kinds of changes, without counts.
+    fn rows(&self) -> Vec<Row>;
+
+    /// What is done with a key, and the row to which that belongs. `db` is the key's database, if it is not that
+    /// of the keyspace.
+    fn pick(&self, db: Option<u64>, key: &[u8]) -> Option<(usize, Change)>;
+
+    /// The rows for which a key is one of the new names.
+    fn is_new_name(&self, _: &[u8]) -> Vec<usize> {
+        Vec::new()
+    }
+
+    /// Whether it matters for how long keys were not used.
+    fn asks_idle(&self) -> bool {
+        false
+    }
+
+    /// The databases where its keys are, beside that of the keyspace.
+    fn databases(&self, home: u64) -> Vec<u64> {
+        vec![home]
+    }
+
+    /// A glob that all its keys match, where there is one.
+    fn glob(&self) -> Option<String> {
+        None
+    }
+
+    /// Whether it is over only when nothing is left; otherwise after all keys were seen once.
+    fn repeats(&self) -> bool {
+        true
+    }
+
+    /// The definitions that it touches.
+    fn definitions(&self) -> BTreeSet<String> {
+        self.rows().into_iter().map(|row| row.definition).filter(|it| !it.is_empty()).collect()
+    }
+
+    /// The migrations that it is a step of, with their phases: programs that are connected matter then.
+    fn fleet(&self) -> Vec<(String, String)> {
+        Vec::new()
+    }
+}
+
+/// Works an order out.
+pub(crate) fn of<'s>(order: &Order, schema: &'s Schema) -> Result<Box<dyn Work + 's>, Error> {
+    Ok(match order {
+        Order::Migrate { migrations, values, remove_lone } => {
+            Box::new(migrate::Migrate::new(schema, migrations, values, *remove_lone)?)
+        }
+        Order::Rename { values, .. } => Box::new(migrate::Migrate::rename(schema, values)?),
+        Order::Invalidate { event, values } => {
+            Box::new(invalidate::Invalidate::new(schema, event, values)?)
+        }
+        Order::Drop { target, no_backup } => {
+            Box::new(drop::DropKeys::new(schema, target, *no_backup)?)
+        }
+    })
+}
+
+/// The work of a plan that is undone; an error where nothing of it was kept.
+pub(crate) fn for_undo<'s>(
+    order: &Order,
+    schema: &'s Schema,
+) -> Result<Option<Box<dyn Work + 's>>, Error> {
+    match order {
+        // Its phase may be another by now, and the names are in the journal.
+        Order::Migrate { .. } | Order::Rename { .. } => Ok(None),
+        Order::Drop { no_backup: false, .. } => of(order, schema).map(Some),
+        Order::Invalidate { .. } | Order::Drop { no_backup: true, .. } => Err(Error::refused(
+            format!("`plan {}` keeps nothing that could be brought back", order.name()),
+            "what was cached is loaded again when it is asked for",
+        )),
+    }
+}
+
+/// What Keyward keeps beside a key under one of its names. Indexes are not: they gather many keys.
+pub(crate) fn beside(
+    schema: &Schema,
+    definition: &Definition,
+    own: &str,
+    name: &str,
+) -> Vec<String> {
+    let prefix = prefix_of(schema, own);
+    let words = schema.derived(definition).into_iter().filter(|it| *it != Derived::Index);
+    words.filter_map(|it| derived(&prefix, name, it.word())).collect()
+}
+
+/// What a key begins with that the prefix of its schema says.
+pub(crate) fn prefix_of(schema: &Schema, own: &str) -> String {
+    let Some(template) = schema.keyspace.prefix.as_ref() else { return String::new() };
+    let mut values = Vec::new();
+    if template.holes().next().is_some() {
+        schema.compiled.parse_into(own.as_bytes(), &mut values);
+    }
+    let mut values = values.into_iter();
+    let mut prefix = String::new();
+    for part in template.parts() {
+        match part {
+            Part::Literal(text) => prefix.push_str(text),
+            Part::Hole(_) => prefix.push_str(&values.next().unwrap_or_default()),
+        }
+    }
+    prefix
+}

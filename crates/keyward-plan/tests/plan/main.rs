@@ -1,0 +1,5 @@
+//! Plans on real servers.
+
+mod bench;
+mod far;
+mod migrate;

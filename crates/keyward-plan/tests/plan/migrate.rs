@@ -1,0 +1,189 @@
+//! Migrations on real servers: what each phase does, what it leaves alone, and the way back.
+
+use crate::bench::{Bench, SCHEMA};
+use keyward_plan::Error;
+
+fn phase(phase: &str) -> String {
+    SCHEMA.replace("PHASE", phase)
+}
+
+#[test]
+fn dual_write_copies_the_old_value_with_its_end_over_the_new_one() {
+    for bench in Bench::all(&phase("dual-write")) {
+        bench.redis(&["HSET", "User:1", "name", "ann"]);
+        bench.redis(&["PEXPIREAT", "User:1", "9999999999999"]);
+        bench.redis(&["HSET", "User:2", "name", "bob"]);
+        bench.redis(&["HSET", "shop:user:2", "name", "other"]);
+        bench.redis(&["SET", "User:3", "of another type"]);
+
+        let plan = bench.plan();
+        assert_eq!((plan.changes(), plan.conflicts()), (2, 1));
+        assert_eq!(bench.redis(&["EXISTS", "shop:user:1"]).integer(), 0, "planning only reads");
+
+        let applied = bench.apply(&plan).unwrap();
+        assert_eq!(applied.changed, 2);
+        assert!(!applied.converged, "a conflict is left");
+        assert_eq!(bench.redis(&["HGET", "shop:user:1", "name"]).text(), "ann");
+        assert_eq!(bench.redis(&["PEXPIRETIME", "shop:user:1"]).integer(), 9_999_999_999_999);
+        assert_eq!(bench.redis(&["HGET", "shop:user:2", "name"]).text(), "bob");
+        assert_eq!(bench.redis(&["HGET", "User:2", "name"]).text(), "bob", "old names stay");
+
+        assert_eq!(bench.apply(&plan).unwrap().changed, 0, "the second time changes nothing");
+
+        let undone = bench.undo(&plan).unwrap();
+        assert_eq!(undone.conflicts, 0);
+        assert_eq!(bench.redis(&["EXISTS", "shop:user:1"]).integer(), 0);
+        assert_eq!(bench.redis(&["HGET", "shop:user:2", "name"]).text(), "other");
+        assert_eq!(bench.redis(&["HGET", "User:2", "name"]).text(), "bob");
+    }
+}
+
+#[test]
+fn read_fallback_copies_only_where_the_new_name_has_nothing() {
+    for bench in Bench::all(&phase("read-fallback")) {
+        bench.redis(&["HSET", "User:1", "name", "ann"]);
+        bench.redis(&["HSET", "User:2", "name", "old"]);
+        bench.redis(&["HSET", "shop:user:2", "name", "new"]);
+        let plan = bench.plan();
+        let applied = bench.apply(&plan).unwrap();
+        assert_eq!(applied.changed, 1);
+        assert_eq!(bench.redis(&["HGET", "shop:user:2", "name"]).text(), "new");
+
+        // What was written under the new name since is taken back to the old one.
+        bench.redis(&["HSET", "shop:user:1", "name", "anna"]);
+        assert_eq!(bench.undo(&plan).unwrap().undone, 1);
+        assert_eq!(bench.redis(&["HGET", "User:1", "name"]).text(), "anna");
+        assert_eq!(bench.redis(&["EXISTS", "shop:user:1"]).integer(), 0);
+        assert_eq!(bench.redis(&["HGET", "shop:user:2", "name"]).text(), "new");
+    }
+}
+
+#[test]
+fn cleanup_removes_what_is_under_the_new_name_and_undo_brings_it_back() {
+    for bench in Bench::all(&phase("cleanup")) {
+        bench.redis(&["HSET", "User:1", "name", "ann"]);
+        bench.redis(&["PEXPIREAT", "User:1", "9999999999999"]);
+        bench.redis(&["HSET", "shop:user:1", "name", "ann"]);
+        bench.redis(&["HSET", "User:2", "name", "alone"]);
+        let plan = bench.plan();
+        assert_eq!((plan.changes(), plan.conflicts()), (1, 1));
+        let applied = bench.apply(&plan).unwrap();
+        assert_eq!(applied.changed, 1);
+        assert_eq!(bench.redis(&["EXISTS", "User:1"]).integer(), 0);
+        assert_eq!(bench.redis(&["HGET", "User:2", "name"]).text(), "alone");
+
+        bench.undo(&plan).unwrap();
+        assert_eq!(bench.redis(&["HGET", "User:1", "name"]).text(), "ann");
+        assert_eq!(bench.redis(&["PEXPIRETIME", "User:1"]).integer(), 9_999_999_999_999);
+        assert_eq!(bench.undo(&plan).unwrap().undone, 0, "undone twice changes nothing");
+    }
+}
+
+#[test]
+fn the_fence_of_a_lock_follows_and_never_goes_back() {
+    for bench in Bench::all(&phase("dual-write")) {
+        bench.redis(&["SET", "Lock:a", "holder", "PX", "60000"]);
+        bench.redis(&["SET", "shop:~fence:{Lock:a}", "1700000000000007", "PX", "90000"]);
+        bench.redis(&["SET", "Lock:b", "holder", "PX", "60000"]);
+        bench.redis(&["SET", "shop:~fence:{Lock:b}", "5", "PX", "90000"]);
+        bench.redis(&["SET", "shop:~fence:{shop:lock:b}", "9", "PX", "90000"]);
+        let plan = bench.plan();
+        assert!(bench.apply(&plan).unwrap().converged);
+        let fence = |name: &str| format!("shop:~fence:{{shop:lock:{name}}}");
+        assert_eq!(bench.redis(&["GET", &fence("a")]).text(), "1700000000000007");
+        assert_eq!(bench.redis(&["GET", &fence("b")]).text(), "9");
+    }
+}
+
+#[test]
+fn a_client_that_does_not_know_the_phase_stops_the_step() {
+    for mut bench in Bench::all(&phase("read-fallback")) {
+        bench.redis(&["HSET", "User:1", "name", "ann"]);
+        let plan = bench.plan();
+        bench.accept_unnamed = false;
+        let mut client = bench.connect();
+        client.command(&["CLIENT", "SETNAME", "keyward:shop:v2=dual-write"]).unwrap();
+        let error = bench.apply(&plan).unwrap_err();
+        assert!(error.is_usage() && error.to_string().contains("are not in the phase"), "{error}");
+        assert_eq!(bench.redis(&["EXISTS", "shop:user:1"]).integer(), 0);
+        client.command(&["CLIENT", "SETNAME", "keyward:shop:v2=read-fallback"]).unwrap();
+        assert!(bench.apply(&plan).unwrap().converged);
+    }
+}
+
+#[test]
+fn an_old_name_that_was_used_lately_stops_the_step() {
+    for mut bench in Bench::all(&phase("read-fallback")) {
+        bench.redis(&["HSET", "User:1", "name", "ann"]);
+        let plan = bench.plan();
+        bench.accept_recent = false;
+        let error = bench.apply(&plan).unwrap_err();
+        assert!(error.is_usage() && error.to_string().contains("was used"), "{error}");
+        bench.accept_recent = true;
+        assert!(bench.apply(&plan).unwrap().converged);
+    }
+}
+
+#[test]
+fn a_plan_is_for_its_servers_its_schema_and_its_time() {
+    let mut benches = Bench::all(&phase("dual-write"));
+    let other = benches.pop().unwrap();
+    let mut bench = benches.pop().unwrap();
+    bench.redis(&["HSET", "User:1", "name", "ann"]);
+    let plan = bench.plan();
+    let refused = |error: Error, why: &str| {
+        assert!(error.is_usage() && error.to_string().contains(why), "{error}");
+    };
+    refused(other.apply(&plan).unwrap_err(), "is not the server");
+
+    bench.schema(&phase("read-fallback"));
+    refused(bench.apply(&plan).unwrap_err(), "phase");
+    bench.schema(&phase("dual-write").replace("User:{id}", "user:{id}"));
+    refused(bench.apply(&plan).unwrap_err(), "something else");
+
+    bench.schema(&phase("dual-write"));
+    bench.now += 8 * 24 * 60 * 60 * 1000;
+    refused(bench.apply(&plan).unwrap_err(), "could be started until");
+    bench.now -= 8 * 24 * 60 * 60 * 1000;
+    assert_eq!(bench.apply(&plan).unwrap().changed, 1);
+
+    // Once started, its time does not matter.
+    bench.now += 8 * 24 * 60 * 60 * 1000;
+    bench.redis(&["HSET", "User:2", "name", "bob"]);
+    assert_eq!(bench.apply(&plan).unwrap().changed, 1);
+}
+
+#[test]
+fn keys_of_a_pattern_are_renamed_where_the_new_name_is_free() {
+    let schema = phase("cleanup");
+    let (schema, _) = schema.split_once("[migrations").unwrap();
+    for bench in Bench::all(schema) {
+        for id in 1..=20 {
+            bench.redis(&["HSET", &format!("u-{id}-x"), "name", "ann"]);
+        }
+        bench.redis(&["PEXPIREAT", "u-1-x", "9999999999999"]);
+        bench.redis(&["HSET", "shop:user:2", "name", "taken"]);
+        let values = std::collections::BTreeMap::new();
+        let order = |to: &str| keyward_plan::Order::Rename {
+            from: "u-{id}-x".to_owned(),
+            to: to.to_owned(),
+            values: values.clone(),
+        };
+        let error = bench.plan_of(order("usr")).unwrap_err();
+        assert_eq!(error.help(), "did you mean `user`?");
+        let plan = bench.plan_of(order("user")).unwrap();
+        assert_eq!((plan.changes(), plan.conflicts()), (19, 1));
+        assert_eq!(bench.apply(&plan).unwrap().changed, 19);
+        assert_eq!(bench.redis(&["EXISTS", "u-1-x"]).integer(), 0);
+        assert_eq!(bench.redis(&["PEXPIRETIME", "shop:user:1"]).integer(), 9_999_999_999_999);
+        assert_eq!(bench.redis(&["HGET", "shop:user:2", "name"]).text(), "taken");
+
+        // The current value goes back.
+        bench.redis(&["HSET", "shop:user:1", "name", "anna"]);
+        bench.redis(&["HSET", "u-3-x", "name", "made again"]);
+        let undone = bench.undo(&plan).unwrap();
+        assert_eq!((undone.undone, undone.conflicts), (18, 1));
+        assert_eq!(bench.redis(&["HGET", "u-1-x", "name"]).text(), "anna");
+        assert_eq!(bench.redis(&["HGET", "shop:user:3", "name"]).text(), "ann");
+    }
+}
