@@ -114,7 +114,8 @@ impl Core {
         let simple = calls.before.is_empty()
             && calls.main.rest.is_empty()
             && calls.otherwise.is_empty()
-            && calls.after.is_empty();
+            && calls.after.is_empty()
+            && calls.uses.is_none();
         // Rare things in boxes of their own: they would make every request as large as they are.
         let answers = if simple {
             let first = self.send(&calls.main.first).await;
@@ -131,15 +132,18 @@ impl Core {
     }
 
     async fn sequence(&self, calls: Calls) -> Result<Answers, Error> {
-        let Calls { before, floors, mut main, otherwise, after, .. } = calls;
+        let Calls { before, floors, mut main, otherwise, after, uses, .. } = calls;
         let before: Result<Vec<Value>, Error> = self.send_each(before).await?.into_iter().collect();
         main.exceed(&before?[..floors]);
-        let mut answers = self.send_group(main).await?;
+        let (mut answers, mut at) = (self.send_group(main).await?, 0);
         for group in otherwise {
             if !is_nothing(&answers.first) {
                 break;
             }
-            answers = self.send_group(group).await?;
+            (answers, at) = (self.send_group(group).await?, at + 1);
+        }
+        if let Some(uses) = uses {
+            uses.count(at, &answers);
         }
         for round in after {
             let calls = round.into_iter().filter_map(|follow| follow.after(&answers)).collect();

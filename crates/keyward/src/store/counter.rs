@@ -110,7 +110,8 @@ impl<'s, K: Key, T> Handle<'s, K, T, Declared> {
             cmd.arg(u8::from(restart)).arg(copies);
             cmd.arg(indexes.len()).arg(self.names.own());
         });
-        let calls = Calls { before, ..Calls::one(call) };
+        let uses = self.names.written_by(K::NAME);
+        let calls = Calls { before, uses, ..Calls::one(call) };
         Request::new(self.core, K::DEFINITION, calls, |answers| {
             let (counted, value): (bool, String) = understand::<_, K>(answers.first)?;
             let value = value.parse().map_err(|_| malformed::<K>("it holds no number"))?;

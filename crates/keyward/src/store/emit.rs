@@ -14,7 +14,7 @@ use crate::generated::{Search, glob_of, known};
 use crate::{Definition, Event, Key, Keyspace, Prefix};
 use keyward_pattern::{Glob, derived, escape_glob, owner_of};
 use redis::Value;
-use std::collections::{BTreeSet, HashSet};
+use std::collections::HashSet;
 use std::sync::Arc;
 
 static REFRESH: Lua = lua!("lua/refresh.lua");
@@ -249,38 +249,33 @@ async fn resolve_as<S: Keyspace>(
     } else {
         by_index::<S>(core, search, prefix, fate, count).await?;
     }
-    for it in search.definition.former {
+    for (_, it) in crate::former::of::<S>(search.definition) {
         // A program that does not know the new name yet writes only the old one, and no index.
         let Some(glob) = former::glob::<S>(it.parts, prefix, &search.values) else { continue };
-        let is_one = |key: &&str| former::is_one::<S>(it.parts, prefix, &search.values, key);
+        let meant = |name: &str| former::meant::<S>(search, prefix, name);
         let mut found = scan::Scan::new(core, format!("*{glob}*"));
         while let Some(keys) = found.next().await? {
             let keys = keys.iter().filter_map(|key| std::str::from_utf8(key).ok());
-            let owners: BTreeSet<&str> = keys
-                .filter_map(|key| {
-                    Some(key)
-                        .filter(is_one)
-                        .or_else(|| owner_of(&start, key).map(|(owner, _)| owner).filter(is_one))
-                })
-                .collect();
-            let names = owners.iter().map(|name| (Names::only(name, &start), Fate::Removed));
-            end_all(core, names.collect(), &[], count).await?;
+            let keys = keys
+                .filter_map(|key| meant(key).or_else(|| meant(owner_of(&start, key)?.0)))
+                .map(|key| Names::of(&key, prefix));
+            end_all(core, once_each(keys.collect(), Fate::Removed), &[], count).await?;
         }
     }
     Ok(())
 }
 
+/// Each key once, however many of its names and of what stands beside them were found.
+fn once_each(mut names: Vec<Names>, fate: Fate) -> Vec<(Names, Fate)> {
+    names.sort_by(|a, b| a.name.cmp(&b.name));
+    names.dedup_by(|a, b| a.name == b.name);
+    names.into_iter().map(|it| (it, fate)).collect()
+}
+
 /// Whether a key is one that a search means.
 fn meant<S: Keyspace>(search: &Search, prefix: &S::Prefix, key: &[u8]) -> Option<S> {
     let (behind, key) = crate::generated::parse::<S>(key)?;
-    let same = behind == *prefix
-        && key.definition().number == search.definition.number
-        && key
-            .values()
-            .iter()
-            .zip(&search.values)
-            .all(|(value, known)| known.as_ref().is_none_or(|known| known == value));
-    same.then_some(key)
+    (behind == *prefix && former::is_meant(search, &key)).then_some(key)
 }
 
 /// Removes the keys that a scan finds, and what was derived from others that are not there: leases of those
@@ -307,11 +302,8 @@ async fn by_scan<S: Keyspace>(
                 meant::<S>(search, prefix, owner.as_bytes())
             })
         });
-        let mut names: Vec<Names> = owners.map(|key| Names::of(&key, prefix)).collect();
-        names.sort_by(|a, b| a.name.cmp(&b.name));
-        names.dedup_by(|a, b| a.name == b.name);
-        let names = names.into_iter().map(|it| (it, fate)).collect();
-        end_all(core, names, &[], count).await?;
+        let names = owners.map(|key| Names::of(&key, prefix)).collect();
+        end_all(core, once_each(names, fate), &[], count).await?;
     }
     Ok(())
 }

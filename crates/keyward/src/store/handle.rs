@@ -103,7 +103,9 @@ impl<'s, K: Key, T, L> Handle<'s, K, T, L> {
     /// begun does not put it back.
     pub fn delete(&self) -> Request<'s, bool> {
         let more = queue::words(K::DEFINITION);
-        let calls = course::forget(&self.names, more, &self.indexes, self.core.is_cluster());
+        let names = self.names.clone();
+        let names = names.leaving::<K::Keyspace>(K::DEFINITION, &self.prefix, || self.key.values());
+        let calls = course::forget(&names, more, &self.indexes, self.core.is_cluster());
         let calls = Calls { changes: self.changes(), ..calls };
         Request::new(self.core, K::DEFINITION, calls, |answers| Ok(emit::was_there(&answers)))
     }
@@ -138,7 +140,8 @@ impl<'s, K: Key, T, L> Handle<'s, K, T, L> {
     ) -> Request<'s, R> {
         if self.names.fallbacks().is_empty() {
             let (first, rest) = ask(&self.names.name);
-            let calls = Calls::group(Call::reading(first), rest);
+            let mut calls = Calls::group(Call::reading(first), rest);
+            calls.uses = self.names.read_by(K::NAME);
             return Request::new(self.core, K::DEFINITION, calls, read);
         }
         // Whether the key is there decides, not what is asked about it: a member that is not in it, or
@@ -155,6 +158,7 @@ impl<'s, K: Key, T, L> Handle<'s, K, T, L> {
         }
         let mut calls = Calls::group(first, rest);
         calls.otherwise = self.names.fallbacks().iter().map(|name| ask(name)).collect();
+        calls.uses = self.names.read_by(K::NAME);
         Request::new(self.core, K::DEFINITION, calls, |mut answers| {
             let first = answers.rest.remove(0);
             read(Answers { first, rest: answers.rest })

@@ -6,7 +6,7 @@
 use super::core::Core;
 use super::error::Error;
 use super::failures::Failures;
-use super::request::{Answers, Call, Calls, Follow, Group, Read, Request, is_nothing};
+use super::request::{Answers, Call, Calls, Follow, Group, Read, Request, Uses, is_nothing};
 use redis::Value;
 use std::collections::VecDeque;
 use std::fmt;
@@ -188,8 +188,8 @@ impl<'s> Pipeline<'s> {
 
 impl Requests {
     fn push(&mut self, request: Calls) {
-        let Calls { before, otherwise, after, .. } = &request;
-        let plain = before.is_empty() && otherwise.is_empty() && after.is_empty();
+        let Calls { before, otherwise, after, uses, .. } = &request;
+        let plain = before.is_empty() && otherwise.is_empty() && after.is_empty() && uses.is_none();
         match self {
             Requests::Plain { calls, begins } if plain => {
                 let Group { first, rest } = request.main;
@@ -254,6 +254,11 @@ pub(crate) async fn in_rounds(
             }
         }
     }
+    for it in &running {
+        if let (Some(uses), Some(Ok(answers))) = (&it.uses, &it.answers) {
+            uses.count(it.asked - 1, answers);
+        }
+    }
     while running.iter().any(|it| !it.after.is_empty()) {
         let after = running.iter_mut().map(Running::after).collect();
         let sent = send_lists(core, after).await.map_err(Error::after_a_change)?;
@@ -277,13 +282,17 @@ struct Running {
     after: VecDeque<Vec<Follow>>,
     answers: Option<Result<Answers, Error>>,
     failed: Option<Error>,
+    uses: Option<Box<Uses>>,
+    /// How many groups were asked
+    asked: usize,
 }
 
 impl Running {
     fn new(calls: Calls) -> Self {
-        let Calls { before, floors, main, otherwise, after, .. } = calls;
+        let Calls { before, floors, main, otherwise, after, uses, .. } = calls;
         let groups = std::iter::once(main).chain(otherwise).collect();
-        Running { before, floors, groups, after: after.into(), answers: None, failed: None }
+        let (answers, failed, asked) = (None, None, 0);
+        Running { before, floors, groups, after: after.into(), answers, failed, uses, asked }
     }
 
     /// What it asks next, if it has no answer yet.
@@ -292,7 +301,9 @@ impl Running {
             None => self.failed.is_none(),
             Some(answers) => answers.as_ref().is_ok_and(|answers| is_nothing(&answers.first)),
         };
-        if goes_on { self.groups.pop_front() } else { None }
+        let next = if goes_on { self.groups.pop_front() } else { None };
+        self.asked += usize::from(next.is_some());
+        next
     }
 
     /// What follows next, unless something has failed.

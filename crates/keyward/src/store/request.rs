@@ -3,6 +3,7 @@
 use super::core::Core;
 use super::error::Error;
 use super::lua::Lua;
+use super::measure;
 use crate::Definition;
 use redis::{Cmd, Value};
 use std::fmt;
@@ -62,6 +63,38 @@ pub(crate) struct Calls {
     pub(crate) after: Vec<Vec<Follow>>,
     /// The name of a key that this changes: what the process keeps of it is not good any more
     pub(crate) changes: Option<String>,
+    /// The old names that this uses, which are counted
+    pub(crate) uses: Option<Box<Uses>>,
+}
+
+/// Old names that a request uses, by their migrations.
+pub(crate) struct Uses {
+    pub(crate) definition: &'static str,
+    /// Those of the names that are asked, in their order; empty for the schema's own
+    pub(crate) asked: Vec<&'static str>,
+    /// Those of the old names that are written
+    pub(crate) written: Vec<&'static str>,
+}
+
+impl Uses {
+    /// Counts what a request has used, if it found or wrote something. `at` is the number of the name that answered.
+    pub(crate) fn count(&self, at: usize, answers: &Answers) {
+        let note = |migration: &'static str, how| {
+            let labels = [("definition", self.definition), ("migration", migration), ("use", how)];
+            measure::count("keyward_old_names_total", 1, &labels);
+        };
+        if let Some(migration) = self.asked.get(at)
+            && !migration.is_empty()
+            && !is_nothing(&answers.first)
+        {
+            note(migration, "read");
+        }
+        let written =
+            matches!(&answers.first, Value::Array(it) if it.first() == Some(&Value::Int(1)));
+        for migration in self.written.iter().filter(|_| written) {
+            note(migration, "write");
+        }
+    }
 }
 
 impl Calls {
@@ -72,7 +105,7 @@ impl Calls {
     pub(crate) fn group(first: Call, rest: Vec<Call>) -> Self {
         let main = Group { first, rest };
         let (before, otherwise, after) = (Vec::new(), Vec::new(), Vec::new());
-        Calls { before, floors: 0, main, otherwise, after, changes: None }
+        Calls { before, floors: 0, main, otherwise, after, changes: None, uses: None }
     }
 }
 

@@ -108,6 +108,7 @@ impl Write<'_> {
         let change = self.script(&names, &roles.join(","));
         let mut calls = course::CHANGE.calls(self.names, &[], cluster, change);
         calls.before.extend(noted);
+        calls.uses = self.names.written_by(self.definition.name);
         calls
     }
 

@@ -6,7 +6,7 @@ use keyward::{Keyspace as _, Store};
 use keyward_testkit::{Cluster, Flavor, Sentinel, Server};
 use std::time::Duration;
 
-const MOVING: &str = "keyward:moving:begun=dual-write;turned=read-fallback";
+const MOVING: &str = "keyward:moving:begun=dual-write;turned=read-fallback;done=cleanup";
 
 /// How many connections of a server have this name.
 fn named(server: &Server, name: &str) -> usize {

@@ -95,6 +95,25 @@ async fn what_was_removed_is_gone_before_the_other_slot_knows_it() {
 }
 
 #[tokio::test]
+async fn when_split_names_are_over_a_delete_removes_what_others_still_read() {
+    on_clusters(async |cluster: &Cluster, store: Store| {
+        let over = store.at(keys::Over { id: 1 });
+        over.set(&"a".to_owned()).await.unwrap();
+        for way in ["a delete", "an event"] {
+            cluster.command(&["SET", "OLD:Over:1", "a"]);
+            match way {
+                "a delete" => _ = over.delete().await.unwrap(),
+                _ => _ = store.emit(events::ProfileChanged { id: 1 }).await.unwrap(),
+            }
+            assert_eq!(cluster.command(&["EXISTS", "OLD:Over:1"]).integer(), 0, "after {way}");
+        }
+        over.set(&"b".to_owned()).await.unwrap();
+        assert_eq!(over.get().await.unwrap().as_deref(), Some("b"));
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn a_read_renews_split_names() {
     on_clusters(async |cluster: &Cluster, store: Store| {
         let all = [["OLD:Visit:1", "ev:visit:1"], SETTLED, ["ev:near:{1}", "OLD:Near:{1}"]];

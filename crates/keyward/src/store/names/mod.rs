@@ -3,7 +3,8 @@
 pub(crate) mod course;
 pub(crate) mod former;
 
-use crate::definition::Phase;
+use super::request::Uses;
+use crate::former::{add_former, left};
 use crate::{Definition, Key, Keyspace, Prefix as _};
 use keyward_pattern::{derived, slot};
 use std::borrow::Cow;
@@ -17,13 +18,13 @@ pub(crate) struct Names {
     pub(crate) others: Vec<String>,
     /// How many bytes of the schema's own name are the prefix
     prefix: usize,
-    /// The prefix, where the schema's own name is not known
-    apart: Option<String>,
     /// Whether the one that counts is an old one; then the schema's own is the first of the others
     old: bool,
     /// Old names that are not used any more. Who removes the key removes them, too: programs whose schema is a phase
     /// behind still read them
     left: Vec<String>,
+    /// The migration of each name, the one that counts first; empty for the schema's own
+    migrations: Vec<&'static str>,
 }
 
 impl Names {
@@ -34,64 +35,59 @@ impl Names {
         let start = name.len();
         key.write_bare(&mut name);
         if K::DEFINITION.former.is_empty() {
-            return Names {
-                name,
-                others: Vec::new(),
-                prefix: start,
-                apart: None,
-                old: false,
-                left: Vec::new(),
-            };
+            return Names::one(name, start);
         }
         let values: Vec<String> = prefix.values().into_iter().chain(key.values()).collect();
         Self::with_former::<K::Keyspace>(K::DEFINITION, name, start, &values)
     }
 
-    /// The names of a key of any definition.
+    /// The names of a key of any definition, with those that are left of migrations which are over.
     pub(crate) fn of<S: Keyspace>(key: &S, prefix: &S::Prefix) -> Self {
+        let names = Self::used::<S>(key, prefix);
+        names.leaving::<S>(key.definition(), prefix, || key.values())
+    }
+
+    /// The same names with those that are left of migrations which are over.
+    pub(crate) fn leaving<S: Keyspace>(
+        self,
+        definition: &'static Definition,
+        prefix: &S::Prefix,
+        values: impl FnOnce() -> Vec<String>,
+    ) -> Self {
+        let left = left::<S>(definition, || prefix.values().into_iter().chain(values()).collect());
+        Names { left, ..self }
+    }
+
+    fn used<S: Keyspace>(key: &S, prefix: &S::Prefix) -> Self {
         let mut name = String::new();
         prefix.write(&mut name);
         let start = name.len();
         name.clear();
         key.write_with_prefix(prefix, &mut name);
         if key.definition().former.is_empty() {
-            return Names {
-                name,
-                others: Vec::new(),
-                prefix: start,
-                apart: None,
-                old: false,
-                left: Vec::new(),
-            };
+            return Names::one(name, start);
         }
         let values: Vec<String> = prefix.values().into_iter().chain(key.values()).collect();
         Self::with_former::<S>(key.definition(), name, start, &values)
     }
 
-    /// A key by an old name, where no other is known of it.
-    pub(crate) fn only(name: &str, prefix: &str) -> Self {
-        let (name, apart) = (name.to_owned(), Some(prefix.to_owned()));
-        Names { name, others: Vec::new(), prefix: 0, apart, old: false, left: Vec::new() }
+    /// A key that has one name.
+    fn one(name: String, prefix: usize) -> Self {
+        let (others, left, migrations) = (Vec::new(), Vec::new(), Vec::new());
+        Names { name, others, prefix, old: false, left, migrations }
     }
 
     fn with_former<S: Keyspace>(
         definition: &'static Definition,
-        mut name: String,
+        name: String,
         prefix: usize,
         values: &[String],
     ) -> Self {
-        let mut others = Vec::new();
-        let mut old = false;
-        for it in definition.former {
-            let Some(former) = former::build::<S>(it.parts, values) else { continue };
-            if it.phase == Phase::DualWrite && !old {
-                old = true;
-                others.insert(0, std::mem::replace(&mut name, former));
-            } else {
-                others.push(former);
-            }
-        }
-        Names { name, others, prefix, apart: None, old, left: Vec::new() }
+        let mut all = vec![(name, "")];
+        let old = add_former::<S>(definition, values, &mut all);
+        let (mut others, migrations): (Vec<String>, Vec<&'static str>) = all.into_iter().unzip();
+        let name = others.remove(0);
+        Names { name, others, prefix, old, left: Vec::new(), migrations }
     }
 
     /// The schema's own name, which indexes know it by.
@@ -102,6 +98,23 @@ impl Names {
     /// All names, the one that counts first.
     pub(crate) fn all(&self) -> impl Iterator<Item = &str> {
         std::iter::once(self.name.as_str()).chain(self.others.iter().map(String::as_str))
+    }
+
+    /// The old names that a read uses.
+    pub(crate) fn read_by(&self, definition: &'static str) -> Option<Box<Uses>> {
+        let mut asked = self.migrations.clone();
+        if self.old {
+            asked.remove(1);
+        }
+        let is_any = asked.iter().any(|it| !it.is_empty());
+        is_any.then(|| Box::new(Uses { definition, asked, written: Vec::new() }))
+    }
+
+    /// The old names that a write uses.
+    pub(crate) fn written_by(&self, definition: &'static str) -> Option<Box<Uses>> {
+        let written = self.migrations.iter().copied().filter(|it| !it.is_empty());
+        let written: Vec<&'static str> = written.collect();
+        (!written.is_empty()).then(|| Box::new(Uses { definition, asked: Vec::new(), written }))
     }
 
     /// Those that are asked where the one that counts has nothing. While an old name counts, the
@@ -127,7 +140,7 @@ impl Names {
 
     /// What every key of the schema begins with.
     pub(crate) fn prefix(&self) -> &str {
-        self.apart.as_deref().unwrap_or(&self.own()[..self.prefix])
+        &self.own()[..self.prefix]
     }
 
     /// The other names that can be written in one step with the one that counts, and those that

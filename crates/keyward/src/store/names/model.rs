@@ -139,10 +139,12 @@ impl Knows {
     fn names(self, split: bool) -> Names {
         let both = if split { [OLD_SPLIT, NEW_SPLIT] } else { [OLD, NEW] };
         match self {
-            Knows::OldOnly => Names::only(both[0], ""),
+            Knows::OldOnly => Names::one(both[0].to_owned(), 0),
             Knows::DualWrite => names(true, both),
             Knows::ReadFallback => names(false, both),
-            Knows::Cleanup => Names { left: vec![both[0].to_owned()], ..Names::only(both[1], "") },
+            Knows::Cleanup => {
+                Names { left: vec![both[0].to_owned()], ..Names::one(both[1].to_owned(), 0) }
+            }
         }
     }
 }

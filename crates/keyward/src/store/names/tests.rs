@@ -26,7 +26,7 @@ static TEXT: Definition = Definition::new(
 /// The names of a key, of which the old one counts or the new one.
 pub(super) fn names(old: bool, [former, own]: [&str; 2]) -> Names {
     let [name, other] = if old { [former, own] } else { [own, former] }.map(str::to_owned);
-    Names { name, others: vec![other], prefix: 0, apart: None, old, left: Vec::new() }
+    Names { others: vec![other], old, ..Names::one(name, 0) }
 }
 
 /// A write of the whole value.
