@@ -42,11 +42,12 @@ impl KeyNames {
         prefix: &S::Prefix,
         values: impl FnOnce() -> Vec<String>,
     ) -> Self {
-        let mut write = vec![key];
+        let mut write = vec![(key, "")];
         let old = !definition.former.is_empty() && {
             let values: Vec<String> = prefix.values().into_iter().chain(values()).collect();
             add_former::<S>(definition, &values, &mut write)
         };
+        let write: Vec<String> = write.into_iter().map(|(name, _)| name).collect();
         let mut read = write.clone();
         if old {
             // While an old name counts, the new one is a copy of it.
@@ -64,12 +65,12 @@ pub(crate) fn of<S: Keyspace>(
     definition.former.iter().filter_map(move |it| Some((*it, number(it)?)))
 }
 
-/// Adds the old names that are written besides the new one. Where one of them counts, it becomes the first, and the
-/// answer is true.
+/// Adds the old names that are written besides the new one, each with its migration. Where one of them counts, it becomes
+/// the first, and the answer is true.
 pub(crate) fn add_former<S: Keyspace>(
     definition: &Definition,
     values: &[String],
-    names: &mut Vec<String>,
+    names: &mut Vec<(String, &'static str)>,
 ) -> bool {
     let mut old = false;
     for (number, former) in of::<S>(definition) {
@@ -81,12 +82,28 @@ pub(crate) fn add_former<S: Keyspace>(
         }
         if former.phase == Phase::DualWrite && !old {
             old = true;
-            names.insert(0, name);
+            names.insert(0, (name, former.migration));
         } else {
-            names.push(name);
+            names.push((name, former.migration));
         }
     }
     old
+}
+
+/// The old names of a key that nothing reads or writes any more.
+pub(crate) fn left<S: Keyspace>(
+    definition: &Definition,
+    values: impl FnOnce() -> Vec<String>,
+) -> Vec<String> {
+    let is_left = |it: &&Former| {
+        it.definition == definition.number && it.phase == Phase::Cleanup && it.db.is_none()
+    };
+    let mut left = S::FORMER.iter().filter(is_left).peekable();
+    if left.peek().is_none() {
+        return Vec::new();
+    }
+    let values = values();
+    left.filter_map(|it| build::<S>(it.parts, &values)).collect()
 }
 
 /// The old name for these values, those of the prefix first; `None` if the old type refuses one.

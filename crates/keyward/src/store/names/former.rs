@@ -27,13 +27,17 @@ pub(crate) fn glob<S: Keyspace>(
     Some(glob)
 }
 
-/// Whether a key is an old name of what is searched: a glob's star crosses separators.
-pub(crate) fn is_one<S: Keyspace>(search: &Search, prefix: &S::Prefix, key: &str) -> bool {
-    let Some(found) = parse::<S>(key.as_bytes()) else { return false };
-    let values = found.key.map(|key| key.values()).unwrap_or_default();
+/// The key that has this old name, if it is one that is searched: a glob's star crosses separators.
+pub(crate) fn meant<S: Keyspace>(search: &Search, prefix: &S::Prefix, name: &str) -> Option<S> {
+    let found = parse::<S>(name.as_bytes())?;
+    let key = found.key.filter(|_| found.prefix.is_none_or(|it| it == *prefix))?;
+    is_meant(search, &key).then_some(key)
+}
+
+/// Whether a key is one that is searched.
+pub(crate) fn is_meant<S: Keyspace>(search: &Search, key: &S) -> bool {
+    let values = key.values();
     let mut known = values.iter().zip(&search.values);
-    found.definition.number == search.definition.number
-        && found.prefix.is_none_or(|it| it == *prefix)
-        && values.len() == search.values.len()
+    key.definition().number == search.definition.number
         && known.all(|(value, known)| known.as_ref().is_none_or(|known| known == value))
 }
