@@ -27,7 +27,12 @@ pub fn lint(plan: &Plan) -> Vec<Remark> {
     for row in &plan.rows {
         let changes = row.changes();
         if row.destructive {
-            let what = if row.action == "shorten" { "end earlier" } else { "are removed" };
+            let what = match row.action.as_str() {
+                "shorten" => "end earlier",
+                "trim" => "lose entries",
+                "expire" => "get an end, and had none",
+                _ => "are removed",
+            };
             remark("destructive", changes, row, what);
         }
         if row.lossy {

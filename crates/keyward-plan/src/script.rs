@@ -20,6 +20,8 @@ pub(crate) struct Scripts {
     pub(crate) lengthen: Script,
     pub(crate) place: Script,
     pub(crate) unmake: Script,
+    pub(crate) trim: Script,
+    pub(crate) untrim: Script,
 }
 
 impl Scripts {
@@ -33,6 +35,8 @@ impl Scripts {
             lengthen: Script::new(include_str!("lua/lengthen.lua")),
             place: Script::new(include_str!("lua/place.lua")),
             unmake: Script::new(include_str!("lua/unmake.lua")),
+            trim: Script::new(include_str!("lua/trim.lua")),
+            untrim: Script::new(include_str!("lua/untrim.lua")),
         }
     }
 
@@ -47,6 +51,8 @@ impl Scripts {
             &self.lengthen,
             &self.place,
             &self.unmake,
+            &self.trim,
+            &self.untrim,
         ];
         for script in all {
             let answer = primary.command(&[b"SCRIPT", b"LOAD", script.text.as_bytes()])?;

@@ -3,6 +3,8 @@
 mod far;
 mod near;
 mod save;
+mod shorten;
+mod trim;
 
 use crate::change::{Change, Outcome};
 use crate::error::Error;
@@ -92,11 +94,11 @@ impl<'a> Shard<'a> {
                     self.tallies[row].new_names += 1;
                 }
             }
-            let pick = |key: Vec<u8>| {
-                let (row, change) = self.pass.work.pick(db, &key)?;
-                Some(Task { key, row, change })
+            let picks = |key: Vec<u8>| {
+                let picks = self.pass.work.picks(db, &key).into_iter();
+                picks.map(move |(row, change)| Task { key: key.clone(), row, change })
             };
-            let mut tasks: Vec<Task> = names.into_iter().filter_map(pick).collect();
+            let mut tasks: Vec<Task> = names.into_iter().flat_map(picks).collect();
             while !tasks.is_empty() {
                 self.pass.control.wait()?;
                 self.lag.wait(self.pass.control)?;
@@ -120,10 +122,14 @@ impl<'a> Shard<'a> {
         self.ask_idle(&tasks)?;
         let (mut near, mut far, mut saved, mut discarded) =
             (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        let (mut shortened, mut trimmed) = (Vec::new(), Vec::new());
         for mut task in tasks {
             let is_far = |to: &str| self.is_far(&task.key, to);
             match &mut task.change {
-                Change::Nowhere => self.note(&task, Outcome::Nowhere),
+                Change::Stay(why) => {
+                    let why = *why;
+                    self.note(&task, why);
+                }
                 Change::Relocate(it) if it.convert.is_some() || is_far(&it.to) => far.push(task),
                 Change::Relocate(_) => near.push(task),
                 Change::Remove { unless_lone, .. }
@@ -138,7 +144,9 @@ impl<'a> Shard<'a> {
                         self.note(&task, Outcome::Lone);
                     }
                 }
-                Change::Remove { .. } | Change::Shorten { .. } => saved.push(task),
+                Change::Remove { .. } => saved.push(task),
+                Change::Shorten { .. } => shortened.push(task),
+                Change::Trim(_) => trimmed.push(task),
                 Change::Discard { .. } => discarded.push(task),
             }
         }
@@ -148,7 +156,9 @@ impl<'a> Shard<'a> {
         }
         self.send_far(far)?;
         self.relocate(near)?;
-        self.save_and_change(saved)?;
+        self.remove(saved)?;
+        self.shorten(shortened)?;
+        self.trim(trimmed)?;
         self.discard(&discarded)
     }
 
