@@ -13,6 +13,7 @@ pub(crate) struct Script {
 #[derive(Debug, Clone)]
 pub(crate) struct Scripts {
     pub(crate) relocate: Script,
+    pub(crate) rename: Script,
     pub(crate) remove: Script,
     pub(crate) shorten: Script,
     pub(crate) back: Script,
@@ -20,6 +21,7 @@ pub(crate) struct Scripts {
     pub(crate) lengthen: Script,
     pub(crate) place: Script,
     pub(crate) unmake: Script,
+    pub(crate) unlease: Script,
     pub(crate) trim: Script,
     pub(crate) untrim: Script,
 }
@@ -28,6 +30,7 @@ impl Scripts {
     pub(crate) fn new() -> Self {
         Scripts {
             relocate: Script::new(include_str!("lua/relocate.lua")),
+            rename: Script::new(include_str!("lua/rename.lua")),
             remove: Script::new(include_str!("lua/remove.lua")),
             shorten: Script::new(include_str!("lua/shorten.lua")),
             back: Script::new(include_str!("lua/back.lua")),
@@ -35,6 +38,7 @@ impl Scripts {
             lengthen: Script::new(include_str!("lua/lengthen.lua")),
             place: Script::new(include_str!("lua/place.lua")),
             unmake: Script::new(include_str!("lua/unmake.lua")),
+            unlease: Script::new(include_str!("lua/unlease.lua")),
             trim: Script::new(include_str!("lua/trim.lua")),
             untrim: Script::new(include_str!("lua/untrim.lua")),
         }
@@ -44,6 +48,7 @@ impl Scripts {
     pub(crate) fn load(&self, primary: &mut Primary) -> Result<(), Error> {
         let all = [
             &self.relocate,
+            &self.rename,
             &self.remove,
             &self.shorten,
             &self.back,
@@ -51,6 +56,7 @@ impl Scripts {
             &self.lengthen,
             &self.place,
             &self.unmake,
+            &self.unlease,
             &self.trim,
             &self.untrim,
         ];
