@@ -217,7 +217,7 @@ pub(crate) fn expect_schema(plan: &Plan, schema: &Schema, work: &dyn Work) -> Re
             "name the schema that the plan was made with: `--schema`",
         ));
     }
-    if identity::hash(schema, &work.definitions()) != plan.schema.hash {
+    if identity::hash(schema, work) != plan.schema.hash {
         return Err(Error::refused(
             "the schema says something else about these keys than when the plan was made",
             "make the plan again",

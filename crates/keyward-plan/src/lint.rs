@@ -27,8 +27,12 @@ pub fn lint(plan: &Plan) -> Vec<Remark> {
     for row in &plan.rows {
         let changes = row.changes();
         if row.destructive {
-            let what =
-                if row.action == "shorten" { "would end earlier" } else { "would be removed" };
+            let what = match row.action.as_str() {
+                "shorten" => "would end earlier",
+                "trim" => "would lose entries",
+                "expire" => "would get an end, and had none",
+                _ => "would be removed",
+            };
             remark("destructive", changes, row, what);
         }
         if row.lossy {
