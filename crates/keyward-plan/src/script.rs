@@ -29,12 +29,18 @@ pub(crate) struct Scripts {
 impl Scripts {
     pub(crate) fn new() -> Self {
         Scripts {
-            relocate: Script::new(include_str!("lua/relocate.lua")),
+            relocate: Script::new(concat!(
+                include_str!("lua/same.lua"),
+                include_str!("lua/relocate.lua")
+            )),
             rename: Script::new(include_str!("lua/rename.lua")),
             remove: Script::new(include_str!("lua/remove.lua")),
             shorten: Script::new(include_str!("lua/shorten.lua")),
-            back: Script::new(include_str!("lua/back.lua")),
-            restore: Script::new(include_str!("lua/restore.lua")),
+            back: Script::new(concat!(include_str!("lua/same.lua"), include_str!("lua/back.lua"))),
+            restore: Script::new(concat!(
+                include_str!("lua/same.lua"),
+                include_str!("lua/restore.lua")
+            )),
             lengthen: Script::new(include_str!("lua/lengthen.lua")),
             place: Script::new(include_str!("lua/place.lua")),
             unmake: Script::new(include_str!("lua/unmake.lua")),

@@ -1,6 +1,7 @@
 //! Takes back what a plan has changed, as its journal says.
 
 use crate::apply::{ApplyOptions, expect_schema};
+use crate::content::Content;
 use crate::control::Control;
 use crate::document::Plan;
 use crate::error::Error;
@@ -12,6 +13,7 @@ use crate::script::{Script, Scripts, digest};
 use crate::work;
 use keyward_audit::Mask;
 use keyward_audit::live::{self, Primary, Reply};
+use keyward_pattern::hash_tag;
 use keyward_schema::Schema;
 use std::collections::{BTreeMap, VecDeque};
 
@@ -175,7 +177,8 @@ impl Undo<'_> {
             if let Record::Saved { db, key, ends, dump } = record? {
                 let ends = ends.to_string();
                 let args: [&[u8]; 2] = [&dump, ends.as_bytes()];
-                steps.push(Step::new(db, &self.scripts.restore, vec![key], &args));
+                let aside = aside(&key);
+                steps.push(Step::new(db, &self.scripts.restore, vec![key, aside], &args));
                 self.take(&mut steps, false)?;
             }
         }
@@ -229,7 +232,14 @@ impl Undo<'_> {
     ) -> Result<Fate, Error> {
         let (old, new) = (self.value(db, from)?, self.value(home, to)?);
         let Some((dump, ends)) = new else { return Ok(Fate::Same) };
-        let is_same = old.as_ref().is_some_and(|old| *old == (dump.clone(), ends));
+        let is_same = match &old {
+            Some(old) if *old == (dump.clone(), ends) => true,
+            Some((_, old_ends)) if *old_ends == ends => {
+                let here = self.content(db, from)?;
+                here.is_some() && here == self.content(home, to)?
+            }
+            _ => false,
+        };
         let goes_back = match old {
             _ if is_same => false,
             None => renamed || new_counts,
@@ -256,6 +266,18 @@ impl Undo<'_> {
             [Reply::Bytes(dump), Reply::Integer(ends)] => Some((dump.clone(), *ends)),
             _ => None,
         })
+    }
+
+    /// What a key holds; `None` if it is not of a type that can be compared.
+    fn content(&mut self, db: u64, key: &[u8]) -> Result<Option<Content>, Error> {
+        let replies = self.ask(db, &[(key, vec![&b"TYPE"[..], key])])?;
+        let Some(Reply::Status(kind)) = replies.first() else { return Ok(None) };
+        let Some((command, args)) = Content::reading(kind).and_then(|it| it.split_first()) else {
+            return Ok(None);
+        };
+        let call = [*command, key].into_iter().chain(args.iter().copied()).collect();
+        let reply = self.ask(db, &[(key, call)])?.pop();
+        Ok(reply.and_then(|reply| Content::read(kind, reply)))
     }
 
     /// Takes steps, many at once.
@@ -319,5 +341,14 @@ impl Undo<'_> {
             }
         }
         Ok(replies)
+    }
+}
+
+/// A name in the slot of a key that nothing else has.
+fn aside(key: &[u8]) -> Vec<u8> {
+    if hash_tag(key).len() == key.len() {
+        [b"~undo:{", key, b"}"].concat()
+    } else {
+        [key, b"~{undo}"].concat()
     }
 }
