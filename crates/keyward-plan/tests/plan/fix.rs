@@ -132,6 +132,72 @@ fn old_names_get_a_short_ttl_after_their_day_unless_the_phase_uses_them() {
     }
 }
 
+const NAMES: &str = r#"
+version = 1
+[keyspace]
+name = "shop"
+prefix = "shop:"
+[keys.session]
+pattern = "session:{id:uint}"
+type = "hash"
+ttl = "1h"
+[keys.cart]
+pattern = "cart:{id:uint}"
+type = "hash"
+ttl = "none"
+[keys.card]
+pattern = "card:{id:uint}"
+type = "hash"
+ttl = "none"
+[foreign.celery]
+glob = "shop:sessions:*"
+"#;
+
+#[test]
+fn misspelt_keys_get_the_name_that_was_meant_and_undo_gives_it_back() {
+    for bench in Bench::all(NAMES) {
+        for id in 1..=9 {
+            bench.redis(&["HSET", &format!("shop:sesion:{id}"), "user", "7"]);
+        }
+        bench.redis(&["HSET", "shop:session:1", "user", "8"]);
+        bench.redis(&["DEL", "shop:sesion:2"]);
+        bench.redis(&["SET", "shop:sesion:2", "of another type"]);
+        for alone in
+            ["shop:sessions:3", "shop:cars:1", "shop:sesion:x", "other:sesion:1", "sesion:1"]
+        {
+            bench.redis(&["HSET", alone, "user", "7"]);
+        }
+        let plan = fix(&bench, &[]);
+        assert_eq!(counts(&plan, "unknown-key"), (7, 2));
+        let shown = serde_json::to_string(&plan.rows).unwrap();
+        assert!(!shown.contains("sesion:9"), "samples are masked: {shown}");
+
+        // The TTL of what has its name now is set as well.
+        let applied = bench.apply(&plan).unwrap();
+        assert_eq!(applied.changed, 7 + 8, "{applied:?}");
+        for id in 3..=9 {
+            let key = format!("shop:session:{id}");
+            assert_eq!(bench.redis(&["HGET", &key, "user"]).text(), "7");
+            assert!(bench.redis(&["PTTL", &key]).integer() > 0);
+            assert_eq!(bench.redis(&["EXISTS", &format!("shop:sesion:{id}")]).integer(), 0);
+        }
+        assert_eq!(bench.redis(&["HGET", "shop:session:1", "user"]).text(), "8", "it was taken");
+        for alone in
+            ["shop:sessions:3", "shop:cars:1", "shop:sesion:x", "other:sesion:1", "sesion:1"]
+        {
+            assert_eq!(bench.redis(&["EXISTS", alone]).integer(), 1, "{alone}");
+        }
+        assert_eq!(bench.apply(&plan).unwrap().changed, 0, "the second time changes nothing");
+
+        let undone = bench.undo(&plan).unwrap();
+        assert_eq!((undone.undone, undone.conflicts), (15, 0), "{undone:?}");
+        for id in 3..=9 {
+            assert_eq!(bench.redis(&["PTTL", &format!("shop:sesion:{id}")]).integer(), -1);
+            assert_eq!(bench.redis(&["EXISTS", &format!("shop:session:{id}")]).integer(), 0);
+        }
+    }
+}
+
 const BOUNDS: &str = r#"
 version = 1
 [keyspace]

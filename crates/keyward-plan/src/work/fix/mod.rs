@@ -1,5 +1,6 @@
 //! `plan fix`: what breaks the rules of the schema, as far as the schema says how it should be.
 
+mod misspelt;
 mod ttl;
 
 use super::Work;
@@ -14,14 +15,20 @@ use keyward_schema::model::{
     Date, Definition, Keep, Migration, OnFull, Phase, Rename, Role, Severity,
 };
 use keyward_schema::{OldNames, Schema};
+use misspelt::Misspelt;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use ttl::Lifetime;
 
 /// The rules whose findings can be repaired, in the order of their rows.
-const REPAIRED: [Rule; 4] =
-    [Rule::TtlMissing, Rule::TtlTooLong, Rule::OversizedCollection, Rule::OldName];
+const REPAIRED: [Rule; 5] = [
+    Rule::UnknownKey,
+    Rule::TtlMissing,
+    Rule::TtlTooLong,
+    Rule::OversizedCollection,
+    Rule::OldName,
+];
 
 /// The TTL of what is left under an old name, where its migration says nothing else.
 const OLD_TTL: Duration = Duration::from_secs(60 * 60);
@@ -34,6 +41,7 @@ pub(super) struct Fix<'s> {
     repairs: Vec<Vec<(usize, Repair)>>,
     /// The old names of each database, each with the rows of its renames
     old: Vec<(OldNames<'s>, Vec<Option<usize>>)>,
+    misspelt: Option<Misspelt<'s>>,
 }
 
 /// What is wrong with a key of a definition, perhaps.
@@ -57,10 +65,12 @@ impl<'s> Fix<'s> {
             rows: Vec::new(),
             repairs: schema.keys.iter().map(|_| Vec::new()).collect(),
             old: Vec::new(),
+            misspelt: None,
         };
         for rule in wanted {
             match rule {
                 Rule::OldName => fix.add_old_names(today),
+                Rule::UnknownKey => fix.add_misspelt(),
                 rule => fix.add_repairs(rule),
             }
         }
@@ -92,6 +102,22 @@ impl<'s> Fix<'s> {
         let row = Row::new(action, &definition.name, keys);
         self.rows.push(Row { rule, destructive: true, ..row });
         self.rows.len() - 1
+    }
+
+    /// The rows of keys that a definition nearly has.
+    fn add_misspelt(&mut self) {
+        if Live::new(self.schema).severity(Rule::UnknownKey, None) == Severity::Off {
+            return;
+        }
+        let mut rows = Vec::new();
+        for definition in &self.schema.keys {
+            let pattern = definition.pattern.as_str();
+            let row = self.add_row(Rule::UnknownKey, "rename", definition, "misspelt keys");
+            self.rows[row].to = Some(pattern.to_owned());
+            self.rows[row].destructive = false;
+            rows.push(row);
+        }
+        self.misspelt = Some(Misspelt::new(self.schema, rows));
     }
 
     /// The rows of old names whose migration should be over.
@@ -168,12 +194,12 @@ impl Work for Fix<'_> {
         let mut values = Vec::new();
         let own =
             if db.is_none() { self.schema.compiled.parse_into(key, &mut values) } else { None };
-        match own.and_then(|id| self.repairs.get(id.index())) {
-            Some(repairs) => {
-                repairs.iter().map(|(row, it)| (*row, it.change(key, &values))).collect()
-            }
-            None => self.old_name(db, key).into_iter().collect(),
+        if let Some(repairs) = own.and_then(|id| self.repairs.get(id.index())) {
+            return repairs.iter().map(|(row, it)| (*row, it.change(key, &values))).collect();
         }
+        let misspelt = self.misspelt.as_ref().filter(|_| db.is_none());
+        let misspelt = || misspelt.and_then(|it| it.pick(key));
+        self.old_name(db, key).or_else(misspelt).into_iter().collect()
     }
 
     fn databases(&self, home: u64) -> Vec<u64> {
