@@ -76,7 +76,7 @@ pub(crate) fn marker(plan: &Plan, schema: &Schema) -> String {
     let prefix = schema.keyspace.prefix.as_ref();
     let fixed = prefix.filter(|prefix| prefix.holes().next().is_none());
     let prefix = fixed.map(|prefix| prefix.as_str()).unwrap_or_default();
-    format!("{prefix}~plan:{{{}}}", plan.id)
+    keyward_pattern::plan_marker(prefix, &plan.id)
 }
 
 /// Whether a plan was started here.

@@ -11,6 +11,7 @@ use crate::script::Scripts;
 use crate::work;
 use keyward_audit::live::{Options, Primary, Reply};
 use keyward_audit::{Mask, rfc3339};
+use keyward_fact::thousands;
 use keyward_schema::Schema;
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -199,8 +200,12 @@ fn estimate(seen: &Seen, took: Duration) -> Estimate {
     Estimate { changes: seen.of(Outcome::Done), keys, keys_per_second, seconds }
 }
 
+/// `1 key`, `2,000 keys`
+pub(crate) fn counted(keys: u64) -> String {
+    if keys == 1 { "1 key".to_owned() } else { format!("{} keys", thousands(keys)) }
+}
+
 fn summary(plan: &Plan) -> String {
-    use keyward_fact::thousands;
     let mut actions: Vec<(&str, u64)> = Vec::new();
     // Most rows of what could break a rule are empty.
     for row in plan.rows.iter().filter(|row| row.rule.is_none() || row.changes() > 0) {
@@ -209,7 +214,7 @@ fn summary(plan: &Plan) -> String {
             None => actions.push((&row.action, row.changes())),
         }
     }
-    let part = |(action, keys): (&str, u64)| format!("{action} {} keys", thousands(keys));
+    let part = |(action, keys): (&str, u64)| format!("{action} {}", counted(keys));
     let parts: Vec<String> = actions.into_iter().map(part).collect();
     let mut summary = parts.join(", ");
     if summary.is_empty() {
@@ -217,6 +222,7 @@ fn summary(plan: &Plan) -> String {
     }
     match plan.conflicts() {
         0 => {}
+        1 => summary.push_str("; 1 conflict"),
         count => summary.push_str(&format!("; {} conflicts", thousands(count))),
     }
     summary

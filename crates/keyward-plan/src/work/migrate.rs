@@ -89,9 +89,10 @@ impl<'s> Migrate<'s> {
             Phase::Cleanup if migration.old_ttl.is_some() => "shorten",
             Phase::Cleanup => "remove",
         };
-        let to = self.definition(rename).map(|it| it.pattern.as_str());
+        let prefix = self.schema.keyspace.prefix.as_ref().map_or("", |it| it.as_str());
+        let to = self.definition(rename).map(|it| format!("{prefix}{}", it.pattern.as_str()));
         Row {
-            to: to.filter(|_| phase != Phase::Cleanup).map(str::to_owned),
+            to: to.filter(|_| phase != Phase::Cleanup),
             destructive: phase == Phase::Cleanup,
             lossy: action == "copy" && rename.convert.as_ref().is_some_and(|it| is_lossy(it.value)),
             ..Row::new(action, &rename.definition, rename.from.as_str())
