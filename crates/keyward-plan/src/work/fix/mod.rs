@@ -1,10 +1,11 @@
 //! `plan fix`: what breaks the rules of the schema, as far as the schema says how it should be.
 
+mod members;
 mod misspelt;
 mod ttl;
 
 use super::Work;
-use crate::change::{Change, Ending, Outcome, Trim};
+use crate::change::{Change, Ending, Outcome, Reference, Trim};
 use crate::document::Row;
 use crate::error::Error;
 use keyward_fact::Duration;
@@ -15,6 +16,7 @@ use keyward_schema::model::{
     Date, Definition, Keep, Migration, OnFull, Phase, Rename, Role, Severity,
 };
 use keyward_schema::{OldNames, Schema};
+use members::Members;
 use misspelt::Misspelt;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -22,12 +24,15 @@ use std::fmt::Write as _;
 use ttl::Lifetime;
 
 /// The rules whose findings can be repaired, in the order of their rows.
-const REPAIRED: [Rule; 5] = [
+const REPAIRED: [Rule; 8] = [
     Rule::UnknownKey,
     Rule::TtlMissing,
     Rule::TtlTooLong,
     Rule::OversizedCollection,
     Rule::OldName,
+    Rule::StaleIndex,
+    Rule::DanglingReference,
+    Rule::IndexContradiction,
 ];
 
 /// The TTL of what is left under an old name, where its migration says nothing else.
@@ -52,6 +57,8 @@ enum Repair {
     TooLong(Lifetime),
     /// It has too many entries
     TooLarge(Trim),
+    /// Its members name keys that are gone or say otherwise
+    Members(Members),
 }
 
 impl<'s> Fix<'s> {
@@ -81,13 +88,17 @@ impl<'s> Fix<'s> {
     fn add_repairs(&mut self, rule: Rule) {
         let live = Live::new(self.schema);
         for (number, definition) in self.schema.keys.iter().enumerate() {
-            if live.severity(rule, Some(definition)) == Severity::Off {
+            // `stale-index` judges the schema; what it warns of is judged here.
+            if rule.is_live() && live.severity(rule, Some(definition)) == Severity::Off {
                 continue;
             }
             let lifetime = || Lifetime::new(self.schema, number);
             let (action, repair) = match rule {
                 Rule::TtlMissing => ("expire", lifetime().map(Repair::Endless)),
                 Rule::OversizedCollection => ("trim", trim(definition).map(Repair::TooLarge)),
+                Rule::StaleIndex | Rule::DanglingReference | Rule::IndexContradiction => {
+                    ("prune", Members::new(self.schema, number, rule).map(Repair::Members))
+                }
                 _ => ("shorten", lifetime().map(Repair::TooLong)),
             };
             if let Some(repair) = repair {
@@ -155,6 +166,15 @@ impl<'s> Fix<'s> {
         ))
     }
 
+    /// What is repaired of the members of a set, by its row.
+    fn members(&self, row: usize, set: &[u8]) -> Option<&Members> {
+        let repairs = self.repairs.get(self.schema.compiled.classify(set)?.index())?;
+        repairs.iter().find_map(|(own, repair)| match repair {
+            Repair::Members(members) if *own == row => Some(members),
+            _ => None,
+        })
+    }
+
     /// The old names that are repaired.
     fn renames(&self) -> impl Iterator<Item = (&'s Migration, &'s Rename)> {
         let of = |(names, rows): &'_ (OldNames<'s>, Vec<Option<usize>>)| {
@@ -177,6 +197,7 @@ impl Repair {
                 Change::Shorten { ttl: lifetime.spread(key, values), whose: Ending::After(limit) }
             }
             Repair::TooLarge(trim) => Change::Trim(trim.clone()),
+            Repair::Members(_) => Change::Prune,
         }
     }
 }
@@ -202,6 +223,14 @@ impl Work for Fix<'_> {
         self.old_name(db, key).or_else(misspelt).into_iter().collect()
     }
 
+    fn refers(&self, row: usize, set: &[u8], member: &[u8]) -> Option<Reference> {
+        self.members(row, set)?.refers(self.schema, set, member)
+    }
+
+    fn contradicts(&self, row: usize, set: &[u8], value: &[u8]) -> bool {
+        self.members(row, set).is_some_and(|it| it.contradicts(self.schema, set, value))
+    }
+
     fn databases(&self, home: u64) -> Vec<u64> {
         let mut all: Vec<u64> =
             self.renames().map(|(_, rename)| rename.database().unwrap_or(home)).collect();
@@ -225,7 +254,8 @@ impl Work for Fix<'_> {
             let ttl = definition.ttl.as_ref().map(|it| it.to_string());
             let jitter = definition.jitter.as_ref().map(|it| it.value);
             let trim = trim(definition);
-            let _ = writeln!(terms, "{ttl:?} {jitter:?} {trim:?}");
+            let member = definition.member.as_ref().map(|it| &it.value);
+            let _ = writeln!(terms, "{ttl:?} {jitter:?} {trim:?} {member:?}");
         }
         for (migration, _) in self.renames() {
             let ttl = migration.old_ttl.as_ref().map(|it| it.value);
