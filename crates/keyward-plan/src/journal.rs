@@ -42,6 +42,8 @@ pub(crate) enum Record {
         edges: Vec<u8>,
         gone: Vec<Vec<u8>>,
     },
+    /// A member of a set was to go: with its score in a sorted one, and when the set ended
+    Pruned { db: u64, key: Vec<u8>, ends: i64, member: Vec<u8>, score: Vec<u8> },
     /// The record of this number, counted from 0, did not happen
     Not(u64),
 }
@@ -176,7 +178,7 @@ impl Iterator for Reader {
 impl Record {
     /// Whether it is of a key that kept its name.
     pub(crate) fn is_repair(&self) -> bool {
-        matches!(self, Record::Shortened { .. } | Record::Trimmed { .. })
+        matches!(self, Record::Shortened { .. } | Record::Trimmed { .. } | Record::Pruned { .. })
     }
 
     fn write(&self, out: &mut Vec<u8>) -> std::io::Result<()> {
@@ -233,6 +235,14 @@ impl Record {
                 out.extend_from_slice(&left.to_le_bytes());
                 out.extend_from_slice(&(gone.len() as u64).to_le_bytes());
                 for part in [key, kind, edges].into_iter().chain(gone) {
+                    write_part(out, part)?;
+                }
+            }
+            Record::Pruned { db, key, ends, member, score } => {
+                out.push(b'e');
+                out.extend_from_slice(&db.to_le_bytes());
+                out.extend_from_slice(&ends.to_le_bytes());
+                for part in [key, member, score] {
                     write_part(out, part)?;
                 }
             }
@@ -332,6 +342,17 @@ impl Record {
                         gone.push(part);
                     }
                     Record::Trimmed { db, key, kind, kept_first: first, left, edges, gone }
+                }
+                b'e' => {
+                    let (db, ends) = (number()?, number()?.cast_signed());
+                    let (Some(key), Some(member), Some(score)) = (
+                        read_part(file, &mut 0)?,
+                        read_part(file, &mut 0)?,
+                        read_part(file, &mut 0)?,
+                    ) else {
+                        return Ok(None);
+                    };
+                    Record::Pruned { db, key, ends, member, score }
                 }
                 b't' => {
                     let (db, ends, at) = (number()?, number()?.cast_signed(), number()?);
@@ -434,6 +455,9 @@ mod tests {
                 .prop_map(|([key, kind, edges], [db, left], kept_first, gone)| {
                     Record::Trimmed { db, key, kind, kept_first, left, edges, gone }
                 }),
+            (any::<u64>(), any::<i64>(), [part(), part(), part()]).prop_map(
+                |(db, ends, [key, member, score])| Record::Pruned { db, key, ends, member, score }
+            ),
             any::<u64>().prop_map(Record::Not),
         ]
     }

@@ -24,6 +24,8 @@ pub(crate) struct Scripts {
     pub(crate) unlease: Script,
     pub(crate) trim: Script,
     pub(crate) untrim: Script,
+    pub(crate) prune: Script,
+    pub(crate) rejoin: Script,
 }
 
 impl Scripts {
@@ -47,6 +49,8 @@ impl Scripts {
             unlease: Script::new(include_str!("lua/unlease.lua")),
             trim: Script::new(include_str!("lua/trim.lua")),
             untrim: Script::new(include_str!("lua/untrim.lua")),
+            prune: Script::new(include_str!("lua/prune.lua")),
+            rejoin: Script::new(include_str!("lua/rejoin.lua")),
         }
     }
 
@@ -65,6 +69,8 @@ impl Scripts {
             &self.unlease,
             &self.trim,
             &self.untrim,
+            &self.prune,
+            &self.rejoin,
         ];
         for script in all {
             let answer = primary.command(&[b"SCRIPT", b"LOAD", script.text.as_bytes()])?;

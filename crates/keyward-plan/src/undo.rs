@@ -207,6 +207,11 @@ impl Undo<'_> {
                 args.extend(gone.iter().map(Vec::as_slice));
                 Step::new(db, &scripts.untrim, vec![key], &args)
             }
+            Record::Pruned { db, key, ends, member, score } => {
+                let ends = ends.to_string();
+                let args: [&[u8]; 3] = [&member, &score, ends.as_bytes()];
+                Step::new(db, &scripts.rejoin, vec![key], &args)
+            }
             Record::Placed { db, home, from, to, new_counts, renamed } => {
                 let fate = self.bring_back((db, &from), (home, &to), new_counts, renamed)?;
                 self.note(&from, fate);

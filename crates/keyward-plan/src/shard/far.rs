@@ -338,7 +338,7 @@ impl Shard<'_> {
     }
 
     /// The types of keys, as the server names them.
-    fn kinds(&mut self, keys: &[Vec<u8>]) -> Result<Vec<String>, Error> {
+    pub(super) fn kinds(&mut self, keys: &[Vec<u8>]) -> Result<Vec<String>, Error> {
         let mut requests = Requests::default();
         for key in keys {
             requests.add(&[b"TYPE", key]);
