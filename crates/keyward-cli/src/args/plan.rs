@@ -208,7 +208,7 @@ pub(crate) struct PlanApply {
     /// Do not ask
     #[arg(long)]
     pub(crate) yes: bool,
-    /// The journal of what is changed, which `plan undo` reads [default: the plan's name and `.journal`]
+    /// The journal of what is changed, which `plan undo` reads [default: beside the plan, `PLAN.ID.journal`]
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) journal: Option<PathBuf>,
     /// Take a step of a migration although clients are connected that do not announce a phase

@@ -207,7 +207,7 @@ impl Shard<'_> {
             let (from, to) = (found.task.key.clone(), it.to.clone().into_bytes());
             if let Value::There { dump, ends } = &found.target {
                 let (key, dump) = (to.clone(), dump.clone());
-                records.push(Record::Saved { db: home, key, ends: *ends, dump });
+                records.push(Record::Replaced { db: home, key, ends: *ends, dump });
             }
             records.push(if it.convert.is_some() {
                 Record::Making { db: home, key: to }
