@@ -9,7 +9,7 @@ use crate::identity;
 use crate::journal::Journal;
 use crate::make::{keys, name, open};
 use crate::order::{Order, prepared};
-use crate::pass::{Pass, Seen};
+use crate::pass::{Budget, Pass, Seen};
 use crate::script::Scripts;
 use crate::work::{self, Work};
 use keyward_audit::live::{self, Options, Primary};
@@ -120,6 +120,7 @@ pub fn apply(
         now: options.now,
         accept_loss: options.accept_loss,
         scripts: &scripts,
+        budget: Budget::new(plan.order.limit(), journal.letters),
     };
     let mut changed = 0;
     for number in 1.. {

@@ -1,6 +1,7 @@
 //! What is done with one key.
 
 use keyward_schema::model::Convert;
+use std::sync::Arc;
 
 /// What is done with one key. Each is one step at the server, which first checks what must hold.
 #[derive(Debug, Clone, PartialEq)]
@@ -19,6 +20,8 @@ pub(crate) enum Change {
         /// What Keyward keeps beside it, which goes with it
         beside: Vec<String>,
     },
+    /// It is a list of dead letters, which leave it
+    Unbury(Arc<Grave>),
     /// None: its new name cannot be built from its old one
     Nowhere,
     /// It lives no longer than this from now on
@@ -43,6 +46,39 @@ pub(crate) struct Relocation {
     pub(crate) convert: Option<Convert>,
     /// The lease beside the new name, which whoever writes it ends
     pub(crate) lease: Option<String>,
+}
+
+/// The dead letters of one queue.
+#[derive(Debug, PartialEq)]
+pub(crate) struct Grave {
+    /// Whether they are removed, and not pushed again
+    pub(crate) purges: bool,
+    /// The queue: `~jobs`, the list or the stream, and the other keys that its scripts expect
+    pub(crate) keys: [String; 7],
+    /// Where it is noted why jobs failed, if their letters are the values themselves
+    pub(crate) notes: Option<String>,
+    pub(crate) is_stream: bool,
+    /// The most jobs that may wait; negative if older ones go then, and 0 without a bound
+    pub(crate) bound: i64,
+    /// Letters of jobs that failed later stay
+    pub(crate) until: u64,
+}
+
+impl Grave {
+    /// The key of the list or the stream.
+    pub(crate) fn queue(&self) -> &str {
+        &self.keys[1]
+    }
+}
+
+/// Where the status of a job is written.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct StatusKey {
+    pub(crate) key: String,
+    /// The fields, as the scripts of a queue read them
+    pub(crate) spec: String,
+    /// In milliseconds; 0 is for ever
+    pub(crate) ttl: u64,
 }
 
 /// What is left under the old name, and what may stand under the new one.
@@ -89,6 +125,14 @@ pub(crate) enum Outcome {
     TooLarge,
     /// Its new name cannot be built from its old one
     Nowhere,
+    /// The dead letter holds no job that could be pushed
+    NoJob,
+    /// The job failed after the plan was made
+    Later,
+    /// A job with its id waits, runs or is retained
+    Held,
+    /// The queue is full
+    Full,
     /// The server could not say now: a slot moves, or a primary changes
     Unsettled,
 }
@@ -118,6 +162,9 @@ impl Outcome {
                 | Outcome::Lone
                 | Outcome::TooLarge
                 | Outcome::Nowhere
+                | Outcome::NoJob
+                | Outcome::Held
+                | Outcome::Full
         )
     }
 }

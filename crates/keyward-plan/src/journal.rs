@@ -5,6 +5,7 @@
 //! The end of the file may be torn; everything before it is whole.
 
 use crate::error::Error;
+use std::collections::HashSet;
 use std::fs::{File, OpenOptions};
 use std::io::{BufReader, BufWriter, ErrorKind, Read, Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
@@ -32,13 +33,24 @@ pub(crate) enum Record {
     Saved { db: u64, key: Vec<u8>, ends: i64, dump: Vec<u8> },
     /// A key was to end earlier: when it ended before, and how long it got at most
     Shortened { db: u64, key: Vec<u8>, ends: i64, ttl: u64 },
+    /// A dead letter was to leave the list of this key, with its note if it had one; when the list ended
+    Letter { db: u64, dead: Vec<u8>, ends: i64, letter: Vec<u8>, note: Option<Note> },
     /// The record of this number, counted from 0, did not happen
     Not(u64),
+}
+
+/// What was noted about a dead letter, and in which hash.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Note {
+    pub(crate) key: Vec<u8>,
+    pub(crate) text: Vec<u8>,
 }
 
 /// A journal that is written.
 #[derive(Debug)]
 pub(crate) struct Journal {
+    /// Dead letters that had left their lists when it was opened
+    pub(crate) letters: u64,
     path: PathBuf,
     file: Mutex<Writing>,
 }
@@ -59,14 +71,19 @@ impl Journal {
         #[cfg(unix)]
         std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
         let mut file = options.open(path).map_err(failed)?;
-        let mut next = 0;
+        let (mut next, mut letters) = (0, HashSet::new());
         if file.metadata().map_err(failed)?.len() == 0 {
             file.write_all(MAGIC).map_err(failed)?;
             write_part(&mut file, plan.as_bytes()).map_err(failed)?;
             file.sync_all().map_err(failed)?;
         } else {
             let mut reader = Reader::open(path, plan)?;
-            while reader.next().transpose()?.is_some() {
+            while let Some(record) = reader.next().transpose()? {
+                match record {
+                    Record::Letter { .. } => _ = letters.insert(next),
+                    Record::Not(which) => _ = letters.remove(&which),
+                    _ => {}
+                }
                 next += 1;
             }
             // A torn end would hide what is written behind it.
@@ -74,7 +91,7 @@ impl Journal {
             file.seek(SeekFrom::End(0)).map_err(failed)?;
         }
         let file = Mutex::new(Writing { file: BufWriter::new(file), next });
-        Ok(Journal { path: path.to_owned(), file })
+        Ok(Journal { letters: letters.len() as u64, path: path.to_owned(), file })
     }
 
     /// Writes records, and returns when the system has them; with `durable`, when the disk has them. Returns
@@ -198,6 +215,17 @@ impl Record {
                 out.extend_from_slice(&ttl.to_le_bytes());
                 write_part(out, key)?;
             }
+            Record::Letter { db, dead, ends, letter, note } => {
+                out.push(if note.is_some() { b'L' } else { b'l' });
+                out.extend_from_slice(&db.to_le_bytes());
+                out.extend_from_slice(&ends.to_le_bytes());
+                write_part(out, dead)?;
+                write_part(out, letter)?;
+                if let Some(note) = note {
+                    write_part(out, &note.key)?;
+                    write_part(out, &note.text)?;
+                }
+            }
             Record::Not(before) => {
                 out.push(b'x');
                 out.extend_from_slice(&before.to_le_bytes());
@@ -282,6 +310,24 @@ impl Record {
                     let (db, ends, ttl) = (number()?, number()?.cast_signed(), number()?);
                     let Some(key) = read_part(file, &mut 0)? else { return Ok(None) };
                     Record::Shortened { db, key, ends, ttl }
+                }
+                b'l' | b'L' => {
+                    let (db, ends) = (number()?, number()?.cast_signed());
+                    let (Some(dead), Some(letter)) =
+                        (read_part(file, &mut 0)?, read_part(file, &mut 0)?)
+                    else {
+                        return Ok(None);
+                    };
+                    let mut note = None;
+                    if kind == b'L' {
+                        let (Some(key), Some(text)) =
+                            (read_part(file, &mut 0)?, read_part(file, &mut 0)?)
+                        else {
+                            return Ok(None);
+                        };
+                        note = Some(Note { key, text });
+                    }
+                    Record::Letter { db, dead, ends, letter, note }
                 }
                 _ => return Ok(None),
             }))
@@ -370,6 +416,11 @@ mod tests {
                 key,
                 digest
             }),
+            (any::<u64>(), [part(), part()], any::<i64>(), proptest::option::of([part(), part()]))
+                .prop_map(|(db, [dead, letter], ends, note)| {
+                    let note = note.map(|[key, text]| Note { key, text });
+                    Record::Letter { db, dead, ends, letter, note }
+                }),
             any::<u64>().prop_map(Record::Not),
         ]
     }

@@ -35,6 +35,6 @@ pub use error::Error;
 pub use fleet::{Fleet, fleet};
 pub use lint::{Remark, lint};
 pub use make::{MakeOptions, make};
-pub use order::{Order, Target};
+pub use order::{Buried, Order, Target};
 pub use status::{RenameStatus, Status, status};
 pub use undo::{Undone, undo};

@@ -20,7 +20,8 @@ pub fn lint(plan: &Plan) -> Vec<Remark> {
     let mut remarks = Vec::new();
     let mut remark = |kind, keys: u64, row: &Row, text: &str| {
         if keys > 0 {
-            let text = format!("{} keys `{}` {text}", thousands(keys), row.keys);
+            let unit = plan.order.unit();
+            let text = format!("{} {unit} `{}` {text}", thousands(keys), row.keys);
             remarks.push(Remark { kind, keys, text });
         }
     };

@@ -6,10 +6,10 @@ use crate::document::{CHANGE, CONFLICT, Estimate, Plan, Row, SchemaId, VERSION};
 use crate::error::Error;
 use crate::identity;
 use crate::order::{Order, prepared};
-use crate::pass::{Pass, Seen, Tally};
+use crate::pass::{Budget, Pass, Seen, Tally};
 use crate::script::Scripts;
 use crate::work;
-use keyward_audit::live::{Options, Primary, Reply};
+use keyward_audit::live::{self, Options, Primary, Reply};
 use keyward_audit::{Mask, rfc3339};
 use keyward_schema::Schema;
 use std::collections::BTreeMap;
@@ -47,8 +47,10 @@ pub fn make(
     control: &Control,
 ) -> Result<Plan, Error> {
     let schema = &*prepared(&order, schema)?;
-    let work = work::of(&order, schema)?;
+    work::of(&order, schema)?;
     let mut primaries = open(url, schema, &options.live)?;
+    let order = at_moment(order, &mut primaries)?;
+    let work = work::of(&order, schema)?;
     let mut servers = Vec::new();
     for primary in &mut primaries {
         servers.push(identity::of(primary)?);
@@ -66,6 +68,7 @@ pub fn make(
         now,
         accept_loss,
         scripts: &scripts,
+        budget: Budget::new(order.limit(), 0),
     };
     let start = Instant::now();
     let seen = pass.run(&primaries)?;
@@ -101,6 +104,35 @@ pub fn make(
     plan.summary = summary(&plan);
     plan.seal();
     Ok(plan)
+}
+
+/// The order with the servers' time, where it depends on that: the earliest, where their clocks differ.
+fn at_moment(mut order: Order, primaries: &mut [Primary]) -> Result<Order, Error> {
+    if let Order::Requeue(which) | Order::Purge(which) = &mut order {
+        which.until = u64::MAX;
+        for primary in primaries {
+            which.until = which.until.min(time(primary)?);
+        }
+    }
+    Ok(order)
+}
+
+/// The time of a server, in milliseconds since 1970.
+fn time(primary: &mut Primary) -> Result<u64, Error> {
+    let answer = primary.command(&[b"TIME"])?;
+    let number = |reply: &Reply| match reply {
+        Reply::Bytes(text) => std::str::from_utf8(text).ok()?.parse::<u64>().ok(),
+        _ => None,
+    };
+    if let Reply::Array(parts) = &answer
+        && let [seconds, micros] = &parts[..]
+        && let (Some(seconds), Some(micros)) = (number(seconds), number(micros))
+    {
+        return Ok(seconds.saturating_mul(1000) + micros / 1000);
+    }
+    let (address, got) =
+        (primary.name.clone(), format!("TIME was answered with {}", answer.kind()));
+    Err(live::Error::Garbage { address, got }.into())
 }
 
 /// The primaries, in the database of the keyspace.
@@ -153,6 +185,10 @@ pub(crate) fn name(outcome: Outcome) -> String {
         Outcome::Lone => format!("{CONFLICT}: nothing under the new name"),
         Outcome::TooLarge => format!("{CONFLICT}: too large to be saved"),
         Outcome::Nowhere => format!("{CONFLICT}: the new name cannot be built"),
+        Outcome::NoJob => format!("{CONFLICT}: the dead letter holds no job"),
+        Outcome::Held => format!("{CONFLICT}: a job with its id waits, runs or is retained"),
+        Outcome::Full => format!("{CONFLICT}: the queue is full"),
+        Outcome::Later => "kept: it failed after the plan was made".to_owned(),
     }
 }
 
@@ -167,6 +203,10 @@ fn preconditions(rows: &[Row]) -> Vec<String> {
         "remove" => {
             "remove: the key is what was saved in the journal; an old name only where the new one has a value"
         }
+        "requeue" => {
+            "requeue: the letter is among the dead letters; the queue is not full, and has no job with its id"
+        }
+        "purge" => "purge: the letter is among the dead letters, and was saved in the journal",
         "shorten" => "shorten: the key ends later than it should; when it ended was saved first",
         _ => "",
     };
@@ -200,7 +240,7 @@ fn summary(plan: &Plan) -> String {
     for action in actions {
         let rows = plan.rows.iter().filter(|row| row.action == action);
         let keys: u64 = rows.map(Row::changes).sum();
-        parts.push(format!("{action} {} keys", thousands(keys)));
+        parts.push(format!("{action} {} {}", thousands(keys), plan.order.unit()));
     }
     let mut summary = parts.join(", ");
     if summary.is_empty() {
@@ -215,9 +255,13 @@ fn summary(plan: &Plan) -> String {
 
 /// What tells a plan from all others.
 pub(crate) fn id() -> Result<String, Error> {
+    Ok(format!("{:016x}", random()?))
+}
+
+pub(crate) fn random() -> Result<u64, Error> {
     let mut bytes = [0; 8];
     getrandom::fill(&mut bytes).map_err(|error| {
         Error::unfinished(format!("the system has no random numbers: {error}"), "try again")
     })?;
-    Ok(format!("{:016x}", u64::from_be_bytes(bytes)))
+    Ok(u64::from_be_bytes(bytes))
 }

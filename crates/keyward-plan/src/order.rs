@@ -45,6 +45,30 @@ pub enum Order {
         /// Whether nothing is kept for an undo
         no_backup: bool,
     },
+    /// Dead letters are pushed to their queues again
+    Requeue(Buried),
+    /// Dead letters are removed
+    Purge(Buried),
+}
+
+/// Which dead letters.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Buried {
+    /// The definition of the queues, or the key of one
+    pub queue: String,
+    /// How many at most, the oldest of each queue first
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub limit: Option<u64>,
+    /// Of jobs that failed until then, in milliseconds since 1970; [`make`](crate::make) notes the server's time
+    pub until: u64,
+}
+
+impl Buried {
+    /// Those of a queue.
+    pub fn new(queue: String, limit: Option<u64>) -> Self {
+        Buried { queue, limit, until: 0 }
+    }
 }
 
 /// Which keys are dropped.
@@ -71,6 +95,24 @@ impl Order {
             Order::Migrate { .. } | Order::Rename { .. } => "migrate",
             Order::Invalidate { .. } => "invalidate",
             Order::Drop { .. } => "drop",
+            Order::Requeue(_) => "requeue",
+            Order::Purge(_) => "purge",
+        }
+    }
+
+    /// What it changes, and is counted in.
+    pub fn unit(&self) -> &'static str {
+        match self {
+            Order::Requeue(_) | Order::Purge(_) => "dead letters",
+            _ => "keys",
+        }
+    }
+
+    /// The most that it changes, if it is bounded.
+    pub(crate) fn limit(&self) -> Option<u64> {
+        match self {
+            Order::Requeue(which) | Order::Purge(which) => which.limit,
+            _ => None,
         }
     }
 }

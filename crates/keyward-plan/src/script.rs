@@ -1,11 +1,13 @@
 //! The steps at the server, each a script that checks what must hold and changes one key.
 
+use keyward::requeue;
 use keyward_audit::live::{Error, Primary, Reply, Requests};
+use std::borrow::Cow;
 
 /// A script, known by its digest.
 #[derive(Debug, Clone)]
 pub(crate) struct Script {
-    text: &'static str,
+    text: Cow<'static, str>,
     digest: String,
 }
 
@@ -20,6 +22,12 @@ pub(crate) struct Scripts {
     pub(crate) lengthen: Script,
     pub(crate) place: Script,
     pub(crate) unmake: Script,
+    /// The store's own, for a list and for a stream
+    pub(crate) push: [Script; 2],
+    /// The store's own
+    pub(crate) letters: Script,
+    pub(crate) purge: Script,
+    pub(crate) bury: Script,
 }
 
 impl Scripts {
@@ -33,6 +41,10 @@ impl Scripts {
             lengthen: Script::new(include_str!("lua/lengthen.lua")),
             place: Script::new(include_str!("lua/place.lua")),
             unmake: Script::new(include_str!("lua/unmake.lua")),
+            push: requeue::PUSH.map(Script::new),
+            letters: Script::new(requeue::LETTERS),
+            purge: Script::new([requeue::UNBURY, include_str!("lua/purge.lua")].concat()),
+            bury: Script::new(include_str!("lua/bury.lua")),
         }
     }
 
@@ -47,6 +59,11 @@ impl Scripts {
             &self.lengthen,
             &self.place,
             &self.unmake,
+            &self.push[0],
+            &self.push[1],
+            &self.letters,
+            &self.purge,
+            &self.bury,
         ];
         for script in all {
             let answer = primary.command(&[b"SCRIPT", b"LOAD", script.text.as_bytes()])?;
@@ -60,8 +77,9 @@ impl Scripts {
 }
 
 impl Script {
-    fn new(text: &'static str) -> Self {
-        Script { text, digest: sha1_smol::Sha1::from(text).digest().to_string() }
+    fn new(text: impl Into<Cow<'static, str>>) -> Self {
+        let text = text.into();
+        Script { digest: sha1_smol::Sha1::from(&*text).digest().to_string(), text }
     }
 
     /// The beginning of a call that changes something, up to its keys.

@@ -6,7 +6,7 @@ use crate::error::Error;
 use crate::fleet::{Fleet, fleet};
 use crate::make::{MakeOptions, keys, open};
 use crate::order::Order;
-use crate::pass::{Pass, Tally};
+use crate::pass::{Budget, Pass, Tally};
 use crate::script::Scripts;
 use crate::work;
 use keyward_audit::Mask;
@@ -84,6 +84,7 @@ pub fn status(
         now: options.now,
         accept_loss: false,
         scripts: &Scripts::new(),
+        budget: Budget::new(None, 0),
     };
     let seen = pass.run(&primaries)?;
     let mut tallies = seen.rows.iter();

@@ -13,7 +13,7 @@ use crate::work;
 use keyward_audit::Mask;
 use keyward_audit::live::{self, Primary, Reply};
 use keyward_schema::Schema;
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, HashMap, VecDeque};
 
 /// How many records are asked for at once.
 const BATCH: usize = 500;
@@ -63,6 +63,7 @@ pub fn undo(
         mask,
         control,
         undone: Undone::default(),
+        letters: HashMap::new(),
     };
     // Names first, so that what they had replaced finds its place free.
     undo.names(Reader::open(&options.journal, &plan.id)?)?;
@@ -78,6 +79,8 @@ struct Undo<'a> {
     mask: &'a Mask,
     control: &'a Control,
     undone: Undone,
+    /// How many equal dead letters there were so far, by their digest
+    letters: HashMap<[u8; 20], u64>,
 }
 
 /// A call that takes one record back.
@@ -175,6 +178,18 @@ impl Undo<'_> {
             Record::Making { key, .. } => {
                 self.note(&key, Fate::Conflict);
                 return Ok(());
+            }
+            Record::Letter { db, dead, ends, letter, note } => {
+                let mut sha = sha1_smol::Sha1::from(&dead);
+                sha.update(&letter);
+                let count = self.letters.entry(sha.digest().bytes()).or_default();
+                *count += 1;
+                let (count, ends) = (count.to_string(), ends.to_string());
+                let (notes, note) = note.map(|it| (it.key, it.text)).unzip();
+                let keys = std::iter::once(dead).chain(notes).collect();
+                let note = note.unwrap_or_default();
+                let args = [&letter[..], &note, count.as_bytes(), ends.as_bytes()];
+                Step::new(db, &scripts.bury, keys, &args)
             }
             Record::Made { .. } | Record::Saved { .. } | Record::Not(_) => return Ok(()),
         });

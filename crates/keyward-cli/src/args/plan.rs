@@ -5,7 +5,7 @@ use super::{Binding, Connect, Prefix};
 use clap::{Args as ClapArgs, Subcommand, ValueHint};
 use std::path::PathBuf;
 
-/// Change a keyspace by a reviewed plan: migrate, invalidate, drop, undo
+/// Change a keyspace by a reviewed plan: migrate, invalidate, drop, requeue, undo
 ///
 /// A plan is a file. Making one only reads: it counts what would change, and shows masked samples and conflicts. `plan
 /// apply` is the only command that writes to a server, together with `plan undo`. It checks for each key, in the step
@@ -31,6 +31,16 @@ pub(crate) enum PlanCommand {
     Migrate(PlanMigrate),
     Invalidate(PlanInvalidate),
     Drop(PlanDrop),
+    /// Plan to push dead letters to their queues again
+    ///
+    /// As the store does it: with the id that the job had, without its attempts, and not if a job with its id waits or the
+    /// queue is full. Jobs that fail after the plan was made stay among the dead letters. Cannot be undone.
+    Requeue(PlanLetters),
+    /// Plan to remove dead letters
+    ///
+    /// What is removed goes into the journal first, so that `plan undo` brings it back. Jobs that fail after the plan was
+    /// made stay.
+    Purge(PlanLetters),
     /// Show a plan: what it would change, where, and how long that takes
     Show(PlanFile),
     /// List what a reviewer should know: destructive, lossy, data-dependent, cross-slot, not undoable
@@ -144,6 +154,18 @@ pub(crate) struct PlanDrop {
     pub(crate) no_backup: bool,
     #[command(flatten)]
     pub(crate) prefix: Prefix,
+}
+
+/// Which dead letters.
+#[derive(Debug, ClapArgs)]
+pub(crate) struct PlanLetters {
+    #[command(flatten)]
+    pub(crate) make: PlanMake,
+    /// The definition of the queues, or the key of one
+    pub(crate) queue: String,
+    /// At most so many, the oldest of each queue first
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) limit: Option<u64>,
 }
 
 /// A plan.

@@ -1,6 +1,7 @@
 //! The keys of one server: found, shown to the work, and settled.
 
 mod far;
+mod letters;
 mod near;
 mod save;
 
@@ -12,6 +13,7 @@ use crate::router::Router;
 use keyward_audit::live::{self, Primary, Reply, Requests, Throttle};
 use keyward_pattern::slot;
 use std::collections::HashMap;
+use std::sync::Arc;
 use std::time::Instant;
 
 /// How often a key is tried whose value changes while it is saved.
@@ -74,8 +76,11 @@ impl<'a> Shard<'a> {
     }
 
     fn walk(&mut self) -> Result<(), Error> {
+        if let Some(mut known) = self.pass.work.known() {
+            known.retain(|key| self.primary.has(slot(key.as_bytes())));
+            return self.show(known.into_iter().map(String::into_bytes).collect());
+        }
         let glob = self.pass.work.glob();
-        let db = Some(self.primary.db()).filter(|db| *db != self.home);
         let mut cursor = b"0".to_vec();
         loop {
             let count = self.throttle.count().to_string();
@@ -85,34 +90,41 @@ impl<'a> Shard<'a> {
             }
             let answer = self.primary.command(&scan)?;
             let (next, names) = page(&self.primary, answer)?;
-            self.keys += names.len() as u64;
-            self.pass.control.seen(names.len() as u64);
-            for key in &names {
-                for row in self.pass.work.is_new_name(key) {
-                    self.tallies[row].new_names += 1;
-                }
-            }
-            let pick = |key: Vec<u8>| {
-                let (row, change) = self.pass.work.pick(db, &key)?;
-                Some(Task { key, row, change })
-            };
-            let mut tasks: Vec<Task> = names.into_iter().filter_map(pick).collect();
-            while !tasks.is_empty() {
-                self.pass.control.wait()?;
-                self.lag.wait(self.pass.control)?;
-                let window = self.throttle.window().max(1).min(tasks.len());
-                let rest = tasks.split_off(window);
-                let began = Instant::now();
-                let count = tasks.len();
-                self.settle(std::mem::replace(&mut tasks, rest))?;
-                self.throttle.rest(count, count as u64, began)?;
-            }
+            self.show(names)?;
             self.pass.control.wait()?;
             if next == b"0" {
                 return Ok(());
             }
             cursor = next;
         }
+    }
+
+    /// Shows keys to the work, and settles what it asks for.
+    fn show(&mut self, names: Vec<Vec<u8>>) -> Result<(), Error> {
+        let db = Some(self.primary.db()).filter(|db| *db != self.home);
+        self.keys += names.len() as u64;
+        self.pass.control.seen(names.len() as u64);
+        for key in &names {
+            for row in self.pass.work.is_new_name(key) {
+                self.tallies[row].new_names += 1;
+            }
+        }
+        let pick = |key: Vec<u8>| {
+            let (row, change) = self.pass.work.pick(db, &key)?;
+            Some(Task { key, row, change })
+        };
+        let mut tasks: Vec<Task> = names.into_iter().filter_map(pick).collect();
+        while !tasks.is_empty() {
+            self.pass.control.wait()?;
+            self.lag.wait(self.pass.control)?;
+            let window = self.throttle.window().max(1).min(tasks.len());
+            let rest = tasks.split_off(window);
+            let began = Instant::now();
+            let count = tasks.len();
+            self.settle(std::mem::replace(&mut tasks, rest))?;
+            self.throttle.rest(count, count as u64, began)?;
+        }
+        Ok(())
     }
 
     /// Looks at some keys, or changes them.
@@ -140,6 +152,10 @@ impl<'a> Shard<'a> {
                 }
                 Change::Remove { .. } | Change::Shorten { .. } => saved.push(task),
                 Change::Discard { .. } => discarded.push(task),
+                Change::Unbury(grave) => {
+                    let grave = Arc::clone(grave);
+                    self.unbury(&task, &grave)?;
+                }
             }
         }
         let elsewhere = far.iter().filter(|task| self.primary.is_clustered() && is_moved(task));

@@ -85,7 +85,10 @@ impl Shard<'_> {
                     let args = [flag(act), guard.as_bytes(), ttl.as_bytes(), flag(*only_endless)];
                     self.pass.scripts.shorten.call(&mut requests, act, &[&task.key], &args);
                 }
-                Change::Relocate(_) | Change::Discard { .. } | Change::Nowhere => {}
+                Change::Relocate(_)
+                | Change::Discard { .. }
+                | Change::Unbury(_)
+                | Change::Nowhere => {}
             }
         }
         self.outcomes(&requests)

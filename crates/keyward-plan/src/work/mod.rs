@@ -2,9 +2,10 @@
 
 mod drop;
 mod invalidate;
+mod letters;
 mod migrate;
 
-use crate::change::Change;
+use crate::change::{Change, StatusKey};
 use crate::document::Row;
 use crate::error::Error;
 use crate::order::Order;
@@ -42,6 +43,16 @@ pub(crate) trait Work: Sync {
         None
     }
 
+    /// All its keys, where they are known without looking at every key of the servers.
+    fn known(&self) -> Option<Vec<String>> {
+        None
+    }
+
+    /// Where the status of a job is written, if it is.
+    fn status(&self, _queue: &str, _id: &str) -> Result<Option<StatusKey>, Error> {
+        Ok(None)
+    }
+
     /// Whether it is over only when nothing is left; otherwise after all keys were seen once.
     fn repeats(&self) -> bool {
         true
@@ -71,6 +82,8 @@ pub(crate) fn of<'s>(order: &Order, schema: &'s Schema) -> Result<Box<dyn Work +
         Order::Drop { target, no_backup } => {
             Box::new(drop::DropKeys::new(schema, target, *no_backup)?)
         }
+        Order::Requeue(which) => Box::new(letters::DeadLetters::new(schema, which, false)?),
+        Order::Purge(which) => Box::new(letters::DeadLetters::new(schema, which, true)?),
     })
 }
 
@@ -82,7 +95,11 @@ pub(crate) fn for_undo<'s>(
     match order {
         // Its phase may be another by now, and the names are in the journal.
         Order::Migrate { .. } | Order::Rename { .. } => Ok(None),
-        Order::Drop { no_backup: false, .. } => of(order, schema).map(Some),
+        Order::Drop { no_backup: false, .. } | Order::Purge(_) => of(order, schema).map(Some),
+        Order::Requeue(_) => Err(Error::refused(
+            "`plan requeue` cannot be undone: the jobs may have run",
+            "cancel those that still wait",
+        )),
         Order::Invalidate { .. } | Order::Drop { no_backup: true, .. } => Err(Error::refused(
             format!("`plan {}` keeps nothing that could be brought back", order.name()),
             "what was cached is loaded again when it is asked for",

@@ -1,7 +1,7 @@
 //! Makes plans.
 
 use super::{burden, expect_url, failed, schema, show};
-use crate::args::{Binding, PlanDrop, PlanInvalidate, PlanMake, PlanMigrate};
+use crate::args::{Binding, PlanDrop, PlanInvalidate, PlanLetters, PlanMake, PlanMigrate};
 use crate::commands::connect;
 use crate::commands::plan::run::Watch;
 use crate::failure::{Failure, Result};
@@ -10,7 +10,7 @@ use crate::settings::Settings;
 use crate::verdict::Verdict;
 use keyward_audit::{Mask, Salt};
 use keyward_pattern::{Part, escape_glob};
-use keyward_plan::{Control, MakeOptions, Order, Plan, Target};
+use keyward_plan::{Buried, Control, MakeOptions, Order, Plan, Target};
 use keyward_schema::Schema;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -85,6 +85,18 @@ pub(super) fn drop(args: &PlanDrop, settings: &Settings, output: &Output) -> Res
             .one_of(name, definitions.chain(groups), "a glob has a `*`"));
     };
     let order = Order::Drop { target, no_backup: args.no_backup };
+    make(&args.make, &schema, order, settings, output)
+}
+
+pub(super) fn letters(
+    args: &PlanLetters,
+    order: fn(Buried) -> Order,
+    settings: &Settings,
+    output: &Output,
+) -> Result<Verdict> {
+    expect_url(&args.make.source)?;
+    let schema = schema(settings, output)?;
+    let order = order(Buried::new(args.queue.clone(), args.limit));
     make(&args.make, &schema, order, settings, output)
 }
 

@@ -58,8 +58,9 @@ pub(super) fn undo(args: &PlanApply, settings: &Settings, output: &Output) -> Re
     let Undone { undone, same, conflicts, examples, .. } =
         undone.map_err(|error| failed(&error))?;
     output.summary(format_args!(
-        "{} keys were taken back; {} needed nothing",
+        "{} {} were taken back; {} needed nothing",
         thousands(undone),
+        it.plan.order.unit(),
         thousands(same)
     ))?;
     if conflicts == 0 {
@@ -132,10 +133,11 @@ fn begin(args: &PlanApply, it: &Prepared, output: &Output) -> Result<(Watch, ste
 }
 
 fn report(plan: &Plan, applied: &Applied, output: &Output) -> Result<Verdict> {
-    let changed = thousands(applied.changed);
+    let unit = plan.order.unit();
+    let changed = format!("{} {unit}", thousands(applied.changed));
     if applied.converged {
         output.summary(format_args!(
-            "{} {changed} keys were changed; the last of {} passes over all keys found nothing left",
+            "{} {changed} were changed; the last of {} passes over all keys found nothing left",
             GOOD.on("done:"),
             applied.passes
         ))?;
@@ -153,7 +155,7 @@ fn report(plan: &Plan, applied: &Applied, output: &Output) -> Result<Verdict> {
             ))?;
         }
     }
-    Err(Failure::incomplete(format!("{changed} keys were changed, and the above is left"))
+    Err(Failure::incomplete(format!("{changed} were changed, and the above is left"))
         .help("conflicts are for a person to decide; for the rest, apply the plan again"))
 }
 

@@ -21,8 +21,9 @@ pub(super) fn plan(plan: &Plan, output: &Output) -> Result<()> {
     let time = Duration::from_millis(estimate.seconds.saturating_mul(1000)).human();
     let _ = writeln!(
         text,
-        "\n{} of {} keys would change; about {time}, at the {} keys a second that were measured",
+        "\n{} {} would change, and {} keys were looked at; about {time}, at the {} keys a second that were measured",
         thousands(estimate.changes),
+        plan.order.unit(),
         thousands(estimate.keys),
         thousands(estimate.keys_per_second)
     );
