@@ -107,7 +107,7 @@ impl Seen {
         self.rows.iter().map(|row| row.of(outcome)).sum()
     }
 
-    fn merge(&mut self, other: Seen) {
+    pub(crate) fn merge(&mut self, other: Seen) {
         self.keys += other.keys;
         self.rows.resize(self.rows.len().max(other.rows.len()), Tally::default());
         for (row, tally) in self.rows.iter_mut().zip(other.rows) {

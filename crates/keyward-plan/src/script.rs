@@ -15,6 +15,7 @@ pub(crate) struct Script {
 #[derive(Debug, Clone)]
 pub(crate) struct Scripts {
     pub(crate) relocate: Script,
+    pub(crate) rename: Script,
     pub(crate) remove: Script,
     pub(crate) shorten: Script,
     pub(crate) back: Script,
@@ -22,6 +23,7 @@ pub(crate) struct Scripts {
     pub(crate) lengthen: Script,
     pub(crate) place: Script,
     pub(crate) unmake: Script,
+    pub(crate) unlease: Script,
     /// The store's own, for a list and for a stream
     pub(crate) push: [Script; 2],
     /// The store's own
@@ -34,6 +36,7 @@ impl Scripts {
     pub(crate) fn new() -> Self {
         Scripts {
             relocate: Script::new(include_str!("lua/relocate.lua")),
+            rename: Script::new(include_str!("lua/rename.lua")),
             remove: Script::new(include_str!("lua/remove.lua")),
             shorten: Script::new(include_str!("lua/shorten.lua")),
             back: Script::new(include_str!("lua/back.lua")),
@@ -41,6 +44,7 @@ impl Scripts {
             lengthen: Script::new(include_str!("lua/lengthen.lua")),
             place: Script::new(include_str!("lua/place.lua")),
             unmake: Script::new(include_str!("lua/unmake.lua")),
+            unlease: Script::new(include_str!("lua/unlease.lua")),
             push: requeue::PUSH.map(Script::new),
             letters: Script::new(requeue::LETTERS),
             purge: Script::new([requeue::UNBURY, include_str!("lua/purge.lua")].concat()),
@@ -52,6 +56,7 @@ impl Scripts {
     pub(crate) fn load(&self, primary: &mut Primary) -> Result<(), Error> {
         let all = [
             &self.relocate,
+            &self.rename,
             &self.remove,
             &self.shorten,
             &self.back,
@@ -59,6 +64,7 @@ impl Scripts {
             &self.lengthen,
             &self.place,
             &self.unmake,
+            &self.unlease,
             &self.push[0],
             &self.push[1],
             &self.letters,

@@ -33,19 +33,23 @@ struct Found {
 impl Shard<'_> {
     /// Moves or copies keys that are far from their new names.
     pub(super) fn send_far(&mut self, mut tasks: Vec<Task>) -> Result<(), Error> {
-        let Some(journal) = self.pass.journal else {
-            for found in self.look_far(tasks)? {
+        // Most copies are there already, and need no lease.
+        let mut left = Vec::new();
+        for found in self.look_far(tasks)? {
+            if found.outcome == Outcome::Done && self.pass.journal.is_some() {
+                left.push(found.task);
+            } else {
                 self.note(&found.task, found.outcome);
             }
-            return Ok(());
-        };
+        }
+        let Some(journal) = self.pass.journal else { return Ok(()) };
+        tasks = left;
         for _ in 0..TRIES {
             if tasks.is_empty() {
                 return Ok(());
             }
             let tokens = self.lease(&tasks)?;
-            let mut leased = Vec::new();
-            let mut kept = Vec::new();
+            let (mut leased, mut kept) = (Vec::new(), Vec::new());
             for (task, token) in tasks.into_iter().zip(tokens) {
                 match token {
                     Some(token) => {
@@ -56,10 +60,29 @@ impl Shard<'_> {
                 }
             }
             let found = self.look_far(leased)?;
+            self.unlease(&found, &kept)?;
             tasks = self.place(found, &kept, journal)?;
         }
         self.note_all(&tasks, Outcome::Unsettled);
         Ok(())
+    }
+
+    /// Gives the leases of keys back for which nothing is left to do.
+    fn unlease(&mut self, all: &[Found], tokens: &[String]) -> Result<(), Error> {
+        let calls = all.iter().zip(tokens).filter(|(found, _)| found.outcome != Outcome::Done);
+        let calls = calls.filter_map(|(found, token)| {
+            let lease = relocation(&found.task)?.lease.clone()?.into_bytes();
+            let mut call = self.pass.scripts.unlease.command(1);
+            call.extend([lease.clone(), token.clone().into_bytes()]);
+            Some((lease, call))
+        });
+        let calls: Vec<(Vec<u8>, Vec<Vec<u8>>)> = calls.collect();
+        let requests: Vec<(&[u8], Vec<&[u8]>)> = calls
+            .iter()
+            .map(|(lease, call)| (&lease[..], call.iter().map(Vec::as_slice).collect()))
+            .collect();
+        // One that could not be given back ends by itself.
+        self.router()?.ask(&requests).map(drop)
     }
 
     /// Takes the leases beside the new names; `None` where somebody else has one.

@@ -1,6 +1,7 @@
 //! The keys of one server: found, shown to the work, and settled.
 
 mod far;
+mod find;
 mod letters;
 mod near;
 mod save;
@@ -10,14 +11,26 @@ use crate::error::Error;
 use crate::lag::Lag;
 use crate::pass::{Pass, Seen, Tally};
 use crate::router::Router;
+use find::Finder;
 use keyward_audit::live::{self, Primary, Reply, Requests, Throttle};
 use keyward_pattern::slot;
 use std::collections::HashMap;
-use std::sync::Arc;
+use std::panic::resume_unwind;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::{self, Receiver};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
 use std::time::Instant;
 
 /// How often a key is tried whose value changes while it is saved.
 const TRIES: usize = 5;
+
+/// How many threads settle keys of one server, where nothing slows them down.
+const WORKERS: usize = 2;
+/// How many pages of keys may wait to be settled.
+const PAGES: usize = 2;
+/// How many keys the first SCAN asks for.
+const COUNT: usize = 500;
 
 /// The keys of one server.
 pub(crate) struct Shard<'a> {
@@ -31,7 +44,6 @@ pub(crate) struct Shard<'a> {
     router: Option<Router>,
     throttle: Throttle,
     lag: Lag,
-    keys: u64,
     tallies: Vec<Tally>,
     /// For how many seconds the keys that are being looked at were not used
     idle: HashMap<Vec<u8>, u64>,
@@ -52,77 +64,99 @@ impl<'a> Shard<'a> {
         at: usize,
         rows: usize,
     ) -> Result<Seen, Error> {
+        let home = all[at].db();
+        let mut seen = Seen { keys: 0, rows: vec![Tally::default(); rows] };
+        for db in pass.work.databases(home) {
+            seen.merge(Shard::walk(pass, all, at, db, rows)?);
+        }
+        Ok(seen)
+    }
+
+    /// One thread finds keys, others settle them: the server does not wait for either.
+    fn walk(
+        pass: &'a Pass<'a>,
+        all: &'a [Primary],
+        at: usize,
+        db: u64,
+        rows: usize,
+    ) -> Result<Seen, Error> {
+        // Whoever is slowed down is one.
+        let workers = if pass.bound.is_some() { 1 } else { WORKERS };
+        let (give, take) = mpsc::sync_channel(PAGES);
+        let take = Arc::new(Mutex::new(take));
+        let count = &AtomicUsize::new(COUNT);
+        thread::scope(|scope| {
+            let work = move |take: Arc<Mutex<Receiver<Vec<Task>>>>| {
+                let mut shard = Shard::new(pass, all, at, db, rows)?;
+                loop {
+                    let next = take.lock().unwrap_or_else(PoisonError::into_inner).recv();
+                    // Everything was found, or finding has failed.
+                    let Ok(tasks) = next else { return Ok(shard.tallies) };
+                    shard.work(tasks, count)?;
+                }
+            };
+            let workers: Vec<_> = (0..workers)
+                .map(|_| Arc::clone(&take))
+                .map(|take| scope.spawn(move || work(take)))
+                .collect();
+            // When all workers have failed, nobody takes what is found.
+            drop(take);
+            let finder = Finder::new(pass, &all[at], db, rows);
+            let found = finder.and_then(|finder| finder.run(&give, count));
+            drop(give);
+            let mut failed = None;
+            let mut seen = Seen { keys: 0, rows: vec![Tally::default(); rows] };
+            for worker in workers {
+                match worker.join().unwrap_or_else(|panic| resume_unwind(panic)) {
+                    Ok(tallies) => seen.merge(Seen { keys: 0, rows: tallies }),
+                    Err(error) => failed = failed.or(Some(error)),
+                }
+            }
+            if let Some(error) = failed {
+                return Err(error);
+            }
+            seen.merge(found?);
+            Ok(seen)
+        })
+    }
+
+    fn new(
+        pass: &'a Pass<'a>,
+        all: &'a [Primary],
+        at: usize,
+        db: u64,
+        rows: usize,
+    ) -> Result<Self, Error> {
+        let home = all[at].db();
         let mut primary = all[at].again()?;
+        primary.select(db)?;
         pass.scripts.load(&mut primary)?;
-        let mut shard = Shard {
+        // Where a server does not know this, keys look used.
+        primary.command(&[b"CLIENT", b"NO-TOUCH", b"ON"])?;
+        Ok(Shard {
             pass,
             all,
-            home: primary.db(),
+            home,
             throttle: Throttle::begin(&primary, pass.bound)?,
             lag: Lag::new(&primary)?,
             primary,
             router: None,
-            keys: 0,
             tallies: vec![Tally::default(); rows],
             idle: HashMap::new(),
-        };
-        // Where a server does not know this, keys look used.
-        shard.primary.command(&[b"CLIENT", b"NO-TOUCH", b"ON"])?;
-        for db in pass.work.databases(shard.home) {
-            shard.primary.select(db)?;
-            shard.walk()?;
-        }
-        Ok(Seen { keys: shard.keys, rows: shard.tallies })
+        })
     }
 
-    fn walk(&mut self) -> Result<(), Error> {
-        if let Some(mut known) = self.pass.work.known() {
-            known.retain(|key| self.primary.has(slot(key.as_bytes())));
-            return self.show(known.into_iter().map(String::into_bytes).collect());
-        }
-        let glob = self.pass.work.glob();
-        let mut cursor = b"0".to_vec();
-        loop {
-            let count = self.throttle.count().to_string();
-            let mut scan: Vec<&[u8]> = vec![b"SCAN", &cursor, b"COUNT", count.as_bytes()];
-            if let Some(glob) = &glob {
-                scan.extend([&b"MATCH"[..], glob.as_bytes()]);
-            }
-            let answer = self.primary.command(&scan)?;
-            let (next, names) = page(&self.primary, answer)?;
-            self.show(names)?;
-            self.pass.control.wait()?;
-            if next == b"0" {
-                return Ok(());
-            }
-            cursor = next;
-        }
-    }
-
-    /// Shows keys to the work, and settles what it asks for.
-    fn show(&mut self, names: Vec<Vec<u8>>) -> Result<(), Error> {
-        let db = Some(self.primary.db()).filter(|db| *db != self.home);
-        self.keys += names.len() as u64;
-        self.pass.control.seen(names.len() as u64);
-        for key in &names {
-            for row in self.pass.work.is_new_name(key) {
-                self.tallies[row].new_names += 1;
-            }
-        }
-        let pick = |key: Vec<u8>| {
-            let (row, change) = self.pass.work.pick(db, &key)?;
-            Some(Task { key, row, change })
-        };
-        let mut tasks: Vec<Task> = names.into_iter().filter_map(pick).collect();
+    /// Settles keys, as many at once as others bear.
+    fn work(&mut self, mut tasks: Vec<Task>, count: &AtomicUsize) -> Result<(), Error> {
         while !tasks.is_empty() {
             self.pass.control.wait()?;
             self.lag.wait(self.pass.control)?;
             let window = self.throttle.window().max(1).min(tasks.len());
             let rest = tasks.split_off(window);
-            let began = Instant::now();
-            let count = tasks.len();
+            let (began, many) = (Instant::now(), tasks.len());
             self.settle(std::mem::replace(&mut tasks, rest))?;
-            self.throttle.rest(count, count as u64, began)?;
+            self.throttle.rest(many, many as u64, began)?;
+            count.store(self.throttle.count(), Ordering::Relaxed);
         }
         Ok(())
     }
@@ -328,26 +362,4 @@ fn settled(primary: &Primary, reply: &str) -> Result<Outcome, Error> {
     }
     let (address, command) = (primary.name.clone(), "a step of the plan");
     Err(live::Error::Reply { address, command, reply: reply.to_owned() }.into())
-}
-
-/// The cursor and the names of one answer to SCAN.
-fn page(primary: &Primary, reply: Reply) -> Result<(Vec<u8>, Vec<Vec<u8>>), Error> {
-    let address = || primary.name.clone();
-    let odd = |what: String| live::Error::Garbage {
-        address: address(),
-        got: format!("SCAN was answered with {what}"),
-    };
-    if let Reply::Error(reply) = reply {
-        return Err(live::Error::Reply { address: address(), command: "SCAN", reply }.into());
-    }
-    let what = reply.kind();
-    let Reply::Array(parts) = reply else { return Err(odd(what).into()) };
-    let Ok([Reply::Bytes(cursor), Reply::Array(names)]) = <[Reply; 2]>::try_from(parts) else {
-        return Err(odd("another list".to_owned()).into());
-    };
-    let names = names.into_iter().filter_map(|name| match name {
-        Reply::Bytes(name) => Some(name),
-        _ => None,
-    });
-    Ok((cursor, names.collect()))
 }

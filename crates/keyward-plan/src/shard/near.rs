@@ -1,11 +1,14 @@
 //! Moves and copies that are one step at one server.
 
-use super::{Shard, TRIES, Task, Value, flag};
+use super::{Shard, TRIES, Task, Value, flag, settled};
 use crate::change::{Change, How, Outcome, Relocation};
 use crate::error::Error;
 use crate::journal::{Journal, Record};
 use crate::script::digest;
-use keyward_audit::live::Requests;
+use keyward_audit::live::{Reply, Requests};
+
+/// How many keys one call renames: no other client waits for longer than a tenth of a millisecond.
+const TOGETHER: usize = 50;
 
 impl Shard<'_> {
     /// Moves and copies within a slot: noted in the journal, done, and what was not done noted behind it.
@@ -30,7 +33,7 @@ impl Shard<'_> {
         let record = |task: &Task| relocation(task).map(|it| intent(db, &task.key, it));
         let records: Vec<Record> = tasks.iter().filter_map(record).collect();
         let first = journal.write(&records, false)?;
-        let outcomes = self.relocate_once(&tasks, true, &[])?;
+        let outcomes = self.relocate_or_rename(&tasks)?;
         let not = outcomes.iter().zip(first..).filter(|(it, _)| **it != Outcome::Done);
         let not: Vec<Record> = not.map(|(_, number)| Record::Not(number)).collect();
         journal.write(&not, false)?;
@@ -39,6 +42,48 @@ impl Shard<'_> {
             if outcome == Outcome::Unsaved { again.push(task) } else { self.note(&task, outcome) }
         }
         self.replace(again, journal)
+    }
+
+    /// Renames of one server are asked for together; a name that is taken may be by the same value.
+    fn relocate_or_rename(&mut self, tasks: &[Task]) -> Result<Vec<Outcome>, Error> {
+        let is_plain = |task: &Task| {
+            relocation(task).is_some_and(|it| it.how == How::Rename && it.fences.is_none())
+        };
+        if self.primary.is_clustered() || !tasks.iter().all(is_plain) {
+            return self.relocate_once(tasks, true, &[]);
+        }
+        let mut requests = Requests::default();
+        for group in tasks.chunks(TOGETHER) {
+            let its = group.iter().filter_map(|task| Some((task, relocation(task)?)));
+            let keys: Vec<&[u8]> =
+                its.clone().flat_map(|(task, it)| [&task.key[..], it.to.as_bytes()]).collect();
+            let kinds: Vec<&[u8]> =
+                its.map(|(_, it)| it.kind.as_deref().unwrap_or_default().as_bytes()).collect();
+            self.pass.scripts.rename.call(&mut requests, true, &keys, &kinds);
+        }
+        self.primary.send(&requests)?;
+        let mut outcomes = Vec::new();
+        for group in tasks.chunks(TOGETHER) {
+            match self.primary.reply()? {
+                Reply::Array(codes) => outcomes.extend(codes.iter().map(|code| match code {
+                    Reply::Integer(code) => Outcome::of(*code).unwrap_or(Outcome::Unsettled),
+                    _ => Outcome::Unsettled,
+                })),
+                Reply::Error(reply) => {
+                    let outcome = settled(&self.primary, &reply)?;
+                    outcomes.extend(group.iter().map(|_| outcome));
+                }
+                _ => outcomes.extend(group.iter().map(|_| Outcome::Unsettled)),
+            }
+        }
+        outcomes.resize(tasks.len(), Outcome::Unsettled);
+        for (task, outcome) in tasks.iter().zip(&mut outcomes) {
+            if *outcome == Outcome::Taken {
+                let again = self.relocate_once(std::slice::from_ref(task), true, &[])?;
+                *outcome = again.first().copied().unwrap_or(Outcome::Unsettled);
+            }
+        }
+        Ok(outcomes)
     }
 
     /// Copies over values that are not the same: what they replace goes into the journal first.
