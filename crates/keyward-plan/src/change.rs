@@ -22,6 +22,8 @@ pub(crate) enum Change {
     },
     /// It is a list of dead letters, which leave it
     Unbury(Arc<Grave>),
+    /// It names somebody who is forgotten, or may do so
+    Forget(Arc<Forgetting>),
     /// None: its new name cannot be built from its old one
     Nowhere,
     /// It lives no longer than this from now on
@@ -46,6 +48,58 @@ pub(crate) struct Relocation {
     pub(crate) convert: Option<Convert>,
     /// The lease beside the new name, which whoever writes it ends
     pub(crate) lease: Option<String>,
+}
+
+/// What is done with a key that names somebody, or may do so.
+#[derive(Debug, PartialEq)]
+pub(crate) struct Forgetting {
+    pub(crate) definition: String,
+    /// What Keyward keeps beside it, which goes with it
+    pub(crate) beside: Vec<String>,
+    /// What is looked for in its value; nothing if its name says it
+    pub(crate) looks: Vec<Look>,
+    /// Whether it is a sorted set of keys, of which those leave it that name them
+    pub(crate) lists: bool,
+}
+
+/// What is looked for in a value.
+#[derive(Debug, PartialEq)]
+pub(crate) struct Look {
+    pub(crate) place: Place,
+    pub(crate) wanted: Arc<Vec<Vec<u8>>>,
+}
+
+/// A place in a value.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Place {
+    /// A field without which the hash is not whole
+    Field(String),
+    /// A field that may be missing
+    Optional(String),
+    /// The whole value
+    Text,
+    Set,
+    Sorted,
+    List,
+}
+
+impl Place {
+    /// Whether the whole key goes with it.
+    pub(crate) fn takes_key(&self) -> bool {
+        matches!(self, Place::Field(_) | Place::Text)
+    }
+
+    /// As the script names it, and the field.
+    pub(crate) fn words(&self) -> (&'static str, &str) {
+        match self {
+            Place::Field(field) => ("field", field),
+            Place::Optional(field) => ("optional", field),
+            Place::Text => ("text", ""),
+            Place::Set => ("set", ""),
+            Place::Sorted => ("zset", ""),
+            Place::List => ("list", ""),
+        }
+    }
 }
 
 /// The dead letters of one queue.

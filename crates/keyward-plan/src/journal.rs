@@ -5,7 +5,7 @@
 //! The end of the file may be torn; everything before it is whole.
 
 use crate::error::Error;
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 use std::fs::{File, OpenOptions};
 use std::io::{BufReader, BufWriter, ErrorKind, Read, Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
@@ -35,6 +35,8 @@ pub(crate) enum Record {
     Shortened { db: u64, key: Vec<u8>, ends: i64, ttl: u64 },
     /// A dead letter was to leave the list of this key, with its note if it had one; when the list ended
     Letter { db: u64, dead: Vec<u8>, ends: i64, letter: Vec<u8>, note: Option<Note> },
+    /// So much of a row was erased on a server; what it was is not kept
+    Erased { row: u64, server: Vec<u8>, count: u64 },
     /// The record of this number, counted from 0, did not happen
     Not(u64),
 }
@@ -149,6 +151,19 @@ impl Reader {
     }
 }
 
+/// How much was erased of each row on each server, by all runs.
+pub(crate) fn erased(path: &Path, plan: &str) -> Result<BTreeMap<(u64, String), u64>, Error> {
+    let mut all = BTreeMap::new();
+    for record in Reader::open(path, plan)? {
+        if let Record::Erased { row, server, count } = record? {
+            let server = String::from_utf8_lossy(&server).into_owned();
+            let sum: &mut u64 = all.entry((row, server)).or_default();
+            *sum = sum.saturating_add(count);
+        }
+    }
+    Ok(all)
+}
+
 impl Iterator for Reader {
     type Item = Result<Record, Error>;
 
@@ -225,6 +240,12 @@ impl Record {
                     write_part(out, &note.key)?;
                     write_part(out, &note.text)?;
                 }
+            }
+            Record::Erased { row, server, count } => {
+                out.push(b'e');
+                out.extend_from_slice(&row.to_le_bytes());
+                out.extend_from_slice(&count.to_le_bytes());
+                write_part(out, server)?;
             }
             Record::Not(before) => {
                 out.push(b'x');
@@ -310,6 +331,11 @@ impl Record {
                     let (db, ends, ttl) = (number()?, number()?.cast_signed(), number()?);
                     let Some(key) = read_part(file, &mut 0)? else { return Ok(None) };
                     Record::Shortened { db, key, ends, ttl }
+                }
+                b'e' => {
+                    let (row, count) = (number()?, number()?);
+                    let Some(server) = read_part(file, &mut 0)? else { return Ok(None) };
+                    Record::Erased { row, server, count }
                 }
                 b'l' | b'L' => {
                     let (db, ends) = (number()?, number()?.cast_signed());
@@ -421,6 +447,11 @@ mod tests {
                     let note = note.map(|[key, text]| Note { key, text });
                     Record::Letter { db, dead, ends, letter, note }
                 }),
+            (any::<[u64; 2]>(), part()).prop_map(|([row, count], server)| Record::Erased {
+                row,
+                server,
+                count
+            }),
             any::<u64>().prop_map(Record::Not),
         ]
     }

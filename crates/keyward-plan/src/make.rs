@@ -4,15 +4,17 @@ use crate::change::Outcome;
 use crate::control::Control;
 use crate::document::{CHANGE, CONFLICT, Estimate, Plan, Row, SchemaId, VERSION};
 use crate::error::Error;
+use crate::export::Export;
 use crate::identity;
 use crate::order::{Order, prepared};
 use crate::pass::{Budget, Pass, Seen, Tally};
 use crate::script::Scripts;
-use crate::work;
+use crate::work::{self, Stage};
 use keyward_audit::live::{self, Options, Primary, Reply};
 use keyward_audit::{Mask, rfc3339};
 use keyward_schema::Schema;
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 /// How a plan is made.
@@ -25,12 +27,17 @@ pub struct MakeOptions {
     pub valid: Duration,
     /// The time, in milliseconds since 1970
     pub now: u64,
+    /// Whom the plan forgets: the parameter and its value, which the plan does not hold
+    pub subject: Option<(String, String)>,
+    /// A file for what is found about them: one JSON object a line
+    pub export: Option<PathBuf>,
 }
 
 impl MakeOptions {
     /// A plan that can be started for a week.
     pub fn new(live: Options, now: u64) -> Self {
-        MakeOptions { live, valid: Duration::from_hours(7 * 24), now }
+        let valid = Duration::from_hours(7 * 24);
+        MakeOptions { live, valid, now, subject: None, export: None }
     }
 }
 
@@ -47,10 +54,11 @@ pub fn make(
     control: &Control,
 ) -> Result<Plan, Error> {
     let schema = &*prepared(&order, schema)?;
-    work::of(&order, schema)?;
+    let subject = options.subject.as_ref();
+    work::of(&order, schema, subject)?;
     let mut primaries = open(url, schema, &options.live)?;
     let order = at_moment(order, &mut primaries)?;
-    let work = work::of(&order, schema)?;
+    let work = work::of(&order, schema, subject)?;
     let mut servers = Vec::new();
     for primary in &mut primaries {
         servers.push(identity::of(primary)?);
@@ -69,7 +77,15 @@ pub fn make(
         accept_loss,
         scripts: &scripts,
         budget: Budget::new(order.limit(), 0),
+        export: None,
     };
+    if work.stages().contains(&Stage::Gather) {
+        work.begin(Stage::Gather);
+        pass.run(&primaries)?;
+    }
+    work.begin(Stage::All);
+    let export = options.export.as_deref().map(Export::create).transpose()?;
+    let pass = Pass { export: export.as_ref(), ..pass };
     let start = Instant::now();
     let seen = pass.run(&primaries)?;
     let took = start.elapsed();
@@ -207,6 +223,12 @@ fn preconditions(rows: &[Row]) -> Vec<String> {
             "requeue: the letter is among the dead letters; the queue is not full, and has no job with its id"
         }
         "purge" => "purge: the letter is among the dead letters, and was saved in the journal",
+        "erase" => {
+            "erase: the key names them, or is what it was when its value was found to name them"
+        }
+        "erase parts" => {
+            "erase parts: the member, entry or field names them in the step that removes it"
+        }
         "shorten" => "shorten: the key ends later than it should; when it ended was saved first",
         _ => "",
     };

@@ -1,6 +1,7 @@
 //! What a plan was asked to do.
 
 use crate::error::Error;
+use crate::subject::Subject;
 use keyward_pattern::{Hole, Template, Type, nearest};
 use keyward_schema::model::{Migration, ParamDeclaration, Phase, Rename};
 use keyward_schema::{Schema, Spanned};
@@ -49,6 +50,13 @@ pub enum Order {
     Requeue(Buried),
     /// Dead letters are removed
     Purge(Buried),
+    /// Everything that names a person or tenant is erased
+    Forget {
+        /// Who
+        subject: Subject,
+        /// Values of the prefix's parameters
+        values: BTreeMap<String, String>,
+    },
 }
 
 /// Which dead letters.
@@ -97,6 +105,7 @@ impl Order {
             Order::Drop { .. } => "drop",
             Order::Requeue(_) => "requeue",
             Order::Purge(_) => "purge",
+            Order::Forget { .. } => "forget",
         }
     }
 
@@ -104,6 +113,7 @@ impl Order {
     pub fn unit(&self) -> &'static str {
         match self {
             Order::Requeue(_) | Order::Purge(_) => "dead letters",
+            Order::Forget { .. } => "keys and parts of values",
             _ => "keys",
         }
     }

@@ -6,6 +6,7 @@
 use crate::change::Outcome;
 use crate::control::Control;
 use crate::error::Error;
+use crate::export::Export;
 use crate::journal::Journal;
 use crate::script::Scripts;
 use crate::shard::Shard;
@@ -33,6 +34,8 @@ pub(crate) struct Pass<'a> {
     pub(crate) accept_loss: bool,
     pub(crate) scripts: &'a Scripts,
     pub(crate) budget: Budget,
+    /// Where it is written what is found about somebody
+    pub(crate) export: Option<&'a Export>,
 }
 
 /// How much more may be changed, by all threads together.

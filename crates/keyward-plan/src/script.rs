@@ -30,6 +30,8 @@ pub(crate) struct Scripts {
     pub(crate) letters: Script,
     pub(crate) purge: Script,
     pub(crate) bury: Script,
+    pub(crate) forget: Script,
+    pub(crate) read: Script,
 }
 
 impl Scripts {
@@ -49,6 +51,8 @@ impl Scripts {
             letters: Script::new(requeue::LETTERS),
             purge: Script::new([requeue::UNBURY, include_str!("lua/purge.lua")].concat()),
             bury: Script::new(include_str!("lua/bury.lua")),
+            forget: Script::new(include_str!("lua/forget.lua")),
+            read: Script::new(include_str!("lua/read.lua")),
         }
     }
 
@@ -70,6 +74,8 @@ impl Scripts {
             &self.letters,
             &self.purge,
             &self.bury,
+            &self.forget,
+            &self.read,
         ];
         for script in all {
             let answer = primary.command(&[b"SCRIPT", b"LOAD", script.text.as_bytes()])?;

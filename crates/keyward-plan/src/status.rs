@@ -71,7 +71,7 @@ pub fn status(
     let all = schema.migrations.iter();
     let migrations = all.map(|it| (it.name.value.clone(), it.phase.name().to_owned())).collect();
     let order = Order::Migrate { migrations, values: values.clone(), remove_lone: false };
-    let work = work::of(&order, schema)?;
+    let work = work::of(&order, schema, None)?;
     let mut primaries = open(url, schema, &options.live)?;
     let fleet = fleet(&mut primaries, &schema.keyspace.name)?;
     control.expect(keys(&mut primaries)?);
@@ -85,6 +85,7 @@ pub fn status(
         accept_loss: false,
         scripts: &Scripts::new(),
         budget: Budget::new(None, 0),
+        export: None,
     };
     let seen = pass.run(&primaries)?;
     let mut tallies = seen.rows.iter();

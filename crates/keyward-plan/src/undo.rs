@@ -191,7 +191,9 @@ impl Undo<'_> {
                 let args = [&letter[..], &note, count.as_bytes(), ends.as_bytes()];
                 Step::new(db, &scripts.bury, keys, &args)
             }
-            Record::Made { .. } | Record::Saved { .. } | Record::Not(_) => return Ok(()),
+            Record::Made { .. } | Record::Saved { .. } | Record::Erased { .. } | Record::Not(_) => {
+                return Ok(());
+            }
         });
         Ok(())
     }

@@ -5,7 +5,7 @@ use super::{Binding, Connect, Prefix};
 use clap::{Args as ClapArgs, Subcommand, ValueHint};
 use std::path::PathBuf;
 
-/// Change a keyspace by a reviewed plan: migrate, invalidate, drop, requeue, undo
+/// Change a keyspace by a reviewed plan: migrate, invalidate, drop, requeue, forget, undo
 ///
 /// A plan is a file. Making one only reads: it counts what would change, and shows masked samples and conflicts. `plan
 /// apply` is the only command that writes to a server, together with `plan undo`. It checks for each key, in the step
@@ -31,6 +31,7 @@ pub(crate) enum PlanCommand {
     Migrate(PlanMigrate),
     Invalidate(PlanInvalidate),
     Drop(PlanDrop),
+    Forget(PlanForget),
     /// Plan to push dead letters to their queues again
     ///
     /// As the store does it: with the id that the job had, without its attempts, and not if a job with its id waits or the
@@ -156,6 +157,30 @@ pub(crate) struct PlanDrop {
     pub(crate) prefix: Prefix,
 }
 
+/// Plan to erase everything that names a person or tenant
+///
+/// Every definition with this parameter, every field of this name, and every field, value, member or entry that refers to the
+/// parameter with `ref` or `key`. What refers to that in turn, such as the index of a session, is removed too. The plan
+/// has a salted hash of the value only: `plan apply` asks for the value again with `--subject`. Nothing is kept, and
+/// there is no undo.
+#[derive(Debug, ClapArgs)]
+#[command(after_help = "\
+Examples:
+  keyward plan forget redis://127.0.0.1 user_id=7 --out plan.json
+  keyward plan apply plan.json redis://127.0.0.1 --subject user_id=7 --export ann.jsonl")]
+pub(crate) struct PlanForget {
+    #[command(flatten)]
+    pub(crate) make: PlanMake,
+    /// The parameter and its value; `user.id=7` where other definitions use the name for something else
+    #[arg(value_name = "PARAM=VALUE", value_parser = binding)]
+    pub(crate) subject: Binding,
+    /// Write what is found, unmasked, one JSON object per line, to a file that only its owner can read
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) export: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) prefix: Prefix,
+}
+
 /// Which dead letters.
 #[derive(Debug, ClapArgs)]
 pub(crate) struct PlanLetters {
@@ -226,6 +251,15 @@ pub(crate) struct PlanApply {
     /// Move keys to other slots although a crash of the server may lose them
     #[arg(long)]
     pub(crate) accept_loss: bool,
+    /// Whom a plan to forget erases: the parameter and value that it was made with
+    #[arg(long, value_name = "PARAM=VALUE", value_parser = binding)]
+    pub(crate) subject: Option<Binding>,
+    /// Write what is erased, unmasked, one JSON object per line, to a file that only its owner can read
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, requires = "subject")]
+    pub(crate) export: Option<PathBuf>,
+    /// The certificate of what was erased [default: the plan's name and `.certificate.json`]
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, requires = "subject")]
+    pub(crate) certificate: Option<PathBuf>,
     /// Show keys unmasked
     #[arg(long)]
     pub(crate) show_keys: bool,

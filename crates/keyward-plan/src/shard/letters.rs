@@ -5,7 +5,7 @@ use crate::change::{Grave, Outcome};
 use crate::error::Error;
 use crate::journal::{Note, Record};
 use keyward::requeue::{Said, unfit};
-use keyward_audit::live::{self, Reply, Requests};
+use keyward_audit::live::{Reply, Requests};
 use keyward_audit::parse_rfc3339;
 use keyward_pattern::slot;
 use std::time::Instant;
@@ -270,11 +270,6 @@ impl Shard<'_> {
             return Ok(Outcome::WrongType);
         }
         settled(&self.primary, reply)
-    }
-
-    fn odd(&self, reply: &Reply) -> Error {
-        let got = format!("a script was answered with {}", reply.kind());
-        live::Error::Garbage { address: self.primary.name.clone(), got }.into()
     }
 }
 

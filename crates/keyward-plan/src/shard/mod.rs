@@ -1,5 +1,6 @@
 //! The keys of one server: found, shown to the work, and settled.
 
+mod erase;
 mod far;
 mod find;
 mod letters;
@@ -164,8 +165,8 @@ impl<'a> Shard<'a> {
     /// Looks at some keys, or changes them.
     fn settle(&mut self, tasks: Vec<Task>) -> Result<(), Error> {
         self.ask_idle(&tasks)?;
-        let (mut near, mut far, mut saved, mut discarded) =
-            (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        let (mut near, mut far, mut saved, mut discarded, mut forgotten) =
+            (Vec::new(), Vec::new(), Vec::new(), Vec::new(), Vec::new());
         for mut task in tasks {
             let is_far = |to: &str| self.is_far(&task.key, to);
             match &mut task.change {
@@ -186,6 +187,7 @@ impl<'a> Shard<'a> {
                 }
                 Change::Remove { .. } | Change::Shorten { .. } => saved.push(task),
                 Change::Discard { .. } => discarded.push(task),
+                Change::Forget(_) => forgotten.push(task),
                 Change::Unbury(grave) => {
                     let grave = Arc::clone(grave);
                     self.unbury(&task, &grave)?;
@@ -199,7 +201,8 @@ impl<'a> Shard<'a> {
         self.send_far(far)?;
         self.relocate(near)?;
         self.save_and_change(saved)?;
-        self.discard(&discarded)
+        self.discard(&discarded)?;
+        self.forget(&forgotten)
     }
 
     /// Asks for how long keys were not used, before looking at them uses them.
@@ -312,14 +315,15 @@ impl<'a> Shard<'a> {
             outcomes.push(match (&reply, read(&reply)) {
                 (_, Some(outcome)) => outcome,
                 (Reply::Error(why), None) => settled(&self.primary, why)?,
-                (other, None) => {
-                    let got = format!("a script was answered with {}", other.kind());
-                    let address = self.primary.name.clone();
-                    return Err(live::Error::Garbage { address, got }.into());
-                }
+                (other, None) => return Err(self.odd(other)),
             });
         }
         Ok(outcomes)
+    }
+
+    fn odd(&self, reply: &Reply) -> Error {
+        let got = format!("a script was answered with {}", reply.kind());
+        live::Error::Garbage { address: self.primary.name.clone(), got }.into()
     }
 }
 

@@ -88,6 +88,7 @@ impl Shard<'_> {
                 Change::Relocate(_)
                 | Change::Discard { .. }
                 | Change::Unbury(_)
+                | Change::Forget(_)
                 | Change::Nowhere => {}
             }
         }

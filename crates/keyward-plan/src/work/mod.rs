@@ -1,6 +1,7 @@
 //! Which keys a plan changes, and how: the order of a plan, worked out with its schema.
 
 mod drop;
+mod forget;
 mod invalidate;
 mod letters;
 mod migrate;
@@ -12,7 +13,7 @@ use crate::order::Order;
 use keyward_pattern::{Part, derived};
 use keyward_schema::Schema;
 use keyward_schema::model::{Definition, Derived};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Which keys are changed, and how. Every key of the servers is shown to it.
 pub(crate) trait Work: Sync {
@@ -48,6 +49,32 @@ pub(crate) trait Work: Sync {
         None
     }
 
+    /// The stages before the one that changes everything.
+    fn stages(&self) -> &'static [Stage] {
+        &[]
+    }
+
+    /// A pass of this stage begins.
+    fn begin(&self, _: Stage) {}
+
+    /// Whether a key belongs to whoever is forgotten.
+    fn is_theirs(&self, _: &[u8]) -> bool {
+        false
+    }
+
+    /// A key was found that will be erased.
+    fn found(&self, _: &[u8]) {}
+
+    /// Keys that the schema does not know: how many, by the name of the software, or without one.
+    fn strange(&self) -> BTreeMap<String, u64> {
+        BTreeMap::new()
+    }
+
+    /// What is not searched, and why.
+    fn unsearched(&self) -> Vec<(String, String)> {
+        Vec::new()
+    }
+
     /// Where the status of a job is written, if it is.
     fn status(&self, _queue: &str, _id: &str) -> Result<Option<StatusKey>, Error> {
         Ok(None)
@@ -69,8 +96,41 @@ pub(crate) trait Work: Sync {
     }
 }
 
-/// Works an order out.
-pub(crate) fn of<'s>(order: &Order, schema: &'s Schema) -> Result<Box<dyn Work + 's>, Error> {
+/// What a pass is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Stage {
+    /// To know what there is; changes nothing
+    Gather,
+    /// To remove what refers to it
+    Refer,
+    /// To change everything
+    All,
+}
+
+impl Stage {
+    pub(crate) fn number(self) -> u8 {
+        match self {
+            Stage::Gather => 0,
+            Stage::Refer => 1,
+            Stage::All => 2,
+        }
+    }
+
+    pub(crate) fn of(number: u8) -> Self {
+        match number {
+            0 => Stage::Gather,
+            1 => Stage::Refer,
+            _ => Stage::All,
+        }
+    }
+}
+
+/// Works an order out. `subject` is whom it forgets: a parameter and its value.
+pub(crate) fn of<'s>(
+    order: &Order,
+    schema: &'s Schema,
+    subject: Option<&(String, String)>,
+) -> Result<Box<dyn Work + 's>, Error> {
     Ok(match order {
         Order::Migrate { migrations, values, remove_lone } => {
             Box::new(migrate::Migrate::new(schema, migrations, values, *remove_lone)?)
@@ -84,6 +144,10 @@ pub(crate) fn of<'s>(order: &Order, schema: &'s Schema) -> Result<Box<dyn Work +
         }
         Order::Requeue(which) => Box::new(letters::DeadLetters::new(schema, which, false)?),
         Order::Purge(which) => Box::new(letters::DeadLetters::new(schema, which, true)?),
+        Order::Forget { subject: planned, values } => {
+            let value = planned.expect(subject)?;
+            Box::new(forget::Forget::new(schema, planned, values, value)?)
+        }
     })
 }
 
@@ -95,7 +159,11 @@ pub(crate) fn for_undo<'s>(
     match order {
         // Its phase may be another by now, and the names are in the journal.
         Order::Migrate { .. } | Order::Rename { .. } => Ok(None),
-        Order::Drop { no_backup: false, .. } | Order::Purge(_) => of(order, schema).map(Some),
+        Order::Drop { no_backup: false, .. } | Order::Purge(_) => of(order, schema, None).map(Some),
+        Order::Forget { .. } => Err(Error::refused(
+            "`plan forget` keeps nothing that could be brought back",
+            "what was exported is in the file of `--export`",
+        )),
         Order::Requeue(_) => Err(Error::refused(
             "`plan requeue` cannot be undone: the jobs may have run",
             "cancel those that still wait",

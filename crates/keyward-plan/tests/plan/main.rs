@@ -2,5 +2,6 @@
 
 mod bench;
 mod far;
+mod forget;
 mod letters;
 mod migrate;

@@ -24,6 +24,7 @@ pub(crate) fn run(command: &PlanCommand, settings: &Settings, output: &Output) -
         PlanCommand::Migrate(args) => make::migrate(args, settings, output),
         PlanCommand::Invalidate(args) => make::invalidate(args, settings, output),
         PlanCommand::Drop(args) => make::drop(args, settings, output),
+        PlanCommand::Forget(args) => make::forget(args, settings, output),
         PlanCommand::Requeue(args) => make::letters(args, Order::Requeue, settings, output),
         PlanCommand::Purge(args) => make::letters(args, Order::Purge, settings, output),
         PlanCommand::Show(args) => {
