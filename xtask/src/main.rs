@@ -17,6 +17,7 @@ cargo xtask bench [NAME…]     measure speed against peers: classify, build, pi
                               rust, store, typescript, python, java, go
 cargo xtask torture [--minutes N] [--role R] [--seed S]
                               do harm to clients and servers, and check what the roles promise
+cargo xtask model             check with large bounds that migrations lose nothing (`names/model.rs` of the store)
 cargo xtask mutants [--role R]
                               list the lines of scripts that no test misses
 cargo xtask torture --failovers N
@@ -30,6 +31,7 @@ fn main() -> Result<()> {
         ["bench", names @ ..] => bench::run(names),
         ["torture", args @ ..] => torture::run(args),
         ["mutants", args @ ..] => mutants::run(&root()?, args),
+        ["model"] => model(&root()?),
         ["docs"] => docs::write(&root()?),
         ["docs", "--check"] => docs::check(&root()?),
         ["help" | "--help" | "-h"] => {
@@ -38,6 +40,15 @@ fn main() -> Result<()> {
         }
         _ => bail!("no such task; the tasks are\n\n{USAGE}"),
     }
+}
+
+/// Runs the model of the store with the bounds that take too long for `./test`.
+fn model(root: &Path) -> Result<()> {
+    let args = ["test", "--release", "-p", "keyward", "--lib", "store::names::model", "--"];
+    let mut cargo = std::process::Command::new("cargo");
+    let status = cargo.args(args).args(["--ignored", "--nocapture"]).current_dir(root).status()?;
+    anyhow::ensure!(status.success(), "the model has a counterexample");
+    Ok(())
 }
 
 /// The top of the repository.

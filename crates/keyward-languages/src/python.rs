@@ -44,14 +44,24 @@ fn identifiers(thing: &Thing<'_>, name: &Name) -> Vec<String> {
     suffixes.iter().map(|suffix| format!("{}{suffix}", name.pascal)).collect()
 }
 
-const RESERVED: &[&str] =
-    &["Event", "Exception", "False", "Key", "KeywardError", "None", "Parsed", "Prefix", "True"];
+const RESERVED: &[&str] = &[
+    "Event",
+    "Exception",
+    "False",
+    "FormerKey",
+    "Key",
+    "KeywardError",
+    "None",
+    "Parsed",
+    "Prefix",
+    "True",
+];
 
 /// A field shares its class with methods, and hides builtins from the annotations below it.
 fn member(mut name: Name) -> Name {
     const TAKEN: &[&str] = &[
-        "bool", "bytes", "float", "glob", "globs", "int", "key", "keys", "list", "object", "parse",
-        "slot", "str",
+        "bool", "bytes", "float", "glob", "globs", "int", "key", "keys", "list", "names", "object",
+        "parse", "slot", "str",
     ];
     name.snake = quote::ident(&name.snake, "python");
     if TAKEN.contains(&name.snake.as_str()) {

@@ -61,7 +61,7 @@ fn identifiers(thing: &Thing<'_>, name: &Name) -> Vec<String> {
 /// Our own names, and those of the language that a reader would not want to be another thing.
 #[rustfmt::skip]
 const RESERVED: &[&str] = &[
-    "Key", "Event", "Prefix", "PrefixParams", "PrefixText", "Uuid", "Day", "Ip", "KeywardError",
+    "Key", "Event", "FormerKey", "Prefix", "PrefixParams", "PrefixText", "Uuid", "Day", "Ip", "KeywardError",
     "Array", "BigInt", "Boolean", "Buffer", "Date", "Error", "Function", "Iterator", "Map", "Math",
     "Number", "Object", "Omit", "Partial", "Pick", "Promise", "Proxy", "Readonly", "Record", "Reflect",
     "RegExp", "Required", "Set", "String", "Symbol", "WeakMap", "WeakSet",

@@ -437,7 +437,7 @@ proptest! {
         keys in prop::collection::vec(near_key(), 1..20),
     ) {
         let keyspace = keyspace(&patterns);
-        let export = keyspace.export(&[]).unwrap();
+        let export = keyspace.export(&[], &[]).unwrap();
         let tables = Tables::read(&export.block).unwrap();
         for key in &keys {
             prop_assert!(reads_alike(&keyspace, &tables, &export, key), "{:?} {:?}", key, patterns);
@@ -450,7 +450,7 @@ proptest! {
         values in prop::collection::vec(prop_oneof![hostile(), "[a-zA-Z0-9/_.-]{1,9}"], 4),
     ) {
         let keyspace = &*RICH;
-        let export = keyspace.export(&[]).unwrap();
+        let export = keyspace.export(&[], &[]).unwrap();
         let tables = Tables::read(&export.block).unwrap();
         let definition = keyspace.definition(DefinitionId(u32::try_from(number).unwrap()));
         let languages = &export.languages[number];
@@ -479,7 +479,7 @@ proptest! {
         cut in any::<prop::sample::Index>(),
         key in near_key(),
     ) {
-        let mut block = RICH.export(&[]).unwrap().block;
+        let mut block = RICH.export(&[], &[(2, &RICH)]).unwrap().block;
         for (at, byte) in changes {
             let at = at.index(block.len());
             block[at] = byte;
@@ -487,6 +487,7 @@ proptest! {
         if let Some(tables) = Tables::read(&block) {
             tables.find(&key);
             tables.find_bare(&key);
+            tables.find_former(&key);
         }
         Tables::read(&block[..cut.index(block.len())]);
     }
@@ -494,7 +495,7 @@ proptest! {
 
 #[test]
 fn a_block_knows_keys_without_their_prefix() {
-    let export = RICH.export(&[Type::Uuid.into()]).unwrap();
+    let export = RICH.export(&[Type::Uuid.into()], &[]).unwrap();
     let tables = Tables::read(&export.block).unwrap();
     let found = tables.find_bare(b"doc:7").unwrap();
     assert_eq!((found.definition().0, found.spelling(0)), (0, "7"));
@@ -504,4 +505,26 @@ fn a_block_knows_keys_without_their_prefix() {
         tables.value(export.besides[0].unwrap(), "550e8400-e29b-41d4-a716-446655440000").is_some()
     );
     assert_eq!(tables.value(export.languages[2][1].unwrap(), "ÄB@x").unwrap(), "äb@x");
+}
+
+#[test]
+fn a_block_numbers_old_names_through_all_databases() {
+    let old = |pattern: &str| {
+        let mut builder = Keyspace::builder(':').unwrap();
+        builder.define_absolute("#0", &Template::parse(pattern).unwrap(), |_| None);
+        builder.define_absolute("beside", &Template::parse("beside:{id}").unwrap(), |_| None);
+        builder.finish().unwrap()
+    };
+    let (one, other) = (old("OLD:{id:uint}"), old("{name}:{id:uint}"));
+    let export = RICH.export(&[], &[(1, &one), (1, &other)]).unwrap();
+    assert_eq!(export.former.iter().map(Vec::len).collect::<Vec<_>>(), [1, 2]);
+    let tables = Tables::read(&export.block).unwrap();
+    let found = |key: &str| {
+        let found = tables.find_former(key.as_bytes())?;
+        Some((found.definition().0, found.spelling(0).to_owned()))
+    };
+    assert_eq!(found("OLD:7"), Some((0, "7".to_owned())));
+    assert_eq!(found("User:7"), Some((1, "User".to_owned())));
+    assert_eq!(found("beside:x"), None);
+    assert_eq!(found("OLD:7:x"), None);
 }

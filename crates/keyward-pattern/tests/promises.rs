@@ -562,7 +562,7 @@ fn a_key_that_would_be_too_long_is_neither_built_nor_read() {
     assert_eq!(refused.to_string(), "the key of `search` would have 31 bytes, and the limit is 30");
     assert_eq!(class(&keyspace, &format!("{key}x")), None);
 
-    let tables = Tables::read(&keyspace.export(&[]).unwrap().block).unwrap();
+    let tables = Tables::read(&keyspace.export(&[], &[]).unwrap().block).unwrap();
     assert!(tables.find(key.as_bytes()).is_some());
     assert!(tables.find(format!("{key}x").as_bytes()).is_none());
     assert!(tables.find_bare(&key.as_bytes()[2..]).is_some());

@@ -31,8 +31,18 @@ pub(crate) enum Record {
     Made { db: u64, key: Vec<u8>, digest: Vec<u8> },
     /// A value was to be removed or replaced
     Saved { db: u64, key: Vec<u8>, ends: i64, dump: Vec<u8> },
-    /// A key was to end earlier: when it ended before, and how long it got at most
-    Shortened { db: u64, key: Vec<u8>, ends: i64, ttl: u64 },
+    /// A key was to end at another time: when it ended before, and when from then on
+    Shortened { db: u64, key: Vec<u8>, ends: i64, at: u64 },
+    /// These entries of a collection were to go, so many to stay: known again by the digest of their ends
+    Trimmed {
+        db: u64,
+        key: Vec<u8>,
+        kind: Vec<u8>,
+        kept_first: bool,
+        left: u64,
+        edges: Vec<u8>,
+        gone: Vec<Vec<u8>>,
+    },
     /// A dead letter was to leave the list of this key, with its note if it had one; when the list ended
     Letter { db: u64, dead: Vec<u8>, ends: i64, letter: Vec<u8>, note: Option<Note> },
     /// So much of a row was erased on a server; what it was is not kept
@@ -149,6 +159,20 @@ impl Reader {
         }
         Ok(Reader { path: path.to_owned(), file, whole })
     }
+
+    /// Where the next record begins.
+    pub(crate) fn position(&self) -> u64 {
+        self.whole
+    }
+
+    /// The record that begins there.
+    pub(crate) fn at(&mut self, position: u64) -> Option<Result<Record, Error>> {
+        if let Err(error) = self.file.seek(SeekFrom::Start(position)) {
+            return Some(Err(Error::file("read", &self.path, error)));
+        }
+        self.whole = position;
+        self.next()
+    }
 }
 
 /// How much was erased of each row on each server, by all runs.
@@ -182,6 +206,11 @@ impl Iterator for Reader {
 }
 
 impl Record {
+    /// Whether it is of a key that kept its name.
+    pub(crate) fn is_repair(&self) -> bool {
+        matches!(self, Record::Shortened { .. } | Record::Trimmed { .. })
+    }
+
     fn write(&self, out: &mut Vec<u8>) -> std::io::Result<()> {
         let start = out.len();
         match self {
@@ -223,15 +252,24 @@ impl Record {
                 write_part(out, key)?;
                 write_part(out, dump)?;
             }
-            Record::Shortened { db, key, ends, ttl } => {
+            Record::Shortened { db, key, ends, at } => {
                 out.push(b't');
                 out.extend_from_slice(&db.to_le_bytes());
                 out.extend_from_slice(&ends.to_le_bytes());
-                out.extend_from_slice(&ttl.to_le_bytes());
+                out.extend_from_slice(&at.to_le_bytes());
                 write_part(out, key)?;
             }
+            Record::Trimmed { db, key, kind, kept_first, left, edges, gone } => {
+                out.push(if *kept_first { b'f' } else { b'l' });
+                out.extend_from_slice(&db.to_le_bytes());
+                out.extend_from_slice(&left.to_le_bytes());
+                out.extend_from_slice(&(gone.len() as u64).to_le_bytes());
+                for part in [key, kind, edges].into_iter().chain(gone) {
+                    write_part(out, part)?;
+                }
+            }
             Record::Letter { db, dead, ends, letter, note } => {
-                out.push(if note.is_some() { b'L' } else { b'l' });
+                out.push(if note.is_some() { b'D' } else { b'd' });
                 out.extend_from_slice(&db.to_le_bytes());
                 out.extend_from_slice(&ends.to_le_bytes());
                 write_part(out, dead)?;
@@ -327,17 +365,34 @@ impl Record {
                     };
                     Record::Saved { db, key, ends, dump }
                 }
+                b'f' | b'l' => {
+                    let first = kind == b'f';
+                    let (db, left, count) = (number()?, number()?, number()?);
+                    let (Some(key), Some(kind), Some(edges)) = (
+                        read_part(file, &mut 0)?,
+                        read_part(file, &mut 0)?,
+                        read_part(file, &mut 0)?,
+                    ) else {
+                        return Ok(None);
+                    };
+                    let mut gone = Vec::new();
+                    for _ in 0..count {
+                        let Some(part) = read_part(file, &mut 0)? else { return Ok(None) };
+                        gone.push(part);
+                    }
+                    Record::Trimmed { db, key, kind, kept_first: first, left, edges, gone }
+                }
                 b't' => {
-                    let (db, ends, ttl) = (number()?, number()?.cast_signed(), number()?);
+                    let (db, ends, at) = (number()?, number()?.cast_signed(), number()?);
                     let Some(key) = read_part(file, &mut 0)? else { return Ok(None) };
-                    Record::Shortened { db, key, ends, ttl }
+                    Record::Shortened { db, key, ends, at }
                 }
                 b'e' => {
                     let (row, count) = (number()?, number()?);
                     let Some(server) = read_part(file, &mut 0)? else { return Ok(None) };
                     Record::Erased { row, server, count }
                 }
-                b'l' | b'L' => {
+                b'd' | b'D' => {
                     let (db, ends) = (number()?, number()?.cast_signed());
                     let (Some(dead), Some(letter)) =
                         (read_part(file, &mut 0)?, read_part(file, &mut 0)?)
@@ -345,7 +400,7 @@ impl Record {
                         return Ok(None);
                     };
                     let mut note = None;
-                    if kind == b'L' {
+                    if kind == b'D' {
                         let (Some(key), Some(text)) =
                             (read_part(file, &mut 0)?, read_part(file, &mut 0)?)
                         else {
@@ -430,7 +485,7 @@ mod tests {
             (any::<u64>(), part(), any::<i64>(), part())
                 .prop_map(|(db, key, ends, dump)| Record::Saved { db, key, ends, dump }),
             (any::<u64>(), part(), any::<i64>(), any::<u64>())
-                .prop_map(|(db, key, ends, ttl)| Record::Shortened { db, key, ends, ttl }),
+                .prop_map(|(db, key, ends, at)| Record::Shortened { db, key, ends, at }),
             (any::<[u64; 2]>(), part(), part(), any::<[bool; 2]>()).prop_map(
                 |([db, home], from, to, [new_counts, renamed])| {
                     Record::Placed { db, home, from, to, new_counts, renamed }
@@ -442,6 +497,15 @@ mod tests {
                 key,
                 digest
             }),
+            (
+                [part(), part(), part()],
+                any::<[u64; 2]>(),
+                any::<bool>(),
+                proptest::collection::vec(part(), 0..5)
+            )
+                .prop_map(|([key, kind, edges], [db, left], kept_first, gone)| {
+                    Record::Trimmed { db, key, kind, kept_first, left, edges, gone }
+                }),
             (any::<u64>(), [part(), part()], any::<i64>(), proptest::option::of([part(), part()]))
                 .prop_map(|(db, [dead, letter], ends, note)| {
                     let note = note.map(|[key, text]| Note { key, text });

@@ -2,6 +2,7 @@
 
 use crate::error::Error;
 use crate::subject::Subject;
+use keyward_fact::thousands;
 use keyward_pattern::{Hole, Template, Type, nearest};
 use keyward_schema::model::{Migration, ParamDeclaration, Phase, Rename};
 use keyward_schema::{Schema, Spanned};
@@ -31,6 +32,13 @@ pub enum Order {
         to: String,
         /// Values of parameters that the old pattern lacks
         values: BTreeMap<String, String>,
+    },
+    /// What breaks the rules of the schema, as far as the schema says how it should be
+    Fix {
+        /// The rules; all that can be repaired if none is named
+        rules: Vec<String>,
+        /// The day by which migrations are overdue, as `2026-11-15`
+        today: String,
     },
     /// What an event invalidates
     Invalidate {
@@ -101,6 +109,7 @@ impl Order {
     pub fn name(&self) -> &'static str {
         match self {
             Order::Migrate { .. } | Order::Rename { .. } => "migrate",
+            Order::Fix { .. } => "fix",
             Order::Invalidate { .. } => "invalidate",
             Order::Drop { .. } => "drop",
             Order::Requeue(_) => "requeue",
@@ -109,13 +118,14 @@ impl Order {
         }
     }
 
-    /// What it changes, and is counted in.
-    pub fn unit(&self) -> &'static str {
-        match self {
-            Order::Requeue(_) | Order::Purge(_) => "dead letters",
-            Order::Forget { .. } => "keys and parts of values",
-            _ => "keys",
-        }
+    /// So much of what it changes: `1 key`, `2,000 dead letters`
+    pub fn counted(&self, count: u64) -> String {
+        let [one, many] = match self {
+            Order::Requeue(_) | Order::Purge(_) => ["dead letter", "dead letters"],
+            Order::Forget { .. } => ["key or part of a value", "keys and parts of values"],
+            _ => ["key", "keys"],
+        };
+        if count == 1 { format!("1 {one}") } else { format!("{} {many}", thousands(count)) }
     }
 
     /// The most that it changes, if it is bounded.

@@ -24,6 +24,8 @@ pub(crate) struct Scripts {
     pub(crate) place: Script,
     pub(crate) unmake: Script,
     pub(crate) unlease: Script,
+    pub(crate) trim: Script,
+    pub(crate) untrim: Script,
     /// The store's own, for a list and for a stream
     pub(crate) push: [Script; 2],
     /// The store's own
@@ -47,6 +49,8 @@ impl Scripts {
             place: Script::new(include_str!("lua/place.lua")),
             unmake: Script::new(include_str!("lua/unmake.lua")),
             unlease: Script::new(include_str!("lua/unlease.lua")),
+            trim: Script::new(include_str!("lua/trim.lua")),
+            untrim: Script::new(include_str!("lua/untrim.lua")),
             push: requeue::PUSH.map(Script::new),
             letters: Script::new(requeue::LETTERS),
             purge: Script::new([requeue::UNBURY, include_str!("lua/purge.lua")].concat()),
@@ -69,6 +73,8 @@ impl Scripts {
             &self.place,
             &self.unmake,
             &self.unlease,
+            &self.trim,
+            &self.untrim,
             &self.push[0],
             &self.push[1],
             &self.letters,

@@ -23,9 +23,9 @@ pub struct Definition {
     pub behaviour: Behaviour,
     /// Whether its schema says that it works on a cluster
     pub cluster: bool,
-    /// Its old names, while a migration lasts
+    /// The numbers of its old names, while a migration lasts
     #[doc(hidden)]
-    pub former: &'static [Former],
+    pub former: &'static [u32],
     /// The definitions that its role refers to
     #[doc(hidden)]
     pub links: &'static [Link],
@@ -88,7 +88,7 @@ impl Definition {
 
     #[doc(hidden)]
     #[must_use]
-    pub const fn formerly(mut self, former: &'static [Former]) -> Self {
+    pub const fn formerly(mut self, former: &'static [u32]) -> Self {
         self.former = former;
         self
     }
@@ -435,18 +435,54 @@ pub enum Algorithm {
 #[doc(hidden)]
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Former {
+    pub migration: &'static str,
     pub phase: Phase,
+    /// The number of the definition whose keys had this name
+    pub definition: u32,
+    /// The database of the old keys, if it is not the keyspace's own
+    pub db: Option<u64>,
     pub parts: &'static [FormerPart],
 }
 
-/// How far a migration is, as long as old names matter.
 #[doc(hidden)]
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+impl Former {
+    pub const fn new(
+        migration: &'static str,
+        phase: Phase,
+        definition: u32,
+        parts: &'static [FormerPart],
+    ) -> Self {
+        Former { migration, phase, definition, db: None, parts }
+    }
+
+    #[must_use]
+    pub const fn in_db(mut self, db: u64) -> Self {
+        self.db = Some(db);
+        self
+    }
+}
+
+/// How far a migration is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Phase {
     /// The old name counts, both are written
     DualWrite,
     /// The new name counts, both are written, and reads fall back to the old one
     ReadFallback,
+    /// Only the new name is used
+    Cleanup,
+}
+
+impl Phase {
+    /// As the schema writes it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Phase::DualWrite => "dual-write",
+            Phase::ReadFallback => "read-fallback",
+            Phase::Cleanup => "cleanup",
+        }
+    }
 }
 
 /// A piece of an old name: absolute, with values of the prefix and of the definition.
@@ -454,10 +490,9 @@ pub enum Phase {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum FormerPart {
     Literal(&'static str),
-    /// The value of this parameter, those of the prefix first, spelled by its old type
-    Value(usize, Language),
-    /// The same in the other case
-    Recased(usize, Language, Recase),
+    /// The value of this parameter, those of the prefix first, spelled by its old type and in its old case; `None` if
+    /// the definition has no such parameter
+    Value(Option<usize>, Language, Option<Recase>),
 }
 
 /// Another definition that a role refers to: `queue = { dead_letter = "failed" }`.

@@ -13,7 +13,8 @@ pub struct JsonValue;
 
 use crate::definition::KeyPart;
 use crate::{
-    BuildError, Definition, Event, Key, Keyspace, ParamValue, Prefix, Reserved, ValueError,
+    BuildError, Definition, Event, FormerKey, Key, KeyNames, Keyspace, ParamValue, Prefix,
+    Reserved, ValueError, former,
 };
 use keyward_pattern::escape_glob;
 use std::any::Any;
@@ -124,7 +125,7 @@ enum Origin<'s> {
 }
 
 /// Values by name, on their way into a key, a prefix or an event.
-struct Texts<'s> {
+pub struct Texts<'s> {
     definition: &'static str,
     params: &'static [Param],
     given: Vec<Option<&'s str>>,
@@ -167,6 +168,16 @@ impl<'s> Texts<'s> {
         Ok(Texts { definition, params, given, tables: S::tables() })
     }
 
+    /// Values in the order of the parameters, some of them unknown.
+    pub(crate) fn given<S: Keyspace>(
+        definition: &'static str,
+        params: &'static [Param],
+        values: &'s [Option<String>],
+    ) -> Self {
+        let given = values.iter().map(Option::as_deref).collect();
+        Texts { definition, params, given, tables: S::tables() }
+    }
+
     fn value<T: ParamValue>(&self, at: usize) -> Result<T, BuildError> {
         let (definition, param) = (self.definition, &self.params[at]);
         let text = self.given[at];
@@ -176,7 +187,7 @@ impl<'s> Texts<'s> {
     }
 
     /// What `make` makes of the texts.
-    fn make<T>(
+    pub(crate) fn make<T>(
         self,
         make: impl FnOnce(&mut ParamSource<'s>) -> Option<T>,
     ) -> Result<T, BuildError> {
@@ -227,6 +238,12 @@ impl<S: Keyspace> Entry<S> {
     }
 }
 
+impl<S: Keyspace> Entry<S> {
+    pub(crate) fn build(&self, texts: Texts<'_>) -> Result<S, BuildError> {
+        (self.build)(texts)
+    }
+}
+
 /// Reads a key without its prefix.
 pub fn read_bare<S: Keyspace>(key: &str) -> Option<S> {
     let found = S::tables().find_bare(key.as_bytes())?;
@@ -238,6 +255,18 @@ pub fn parse<S: Keyspace>(key: &[u8]) -> Option<(S::Prefix, S)> {
     let found = S::tables().find(key)?;
     let entry = S::entries().get(found.definition().index())?;
     Some((read_prefix::<S>(&found)?, (entry.read)(&found, S::Prefix::PARAMS.len())?))
+}
+
+/// Reads a key under an old name.
+pub fn parse_former<S: Keyspace>(key: &[u8]) -> Option<FormerKey<S>> {
+    former::parse(key)
+}
+
+/// The names of a key of any definition.
+pub fn names<S: Keyspace>(key: &S, prefix: &S::Prefix) -> KeyNames {
+    let mut name = String::new();
+    key.write_with_prefix(prefix, &mut name);
+    KeyNames::new::<S>(key.definition(), name, prefix, || key.values())
 }
 
 /// Reads a key of one definition.
@@ -287,7 +316,7 @@ pub fn attempt<T>(make: impl FnOnce() -> Option<T>) -> Option<T> {
 /// A key of any definition from names and texts.
 pub fn build<S: Keyspace>(definition: &str, values: &[(&str, &str)]) -> Result<S, BuildError> {
     let entry = entry::<S>(definition)?;
-    (entry.build)(Texts::new::<S>(entry.definition.name, entry.definition.params, values)?)
+    entry.build(Texts::new::<S>(entry.definition.name, entry.definition.params, values)?)
 }
 
 /// A key of one definition from names and texts.
@@ -386,8 +415,13 @@ pub fn known(value: &impl ParamValue) -> Option<(String, String)> {
 }
 
 /// A value as an old name spells it.
-pub fn spell_former<S: Keyspace>(language: Language, text: &str) -> Option<String> {
-    spell_named::<S>(&Param::new("", "", language), text)
+pub fn spell_former<S: Keyspace>(
+    language: Language,
+    recase: Option<Recase>,
+    text: &str,
+) -> Option<String> {
+    let old = recase.map_or_else(|| text.to_owned(), |recase| recase.old_value(text));
+    spell_named::<S>(&Param::new("", "", language), &old)
 }
 
 /// The glob of a definition, with those parameters bound that have a value.

@@ -1,8 +1,9 @@
 //! What all generated keys have in common.
 
 use crate::definition::{Definition, Lifecycle, Ttl};
+use crate::former::KeyNames;
 use crate::generated::{
-    self, Entry, Length, ParamSource, Search, Tables, ValueTexts, Visitor, Writer,
+    self, Entry, Former, Length, ParamSource, Search, Tables, ValueTexts, Visitor, Writer,
 };
 use crate::slot;
 use std::fmt;
@@ -81,6 +82,14 @@ pub trait Key: Clone + fmt::Debug + Eq + Hash + Send + Sync + Sized + 'static {
         Self::parse_with_prefix(key).map(|(_, key)| key)
     }
 
+    /// Its names, as long as a migration lasts.
+    fn names(&self) -> KeyNames
+    where
+        PrefixOf<Self>: Fixed,
+    {
+        self.names_with_prefix(&PrefixOf::<Self>::default())
+    }
+
     /// How long this very key lives: where a parameter decides, what its word says.
     fn ttl(&self) -> Ttl {
         let Ttl::By { param, .. } = Self::TTL else { return Self::TTL };
@@ -113,6 +122,12 @@ pub trait Key: Clone + fmt::Debug + Eq + Hash + Send + Sync + Sized + 'static {
     /// The key's Redis Cluster slot.
     fn slot_with_prefix(&self, prefix: &PrefixOf<Self>) -> u16 {
         slot(self.key_with_prefix(prefix).as_bytes())
+    }
+
+    /// Its names, as long as a migration lasts.
+    fn names_with_prefix(&self, prefix: &PrefixOf<Self>) -> KeyNames {
+        let key = self.key_with_prefix(prefix);
+        KeyNames::new::<Self::Keyspace>(Self::DEFINITION, key, prefix, || self.values())
     }
 
     /// Reads a key and the prefix it stands behind.
@@ -167,6 +182,10 @@ pub trait Keyspace: Clone + fmt::Debug + Eq + Hash + Send + Sync + Sized + 'stat
     /// All definitions, by their numbers. One constant for all: one for each key takes the compiler longer.
     #[doc(hidden)]
     const DEFINITIONS: &'static [Definition];
+
+    /// The old names of all migrations, by their numbers.
+    #[doc(hidden)]
+    const FORMER: &'static [Former];
 
     #[doc(hidden)]
     fn entries() -> &'static [Entry<Self>];

@@ -87,7 +87,7 @@
 //! | | |
 //! |---|---|
 //! | `keys::Cart` | a type for each definition; its fields are the parameters. Where a more specific definition takes some of its keys, they are private and `new` refuses what is reserved |
-//! | `Key` | any of them, with `parse` |
+//! | `Key` | any of them, with `parse`, and `parse_former` for names before a migration |
 //! | `values::Sku` | types that the schema declares: texts that are checked, enums, keys of several definitions |
 //! | `fields::Cart` | what a hash holds; [`Fields`] turns it into bytes and back |
 //! | `stored::Permission` | words and keys that a key holds |
@@ -135,6 +135,7 @@ mod definition;
 mod entry;
 mod error;
 mod field;
+mod former;
 #[doc(hidden)]
 #[allow(missing_docs, reason = "no promise is made about it")]
 pub mod generated;
@@ -156,13 +157,14 @@ mod value_macros;
 pub use codec::Codec;
 pub use date::Date;
 pub use definition::{
-    Algorithm, Behaviour, Definition, IndexOptions, Keep, Lifecycle, Param, SessionOptions, Stamp,
-    Ties, Ttl,
+    Algorithm, Behaviour, Definition, IndexOptions, Keep, Lifecycle, Param, Phase, SessionOptions,
+    Stamp, Ties, Ttl,
 };
 pub use error::{BuildError, FieldError, FieldErrorKind, Reserved, ValueError};
 #[cfg(feature = "store")]
 pub use field::Change;
 pub use field::{AnyFields, Field, FieldValue, Fields, Number, OpenFields};
+pub use former::{FormerKey, KeyNames};
 pub use key::{Event, Fixed, Key, Keyspace, Prefix};
 #[cfg(feature = "macros")]
 pub use keyward_macros::keyspace;

@@ -41,6 +41,8 @@ pub struct Module {
     pub types: Vec<ParamType>,
     /// The definitions, in order: a definition's number in the block is its index here
     pub keys: Vec<Key>,
+    /// The old names of all migrations, in order: an old name's number in the block is its index here
+    pub former: Vec<Former>,
     /// The events
     pub events: Vec<Event>,
     /// Definitions by group
@@ -202,8 +204,8 @@ pub struct Key {
     pub cache_name: Option<String>,
     /// What a store does beyond reading and writing
     pub behaviour: Behaviour,
-    /// Its old names, while a migration lasts
-    pub former: Vec<Former>,
+    /// The old names that are read or written as long as a migration lasts: indexes of `former`
+    pub former: Vec<usize>,
     /// The definitions that its role refers to
     pub links: Vec<Link>,
     /// Whether a role reads or writes fields of its hash
@@ -224,10 +226,18 @@ pub struct Link {
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "files", derive(Serialize))]
 pub struct Former {
-    /// `dual-write` or `read-fallback`
+    /// Its migration
+    pub migration: String,
+    /// `dual-write`, `read-fallback` or `cleanup`
     pub phase: &'static str,
+    /// The definition whose keys had this name: an index of `keys`
+    pub key: usize,
+    /// The database of the old keys, if it is not the keyspace's own
+    pub db: Option<u64>,
     /// Its literals and parameters
     pub parts: Vec<FormerPart>,
+    /// Whether programs read or write it
+    pub used: bool,
 }
 
 /// A literal or a parameter of an old name.
@@ -236,7 +246,7 @@ pub struct Former {
 pub struct FormerPart {
     /// The literal
     pub literal: Option<String>,
-    /// The parameter, those of the prefix first
+    /// The definition's parameter of the same name, those of the prefix first; none if it has no such parameter
     pub param: Option<usize>,
     /// The number of its old type's language, if it has one
     pub language: Option<u32>,

@@ -110,7 +110,10 @@ impl Rust<'_> {
             let params = list.iter().map(Self::param_static);
             quote!(&[#(#params,)*])
         });
+        let former = self.module.former.iter().map(former);
         quote! {
+            const FORMER: &'static [Former] = &[#(#former,)*];
+
             const DEFINITIONS: &'static [Definition] = {
                 const PARAMS: &[&[Param]] = &[#(#lists,)*];
                 &[#rows]
@@ -312,8 +315,8 @@ fn definition(key: &Key, params: usize, cluster: bool) -> TokenStream {
         (!behaviour.is_empty()).then(|| quote!(.behaving(::keyward::Behaviour::NONE #behaviour)));
     let shadowed = key.shadowed.then(|| quote!(.shadowed()));
     let former = (!key.former.is_empty()).then(|| {
-        let former = key.former.iter().map(former);
-        quote!(.formerly(&[#(#former,)*]))
+        let numbers = key.former.iter().map(|&at| number(at));
+        quote!(.formerly(&[#(#numbers,)*]))
     });
     let cluster = cluster.then(|| quote!(.clustered()));
     let links = key.links.iter().map(|link| {
@@ -357,22 +360,30 @@ fn template(parts: &[PatternPart]) -> String {
 }
 
 fn former(former: &Former) -> TokenStream {
-    let phase = ident(if former.phase == "dual-write" { "DualWrite" } else { "ReadFallback" });
+    let phase = ident(match former.phase {
+        "dual-write" => "DualWrite",
+        "read-fallback" => "ReadFallback",
+        _ => "Cleanup",
+    });
     let parts = former.parts.iter().map(|part| {
-        let Some(at) = part.param.filter(|_| part.literal.is_none()).map(number) else {
-            let literal = &part.literal;
+        if let Some(literal) = &part.literal {
             return quote!(FormerPart::Literal(#literal));
-        };
+        }
+        let param = option(part.param.map(number));
         let language = match part.language.map(number) {
-            _ if !part.keys.is_empty() => keys_language(&part.keys),
-            None => quote!(Language::Own),
+            None => keys_language(&part.keys),
             Some(language) => quote!(Language::Of(#language)),
         };
-        let Some(recase) = part.recase else { return quote!(FormerPart::Value(#at, #language)) };
-        let recase = ident(if recase == "lower" { "Lower" } else { "Upper" });
-        quote!(FormerPart::Recased(#at, #language, generated::Recase::#recase))
+        let recase = part.recase.map(|recase| {
+            let recase = ident(if recase == "lower" { "Lower" } else { "Upper" });
+            quote!(generated::Recase::#recase)
+        });
+        let recase = option(recase);
+        quote!(FormerPart::Value(#param, #language, #recase))
     });
-    quote!(Former { phase: Phase::#phase, parts: &[#(#parts,)*] })
+    let (migration, definition) = (&former.migration, number(former.key));
+    let db = former.db.map(number).map(|db| quote!(.in_db(#db)));
+    quote!(Former::new(#migration, Phase::#phase, #definition, &[#(#parts,)*]) #db)
 }
 
 /// What differs from a key without any behaviour, each by its method: a struct literal would break when the

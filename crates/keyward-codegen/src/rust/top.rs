@@ -254,6 +254,12 @@ impl Rust<'_> {
                     generated::parse(key.as_ref()) #found
                 }
 
+                /// Reads a key under an old name of any migration; `None` if it is none.
+                #[inline]
+                pub fn parse_former(key: impl AsRef<[u8]>) -> Option<::keyward::FormerKey<Self>> {
+                    generated::parse_former(key.as_ref())
+                }
+
                 /// What the schema says about it.
                 #[inline]
                 pub fn definition(&self) -> &'static Definition {
@@ -278,6 +284,12 @@ impl Rust<'_> {
                 #[inline]
                 pub fn write_key(&self, #held out: &mut String) {
                     ::keyward::Keyspace::write_with_prefix(self, #prefix, out);
+                }
+
+                /// Its names, as long as a migration lasts.
+                #[inline]
+                pub fn names(&self, #held) -> ::keyward::KeyNames {
+                    generated::names(self, #prefix)
                 }
 
                 /// The key's Redis Cluster slot.

@@ -18,8 +18,14 @@
 //!   `prefix` has the values of the prefix's parameters, where it has any.
 //! - `glob`: `definition`, the bound `params`, and the `glob`.
 //! - `events`: `event` and `params`, and the `keys` and `globs` it invalidates, or `refused`.
+//! - `former`: `key`, and what it is an old name of: `definition`, `migration`, `phase`, and `db` where the old keys
+//!   are in another database; `definition` is null where it is no old name. `params` are those of the new name, and
+//!   `prefix` has the values of the prefix's parameters, where it has any; each is null where the old name does
+//!   not say.
+//! - `names`: `definition` and `params`, and the names to `read` and to `write` as long as a migration lasts.
 
 mod candidates;
+mod former;
 
 use candidates::{Candidates, Text};
 use keyward_codegen::Files;
@@ -59,6 +65,8 @@ fn document(schema: &Schema) -> Map<String, Value> {
     let glob = maker.glob();
     let events = maker.events();
     let parse = maker.parse();
+    let former = maker.former();
+    let names = maker.names();
     let document = json!({
         "generated_by": "keyward generate --vectors",
         "version": 1,
@@ -69,6 +77,8 @@ fn document(schema: &Schema) -> Map<String, Value> {
         "parse": parse,
         "glob": glob,
         "events": events,
+        "former": former,
+        "names": names,
     });
     if let Value::Object(document) = document { document } else { Map::new() }
 }

@@ -65,6 +65,7 @@ const NAMES: &str = "
     str strictfp string struct super switch symbol synchronized tables then this throw throws to_string
     trait transient true try ttl type typeof undefined union unknown unsafe unsized use uuid
     value value_of values var vec virtual void volatile wait where while with yield build build_key
+    announce announcement former formers former_key key_names names parse_former phase recase
 ";
 
 /// Schemas whose definitions, parameters, fields, groups, owners and events have these names; the
@@ -74,6 +75,7 @@ pub(crate) fn named() -> [Module; 2] {
         let mut text = format!(
             "version = 1\n[keyspace]\nname = \"{name}\"\nprefix = \"{prefix}\"\ncase = \"any\"\n"
         );
+        let mut renames = String::new();
         for (number, id) in NAMES.split_ascii_whitespace().enumerate() {
             let param = if prefix.contains(&format!("{{{id}:")) { "x" } else { id };
             let ty = ["[\"class\", \"none\", \"self\"]", "\"uint\"", "{ regex = \"[a-z]+\" }"];
@@ -89,7 +91,10 @@ pub(crate) fn named() -> [Module; 2] {
                  {kind}\nttl = \"1h\"\ngroup = \"{id}\"\nowner = \"{id}\"\n[groups.{id}]\n[owners.{id}]\n\
                  [events.{id}]\nparams = {{ {param} = {ty} }}\ninvalidates = [\"{id}\"]\n",
             );
+            let old = format!("O'$*/ \\u002a \" `{number}:{prefix}{{{param}}}");
+            renames += &format!("{id} = {}\n", toml_string(&old.replace(":slug", "")));
         }
+        text += &format!("[migrations.class]\nphase = \"dual-write\"\n[migrations.class.renames]\n{renames}");
         let schema = read(&text).schema;
         Module::new(&schema.unwrap_or_else(|errors| panic!("{errors:?}"))).unwrap()
     })

@@ -163,7 +163,7 @@ impl Case {
     fn expressible(&self, can_hold: &impl Fn(&Value) -> bool) -> usize {
         let text = self.vectors.iter().next().unwrap().1;
         let document: Value = serde_json::from_str(text).unwrap();
-        let lists = ["prefixes", "build", "parse", "glob", "events"];
+        let lists = ["prefixes", "build", "parse", "glob", "events", "former", "names"];
         let vectors = lists.iter().flat_map(|list| document[*list].as_array().unwrap());
         vectors
             .filter(|vector| {
@@ -250,6 +250,25 @@ fn the_random_schemas_use_the_whole_language() {
     assert!(
         CASES.iter().any(|case| case.schema.compiled.separator() != b':'),
         "only one separator"
+    );
+    let former = || CASES.iter().flat_map(|case| &case.module.former);
+    for phase in ["dual-write", "read-fallback", "cleanup"] {
+        assert!(former().any(|former| former.phase == phase), "no old name in {phase}");
+    }
+    let parts = || former().flat_map(|former| &former.parts);
+    assert!(parts().any(|part| !part.keys.is_empty()), "no key in an old name");
+    assert!(parts().any(|part| part.recase.is_some()), "no old name in another case");
+    assert!(former().any(|former| former.db.is_some()), "no old name in another database");
+    let vectors = CASES.iter().flat_map(|case| {
+        let document: Value = serde_json::from_str(case.vectors.iter().next().unwrap().1).unwrap();
+        document["former"].as_array().unwrap().clone()
+    });
+    let found: Vec<Value> = vectors.filter(|it| !it["definition"].is_null()).collect();
+    assert!(found.iter().any(|it| it["params"].is_null()), "every old name says its new one");
+    assert!(found.iter().any(|it| it["params"].is_object()), "no old name says its new one");
+    assert!(
+        found.iter().any(|it| it.get("prefix").is_some_and(Value::is_null)),
+        "every old name says its prefix"
     );
     let events = || CASES.iter().flat_map(|case| &case.module.events);
     assert!(events().flat_map(|event| &event.invalidates).any(|it| !it.exact), "no free parameter");

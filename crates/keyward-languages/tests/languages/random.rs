@@ -1,6 +1,7 @@
 //! Random schemas: small, sound, and full of names and types that are hard on generated code.
 
-use keyward_schema::{Schema, read};
+use keyward_schema::model::Recase;
+use keyward_schema::{Schema, Spanned, read};
 
 /// So many random schemas that are sound, the same ones each time.
 pub(crate) fn schemas(count: usize) -> Vec<Schema> {
@@ -10,12 +11,30 @@ pub(crate) fn schemas(count: usize) -> Vec<Schema> {
         let text = schema(&format!("random-{}", schemas.len()), &mut Dice(seed));
         seed += 1;
         assert!(seed < 100 * count as u64, "hardly any random schema is sound");
-        let Ok(schema) = read(&text).schema else { continue };
+        let Ok(mut schema) = read(&text).schema else { continue };
         if keyward_rules::unsound(&[&schema]).is_empty() {
+            vary(&mut schema, &mut Dice(seed));
             schemas.push(schema);
         }
     }
     schemas
+}
+
+/// Old names in another case, and in another database.
+fn vary(schema: &mut Schema, dice: &mut Dice) {
+    let renames = schema.migrations.iter_mut().flat_map(|migration| &mut migration.renames);
+    for rename in renames {
+        let span = rename.definition.span.clone();
+        if dice.one_in(12) {
+            rename.db = Some(Spanned::new(3, span));
+        }
+        for param in &rename.params {
+            if dice.one_in(6) {
+                let recase = dice.pick(&[Recase::Lower, Recase::Upper]);
+                rename.recase.push((param.name.clone(), recase));
+            }
+        }
+    }
 }
 
 struct Dice(u64);
@@ -175,6 +194,7 @@ fn schema(name: &str, dice: &mut Dice) -> String {
         }
         definitions.push((id, used));
     }
+    text += &migrations(separator, &text, &definitions, dice);
     for (number, (id, used)) in definitions.iter().enumerate() {
         let used: Vec<&str> = used.iter().copied().filter(|param| *param != "owner").collect();
         if used.is_empty() || definitions[number].1.contains(&"owner") || dice.one_in(3) {
@@ -242,6 +262,78 @@ fn pattern<'p>(
         used.push("tail");
     }
     (pattern, used)
+}
+
+/// Renames in every phase.
+fn migrations(
+    separator: &str,
+    before: &str,
+    definitions: &[(String, Vec<&str>)],
+    dice: &mut Dice,
+) -> String {
+    let prefix = if before.contains("{tenant:slug}") {
+        Some("tenant")
+    } else {
+        before.contains("{env}").then_some("env")
+    };
+    let mut text = String::new();
+    for phase in ["dual-write", "read-fallback", "cleanup"] {
+        let mut renames = String::new();
+        for (number, (id, used)) in definitions.iter().enumerate() {
+            if !dice.one_in(4) {
+                continue;
+            }
+            let several = if dice.one_in(3) { 2 } else { 1 };
+            let old: Vec<String> = (0..several)
+                .map(|at| {
+                    let start = format!("{}{number}{at}", dice.pick(&["OLD", "old ü", "V[1]"]));
+                    format!("{:?}", old_pattern(&start, separator, phase, prefix, used, dice))
+                })
+                .collect();
+            renames += &format!("{id} = [{}]\n", old.join(", "));
+        }
+        if !renames.is_empty() {
+            let id = phase.replace('-', "_");
+            text += &format!("[migrations.{id}]\nphase = {phase:?}\n");
+            text += &format!("[migrations.{id}.renames]\n{renames}");
+        }
+    }
+    text
+}
+
+fn old_pattern(
+    start: &str,
+    separator: &str,
+    phase: &str,
+    prefix: Option<&str>,
+    used: &[&str],
+    dice: &mut Dice,
+) -> String {
+    let mut holes: Vec<String> = Vec::new();
+    let tail = used.contains(&"tail");
+    let prefix = prefix.filter(|_| !dice.one_in(3));
+    for param in prefix.into_iter().chain(used.iter().copied()) {
+        if param != "tail" {
+            // Old names that are only removed may have had other types.
+            let hole = match dice.roll(if phase == "cleanup" { 6 } else { 12 }) {
+                0 => format!("{{{param}:encoded}}"),
+                1 => format!("{{{param}:uint}}"),
+                2 => format!("{{#{param}}}"),
+                _ => format!("{{{param}}}"),
+            };
+            holes.insert(dice.roll(holes.len() + 1), hole);
+        }
+    }
+    if phase == "cleanup" && dice.one_in(4) {
+        holes.push("{gone}".to_owned());
+    }
+    if phase == "cleanup" && dice.one_in(4) {
+        holes.pop();
+    }
+    let mut segments = vec![start.to_owned()];
+    segments.extend(holes);
+    segments.extend(tail.then(|| "{tail...}".to_owned()));
+    segments.join(separator)
 }
 
 /// What stands under a key, and for how long.

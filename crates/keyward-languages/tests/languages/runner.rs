@@ -13,6 +13,18 @@ pub(crate) struct Keyspace {
     pub(crate) parse: fn(&[u8]) -> Option<Parsed>,
     pub(crate) glob: ByName<String>,
     pub(crate) event: ByName<Invalid>,
+    pub(crate) former: fn(&[u8]) -> Option<Former>,
+    pub(crate) names: ByName<keyward::KeyNames>,
+}
+
+/// A key under an old name.
+pub(crate) struct Former {
+    pub(crate) definition: &'static str,
+    pub(crate) migration: &'static str,
+    pub(crate) phase: &'static str,
+    pub(crate) db: Option<u64>,
+    pub(crate) params: Option<Pairs>,
+    pub(crate) prefix: Option<Pairs>,
 }
 
 /// Makes something of the prefix's values, a name and values.
@@ -44,6 +56,8 @@ macro_rules! fixed {
             event: |_, event, values| {
                 crate::runner::fixed!(@$events $module, event, values)
             },
+            former: crate::runner::former!($module),
+            names: |_, definition, values| Ok(crate::$module::build(definition, values)?.names()),
         }
     };
     (@events $module:ident, $event:ident, $values:ident) => {{
@@ -52,6 +66,27 @@ macro_rules! fixed {
     }};
     (@none $module:ident, $event:ident, $values:ident) => {
         Err(keyward::BuildError::NoDefinition(format!("{} {:?}", $event, $values)))
+    };
+}
+
+/// What any module says of an old name.
+macro_rules! former {
+    ($module:ident) => {
+        |key| {
+            use keyward::Prefix;
+            let found = crate::$module::Key::parse_former(key)?;
+            let definition = found.definition;
+            let names = definition.params.iter().map(|param| param.name);
+            let of_prefix = crate::$module::Prefix::PARAMS.iter().map(|param| param.name);
+            Some(crate::runner::Former {
+                definition: definition.name,
+                migration: found.migration,
+                phase: found.phase.name(),
+                db: found.db,
+                params: found.key.map(|key| names.zip(key.values()).collect()),
+                prefix: found.prefix.map(|prefix| of_prefix.zip(prefix.values()).collect()),
+            })
+        }
     };
 }
 
@@ -85,6 +120,11 @@ macro_rules! bound {
             event: |prefix, event, values| {
                 crate::runner::bound!(@$events $module, prefix, event, values)
             },
+            former: crate::runner::former!($module),
+            names: |prefix, definition, values| {
+                let prefix = crate::$module::prefix(prefix)?;
+                Ok(crate::$module::build(definition, values)?.names(&prefix))
+            },
         }
     };
     (@events $module:ident, $prefix:ident, $event:ident, $values:ident) => {{
@@ -99,7 +139,7 @@ macro_rules! bound {
 }
 
 #[allow(unused_imports, reason = "some crates have only one kind of prefix")]
-pub(crate) use {bound, fixed};
+pub(crate) use {bound, fixed, former};
 
 /// Checks each keyspace by the vectors in the file of the same place.
 #[allow(dead_code, reason = "for the crate that is nothing but this")]
@@ -162,10 +202,7 @@ const CHECKS: &[(&str, Check)] = &[
         })
     }),
     ("parse", |keyspace, _, vector| {
-        let key = match &vector["key"] {
-            Value::String(key) => key.clone().into_bytes(),
-            other => bytes(other)?,
-        };
+        let key = key_bytes(vector)?;
         let Some((definition, values, prefix)) = (keyspace.parse)(&key) else {
             return Some(same(&vector["definition"], &Value::Null));
         };
@@ -190,7 +227,40 @@ const CHECKS: &[(&str, Check)] = &[
             Err(error) => refused(vector, &error),
         })
     }),
+    ("former", |keyspace, _, vector| {
+        let Some(found) = (keyspace.former)(&key_bytes(vector)?) else {
+            return Some(same(&vector["definition"], &Value::Null));
+        };
+        let values = |values: Option<Pairs>| values.map_or(Value::Null, object);
+        let mut got = Map::new();
+        got.insert("key".to_owned(), vector["key"].clone());
+        got.insert("definition".to_owned(), found.definition.into());
+        got.insert("migration".to_owned(), found.migration.into());
+        got.insert("phase".to_owned(), found.phase.into());
+        got.extend(found.db.map(|db| ("db".to_owned(), db.into())));
+        if vector.get("prefix").is_some() {
+            got.insert("prefix".to_owned(), values(found.prefix));
+        }
+        got.insert("params".to_owned(), values(found.params));
+        Some(same(vector, &got.into()))
+    }),
+    ("names", |keyspace, prefix, vector| {
+        given(vector, |values| {
+            match (keyspace.names)(prefix, text(&vector["definition"]), values) {
+                Ok(names) => same(&vector["read"], &names.read.into())
+                    .and(same(&vector["write"], &names.write.into())),
+                Err(error) => refused(vector, &error),
+            }
+        })
+    }),
 ];
+
+fn key_bytes(vector: &Value) -> Option<Vec<u8>> {
+    match &vector["key"] {
+        Value::String(key) => Some(key.clone().into_bytes()),
+        other => bytes(other),
+    }
+}
 
 /// Checks a vector with its parameters, if they are texts; bytes that are none must be refused.
 fn given(

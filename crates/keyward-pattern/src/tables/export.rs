@@ -24,23 +24,21 @@ pub struct Export {
     pub languages: Vec<Vec<Option<u32>>>,
     /// The same for the parameters that were given besides
     pub besides: Vec<Option<u32>>,
+    /// The same for each old name
+    pub former: Vec<Vec<Option<u32>>>,
 }
 
 impl Keyspace {
     /// The keyspace as a block that generated code reads keys by, with the languages of some more
-    /// parameters, such as those of events.
-    pub fn export(&self, besides: &[Param]) -> Result<Export, LanguageError> {
+    /// parameters, such as those of events, and with the names that its keys had before: the first
+    /// definitions, so many as are given, of some keyspaces.
+    pub fn export(
+        &self,
+        besides: &[Param],
+        former: &[(usize, &Keyspace)],
+    ) -> Result<Export, LanguageError> {
         let mut exporter = Exporter::default();
-        let numbers = |exporter: &mut Exporter, slots: &[Slot]| {
-            let number = |slot: &Slot| match slot {
-                Slot::Typed(language) => Some(exporter.language(language)),
-                Slot::Key(_) => None,
-            };
-            slots.iter().map(number).collect()
-        };
-        let definitions = self.0.definitions.iter();
-        let languages =
-            definitions.map(|definition| numbers(&mut exporter, &definition.slots)).collect();
+        let languages = exporter.languages_of(self);
         let mut numbers = Vec::new();
         for param in besides {
             numbers.push(if matches!(param.ty, Type::Key(_)) {
@@ -51,6 +49,14 @@ impl Keyspace {
         }
         let main = self.keyspace_of(&mut exporter);
         let bare = self.without_prefix().map(|bare| bare.keyspace_of(&mut exporter));
+        let mut former_languages = Vec::new();
+        let mut old_names = Writer::default();
+        old_names.number(former.len());
+        for (count, keyspace) in former {
+            former_languages.extend(exporter.languages_of(keyspace).into_iter().take(*count));
+            old_names.number(*count);
+            old_names.bytes.extend(keyspace.keyspace_of(&mut exporter));
+        }
 
         let mut out = Writer::default();
         out.byte(VERSION);
@@ -59,7 +65,8 @@ impl Keyspace {
         out.bytes.extend(main);
         out.byte(u8::from(bare.is_some()));
         out.bytes.extend(bare.unwrap_or_default());
-        Ok(Export { block: out.bytes, languages, besides: numbers })
+        out.bytes.extend(old_names.bytes);
+        Ok(Export { block: out.bytes, languages, besides: numbers, former: former_languages })
     }
 
     /// The keyspace without its prefix, if it has one.
@@ -95,6 +102,16 @@ struct Exporter {
 }
 
 impl Exporter {
+    /// The numbers of the languages of each definition's parameters.
+    fn languages_of(&mut self, keyspace: &Keyspace) -> Vec<Vec<Option<u32>>> {
+        let mut number = |slot: &Slot| match slot {
+            Slot::Typed(language) => Some(self.language(language)),
+            Slot::Key(_) => None,
+        };
+        let definitions = keyspace.0.definitions.iter();
+        definitions.map(|it| it.slots.iter().map(&mut number).collect()).collect()
+    }
+
     fn language(&mut self, language: &Arc<Language>) -> u32 {
         let same = |known: &Arc<Language>| Arc::ptr_eq(known, language) || **known == **language;
         let at = self.languages.iter().position(same).unwrap_or_else(|| {

@@ -4,14 +4,14 @@
 //! they agree to the byte on what a key is. [`Keyspace::export`](crate::Keyspace::export) writes it,
 //! [`Tables`] is the Rust that walks it.
 //!
-//! # The format, version 2
+//! # The format, version 3
 //!
 //! Numbers are LEB128 without a sign, `bytes` is a length and so many bytes, `list(x)` a count and
 //! so many `x`.
 //!
 //! ```text
-//! block     = 2 separator:byte lower:list(range) languages:list(language) segments:list(segment)
-//!             keyspace bare
+//! block     = 3 separator:byte lower:list(range) languages:list(language) segments:list(segment)
+//!             keyspace bare former
 //! range     = first last step offset      characters in lower case; offset is zigzag-coded
 //! language  = hint:byte codec:byte forms:byte spelling:dfa
 //!             [codec > 0: values:dfa] [codec = 2: list(char:byte replacement:bytes)]
@@ -25,6 +25,8 @@
 //! capture   = param first_segment first_piece last_segment last_piece
 //! node      = literals:list(text:bytes node) edges:list(segment node) rests:list(segment path) end
 //! bare      = 0 | 1 keyspace               the keys without the prefix, if they differ
+//! former    = list(count keyspace)         old names by database; the first `count` definitions are old names, which
+//!                                          are numbered through all of them
 //! ```
 //!
 //! `codec` is 0 where a value is spelled as it is, 1 where all bytes but `[A-Za-z0-9._-]` minus the
@@ -53,4 +55,4 @@ pub use export::Export;
 pub use reader::{Found, Tables};
 
 /// The version of the format.
-const VERSION: u8 = 2;
+const VERSION: u8 = 3;

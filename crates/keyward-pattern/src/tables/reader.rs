@@ -24,7 +24,7 @@ const INLINE: usize = 8;
 ///
 /// let mut builder = Keyspace::builder(':')?;
 /// let meta = builder.define("meta", &Template::parse("file:{id:uint}:meta")?, |_| None);
-/// let export = builder.finish().unwrap().export(&[])?;
+/// let export = builder.finish().unwrap().export(&[], &[])?;
 ///
 /// let tables = Tables::read(&export.block).unwrap();
 /// let found = tables.find(b"file:7:meta").unwrap();
@@ -40,6 +40,8 @@ pub struct Tables {
     main: Paths,
     /// The keys without the prefix, if there is one
     bare: Option<Paths>,
+    /// The keys under old names, by database, each with the number of its first old name and of the first behind them
+    former: Vec<(u32, u32, Paths)>,
 }
 
 /// The paths of a keyspace, and the way to them.
@@ -96,7 +98,14 @@ impl Tables {
             0 => None,
             _ => Some(read_paths(&mut reader, &segments, separator)?),
         };
-        reader.is_at_end().then_some(Tables { separator, languages, main, bare })
+        let mut former = Vec::new();
+        let mut first = 0u32;
+        for _ in 0..reader.number()? {
+            let behind = first.checked_add(reader.number()?)?;
+            former.push((first, behind, read_paths(&mut reader, &segments, separator)?));
+            first = behind;
+        }
+        reader.is_at_end().then_some(Tables { separator, languages, main, bare, former })
     }
 
     /// The definition that a key belongs to, if a key inside of it is one of its own definition's.
@@ -107,6 +116,15 @@ impl Tables {
     /// The same for a key without the prefix.
     pub fn find_bare<'k>(&self, key: &'k [u8]) -> Option<Found<'k>> {
         self.bare.as_ref().unwrap_or(&self.main).find(key, self.separator)
+    }
+
+    /// The old name that a key has, whose number is its definition.
+    pub fn find_former<'k>(&self, key: &'k [u8]) -> Option<Found<'k>> {
+        self.former.iter().find_map(|(first, behind, paths)| {
+            let mut found = paths.find(key, self.separator)?;
+            found.definition.0 = found.definition.0.checked_add(*first)?;
+            (found.definition.0 < *behind).then_some(found)
+        })
     }
 
     /// The longest that a key may be without its prefix.

@@ -6,6 +6,8 @@ mod find;
 mod letters;
 mod near;
 mod save;
+mod shorten;
+mod trim;
 
 use crate::change::{Change, Outcome};
 use crate::error::Error;
@@ -165,12 +167,16 @@ impl<'a> Shard<'a> {
     /// Looks at some keys, or changes them.
     fn settle(&mut self, tasks: Vec<Task>) -> Result<(), Error> {
         self.ask_idle(&tasks)?;
-        let (mut near, mut far, mut saved, mut discarded, mut forgotten) =
-            (Vec::new(), Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        let (mut near, mut far, mut saved, mut discarded) =
+            (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        let (mut shortened, mut trimmed, mut forgotten) = (Vec::new(), Vec::new(), Vec::new());
         for mut task in tasks {
             let is_far = |to: &str| self.is_far(&task.key, to);
             match &mut task.change {
-                Change::Nowhere => self.note(&task, Outcome::Nowhere),
+                Change::Stay(why) => {
+                    let why = *why;
+                    self.note(&task, why);
+                }
                 Change::Relocate(it) if it.convert.is_some() || is_far(&it.to) => far.push(task),
                 Change::Relocate(_) => near.push(task),
                 Change::Remove { unless_lone, .. }
@@ -185,7 +191,9 @@ impl<'a> Shard<'a> {
                         self.note(&task, Outcome::Lone);
                     }
                 }
-                Change::Remove { .. } | Change::Shorten { .. } => saved.push(task),
+                Change::Remove { .. } => saved.push(task),
+                Change::Shorten { .. } => shortened.push(task),
+                Change::Trim(_) => trimmed.push(task),
                 Change::Discard { .. } => discarded.push(task),
                 Change::Forget(_) => forgotten.push(task),
                 Change::Unbury(grave) => {
@@ -200,7 +208,9 @@ impl<'a> Shard<'a> {
         }
         self.send_far(far)?;
         self.relocate(near)?;
-        self.save_and_change(saved)?;
+        self.remove(saved)?;
+        self.shorten(shortened)?;
+        self.trim(trimmed)?;
         self.discard(&discarded)?;
         self.forget(&forgotten)
     }

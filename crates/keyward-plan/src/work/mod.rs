@@ -1,6 +1,7 @@
 //! Which keys a plan changes, and how: the order of a plan, worked out with its schema.
 
 mod drop;
+mod fix;
 mod forget;
 mod invalidate;
 mod letters;
@@ -23,6 +24,11 @@ pub(crate) trait Work: Sync {
     /// What is done with a key, and the row to which that belongs. `db` is the key's database, if it is not that
     /// of the keyspace.
     fn pick(&self, db: Option<u64>, key: &[u8]) -> Option<(usize, Change)>;
+
+    /// The same where several things may be done with a key.
+    fn picks(&self, db: Option<u64>, key: &[u8]) -> Vec<(usize, Change)> {
+        self.pick(db, key).into_iter().collect()
+    }
 
     /// The rows for which a key is one of the new names.
     fn is_new_name(&self, _: &[u8]) -> Vec<usize> {
@@ -90,6 +96,11 @@ pub(crate) trait Work: Sync {
         self.rows().into_iter().map(|row| row.definition).filter(|it| !it.is_empty()).collect()
     }
 
+    /// What else of the schema it depends on: a plan is not applied once that has changed.
+    fn terms(&self) -> String {
+        String::new()
+    }
+
     /// The migrations that it is a step of, with their phases: programs that are connected matter then.
     fn fleet(&self) -> Vec<(String, String)> {
         Vec::new()
@@ -136,6 +147,7 @@ pub(crate) fn of<'s>(
             Box::new(migrate::Migrate::new(schema, migrations, values, *remove_lone)?)
         }
         Order::Rename { values, .. } => Box::new(migrate::Migrate::rename(schema, values)?),
+        Order::Fix { rules, today } => Box::new(fix::Fix::new(schema, rules, today)?),
         Order::Invalidate { event, values } => {
             Box::new(invalidate::Invalidate::new(schema, event, values)?)
         }
@@ -158,7 +170,7 @@ pub(crate) fn for_undo<'s>(
 ) -> Result<Option<Box<dyn Work + 's>>, Error> {
     match order {
         // Its phase may be another by now, and the names are in the journal.
-        Order::Migrate { .. } | Order::Rename { .. } => Ok(None),
+        Order::Migrate { .. } | Order::Rename { .. } | Order::Fix { .. } => Ok(None),
         Order::Drop { no_backup: false, .. } | Order::Purge(_) => of(order, schema, None).map(Some),
         Order::Forget { .. } => Err(Error::refused(
             "`plan forget` keeps nothing that could be brought back",

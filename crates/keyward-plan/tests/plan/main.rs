@@ -2,6 +2,7 @@
 
 mod bench;
 mod far;
+mod fix;
 mod forget;
 mod letters;
 mod migrate;

@@ -12,7 +12,7 @@ use super::lua::{Lua, is_unknown};
 use super::measure;
 use super::missed::Missed;
 use super::pace::Pace;
-use super::request::{Answers, Call, Calls, Group, has_written, is_nothing};
+use super::request::{Answers, Call, Calls, Group, is_nothing};
 use crate::Definition;
 use futures_util::FutureExt as _;
 use futures_util::future::join_all;
@@ -114,7 +114,8 @@ impl Core {
         let simple = calls.before.is_empty()
             && calls.main.rest.is_empty()
             && calls.otherwise.is_empty()
-            && calls.after.is_empty();
+            && calls.after.is_empty()
+            && calls.uses.is_none();
         // Rare things in boxes of their own: they would make every request as large as they are.
         let answers = if simple {
             let first = self.send(&calls.main.first).await;
@@ -131,19 +132,22 @@ impl Core {
     }
 
     async fn sequence(&self, calls: Calls) -> Result<Answers, Error> {
-        let Calls { before, main, otherwise, after, .. } = calls;
-        for answer in self.send_each(before).await? {
-            answer?;
-        }
-        let mut answers = self.send_group(main).await?;
+        let Calls { before, floors, mut main, otherwise, after, uses, .. } = calls;
+        let before: Result<Vec<Value>, Error> = self.send_each(before).await?.into_iter().collect();
+        main.exceed(&before?[..floors]);
+        let (mut answers, mut at) = (self.send_group(main).await?, 0);
         for group in otherwise {
             if !is_nothing(&answers.first) {
                 break;
             }
-            answers = self.send_group(group).await?;
+            (answers, at) = (self.send_group(group).await?, at + 1);
         }
-        if has_written(&answers.first) {
-            for answer in self.send_each(after).await.map_err(Error::after_a_change)? {
+        if let Some(uses) = uses {
+            uses.count(at, &answers);
+        }
+        for round in after {
+            let calls = round.into_iter().filter_map(|follow| follow.after(&answers)).collect();
+            for answer in self.send_each(calls).await.map_err(Error::after_a_change)? {
                 answer.map_err(Error::after_a_change)?;
             }
         }

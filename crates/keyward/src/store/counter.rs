@@ -90,12 +90,13 @@ impl<'s, K: Key, T> Handle<'s, K, T, Declared> {
         highest: Option<i64>,
         ttl: Option<u64>,
     ) -> Request<'s, Counted> {
+        if let Err(error) = self.in_one_slot() {
+            return Request::known(self.core, K::NAME, Err(error));
+        }
         let bound = |bound: Option<i64>| bound.map(|bound| bound.to_string()).unwrap_or_default();
         let restart = K::DEFINITION.behaviour.sliding;
-        let (near, _) = self.names.by_slot(self.core.is_cluster());
-        let copies = near.iter().filter(|name| self.names.is_copy(name)).count();
-        let mut keys = vec![self.names.name.as_str()];
-        keys.extend(near);
+        let copies = self.names.all().filter(|name| self.names.is_copy(name)).count();
+        let mut keys: Vec<&str> = self.names.all().collect();
         // On a cluster an index is on another node, and is told before.
         let (before, indexes) = if self.core.is_cluster() {
             let live = ttl.unwrap_or(0);
@@ -109,7 +110,8 @@ impl<'s, K: Key, T> Handle<'s, K, T, Declared> {
             cmd.arg(u8::from(restart)).arg(copies);
             cmd.arg(indexes.len()).arg(self.names.own());
         });
-        let calls = Calls { before, ..Calls::one(call) };
+        let uses = self.names.written_by(K::NAME);
+        let calls = Calls { before, uses, ..Calls::one(call) };
         Request::new(self.core, K::DEFINITION, calls, |answers| {
             let (counted, value): (bool, String) = understand::<_, K>(answers.first)?;
             let value = value.parse().map_err(|_| malformed::<K>("it holds no number"))?;

@@ -2,21 +2,21 @@
 
 use super::core::Core;
 use super::error::Error;
-use super::former;
 use super::lua::{Lua, lua};
 use super::measure;
 use super::missed::{Outstanding, Sending, What};
-use super::names::Names;
-use super::request::Call;
+use super::names::course;
+use super::names::{Names, former};
+use super::pipeline::in_rounds;
+use super::request::{Answers, Calls};
 use super::scan;
 use crate::generated::{Search, glob_of, known};
 use crate::{Definition, Event, Key, Keyspace, Prefix};
 use keyward_pattern::{Glob, derived, escape_glob, owner_of};
 use redis::Value;
-use std::collections::{BTreeSet, HashSet};
+use std::collections::HashSet;
 use std::sync::Arc;
 
-static FORGET: Lua = lua!("lua/forget.lua");
 static REFRESH: Lua = lua!("lua/refresh.lua");
 
 /// What may stand beside a key.
@@ -73,26 +73,6 @@ impl crate::generated::Visitor for Spelled {
     }
 }
 
-/// Removes one name of a key, all that was derived from it, and the leases of whoever is about to
-/// fill it, in one step: a fill that began before finds no lease.
-pub(super) fn forget(
-    names: &Names,
-    name: &str,
-    more: &[&str],
-    indexes: &[String],
-    cluster: bool,
-) -> Call {
-    let words = BESIDE.iter().chain(more);
-    let beside: Vec<String> = words.filter_map(|word| names.derived_of(name, word)).collect();
-    // On a cluster an index is on another node. It keeps the name until its time is over, since a
-    // write that is under way may be about to make the key again.
-    let indexes = if cluster { &[][..] } else { indexes };
-    let mut keys = vec![name];
-    keys.extend(beside.iter().map(String::as_str));
-    keys.extend(indexes.iter().map(String::as_str));
-    FORGET.call(&keys, |cmd| _ = cmd.arg(indexes.len()).arg(names.own()))
-}
-
 /// What becomes of a key that an event names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Fate {
@@ -107,14 +87,14 @@ impl Fate {
     }
 
     /// What is sent about a key. One that has several names is removed: no mark would be under all of them.
-    fn calls(self, names: &Names, indexes: &[String], cluster: bool) -> Vec<Call> {
+    fn calls(self, names: &Names, indexes: &[String], cluster: bool) -> Calls {
         let beside = ["lease", "none", "refresh"].map(|word| names.derived(word));
         if let (Fate::Refreshed, [Some(lease), Some(none), Some(due)], true) =
             (self, &beside, names.others.is_empty())
         {
-            return vec![REFRESH.call(&[names.name.as_str(), lease, none, due], |_| {})];
+            return Calls::one(REFRESH.call(&[names.name.as_str(), lease, none, due], |_| {}));
         }
-        names.all().map(|name| forget(names, name, &[], indexes, cluster)).collect()
+        course::forget(names, &[], indexes, cluster)
     }
 }
 
@@ -143,6 +123,7 @@ pub(super) async fn emit<E: Event>(
     if let Some(definition) = E::Keyspace::DEFINITIONS.first() {
         core.suits(definition)?;
     }
+    core.link.announced.learn(E::Keyspace::ANNOUNCEMENT);
     let keys = event.keys();
     let fates: Vec<Fate> = keys.iter().map(|key| Fate::of::<E>(key.definition())).collect();
     let names: Vec<Names> = keys.iter().map(|key| Names::of(key, prefix)).collect();
@@ -236,20 +217,21 @@ async fn end_all(
     count: &mut Count,
 ) -> Result<(), Error> {
     let cluster = core.is_cluster();
-    let each: Vec<(Fate, Vec<Call>)> =
-        names.iter().map(|(it, fate)| (*fate, fate.calls(it, indexes, cluster))).collect();
-    let sizes: Vec<(Fate, usize)> = each.iter().map(|(fate, calls)| (*fate, calls.len())).collect();
-    let calls = each.into_iter().flat_map(|(_, calls)| calls).collect();
-    let mut answers = core.send_each(calls).await?.into_iter();
-    for (fate, size) in sizes {
+    let calls = names.iter().map(|(it, fate)| fate.calls(it, indexes, cluster)).collect();
+    for ((_, fate), answers) in names.iter().zip(in_rounds(core, calls).await?) {
         // A key is one key, however many names it has.
-        let mut there = false;
-        for answer in answers.by_ref().take(size) {
-            there |= answer? == Value::Int(1);
-        }
-        count.note(fate, there);
+        count.note(*fate, was_there(&answers?));
     }
     Ok(())
+}
+
+/// Whether a key was there that was removed.
+pub(super) fn was_there(answers: &Answers) -> bool {
+    let first = match &answers.first {
+        Value::Array(parts) => parts.first(),
+        answer => Some(answer),
+    };
+    first.into_iter().chain(&answers.rest).any(|answer| *answer == Value::Int(1))
 }
 
 /// Removes or refreshes what one search finds.
@@ -267,45 +249,33 @@ async fn resolve_as<S: Keyspace>(
     } else {
         by_index::<S>(core, search, prefix, fate, count).await?;
     }
-    for it in search.definition.former {
+    for (_, it) in crate::former::of::<S>(search.definition) {
         // A program that does not know the new name yet writes only the old one, and no index.
         let Some(glob) = former::glob::<S>(it.parts, prefix, &search.values) else { continue };
-        let is_one = |key: &&str| former::is_one::<S>(it.parts, prefix, &search.values, key);
+        let meant = |name: &str| former::meant::<S>(search, prefix, name);
         let mut found = scan::Scan::new(core, format!("*{glob}*"));
         while let Some(keys) = found.next().await? {
             let keys = keys.iter().filter_map(|key| std::str::from_utf8(key).ok());
-            let owners: BTreeSet<&str> = keys
-                .filter_map(|key| {
-                    Some(key)
-                        .filter(is_one)
-                        .or_else(|| owner_of(&start, key).map(|(owner, _)| owner).filter(is_one))
-                })
-                .collect();
-            let calls = owners.iter().map(|name| {
-                let beside = BESIDE.map(|word| derived(&start, name, word));
-                let names =
-                    std::iter::once(*name).chain(beside.iter().flatten().map(String::as_str));
-                FORGET.call(&names.collect::<Vec<_>>(), |cmd| _ = cmd.arg(0).arg(*name))
-            });
-            for answer in core.send_each(calls.collect()).await? {
-                count.note(Fate::Removed, answer? == Value::Int(1));
-            }
+            let keys = keys
+                .filter_map(|key| meant(key).or_else(|| meant(owner_of(&start, key)?.0)))
+                .map(|key| Names::of(&key, prefix));
+            end_all(core, once_each(keys.collect(), Fate::Removed), &[], count).await?;
         }
     }
     Ok(())
 }
 
+/// Each key once, however many of its names and of what stands beside them were found.
+fn once_each(mut names: Vec<Names>, fate: Fate) -> Vec<(Names, Fate)> {
+    names.sort_by(|a, b| a.name.cmp(&b.name));
+    names.dedup_by(|a, b| a.name == b.name);
+    names.into_iter().map(|it| (it, fate)).collect()
+}
+
 /// Whether a key is one that a search means.
 fn meant<S: Keyspace>(search: &Search, prefix: &S::Prefix, key: &[u8]) -> Option<S> {
     let (behind, key) = crate::generated::parse::<S>(key)?;
-    let same = behind == *prefix
-        && key.definition().number == search.definition.number
-        && key
-            .values()
-            .iter()
-            .zip(&search.values)
-            .all(|(value, known)| known.as_ref().is_none_or(|known| known == value));
-    same.then_some(key)
+    (behind == *prefix && former::is_meant(search, &key)).then_some(key)
 }
 
 /// Removes the keys that a scan finds, and what was derived from others that are not there: leases of those
@@ -332,11 +302,8 @@ async fn by_scan<S: Keyspace>(
                 meant::<S>(search, prefix, owner.as_bytes())
             })
         });
-        let mut names: Vec<Names> = owners.map(|key| Names::of(&key, prefix)).collect();
-        names.sort_by(|a, b| a.name.cmp(&b.name));
-        names.dedup_by(|a, b| a.name == b.name);
-        let names = names.into_iter().map(|it| (it, fate)).collect();
-        end_all(core, names, &[], count).await?;
+        let names = owners.map(|key| Names::of(&key, prefix)).collect();
+        end_all(core, once_each(names, fate), &[], count).await?;
     }
     Ok(())
 }

@@ -69,6 +69,12 @@ pub enum Error {
         /// How many confirmed it
         confirmed: u64,
     },
+    /// While a migration lasts, the key's names are in different slots of a cluster: a change that depends on what is
+    /// there cannot be made under both in one step. Write the value whole, or wait for the phase `cleanup`
+    CrossesSlots {
+        /// The definition
+        definition: &'static str,
+    },
     /// A URL, a binding or another setting that cannot be used
     Settings(String),
 }
@@ -117,6 +123,7 @@ impl Error {
             Error::Reused { .. } => "reused",
             Error::Lost { .. } => "lost",
             Error::Unreplicated { .. } => "unreplicated",
+            Error::CrossesSlots { .. } => "crosses_slots",
             Error::Settings(_) => "settings",
         }
     }
@@ -194,6 +201,11 @@ impl fmt::Display for Error {
             Error::Unreplicated { definition, wanted, confirmed } => write!(
                 f,
                 "the lock `{definition}` needs {wanted} replicas, and {confirmed} confirmed it in time"
+            ),
+            Error::CrossesSlots { definition } => write!(
+                f,
+                "`{definition}` is being renamed from one slot to another, and this change depends on what is there: \
+                 write the value whole, or wait for the phase `cleanup`"
             ),
             Error::Settings(why) => f.write_str(why),
         }

@@ -5,19 +5,21 @@ use super::emit;
 use super::error::Error;
 use super::lua::{Lua, lua};
 use super::names::Names;
+use super::names::course;
 use super::queue;
-use super::request::{Answers, Call, Calls, Group, Request};
+use super::request::{Answers, Call, Calls, Follow, Group, Request};
 use super::ttl::{Lifespan, pick};
 use super::write::{Command, Mode, Write, about, note_in_indexes};
 use crate::codec::NOT_OF_ITS_TYPE;
 use crate::kind::{ByCaller, Declared};
 use crate::{Definition, Key, Keyspace};
+use keyward_pattern::slot;
 use redis::{FromRedisValue, Value};
 use std::fmt;
 use std::marker::PhantomData;
 use std::time::Duration;
 
-static RENEW: Lua = lua!("lua/renew.lua");
+static RENEW: Lua = lua!("names/renew.lua");
 
 type PrefixOf<K> = <<K as Key>::Keyspace as Keyspace>::Prefix;
 
@@ -40,6 +42,7 @@ pub struct Handle<'s, K: Key, T, L> {
 
 impl<'s, K: Key, T, L> Handle<'s, K, T, L> {
     pub(crate) fn new(core: &'s Core, key: K, prefix: &PrefixOf<K>) -> Self {
+        core.link.announced.learn(K::Keyspace::ANNOUNCEMENT);
         let names = Names::new(&key, prefix);
         let indexes = emit::indexes_of(&key, prefix, &names);
         let prefix = prefix.clone();
@@ -99,15 +102,12 @@ impl<'s, K: Key, T, L> Handle<'s, K, T, L> {
     /// Removes it, with all that Keyward has derived from it; whether it was there. A load that has
     /// begun does not put it back.
     pub fn delete(&self) -> Request<'s, bool> {
-        let cluster = self.core.is_cluster();
         let more = queue::words(K::DEFINITION);
-        let forget = |name: &str| emit::forget(&self.names, name, more, &self.indexes, cluster);
-        let others = self.names.others.iter().map(|name| forget(name)).collect();
-        let calls = Calls::group(forget(&self.names.name), others);
+        let names = self.names.clone();
+        let names = names.leaving::<K::Keyspace>(K::DEFINITION, &self.prefix, || self.key.values());
+        let calls = course::forget(&names, more, &self.indexes, self.core.is_cluster());
         let calls = Calls { changes: self.changes(), ..calls };
-        Request::new(self.core, K::DEFINITION, calls, |answers| {
-            Ok(answers.first == Value::Int(1) || answers.rest.contains(&Value::Int(1)))
-        })
+        Request::new(self.core, K::DEFINITION, calls, |answers| Ok(emit::was_there(&answers)))
     }
 
     /// Drops what the process keeps of the key; its name, where that is to be done again when the server
@@ -140,7 +140,8 @@ impl<'s, K: Key, T, L> Handle<'s, K, T, L> {
     ) -> Request<'s, R> {
         if self.names.fallbacks().is_empty() {
             let (first, rest) = ask(&self.names.name);
-            let calls = Calls::group(Call::reading(first), rest);
+            let mut calls = Calls::group(Call::reading(first), rest);
+            calls.uses = self.names.read_by(K::NAME);
             return Request::new(self.core, K::DEFINITION, calls, read);
         }
         // Whether the key is there decides, not what is asked about it: a member that is not in it, or
@@ -150,9 +151,14 @@ impl<'s, K: Key, T, L> Handle<'s, K, T, L> {
             rest.insert(0, Call::reading(first));
             Group { first: Call::reading(about("EXISTS", name)), rest }
         };
-        let Group { first, rest } = ask(&self.names.name);
+        let Group { mut first, rest } = ask(&self.names.name);
+        // What was removed is gone, even if another slot does not know it yet.
+        if !self.names.far_fallbacks(self.core.is_cluster()).is_empty() {
+            first.cmd.arg(self.names.derived("version"));
+        }
         let mut calls = Calls::group(first, rest);
         calls.otherwise = self.names.fallbacks().iter().map(|name| ask(name)).collect();
+        calls.uses = self.names.read_by(K::NAME);
         Request::new(self.core, K::DEFINITION, calls, |mut answers| {
             let first = answers.rest.remove(0);
             read(Answers { first, rest: answers.rest })
@@ -166,7 +172,7 @@ impl<'s, K: Key, T, L> Handle<'s, K, T, L> {
         read: impl FnOnce(Value) -> Result<R, Error> + Send + 's,
     ) -> Request<'s, R> {
         let ask = |name: &str| (ask(name), self.renewal(name));
-        self.ask(ask, |answers| read(answers.first))
+        self.ask(ask, |answers| read(answers.first)).then(self.far_renewals())
     }
 
     /// The TTL that a read starts again, in milliseconds, if it does.
@@ -175,23 +181,66 @@ impl<'s, K: Key, T, L> Handle<'s, K, T, L> {
         sliding.then(|| pick(self.key.ttl(), K::DEFINITION.behaviour.jitter)).flatten()
     }
 
-    /// What starts the TTL again, behind a read, and lets indexes know how long the key may be there.
+    /// What starts the TTL again, behind a read, and lets indexes know how long the key may be there. All names in the
+    /// slot of the one that was read expire together.
     pub(crate) fn renewal(&self, name: &str) -> Vec<Call> {
         let Some(ttl) = self.sliding() else { return Vec::new() };
         let stale = K::DEFINITION.behaviour.stale_ms.unwrap_or(0);
-        if !self.indexes.is_empty() && !self.core.is_cluster() {
-            let mut keys = vec![name];
-            keys.extend(self.indexes.iter().map(String::as_str));
-            let args = |cmd: &mut redis::Cmd| _ = cmd.arg(ttl).arg(self.names.own()).arg(stale);
-            return vec![RENEW.call(&keys, args).repeatable()];
-        }
         // On a cluster an index is on another node.
-        let live = ttl.saturating_add(stale);
-        let mut calls = note_in_indexes(&self.indexes, self.names.own(), live);
-        let mut cmd = about("PEXPIRE", name);
-        cmd.arg(ttl);
-        calls.push(Call::changing(cmd).repeatable());
+        let cluster = self.core.is_cluster();
+        let (mut calls, indexes) = if cluster {
+            let live = ttl.saturating_add(stale);
+            (note_in_indexes(&self.indexes, self.names.own(), live), &[][..])
+        } else {
+            (Vec::new(), self.indexes.as_slice())
+        };
+        if self.names.others.is_empty() && indexes.is_empty() {
+            let mut cmd = about("PEXPIRE", name);
+            cmd.arg(ttl);
+            calls.push(Call::changing(cmd).repeatable());
+            return calls;
+        }
+        let mut keys = vec![name];
+        let near = |other: &&str| {
+            *other != name && (!cluster || slot(other.as_bytes()) == slot(name.as_bytes()))
+        };
+        keys.extend(self.names.all().filter(near));
+        let names = keys.len();
+        keys.extend(indexes.iter().map(String::as_str));
+        let args = |cmd: &mut redis::Cmd| {
+            cmd.arg(names).arg(ttl).arg(self.names.own()).arg(stale);
+        };
+        calls.push(RENEW.call(&keys, args).repeatable());
         calls
+    }
+
+    /// What starts the TTL again in other slots, behind a read.
+    pub(crate) fn far_renewals(&self) -> Vec<Follow> {
+        let cluster = self.core.is_cluster();
+        if !K::DEFINITION.behaviour.sliding || !self.names.is_split(cluster) {
+            return Vec::new();
+        }
+        let renew = |name| Follow::renewed(Call::changing(about("PEXPIREAT", name)).repeatable());
+        self.names.all().map(renew).collect()
+    }
+
+    /// Whether all names of the key can be changed in one step.
+    ///
+    /// # Errors
+    /// If they cannot, and a change that depends on what is there would lose another one.
+    pub(crate) fn in_one_slot(&self) -> Result<(), Error> {
+        if self.names.is_split(self.core.is_cluster()) {
+            return Err(Error::CrossesSlots { definition: K::NAME });
+        }
+        Ok(())
+    }
+
+    /// The same for a change that does not depend on what is there: only its version must be kept.
+    pub(crate) fn in_step(&self) -> Result<(), Error> {
+        if self.names.is_split(self.core.is_cluster()) && self.names.is_lonely() {
+            return Err(Error::CrossesSlots { definition: K::NAME });
+        }
+        Ok(())
     }
 }
 
@@ -222,6 +271,10 @@ impl<'s, K: Key, T> Handle<'s, K, T, Declared> {
         keep_ttl: bool,
         refuse: bool,
     ) -> Request<'s, Option<Vec<Value>>> {
+        let fits = if mode == Mode::Whole { self.in_step() } else { self.in_one_slot() };
+        if let Err(error) = fits {
+            return Request::known(self.core, K::NAME, Err(error));
+        }
         let write = Write {
             definition: K::DEFINITION,
             names: &self.names,
@@ -265,7 +318,7 @@ pub(crate) fn written<K: Key>(answer: Value) -> Result<Option<Vec<Value>>, Error
         return Err(malformed::<K>("the server's answer to a write is not a list"));
     };
     match (parts.first(), parts.len()) {
-        (Some(Value::Int(1)), 2) => match parts.swap_remove(1) {
+        (Some(Value::Int(1)), 2..) => match parts.swap_remove(1) {
             Value::Array(answers) => Ok(Some(answers)),
             other => Ok(Some(vec![other])),
         },

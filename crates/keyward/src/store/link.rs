@@ -1,12 +1,13 @@
 //! The one connection that all commands share, made again when it is lost.
 
+use super::announce::{Announced, Named, tell};
 use super::error::Error;
 use super::resend::Resending;
 use super::target::{Connection, Target};
 use futures_util::FutureExt as _;
 use keyward_fact::address::Address;
 use keyward_pattern::slot;
-use redis::aio::{MultiplexedConnection, SendError};
+use redis::aio::{ConnectionLike as _, MultiplexedConnection, SendError};
 use redis::{
     AsyncConnectionConfig, Cmd, Pipeline, PushInfo, PushKind, RedisError, RetryMethod, Value,
 };
@@ -28,6 +29,7 @@ pub(crate) struct Timeouts {
 pub(crate) struct Link {
     target: Target,
     timeouts: Timeouts,
+    pub(crate) announced: Announced,
     live: RwLock<Option<Live>>,
     /// Held while connecting, so that one caller connects for all
     connecting: Mutex<()>,
@@ -40,6 +42,7 @@ struct Live {
     connection: Connection,
     /// Whether the server has closed it
     gone: Arc<AtomicBool>,
+    named: Arc<Named>,
 }
 
 /// A server that keys are written to.
@@ -58,7 +61,8 @@ impl Link {
         root_certificate: Option<Vec<u8>>,
     ) -> Result<Self, Error> {
         let target = Target::new(address, timeouts, root_certificate)?;
-        Ok(Link { target, timeouts, live: RwLock::new(None), connecting: Mutex::new(()) })
+        let (live, connecting) = (RwLock::new(None), Mutex::new(()));
+        Ok(Link { target, timeouts, announced: Announced::default(), live, connecting })
     }
 
     pub(crate) fn is_cluster(&self) -> bool {
@@ -73,7 +77,10 @@ impl Link {
             let mut live = self.live().await?;
             let answer = match redirect.take() {
                 None => live.connection.query(cmd).await,
-                Some(to) => self.target.follow(&to, cmd, &self.config()).boxed().await,
+                Some(to) => {
+                    let name = self.announced.command();
+                    self.target.follow(&to, cmd, &self.config(), name).boxed().await
+                }
             };
             match answer.and_then(Value::extract_error) {
                 Ok(answer) => return Ok(answer),
@@ -154,9 +161,15 @@ impl Link {
         primary: &Primary,
         config: &AsyncConnectionConfig,
     ) -> Result<MultiplexedConnection, Error> {
-        let connecting = self.target.connect_to(primary, config);
+        let connecting = async {
+            let mut connection = self.target.connect_to(primary, config).await?;
+            if let Some(name) = self.announced.command() {
+                tell(&connection.req_packed_command(&name).await);
+            }
+            Ok(connection)
+        };
         match tokio::time::timeout(self.timeouts.connect, connecting).await {
-            Ok(connected) => connected.map_err(|error| Error::from_redis(&error)),
+            Ok(connected) => connected.map_err(|error: RedisError| Error::from_redis(&error)),
             Err(_) => Err(Error::Unavailable("connecting took too long".into())),
         }
     }
@@ -234,12 +247,23 @@ impl Link {
     }
 
     async fn live(&self) -> Result<Live, Error> {
-        match self.current() {
-            Some(live) => Ok(live),
+        let live = match self.current() {
+            Some(live) => live,
             // In a box: it would make every command as large as connecting is. Without its type, which would make
             // whoever calls from deep within a web framework run into the compiler's recursion limit.
-            None => self.reconnect().boxed().await,
-        }
+            None => self.reconnect().boxed().await?,
+        };
+        self.name(&live);
+        Ok(live)
+    }
+
+    /// Names a connection, if there is a name that it does not have. Nobody waits for it.
+    fn name(&self, live: &Live) {
+        let Some(name) = self.announced.command_if(|| live.named.is_due(self.is_cluster())) else {
+            return;
+        };
+        let mut connection = live.connection.clone();
+        tokio::spawn(async move { tell(&connection.query(&name).await) });
     }
 
     async fn reconnect(&self) -> Result<Live, Error> {
@@ -256,7 +280,8 @@ impl Link {
         };
         let mut live = self.live.write().unwrap_or_else(PoisonError::into_inner);
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
-        Ok(live.insert(Live { number, connection, gone }).clone())
+        let named = Arc::default();
+        Ok(live.insert(Live { number, connection, gone, named }).clone())
     }
 
     /// A connection, which says when it is gone: what is sent on one that is known to be gone would be

@@ -131,6 +131,7 @@ fn scan<K: Key>(
     core: &Core,
     prefix: PrefixOf<K>,
 ) -> impl Stream<Item = Result<K, Error>> + Send + '_ {
+    core.link.announced.learn(K::Keyspace::ANNOUNCEMENT);
     let free = vec![None; K::DEFINITION.params.len()];
     let glob = crate::generated::glob_of(K::DEFINITION, &prefix, &free);
     let steps = stream::try_unfold(Scan::new(core, glob), move |mut scan| async move {

@@ -1,6 +1,7 @@
 //! The store: a connection, and keys at it.
 
 mod address;
+mod announce;
 mod breaker;
 mod cache;
 mod clock;
@@ -11,7 +12,6 @@ mod error;
 mod failures;
 mod flag;
 mod flight;
-mod former;
 mod handle;
 mod hash;
 mod index;

@@ -6,7 +6,7 @@
 use super::core::Core;
 use super::error::Error;
 use super::failures::Failures;
-use super::request::{Answers, Call, Calls, Group, Read, Request, has_written, is_nothing};
+use super::request::{Answers, Call, Calls, Follow, Group, Read, Request, Uses, is_nothing};
 use redis::Value;
 use std::collections::VecDeque;
 use std::fmt;
@@ -188,8 +188,8 @@ impl<'s> Pipeline<'s> {
 
 impl Requests {
     fn push(&mut self, request: Calls) {
-        let Calls { before, otherwise, after, .. } = &request;
-        let plain = before.is_empty() && otherwise.is_empty() && after.is_empty();
+        let Calls { before, otherwise, after, uses, .. } = &request;
+        let plain = before.is_empty() && otherwise.is_empty() && after.is_empty() && uses.is_none();
         match self {
             Requests::Plain { calls, begins } if plain => {
                 let Group { first, rest } = request.main;
@@ -216,22 +216,27 @@ impl Requests {
 }
 
 /// Where some have to be sent before or after others, or depend on an answer.
-async fn in_rounds(
+pub(crate) async fn in_rounds(
     core: &Core,
     requests: Vec<Calls>,
 ) -> Result<Vec<Result<Answers, Error>>, Error> {
     let mut running: Vec<Running> = requests.into_iter().map(Running::new).collect();
     let before = running.iter_mut().map(|it| std::mem::take(&mut it.before)).collect();
     for (it, answers) in running.iter_mut().zip(send_lists(core, before).await?) {
-        it.failed = answers.into_iter().find_map(Result::err);
+        match (answers.into_iter().collect::<Result<Vec<Value>, Error>>(), it.groups.front_mut()) {
+            (Ok(answers), Some(main)) => main.exceed(&answers[..it.floors]),
+            (Ok(_), None) => {}
+            (Err(error), _) => it.failed = Some(error),
+        }
     }
     loop {
         let next: Vec<Option<Group>> = running.iter_mut().map(Running::next).collect();
         if next.iter().all(Option::is_none) {
             break;
         }
-        let sizes: Vec<Option<usize>> =
-            next.iter().map(|group| group.as_ref().map(|group| 1 + group.rest.len())).collect();
+        let size = |group: &Group| (1 + group.rest.len(), !group.first.repeatable);
+        let sizes: Vec<Option<(usize, bool)>> =
+            next.iter().map(|group| group.as_ref().map(size)).collect();
         let calls = next
             .into_iter()
             .flatten()
@@ -239,16 +244,28 @@ async fn in_rounds(
         let mut answers = core.send_each(calls.collect()).await?;
         let mut left = answers.as_mut_slice();
         for (it, size) in running.iter_mut().zip(sizes) {
-            if let Some(size) = size {
+            if let Some((size, changing)) = size {
                 let (group, behind) = left.split_at_mut(size.min(left.len()));
-                it.answers = Some(take_group(group));
+                let halfway = changing && group.iter().any(Result::is_ok);
+                let answers = take_group(group);
+                it.answers =
+                    Some(if halfway { answers.map_err(Error::after_a_change) } else { answers });
                 left = behind;
             }
         }
     }
-    let after = running.iter_mut().map(Running::after).collect();
-    for (it, answers) in running.iter_mut().zip(send_lists(core, after).await?) {
-        it.failed = it.failed.take().or(answers.into_iter().find_map(Result::err));
+    for it in &running {
+        if let (Some(uses), Some(Ok(answers))) = (&it.uses, &it.answers) {
+            uses.count(it.asked - 1, answers);
+        }
+    }
+    while running.iter().any(|it| !it.after.is_empty()) {
+        let after = running.iter_mut().map(Running::after).collect();
+        let sent = send_lists(core, after).await.map_err(Error::after_a_change)?;
+        for (it, answers) in running.iter_mut().zip(sent) {
+            let failed = answers.into_iter().find_map(Result::err);
+            it.failed = it.failed.take().or(failed.map(Error::after_a_change));
+        }
     }
     let answers = running.into_iter().map(|it| match (it.failed, it.answers) {
         (Some(error), _) => Err(error),
@@ -260,17 +277,22 @@ async fn in_rounds(
 /// A request on its way.
 struct Running {
     before: Vec<Call>,
+    floors: usize,
     groups: VecDeque<Group>,
-    after: Vec<Call>,
+    after: VecDeque<Vec<Follow>>,
     answers: Option<Result<Answers, Error>>,
     failed: Option<Error>,
+    uses: Option<Box<Uses>>,
+    /// How many groups were asked
+    asked: usize,
 }
 
 impl Running {
     fn new(calls: Calls) -> Self {
-        let Calls { before, main, otherwise, after, .. } = calls;
+        let Calls { before, floors, main, otherwise, after, uses, .. } = calls;
         let groups = std::iter::once(main).chain(otherwise).collect();
-        Running { before, groups, after, answers: None, failed: None }
+        let (answers, failed, asked) = (None, None, 0);
+        Running { before, floors, groups, after: after.into(), answers, failed, uses, asked }
     }
 
     /// What it asks next, if it has no answer yet.
@@ -279,12 +301,20 @@ impl Running {
             None => self.failed.is_none(),
             Some(answers) => answers.as_ref().is_ok_and(|answers| is_nothing(&answers.first)),
         };
-        if goes_on { self.groups.pop_front() } else { None }
+        let next = if goes_on { self.groups.pop_front() } else { None };
+        self.asked += usize::from(next.is_some());
+        next
     }
 
+    /// What follows next, unless something has failed.
     fn after(&mut self) -> Vec<Call> {
-        let written = matches!(&self.answers, Some(Ok(answers)) if has_written(&answers.first));
-        if written { std::mem::take(&mut self.after) } else { Vec::new() }
+        let round = self.after.pop_front().unwrap_or_default();
+        match (&self.answers, &self.failed) {
+            (Some(Ok(answers)), None) => {
+                round.into_iter().filter_map(|follow| follow.after(answers)).collect()
+            }
+            _ => Vec::new(),
+        }
     }
 }
 

@@ -8,7 +8,7 @@ use super::error::Error;
 use super::handle::{Handle, malformed, understand};
 use super::lua::{Lua, lua};
 use super::pipeline::Pipeline;
-use super::request::{Calls, Request};
+use super::request::{Calls, Group, Request};
 use super::sorted_set::pairs;
 use super::{Prefixed, Store};
 use crate::codec::NOT_OF_ITS_TYPE;
@@ -55,12 +55,17 @@ impl<'s, K: Key, M: Send + 's, C: Codec<M>, S: Score, L> Handle<'s, K, SortedSet
             Ok(member) => member,
             Err(why) => return Request::known(self.core, K::NAME, Err(malformed::<K>(why))),
         };
-        // The first of its names that there is.
-        let mut keys = vec![self.names.name.as_str()];
-        let (near, _) = self.names.by_slot(self.core.is_cluster());
-        keys.extend(near.into_iter().filter(|name| !self.names.is_copy(name)));
-        let call = AROUND.call(&keys, |cmd| _ = cmd.arg(&member).arg(neighbours)).repeatable();
-        Request::new(self.core, K::DEFINITION, Calls::one(call), |answers| {
+        // The first of its names that has the member.
+        let cluster = self.core.is_cluster();
+        let mut near = self.names.together(cluster);
+        near.retain(|name| !self.names.is_copy(name));
+        let ask = |keys: &[&str]| {
+            AROUND.call(keys, |cmd| _ = cmd.arg(&member).arg(neighbours)).repeatable()
+        };
+        let mut calls = Calls::one(ask(&near));
+        let far = self.names.far_fallbacks(cluster).into_iter();
+        calls.otherwise = far.map(|name| Group { first: ask(&[name]), rest: Vec::new() }).collect();
+        Request::new(self.core, K::DEFINITION, calls, |answers| {
             if answers.first == Value::Nil {
                 return Ok(None);
             }

@@ -3,6 +3,7 @@
 use super::core::Core;
 use super::error::Error;
 use super::lua::Lua;
+use super::measure;
 use crate::Definition;
 use redis::{Cmd, Value};
 use std::fmt;
@@ -52,14 +53,48 @@ pub(crate) struct Answers {
 pub(crate) struct Calls {
     /// Must have succeeded before the rest is sent: a cluster's index, which lives on another node
     pub(crate) before: Vec<Call>,
+    /// How many of these answer with the version of another slot, which the main part must exceed
+    pub(crate) floors: usize,
     /// What is asked
     pub(crate) main: Group,
     /// The same about other names of the key, each asked if those before have nothing
     pub(crate) otherwise: Vec<Group>,
-    /// Sent if the main part has written something: other names on another node
-    pub(crate) after: Vec<Call>,
+    /// Sent one after the other if the main part has done something: other names on another node
+    pub(crate) after: Vec<Vec<Follow>>,
     /// The name of a key that this changes: what the process keeps of it is not good any more
     pub(crate) changes: Option<String>,
+    /// The old names that this uses, which are counted
+    pub(crate) uses: Option<Box<Uses>>,
+}
+
+/// Old names that a request uses, by their migrations.
+pub(crate) struct Uses {
+    pub(crate) definition: &'static str,
+    /// Those of the names that are asked, in their order; empty for the schema's own
+    pub(crate) asked: Vec<&'static str>,
+    /// Those of the old names that are written
+    pub(crate) written: Vec<&'static str>,
+}
+
+impl Uses {
+    /// Counts what a request has used, if it found or wrote something. `at` is the number of the name that answered.
+    pub(crate) fn count(&self, at: usize, answers: &Answers) {
+        let note = |migration: &'static str, how| {
+            let labels = [("definition", self.definition), ("migration", migration), ("use", how)];
+            measure::count("keyward_old_names_total", 1, &labels);
+        };
+        if let Some(migration) = self.asked.get(at)
+            && !migration.is_empty()
+            && !is_nothing(&answers.first)
+        {
+            note(migration, "read");
+        }
+        let written =
+            matches!(&answers.first, Value::Array(it) if it.first() == Some(&Value::Int(1)));
+        for migration in self.written.iter().filter(|_| written) {
+            note(migration, "write");
+        }
+    }
 }
 
 impl Calls {
@@ -70,7 +105,68 @@ impl Calls {
     pub(crate) fn group(first: Call, rest: Vec<Call>) -> Self {
         let main = Group { first, rest };
         let (before, otherwise, after) = (Vec::new(), Vec::new(), Vec::new());
-        Calls { before, main, otherwise, after, changes: None }
+        Calls { before, floors: 0, main, otherwise, after, changes: None, uses: None }
+    }
+}
+
+impl Group {
+    /// Adds the newest version that other slots have, as these answers say.
+    pub(crate) fn exceed(&mut self, versions: &[Value]) {
+        let version = |answer: &Value| match answer {
+            Value::BulkString(bytes) => std::str::from_utf8(bytes).ok()?.parse().ok(),
+            _ => None,
+        };
+        if !versions.is_empty() {
+            self.first.cmd.arg(versions.iter().filter_map(version).max().unwrap_or(0u64));
+        }
+    }
+}
+
+/// A call that follows the main part, and depends on its answers.
+pub(crate) struct Follow {
+    call: Call,
+    when: When,
+}
+
+/// When a call follows, and what it takes over from the answers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum When {
+    Always,
+    /// If a script has changed the name that counts: the version, the end and the value, which are the last in its answer
+    Stamped,
+    /// If a read has started the TTL again: when it ends, which is the last answer
+    Renewed,
+}
+
+impl Follow {
+    pub(crate) fn always(call: Call) -> Self {
+        Follow { call, when: When::Always }
+    }
+
+    pub(crate) fn stamped(call: Call) -> Self {
+        Follow { call, when: When::Stamped }
+    }
+
+    pub(crate) fn renewed(call: Call) -> Self {
+        Follow { call, when: When::Renewed }
+    }
+
+    /// The call, if it is to be made after these answers.
+    pub(crate) fn after(mut self, answers: &Answers) -> Option<Call> {
+        match (self.when, &answers.first, answers.rest.last()) {
+            (When::Always, ..) => {}
+            (When::Stamped, Value::Array(parts), _) => {
+                let [.., Value::Array(stamp)] = parts.as_slice() else { return None };
+                let [Value::BulkString(version), Value::Int(ends), value] = stamp.as_slice() else {
+                    return None;
+                };
+                let value = if let Value::BulkString(value) = value { value } else { &Vec::new() };
+                self.call.cmd.arg(version).arg(ends).arg(value);
+            }
+            (When::Renewed, _, Some(Value::Int(ends @ 1..))) => _ = self.call.cmd.arg(ends),
+            _ => return None,
+        }
+        Some(self.call)
     }
 }
 
@@ -132,6 +228,16 @@ impl<'s, R: Send + 's> Request<'s, R> {
         Request { core, definition, work }
     }
 
+    /// The same request, after which these calls follow.
+    pub(crate) fn then(mut self, follows: Vec<Follow>) -> Self {
+        if let Work::Ask(calls, _) = &mut self.work
+            && !follows.is_empty()
+        {
+            calls.after.push(follows);
+        }
+        self
+    }
+
     /// What it sends and what it makes of the answers, for a pipeline.
     pub(crate) fn split(self) -> (&'static str, Split<'s, R>) {
         let work = match self.work {
@@ -171,13 +277,5 @@ pub(crate) fn is_nothing(answer: &Value) -> bool {
         Value::Array(items) | Value::Set(items) => items.iter().all(|item| *item == Value::Nil),
         Value::Map(pairs) => pairs.is_empty(),
         _ => false,
-    }
-}
-
-/// Whether an answer says that something was written.
-pub(crate) fn has_written(answer: &Value) -> bool {
-    match answer {
-        Value::Array(items) => matches!(items.first(), Some(Value::Int(1))),
-        answer => !is_nothing(answer),
     }
 }

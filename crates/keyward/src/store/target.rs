@@ -126,17 +126,18 @@ impl Target {
         }
     }
 
-    /// Sends a command to the node of a cluster that another one has named.
+    /// Sends a command to the node of a cluster that another one has named. A new connection to it gets a name.
     #[cfg_attr(not(feature = "cluster"), expect(unused_variables, reason = "a cluster redirects"))]
     pub(super) async fn follow(
         &self,
         to: &Redirect,
         cmd: &Cmd,
         config: &AsyncConnectionConfig,
+        name: Option<Cmd>,
     ) -> RedisResult<Value> {
         match self {
             #[cfg(feature = "cluster")]
-            Target::Cluster(cluster) => cluster.follow(to, cmd, config).await,
+            Target::Cluster(cluster) => cluster.follow(to, cmd, config, name).await,
             _ => Err((ErrorKind::InvalidClientConfig, "not a cluster", to.host.clone()).into()),
         }
     }
@@ -210,6 +211,7 @@ pub(super) use cluster::Cluster;
 
 #[cfg(feature = "cluster")]
 mod cluster {
+    use super::super::announce::tell;
     use super::super::link::Timeouts;
     use super::super::resend::Redirect;
     use super::open;
@@ -276,9 +278,10 @@ mod cluster {
             to: &Redirect,
             cmd: &Cmd,
             config: &AsyncConnectionConfig,
+            name: Option<Cmd>,
         ) -> RedisResult<Value> {
             let at = (to.host.clone(), to.port);
-            let mut connection = self.named(&at, config).await.map_err(|error| {
+            let mut connection = self.named(&at, config, name).await.map_err(|error| {
                 let why = error.to_string();
                 RedisError::from((ErrorKind::ClusterConnectionNotFound, "no connection", why))
             })?;
@@ -301,13 +304,18 @@ mod cluster {
             &self,
             at: &(String, u16),
             config: &AsyncConnectionConfig,
+            name: Option<Cmd>,
         ) -> RedisResult<MultiplexedConnection> {
             let mut named = self.named.lock().await;
             if let Some(connection) = named.get(at) {
                 return Ok(connection.clone());
             }
             let client = self.node(&at.0, at.1)?;
-            let connection = client.get_multiplexed_async_connection_with_config(config).await?;
+            let mut connection =
+                client.get_multiplexed_async_connection_with_config(config).await?;
+            if let Some(name) = name {
+                tell(&connection.req_packed_command(&name).await);
+            }
             named.insert(at.clone(), connection.clone());
             Ok(connection)
         }

@@ -12,7 +12,7 @@ use crate::{Codec, Definition, Fields, Key, Score};
 use redis::{Cmd, Value};
 use sealed::Stored;
 
-static TAKE: Lua = lua!("lua/take.lua");
+static TAKE: Lua = lua!("names/take.lua");
 
 /// How many arguments one command of a script gets; Lua takes some thousands.
 pub(crate) const ARGS: usize = 1000;
@@ -280,27 +280,32 @@ impl<'s, K: Key, T: Whole, L> Handle<'s, K, T, L> {
     /// If the server cannot be asked, or if what it held is not what was declared: it is gone then too. If
     /// the answer is lost ([`Error::Unknown`]), it may be gone without anybody having it.
     pub fn take(&self) -> Request<'s, Option<T::Value>> {
-        let others = self.names.others.iter().map(|name| self.taking(name)).collect();
-        let copies = self.names.others.len() - self.names.fallbacks().len();
-        let calls = Calls::group(self.taking(&self.names.name), others);
-        let calls = Calls { changes: self.changes(), ..calls };
-        Request::new(self.core, K::DEFINITION, calls, move |answers| {
-            let rest = answers.rest.into_iter().skip(copies);
-            let mut answers = std::iter::once(answers.first).chain(rest);
-            let found = answers.find(|answer| !is_nothing(answer));
-            found.map_or(Ok(None), |answer| T::decode(K::DEFINITION, answer))
+        if let Err(error) = self.in_one_slot() {
+            return Request::known(self.core, K::NAME, Err(error));
+        }
+        let calls = Calls { changes: self.changes(), ..Calls::one(self.taking()) };
+        Request::new(self.core, K::DEFINITION, calls, |answers| match answers.first {
+            answer if is_nothing(&answer) => Ok(None),
+            answer => T::decode(K::DEFINITION, answer),
         })
     }
 
-    fn taking(&self, name: &str) -> Call {
-        let beside = super::emit::BESIDE.map(|word| self.names.derived_of(name, word));
+    fn taking(&self) -> Call {
+        let names = &self.names;
+        let asked = std::iter::once(names.name.as_str())
+            .chain(names.fallbacks().iter().map(String::as_str));
+        let copies = names.all().filter(|name| names.is_copy(name));
+        let beside = |name| super::emit::BESIDE.map(|word| names.derived_of(name, word));
+        let beside: Vec<String> = names.all().flat_map(beside).flatten().collect();
         // On a cluster an index is on another node, and keeps the name until its time is over.
         let indexes = if self.core.is_cluster() { &[][..] } else { &self.indexes };
-        let mut keys = vec![name];
-        keys.extend(beside.iter().flatten().map(String::as_str));
-        keys.extend(indexes.iter().map(String::as_str));
-        let asking = Command::without_key(&T::asking(name));
-        TAKE.call(&keys, |cmd| _ = cmd.arg(indexes.len()).arg(self.names.own()).arg(asking.0))
+        let mut keys: Vec<&str> = asked.chain(copies).collect();
+        keys.extend(beside.iter().chain(indexes).map(String::as_str));
+        let asking = Command::without_key(&T::asking(&names.name));
+        TAKE.call(&keys, |cmd| {
+            let asked = 1 + names.fallbacks().len();
+            cmd.arg(asked).arg(indexes.len()).arg(names.own()).arg(asking.0);
+        })
     }
 
     /// The value, and how long it will live if that is wanted.
@@ -315,6 +320,7 @@ impl<'s, K: Key, T: Whole, L> Handle<'s, K, T, L> {
             let value = T::decode(K::DEFINITION, answers.first)?;
             Ok(Seen { value, left: u64::try_from(left).ok() })
         })
+        .then(self.far_renewals())
     }
 }
 

@@ -3,11 +3,12 @@
 use super::core::Core;
 use super::lua::{Lua, lua};
 use super::names::Names;
+use super::names::course::{self, ENDING};
 use super::request::{Call, Calls};
 use crate::Definition;
 use redis::{Arg, Cmd, ToRedisArgs};
 
-static WRITE: Lua = lua!("lua/write.lua");
+static WRITE: Lua = lua!("names/stamp.lua", "lua/write.lua");
 static INDEX: Lua = lua!("lua/index.lua");
 
 /// A command about the key, without the key: its name, then its arguments.
@@ -78,10 +79,11 @@ pub(crate) struct Write<'w> {
 impl Write<'_> {
     /// What is sent. The first answer is that of the script: see `lua/write.lua`.
     pub(crate) fn calls(&self, core: &Core) -> Calls {
-        let (near, far) = self.names.by_slot(core.is_cluster());
+        let cluster = core.is_cluster();
+        let (near, _) = self.names.by_slot(cluster);
         // On a cluster an index is on another node. It is written first: an index may name a key
         // that does not exist, but no key may exist that its index does not name.
-        let (before, indexes) = if core.is_cluster() {
+        let (noted, indexes) = if cluster {
             let live = self.live().unwrap_or(0);
             (note_in_indexes(self.indexes, self.names.own(), live), &[][..])
         } else {
@@ -92,17 +94,22 @@ impl Write<'_> {
         let role = |name: &str| if self.names.is_copy(name) { "copy" } else { "other" };
         let mut keys: Vec<(&str, String)> =
             near.iter().map(|name| (role(name), (*name).to_owned())).collect();
+        let beside = near.iter().flat_map(|name| ENDING.map(|it| self.names.derived_of(name, it)));
+        keys.extend(beside.flatten().map(|key| ("ended", key)));
         keys.extend(derived("lease"));
         keys.extend(behaviour.stale_ms.and_then(|_| derived("stale")));
         keys.extend(behaviour.negative_ms.and_then(|_| derived("none")));
         keys.extend(behaviour.refreshed.then(|| derived("refresh")).flatten());
+        keys.extend(self.names.is_split(cluster).then(|| derived("version")).flatten());
         keys.extend(indexes.iter().map(|index| ("index", index.clone())));
         let roles: Vec<&str> = keys.iter().map(|(role, _)| *role).collect();
         let mut names = vec![self.names.name.as_str()];
         names.extend(keys.iter().map(|(_, key)| key.as_str()));
-        // Another name in another slot follows, if this one was written.
-        let after = far.iter().map(|name| self.script(&[name], "")).collect();
-        Calls { before, after, ..Calls::one(self.script(&names, &roles.join(","))) }
+        let change = self.script(&names, &roles.join(","));
+        let mut calls = course::CHANGE.calls(self.names, &[], cluster, change);
+        calls.before.extend(noted);
+        calls.uses = self.names.written_by(self.definition.name);
+        calls
     }
 
     /// How long the key, or what is derived of it, may be there.
@@ -113,19 +120,19 @@ impl Write<'_> {
 
     fn script(&self, keys: &[&str], roles: &str) -> Call {
         let behaviour = &self.definition.behaviour;
-        let guarded = roles.contains("lease");
         WRITE.call(keys, |cmd| {
             cmd.arg(roles)
                 .arg(self.mode.name())
                 .arg(self.ttl.unwrap_or(0))
                 .arg(u8::from(self.keep_ttl))
-                .arg(if guarded { self.token.unwrap_or_default() } else { "" })
+                .arg(self.token.unwrap_or_default())
                 .arg(behaviour.stale_ms.unwrap_or(0))
                 .arg(behaviour.max_len.unwrap_or(0))
                 .arg(u8::from(self.refuse))
                 .arg(self.definition.key_type.unwrap_or("string"))
                 .arg(self.names.own())
-                .arg(u8::from(behaviour.sliding));
+                .arg(u8::from(behaviour.sliding))
+                .arg(self.names.clock());
             for command in &self.commands {
                 cmd.arg(command.0.len());
                 for arg in &command.0 {

@@ -1,5 +1,6 @@
 //! The store, on real servers.
 
+mod announcing;
 mod binary_options;
 mod cache;
 mod cluster;
@@ -29,6 +30,7 @@ mod queue_stream;
 mod rankings;
 mod refresh;
 mod session;
+mod split_names;
 mod token;
 mod tower;
 mod tower_sessions;

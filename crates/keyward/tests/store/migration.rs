@@ -1,9 +1,10 @@
 //! Renames that are under way.
 
 use super::moving::{events, fields, keys, values};
-use super::on_all;
+use super::{on_all, patient};
 use keyward::Store;
 use keyward_testkit::Server;
+use metrics_util::debugging::{DebugValue, DebuggingRecorder};
 use std::convert::Infallible;
 
 #[tokio::test]
@@ -152,6 +153,148 @@ async fn when_the_new_name_counts_reads_fall_back() {
 }
 
 #[tokio::test]
+async fn a_read_renews_all_names() {
+    on_all(async |server: &Server, store: Store| {
+        let (visit, settled) = (keys::Visit { id: 1 }, keys::SettledVisit { id: 1 });
+        let (visit, settled) = (store.at(visit), store.at(settled));
+        let names = [["OLD:Visit:1", "new:visit:1"], ["new:settled-visit:1", "OLD:SettledVisit:1"]];
+        visit.set(&"a".to_owned()).await.unwrap();
+        settled.set(&"a".to_owned()).await.unwrap();
+        for name in names.as_flattened() {
+            server.command(&["EXPIRE", name, "60"]);
+        }
+        visit.get().await.unwrap();
+        settled.get().await.unwrap();
+        let ends = |name: &str| server.command(&["PEXPIRETIME", name]).integer();
+        for [first, other] in names {
+            assert!(server.command(&["TTL", first]).integer() > 3590, "{first}");
+            assert_eq!(ends(first), ends(other), "{other}");
+        }
+        // A name that is found because there is no other is renewed, too.
+        server.command(&["DEL", "new:settled-visit:1"]);
+        server.command(&["EXPIRE", "OLD:SettledVisit:1", "60"]);
+        assert!(settled.get().await.unwrap().is_some());
+        assert!(server.command(&["TTL", "OLD:SettledVisit:1"]).integer() > 3590);
+        // What an old program has removed does not live on as a copy that reads renew.
+        server.command(&["DEL", "OLD:Visit:1"]);
+        server.command(&["EXPIRE", "new:visit:1", "60"]);
+        assert_eq!(visit.get().await.unwrap(), None);
+        assert!(server.command(&["TTL", "new:visit:1"]).integer() <= 60);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn writes_and_deletes_end_the_leases_of_all_names() {
+    on_all(async |server: &Server, store: Store| {
+        let leases = ["new:~lease:{OLD:Profile:1}", "new:~lease:{new:profile:1}"];
+        let take = || leases.map(|lease| server.command(&["SET", lease, "a plan's"]));
+        let left = || server.command(&["EXISTS", leases[0], leases[1]]).integer();
+        let profile = store.at(keys::Profile { id: 1 });
+        take();
+        profile.set(&"a".to_owned()).await.unwrap();
+        assert_eq!(left(), 0, "after a write");
+        take();
+        profile.delete().await.unwrap();
+        assert_eq!(left(), 0, "after a delete");
+        take();
+        profile.take().await.unwrap();
+        assert_eq!(left(), 0, "after a take");
+        take();
+        store.emit(events::ProfileChanged { id: 1 }).await.unwrap();
+        assert_eq!(left(), 0, "after an event");
+        // A fill ends those of the other name.
+        server.command(&["SET", leases[1], "a plan's"]);
+        let load = || async { Ok::<_, Infallible>("c".to_owned()) };
+        profile.get_or_load(load).await.unwrap();
+        assert_eq!(left(), 0, "after a fill");
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn of_two_who_take_a_key_with_two_names_one_gets_it() {
+    on_all(async |server: &Server, store: Store| {
+        let other = patient(server).await;
+        for id in 0..200 {
+            let settled = store.at(keys::Settled { id });
+            settled.set(&"a".to_owned()).await.unwrap();
+            let theirs = other.at(keys::Settled { id });
+            let (one, two) = tokio::join!(settled.take(), theirs.take());
+            let got = [one.unwrap(), two.unwrap()];
+            assert_eq!(got.iter().flatten().count(), 1, "{id}: {got:?}");
+        }
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn when_only_the_new_name_is_used_a_delete_removes_what_others_still_read() {
+    on_all(async |server: &Server, store: Store| {
+        let over = store.at(keys::Over { id: 1 });
+        let there = || server.command(&["EXISTS", "OLD:Over:1"]).integer();
+        server.command(&["SET", "OLD:Over:1", "a", "EX", "60"]);
+        assert_eq!(over.get().await.unwrap(), None);
+        over.set(&"b".to_owned()).await.unwrap();
+        assert_eq!(server.command(&["GET", "OLD:Over:1"]).text(), "a");
+        over.delete().await.unwrap();
+        assert_eq!(there(), 0, "after a delete");
+        server.command(&["SET", "OLD:Over:1", "a", "EX", "60"]);
+        store.emit(events::ProfileChanged { id: 1 }).await.unwrap();
+        assert_eq!(there(), 0, "after an event");
+    })
+    .await;
+}
+
+#[test]
+fn uses_of_old_names_are_counted_by_definition_and_migration() {
+    let recorder = DebuggingRecorder::new();
+    let snapshotter = recorder.snapshotter();
+    metrics::with_local_recorder(&recorder, || {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+        runtime.unwrap().block_on(async {
+            let server = Server::redis();
+            let store = patient(&server).await;
+            let (profile, settled) = (keys::Profile { id: 1 }, keys::Settled { id: 1 });
+            let (profile, settled) = (store.at(profile), store.at(settled));
+            // The old name counts; where it has nothing, nothing is used.
+            assert_eq!(profile.get().await.unwrap(), None);
+            profile.set(&"a".to_owned()).await.unwrap();
+            profile.get().await.unwrap();
+            store.at(keys::Hits { id: 1 }).add(1).await.unwrap();
+            // The new one counts: reads use the old one until the value is under the new one.
+            server.command(&["SET", "OLD:Settled:1", "a", "EX", "60"]);
+            settled.get().await.unwrap();
+            let mut batch = store.pipeline();
+            let found = [batch.add(settled.get()), batch.add(settled.get())];
+            let mut results = batch.run().await.unwrap();
+            assert!(found.into_iter().all(|it| results.take(it).unwrap().is_some()));
+            assert!(!settled.set_if_absent(&"b".to_owned()).await.unwrap());
+            settled.set(&"b".to_owned()).await.unwrap();
+            settled.get().await.unwrap();
+            store.at(keys::Over { id: 1 }).set(&"c".to_owned()).await.unwrap();
+        });
+    });
+    let counted = snapshotter.snapshot().into_vec().into_iter();
+    let mut counted: Vec<String> = counted
+        .filter(|(key, ..)| key.key().name() == "keyward_old_names_total")
+        .map(|(key, _, _, value)| {
+            let labels: Vec<&str> = key.key().labels().map(metrics::Label::value).collect();
+            let DebugValue::Counter(count) = value else { panic!("{value:?}") };
+            format!("{} {count}", labels.join(" "))
+        })
+        .collect();
+    counted.sort();
+    insta::assert_snapshot!(counted.join("\n"), @r"
+    hits begun write 1
+    profile begun read 1
+    profile begun write 1
+    settled turned read 3
+    settled turned write 1
+    ");
+}
+
+#[tokio::test]
 async fn an_event_finds_keys_of_programs_that_know_the_old_name_only() {
     on_all(async |server: &Server, store: Store| {
         let group = || values::Group::new("a").unwrap();
@@ -189,6 +332,20 @@ async fn while_both_are_written_an_event_that_scans_ends_loads_that_have_begun()
         assert_eq!(view.find_or_load(new).await.unwrap().as_deref(), Some("new"));
         let done = store.emit(events::ViewsChanged { group: group() }).await.unwrap();
         assert_eq!(done.removed, 1, "one key, under two names");
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn an_event_finds_old_names_that_spell_a_value_with_escapes() {
+    on_all(async |server: &Server, store: Store| {
+        for key in ["OLD:Path:a:x%2Fy", "OLD:Path:b:x%2Fy", "OLD:Path:a:x:y"] {
+            server.command(&["SET", key, "1"]);
+        }
+        let group = "a".parse().unwrap();
+        store.emit(events::PathsChanged { group }).await.unwrap();
+        assert_eq!(server.command(&["EXISTS", "OLD:Path:a:x%2Fy"]).integer(), 0);
+        assert_eq!(server.command(&["EXISTS", "OLD:Path:b:x%2Fy", "OLD:Path:a:x:y"]).integer(), 2);
     })
     .await;
 }

@@ -2,7 +2,7 @@
 
 use super::{burden, expect_url, failed, schema, show};
 use crate::args::{
-    Binding, PlanDrop, PlanForget, PlanInvalidate, PlanLetters, PlanMake, PlanMigrate,
+    Binding, PlanDrop, PlanFix, PlanForget, PlanInvalidate, PlanLetters, PlanMake, PlanMigrate,
 };
 use crate::commands::connect;
 use crate::commands::plan::run::Watch;
@@ -49,6 +49,13 @@ pub(super) fn migrate(args: &PlanMigrate, settings: &Settings, output: &Output) 
     }
     let values = values(&args.prefix.bindings);
     let order = Order::Migrate { migrations, values, remove_lone: args.remove_lone };
+    make(&args.make, &schema, order, Forgetting::default(), settings, output)
+}
+
+pub(super) fn fix(args: &PlanFix, settings: &Settings, output: &Output) -> Result<Verdict> {
+    expect_url(&args.make.source)?;
+    let schema = schema(settings, output)?;
+    let order = Order::Fix { rules: args.rules.clone(), today: settings.today.to_string() };
     make(&args.make, &schema, order, Forgetting::default(), settings, output)
 }
 

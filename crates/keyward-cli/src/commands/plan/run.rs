@@ -63,9 +63,8 @@ pub(super) fn undo(args: &PlanApply, settings: &Settings, output: &Output) -> Re
     let Undone { undone, same, conflicts, examples, .. } =
         undone.map_err(|error| failed(&error))?;
     output.summary(format_args!(
-        "{} {} were taken back; {} needed nothing",
-        thousands(undone),
-        it.plan.order.unit(),
+        "{} taken back; {} needed nothing",
+        were(&it.plan.order, undone),
         thousands(same)
     ))?;
     if conflicts == 0 {
@@ -75,8 +74,8 @@ pub(super) fn undo(args: &PlanApply, settings: &Settings, output: &Output) -> Re
         output.print(format_args!("  {example}\n"))?;
     }
     Err(Failure::incomplete(format!(
-        "{} keys were changed by others since, and stay as they are",
-        thousands(conflicts)
+        "{} changed by others since, and stay as they are",
+        were(&it.plan.order, conflicts)
     ))
     .help("look at the keys above, and decide about each"))
 }
@@ -152,12 +151,11 @@ fn begin(args: &PlanApply, it: &Prepared, output: &Output) -> Result<(Watch, ste
 }
 
 fn report(plan: &Plan, applied: &Applied, output: &Output) -> Result<Verdict> {
-    let unit = plan.order.unit();
-    let changed = format!("{} {unit}", thousands(applied.changed));
     if applied.converged {
         output.summary(format_args!(
-            "{} {changed} were changed; the last of {} passes over all keys found nothing left",
+            "{} {} changed; the last of {} passes over all keys found nothing left",
             GOOD.on("done:"),
+            were(&plan.order, applied.changed),
             applied.passes
         ))?;
         return Ok(Verdict::Clean);
@@ -174,8 +172,16 @@ fn report(plan: &Plan, applied: &Applied, output: &Output) -> Result<Verdict> {
             ))?;
         }
     }
-    Err(Failure::incomplete(format!("{changed} were changed, and the above is left"))
-        .help("conflicts are for a person to decide; for the rest, apply the plan again"))
+    Err(Failure::incomplete(format!(
+        "{} changed, and the above is left",
+        were(&plan.order, applied.changed)
+    ))
+    .help("conflicts are for a person to decide; for the rest, apply the plan again"))
+}
+
+/// `1 key was`, `2,000 keys were`
+fn were(order: &Order, count: u64) -> String {
+    format!("{} {}", order.counted(count), if count == 1 { "was" } else { "were" })
 }
 
 /// Draws how far a plan is, until it is dropped.

@@ -4,7 +4,7 @@ use crate::failure::Result;
 use crate::output::{BAD, BOLD, DIM, Output};
 use crate::verdict::Verdict;
 use keyward_fact::{Duration, thousands};
-use keyward_plan::{Plan, Row, lint as remarks};
+use keyward_plan::{Order, Plan, Row, lint as remarks};
 use std::fmt::Write as _;
 
 pub(super) fn plan(plan: &Plan, output: &Output) -> Result<()> {
@@ -14,17 +14,22 @@ pub(super) fn plan(plan: &Plan, output: &Output) -> Result<()> {
     let servers: Vec<&str> = plan.servers.iter().map(|it| it.address.as_str()).collect();
     let _ =
         writeln!(text, "{}", DIM.on(format!("for {}, until {}", servers.join(", "), plan.expires)));
-    for it in &plan.rows {
+    // Of what breaks no rule, a plan has many rows.
+    let is_shown = |it: &&Row| it.rule.is_none() || it.changes() + it.conflicts() > 0;
+    for it in plan.rows.iter().filter(is_shown) {
         row(it, &mut text);
     }
     let estimate = &plan.estimate;
     let time = Duration::from_millis(estimate.seconds.saturating_mul(1000)).human();
+    let changes = match plan.order {
+        Order::Requeue(_) | Order::Purge(_) | Order::Forget { .. } => {
+            plan.order.counted(estimate.changes)
+        }
+        _ => format!("{} of {} keys", thousands(estimate.changes), thousands(estimate.keys)),
+    };
     let _ = writeln!(
         text,
-        "\n{} {} would change, and {} keys were looked at; about {time}, at the {} keys a second that were measured",
-        thousands(estimate.changes),
-        plan.order.unit(),
-        thousands(estimate.keys),
+        "\n{changes} would change; about {time}, at the {} keys a second that were measured",
         thousands(estimate.keys_per_second)
     );
     for owner in plan.missing_approvals() {
@@ -39,7 +44,8 @@ pub(super) fn plan(plan: &Plan, output: &Output) -> Result<()> {
 
 fn row(row: &Row, text: &mut String) {
     let to = row.to.as_ref().map(|to| format!(" → {to}")).unwrap_or_default();
-    let _ = writeln!(text, "\n{} {}{to}", BOLD.on(&row.action), row.keys);
+    let rule = row.rule.as_ref().map(|rule| DIM.on(format!("  {rule}"))).unwrap_or_default();
+    let _ = writeln!(text, "\n{} {}{to}{rule}", BOLD.on(&row.action), row.keys);
     for (name, count) in &row.counts {
         let line = format!("{:>12}  {name}", thousands(*count));
         let line = if name.starts_with("conflict") { BAD.on(line) } else { line };

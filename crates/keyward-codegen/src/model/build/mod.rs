@@ -10,9 +10,8 @@ use super::name::Names;
 use super::{Event, Former, Key, Module, Name, Param, ParamType, Value};
 use base64::Engine as _;
 use event::note_indexes;
-use keyward_pattern::{LanguageError, Tables};
-use keyward_schema::{Schema, Spanned};
-use pattern::old_names;
+use keyward_pattern::{Keyspace, LanguageError, Tables};
+use keyward_schema::{OldNames, Schema, Spanned};
 use std::cell::OnceCell;
 use std::collections::HashMap;
 
@@ -24,10 +23,12 @@ impl Module {
             .events
             .iter()
             .flat_map(|event| &event.params)
-            .chain(old_names(schema).flat_map(|(_, rename)| &rename.params))
             .map(|param| param.param.value.clone())
             .collect();
-        let export = schema.compiled.export(&besides)?;
+        let old_names: Vec<OldNames<'_>> = schema.old_names_by_db();
+        let former: Vec<(usize, &Keyspace)> =
+            old_names.iter().map(|it| (it.renames.len(), &it.keyspace)).collect();
+        let export = schema.compiled.export(&besides, &former)?;
         let mut building = Building::new(schema, &export.block);
         let prefix_params = prefix_params(schema);
         let mut keys = Vec::new();
@@ -55,14 +56,17 @@ impl Module {
             });
             event_params.push(params.collect());
         }
-        let former: Vec<(usize, Former)> = old_names(schema)
-            .filter_map(|(phase, rename)| building.former(phase, rename, &mut besides))
+        let renames = old_names.iter().flat_map(|it| &it.renames);
+        let former: Option<Vec<Former>> = renames
+            .zip(&export.former)
+            .map(|(&(migration, rename), languages)| building.former(migration, rename, languages))
             .collect();
+        let former = former.unwrap_or_default();
         let prefix = building.prefix(keys.first().map_or(&[], |params| &params[..prefix_params]));
         let mut keys: Vec<Key> =
             (0..).zip(keys).map(|(number, params)| building.key(number, params)).collect();
-        for (number, former) in former {
-            keys[number].former.push(former);
+        for (number, it) in former.iter().enumerate().filter(|(_, it)| it.used) {
+            keys[it.key].former.push(number);
         }
         let events: Vec<Event> = schema
             .events
@@ -88,6 +92,7 @@ impl Module {
             needs_json: keys.iter().any(Key::holds_json),
             needs_zstd: keys.iter().any(|key| key.stored().any(|value| value.zstd)),
             keys,
+            former,
             events,
         })
     }

@@ -3,8 +3,7 @@
 use super::Building;
 use crate::model::{Former, FormerPart, Param, PatternPart, Prefix};
 use keyward_pattern::{Template, Type};
-use keyward_schema::Schema;
-use keyward_schema::model::{Phase, Recase, Rename};
+use keyward_schema::model::{Migration, Phase, Recase, Rename};
 
 impl Building<'_> {
     pub(super) fn prefix(&self, params: &[Param]) -> Prefix {
@@ -19,46 +18,41 @@ impl Building<'_> {
         }
     }
 
-    /// An old name, and the number of the definition that has it.
-    pub(super) fn former<'l>(
+    /// An old name; `None` if there is no such definition. `languages` are those of its own parameters.
+    pub(super) fn former(
         &self,
-        phase: Phase,
+        migration: &Migration,
         rename: &Rename,
-        languages: &mut impl Iterator<Item = &'l Option<u32>>,
-    ) -> Option<(usize, Former)> {
-        let languages: Vec<Option<u32>> =
-            languages.by_ref().take(rename.params.len()).copied().collect();
-        let number = self.schema.keys.iter().position(|key| *key.name == *rename.definition)?;
-        let params = &self.schema.keys[number].params;
-        let parts = parts(&rename.from);
-        let parts: Option<Vec<FormerPart>> = parts
-            .into_iter()
-            .map(|part| {
-                let Some(at) = part.param else {
-                    return Some(FormerPart { literal: part.literal, ..FormerPart::default() });
-                };
-                let old = rename.params.get(at)?;
-                let param = params.iter().position(|param| *param.name == *old.name)?;
-                let rest = rename.from.holes().nth(at).is_some_and(|hole| hole.rest);
-                let keys = match &old.param.value.ty {
-                    Type::Key(names) => self.numbers(names),
-                    _ => Vec::new(),
-                };
-                let language = languages.get(at).copied().flatten().filter(|_| !rest);
-                let recase = rename.recase(&old.name).map(Recase::name);
-                Some(FormerPart { literal: None, param: Some(param), language, keys, recase })
-            })
-            .collect();
-        Some((number, Former { phase: phase.name(), parts: parts? }))
+        languages: &[Option<u32>],
+    ) -> Option<Former> {
+        let key = self.schema.keys.iter().position(|key| *key.name == *rename.definition)?;
+        let params = &self.schema.keys[key].params;
+        let part = |part: PatternPart| {
+            let old = part.param.and_then(|at| Some((rename.params.get(at)?, languages.get(at)?)));
+            let Some((old, language)) = old else {
+                return FormerPart { literal: part.literal, ..FormerPart::default() };
+            };
+            let keys = match &old.param.value.ty {
+                Type::Key(names) => self.numbers(names),
+                _ => Vec::new(),
+            };
+            let param = params.iter().position(|param| *param.name == *old.name);
+            let recase = rename.recase(&old.name).map(Recase::name);
+            FormerPart { literal: None, param, language: *language, keys, recase }
+        };
+        let parts: Vec<FormerPart> = parts(&rename.from).into_iter().map(part).collect();
+        let known = |part: &FormerPart| part.literal.is_some() || part.param.is_some();
+        Some(Former {
+            migration: migration.name.value.clone(),
+            phase: migration.phase.name(),
+            key,
+            db: rename.database(),
+            used: *migration.phase != Phase::Cleanup
+                && rename.is_known_to_stores()
+                && parts.iter().all(known),
+            parts,
+        })
     }
-}
-
-/// The old names that stores know, with the phase of their migration.
-pub(super) fn old_names(schema: &Schema) -> impl Iterator<Item = (Phase, &Rename)> {
-    let running = schema.migrations.iter().filter(|it| *it.phase != Phase::Cleanup);
-    running
-        .flat_map(|it| it.renames.iter().map(|rename| (*it.phase, rename)))
-        .filter(|(_, rename)| rename.is_known_to_stores())
 }
 
 /// The literals and parameters of a pattern, neighbouring literals joined.

@@ -17,7 +17,15 @@ type suite struct {
 	parse   func(text []byte) (map[string]string, key, bool)
 	glob    func(prefix map[string]string, definition string, values map[string]string) (string, error)
 	event   func(prefix map[string]string, event string, values map[string]string) ([]string, []string, error)
+	former  func(text []byte) (former, bool)
+	names   func(prefix map[string]string, definition string, values map[string]string) (read, write []string, err error)
 	refused func(err error) (param, reserved string)
+}
+
+type former struct {
+	migration, phase, definition string
+	db                           int
+	prefix, values               map[string]string
 }
 
 type key struct {
@@ -31,6 +39,11 @@ type key struct {
 type vector struct {
 	Definition *string
 	Event      string
+	Migration  string
+	Phase      string
+	DB         *int
+	Read       []string
+	Write      []string
 	Params     map[string]text
 	Prefix     any
 	Key        text
@@ -85,15 +98,15 @@ func (s suite) run() {
 		panic(err)
 	}
 	var document struct {
-		Prefix                               map[string]string
-		Prefixes, Build, Parse, Glob, Events []vector
+		Prefix                                              map[string]string
+		Prefixes, Build, Parse, Glob, Events, Former, Names []vector
 	}
 	if err := json.Unmarshal(data, &document); err != nil {
 		panic(err)
 	}
 	for kind, vectors := range map[string][]vector{
 		"prefixes": document.Prefixes, "build": document.Build, "parse": document.Parse,
-		"glob": document.Glob, "events": document.Events,
+		"glob": document.Glob, "events": document.Events, "former": document.Former, "names": document.Names,
 	} {
 		for _, v := range vectors {
 			s.check(kind, document.Prefix, v)
@@ -139,6 +152,33 @@ func (s suite) check(kind string, prefix map[string]string, v vector) {
 			if expected, ok := v.Prefix.(map[string]any); ok {
 				problem = first(problem, same(fmt.Sprint(expected), fmt.Sprint(own)))
 			}
+		}
+	case "former":
+		it, ok := s.former(v.Key.bytes)
+		switch {
+		case !ok && v.Definition == nil:
+		case !ok || v.Definition == nil:
+			problem = "is read otherwise"
+		default:
+			db := -1
+			if v.DB != nil {
+				db = *v.DB
+			}
+			var expected map[string]string
+			if v.Params != nil {
+				expected = values
+			}
+			problem = first(same(*v.Definition, it.definition), same(v.Migration, it.migration), same(v.Phase, it.phase),
+				same(db, it.db), same(expected, it.values))
+			if len(prefix) > 0 {
+				expected, _ := v.Prefix.(map[string]any)
+				problem = first(problem, same(fmt.Sprint(expected), fmt.Sprint(it.prefix)))
+			}
+		}
+	case "names":
+		var read, write []string
+		if read, write, err = s.names(prefix, *v.Definition, values); err == nil {
+			problem = first(same(v.Read, read), same(v.Write, write))
 		}
 	case "glob":
 		var made string

@@ -39,7 +39,7 @@ public final class Runner {
     }
 
     private void run() throws Exception {
-        for (String kind : List.of("prefixes", "build", "parse", "glob", "events")) {
+        for (String kind : List.of("prefixes", "build", "parse", "glob", "events", "former", "names")) {
             for (Object vector : (List<?>) document.get(kind)) {
                 check(kind, (Map<?, ?>) vector);
             }
@@ -49,7 +49,7 @@ public final class Runner {
     private void check(String kind, Map<?, ?> vector) throws Exception {
         Map<?, ?> params = (Map<?, ?>) vector.get("params");
         // A Java string holds half of a surrogate pair, but no bytes that are no text.
-        if (!kind.equals("parse") && params.values().stream().anyMatch(Json.Bytes.class::isInstance)) {
+        if (!List.of("parse", "former").contains(kind) && params.values().stream().anyMatch(Json.Bytes.class::isInstance)) {
             return;
         }
         checked++;
@@ -60,6 +60,8 @@ public final class Runner {
                 case "build" -> built(vector);
                 case "parse" -> parsed(vector);
                 case "glob" -> same(vector.get("glob"), glob(vector));
+                case "former" -> formerly(vector);
+                case "names" -> names(vector);
                 default -> event(vector);
             };
             if (problem == null && vector.containsKey("refused")) {
@@ -94,9 +96,40 @@ public final class Runner {
             same(key, key(parse(text))));
     }
 
+    private String formerly(Map<?, ?> vector) throws Exception {
+        Object given = vector.get("key");
+        Object found = ((Optional<?>) method("parseFormer", byte[].class).invoke(null, (Object) bytes(given))).orElse(null);
+        if (found == null) {
+            return same(vector.get("definition"), null);
+        }
+        String problem = first(
+            same(vector.get("definition"), call(found, "definition")),
+            same(vector.get("migration"), call(found, "migration")),
+            same(vector.get("phase"), call(found, "phase")),
+            same(vector.get("db"), ((Optional<?>) call(found, "db")).orElse(null)),
+            same(vector.get("params"), values(call(found, "key"))),
+            same(found, ((Optional<?>) method("parseFormer", String.class).invoke(null, given)).orElse(null)));
+        return first(problem, prefix == null ? null : same(vector.get("prefix"), values(call(found, "prefix"))));
+    }
+
+    private static Object values(Object found) throws Exception {
+        Object it = ((Optional<?>) found).orElse(null);
+        return it == null ? null : call(it, "values");
+    }
+
+    private String names(Map<?, ?> vector) throws Exception {
+        Object key = method("build", String.class, Map.class).invoke(null, vector.get("definition"), vector.get("params"));
+        Object names = bound(key, "names");
+        return first(same(vector.get("read"), call(names, "read")), same(vector.get("write"), call(names, "write")));
+    }
+
+    private static byte[] bytes(Object key) {
+        return key instanceof Json.Bytes it ? it.bytes() : ((String) key).getBytes(StandardCharsets.UTF_8);
+    }
+
     private String parsed(Map<?, ?> vector) throws Exception {
         Object given = vector.get("key");
-        byte[] bytes = given instanceof Json.Bytes it ? it.bytes() : ((String) given).getBytes(StandardCharsets.UTF_8);
+        byte[] bytes = bytes(given);
         Object parsed = ((Optional<?>) method("parse", byte[].class).invoke(null, (Object) bytes)).orElse(null);
         if (parsed == null) {
             return same(vector.get("definition"), null);

@@ -18,9 +18,9 @@ def main(folder, files):
         name = pathlib.Path(file).name.removesuffix(".vectors.json")
         keyspace = importlib.import_module(name.replace("-", "_"))
         checks = Checks(keyspace, vectors["prefix"])
-        for kind in ["prefixes", "build", "parse", "glob", "events"]:
+        for kind in ["prefixes", "build", "parse", "glob", "events", "former", "names"]:
             for vector in vectors[kind]:
-                params = texts(vector.get("params", {}))
+                params = texts(vector.get("params") or {})
                 if params is None:
                     continue
                 checked += 1
@@ -49,7 +49,7 @@ class Checks:
             got["refused"] = error.param or ""
             if error.reserved_by is not None:
                 got["reserved"] = error.reserved_by
-        if kind == "parse" and "params" in vector:
+        if kind in ["parse", "former"] and "params" in vector:
             expected["params"] = vector["params"]
         return expected, got
 
@@ -87,6 +87,32 @@ class Checks:
         typed = {own: of.read(params[id]) for id, own, of in shape.params if id in params}
         assert self.keyspace.DEFINITIONS[name].glob(*self.bound, **typed) == made
         return {"definition": name, "glob": made}
+
+    def former(self, vector, params):
+        key = vector["key"]
+        data = key.encode() if isinstance(key, str) else bytes.fromhex(key["hex"])
+        found = self.keyspace.parse_former(data)
+        if isinstance(key, str):
+            assert found == self.keyspace.parse_former(key)
+        if found is None:
+            return {"key": key, "definition": None}
+        got = {
+            "key": key,
+            "migration": found.migration,
+            "phase": found.phase,
+            "definition": found.definition,
+            "params": found.key and self.keyspace.texts(found.key),
+        }
+        if found.db is not None:
+            got["db"] = found.db
+        if self.bound:
+            got["prefix"] = found.prefix and self.keyspace.texts(found.prefix)
+        return got
+
+    def names(self, vector, params):
+        made = self.keyspace.build(vector["definition"], params)
+        names = made.names(*self.bound)
+        return {"definition": made.DEFINITION, "read": list(names.read), "write": list(names.write)}
 
     def events(self, vector, params):
         made = self.keyspace.event(vector["event"], params)

@@ -13,7 +13,7 @@ for (const file of files) {
   const vectors = JSON.parse(readFileSync(file, "utf8"));
   const name = basename(file, ".vectors.json");
   const keyspace = await import(pathToFileURL(resolve(folder, `${name}.js`)).href);
-  for (const kind of ["prefixes", "build", "parse", "glob", "events"]) {
+  for (const kind of ["prefixes", "build", "parse", "glob", "events", "former", "names"]) {
     for (const vector of vectors[kind]) check(name, kind, vector, vectors.prefix, keyspace);
   }
 }
@@ -29,14 +29,14 @@ function check(name, kind, vector, prefixTexts, keyspace) {
   delete expected.params;
   let got;
   try {
-    got = { prefixes, build, parse, glob, events }[kind](vector, texts, prefix, keyspace);
+    got = { prefixes, build, parse, glob, events, former, names }[kind](vector, texts, prefix, keyspace);
   } catch (error) {
     if (!(error instanceof keyspace.KeywardError)) throw error;
     got = { ...named(vector), refused: error.param ?? "" };
     if (error.reservedBy !== undefined) got.reserved = error.reservedBy;
     if (kind === "prefixes" && error.definition !== "prefix") got.definition = error.definition;
   }
-  if (kind === "parse") expected.params = vector.params;
+  if (["parse", "former"].includes(kind) && "params" in vector) expected.params = vector.params;
   if (sorted(got) !== sorted(expected)) {
     failed += 1;
     console.log(`${name} ${kind} ${JSON.stringify(vector)}\n  got ${sorted(got)}`);
@@ -56,8 +56,32 @@ function build(vector, texts, prefix, keyspace) {
   return { definition: made.definition, key, slot: made.slot(prefix) };
 }
 
+function former(vector, texts, prefix, keyspace) {
+  const found = formerly(keyspace.parseFormer(keyBytes(vector)), keyspace);
+  if (typeof vector.key === "string") same(sorted(found), sorted(formerly(keyspace.parseFormer(vector.key), keyspace)));
+  return { key: vector.key, ...found };
+}
+
+function formerly(found, keyspace) {
+  if (found === undefined) return { definition: null };
+  const { migration, phase, db, definition, key } = found;
+  const told = { migration, phase, definition, params: key === undefined ? null : textsOf(key) };
+  if (db !== undefined) told.db = db;
+  if (keyspace.Prefix !== undefined) told.prefix = found.prefix === undefined ? null : textsOf(found.prefix);
+  return told;
+}
+
+function names(vector, texts, prefix, keyspace) {
+  const made = keyspace.build(vector.definition, texts);
+  return { definition: made.definition, ...made.names(prefix) };
+}
+
+function keyBytes({ key }) {
+  return typeof key === "string" ? new TextEncoder().encode(key) : unhex(key.hex);
+}
+
 function parse(vector, texts, prefix, keyspace) {
-  const bytes = typeof vector.key === "string" ? new TextEncoder().encode(vector.key) : unhex(vector.key.hex);
+  const bytes = keyBytes(vector);
   const found = keyspace.parse(bytes);
   if (typeof vector.key === "string") {
     same(JSON.stringify(told(found, keyspace)), JSON.stringify(told(keyspace.parse(vector.key), keyspace)));

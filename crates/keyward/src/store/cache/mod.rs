@@ -286,6 +286,7 @@ impl<'s, K: Key, T: Whole> Handle<'s, K, T, Declared> {
 
     /// What writes the value that was loaded, or remembers that there is none, if the lease still holds.
     fn filling(&self, value: Option<&T::Value>, token: &Token) -> Result<Filling<'s>, Error> {
+        self.in_step()?;
         let negative = K::DEFINITION.behaviour.negative_ms;
         let commands = value.map(|value| T::encode(K::DEFINITION, value)).transpose()?;
         let commands = commands.unwrap_or_default();

@@ -14,7 +14,9 @@ if there then
   if seen == -1 or ARGV[5] == '1' then seen = redis.sha1hex(redis.call('DUMP', KEYS[1])) end
 end
 if not redis.call('SET', KEYS[2], ARGV[1] .. seen, 'NX', 'PX', ARGV[2]) then
-  return 0
+  -- A delete leaves a lease, so that nobody moves the key back from another slot; it does not stop a load.
+  if redis.call('GET', KEYS[2]) ~= 'removed' then return 0 end
+  redis.call('SET', KEYS[2], ARGV[1] .. seen, 'PX', ARGV[2])
 end
 -- An event that looks for keys in an index must find the lease of one that is not there yet.
 if #KEYS > 2 then

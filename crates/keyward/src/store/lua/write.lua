@@ -1,19 +1,23 @@
 -- Writes one key in one step: its value and its TTL, within its bound, under all its names.
 -- KEYS: the key, then what ARGV[1] says, in its order.
--- ARGV: the roles of the other keys (other: another name, copy: one that is only written, lease, stale, none,
---   refresh, index), separated by commas; mode; TTL in ms (0: none); 1 to keep a TTL that is running; token of the lease; ms by which a stale copy outlives the key;
+-- ARGV: the roles of the other keys (other: another name, copy: one that is only written, ended: what stands beside one
+--   of these and ends with a write, lease, stale, none, refresh, version, index), separated by commas; mode; TTL in ms (0: none); 1 to keep a TTL that is running; token of the lease; ms by which a stale copy outlives the key;
 --   longest length (0: any); 1 to refuse what does not fit; the type; the name that indexes know; 1 if reads
---   start the TTL again; then the commands, each as the number of its arguments, its name and its arguments.
+--   start the TTL again; the clock of the version; then the commands, each as the number of its arguments, its name and
+--   its arguments; and with a version, its floor.
 -- Modes: whole (replaces), part (adds to it), present (only if there is one), absent (only if there is none),
 --   none (there is none, and that is remembered for the TTL).
--- Returns {1, answers of the commands}, {0} if nothing was written, {-1} if it does not fit.
+-- Returns {1, answers of the commands} and, where names of other slots follow, what they are to hold, {0} if nothing was written, {-1} if it does not fit.
 local key, mode, ttl, token = KEYS[1], ARGV[2], tonumber(ARGV[3]), ARGV[5]
 local max, kind = tonumber(ARGV[7]), ARGV[9]
-local others, copies, indexes, lease, stale, none, due = {}, {}, {}, nil, nil, nil, nil
+local others, copies, ended, indexes = {}, {}, {}, {}
+local lease, stale, none, due, version = nil, nil, nil, nil, nil
 local at = 2
 for role in string.gmatch(ARGV[1], '[^,]+') do
   if role == 'other' then others[#others + 1] = KEYS[at]
   elseif role == 'copy' then copies[#copies + 1] = KEYS[at]
+  elseif role == 'ended' then ended[#ended + 1] = KEYS[at]
+  elseif role == 'version' then version = KEYS[at]
   elseif role == 'index' then indexes[#indexes + 1] = KEYS[at]
   elseif role == 'lease' then lease = KEYS[at]
   elseif role == 'stale' then stale = KEYS[at]
@@ -45,6 +49,7 @@ elseif lease then
   -- Whoever is loading has read what is old by now.
   redis.call('DEL', lease)
 end
+for _, name in ipairs(ended) do redis.call('DEL', name) end
 
 -- What changes a part of a value finds it under its new name, wherever it was.
 if mode == 'part' or mode == 'present' then
@@ -61,8 +66,10 @@ local left = redis.call('PTTL', key)
 if (mode == 'present' and left == -2) or (mode == 'absent' and left ~= -2) then return {0} end
 
 local commands = {}
-at = 12
-while at <= #ARGV do
+at = 13
+local last = #ARGV
+if version then last = last - 1 end
+while at <= last do
   local count = tonumber(ARGV[at])
   commands[#commands + 1] = {at + 1, at + count}
   at = at + count + 1
@@ -198,4 +205,5 @@ if #indexes > 0 then
   end
 end
 if token ~= '' then redis.call('DEL', lease) end
-return {1, answers}
+if not version then return {1, answers} end
+return {1, answers, {stamp(version, ARGV[12], ARGV[#ARGV]), redis.call('PEXPIRETIME', key), redis.call('DUMP', key)}}

@@ -1,8 +1,0 @@
--- Removes a key with all that was derived from it, and the leases of whoever is about to fill it.
--- KEYS: the key, its derived keys, and as many indexes as ARGV[1] says, which know it as ARGV[2]. Returns whether
--- the key was there.
-local indexes = tonumber(ARGV[1])
-local there = redis.call('UNLINK', KEYS[1])
-for at = 2, #KEYS - indexes do redis.call('UNLINK', KEYS[at]) end
-for at = #KEYS - indexes + 1, #KEYS do redis.call('ZREM', KEYS[at], ARGV[2]) end
-return there
