@@ -17,7 +17,7 @@ use crate::mask::{Mask, Masked};
 use crate::outline::{Outline, OutlinedDefinition, OutlinedForeign, OutlinedParam, OutlinedSchema};
 use crate::report::Severity;
 use crate::settings;
-use keyward_pattern::{Glob, Keyspace, Part, Template};
+use keyward_pattern::{Glob, Keyspace, Part, Template, is_plan_marker};
 use keyward_rules::{Live, Rule};
 use keyward_schema::model::{Date, Definition, Schema, Severity as RuleSeverity};
 use std::ops::Range;
@@ -258,6 +258,9 @@ impl Audit {
         if key.contains(&b'~')
             && let Ok(text) = str::from_utf8(key)
         {
+            if is_plan_marker(text) {
+                return Class::Marker;
+            }
             for (_, space) in spaces() {
                 if let Some((owner, word)) = space.owners.find(text)
                     && let Some(id) = space.owners.definition(&space.keyspace, owner, word)

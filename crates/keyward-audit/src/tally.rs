@@ -186,6 +186,12 @@ impl Pass {
                 }
             }
             Class::Old { space, rename } => self.end_old(audit, space, rename, fact, bytes),
+            Class::Marker => {
+                if !audit.selective {
+                    self.counts.defined.add(bytes);
+                    self.judge(true);
+                }
+            }
             Class::Foreign { space, foreign } => {
                 if !audit.selective {
                     self.counts.foreign[space][foreign].add(bytes);

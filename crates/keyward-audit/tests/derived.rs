@@ -57,6 +57,16 @@ fn a_derived_key_that_its_definition_does_not_have_is_reported() {
 }
 
 #[test]
+fn the_marker_of_a_plan_is_known() {
+    let marked = "SET shop:~plan:{00ff00ff00ff00ff} x\nSET shop:~plan:{other} x\n";
+    let report = told(&audit(vec![schema(SHOP)]), &Dump::of(marked));
+    let findings: Vec<_> =
+        report.findings.iter().map(|it| (it.rule, it.message.as_str())).collect();
+    let [(Rule::UnknownKey, message)] = findings[..] else { panic!("{findings:?}") };
+    assert!(message.contains("1 of 2"), "{message}");
+}
+
+#[test]
 fn what_a_lock_keeps_ends_a_day_after_it() {
     let keys = |fence: u64, waiters: u64| {
         leaked(&format!(

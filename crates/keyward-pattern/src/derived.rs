@@ -45,3 +45,24 @@ pub fn owner_of<'k>(prefix: &str, key: &'k str) -> Option<(&'k str, &'k str)> {
     };
     (derived(prefix, owner, word).as_deref() == Some(key)).then_some((owner, word))
 }
+
+/// The key that says that a plan with this id was started on a server, which is 16 hexadecimal digits.
+///
+/// ```
+/// use keyward_pattern::{is_plan_marker, plan_marker};
+/// let marker = plan_marker("xc:", "00ff00ff00ff00ff");
+/// assert_eq!(marker, "xc:~plan:{00ff00ff00ff00ff}");
+/// assert!(is_plan_marker(&marker) && !is_plan_marker("xc:~plan:{7}"));
+/// ```
+pub fn plan_marker(prefix: &str, id: &str) -> String {
+    format!("{prefix}~plan:{{{id}}}")
+}
+
+/// Whether a key is such a marker, of whatever prefix.
+pub fn is_plan_marker(key: &str) -> bool {
+    let id = key.rsplit_once("~plan:{").and_then(|(_, rest)| rest.strip_suffix('}'));
+    id.is_some_and(|id| {
+        id.len() == 16
+            && id.bytes().all(|byte| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte))
+    })
+}

@@ -110,7 +110,7 @@ pub use define_error::{DefineError, DefineErrorKind};
 #[cfg(feature = "compile")]
 pub use definition::{BuildError, BuildErrorKind, Definition};
 pub use definition_id::DefinitionId;
-pub use derived::{derived, owner_of};
+pub use derived::{derived, is_plan_marker, owner_of, plan_marker};
 pub use glob::{Glob, escape_glob};
 #[cfg(feature = "compile")]
 pub use keyspace::{Keyspace, Parsed};

@@ -217,7 +217,7 @@ pub(crate) fn expect_schema(plan: &Plan, schema: &Schema, work: &dyn Work) -> Re
             "name the schema that the plan was made with: `--schema`",
         ));
     }
-    if identity::hash(schema, &work.definitions()) != plan.schema.hash {
+    if identity::hash(schema, work) != plan.schema.hash {
         return Err(Error::refused(
             "the schema says something else about these keys than when the plan was made",
             "make the plan again",
@@ -269,13 +269,10 @@ fn expect_quiet(plan: &Plan, schema: &Schema, options: &ApplyOptions) -> Result<
             };
             let idle = keyward_fact::Duration::from_millis(idle * 1000);
             return Err(Error::refused(
+                format!("a key `{}` was used {} before the plan was made", row.keys, idle.human()),
                 format!(
-                    "a key `{}` that its new name does not equal was used {} before the plan was made",
-                    row.keys,
-                    idle.human()
-                ),
-                format!(
-                    "something outside the stores may still write old names: find it, and wait for `quiet` ({});                      if it was only read, `--accept-recent`",
+                    "something that is no store may still use old names: find it, and wait for `quiet` ({}); if it \
+                     was an audit or a plan, `--accept-recent`",
                     quiet.human()
                 ),
             ));

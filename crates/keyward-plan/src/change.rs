@@ -19,15 +19,39 @@ pub(crate) enum Change {
         /// What Keyward keeps beside it, which goes with it
         beside: Vec<String>,
     },
-    /// None: its new name cannot be built from its old one
-    Nowhere,
+    /// None, for this reason
+    Stay(Outcome),
     /// It lives no longer than this from now on
     Shorten {
         /// In milliseconds
         ttl: u64,
-        /// Whether only keys without an end are meant
-        only_endless: bool,
+        /// Which keys are meant
+        whose: Ending,
     },
+    /// It loses what it has above its bound; that goes into the journal first
+    Trim(Trim),
+}
+
+/// What a collection is trimmed to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Trim {
+    /// The type that it must have, as the server names it; empty for any
+    pub(crate) kind: String,
+    /// How many entries it may have
+    pub(crate) max: u64,
+    /// The end that stays, `first` or `last`; empty where none is declared
+    pub(crate) keep: &'static str,
+}
+
+/// Which keys end earlier than they would.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Ending {
+    /// All that end later than they should, or never
+    Late,
+    /// Those that never end
+    Never,
+    /// Those that end, but later than in so many milliseconds
+    After(u64),
 }
 
 /// A key's way to another name.
@@ -89,6 +113,10 @@ pub(crate) enum Outcome {
     TooLarge,
     /// Its new name cannot be built from its old one
     Nowhere,
+    /// It is above its bound, and no end of it may be trimmed
+    NoEnd,
+    /// The phase of its migration still uses this old name
+    InUse,
     /// The server could not say now: a slot moves, or a primary changes
     Unsettled,
 }
@@ -105,6 +133,7 @@ impl Outcome {
             5 => Outcome::Unsaved,
             6 => Outcome::Differs,
             7 => Outcome::Lone,
+            8 => Outcome::NoEnd,
             _ => return None,
         })
     }
@@ -118,6 +147,8 @@ impl Outcome {
                 | Outcome::Lone
                 | Outcome::TooLarge
                 | Outcome::Nowhere
+                | Outcome::InUse
+                | Outcome::NoEnd
         )
     }
 }

@@ -83,6 +83,9 @@ pub struct SchemaId {
 pub struct Row {
     /// What is done: `copy`, `rename`, `remove`, `shorten`, …
     pub action: String,
+    /// The rule that the keys break, in a plan that repairs
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rule: Option<String>,
     /// The definition; empty for keys that no definition has
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub definition: String,
@@ -144,6 +147,7 @@ impl Row {
     pub(crate) fn new(action: &str, definition: &str, keys: &str) -> Self {
         Row {
             action: action.to_owned(),
+            rule: None,
             definition: definition.to_owned(),
             keys: keys.to_owned(),
             to: None,

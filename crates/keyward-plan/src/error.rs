@@ -4,6 +4,9 @@ use keyward_audit::live;
 use std::io;
 use std::path::{Path, PathBuf};
 
+/// What is done with a file that only a wrong name keeps from it.
+const READ: &str = "read";
+
 /// Why a plan could not be made or applied. No credential and no key is ever part of it.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -65,8 +68,9 @@ impl Error {
     pub fn is_usage(&self) -> bool {
         match self {
             Error::Server(error) => error.is_usage(),
+            Error::File { doing, .. } => *doing == READ,
             Error::Document { .. } | Error::Refused { .. } => true,
-            Error::File { .. } | Error::Unfinished { .. } => false,
+            Error::Unfinished { .. } => false,
         }
     }
 

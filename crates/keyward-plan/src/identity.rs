@@ -2,9 +2,9 @@
 
 use crate::document::{Plan, ServerId};
 use crate::error::Error;
+use crate::work::Work;
 use keyward_audit::live::{self, Primary, Reply};
 use keyward_schema::Schema;
-use std::collections::BTreeSet;
 
 /// How long the marker of a plan lives that was started: as long as it can be undone without doubt.
 const MARKED: u64 = 90 * 24 * 60 * 60 * 1000;
@@ -76,7 +76,7 @@ pub(crate) fn marker(plan: &Plan, schema: &Schema) -> String {
     let prefix = schema.keyspace.prefix.as_ref();
     let fixed = prefix.filter(|prefix| prefix.holes().next().is_none());
     let prefix = fixed.map(|prefix| prefix.as_str()).unwrap_or_default();
-    format!("{prefix}~plan:{{{}}}", plan.id)
+    keyward_pattern::plan_marker(prefix, &plan.id)
 }
 
 /// Whether a plan was started here.
@@ -112,8 +112,9 @@ fn owner<'p>(primaries: &'p mut [Primary], key: &str) -> Option<&'p mut Primary>
 }
 
 /// A hash of what definitions say, as far as a plan depends on it; the phases of migrations are not part of it.
-pub(crate) fn hash(schema: &Schema, definitions: &BTreeSet<String>) -> String {
-    let mut text = String::new();
+pub(crate) fn hash(schema: &Schema, work: &dyn Work) -> String {
+    let definitions = work.definitions();
+    let mut text = work.terms();
     let mut add = |part: &str| {
         text.push_str(part);
         text.push('\0');

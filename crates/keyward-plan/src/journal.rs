@@ -30,8 +30,18 @@ pub(crate) enum Record {
     Made { db: u64, key: Vec<u8>, digest: Vec<u8> },
     /// A value was to be removed or replaced
     Saved { db: u64, key: Vec<u8>, ends: i64, dump: Vec<u8> },
-    /// A key was to end earlier: when it ended before, and how long it got at most
-    Shortened { db: u64, key: Vec<u8>, ends: i64, ttl: u64 },
+    /// A key was to end at another time: when it ended before, and when from then on
+    Shortened { db: u64, key: Vec<u8>, ends: i64, at: u64 },
+    /// These entries of a collection were to go, so many to stay: known again by the digest of their ends
+    Trimmed {
+        db: u64,
+        key: Vec<u8>,
+        kind: Vec<u8>,
+        kept_first: bool,
+        left: u64,
+        edges: Vec<u8>,
+        gone: Vec<Vec<u8>>,
+    },
     /// The record of this number, counted from 0, did not happen
     Not(u64),
 }
@@ -130,6 +140,20 @@ impl Reader {
         }
         Ok(Reader { path: path.to_owned(), file, whole })
     }
+
+    /// Where the next record begins.
+    pub(crate) fn position(&self) -> u64 {
+        self.whole
+    }
+
+    /// The record that begins there.
+    pub(crate) fn at(&mut self, position: u64) -> Option<Result<Record, Error>> {
+        if let Err(error) = self.file.seek(SeekFrom::Start(position)) {
+            return Some(Err(Error::file("read", &self.path, error)));
+        }
+        self.whole = position;
+        self.next()
+    }
 }
 
 impl Iterator for Reader {
@@ -150,6 +174,11 @@ impl Iterator for Reader {
 }
 
 impl Record {
+    /// Whether it is of a key that kept its name.
+    pub(crate) fn is_repair(&self) -> bool {
+        matches!(self, Record::Shortened { .. } | Record::Trimmed { .. })
+    }
+
     fn write(&self, out: &mut Vec<u8>) -> std::io::Result<()> {
         let start = out.len();
         match self {
@@ -191,12 +220,21 @@ impl Record {
                 write_part(out, key)?;
                 write_part(out, dump)?;
             }
-            Record::Shortened { db, key, ends, ttl } => {
+            Record::Shortened { db, key, ends, at } => {
                 out.push(b't');
                 out.extend_from_slice(&db.to_le_bytes());
                 out.extend_from_slice(&ends.to_le_bytes());
-                out.extend_from_slice(&ttl.to_le_bytes());
+                out.extend_from_slice(&at.to_le_bytes());
                 write_part(out, key)?;
+            }
+            Record::Trimmed { db, key, kind, kept_first, left, edges, gone } => {
+                out.push(if *kept_first { b'f' } else { b'l' });
+                out.extend_from_slice(&db.to_le_bytes());
+                out.extend_from_slice(&left.to_le_bytes());
+                out.extend_from_slice(&(gone.len() as u64).to_le_bytes());
+                for part in [key, kind, edges].into_iter().chain(gone) {
+                    write_part(out, part)?;
+                }
             }
             Record::Not(before) => {
                 out.push(b'x');
@@ -278,10 +316,27 @@ impl Record {
                     };
                     Record::Saved { db, key, ends, dump }
                 }
+                b'f' | b'l' => {
+                    let first = kind == b'f';
+                    let (db, left, count) = (number()?, number()?, number()?);
+                    let (Some(key), Some(kind), Some(edges)) = (
+                        read_part(file, &mut 0)?,
+                        read_part(file, &mut 0)?,
+                        read_part(file, &mut 0)?,
+                    ) else {
+                        return Ok(None);
+                    };
+                    let mut gone = Vec::new();
+                    for _ in 0..count {
+                        let Some(part) = read_part(file, &mut 0)? else { return Ok(None) };
+                        gone.push(part);
+                    }
+                    Record::Trimmed { db, key, kind, kept_first: first, left, edges, gone }
+                }
                 b't' => {
-                    let (db, ends, ttl) = (number()?, number()?.cast_signed(), number()?);
+                    let (db, ends, at) = (number()?, number()?.cast_signed(), number()?);
                     let Some(key) = read_part(file, &mut 0)? else { return Ok(None) };
-                    Record::Shortened { db, key, ends, ttl }
+                    Record::Shortened { db, key, ends, at }
                 }
                 _ => return Ok(None),
             }))
@@ -358,7 +413,7 @@ mod tests {
             (any::<u64>(), part(), any::<i64>(), part())
                 .prop_map(|(db, key, ends, dump)| Record::Saved { db, key, ends, dump }),
             (any::<u64>(), part(), any::<i64>(), any::<u64>())
-                .prop_map(|(db, key, ends, ttl)| Record::Shortened { db, key, ends, ttl }),
+                .prop_map(|(db, key, ends, at)| Record::Shortened { db, key, ends, at }),
             (any::<[u64; 2]>(), part(), part(), any::<[bool; 2]>()).prop_map(
                 |([db, home], from, to, [new_counts, renamed])| {
                     Record::Placed { db, home, from, to, new_counts, renamed }
@@ -370,6 +425,15 @@ mod tests {
                 key,
                 digest
             }),
+            (
+                [part(), part(), part()],
+                any::<[u64; 2]>(),
+                any::<bool>(),
+                proptest::collection::vec(part(), 0..5)
+            )
+                .prop_map(|([key, kind, edges], [db, left], kept_first, gone)| {
+                    Record::Trimmed { db, key, kind, kept_first, left, edges, gone }
+                }),
             any::<u64>().prop_map(Record::Not),
         ]
     }

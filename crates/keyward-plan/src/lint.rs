@@ -1,7 +1,7 @@
 //! What a reviewer should know about a plan.
 
 use crate::document::{Plan, Row};
-use keyward_fact::thousands;
+use crate::make::counted;
 
 /// Something that a reviewer should know.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -20,29 +20,34 @@ pub fn lint(plan: &Plan) -> Vec<Remark> {
     let mut remarks = Vec::new();
     let mut remark = |kind, keys: u64, row: &Row, text: &str| {
         if keys > 0 {
-            let text = format!("{} keys `{}` {text}", thousands(keys), row.keys);
+            let text = format!("{} `{}` {text}", counted(keys), row.keys);
             remarks.push(Remark { kind, keys, text });
         }
     };
     for row in &plan.rows {
         let changes = row.changes();
         if row.destructive {
-            let what = if row.action == "shorten" { "end earlier" } else { "are removed" };
+            let what = match row.action.as_str() {
+                "shorten" => "would end earlier",
+                "trim" => "would lose entries",
+                "expire" => "would get an end, and had none",
+                _ => "would be removed",
+            };
             remark("destructive", changes, row, what);
         }
         if row.lossy {
-            remark("lossy", changes, row, "hold less afterwards");
+            remark("lossy", changes, row, "would hold less");
         }
         if row.not_undoable {
-            remark("not-undoable", changes, row, "cannot be brought back by `plan undo`");
+            remark("not-undoable", changes, row, "could not be brought back by `plan undo`");
         }
         for (name, count) in &row.counts {
             if let Some(why) = name.strip_prefix("conflict: ") {
-                remark("data-dependent", *count, row, &format!("stay as they are: {why}"));
+                remark("data-dependent", *count, row, &format!("would stay: {why}"));
             }
         }
         let far = row.counts.get("across slots").copied().unwrap_or(0);
-        remark("cross-slot", far, row, "go to another slot, which is not one step");
+        remark("cross-slot", far, row, "would go to another slot, which is not one step");
     }
     remarks
 }

@@ -11,6 +11,7 @@ use crate::script::Scripts;
 use crate::work;
 use keyward_audit::live::{Options, Primary, Reply};
 use keyward_audit::{Mask, rfc3339};
+use keyward_fact::thousands;
 use keyward_schema::Schema;
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -88,7 +89,7 @@ pub fn make(
         servers,
         schema: SchemaId {
             keyspace: schema.keyspace.name.value.clone(),
-            hash: identity::hash(schema, &definitions),
+            hash: identity::hash(schema, &*work),
             definitions: definitions.into_iter().collect(),
         },
         rows: rows(work.rows(), &seen),
@@ -134,6 +135,9 @@ fn rows(rows: Vec<Row>, seen: &Seen) -> Vec<Row> {
         if tally.far > 0 {
             counts.insert("across slots".to_owned(), tally.far);
         }
+        if tally.elements > 0 {
+            counts.insert("entries that go".to_owned(), tally.elements);
+        }
         let (samples, idle_seconds) = (tally.samples.clone(), tally.idle);
         Row { counts, samples, idle_seconds, ..row }
     };
@@ -153,6 +157,8 @@ pub(crate) fn name(outcome: Outcome) -> String {
         Outcome::Lone => format!("{CONFLICT}: nothing under the new name"),
         Outcome::TooLarge => format!("{CONFLICT}: too large to be saved"),
         Outcome::Nowhere => format!("{CONFLICT}: the new name cannot be built"),
+        Outcome::NoEnd => format!("{CONFLICT}: the schema does not say which entries go"),
+        Outcome::InUse => format!("{CONFLICT}: the phase of the migration still uses the old name"),
     }
 }
 
@@ -168,6 +174,8 @@ fn preconditions(rows: &[Row]) -> Vec<String> {
             "remove: the key is what was saved in the journal; an old name only where the new one has a value"
         }
         "shorten" => "shorten: the key ends later than it should; when it ended was saved first",
+        "trim" => "trim: the collection is above its bound; what goes was saved first",
+        "expire" => "expire: the key has no TTL",
         _ => "",
     };
     let mut all: Vec<String> = rows.iter().map(|row| of(&row.action).to_owned()).collect();
@@ -192,22 +200,29 @@ fn estimate(seen: &Seen, took: Duration) -> Estimate {
     Estimate { changes: seen.of(Outcome::Done), keys, keys_per_second, seconds }
 }
 
+/// `1 key`, `2,000 keys`
+pub(crate) fn counted(keys: u64) -> String {
+    if keys == 1 { "1 key".to_owned() } else { format!("{} keys", thousands(keys)) }
+}
+
 fn summary(plan: &Plan) -> String {
-    use keyward_fact::thousands;
-    let mut parts = Vec::new();
-    let mut actions: Vec<&str> = plan.rows.iter().map(|row| row.action.as_str()).collect();
-    actions.dedup();
-    for action in actions {
-        let rows = plan.rows.iter().filter(|row| row.action == action);
-        let keys: u64 = rows.map(Row::changes).sum();
-        parts.push(format!("{action} {} keys", thousands(keys)));
+    let mut actions: Vec<(&str, u64)> = Vec::new();
+    // Most rows of what could break a rule are empty.
+    for row in plan.rows.iter().filter(|row| row.rule.is_none() || row.changes() > 0) {
+        match actions.iter_mut().find(|(action, _)| *action == row.action) {
+            Some((_, keys)) => *keys += row.changes(),
+            None => actions.push((&row.action, row.changes())),
+        }
     }
+    let part = |(action, keys): (&str, u64)| format!("{action} {}", counted(keys));
+    let parts: Vec<String> = actions.into_iter().map(part).collect();
     let mut summary = parts.join(", ");
     if summary.is_empty() {
         summary.push_str("change nothing");
     }
     match plan.conflicts() {
         0 => {}
+        1 => summary.push_str("; 1 conflict"),
         count => summary.push_str(&format!("; {} conflicts", thousands(count))),
     }
     summary

@@ -31,6 +31,13 @@ pub enum Order {
         /// Values of parameters that the old pattern lacks
         values: BTreeMap<String, String>,
     },
+    /// What breaks the rules of the schema, as far as the schema says how it should be
+    Fix {
+        /// The rules; all that can be repaired if none is named
+        rules: Vec<String>,
+        /// The day by which migrations are overdue, as `2026-11-15`
+        today: String,
+    },
     /// What an event invalidates
     Invalidate {
         /// The event
@@ -69,6 +76,7 @@ impl Order {
     pub fn name(&self) -> &'static str {
         match self {
             Order::Migrate { .. } | Order::Rename { .. } => "migrate",
+            Order::Fix { .. } => "fix",
             Order::Invalidate { .. } => "invalidate",
             Order::Drop { .. } => "drop",
         }

@@ -40,6 +40,8 @@ pub(crate) struct Tally {
     pub(crate) samples: Vec<String>,
     /// Keys that go to another slot
     pub(crate) far: u64,
+    /// Entries of collections that go
+    pub(crate) elements: u64,
     /// Keys that have the new name
     pub(crate) new_names: u64,
     /// For how many seconds no key was used that is not the same under its new name; none where the server
@@ -73,6 +75,7 @@ impl Tally {
         self.samples.extend(other.samples);
         self.samples.truncate(SAMPLES);
         self.far += other.far;
+        self.elements += other.elements;
         self.new_names += other.new_names;
         self.idle = [self.idle, other.idle].into_iter().flatten().min();
     }

@@ -22,6 +22,8 @@ pub(crate) struct Scripts {
     pub(crate) place: Script,
     pub(crate) unmake: Script,
     pub(crate) unlease: Script,
+    pub(crate) trim: Script,
+    pub(crate) untrim: Script,
 }
 
 impl Scripts {
@@ -37,6 +39,8 @@ impl Scripts {
             place: Script::new(include_str!("lua/place.lua")),
             unmake: Script::new(include_str!("lua/unmake.lua")),
             unlease: Script::new(include_str!("lua/unlease.lua")),
+            trim: Script::new(include_str!("lua/trim.lua")),
+            untrim: Script::new(include_str!("lua/untrim.lua")),
         }
     }
 
@@ -53,6 +57,8 @@ impl Scripts {
             &self.place,
             &self.unmake,
             &self.unlease,
+            &self.trim,
+            &self.untrim,
         ];
         for script in all {
             let answer = primary.command(&[b"SCRIPT", b"LOAD", script.text.as_bytes()])?;

@@ -52,7 +52,7 @@ pub struct RenameStatus {
     pub left: u64,
     /// Keys that a person must decide about
     pub conflicts: u64,
-    /// For how many seconds no old key was used that has no equal under the new name
+    /// For how many seconds no old key was used, but for those that are the same under both names
     pub idle_seconds: Option<u64>,
 }
 
@@ -126,9 +126,7 @@ impl Status {
             if let Some(idle) = recent.filter(|_| phase != Phase::DualWrite) {
                 let idle = keyward_fact::Duration::from_millis(idle * 1000);
                 let (from, idle) = (&rename.from, idle.human());
-                obstacles.push(format!(
-                    "a key `{from}` that its new name does not equal was used {idle} ago"
-                ));
+                obstacles.push(format!("a key `{from}` was used {idle} ago"));
             }
         }
         let left: u64 = renames.iter().map(|it| it.left).sum();

@@ -64,7 +64,9 @@ pub fn undo(
         control,
         undone: Undone::default(),
     };
-    // Names first, so that what they had replaced finds its place free.
+    // In the opposite order: what was repaired under a name before the name itself, and names before what they had
+    // replaced, so that this finds its place free.
+    undo.repairs(Reader::open(&options.journal, &plan.id)?)?;
     undo.names(Reader::open(&options.journal, &plan.id)?)?;
     undo.values(Reader::open(&options.journal, &plan.id)?)?;
     Ok(undo.undone)
@@ -107,7 +109,35 @@ enum Fate {
 }
 
 impl Undo<'_> {
-    /// Takes back moves, copies and ends.
+    /// Takes back what was changed about keys that kept their names, the last change first: where the program was
+    /// killed, a change may be noted twice.
+    fn repairs(&mut self, mut journal: Reader) -> Result<(), Error> {
+        let mut noted: Vec<(u64, Option<u64>)> = Vec::new();
+        let mut position = journal.position();
+        for number in 0.. {
+            match journal.next().transpose()? {
+                None => break,
+                Some(Record::Not(which)) => {
+                    if let Ok(at) = noted.binary_search_by_key(&which, |(number, _)| *number) {
+                        noted[at].1 = None;
+                    }
+                }
+                Some(record) if record.is_repair() => noted.push((number, Some(position))),
+                Some(_) => {}
+            }
+            position = journal.position();
+        }
+        let mut steps = Vec::new();
+        for position in noted.into_iter().rev().filter_map(|(_, position)| position) {
+            if let Some(record) = journal.at(position).transpose()? {
+                self.begin(record, &mut steps)?;
+                self.take(&mut steps, false)?;
+            }
+        }
+        self.take(&mut steps, true)
+    }
+
+    /// Takes back moves and copies.
     fn names(&mut self, journal: Reader) -> Result<(), Error> {
         let mut waiting: VecDeque<(u64, Record)> = VecDeque::new();
         let mut steps = Vec::new();
@@ -121,6 +151,7 @@ impl Undo<'_> {
                     steps.push(Step::new(db, &self.scripts.unmake, vec![key], &[&digest]));
                 }
                 Record::Saved { .. } => {}
+                record if record.is_repair() => {}
                 record => waiting.push_back((number, record)),
             }
             if waiting.len() > LATE
@@ -161,10 +192,17 @@ impl Undo<'_> {
                 let counts: &[u8] = if new_counts { b"1" } else { b"0" };
                 Step::new(db, &scripts.back, vec![from, to], &[counts])
             }
-            Record::Shortened { db, key, ends, ttl } => {
-                let (ends, ttl) = (ends.to_string(), ttl.to_string());
-                let args = [ends.as_bytes(), ttl.as_bytes()];
+            Record::Shortened { db, key, ends, at } => {
+                let (ends, at) = (ends.to_string(), at.to_string());
+                let args = [ends.as_bytes(), at.as_bytes()];
                 Step::new(db, &scripts.lengthen, vec![key], &args)
+            }
+            Record::Trimmed { db, key, kind, kept_first, left, edges, gone } => {
+                let (end, left): (&[u8], _) =
+                    (if kept_first { b"first" } else { b"last" }, left.to_string());
+                let mut args: Vec<&[u8]> = vec![&kind, end, left.as_bytes(), &edges];
+                args.extend(gone.iter().map(Vec::as_slice));
+                Step::new(db, &scripts.untrim, vec![key], &args)
             }
             Record::Placed { db, home, from, to, new_counts, renamed } => {
                 let fate = self.bring_back((db, &from), (home, &to), new_counts, renamed)?;

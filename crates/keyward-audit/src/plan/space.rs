@@ -19,6 +19,8 @@ pub(crate) enum Class {
     Derived { definition: usize, word: Option<usize> },
     /// A former name
     Old { space: usize, rename: usize },
+    /// What says that a plan was started
+    Marker,
     /// Other software's
     Foreign { space: usize, foreign: usize },
     /// Nobody's

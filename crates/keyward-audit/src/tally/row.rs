@@ -69,6 +69,7 @@ impl Pass {
                 findings.extend(severity.map(|_| Rule::OldName));
                 ("old", old.definition.map_or((own(space), None), named))
             }
+            Class::Marker => ("derived", (None, None)),
             Class::Foreign { space, foreign } => {
                 let name = audit.spaces[space].foreign[foreign].name.as_str();
                 ("foreign", (own(space), Some(name)))

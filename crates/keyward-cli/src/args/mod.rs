@@ -25,7 +25,7 @@ pub(crate) use key::{Key, KeyBuild, KeyCommand, KeyFormat, KeyGlob, KeyParse};
 pub(crate) use live::{Connect, Live, LiveVia};
 pub(crate) use migrate::Migrate;
 pub(crate) use plan::{
-    Burden, Plan, PlanApply, PlanApprove, PlanCommand, PlanDrop, PlanInvalidate, PlanMake,
+    Burden, Plan, PlanApply, PlanApprove, PlanCommand, PlanDrop, PlanFix, PlanInvalidate, PlanMake,
     PlanMigrate,
 };
 pub(crate) use queue::{Queue, QueueCommand, QueueFormat, QueueList, QueueLook};

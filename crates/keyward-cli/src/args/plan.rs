@@ -5,7 +5,7 @@ use super::{Binding, Connect, Prefix};
 use clap::{Args as ClapArgs, Subcommand, ValueHint};
 use std::path::PathBuf;
 
-/// Change a keyspace by a reviewed plan: migrate, invalidate, drop, undo
+/// Change a keyspace by a reviewed plan: migrate, fix, invalidate, drop, undo
 ///
 /// A plan is a file. Making one only reads: it counts what would change, and shows masked samples and conflicts. `plan
 /// apply` is the only command that writes to a server, together with `plan undo`. It checks for each key, in the step
@@ -15,6 +15,7 @@ use std::path::PathBuf;
 #[command(after_help = "\
 Examples:
   keyward plan migrate redis://127.0.0.1 --out plan.json     what the phases of all migrations say
+  keyward plan fix redis://127.0.0.1 --out plan.json         what an audit finds and the schema can repair
   keyward plan show plan.json                                what it would change
   keyward plan lint plan.json                                what a reviewer should know
   keyward plan apply plan.json redis://127.0.0.1             asks, then changes
@@ -29,6 +30,7 @@ pub(crate) struct Plan {
 #[derive(Debug, Subcommand)]
 pub(crate) enum PlanCommand {
     Migrate(PlanMigrate),
+    Fix(PlanFix),
     Invalidate(PlanInvalidate),
     Drop(PlanDrop),
     /// Show a plan: what it would change, where, and how long that takes
@@ -108,6 +110,19 @@ pub(crate) struct PlanMigrate {
     pub(crate) remove_lone: bool,
     #[command(flatten)]
     pub(crate) prefix: Prefix,
+}
+
+/// Plan to repair what breaks the rules of the schema, as far as it says how keys should be
+///
+/// Keys without a TTL get one, spread so that they do not all expire at once; too long ones are shortened. What is left
+/// under old names after `remove_after` gets a short TTL. Findings that the schema accepts with `allow` are left alone.
+#[derive(Debug, ClapArgs)]
+pub(crate) struct PlanFix {
+    #[command(flatten)]
+    pub(crate) make: PlanMake,
+    /// Only what breaks this rule; repeat for several [default: all that can be repaired]
+    #[arg(long = "rule", value_name = "RULE")]
+    pub(crate) rules: Vec<String>,
 }
 
 /// Plan to remove what an event invalidates

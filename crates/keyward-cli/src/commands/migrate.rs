@@ -92,8 +92,9 @@ fn until(end: Date, today: Date) -> String {
     match days {
         0 => format!("remove after {end}, which is today"),
         1 => format!("remove after {end}, in 1 day"),
-        2.. => format!("remove after {end}, in {days} days"),
-        _ => format!("remove after {end}, {} days ago", -days),
+        2.. => format!("remove after {end}, in {} days", thousands(days.unsigned_abs().into())),
+        -1 => format!("remove after {end}, which was yesterday"),
+        _ => format!("remove after {end}, {} days ago", thousands(days.unsigned_abs().into())),
     }
 }
 

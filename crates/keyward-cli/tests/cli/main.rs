@@ -18,6 +18,7 @@ mod help;
 mod hostile;
 mod init;
 mod key;
+mod plan;
 mod queue;
 mod sarif;
 mod secrets;

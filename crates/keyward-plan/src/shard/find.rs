@@ -68,11 +68,12 @@ impl<'a> Finder<'a> {
                 self.seen.rows[row].new_names += 1;
             }
         }
-        let pick = |key: Vec<u8>| {
-            let (row, change) = work.pick(self.elsewhere, &key)?;
-            Some(Task { key, row, change })
+        let elsewhere = self.elsewhere;
+        let picks = |key: Vec<u8>| {
+            let picks = work.picks(elsewhere, &key).into_iter();
+            picks.map(move |(row, change)| Task { key: key.clone(), row, change })
         };
-        names.into_iter().filter_map(pick).collect()
+        names.into_iter().flat_map(picks).collect()
     }
 }
 

@@ -4,6 +4,8 @@ mod far;
 mod find;
 mod near;
 mod save;
+mod shorten;
+mod trim;
 
 use crate::change::{Change, Outcome};
 use crate::error::Error;
@@ -165,10 +167,14 @@ impl<'a> Shard<'a> {
         self.ask_idle(&tasks)?;
         let (mut near, mut far, mut saved, mut discarded) =
             (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        let (mut shortened, mut trimmed) = (Vec::new(), Vec::new());
         for mut task in tasks {
             let is_far = |to: &str| self.is_far(&task.key, to);
             match &mut task.change {
-                Change::Nowhere => self.note(&task, Outcome::Nowhere),
+                Change::Stay(why) => {
+                    let why = *why;
+                    self.note(&task, why);
+                }
                 Change::Relocate(it) if it.convert.is_some() || is_far(&it.to) => far.push(task),
                 Change::Relocate(_) => near.push(task),
                 Change::Remove { unless_lone, .. }
@@ -183,7 +189,9 @@ impl<'a> Shard<'a> {
                         self.note(&task, Outcome::Lone);
                     }
                 }
-                Change::Remove { .. } | Change::Shorten { .. } => saved.push(task),
+                Change::Remove { .. } => saved.push(task),
+                Change::Shorten { .. } => shortened.push(task),
+                Change::Trim(_) => trimmed.push(task),
                 Change::Discard { .. } => discarded.push(task),
             }
         }
@@ -193,7 +201,9 @@ impl<'a> Shard<'a> {
         }
         self.send_far(far)?;
         self.relocate(near)?;
-        self.save_and_change(saved)?;
+        self.remove(saved)?;
+        self.shorten(shortened)?;
+        self.trim(trimmed)?;
         self.discard(&discarded)
     }
 

@@ -1,4 +1,4 @@
-//! Keys that are removed, or end earlier: what they were goes into the journal first.
+//! Keys that are removed: what they were goes into the journal first.
 
 use super::{Shard, TRIES, Task, Value, flag};
 use crate::change::{Change, Outcome};
@@ -8,11 +8,11 @@ use crate::script::digest;
 use keyward_audit::live::{Reply, Requests};
 
 impl Shard<'_> {
-    /// Removes keys, or lets them end earlier: what they were goes into the journal first.
-    pub(super) fn save_and_change(&mut self, mut tasks: Vec<Task>) -> Result<(), Error> {
+    /// Removes keys: what they were goes into the journal first.
+    pub(super) fn remove(&mut self, mut tasks: Vec<Task>) -> Result<(), Error> {
         let Some(journal) = self.pass.journal else {
             if !tasks.is_empty() {
-                let outcomes = self.change(&tasks, false, &[])?;
+                let outcomes = self.remove_once(&tasks, false, &[])?;
                 tasks.iter().zip(outcomes).for_each(|(task, outcome)| self.note(task, outcome));
             }
             return Ok(());
@@ -26,28 +26,18 @@ impl Shard<'_> {
             let values = self.read_values(&keys)?;
             let (mut records, mut guards) = (Vec::new(), Vec::new());
             for (task, value) in tasks.iter().zip(&values) {
-                let (key, guard) = (
-                    task.key.clone(),
-                    match value {
-                        Value::There { dump, ends } => match &task.change {
-                            Change::Shorten { ttl, .. } => {
-                                let (key, ttl) = (task.key.clone(), *ttl);
-                                records.push(Record::Shortened { db, key, ends: *ends, ttl });
-                                ends.to_string()
-                            }
-                            _ => digest(dump, *ends),
-                        },
-                        Value::Gone | Value::TooLarge => String::new(),
-                    },
-                );
-                if let (Change::Remove { .. }, Value::There { dump, ends }) = (&task.change, value)
-                {
-                    records.push(Record::Saved { db, key, ends: *ends, dump: dump.clone() });
-                }
-                guards.push(guard);
+                guards.push(match value {
+                    Value::There { dump, ends } => {
+                        let (key, ends, dump) = (task.key.clone(), *ends, dump.clone());
+                        let guard = digest(&dump, ends);
+                        records.push(Record::Saved { db, key, ends, dump });
+                        guard
+                    }
+                    Value::Gone | Value::TooLarge => String::new(),
+                });
             }
             journal.write(&records, true)?;
-            let outcomes = self.change(&tasks, true, &guards)?;
+            let outcomes = self.remove_once(&tasks, true, &guards)?;
             let mut again = Vec::new();
             for ((task, outcome), value) in tasks.into_iter().zip(outcomes).zip(values) {
                 match (outcome, value) {
@@ -62,7 +52,7 @@ impl Shard<'_> {
         Ok(())
     }
 
-    fn change(
+    fn remove_once(
         &mut self,
         tasks: &[Task],
         act: bool,
@@ -71,22 +61,13 @@ impl Shard<'_> {
         let mut requests = Requests::default();
         for (at, task) in tasks.iter().enumerate() {
             let guard = guards.get(at).map_or("", String::as_str);
-            match &task.change {
-                Change::Remove { unless_lone, beside } => {
-                    let lone = unless_lone.iter().map(String::as_bytes);
-                    let beside = beside.iter().map(String::as_bytes);
-                    let keys: Vec<&[u8]> =
-                        std::iter::once(&task.key[..]).chain(lone).chain(beside).collect();
-                    let args = [flag(act), guard.as_bytes(), flag(unless_lone.is_some())];
-                    self.pass.scripts.remove.call(&mut requests, act, &keys, &args);
-                }
-                Change::Shorten { ttl, only_endless } => {
-                    let ttl = ttl.to_string();
-                    let args = [flag(act), guard.as_bytes(), ttl.as_bytes(), flag(*only_endless)];
-                    self.pass.scripts.shorten.call(&mut requests, act, &[&task.key], &args);
-                }
-                Change::Relocate(_) | Change::Discard { .. } | Change::Nowhere => {}
-            }
+            let Change::Remove { unless_lone, beside } = &task.change else { continue };
+            let lone = unless_lone.iter().map(String::as_bytes);
+            let beside = beside.iter().map(String::as_bytes);
+            let keys: Vec<&[u8]> =
+                std::iter::once(&task.key[..]).chain(lone).chain(beside).collect();
+            let args = [flag(act), guard.as_bytes(), flag(unless_lone.is_some())];
+            self.pass.scripts.remove.call(&mut requests, act, &keys, &args);
         }
         self.outcomes(&requests)
     }

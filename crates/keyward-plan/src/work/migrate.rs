@@ -1,7 +1,7 @@
 //! `plan migrate`: what the phase of a migration says.
 
 use super::{Work, beside, prefix_of};
-use crate::change::{Change, How, Relocation};
+use crate::change::{Change, Ending, How, Outcome, Relocation};
 use crate::document::Row;
 use crate::error::Error;
 use crate::order::RENAMED;
@@ -89,9 +89,10 @@ impl<'s> Migrate<'s> {
             Phase::Cleanup if migration.old_ttl.is_some() => "shorten",
             Phase::Cleanup => "remove",
         };
-        let to = self.definition(rename).map(|it| it.pattern.as_str());
+        let prefix = self.schema.keyspace.prefix.as_ref().map_or("", |it| it.as_str());
+        let to = self.definition(rename).map(|it| format!("{prefix}{}", it.pattern.as_str()));
         Row {
-            to: to.filter(|_| phase != Phase::Cleanup).map(str::to_owned),
+            to: to.filter(|_| phase != Phase::Cleanup),
             destructive: phase == Phase::Cleanup,
             lossy: action == "copy" && rename.convert.as_ref().is_some_and(|it| is_lossy(it.value)),
             ..Row::new(action, &rename.definition, rename.from.as_str())
@@ -112,10 +113,10 @@ impl Work for Migrate<'_> {
         let row = (*rows.get(found.number)?)?;
         let from = std::str::from_utf8(key).ok()?;
         let definition = self.definition(found.rename)?;
-        let Ok(to) = found.key else { return Some((row, Change::Nowhere)) };
+        let Ok(to) = found.key else { return Some((row, Change::Stay(Outcome::Nowhere))) };
         let change = match (found.migration.phase.value, &found.migration.old_ttl) {
             (Phase::Cleanup, Some(ttl)) => {
-                Change::Shorten { ttl: ttl.as_millis(), only_endless: false }
+                Change::Shorten { ttl: ttl.as_millis(), whose: Ending::Late }
             }
             (Phase::Cleanup, None) => Change::Remove {
                 beside: beside(self.schema, definition, &to, from),

@@ -1,6 +1,7 @@
 //! Which keys a plan changes, and how: the order of a plan, worked out with its schema.
 
 mod drop;
+mod fix;
 mod invalidate;
 mod migrate;
 
@@ -21,6 +22,11 @@ pub(crate) trait Work: Sync {
     /// What is done with a key, and the row to which that belongs. `db` is the key's database, if it is not that
     /// of the keyspace.
     fn pick(&self, db: Option<u64>, key: &[u8]) -> Option<(usize, Change)>;
+
+    /// The same where several things may be done with a key.
+    fn picks(&self, db: Option<u64>, key: &[u8]) -> Vec<(usize, Change)> {
+        self.pick(db, key).into_iter().collect()
+    }
 
     /// The rows for which a key is one of the new names.
     fn is_new_name(&self, _: &[u8]) -> Vec<usize> {
@@ -52,6 +58,11 @@ pub(crate) trait Work: Sync {
         self.rows().into_iter().map(|row| row.definition).filter(|it| !it.is_empty()).collect()
     }
 
+    /// What else of the schema it depends on: a plan is not applied once that has changed.
+    fn terms(&self) -> String {
+        String::new()
+    }
+
     /// The migrations that it is a step of, with their phases: programs that are connected matter then.
     fn fleet(&self) -> Vec<(String, String)> {
         Vec::new()
@@ -65,6 +76,7 @@ pub(crate) fn of<'s>(order: &Order, schema: &'s Schema) -> Result<Box<dyn Work +
             Box::new(migrate::Migrate::new(schema, migrations, values, *remove_lone)?)
         }
         Order::Rename { values, .. } => Box::new(migrate::Migrate::rename(schema, values)?),
+        Order::Fix { rules, today } => Box::new(fix::Fix::new(schema, rules, today)?),
         Order::Invalidate { event, values } => {
             Box::new(invalidate::Invalidate::new(schema, event, values)?)
         }
@@ -81,7 +93,7 @@ pub(crate) fn for_undo<'s>(
 ) -> Result<Option<Box<dyn Work + 's>>, Error> {
     match order {
         // Its phase may be another by now, and the names are in the journal.
-        Order::Migrate { .. } | Order::Rename { .. } => Ok(None),
+        Order::Migrate { .. } | Order::Rename { .. } | Order::Fix { .. } => Ok(None),
         Order::Drop { no_backup: false, .. } => of(order, schema).map(Some),
         Order::Invalidate { .. } | Order::Drop { no_backup: true, .. } => Err(Error::refused(
             format!("`plan {}` keeps nothing that could be brought back", order.name()),

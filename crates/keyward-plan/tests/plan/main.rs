@@ -2,4 +2,5 @@
 
 mod bench;
 mod far;
+mod fix;
 mod migrate;

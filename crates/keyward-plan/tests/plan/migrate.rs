@@ -187,3 +187,15 @@ fn keys_of_a_pattern_are_renamed_where_the_new_name_is_free() {
         assert_eq!(bench.redis(&["HGET", "shop:user:3", "name"]).text(), "ann");
     }
 }
+
+#[test]
+fn the_marker_of_a_plan_ends_by_itself() {
+    for bench in Bench::all(&phase("dual-write")) {
+        bench.redis(&["HSET", "User:1", "name", "ann"]);
+        let plan = bench.plan();
+        assert!(bench.apply(&plan).unwrap().converged);
+        let marker = format!("shop:~plan:{{{}}}", plan.id);
+        let left = bench.redis(&["PTTL", &marker]).integer();
+        assert!(left > 0, "the marker {marker} ends by itself");
+    }
+}

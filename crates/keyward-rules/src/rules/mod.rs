@@ -90,7 +90,7 @@ pub mod judge {
     pub use super::oversized_value::breaks as oversized_value;
     pub use super::server_setting::breaks as server_setting;
     pub use super::ttl_missing::breaks as ttl_missing;
-    pub use super::ttl_too_long::breaks as ttl_too_long;
+    pub use super::ttl_too_long::{FORGIVEN as FORGIVEN_TTL, breaks as ttl_too_long};
     pub use super::ttl_unexpected::breaks as ttl_unexpected;
     pub use super::unknown_field::breaks as unknown_field;
     pub use super::unknown_key::{Breach, Why, Wrong, describe as unknown_key};

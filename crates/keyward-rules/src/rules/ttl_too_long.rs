@@ -33,7 +33,7 @@ rule! {
 
 /// How much longer than declared a key may live: a file says when it was written in whole seconds, and keys are still
 /// written while that is noted. In milliseconds.
-const FORGIVEN: u64 = 2_000;
+pub const FORGIVEN: u64 = 2_000;
 
 /// Whether a key with this remaining TTL breaks it; both in milliseconds.
 #[inline]

@@ -1,7 +1,7 @@
 //! Makes plans.
 
 use super::{burden, expect_url, failed, schema, show};
-use crate::args::{Binding, PlanDrop, PlanInvalidate, PlanMake, PlanMigrate};
+use crate::args::{Binding, PlanDrop, PlanFix, PlanInvalidate, PlanMake, PlanMigrate};
 use crate::commands::connect;
 use crate::commands::plan::run::Watch;
 use crate::failure::{Failure, Result};
@@ -46,6 +46,13 @@ pub(super) fn migrate(args: &PlanMigrate, settings: &Settings, output: &Output) 
     }
     let values = values(&args.prefix.bindings);
     let order = Order::Migrate { migrations, values, remove_lone: args.remove_lone };
+    make(&args.make, &schema, order, settings, output)
+}
+
+pub(super) fn fix(args: &PlanFix, settings: &Settings, output: &Output) -> Result<Verdict> {
+    expect_url(&args.make.source)?;
+    let schema = schema(settings, output)?;
+    let order = Order::Fix { rules: args.rules.clone(), today: settings.today.to_string() };
     make(&args.make, &schema, order, settings, output)
 }
 

@@ -22,6 +22,7 @@ use keyward_schema::Schema;
 pub(crate) fn run(command: &PlanCommand, settings: &Settings, output: &Output) -> Result<Verdict> {
     match command {
         PlanCommand::Migrate(args) => make::migrate(args, settings, output),
+        PlanCommand::Fix(args) => make::fix(args, settings, output),
         PlanCommand::Invalidate(args) => make::invalidate(args, settings, output),
         PlanCommand::Drop(args) => make::drop(args, settings, output),
         PlanCommand::Show(args) => {

@@ -58,8 +58,8 @@ pub(super) fn undo(args: &PlanApply, settings: &Settings, output: &Output) -> Re
     let Undone { undone, same, conflicts, examples, .. } =
         undone.map_err(|error| failed(&error))?;
     output.summary(format_args!(
-        "{} keys were taken back; {} needed nothing",
-        thousands(undone),
+        "{} taken back; {} needed nothing",
+        keys(undone),
         thousands(same)
     ))?;
     if conflicts == 0 {
@@ -69,8 +69,8 @@ pub(super) fn undo(args: &PlanApply, settings: &Settings, output: &Output) -> Re
         output.print(format_args!("  {example}\n"))?;
     }
     Err(Failure::incomplete(format!(
-        "{} keys were changed by others since, and stay as they are",
-        thousands(conflicts)
+        "{} changed by others since, and stay as they are",
+        keys(conflicts)
     ))
     .help("look at the keys above, and decide about each"))
 }
@@ -132,11 +132,11 @@ fn begin(args: &PlanApply, it: &Prepared, output: &Output) -> Result<(Watch, ste
 }
 
 fn report(plan: &Plan, applied: &Applied, output: &Output) -> Result<Verdict> {
-    let changed = thousands(applied.changed);
     if applied.converged {
         output.summary(format_args!(
-            "{} {changed} keys were changed; the last of {} passes over all keys found nothing left",
+            "{} {} changed; the last of {} passes over all keys found nothing left",
             GOOD.on("done:"),
+            keys(applied.changed),
             applied.passes
         ))?;
         return Ok(Verdict::Clean);
@@ -153,8 +153,13 @@ fn report(plan: &Plan, applied: &Applied, output: &Output) -> Result<Verdict> {
             ))?;
         }
     }
-    Err(Failure::incomplete(format!("{changed} keys were changed, and the above is left"))
+    Err(Failure::incomplete(format!("{} changed, and the above is left", keys(applied.changed)))
         .help("conflicts are for a person to decide; for the rest, apply the plan again"))
+}
+
+/// `1 key was`, `2,000 keys were`
+fn keys(count: u64) -> String {
+    if count == 1 { "1 key was".to_owned() } else { format!("{} keys were", thousands(count)) }
 }
 
 /// Draws how far a plan is, until it is dropped.

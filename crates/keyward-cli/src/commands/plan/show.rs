@@ -14,7 +14,9 @@ pub(super) fn plan(plan: &Plan, output: &Output) -> Result<()> {
     let servers: Vec<&str> = plan.servers.iter().map(|it| it.address.as_str()).collect();
     let _ =
         writeln!(text, "{}", DIM.on(format!("for {}, until {}", servers.join(", "), plan.expires)));
-    for it in &plan.rows {
+    // Of what breaks no rule, a plan has many rows.
+    let is_shown = |it: &&Row| it.rule.is_none() || it.changes() + it.conflicts() > 0;
+    for it in plan.rows.iter().filter(is_shown) {
         row(it, &mut text);
     }
     let estimate = &plan.estimate;
@@ -38,7 +40,8 @@ pub(super) fn plan(plan: &Plan, output: &Output) -> Result<()> {
 
 fn row(row: &Row, text: &mut String) {
     let to = row.to.as_ref().map(|to| format!(" → {to}")).unwrap_or_default();
-    let _ = writeln!(text, "\n{} {}{to}", BOLD.on(&row.action), row.keys);
+    let rule = row.rule.as_ref().map(|rule| DIM.on(format!("  {rule}"))).unwrap_or_default();
+    let _ = writeln!(text, "\n{} {}{to}{rule}", BOLD.on(&row.action), row.keys);
     for (name, count) in &row.counts {
         let line = format!("{:>12}  {name}", thousands(*count));
         let line = if name.starts_with("conflict") { BAD.on(line) } else { line };

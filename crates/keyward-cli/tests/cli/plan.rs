@@ -1,0 +1,167 @@
+//! `keyward plan` and `keyward migrate`.
+
+use keyward_testkit::{Cli, Flavor, Server, wait_until};
+use std::fs;
+
+const SHOP: &str = r#"
+version = 1
+[keyspace]
+name = "shop"
+prefix = "shop:"
+[plans]
+require_owner = true
+[owners.accounts]
+[keys.user]
+pattern = "user:{id:uint}"
+owner = "accounts"
+group = "people"
+type = "hash"
+[keys.page]
+pattern = "page:{path:slug}"
+group = "pages"
+value = "text"
+ttl = "1h"
+[groups.people]
+[groups.pages]
+[events.user_changed]
+params = { path = "slug" }
+invalidates = ["page"]
+[migrations.v2]
+phase = "dual-write"
+[migrations.v2.renames]
+user = "User:{id}"
+"#;
+
+struct Shop {
+    cli: Cli,
+    server: Server,
+}
+
+impl Shop {
+    fn new() -> Self {
+        let shop = Shop { cli: crate::shop(SHOP), server: Flavor::Redis.server().start() };
+        for id in 1..=200 {
+            shop.server.command(&["HSET", &format!("User:{id}"), "name", "ann"]);
+        }
+        shop
+    }
+
+    fn plan(&self, args: &[&str]) -> keyward_testkit::Output {
+        let url = self.server.url();
+        let args: Vec<&str> =
+            args.iter().map(|arg| if *arg == "URL" { &url } else { *arg }).collect();
+        let all = ["plan"].into_iter().chain(args);
+        self.cli.command(all).env("XDG_RUNTIME_DIR", self.runtime()).run()
+    }
+
+    /// Short: the path of a socket must be.
+    fn runtime(&self) -> std::path::PathBuf {
+        let runtime = self.cli.folder().join("run");
+        fs::create_dir_all(&runtime).unwrap();
+        runtime
+    }
+}
+
+#[test]
+fn a_plan_is_made_approved_applied_and_undone() {
+    let shop = Shop::new();
+    let made = shop.plan(&["migrate", "URL", "--out", "plan.json"]);
+    assert_eq!(made.code, Some(0), "{made}");
+    assert!(made.stdout.contains("copy 200 keys"), "{made}");
+    assert!(!made.stdout.contains("User:1\n"), "keys are masked: {made}");
+
+    let asked = shop.plan(&["apply", "plan.json", "URL"]);
+    assert_eq!(asked.code, Some(2), "{asked}");
+    assert!(asked.stderr.contains("nobody can be asked here"), "{asked}");
+
+    let early = shop.plan(&["apply", "plan.json", "URL", "--yes"]);
+    assert_eq!(early.code, Some(2), "{early}");
+    assert!(early.stderr.contains("`accounts` has not approved"), "{early}");
+    let wrong = shop.plan(&["approve", "plan.json", "--owner", "nobody", "--by", "Ada"]);
+    assert_eq!(wrong.code, Some(2), "{wrong}");
+    let approved = shop.plan(&["approve", "plan.json", "--owner", "accounts", "--by", "Ada"]);
+    assert_eq!(approved.code, Some(0), "{approved}");
+
+    let applied = shop.plan(&["apply", "plan.json", "URL", "--yes"]);
+    assert_eq!(applied.code, Some(0), "{applied}");
+    assert_eq!(shop.server.command(&["HGET", "shop:user:7", "name"]).text(), "ann");
+    let undone = shop.plan(&["undo", "plan.json", "URL", "--yes"]);
+    assert_eq!(undone.code, Some(0), "{undone}");
+    assert_eq!(shop.server.command(&["EXISTS", "shop:user:7"]).integer(), 0);
+}
+
+#[test]
+fn a_plan_that_was_edited_torn_or_forged_is_refused() {
+    let shop = Shop::new();
+    shop.plan(&["drop", "URL", "pages", "--out", "plan.json"]);
+    let path = shop.cli.folder().join("plan.json");
+    let text = fs::read_to_string(&path).unwrap();
+    let refused = |text: &str, why: &str| {
+        fs::write(&path, text).unwrap();
+        let output = shop.plan(&["apply", "plan.json", "URL", "--yes"]);
+        assert_eq!(output.code, Some(2), "{output}");
+        assert!(output.stderr.contains(why), "{output}");
+    };
+    refused(&text.replace("\"pages\"", "\"people\""), "was edited");
+    refused(&text[..text.len() / 2], "is not a plan");
+    refused("{}", "is not a plan");
+    refused("", "is not a plan");
+    refused(&text.replace("\"keyward_plan\": 1", "\"keyward_plan\": 2"), "of version 2");
+    let (before, id) = text.split_once("\"id\": \"").unwrap();
+    refused(&format!("{before}\"id\": \"../../../../{}", &id[12..]), "is not a plan");
+    assert_eq!(shop.server.command(&["DBSIZE"]).integer(), 200);
+}
+
+#[test]
+fn a_running_plan_is_steered_from_another_terminal() {
+    let shop = Shop::new();
+    shop.plan(&["migrate", "URL", "--out", "plan.json"]);
+    shop.plan(&["approve", "plan.json", "--owner", "accounts", "--by", "Ada"]);
+    assert_eq!(shop.plan(&["status", "plan.json"]).code, Some(2));
+    let url = shop.server.url();
+    let args = ["plan", "apply", "plan.json", &url, "--yes", "--max-rate", "20"];
+    let running = shop.cli.command(args).env("XDG_RUNTIME_DIR", shop.runtime()).start();
+    wait_until("the plan listens", || shop.plan(&["status", "plan.json"]).code == Some(0));
+    let second = shop.plan(&["apply", "plan.json", "URL", "--yes"]);
+    assert!(second.stderr.contains("is being applied on this machine already"), "{second}");
+    assert_eq!(shop.plan(&["pause", "plan.json"]).stdout, "paused\n");
+    assert!(shop.plan(&["status", "plan.json"]).stdout.contains("; paused"));
+    assert_eq!(shop.plan(&["resume", "plan.json"]).stdout, "going on\n");
+    assert!(shop.plan(&["rate", "plan.json", "30"]).stdout.starts_with("at most 30"));
+    assert_eq!(shop.plan(&["stop", "plan.json"]).stdout, "stopping\n");
+    let stopped = running.finish();
+    assert_eq!(stopped.code, Some(3), "{stopped}");
+    let applied = shop.plan(&["apply", "plan.json", "URL", "--yes"]);
+    assert_eq!(applied.code, Some(0), "{applied}");
+    assert_eq!(shop.server.command(&["DBSIZE"]).integer(), 401);
+}
+
+#[test]
+fn events_groups_and_globs_are_planned_with_their_prefix() {
+    let shop = Shop::new();
+    for page in ["a", "b"] {
+        shop.server.command(&["SET", &format!("shop:page:{page}"), "x", "EX", "60"]);
+    }
+    let changes = |args: &[&str]| {
+        let output = shop.plan(args);
+        let plan = fs::read_to_string(shop.cli.folder().join("plan.json")).unwrap_or_default();
+        let plan: serde_json::Value = serde_json::from_str(&plan).unwrap_or_default();
+        (output.code, plan["estimate"]["changes"].as_u64())
+    };
+    let event = ["invalidate", "URL", "user_changed", "path=a", "--out", "plan.json"];
+    assert_eq!(changes(&event), (Some(0), Some(1)));
+    assert_eq!(changes(&["drop", "URL", "page:*", "--out", "plan.json"]), (Some(0), Some(2)));
+    assert_eq!(changes(&["drop", "URL", "pages", "--out", "plan.json"]), (Some(0), Some(2)));
+    let one = ["drop", "URL", "page", "path=b", "--out", "plan.json"];
+    assert_eq!(changes(&one), (Some(0), Some(1)));
+    let whole = ["drop", "URL", "User:1*", "--no-prefix", "--out", "plan.json"];
+    assert_eq!(changes(&whole), (Some(0), Some(111)));
+    let wrong = shop.plan(&["drop", "URL", "pagse", "--out", "other.json"]);
+    assert!(
+        wrong.stderr.contains("did you mean `page`")
+            || wrong.stderr.contains("did you mean `pages`"),
+        "{wrong}"
+    );
+    let unknown = shop.plan(&["invalidate", "URL", "user_changed", "--out", "other.json"]);
+    assert!(unknown.stderr.contains("needs a value for `path`"), "{unknown}");
+}

@@ -1,0 +1,277 @@
+//! `plan fix`: what breaks the rules of the schema, as far as the schema says how it should be.
+
+mod ttl;
+
+use super::Work;
+use crate::change::{Change, Ending, Outcome, Trim};
+use crate::document::Row;
+use crate::error::Error;
+use keyward_fact::Duration;
+use keyward_pattern::nearest;
+use keyward_rules::judge::FORGIVEN_TTL;
+use keyward_rules::{Live, Rule};
+use keyward_schema::model::{
+    Date, Definition, Keep, Migration, OnFull, Phase, Rename, Role, Severity,
+};
+use keyward_schema::{OldNames, Schema};
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use ttl::Lifetime;
+
+/// The rules whose findings can be repaired, in the order of their rows.
+const REPAIRED: [Rule; 4] =
+    [Rule::TtlMissing, Rule::TtlTooLong, Rule::OversizedCollection, Rule::OldName];
+
+/// The TTL of what is left under an old name, where its migration says nothing else.
+const OLD_TTL: Duration = Duration::from_secs(60 * 60);
+
+/// Keys that break rules.
+pub(super) struct Fix<'s> {
+    schema: &'s Schema,
+    rows: Vec<Row>,
+    /// What is repaired of the keys of each definition, with its row
+    repairs: Vec<Vec<(usize, Repair)>>,
+    /// The old names of each database, each with the rows of its renames
+    old: Vec<(OldNames<'s>, Vec<Option<usize>>)>,
+}
+
+/// What is wrong with a key of a definition, perhaps.
+enum Repair {
+    /// It has no TTL
+    Endless(Lifetime),
+    /// Its TTL is too long
+    TooLong(Lifetime),
+    /// It has too many entries
+    TooLarge(Trim),
+}
+
+impl<'s> Fix<'s> {
+    pub(super) fn new(schema: &'s Schema, rules: &[String], today: &str) -> Result<Self, Error> {
+        let wanted = wanted(rules)?;
+        let today = day(today).ok_or_else(|| {
+            Error::refused("the plan does not say for which day it was made", "make the plan again")
+        })?;
+        let mut fix = Fix {
+            schema,
+            rows: Vec::new(),
+            repairs: schema.keys.iter().map(|_| Vec::new()).collect(),
+            old: Vec::new(),
+        };
+        for rule in wanted {
+            match rule {
+                Rule::OldName => fix.add_old_names(today),
+                rule => fix.add_repairs(rule),
+            }
+        }
+        Ok(fix)
+    }
+
+    /// The rows of a rule, for each definition that it judges and that says what to do.
+    fn add_repairs(&mut self, rule: Rule) {
+        let live = Live::new(self.schema);
+        for (number, definition) in self.schema.keys.iter().enumerate() {
+            if live.severity(rule, Some(definition)) == Severity::Off {
+                continue;
+            }
+            let lifetime = || Lifetime::new(self.schema, number);
+            let (action, repair) = match rule {
+                Rule::TtlMissing => ("expire", lifetime().map(Repair::Endless)),
+                Rule::OversizedCollection => ("trim", trim(definition).map(Repair::TooLarge)),
+                _ => ("shorten", lifetime().map(Repair::TooLong)),
+            };
+            if let Some(repair) = repair {
+                let row = self.add_row(rule, action, definition, definition.pattern.as_str());
+                self.repairs[number].push((row, repair));
+            }
+        }
+    }
+
+    fn add_row(&mut self, rule: Rule, action: &str, definition: &Definition, keys: &str) -> usize {
+        let rule = Some(rule.name().to_owned());
+        let row = Row::new(action, &definition.name, keys);
+        self.rows.push(Row { rule, destructive: true, ..row });
+        self.rows.len() - 1
+    }
+
+    /// The rows of old names whose migration should be over.
+    fn add_old_names(&mut self, today: Date) {
+        let live = Live::new(self.schema);
+        for names in self.schema.old_names_by_db() {
+            let mut rows = Vec::new();
+            for (migration, rename) in &names.renames {
+                let definition = self.schema.keys.iter().find(|it| *it.name == *rename.definition);
+                let is_judged = |it: &&Definition| {
+                    let severity = live.severity_of_old(Rule::OldName, Some(it), migration);
+                    severity != Severity::Off && is_over(migration, today)
+                };
+                let definition = definition.filter(is_judged);
+                rows.push(definition.map(|definition| {
+                    self.add_row(Rule::OldName, "shorten", definition, rename.from.as_str())
+                }));
+            }
+            self.old.push((names, rows));
+        }
+    }
+
+    fn old_name(&self, db: Option<u64>, key: &[u8]) -> Option<(usize, Change)> {
+        let (names, rows) = self.old.iter().find(|(names, _)| names.db == db)?;
+        let number = names.keyspace.classify(key)?.index();
+        let row = (*rows.get(number)?)?;
+        let (migration, _) = names.renames.get(number)?;
+        let ttl = migration.old_ttl.as_ref().map_or(OLD_TTL, |ttl| ttl.value).as_millis();
+        Some((
+            row,
+            match *migration.phase {
+                Phase::Cleanup => Change::Shorten { ttl, whose: Ending::Late },
+                Phase::DualWrite | Phase::ReadFallback => Change::Stay(Outcome::InUse),
+            },
+        ))
+    }
+
+    /// The old names that are repaired.
+    fn renames(&self) -> impl Iterator<Item = (&'s Migration, &'s Rename)> {
+        let of = |(names, rows): &'_ (OldNames<'s>, Vec<Option<usize>>)| {
+            let all = names.renames.clone().into_iter().zip(rows.clone());
+            all.filter(|(_, row)| row.is_some()).map(|(it, _)| it)
+        };
+        self.old.iter().flat_map(of)
+    }
+}
+
+impl Repair {
+    /// What is done with a key of these values.
+    fn change(&self, key: &[u8], values: &[Cow<'_, str>]) -> Change {
+        match self {
+            Repair::Endless(lifetime) => {
+                Change::Shorten { ttl: lifetime.spread(key, values), whose: Ending::Never }
+            }
+            Repair::TooLong(lifetime) => {
+                let limit = lifetime.longest(values).saturating_add(FORGIVEN_TTL);
+                Change::Shorten { ttl: lifetime.spread(key, values), whose: Ending::After(limit) }
+            }
+            Repair::TooLarge(trim) => Change::Trim(trim.clone()),
+        }
+    }
+}
+
+impl Work for Fix<'_> {
+    fn rows(&self) -> Vec<Row> {
+        self.rows.clone()
+    }
+
+    fn pick(&self, db: Option<u64>, key: &[u8]) -> Option<(usize, Change)> {
+        self.picks(db, key).pop()
+    }
+
+    fn picks(&self, db: Option<u64>, key: &[u8]) -> Vec<(usize, Change)> {
+        let mut values = Vec::new();
+        let own =
+            if db.is_none() { self.schema.compiled.parse_into(key, &mut values) } else { None };
+        match own.and_then(|id| self.repairs.get(id.index())) {
+            Some(repairs) => {
+                repairs.iter().map(|(row, it)| (*row, it.change(key, &values))).collect()
+            }
+            None => self.old_name(db, key).into_iter().collect(),
+        }
+    }
+
+    fn databases(&self, home: u64) -> Vec<u64> {
+        let mut all: Vec<u64> =
+            self.renames().map(|(_, rename)| rename.database().unwrap_or(home)).collect();
+        all.push(home);
+        all.sort_unstable();
+        all.dedup();
+        all
+    }
+
+    fn fleet(&self) -> Vec<(String, String)> {
+        let over = self.renames().filter(|(migration, _)| *migration.phase == Phase::Cleanup);
+        let phase = |it: &Migration| (it.name.value.clone(), it.phase.name().to_owned());
+        let phases: BTreeMap<String, String> = over.map(|(it, _)| phase(it)).collect();
+        phases.into_iter().collect()
+    }
+
+    fn terms(&self) -> String {
+        let mut terms = String::new();
+        let touched = self.schema.keys.iter().zip(&self.repairs).filter(|(_, it)| !it.is_empty());
+        for (definition, _) in touched {
+            let ttl = definition.ttl.as_ref().map(|it| it.to_string());
+            let jitter = definition.jitter.as_ref().map(|it| it.value);
+            let trim = trim(definition);
+            let _ = writeln!(terms, "{ttl:?} {jitter:?} {trim:?}");
+        }
+        for (migration, _) in self.renames() {
+            let ttl = migration.old_ttl.as_ref().map(|it| it.value);
+            let _ = writeln!(terms, "{} {ttl:?}", migration.phase.name());
+        }
+        terms
+    }
+}
+
+/// The rules that are to be repaired.
+fn wanted(names: &[String]) -> Result<Vec<Rule>, Error> {
+    let known = || REPAIRED.iter().map(|rule| rule.name());
+    if let Some(name) = names.iter().find(|name| known().all(|it| it != name.as_str())) {
+        let all: Vec<String> = known().map(|it| format!("`{it}`")).collect();
+        let help = match nearest(name, known()) {
+            Some(near) => format!("did you mean `{near}`?"),
+            None => format!("these can be repaired: {}", all.join(", ")),
+        };
+        return Err(Error::refused(format!("no plan repairs what breaks the rule `{name}`"), help));
+    }
+    let is_wanted = |rule: &Rule| names.is_empty() || names.iter().any(|it| *it == rule.name());
+    Ok(REPAIRED.into_iter().filter(is_wanted).collect())
+}
+
+/// What the collections of a definition are trimmed to, if they have a bound.
+fn trim(definition: &Definition) -> Option<Trim> {
+    let max = definition.max_len.as_ref()?.value;
+    let kind = definition.key_type.as_ref().map(|it| it.stored().to_owned()).unwrap_or_default();
+    let keep = definition.keep.as_ref().map(|it| it.value);
+    // A job or a holder of a lock is not one entry too many.
+    let is_held = matches!(definition.role.as_deref(), Some(Role::Queue(_) | Role::Lock(_)));
+    let keep = match (keep, kind.as_str()) {
+        _ if is_held || definition.on_full == OnFull::Refuse => "",
+        (Some(Keep::First), _) => "first",
+        (Some(Keep::Last), _) | (None, "zset" | "stream") => "last",
+        // Its writers decide, by the end where they push.
+        (None, _) => "",
+    };
+    Some(Trim { kind, max, keep })
+}
+
+/// Whether the old names of a migration should be gone.
+fn is_over(migration: &Migration, today: Date) -> bool {
+    migration.remove_after.as_ref().is_some_and(|day| day.value < today)
+}
+
+/// A day as it is written in a plan.
+fn day(text: &str) -> Option<Date> {
+    let mut parts = text.splitn(3, '-');
+    let mut part = || parts.next();
+    let (year, month, day) = (part()?.parse().ok()?, part()?.parse().ok()?, part()?.parse().ok()?);
+    let date = Date { year, month, day };
+    let is_day = (1..=12).contains(&month) && (1..=31).contains(&day);
+    (is_day && date.to_string() == text).then_some(date)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_plan_names_a_day_and_rules_that_can_be_repaired() {
+        assert_eq!(day("2026-11-15"), Some(Date { year: 2026, month: 11, day: 15 }));
+        for wrong in
+            ["", "2026-11", "2026-1-15", "2026-13-01", "2026-11-15-1", "2026-11-32", "x-y-z"]
+        {
+            assert_eq!(day(wrong), None, "{wrong}");
+        }
+        assert_eq!(wanted(&[]).unwrap(), REPAIRED);
+        assert_eq!(wanted(&["ttl-missing".to_owned()]).unwrap(), [Rule::TtlMissing]);
+        let error = wanted(&["ttl-mising".to_owned()]).unwrap_err();
+        assert_eq!(error.help(), "did you mean `ttl-missing`?");
+        assert!(wanted(&["wrong-type".to_owned()]).is_err());
+    }
+}
