@@ -42,6 +42,9 @@ pub(crate) struct Bench {
     pub(crate) accept_unnamed: bool,
     pub(crate) accept_recent: bool,
     pub(crate) now: u64,
+    /// Whom a plan forgets, and where that is written
+    pub(crate) subject: Option<(String, String)>,
+    pub(crate) export: Option<PathBuf>,
 }
 
 impl Bench {
@@ -63,6 +66,8 @@ impl Bench {
             accept_unnamed: true,
             accept_recent: true,
             now: keyward_audit::now(),
+            subject: None,
+            export: None,
         }
     }
 
@@ -104,7 +109,9 @@ impl Bench {
     }
 
     pub(crate) fn plan_of(&self, order: Order) -> Result<Plan, Error> {
-        let options = MakeOptions::new(Options::default(), self.now);
+        let mut options = MakeOptions::new(Options::default(), self.now);
+        options.subject.clone_from(&self.subject);
+        options.export.clone_from(&self.export);
         let plan = keyward_plan::make(
             &self.url(),
             &self.schema,
@@ -120,23 +127,25 @@ impl Bench {
 
     pub(crate) fn apply(&self, plan: &Plan) -> Result<Applied, Error> {
         let (url, control) = (self.url(), Control::default());
-        keyward_plan::apply(plan, &url, &self.schema, &self.options(), &self.mask(), &control)
+        keyward_plan::apply(plan, &url, &self.schema, &self.options(plan), &self.mask(), &control)
     }
 
     pub(crate) fn undo(&self, plan: &Plan) -> Result<Undone, Error> {
         let (url, control) = (self.url(), Control::default());
-        keyward_plan::undo(plan, &url, &self.schema, &self.options(), &self.mask(), &control)
+        keyward_plan::undo(plan, &url, &self.schema, &self.options(plan), &self.mask(), &control)
     }
 
     pub(crate) fn path(&self) -> PathBuf {
         self.folder.path().join("plan.json")
     }
 
-    pub(crate) fn options(&self) -> ApplyOptions {
-        let journal = self.folder.path().join("plan.json.journal");
+    pub(crate) fn options(&self, plan: &Plan) -> ApplyOptions {
+        let journal = self.folder.path().join(format!("{}.journal", plan.id));
         let mut options = ApplyOptions::new(Options::default(), journal, self.now);
         options.accept_unnamed = self.accept_unnamed;
         options.accept_recent = self.accept_recent;
+        options.subject.clone_from(&self.subject);
+        options.export.clone_from(&self.export);
         options
     }
 

@@ -1,6 +1,9 @@
 //! Plans on real servers.
 
 mod bench;
+mod binary_options;
 mod far;
 mod fix;
+mod forget;
+mod letters;
 mod migrate;
