@@ -121,28 +121,9 @@ impl<'s> Maker<'s> {
     ) -> Option<Value> {
         let all: Values = self.prefix.iter().chain(values).cloned().collect();
         let key = definition.build_named(&pairs(&all)).ok()?;
-        let (read, write) = self.names_of(old_names, definition, key);
+        let (read, write) = names_of(old_names, definition, key);
         let (definition, params) = (definition.name(), object(values));
         Some(json!({ "definition": definition, "params": params, "read": read, "write": write }))
-    }
-
-    /// The names of a key to read and to write.
-    pub(super) fn names_of(
-        &self,
-        old_names: &[OldNames<'_>],
-        definition: Definition<'_>,
-        key: String,
-    ) -> (Vec<String>, Vec<String>) {
-        let (mut old, mut new) = (Vec::new(), vec![key.clone()]);
-        for (names, number, phase) in used(old_names, definition) {
-            let Ok(name) = names.old_name(number, key.as_bytes()) else { continue };
-            let counts = phase == Phase::DualWrite && old.is_empty();
-            if counts { old.push(name) } else { new.push(name) }
-        }
-        let write: Vec<String> = old.iter().chain(&new).cloned().collect();
-        let copy = old.first().map(|_| key);
-        let read = write.iter().filter(|name| Some(*name) != copy.as_ref()).cloned().collect();
-        (read, write)
     }
 
     /// The globs of a definition's old names with these values, those of the prefix among them.
@@ -180,6 +161,24 @@ impl<'s> Maker<'s> {
         };
         used(old_names, definition).filter_map(glob).collect()
     }
+}
+
+/// The names of a key to read and to write.
+pub(super) fn names_of(
+    old_names: &[OldNames<'_>],
+    definition: Definition<'_>,
+    key: String,
+) -> (Vec<String>, Vec<String>) {
+    let (mut old, mut new) = (Vec::new(), vec![key.clone()]);
+    for (names, number, phase) in used(old_names, definition) {
+        let Ok(name) = names.old_name(number, key.as_bytes()) else { continue };
+        let counts = phase == Phase::DualWrite && old.is_empty();
+        if counts { old.push(name) } else { new.push(name) }
+    }
+    let write: Vec<String> = old.iter().chain(&new).cloned().collect();
+    let copy = old.first().map(|_| key);
+    let read = write.iter().filter(|name| Some(*name) != copy.as_ref()).cloned().collect();
+    (read, write)
 }
 
 /// The old names of a definition that programs know, with the phase of their migration.

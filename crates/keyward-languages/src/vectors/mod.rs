@@ -330,7 +330,7 @@ impl<'s> Maker<'s> {
             if bound.len() + self.prefix.len() == definition.params().len() {
                 // A key that belongs to another definition cannot be there as one of this.
                 if let Ok(key) = definition.build_named(&pairs(&named)) {
-                    keys.extend(self.names_of(&old_names, definition, key).1);
+                    keys.extend(former::names_of(&old_names, definition, key).1);
                 }
             } else if let Ok(glob) = definition.glob_named(&pairs(&named)) {
                 globs.push(glob);
