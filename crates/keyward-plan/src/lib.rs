@@ -14,6 +14,7 @@ mod control;
 mod document;
 mod error;
 mod fleet;
+mod history;
 mod identity;
 mod journal;
 mod lag;

@@ -174,6 +174,9 @@ fn preconditions(rows: &[Row]) -> Vec<String> {
             "remove: the key is what was saved in the journal; an old name only where the new one has a value"
         }
         "shorten" => "shorten: the key ends later than it should; when it ended was saved first",
+        "prune" => {
+            "prune: the key that a member names is gone or says otherwise; the member was saved first"
+        }
         "trim" => "trim: the collection is above its bound; what goes was saved first",
         "expire" => "expire: the key has no TTL",
         _ => "",

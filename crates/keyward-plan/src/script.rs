@@ -24,23 +24,33 @@ pub(crate) struct Scripts {
     pub(crate) unlease: Script,
     pub(crate) trim: Script,
     pub(crate) untrim: Script,
+    pub(crate) prune: Script,
+    pub(crate) rejoin: Script,
 }
 
 impl Scripts {
     pub(crate) fn new() -> Self {
         Scripts {
-            relocate: Script::new(include_str!("lua/relocate.lua")),
+            relocate: Script::new(concat!(
+                include_str!("lua/same.lua"),
+                include_str!("lua/relocate.lua")
+            )),
             rename: Script::new(include_str!("lua/rename.lua")),
             remove: Script::new(include_str!("lua/remove.lua")),
             shorten: Script::new(include_str!("lua/shorten.lua")),
-            back: Script::new(include_str!("lua/back.lua")),
-            restore: Script::new(include_str!("lua/restore.lua")),
+            back: Script::new(concat!(include_str!("lua/same.lua"), include_str!("lua/back.lua"))),
+            restore: Script::new(concat!(
+                include_str!("lua/same.lua"),
+                include_str!("lua/restore.lua")
+            )),
             lengthen: Script::new(include_str!("lua/lengthen.lua")),
             place: Script::new(include_str!("lua/place.lua")),
             unmake: Script::new(include_str!("lua/unmake.lua")),
             unlease: Script::new(include_str!("lua/unlease.lua")),
             trim: Script::new(include_str!("lua/trim.lua")),
             untrim: Script::new(include_str!("lua/untrim.lua")),
+            prune: Script::new(include_str!("lua/prune.lua")),
+            rejoin: Script::new(include_str!("lua/rejoin.lua")),
         }
     }
 
@@ -59,6 +69,8 @@ impl Scripts {
             &self.unlease,
             &self.trim,
             &self.untrim,
+            &self.prune,
+            &self.rejoin,
         ];
         for script in all {
             let answer = primary.command(&[b"SCRIPT", b"LOAD", script.text.as_bytes()])?;

@@ -3,6 +3,7 @@
 mod far;
 mod find;
 mod near;
+mod prune;
 mod save;
 mod shorten;
 mod trim;
@@ -167,7 +168,7 @@ impl<'a> Shard<'a> {
         self.ask_idle(&tasks)?;
         let (mut near, mut far, mut saved, mut discarded) =
             (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-        let (mut shortened, mut trimmed) = (Vec::new(), Vec::new());
+        let (mut shortened, mut trimmed, mut pruned) = (Vec::new(), Vec::new(), Vec::new());
         for mut task in tasks {
             let is_far = |to: &str| self.is_far(&task.key, to);
             match &mut task.change {
@@ -192,6 +193,7 @@ impl<'a> Shard<'a> {
                 Change::Remove { .. } => saved.push(task),
                 Change::Shorten { .. } => shortened.push(task),
                 Change::Trim(_) => trimmed.push(task),
+                Change::Prune => pruned.push(task),
                 Change::Discard { .. } => discarded.push(task),
             }
         }
@@ -204,6 +206,7 @@ impl<'a> Shard<'a> {
         self.remove(saved)?;
         self.shorten(shortened)?;
         self.trim(trimmed)?;
+        self.prune(pruned)?;
         self.discard(&discarded)
     }
 

@@ -5,7 +5,7 @@ mod fix;
 mod invalidate;
 mod migrate;
 
-use crate::change::Change;
+use crate::change::{Change, Reference};
 use crate::document::Row;
 use crate::error::Error;
 use crate::order::Order;
@@ -26,6 +26,16 @@ pub(crate) trait Work: Sync {
     /// The same where several things may be done with a key.
     fn picks(&self, db: Option<u64>, key: &[u8]) -> Vec<(usize, Change)> {
         self.pick(db, key).into_iter().collect()
+    }
+
+    /// What a member of a set names, where its row prunes such members.
+    fn refers(&self, _row: usize, _set: &[u8], _member: &[u8]) -> Option<Reference> {
+        None
+    }
+
+    /// Whether what a field says contradicts the set that its key is in.
+    fn contradicts(&self, _row: usize, _set: &[u8], _value: &[u8]) -> bool {
+        false
     }
 
     /// The rows for which a key is one of the new names.

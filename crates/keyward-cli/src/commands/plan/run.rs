@@ -82,7 +82,8 @@ fn prepare(args: &PlanApply, settings: &Settings, output: &Output) -> Result<Pre
     let live = burden(connect::options(&args.connect)?, &args.burden);
     let journal = args.journal.clone().unwrap_or_else(|| {
         let mut name = args.file.plan.clone().into_os_string();
-        name.push(".journal");
+        // A plan that is made again in the same file has a journal of its own.
+        name.push(format!(".{}.journal", plan.id));
         PathBuf::from(name)
     });
     let mut options = ApplyOptions::new(live, journal, settings.now);
