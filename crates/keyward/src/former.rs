@@ -91,6 +91,7 @@ pub(crate) fn add_former<S: Keyspace>(
 }
 
 /// The old names of a key that nothing reads or writes any more.
+#[cfg(feature = "store")]
 pub(crate) fn left<S: Keyspace>(
     definition: &Definition,
     values: impl FnOnce() -> Vec<String>,
