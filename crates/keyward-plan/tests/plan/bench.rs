@@ -149,7 +149,7 @@ impl Bench {
         options
     }
 
-    fn mask(&self) -> Mask {
+    pub(crate) fn mask(&self) -> Mask {
         Mask::new(Salt::of("test"), false, std::slice::from_ref(&self.schema))
     }
 }

@@ -6,4 +6,5 @@ mod far;
 mod fix;
 mod forget;
 mod letters;
+mod media_gateway;
 mod migrate;
