@@ -225,6 +225,11 @@ impl Audit {
         self.spaces.push(space);
     }
 
+    /// Whether a key is no definition's own or derived key, no old name and nobody else's.
+    pub fn is_unknown(&self, db: u64, key: &[u8]) -> bool {
+        self.classify(db, key, &mut Vec::new()) == Class::Unknown
+    }
+
     /// Whether a key is not looked at, because the prefix is bound and it has another.
     #[inline]
     pub(crate) fn leaves_out(&self, class: Class, key: &[u8]) -> bool {

@@ -35,6 +35,19 @@ pub(crate) enum Change {
     },
     /// It loses what it has above its bound; that goes into the journal first
     Trim(Trim),
+    /// It loses members that name keys which are gone or say otherwise; these go into the journal first
+    Prune,
+}
+
+/// What a member of a set names.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Reference {
+    /// A key that must be there
+    Key(String),
+    /// A field of a key that must agree, where it is there
+    Field(String, String),
+    /// A key that cannot be in this set
+    Wrong,
 }
 
 /// What a collection is trimmed to.

@@ -8,6 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Content {
     Text(Vec<u8>),
+    Items(Vec<Vec<u8>>),
     Fields(BTreeMap<Vec<u8>, Vec<u8>>),
     Members(BTreeSet<Vec<u8>>),
     /// The members of a sorted set, with the scores that they are given; scores are not compared
@@ -19,6 +20,7 @@ impl Content {
     pub(crate) fn reading(kind: &str) -> Option<&'static [&'static [u8]]> {
         Some(match kind {
             "string" => &[b"GET"],
+            "list" => &[b"LRANGE", b"0", b"-1"],
             "hash" => &[b"HGETALL"],
             "set" => &[b"SMEMBERS"],
             "zset" => &[b"ZRANGE", b"0", b"-1", b"WITHSCORES"],
@@ -42,6 +44,7 @@ impl Content {
         };
         Some(match (kind, reply) {
             ("string", Reply::Bytes(text)) => Content::Text(text),
+            ("list", reply) => Content::Items(texts(reply)?),
             ("hash", reply) => Content::Fields(pairs(texts(reply)?)),
             ("set", reply) => Content::Members(texts(reply)?.into_iter().collect()),
             ("zset", reply) => Content::Ranked(pairs(texts(reply)?)),
@@ -111,6 +114,7 @@ impl Content {
         };
         match self {
             Content::Text(text) => add("SET", vec![text]),
+            Content::Items(items) => add("RPUSH", items.iter().collect()),
             Content::Fields(fields) => {
                 add("HSET", fields.iter().flat_map(|(name, value)| [name, value]).collect());
             }
@@ -126,6 +130,7 @@ impl Content {
     pub(crate) fn is_nothing(&self) -> bool {
         match self {
             Content::Text(_) => false,
+            Content::Items(it) => it.is_empty(),
             Content::Fields(it) | Content::Ranked(it) => it.is_empty(),
             Content::Members(it) => it.is_empty(),
         }

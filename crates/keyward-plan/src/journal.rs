@@ -29,7 +29,9 @@ pub(crate) enum Record {
     Making { db: u64, key: Vec<u8> },
     /// It was, with this digest
     Made { db: u64, key: Vec<u8>, digest: Vec<u8> },
-    /// A value was to be removed or replaced
+    /// A value was to be replaced
+    Replaced { db: u64, key: Vec<u8>, ends: i64, dump: Vec<u8> },
+    /// A value was to be removed
     Saved { db: u64, key: Vec<u8>, ends: i64, dump: Vec<u8> },
     /// A key was to end at another time: when it ended before, and when from then on
     Shortened { db: u64, key: Vec<u8>, ends: i64, at: u64 },
@@ -43,12 +45,16 @@ pub(crate) enum Record {
         edges: Vec<u8>,
         gone: Vec<Vec<u8>>,
     },
+    /// A member of a set was to go: with its score in a sorted one, and when the set ended
+    Pruned { db: u64, key: Vec<u8>, ends: i64, member: Vec<u8>, score: Vec<u8> },
     /// A dead letter was to leave the list of this key, with its note if it had one; when the list ended
     Letter { db: u64, dead: Vec<u8>, ends: i64, letter: Vec<u8>, note: Option<Note> },
     /// So much of a row was erased on a server; what it was is not kept
     Erased { row: u64, server: Vec<u8>, count: u64 },
     /// The record of this number, counted from 0, did not happen
     Not(u64),
+    /// Everything before this was taken back
+    Undone,
 }
 
 /// What was noted about a dead letter, and in which hash.
@@ -208,7 +214,7 @@ impl Iterator for Reader {
 impl Record {
     /// Whether it is of a key that kept its name.
     pub(crate) fn is_repair(&self) -> bool {
-        matches!(self, Record::Shortened { .. } | Record::Trimmed { .. })
+        matches!(self, Record::Shortened { .. } | Record::Trimmed { .. } | Record::Pruned { .. })
     }
 
     fn write(&self, out: &mut Vec<u8>) -> std::io::Result<()> {
@@ -245,8 +251,8 @@ impl Record {
                 write_part(out, key)?;
                 write_part(out, digest)?;
             }
-            Record::Saved { db, key, ends, dump } => {
-                out.push(b's');
+            Record::Saved { db, key, ends, dump } | Record::Replaced { db, key, ends, dump } => {
+                out.push(if matches!(self, Record::Saved { .. }) { b's' } else { b'o' });
                 out.extend_from_slice(&db.to_le_bytes());
                 out.extend_from_slice(&ends.to_le_bytes());
                 write_part(out, key)?;
@@ -268,6 +274,14 @@ impl Record {
                     write_part(out, part)?;
                 }
             }
+            Record::Pruned { db, key, ends, member, score } => {
+                out.push(b'e');
+                out.extend_from_slice(&db.to_le_bytes());
+                out.extend_from_slice(&ends.to_le_bytes());
+                for part in [key, member, score] {
+                    write_part(out, part)?;
+                }
+            }
             Record::Letter { db, dead, ends, letter, note } => {
                 out.push(if note.is_some() { b'D' } else { b'd' });
                 out.extend_from_slice(&db.to_le_bytes());
@@ -280,7 +294,7 @@ impl Record {
                 }
             }
             Record::Erased { row, server, count } => {
-                out.push(b'e');
+                out.push(b'z');
                 out.extend_from_slice(&row.to_le_bytes());
                 out.extend_from_slice(&count.to_le_bytes());
                 write_part(out, server)?;
@@ -289,6 +303,7 @@ impl Record {
                 out.push(b'x');
                 out.extend_from_slice(&before.to_le_bytes());
             }
+            Record::Undone => out.push(b'u'),
         }
         let sum = checksum(&out[start..]);
         out.extend_from_slice(&sum);
@@ -319,6 +334,7 @@ impl Record {
             let mut number = || Ok::<_, std::io::Error>(u64::from_le_bytes(read_bytes(file)?));
             Ok(Some(match kind {
                 b'x' => Record::Not(number()?),
+                b'u' => Record::Undone,
                 b'm' | b'n' | b'c' => {
                     let db = number()?;
                     let (Some(from), Some(to)) =
@@ -356,14 +372,17 @@ impl Record {
                     };
                     Record::Made { db, key, digest }
                 }
-                b's' => {
+                b's' | b'o' => {
                     let (db, ends) = (number()?, number()?.cast_signed());
                     let (Some(key), Some(dump)) =
                         (read_part(file, &mut 0)?, read_part(file, &mut 0)?)
                     else {
                         return Ok(None);
                     };
-                    Record::Saved { db, key, ends, dump }
+                    match kind {
+                        b's' => Record::Saved { db, key, ends, dump },
+                        _ => Record::Replaced { db, key, ends, dump },
+                    }
                 }
                 b'f' | b'l' => {
                     let first = kind == b'f';
@@ -382,12 +401,23 @@ impl Record {
                     }
                     Record::Trimmed { db, key, kind, kept_first: first, left, edges, gone }
                 }
+                b'e' => {
+                    let (db, ends) = (number()?, number()?.cast_signed());
+                    let (Some(key), Some(member), Some(score)) = (
+                        read_part(file, &mut 0)?,
+                        read_part(file, &mut 0)?,
+                        read_part(file, &mut 0)?,
+                    ) else {
+                        return Ok(None);
+                    };
+                    Record::Pruned { db, key, ends, member, score }
+                }
                 b't' => {
                     let (db, ends, at) = (number()?, number()?.cast_signed(), number()?);
                     let Some(key) = read_part(file, &mut 0)? else { return Ok(None) };
                     Record::Shortened { db, key, ends, at }
                 }
-                b'e' => {
+                b'z' => {
                     let (row, count) = (number()?, number()?);
                     let Some(server) = read_part(file, &mut 0)? else { return Ok(None) };
                     Record::Erased { row, server, count }
@@ -506,6 +536,12 @@ mod tests {
                 .prop_map(|([key, kind, edges], [db, left], kept_first, gone)| {
                     Record::Trimmed { db, key, kind, kept_first, left, edges, gone }
                 }),
+            (any::<u64>(), any::<i64>(), [part(), part(), part()]).prop_map(
+                |(db, ends, [key, member, score])| Record::Pruned { db, key, ends, member, score }
+            ),
+            (any::<u64>(), part(), any::<i64>(), part())
+                .prop_map(|(db, key, ends, dump)| Record::Replaced { db, key, ends, dump }),
+            Just(Record::Undone),
             (any::<u64>(), [part(), part()], any::<i64>(), proptest::option::of([part(), part()]))
                 .prop_map(|(db, [dead, letter], ends, note)| {
                     let note = note.map(|[key, text]| Note { key, text });

@@ -16,6 +16,7 @@ mod document;
 mod error;
 mod export;
 mod fleet;
+mod history;
 mod identity;
 mod journal;
 mod lag;

@@ -28,7 +28,7 @@ pub fn lint(plan: &Plan) -> Vec<Remark> {
         if row.destructive {
             let what = match row.action.as_str() {
                 "shorten" => "would end earlier",
-                "trim" => "would lose entries",
+                "trim" | "prune" => "would lose entries",
                 "expire" => "would get an end, and had none",
                 _ => "would be removed",
             };

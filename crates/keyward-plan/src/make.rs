@@ -236,6 +236,9 @@ fn preconditions(rows: &[Row]) -> Vec<String> {
             "erase parts: the member, entry or field names them in the step that removes it"
         }
         "shorten" => "shorten: the key ends later than it should; when it ended was saved first",
+        "prune" => {
+            "prune: the key that a member names is gone or says otherwise; the member was saved first"
+        }
         "trim" => "trim: the collection is above its bound; what goes was saved first",
         "expire" => "expire: the key has no TTL",
         _ => "",

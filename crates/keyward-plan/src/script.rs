@@ -26,6 +26,8 @@ pub(crate) struct Scripts {
     pub(crate) unlease: Script,
     pub(crate) trim: Script,
     pub(crate) untrim: Script,
+    pub(crate) prune: Script,
+    pub(crate) rejoin: Script,
     /// The store's own, for a list and for a stream
     pub(crate) push: [Script; 2],
     /// The store's own
@@ -39,18 +41,26 @@ pub(crate) struct Scripts {
 impl Scripts {
     pub(crate) fn new() -> Self {
         Scripts {
-            relocate: Script::new(include_str!("lua/relocate.lua")),
+            relocate: Script::new(concat!(
+                include_str!("lua/same.lua"),
+                include_str!("lua/relocate.lua")
+            )),
             rename: Script::new(include_str!("lua/rename.lua")),
             remove: Script::new(include_str!("lua/remove.lua")),
             shorten: Script::new(include_str!("lua/shorten.lua")),
-            back: Script::new(include_str!("lua/back.lua")),
-            restore: Script::new(include_str!("lua/restore.lua")),
+            back: Script::new(concat!(include_str!("lua/same.lua"), include_str!("lua/back.lua"))),
+            restore: Script::new(concat!(
+                include_str!("lua/same.lua"),
+                include_str!("lua/restore.lua")
+            )),
             lengthen: Script::new(include_str!("lua/lengthen.lua")),
             place: Script::new(include_str!("lua/place.lua")),
             unmake: Script::new(include_str!("lua/unmake.lua")),
             unlease: Script::new(include_str!("lua/unlease.lua")),
             trim: Script::new(include_str!("lua/trim.lua")),
             untrim: Script::new(include_str!("lua/untrim.lua")),
+            prune: Script::new(include_str!("lua/prune.lua")),
+            rejoin: Script::new(include_str!("lua/rejoin.lua")),
             push: requeue::PUSH.map(Script::new),
             letters: Script::new(requeue::LETTERS),
             purge: Script::new([requeue::UNBURY, include_str!("lua/purge.lua")].concat()),
@@ -75,6 +85,8 @@ impl Scripts {
             &self.unlease,
             &self.trim,
             &self.untrim,
+            &self.prune,
+            &self.rejoin,
             &self.push[0],
             &self.push[1],
             &self.letters,

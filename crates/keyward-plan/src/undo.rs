@@ -1,25 +1,25 @@
 //! Takes back what a plan has changed, as its journal says.
 
 use crate::apply::{ApplyOptions, expect_schema};
+use crate::content::Content;
 use crate::control::Control;
 use crate::document::Plan;
 use crate::error::Error;
+use crate::history::History;
 use crate::identity;
-use crate::journal::{Reader, Record};
+use crate::journal::{Journal, Reader, Record};
 use crate::make::open;
 use crate::router::Router;
 use crate::script::{Script, Scripts, digest};
 use crate::work;
 use keyward_audit::Mask;
 use keyward_audit::live::{self, Primary, Reply};
+use keyward_pattern::hash_tag;
 use keyward_schema::Schema;
-use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::collections::{BTreeMap, HashMap};
 
 /// How many records are asked for at once.
 const BATCH: usize = 500;
-
-/// A record is taken back only when so many have followed it: what did not happen is noted soon after.
-const LATE: usize = 100_000;
 
 /// How many conflicts are shown.
 const SHOWN: usize = 20;
@@ -67,9 +67,14 @@ pub fn undo(
     };
     // In the opposite order: what was repaired under a name before the name itself, and names before what they had
     // replaced, so that this finds its place free.
-    undo.repairs(Reader::open(&options.journal, &plan.id)?)?;
-    undo.names(Reader::open(&options.journal, &plan.id)?)?;
-    undo.values(Reader::open(&options.journal, &plan.id)?)?;
+    let history = History::read(&options.journal, &plan.id)?;
+    undo.repairs(Reader::open(&options.journal, &plan.id)?, &history)?;
+    undo.names(Reader::open(&options.journal, &plan.id)?, &history)?;
+    undo.values(Reader::open(&options.journal, &plan.id)?, &history)?;
+    // What is applied and undone again begins anew.
+    if undo.undone.conflicts == 0 {
+        Journal::append(&options.journal, &plan.id)?.write(&[Record::Undone], true)?;
+    }
     Ok(undo.undone)
 }
 
@@ -114,24 +119,18 @@ enum Fate {
 impl Undo<'_> {
     /// Takes back what was changed about keys that kept their names, the last change first: where the program was
     /// killed, a change may be noted twice.
-    fn repairs(&mut self, mut journal: Reader) -> Result<(), Error> {
-        let mut noted: Vec<(u64, Option<u64>)> = Vec::new();
+    fn repairs(&mut self, mut journal: Reader, history: &History) -> Result<(), Error> {
+        let mut noted: Vec<u64> = Vec::new();
         let mut position = journal.position();
         for number in 0.. {
-            match journal.next().transpose()? {
-                None => break,
-                Some(Record::Not(which)) => {
-                    if let Ok(at) = noted.binary_search_by_key(&which, |(number, _)| *number) {
-                        noted[at].1 = None;
-                    }
-                }
-                Some(record) if record.is_repair() => noted.push((number, Some(position))),
-                Some(_) => {}
+            let Some(record) = journal.next().transpose()? else { break };
+            if record.is_repair() && history.counts(number) {
+                noted.push(position);
             }
             position = journal.position();
         }
         let mut steps = Vec::new();
-        for position in noted.into_iter().rev().filter_map(|(_, position)| position) {
+        for position in noted.into_iter().rev() {
             if let Some(record) = journal.at(position).transpose()? {
                 self.begin(record, &mut steps)?;
                 self.take(&mut steps, false)?;
@@ -141,46 +140,36 @@ impl Undo<'_> {
     }
 
     /// Takes back moves and copies.
-    fn names(&mut self, journal: Reader) -> Result<(), Error> {
-        let mut waiting: VecDeque<(u64, Record)> = VecDeque::new();
+    fn names(&mut self, journal: Reader, history: &History) -> Result<(), Error> {
         let mut steps = Vec::new();
         for (number, record) in (0..).zip(journal) {
-            match record? {
-                Record::Not(which) => waiting.retain(|(number, _)| *number != which),
-                Record::Made { db, key, digest } => {
-                    waiting.retain(
-                        |(_, it)| !matches!(it, Record::Making { key: making, .. } if *making == key),
-                    );
-                    steps.push(Step::new(db, &self.scripts.unmake, vec![key], &[&digest]));
-                }
-                Record::Saved { .. } => {}
-                record if record.is_repair() => {}
-                record => waiting.push_back((number, record)),
-            }
-            if waiting.len() > LATE
-                && let Some((_, record)) = waiting.pop_front()
-            {
+            let record = record?;
+            let is_made = matches!(&record, Record::Making { key, .. } if history.is_made(key));
+            if history.counts(number) && !record.is_repair() && !is_made {
                 self.begin(record, &mut steps)?;
+                self.take(&mut steps, false)?;
             }
-            self.take(&mut steps, false)?;
-        }
-        for (_, record) in waiting {
-            self.begin(record, &mut steps)?;
-            self.take(&mut steps, false)?;
         }
         self.take(&mut steps, true)
     }
 
-    /// Brings back what was removed or replaced.
-    fn values(&mut self, journal: Reader) -> Result<(), Error> {
+    /// Brings back what was removed, and what stood there before it was replaced.
+    fn values(&mut self, journal: Reader, history: &History) -> Result<(), Error> {
         let mut steps = Vec::new();
-        for record in journal {
-            if let Record::Saved { db, key, ends, dump } = record? {
-                let ends = ends.to_string();
-                let args: [&[u8]; 2] = [&dump, ends.as_bytes()];
-                steps.push(Step::new(db, &self.scripts.restore, vec![key], &args));
-                self.take(&mut steps, false)?;
-            }
+        for (number, record) in (0..).zip(journal) {
+            let (db, key, ends, dump) = match record? {
+                Record::Saved { db, key, ends, dump } if history.counts(number) => {
+                    (db, key, ends, dump)
+                }
+                Record::Replaced { db, key, ends, dump } if history.is_original(&key, number) => {
+                    (db, key, ends, dump)
+                }
+                _ => continue,
+            };
+            let (aside, ends) = (aside(&key), ends.to_string());
+            let args: [&[u8]; 2] = [&dump, ends.as_bytes()];
+            steps.push(Step::new(db, &self.scripts.restore, vec![key, aside], &args));
+            self.take(&mut steps, false)?;
         }
         self.take(&mut steps, true)
     }
@@ -207,6 +196,11 @@ impl Undo<'_> {
                 args.extend(gone.iter().map(Vec::as_slice));
                 Step::new(db, &scripts.untrim, vec![key], &args)
             }
+            Record::Pruned { db, key, ends, member, score } => {
+                let ends = ends.to_string();
+                let args: [&[u8]; 3] = [&member, &score, ends.as_bytes()];
+                Step::new(db, &scripts.rejoin, vec![key], &args)
+            }
             Record::Placed { db, home, from, to, new_counts, renamed } => {
                 let fate = self.bring_back((db, &from), (home, &to), new_counts, renamed)?;
                 self.note(&from, fate);
@@ -216,6 +210,9 @@ impl Undo<'_> {
             Record::Making { key, .. } => {
                 self.note(&key, Fate::Conflict);
                 return Ok(());
+            }
+            Record::Made { db, key, digest } => {
+                Step::new(db, &scripts.unmake, vec![key], &[&digest])
             }
             Record::Letter { db, dead, ends, letter, note } => {
                 let mut sha = sha1_smol::Sha1::from(&dead);
@@ -229,7 +226,11 @@ impl Undo<'_> {
                 let args = [&letter[..], &note, count.as_bytes(), ends.as_bytes()];
                 Step::new(db, &scripts.bury, keys, &args)
             }
-            Record::Made { .. } | Record::Saved { .. } | Record::Erased { .. } | Record::Not(_) => {
+            Record::Saved { .. }
+            | Record::Replaced { .. }
+            | Record::Erased { .. }
+            | Record::Not(_)
+            | Record::Undone => {
                 return Ok(());
             }
         });
@@ -246,7 +247,14 @@ impl Undo<'_> {
     ) -> Result<Fate, Error> {
         let (old, new) = (self.value(db, from)?, self.value(home, to)?);
         let Some((dump, ends)) = new else { return Ok(Fate::Same) };
-        let is_same = old.as_ref().is_some_and(|old| *old == (dump.clone(), ends));
+        let is_same = match &old {
+            Some(old) if *old == (dump.clone(), ends) => true,
+            Some((_, old_ends)) if *old_ends == ends => {
+                let here = self.content(db, from)?;
+                here.is_some() && here == self.content(home, to)?
+            }
+            _ => false,
+        };
         let goes_back = match old {
             _ if is_same => false,
             None => renamed || new_counts,
@@ -273,6 +281,18 @@ impl Undo<'_> {
             [Reply::Bytes(dump), Reply::Integer(ends)] => Some((dump.clone(), *ends)),
             _ => None,
         })
+    }
+
+    /// What a key holds; `None` if it is not of a type that can be compared.
+    fn content(&mut self, db: u64, key: &[u8]) -> Result<Option<Content>, Error> {
+        let replies = self.ask(db, &[(key, vec![&b"TYPE"[..], key])])?;
+        let Some(Reply::Status(kind)) = replies.first() else { return Ok(None) };
+        let Some((command, args)) = Content::reading(kind).and_then(|it| it.split_first()) else {
+            return Ok(None);
+        };
+        let call = [*command, key].into_iter().chain(args.iter().copied()).collect();
+        let reply = self.ask(db, &[(key, call)])?.pop();
+        Ok(reply.and_then(|reply| Content::read(kind, reply)))
     }
 
     /// Takes steps, many at once.
@@ -336,5 +356,14 @@ impl Undo<'_> {
             }
         }
         Ok(replies)
+    }
+}
+
+/// A name in the slot of a key that nothing else has.
+fn aside(key: &[u8]) -> Vec<u8> {
+    if hash_tag(key).len() == key.len() {
+        [b"~undo:{", key, b"}"].concat()
+    } else {
+        [key, b"~{undo}"].concat()
     }
 }

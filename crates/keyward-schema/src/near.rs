@@ -174,6 +174,33 @@ impl<'a> Neighbours<'a> {
         Err(self.nothing(key, score, candidate))
     }
 
+    /// The key that was meant, with its definition, where only words of the pattern are misspelt and one definition
+    /// alone has such words. What the prefix says is never taken for a slip, and neither are other digits: there they
+    /// tell keyspaces and versions apart.
+    ///
+    /// ```
+    /// # use keyward_schema::{Neighbours, read};
+    /// let schema = read("version = 1\n[keyspace]\nname = \"shop\"\n[keys.cart]\npattern = \"cart:{id:uint}:items\"\n")
+    ///     .schema
+    ///     .expect("a schema without errors");
+    /// let mut neighbours =
+    ///     Neighbours::new(std::slice::from_ref(&schema), std::slice::from_ref(&schema.compiled));
+    /// let (cart, key) = neighbours.corrected(b"Cart:7:itmes").unwrap();
+    /// assert_eq!((cart.name.as_str(), key.as_str()), ("cart", "cart:7:items"));
+    /// assert!(neighbours.corrected(b"order:7:items").is_none());
+    /// ```
+    pub fn corrected(&mut self, key: &[u8]) -> Option<(&'a Definition, String)> {
+        let mut only = None;
+        for candidate in &self.candidates {
+            if let Some(meant) = candidate.corrected(key, &mut self.fitting)
+                && only.replace((candidate.declared, meant)).is_some()
+            {
+                return None;
+            }
+        }
+        only
+    }
+
     fn nothing(&self, key: &[u8], score: Score, candidate: &Candidate<'a>) -> NothingNear {
         let prefix = candidate.schema.keyspace.prefix.as_ref();
         let several = self.candidates.iter().any(|it| !std::ptr::eq(it.schema, candidate.schema));
@@ -250,6 +277,28 @@ impl<'a> Candidate<'a> {
             }
         };
         self.segments.iter().zip(words).map(fit).collect()
+    }
+
+    /// The key with the words of the pattern, where only these are misspelt.
+    fn corrected(&self, key: &[u8], fitting: &mut Fitting) -> Option<String> {
+        let words = self.split(key);
+        if words.len() != self.segments.len() {
+            return None;
+        }
+        let digits = |text: &str| -> String { text.chars().filter(char::is_ascii_digit).collect() };
+        let fits = self.fits(&words, fitting);
+        let mut meant = Vec::new();
+        for (at, (segment, fit)) in self.segments.iter().zip(&fits).enumerate() {
+            let word = str::from_utf8(words[at]).ok()?;
+            let expected = segment.literal().filter(|it| digits(it) == digits(word));
+            meant.push(match fit {
+                Fit::Yes => word.to_owned(),
+                Fit::Slip | Fit::Capitals if at >= self.prefix => expected?,
+                _ => return None,
+            });
+        }
+        let separator = char::from(self.separator).to_string();
+        fits.iter().any(|fit| *fit != Fit::Yes).then(|| meant.join(&separator))
     }
 
     /// The segments that do not fit, counted from 1, and what is wrong with them: at least one.
@@ -346,6 +395,34 @@ pattern = "price:{sku:slug}"
         let cart = || Some(("cart".to_owned(), vec![1, 2, 4]));
         assert_eq!(near("SHOP:CART:7:ITEMS"), cart());
         assert_eq!(near("shop:Cart:7:items"), Some(("cart".to_owned(), vec![2])));
+    }
+
+    #[test]
+    fn a_key_is_corrected_where_only_words_are_misspelt_and_one_definition_has_them() {
+        let schema = format!("{SHOP}[keys.card]\npattern = \"card:{{id:uint}}:v1\"\n");
+        let schema = crate::read(&schema).schema.expect("a schema without errors");
+        let mut neighbours =
+            Neighbours::new(std::slice::from_ref(&schema), std::slice::from_ref(&schema.compiled));
+        let mut corrected = |key: &str| neighbours.corrected(key.as_bytes()).map(|(_, key)| key);
+        assert_eq!(corrected("shop:Cart:7:itmes").as_deref(), Some("shop:cart:7:items"));
+        assert_eq!(corrected("shop:prise:a-b").as_deref(), Some("shop:price:a-b"));
+        for (key, why) in [
+            ("shop:cart:x:itmes", "a value does not fit"),
+            ("shop:cart:7", "a segment is missing"),
+            ("shop:order:7:items", "another word"),
+            ("shopp:cart:7:items", "another keyspace"),
+            ("SHOP:cart:7:items", "another keyspace"),
+            ("shop:card:7:v2", "another version"),
+            ("shop:cart:7:items", "nothing is misspelt"),
+        ] {
+            assert_eq!(corrected(key), None, "{why}: {key}");
+        }
+        let twice = "version = 1\n[keyspace]\nname = \"shop\"\n[keys.cart]\npattern = \"cart:{id}\"\n\
+                     [keys.card]\npattern = \"card:{id}\"\n";
+        let twice = crate::read(twice).schema.expect("a schema without errors");
+        let mut neighbours =
+            Neighbours::new(std::slice::from_ref(&twice), std::slice::from_ref(&twice.compiled));
+        assert!(neighbours.corrected(b"cars:7").is_none(), "two have such a word");
     }
 
     #[test]

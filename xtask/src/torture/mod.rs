@@ -25,6 +25,7 @@ mod history;
 mod index;
 mod limit;
 mod lock;
+mod plan;
 mod queue;
 mod quota;
 mod session;
@@ -37,8 +38,17 @@ use history::{History, Kind, Verdict};
 use std::time::Duration;
 
 /// The roles that can be tortured.
-const ROLES: [Role; 7] =
-    [lock::ROLE, queue::ROLE, limit::ROLE, quota::ROLE, cache::ROLE, session::ROLE, index::ROLE];
+const ROLES: [Role; 9] = [
+    lock::ROLE,
+    queue::ROLE,
+    limit::ROLE,
+    quota::ROLE,
+    cache::ROLE,
+    session::ROLE,
+    index::ROLE,
+    plan::DUAL,
+    plan::FALLBACK,
+];
 
 /// What is tortured.
 struct Role {

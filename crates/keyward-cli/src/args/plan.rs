@@ -125,8 +125,9 @@ pub(crate) struct PlanMigrate {
 
 /// Plan to repair what breaks the rules of the schema, as far as it says how keys should be
 ///
-/// Keys without a TTL get one, spread so that they do not all expire at once; too long ones are shortened. What is left
-/// under old names after `remove_after` gets a short TTL. Findings that the schema accepts with `allow` are left alone.
+/// Keys without a TTL get one, spread so that they do not all expire at once; too long ones are shortened. Oversized
+/// collections are trimmed. What is left under old names after `remove_after` gets a short TTL. Misspelt keys are renamed.
+/// Indexes lose members that lead nowhere or contradict. Findings that the schema accepts with `allow` are left alone.
 #[derive(Debug, ClapArgs)]
 pub(crate) struct PlanFix {
     #[command(flatten)]
@@ -254,7 +255,7 @@ pub(crate) struct PlanApply {
     /// Do not ask
     #[arg(long)]
     pub(crate) yes: bool,
-    /// The journal of what is changed, which `plan undo` reads [default: the plan's name and `.journal`]
+    /// The journal of what is changed, which `plan undo` reads [default: beside the plan, `PLAN.ID.journal`]
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) journal: Option<PathBuf>,
     /// Take a step of a migration although clients are connected that do not announce a phase

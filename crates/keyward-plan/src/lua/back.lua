@@ -3,9 +3,7 @@
 -- Returns 0 gone, 1 done, 3 the names differ and the old one counts.
 local old, new = KEYS[1], KEYS[2]
 if redis.call('EXISTS', new) == 0 then return 0 end
-local same = redis.call('EXISTS', old) == 1 and redis.call('DUMP', old) == redis.call('DUMP', new)
-  and redis.call('PEXPIRETIME', old) == redis.call('PEXPIRETIME', new)
-if not same then
+if not same(old, new) then
   if ARGV[1] ~= '1' then return 3 end
   redis.call('COPY', new, old, 'REPLACE')
 end

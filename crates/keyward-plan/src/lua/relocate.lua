@@ -8,12 +8,13 @@ local kind = redis.call('TYPE', from).ok
 if kind == 'none' then return 0 end
 if ARGV[3] ~= '' and kind ~= ARGV[3] then return 4 end
 if redis.call('EXISTS', to) == 1 then
-  local there = redis.call('DUMP', to)
-  if redis.call('DUMP', from) == there and redis.call('PEXPIRETIME', from) == redis.call('PEXPIRETIME', to) then
+  if same(from, to) then
     if how ~= 'rename' then return 2 end
   elseif how == 'rename' then return 3
   elseif how == 'absent' then return 6
-  elseif ARGV[1] == '1' and redis.sha1hex(there .. redis.call('PEXPIRETIME', to)) ~= ARGV[4] then return 5 end
+  elseif ARGV[1] == '1' and redis.sha1hex(redis.call('DUMP', to) .. redis.call('PEXPIRETIME', to)) ~= ARGV[4] then
+    return 5
+  end
 end
 if ARGV[1] == '0' then return 1 end
 if KEYS[3] then

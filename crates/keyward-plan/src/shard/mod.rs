@@ -5,6 +5,7 @@ mod far;
 mod find;
 mod letters;
 mod near;
+mod prune;
 mod save;
 mod shorten;
 mod trim;
@@ -169,7 +170,8 @@ impl<'a> Shard<'a> {
         self.ask_idle(&tasks)?;
         let (mut near, mut far, mut saved, mut discarded) =
             (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-        let (mut shortened, mut trimmed, mut forgotten) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut shortened, mut trimmed, mut pruned, mut forgotten) =
+            (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         for mut task in tasks {
             let is_far = |to: &str| self.is_far(&task.key, to);
             match &mut task.change {
@@ -194,6 +196,7 @@ impl<'a> Shard<'a> {
                 Change::Remove { .. } => saved.push(task),
                 Change::Shorten { .. } => shortened.push(task),
                 Change::Trim(_) => trimmed.push(task),
+                Change::Prune => pruned.push(task),
                 Change::Discard { .. } => discarded.push(task),
                 Change::Forget(_) => forgotten.push(task),
                 Change::Unbury(grave) => {
@@ -211,6 +214,7 @@ impl<'a> Shard<'a> {
         self.remove(saved)?;
         self.shorten(shortened)?;
         self.trim(trimmed)?;
+        self.prune(pruned)?;
         self.discard(&discarded)?;
         self.forget(&forgotten)
     }

@@ -98,19 +98,24 @@ impl Shard<'_> {
                 .collect();
             let values = self.read_values(&targets)?;
             let db = self.primary.db();
-            let (mut records, mut guards) = (Vec::new(), Vec::new());
+            let (mut records, mut guards, mut own) = (Vec::new(), Vec::new(), Vec::new());
             for ((task, key), value) in tasks.iter().zip(&targets).zip(&values) {
+                let start = records.len() as u64;
                 if let Value::There { dump, ends } = value {
                     let (key, dump) = (key.clone(), dump.clone());
                     guards.push(digest(&dump, *ends));
-                    records.push(Record::Saved { db, key, ends: *ends, dump });
+                    records.push(Record::Replaced { db, key, ends: *ends, dump });
                 } else {
                     guards.push(String::new());
                 }
                 records.extend(relocation(task).map(|it| intent(db, &task.key, it)));
+                own.push(start..records.len() as u64);
             }
-            journal.write(&records, true)?;
+            let first = journal.write(&records, true)?;
             let outcomes = self.relocate_once(&tasks, true, &guards)?;
+            let not = outcomes.iter().zip(own).filter(|(it, _)| **it != Outcome::Done);
+            let not = not.flat_map(|(_, own)| own).map(|number| Record::Not(first + number));
+            journal.write(&not.collect::<Vec<_>>(), false)?;
             let mut again = Vec::new();
             for ((task, outcome), value) in tasks.into_iter().zip(outcomes).zip(values) {
                 match (outcome, value) {

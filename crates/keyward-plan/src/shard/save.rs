@@ -24,8 +24,9 @@ impl Shard<'_> {
             let db = self.primary.db();
             let keys: Vec<Vec<u8>> = tasks.iter().map(|task| task.key.clone()).collect();
             let values = self.read_values(&keys)?;
-            let (mut records, mut guards) = (Vec::new(), Vec::new());
+            let (mut records, mut guards, mut own) = (Vec::new(), Vec::new(), Vec::new());
             for (task, value) in tasks.iter().zip(&values) {
+                own.push(records.len() as u64);
                 guards.push(match value {
                     Value::There { dump, ends } => {
                         let (key, ends, dump) = (task.key.clone(), *ends, dump.clone());
@@ -36,8 +37,13 @@ impl Shard<'_> {
                     Value::Gone | Value::TooLarge => String::new(),
                 });
             }
-            journal.write(&records, true)?;
+            let first = journal.write(&records, true)?;
             let outcomes = self.remove_once(&tasks, true, &guards)?;
+            let saved = values.iter().map(|value| matches!(value, Value::There { .. }));
+            let not = outcomes.iter().zip(saved.zip(own));
+            let not = not.filter(|(it, (saved, _))| **it != Outcome::Done && *saved);
+            let not = not.map(|(_, (_, number))| Record::Not(first + number));
+            journal.write(&not.collect::<Vec<_>>(), false)?;
             let mut again = Vec::new();
             for ((task, outcome), value) in tasks.into_iter().zip(outcomes).zip(values) {
                 match (outcome, value) {

@@ -7,7 +7,7 @@ mod invalidate;
 mod letters;
 mod migrate;
 
-use crate::change::{Change, StatusKey};
+use crate::change::{Change, Reference, StatusKey};
 use crate::document::Row;
 use crate::error::Error;
 use crate::order::Order;
@@ -28,6 +28,16 @@ pub(crate) trait Work: Sync {
     /// The same where several things may be done with a key.
     fn picks(&self, db: Option<u64>, key: &[u8]) -> Vec<(usize, Change)> {
         self.pick(db, key).into_iter().collect()
+    }
+
+    /// What a member of a set names, where its row prunes such members.
+    fn refers(&self, _row: usize, _set: &[u8], _member: &[u8]) -> Option<Reference> {
+        None
+    }
+
+    /// Whether what a field says contradicts the set that its key is in.
+    fn contradicts(&self, _row: usize, _set: &[u8], _value: &[u8]) -> bool {
+        false
     }
 
     /// The rows for which a key is one of the new names.

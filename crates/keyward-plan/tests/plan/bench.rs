@@ -127,20 +127,20 @@ impl Bench {
 
     pub(crate) fn apply(&self, plan: &Plan) -> Result<Applied, Error> {
         let (url, control) = (self.url(), Control::default());
-        keyward_plan::apply(plan, &url, &self.schema, &self.options(), &self.mask(), &control)
+        keyward_plan::apply(plan, &url, &self.schema, &self.options(plan), &self.mask(), &control)
     }
 
     pub(crate) fn undo(&self, plan: &Plan) -> Result<Undone, Error> {
         let (url, control) = (self.url(), Control::default());
-        keyward_plan::undo(plan, &url, &self.schema, &self.options(), &self.mask(), &control)
+        keyward_plan::undo(plan, &url, &self.schema, &self.options(plan), &self.mask(), &control)
     }
 
     pub(crate) fn path(&self) -> PathBuf {
         self.folder.path().join("plan.json")
     }
 
-    pub(crate) fn options(&self) -> ApplyOptions {
-        let journal = self.folder.path().join("plan.json.journal");
+    pub(crate) fn options(&self, plan: &Plan) -> ApplyOptions {
+        let journal = self.folder.path().join(format!("{}.journal", plan.id));
         let mut options = ApplyOptions::new(Options::default(), journal, self.now);
         options.accept_unnamed = self.accept_unnamed;
         options.accept_recent = self.accept_recent;

@@ -2,7 +2,7 @@
 
 use crate::bench::Bench;
 use keyward_plan::{Order, Plan, Row};
-use keyward_testkit::Reply;
+use keyward_testkit::{Flavor, Reply};
 
 const TTLS: &str = r#"
 version = 1
@@ -132,6 +132,72 @@ fn old_names_get_a_short_ttl_after_their_day_unless_the_phase_uses_them() {
     }
 }
 
+const NAMES: &str = r#"
+version = 1
+[keyspace]
+name = "shop"
+prefix = "shop:"
+[keys.session]
+pattern = "session:{id:uint}"
+type = "hash"
+ttl = "1h"
+[keys.cart]
+pattern = "cart:{id:uint}"
+type = "hash"
+ttl = "none"
+[keys.card]
+pattern = "card:{id:uint}"
+type = "hash"
+ttl = "none"
+[foreign.celery]
+glob = "shop:sessions:*"
+"#;
+
+#[test]
+fn misspelt_keys_get_the_name_that_was_meant_and_undo_gives_it_back() {
+    for bench in Bench::all(NAMES) {
+        for id in 1..=9 {
+            bench.redis(&["HSET", &format!("shop:sesion:{id}"), "user", "7"]);
+        }
+        bench.redis(&["HSET", "shop:session:1", "user", "8"]);
+        bench.redis(&["DEL", "shop:sesion:2"]);
+        bench.redis(&["SET", "shop:sesion:2", "of another type"]);
+        for alone in
+            ["shop:sessions:3", "shop:cars:1", "shop:sesion:x", "other:sesion:1", "sesion:1"]
+        {
+            bench.redis(&["HSET", alone, "user", "7"]);
+        }
+        let plan = fix(&bench, &[]);
+        assert_eq!(counts(&plan, "unknown-key"), (7, 2));
+        let shown = serde_json::to_string(&plan.rows).unwrap();
+        assert!(!shown.contains("sesion:9"), "samples are masked: {shown}");
+
+        // The TTL of what has its name now is set as well.
+        let applied = bench.apply(&plan).unwrap();
+        assert_eq!(applied.changed, 7 + 8, "{applied:?}");
+        for id in 3..=9 {
+            let key = format!("shop:session:{id}");
+            assert_eq!(bench.redis(&["HGET", &key, "user"]).text(), "7");
+            assert!(bench.redis(&["PTTL", &key]).integer() > 0);
+            assert_eq!(bench.redis(&["EXISTS", &format!("shop:sesion:{id}")]).integer(), 0);
+        }
+        assert_eq!(bench.redis(&["HGET", "shop:session:1", "user"]).text(), "8", "it was taken");
+        for alone in
+            ["shop:sessions:3", "shop:cars:1", "shop:sesion:x", "other:sesion:1", "sesion:1"]
+        {
+            assert_eq!(bench.redis(&["EXISTS", alone]).integer(), 1, "{alone}");
+        }
+        assert_eq!(bench.apply(&plan).unwrap().changed, 0, "the second time changes nothing");
+
+        let undone = bench.undo(&plan).unwrap();
+        assert_eq!((undone.undone, undone.conflicts), (15, 0), "{undone:?}");
+        for id in 3..=9 {
+            assert_eq!(bench.redis(&["PTTL", &format!("shop:sesion:{id}")]).integer(), -1);
+            assert_eq!(bench.redis(&["EXISTS", &format!("shop:session:{id}")]).integer(), 0);
+        }
+    }
+}
+
 const BOUNDS: &str = r#"
 version = 1
 [keyspace]
@@ -251,6 +317,84 @@ fn what_was_trimmed_does_not_come_back_into_a_collection_that_was_changed() {
         assert_eq!(texts(bench.redis(&["LRANGE", "recent:1", "0", "-1"])), ["e", "c", "d"]);
         assert_eq!(bench.redis(&["ZCARD", "top:1"]).integer(), 2);
         assert_eq!(bench.redis(&["XLEN", "log:1"]).integer(), 2);
+    }
+}
+
+const INDEXES: &str = r#"
+version = 1
+[keyspace]
+name = "shop"
+prefix = "{shop:slug}:"
+[keys.page]
+pattern = "page:{id:uint}"
+fields = { status = "text?" }
+ttl = "none"
+[keys.by_status]
+pattern = "status:{status:slug}"
+index = { of = "page", by = "status" }
+member = { ref = "page.id" }
+ttl = "none"
+[keys.session]
+pattern = "session:{id:uint}"
+type = "hash"
+ttl = "1h"
+[keys.sessions_of]
+pattern = "user:{user_id:uint}:sessions"
+type = "zset"
+index = { of = "session" }
+member = { key = "session" }
+ttl = "2h"
+"#;
+
+#[test]
+fn members_that_lead_nowhere_or_contradict_are_pruned_and_undo_brings_them_back() {
+    let cluster = Bench::cluster(Flavor::Redis, INDEXES);
+    for bench in Bench::all(INDEXES).into_iter().chain([cluster]) {
+        let list = |set: &str, score: &str, member: &str| {
+            bench.redis(&["ZADD", set, score, member]);
+            bench.redis(&["PEXPIRE", set, "3600000"]);
+        };
+        bench.redis(&["HSET", "a:session:1", "user", "7"]);
+        bench.redis(&["PEXPIRE", "a:session:1", "1800000"]);
+        list("a:user:7:sessions", "1.5", "session:1");
+        list("a:user:7:sessions", "2.5", "session:2");
+        list("a:user:7:sessions", "3", "not a key");
+        list("a:user:8:sessions", "0.1", "a:session:3");
+        list("b:user:7:sessions", "1", "session:1");
+        let ends = bench.redis(&["PEXPIRETIME", "a:user:8:sessions"]).integer();
+        let score = bench.redis(&["ZSCORE", "a:user:8:sessions", "a:session:3"]);
+        bench.redis(&["HSET", "a:page:7", "status", "draft"]);
+        bench.redis(&["HSET", "a:page:8", "status", "published"]);
+        bench.redis(&["HSET", "a:page:9", "title", "without"]);
+        bench.redis(&["SADD", "a:status:published", "7", "8", "9", "10"]);
+
+        let plan = fix(&bench, &[]);
+        assert_eq!(counts(&plan, "stale-index"), (3, 0), "{:?}", plan.rows);
+        assert_eq!(counts(&plan, "dangling-reference"), (1, 0));
+        assert_eq!(counts(&plan, "index-contradiction"), (1, 0));
+        assert_eq!(
+            bench.redis(&["SCARD", "a:status:published"]).integer(),
+            4,
+            "planning only reads"
+        );
+        let applied = bench.apply(&plan).unwrap();
+        assert!(applied.converged && applied.changed == 5, "{applied:?}");
+        let left = |key: &str| texts(bench.redis(&["ZRANGE", key, "0", "-1"]));
+        assert_eq!(left("a:user:7:sessions"), ["session:1", "not a key"]);
+        assert_eq!(bench.redis(&["EXISTS", "a:user:8:sessions"]).integer(), 0);
+        assert_eq!(bench.redis(&["EXISTS", "b:user:7:sessions"]).integer(), 0, "another prefix");
+        let mut members = texts(bench.redis(&["SMEMBERS", "a:status:published"]));
+        members.sort();
+        assert_eq!(members, ["8", "9"]);
+        assert_eq!(bench.apply(&plan).unwrap().changed, 0, "the second time changes nothing");
+
+        let undone = bench.undo(&plan).unwrap();
+        assert_eq!((undone.undone, undone.conflicts), (5, 0), "{undone:?}");
+        assert_eq!(bench.redis(&["ZSCORE", "a:user:7:sessions", "session:2"]).text(), "2.5");
+        assert_eq!(bench.redis(&["PEXPIRETIME", "a:user:8:sessions"]).integer(), ends);
+        assert_eq!(bench.redis(&["ZSCORE", "a:user:8:sessions", "a:session:3"]), score);
+        assert_eq!(bench.redis(&["SCARD", "a:status:published"]).integer(), 4);
+        assert_eq!(bench.undo(&plan).unwrap().undone, 0, "undone twice changes nothing");
     }
 }
 

@@ -1,6 +1,7 @@
 //! Plans on real servers.
 
 mod bench;
+mod binary_options;
 mod far;
 mod fix;
 mod forget;

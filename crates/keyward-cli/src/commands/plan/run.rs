@@ -94,7 +94,9 @@ fn prepare(args: &PlanApply, settings: &Settings, output: &Output) -> Result<Pre
         return Err(Failure::new("a plan to forget somebody shows no keys")
             .help("`--export FILE` writes them to a file of their own"));
     }
-    let journal = args.journal.clone().unwrap_or_else(|| beside(args, ".journal"));
+    // A plan that is made again in the same file has a journal of its own.
+    let own = format!(".{}.journal", plan.id);
+    let journal = args.journal.clone().unwrap_or_else(|| beside(args, &own));
     let mut options = ApplyOptions::new(live, journal, settings.now);
     options.accept_unnamed = args.accept_unnamed;
     options.accept_recent = args.accept_recent;

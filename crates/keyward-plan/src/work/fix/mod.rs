@@ -1,9 +1,11 @@
 //! `plan fix`: what breaks the rules of the schema, as far as the schema says how it should be.
 
+mod members;
+mod misspelt;
 mod ttl;
 
 use super::Work;
-use crate::change::{Change, Ending, Outcome, Trim};
+use crate::change::{Change, Ending, Outcome, Reference, Trim};
 use crate::document::Row;
 use crate::error::Error;
 use keyward_fact::Duration;
@@ -14,14 +16,24 @@ use keyward_schema::model::{
     Date, Definition, Keep, Migration, OnFull, Phase, Rename, Role, Severity,
 };
 use keyward_schema::{OldNames, Schema};
+use members::Members;
+use misspelt::Misspelt;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use ttl::Lifetime;
 
 /// The rules whose findings can be repaired, in the order of their rows.
-const REPAIRED: [Rule; 4] =
-    [Rule::TtlMissing, Rule::TtlTooLong, Rule::OversizedCollection, Rule::OldName];
+const REPAIRED: [Rule; 8] = [
+    Rule::UnknownKey,
+    Rule::TtlMissing,
+    Rule::TtlTooLong,
+    Rule::OversizedCollection,
+    Rule::OldName,
+    Rule::StaleIndex,
+    Rule::DanglingReference,
+    Rule::IndexContradiction,
+];
 
 /// The TTL of what is left under an old name, where its migration says nothing else.
 const OLD_TTL: Duration = Duration::from_secs(60 * 60);
@@ -34,6 +46,7 @@ pub(super) struct Fix<'s> {
     repairs: Vec<Vec<(usize, Repair)>>,
     /// The old names of each database, each with the rows of its renames
     old: Vec<(OldNames<'s>, Vec<Option<usize>>)>,
+    misspelt: Option<Misspelt<'s>>,
 }
 
 /// What is wrong with a key of a definition, perhaps.
@@ -44,6 +57,8 @@ enum Repair {
     TooLong(Lifetime),
     /// It has too many entries
     TooLarge(Trim),
+    /// Its members name keys that are gone or say otherwise
+    Members(Members),
 }
 
 impl<'s> Fix<'s> {
@@ -57,10 +72,12 @@ impl<'s> Fix<'s> {
             rows: Vec::new(),
             repairs: schema.keys.iter().map(|_| Vec::new()).collect(),
             old: Vec::new(),
+            misspelt: None,
         };
         for rule in wanted {
             match rule {
                 Rule::OldName => fix.add_old_names(today),
+                Rule::UnknownKey => fix.add_misspelt(),
                 rule => fix.add_repairs(rule),
             }
         }
@@ -71,13 +88,17 @@ impl<'s> Fix<'s> {
     fn add_repairs(&mut self, rule: Rule) {
         let live = Live::new(self.schema);
         for (number, definition) in self.schema.keys.iter().enumerate() {
-            if live.severity(rule, Some(definition)) == Severity::Off {
+            // `stale-index` judges the schema; what it warns of is judged here.
+            if rule.is_live() && live.severity(rule, Some(definition)) == Severity::Off {
                 continue;
             }
             let lifetime = || Lifetime::new(self.schema, number);
             let (action, repair) = match rule {
                 Rule::TtlMissing => ("expire", lifetime().map(Repair::Endless)),
                 Rule::OversizedCollection => ("trim", trim(definition).map(Repair::TooLarge)),
+                Rule::StaleIndex | Rule::DanglingReference | Rule::IndexContradiction => {
+                    ("prune", Members::new(self.schema, number, rule).map(Repair::Members))
+                }
                 _ => ("shorten", lifetime().map(Repair::TooLong)),
             };
             if let Some(repair) = repair {
@@ -92,6 +113,22 @@ impl<'s> Fix<'s> {
         let row = Row::new(action, &definition.name, keys);
         self.rows.push(Row { rule, destructive: true, ..row });
         self.rows.len() - 1
+    }
+
+    /// The rows of keys that a definition nearly has.
+    fn add_misspelt(&mut self) {
+        if Live::new(self.schema).severity(Rule::UnknownKey, None) == Severity::Off {
+            return;
+        }
+        let mut rows = Vec::new();
+        for definition in &self.schema.keys {
+            let pattern = definition.pattern.as_str();
+            let row = self.add_row(Rule::UnknownKey, "rename", definition, "misspelt keys");
+            self.rows[row].to = Some(pattern.to_owned());
+            self.rows[row].destructive = false;
+            rows.push(row);
+        }
+        self.misspelt = Some(Misspelt::new(self.schema, rows));
     }
 
     /// The rows of old names whose migration should be over.
@@ -129,6 +166,15 @@ impl<'s> Fix<'s> {
         ))
     }
 
+    /// What is repaired of the members of a set, by its row.
+    fn members(&self, row: usize, set: &[u8]) -> Option<&Members> {
+        let repairs = self.repairs.get(self.schema.compiled.classify(set)?.index())?;
+        repairs.iter().find_map(|(own, repair)| match repair {
+            Repair::Members(members) if *own == row => Some(members),
+            _ => None,
+        })
+    }
+
     /// The old names that are repaired.
     fn renames(&self) -> impl Iterator<Item = (&'s Migration, &'s Rename)> {
         let of = |(names, rows): &'_ (OldNames<'s>, Vec<Option<usize>>)| {
@@ -151,6 +197,7 @@ impl Repair {
                 Change::Shorten { ttl: lifetime.spread(key, values), whose: Ending::After(limit) }
             }
             Repair::TooLarge(trim) => Change::Trim(trim.clone()),
+            Repair::Members(_) => Change::Prune,
         }
     }
 }
@@ -168,12 +215,20 @@ impl Work for Fix<'_> {
         let mut values = Vec::new();
         let own =
             if db.is_none() { self.schema.compiled.parse_into(key, &mut values) } else { None };
-        match own.and_then(|id| self.repairs.get(id.index())) {
-            Some(repairs) => {
-                repairs.iter().map(|(row, it)| (*row, it.change(key, &values))).collect()
-            }
-            None => self.old_name(db, key).into_iter().collect(),
+        if let Some(repairs) = own.and_then(|id| self.repairs.get(id.index())) {
+            return repairs.iter().map(|(row, it)| (*row, it.change(key, &values))).collect();
         }
+        let misspelt = self.misspelt.as_ref().filter(|_| db.is_none());
+        let misspelt = || misspelt.and_then(|it| it.pick(key));
+        self.old_name(db, key).or_else(misspelt).into_iter().collect()
+    }
+
+    fn refers(&self, row: usize, set: &[u8], member: &[u8]) -> Option<Reference> {
+        self.members(row, set)?.refers(self.schema, set, member)
+    }
+
+    fn contradicts(&self, row: usize, set: &[u8], value: &[u8]) -> bool {
+        self.members(row, set).is_some_and(|it| it.contradicts(self.schema, set, value))
     }
 
     fn databases(&self, home: u64) -> Vec<u64> {
@@ -199,7 +254,8 @@ impl Work for Fix<'_> {
             let ttl = definition.ttl.as_ref().map(|it| it.to_string());
             let jitter = definition.jitter.as_ref().map(|it| it.value);
             let trim = trim(definition);
-            let _ = writeln!(terms, "{ttl:?} {jitter:?} {trim:?}");
+            let member = definition.member.as_ref().map(|it| &it.value);
+            let _ = writeln!(terms, "{ttl:?} {jitter:?} {trim:?} {member:?}");
         }
         for (migration, _) in self.renames() {
             let ttl = migration.old_ttl.as_ref().map(|it| it.value);
