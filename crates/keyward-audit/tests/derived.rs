@@ -166,3 +166,30 @@ ttl = "1d"
         assert!(long.contains(word), "{word}: {long}");
     }
 }
+
+#[test]
+fn versions_and_leases_of_keys_that_change_their_slot_live_for_an_hour() {
+    const SCHEMA: &str = r#"
+[keyspace]
+name = "shop"
+prefix = "shop:"
+cluster = true
+[keys.price]
+pattern = "price:{id:uint}"
+value = "text"
+ttl = "1d"
+[migrations.v2]
+phase = "read-fallback"
+[migrations.v2.renames]
+price = "old:price:{id}"
+"#;
+    let leaked = |word: &str, seconds: u64| {
+        let key = format!("shop:~{word}:{{shop:price:1}}");
+        let commands = format!("SET {key} x\nEXPIRE {key} {seconds}\n");
+        let report = told(&audit(vec![schema(SCHEMA)]), &Dump::of(&commands));
+        report.findings.iter().filter(|it| it.rule == Rule::LeakedDerivedKey).count()
+    };
+    for word in ["version", "lease"] {
+        assert_eq!((leaked(word, 3600), leaked(word, 3700)), (0, 1), "{word}");
+    }
+}

@@ -169,6 +169,7 @@ impl<'a> Context<'a> {
                     Derived::Token => words.token_mark,
                     Derived::Changes => words.changes_mark,
                     Derived::Versions => words.versions_mark,
+                    Derived::Version => words.version_mark,
                     Derived::Fence => words.fence,
                     Derived::Waiters => words.waiters,
                     Derived::Alive => words.alive,

@@ -217,6 +217,12 @@ impl Planned {
         let expected = |value: Option<&Value>| value.map_or(Expected::ANYTHING, Expected::new);
         let key_type = definition.key_type.as_ref().map(|it| &it.value);
         let has_fields = matches!(key_type, Some(KeyType::Hash | KeyType::Stream));
+        // Who removes a key that is renamed across slots leaves its lease, so that nobody moves it back.
+        let is_split = derived.contains(&Derived::Version);
+        let longest = |it: Derived| match it {
+            Derived::Lease if is_split => Derived::Version.longest(definition),
+            it => it.longest(definition),
+        };
         Planned {
             schema,
             number: compiled.id().index(),
@@ -249,7 +255,7 @@ impl Planned {
             pool: None,
             renamed: Vec::new(),
             derived: (derived.into_iter())
-                .map(|it| PlannedDerived { word: it.word(), longest: it.longest(definition) })
+                .map(|it| PlannedDerived { word: it.word(), longest: longest(it) })
                 .collect(),
             joins: false,
             show: Show::NOTHING,

@@ -276,6 +276,7 @@ pub(super) static WORDS: Words = Words {
     token_mark: "Was aus dem Token wurde: sein Nachfolger, und wann es benutzt wurde",
     changes_mark: "Merkt sich zehn Minuten lang die letzten Änderungen, damit eine verspätete sie nicht rückgängig macht",
     versions_mark: "Merkt sich zehn Minuten lang die Versionen der letzten Änderungen",
+    version_mark: "Merkt sich eine Stunde lang die Version der letzten Änderung",
     fence: "Merkt sich den letzten Fence, einen Tag länger als den Lock",
     waiters: "Die Clients, die auf den Lock warten, der Reihe nach",
     alive: "Wie lange jeder wartende Client seinen Platz behält",

@@ -276,6 +276,7 @@ pub(super) static WORDS: Words = Words {
     token_mark: "What became of the token: its successor, and when it was used",
     changes_mark: "Keeps the last changes for ten minutes, so that a late one does not undo them",
     versions_mark: "Keeps the versions of the last changes for ten minutes",
+    version_mark: "Keeps the version of the last change for an hour",
     fence: "Keeps the last fence, for a day longer than the lock",
     waiters: "The clients that wait for the lock, in order",
     alive: "How long each waiting client keeps its turn",

@@ -276,6 +276,7 @@ pub(super) static WORDS: Words = Words {
     token_mark: "Nasib token: penerusnya, dan kapan dipakai",
     changes_mark: "Menyimpan perubahan terakhir selama sepuluh menit, agar perubahan yang terlambat tidak membatalkannya",
     versions_mark: "Menyimpan versi perubahan terakhir selama sepuluh menit",
+    version_mark: "Menyimpan versi perubahan terakhir selama satu jam",
     fence: "Menyimpan fence terakhir, sehari lebih lama daripada lock",
     waiters: "Klien yang menunggu lock, berurutan",
     alive: "Berapa lama tiap klien yang menunggu mempertahankan gilirannya",

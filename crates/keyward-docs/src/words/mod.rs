@@ -339,6 +339,7 @@ pub struct Words {
     pub token_mark: &'static str,
     pub changes_mark: &'static str,
     pub versions_mark: &'static str,
+    pub version_mark: &'static str,
     pub fence: &'static str,
     pub waiters: &'static str,
     pub alive: &'static str,

@@ -276,6 +276,7 @@ pub(super) static WORDS: Words = Words {
     token_mark: "令牌的去向：其后继令牌及使用时间",
     changes_mark: "保存最近十分钟的更改，以免被迟到的更改撤销",
     versions_mark: "保存最近十分钟更改的版本",
+    version_mark: "保存最近一次更改的版本，保留一小时",
     fence: "保存最近一次的 fence，比锁多保留一天",
     waiters: "按顺序记录等待该锁的客户端",
     alive: "每个等待者保留其位置的期限",

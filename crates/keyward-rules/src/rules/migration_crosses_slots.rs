@@ -11,8 +11,8 @@ rule! {
     /// With `cluster = true`, reports the migration of a key that is changed in place, such as a
     /// counter, hash, list or set, if its old and new name may be in different slots.
     ///
-    /// Strings are written whole to both names, limits count under one name, and the store has no
-    /// operations for locks and queues yet: none of them is reported. Neither is anything in the
+    /// Strings are written whole to both names, limits count under one name, locks are taken under
+    /// both, and jobs are taken from both: none of them is reported. Neither is anything in the
     /// phase `cleanup`.
     ///
     /// ## Why is this bad

@@ -31,6 +31,8 @@ pub enum Derived {
     Changes,
     /// The versions of the last changes of an index's reverse
     Versions,
+    /// The version of the last change of a key that is renamed across slots
+    Version,
     /// The last fence of a lock
     Fence,
     /// Who waits for a fair lock, in order
@@ -68,6 +70,7 @@ impl Derived {
             Derived::Token => "token",
             Derived::Changes => "changes",
             Derived::Versions => "versions",
+            Derived::Version => "version",
             Derived::Fence => "fence",
             Derived::Waiters => "waiters",
             Derived::Alive => "alive",
@@ -89,6 +92,8 @@ impl Derived {
         const WAIT: Duration = Duration::from_millis(5000);
         /// How long a change of an index may take at most
         const LATE: Duration = Duration::from_millis(600_000);
+        /// How long a copy in another slot may be under way at most
+        const COPY: Duration = Duration::from_hours(1);
         /// How long it is known why a job failed, where its dead letter never expires
         const LETTERS: Duration = Duration::from_hours(30 * 24);
         let cache = &definition.cache;
@@ -120,6 +125,7 @@ impl Derived {
             },
             Derived::Refresh | Derived::Ends | Derived::Token => past(Duration::ZERO),
             Derived::Changes | Derived::Versions => Some(LATE),
+            Derived::Version => Some(COPY),
             Derived::Letters => past(Duration::ZERO).or(Some(LETTERS)),
         }
     }
@@ -176,7 +182,7 @@ impl Definition {
 impl Schema {
     /// The same, with what another definition's role writes beside this one: the ends of the sessions that a set
     /// lists (a sorted set holds them itself), the versions of an index's reverse, and why the jobs among dead letters
-    /// failed.
+    /// failed; and the versions of a key that is renamed on a cluster.
     pub fn derived(&self, definition: &Definition) -> Vec<Derived> {
         let lists = |other: &Definition| match other.role.as_deref() {
             Some(Role::Session(session)) => {
@@ -200,7 +206,25 @@ impl Schema {
         };
         let letters = self.keys.iter().any(buries);
         let beside = beside.chain(letters.then_some(Derived::Letters));
-        definition.derived().into_iter().chain(beside).collect()
+        let mut derived: Vec<Derived> = definition.derived().into_iter().chain(beside).collect();
+        if self.may_be_split(definition) {
+            // Whoever moves a key to another slot takes its lease.
+            derived.extend((!derived.contains(&Derived::Lease)).then_some(Derived::Lease));
+            derived.push(Derived::Version);
+        }
+        derived
+    }
+
+    /// Whether the names of a definition's keys may be in different slots as long as a migration lasts, and are kept in
+    /// step by versions.
+    fn may_be_split(&self, definition: &Definition) -> bool {
+        let mut renames = self.migrations.iter().flat_map(|it| &it.renames);
+        *self.keyspace.cluster
+            && !matches!(
+                definition.role.as_deref(),
+                Some(Role::Lock(_) | Role::RateLimit(_) | Role::Queue(_))
+            )
+            && renames.any(|it| it.definition.value == definition.name.value)
     }
 
     /// The dead letters of a queue, if they hold its values as they are, and not objects that say why a job failed: both
@@ -220,6 +244,32 @@ impl Schema {
 #[cfg(test)]
 mod tests {
     use crate::read;
+
+    #[test]
+    fn what_is_renamed_on_a_cluster_has_a_version() {
+        for (cluster, expected) in [(true, &["lease", "version"][..]), (false, &[])] {
+            let schema = read(&format!(
+                r#"
+version = 1
+[keyspace]
+name = "shop"
+cluster = {cluster}
+[keys.stock]
+pattern = "stock:{{sku:slug}}"
+value = "uint"
+ttl = "none"
+[migrations.v2]
+phase = "dual-write"
+[migrations.v2.renames]
+stock = "old:stock:{{sku}}"
+"#
+            ));
+            let schema = schema.schema.expect("a schema without errors");
+            let derived = schema.derived(&schema.keys[0]);
+            let words: Vec<&str> = derived.into_iter().map(super::Derived::word).collect();
+            assert_eq!(words, expected);
+        }
+    }
 
     #[test]
     fn only_what_the_store_writes_has_derived_keys() {

@@ -122,7 +122,7 @@ impl<'s, K: Key, B> Handle<'s, K, Limit<B>, Declared> {
 
     /// Forgets what was counted; whether there was anything. Other processes may refuse for a second longer.
     pub fn reset(&self) -> Request<'s, bool> {
-        let (refusals, name) = (&self.core.refusals, self.counted_name().to_owned());
+        let (refusals, name) = (&self.core.refusals, self.names.counted().to_owned());
         self.delete().map(move |there| {
             refusals.forget(&name);
             Ok(there)
@@ -133,12 +133,6 @@ impl<'s, K: Key, B> Handle<'s, K, Limit<B>, Declared> {
     where
         B: Known,
     {
-        Asked::new(K::DEFINITION, self.counted_name().to_owned(), self.limit(), cost)
-    }
-
-    /// Until a migration ends, a limit counts under its old name alone: two would allow twice as much.
-    fn counted_name(&self) -> &str {
-        let old = self.names.others.last().filter(|_| self.names.own() == self.names.name);
-        old.unwrap_or(&self.names.name)
+        Asked::new(K::DEFINITION, self.names.counted().to_owned(), self.limit(), cost)
     }
 }

@@ -9,7 +9,6 @@ use super::super::request::Call;
 use super::belief::Sent;
 use super::replicas::{Confirmed, Replicas};
 use crate::Key;
-use keyward_pattern::slot;
 use redis::{FromRedisValue, Value, from_redis_value};
 use std::sync::Arc;
 use std::time::Duration;
@@ -80,16 +79,7 @@ impl Claim {
         let core = core.me().upgrade();
         let core = core.ok_or_else(|| Error::Settings("the store was dropped".to_owned()))?;
         let own = names.own();
-        let mut groups: Vec<Vec<&str>> = Vec::new();
-        for name in names.all().filter(|name| *name != own).chain([own]) {
-            let near = groups.iter_mut().find(|group| {
-                !core.is_cluster() || slot(group[0].as_bytes()) == slot(name.as_bytes())
-            });
-            match near {
-                Some(group) => group.push(name),
-                None => groups.push(vec![name]),
-            }
-        }
+        let groups = names.locked(core.is_cluster());
         let groups = groups.iter().map(|group| {
             // What is kept beside a lock stays beside its own name, where that is in reach.
             let owner = if group.contains(&own) { own } else { group[0] };

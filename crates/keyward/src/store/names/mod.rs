@@ -167,6 +167,29 @@ impl Names {
         cluster && !self.by_slot(cluster).1.is_empty()
     }
 
+    /// The names that a lock is taken under, those of one slot in one step: an old name first, since programs that know
+    /// nothing of a migration take that one, and the schema's own last, which those take for whom it is over.
+    pub(crate) fn locked(&self, cluster: bool) -> Vec<Vec<&str>> {
+        let own = self.own();
+        let mut groups: Vec<Vec<&str>> = Vec::new();
+        for name in self.all().filter(|name| *name != own).chain([own]) {
+            let near = groups
+                .iter_mut()
+                .find(|group| !cluster || slot(group[0].as_bytes()) == slot(name.as_bytes()));
+            match near {
+                Some(group) => group.push(name),
+                None => groups.push(vec![name]),
+            }
+        }
+        groups
+    }
+
+    /// The name that a limit counts under: until a migration ends, its old one alone. Two would allow twice as much.
+    pub(crate) fn counted(&self) -> &str {
+        let old = self.others.last().filter(|_| !self.old);
+        old.unwrap_or(&self.name)
+    }
+
     /// The names that are removed with the key.
     pub(crate) fn to_remove(&self) -> Cow<'_, Self> {
         if self.left.is_empty() {
@@ -188,6 +211,8 @@ impl Names {
     }
 }
 
+#[cfg(test)]
+mod exclusion;
 #[cfg(test)]
 mod matches;
 #[cfg(test)]

@@ -127,7 +127,7 @@ const NEW_SPLIT: &str = "new";
 
 /// How far a program's schema is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-enum Knows {
+pub(super) enum Knows {
     /// The program knows the old name only
     OldOnly,
     DualWrite,
@@ -136,7 +136,7 @@ enum Knows {
 }
 
 impl Knows {
-    fn names(self, split: bool) -> Names {
+    pub(super) fn names(self, split: bool) -> Names {
         let both = if split { [OLD_SPLIT, NEW_SPLIT] } else { [OLD, NEW] };
         match self {
             Knows::OldOnly => Names::one(both[0].to_owned(), 0),
@@ -626,7 +626,7 @@ const ADD: Act = Act::Change(Change::Add);
 const DELETED: Act = Act::Change(Change::Delete);
 
 /// The phases that programs may be in at the same time.
-const ADJACENT: [[Knows; 2]; 6] = [
+pub(super) const ADJACENT: [[Knows; 2]; 6] = [
     [Knows::OldOnly, Knows::DualWrite],
     [Knows::DualWrite, Knows::DualWrite],
     [Knows::DualWrite, Knows::ReadFallback],

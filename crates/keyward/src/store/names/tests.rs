@@ -142,6 +142,25 @@ async fn a_delete_and_a_write_that_overtake_each_other_leave_both_names_alike() 
 }
 
 #[tokio::test]
+async fn a_change_is_newer_than_what_another_slot_has_seen_whatever_the_clocks_say() {
+    on_clusters(async |core, get| {
+        let set = |name: &str, value: &str| redis::cmd("SET").arg(name).arg(value).clone();
+        // Left by a program in the next phase that died, on a server whose clock is years ahead.
+        core.link.query(&set(NAMES[1], "ahead"), true).await.unwrap();
+        core.link.query(&set("~version:{new:text}", "8000000000000001"), true).await.unwrap();
+        let names = names(true, NAMES);
+        begin(core, writing(core, &names, "later")).await.end(core).await;
+        assert_eq!(NAMES.map(get), [Some("later".to_owned()), Some("later".to_owned())]);
+        // With the key goes what stands beside it in the other slot.
+        core.link.query(&set("~stale:{new:text}", "ahead"), true).await.unwrap();
+        begin(core, forget(&names, &[], &[], true)).await.end(core).await;
+        assert_eq!(NAMES.map(get), [None, None]);
+        assert_eq!(get("~stale:{new:text}"), None);
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn while_a_key_is_deleted_nobody_moves_it_back_and_somebody_may_load_it() {
     on_clusters(async |core, get| {
         let names = names(false, NAMES);

@@ -45,25 +45,34 @@ impl Projection {
 }
 
 impl<K: Key, V, C, L> Handle<'_, K, Queue<V, C>, L> {
-    /// The queue itself.
+    /// The queue that pushes go to: while it is renamed, that of the name that counts.
     ///
     /// # Errors
     /// If a definition that it names cannot be used, or lies in another slot.
     pub(crate) fn line(&self) -> Result<Line, Error> {
+        self.line_at(self.name())
+    }
+
+    /// The queues that jobs are taken from: while it is renamed, those of old names first.
+    ///
+    /// # Errors
+    /// See [`line`](Handle::line).
+    pub(crate) fn lines(&self) -> Result<Vec<Line>, Error> {
+        let names = self.names.locked(false).into_iter().flatten();
+        names.map(|name| self.line_at(name)).collect()
+    }
+
+    fn line_at(&self, name: &str) -> Result<Line, Error> {
         let Some(core) = self.core.me().upgrade() else { return Err(Error::BreakerOpen) };
-        let keys = keys_of(&self.names).ok_or_else(|| lonely(K::NAME))?;
-        if !self.names.others.is_empty() {
-            let why = "a queue cannot be renamed yet while workers run: end the migration first";
-            return Err(Error::Settings(format!("`{}`: {why}", K::NAME)));
-        }
+        let keys = keys_of(&self.names, name).ok_or_else(|| lonely(K::NAME))?;
         let dead = self.linked("dead_letter", &[])?;
         if let Some(dead) = &dead {
-            same_slot(&core, K::NAME, self.name(), dead)?;
+            same_slot(&core, K::NAME, name, dead)?;
         }
         let noted = dead.as_ref().filter(|_| K::DEFINITION.behaviour.dead_as_is);
         let notes = noted
             .map(|dead| dead.names.derived("letters").ok_or_else(|| lonely(dead.definition.name)));
-        let status = projection::<K>(&core, &self.key, &self.prefix)?;
+        let status = projection::<K>(&core, &self.key, &self.prefix, name)?;
         Ok(Line { core, definition: K::DEFINITION, keys, status, dead, notes: notes.transpose()? })
     }
 }
@@ -74,15 +83,17 @@ fn lonely(name: &str) -> Error {
     ))
 }
 
-fn keys_of(names: &Names) -> Option<[String; 7]> {
-    let [jobs, taken, leases, due, ready, done] = requeue::WORDS.map(|word| names.derived(word));
-    Some([jobs?, names.name.clone(), taken?, leases?, due?, ready?, done?])
+fn keys_of(names: &Names, name: &str) -> Option<[String; 7]> {
+    let beside = requeue::WORDS.map(|word| names.derived_of(name, word));
+    let [jobs, taken, leases, due, ready, done] = beside;
+    Some([jobs?, name.to_owned(), taken?, leases?, due?, ready?, done?])
 }
 
 fn projection<K: Key>(
     core: &Arc<Core>,
     key: &K,
     prefix: &<K::Keyspace as Keyspace>::Prefix,
+    name: &str,
 ) -> Result<Option<Projection>, Error> {
     let Some(definition) = Handle::<K, (), ()>::link("status") else { return Ok(None) };
     let Some(param) = K::DEFINITION.behaviour.job_id else {
@@ -94,11 +105,12 @@ fn projection<K: Key>(
     };
     let spec = spec(definition)?;
     let (core, key, prefix) = (core.clone(), key.clone(), prefix.clone());
+    let name = name.to_owned();
     let name_of = move |id: &str| {
         let handle = Handle::<K, (), ()>::new(&core, key.clone(), &prefix);
         let linked = handle.linked("status", &[(param, id)])?;
         let Some(linked) = linked else { return Err(Error::Settings(K::NAME.to_owned())) };
-        same_slot(&core, K::NAME, handle.name(), &linked)?;
+        same_slot(&core, K::NAME, &name, &linked)?;
         Ok(linked.names.name)
     };
     Ok(Some(Projection { definition, spec, key: Box::new(name_of) }))

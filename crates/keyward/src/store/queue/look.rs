@@ -67,10 +67,12 @@ impl<'s, K: Key, V, C: Codec<V>, L> Handle<'s, K, Queue<V, C>, L> {
     /// # Errors
     /// If the server cannot be asked.
     pub fn status(&self, id: &str) -> Request<'s, Option<JobInfo>> {
-        self.at_line(
+        self.at_lines(
             |line| Ok(line.call(&LOOK, &[], |cmd| _ = cmd.arg(id)).repeatable()),
-            |answer| {
+            |answers| {
                 type Known = (Option<Vec<u8>>, Option<String>, Option<Vec<u8>>);
+                let answer = answers.into_iter().find(|answer| *answer != Value::Nil);
+                let answer = answer.unwrap_or(Value::Nil);
                 let known: Option<Known> = understand::<_, K>(answer)?;
                 let Some((Some(record), progress, result)) = known else { return Ok(None) };
                 let record = Record::parse(&record).ok_or_else(|| {
@@ -99,8 +101,11 @@ impl<'s, K: Key, V, C: Codec<V>, L> Handle<'s, K, Queue<V, C>, L> {
         };
         let definition = Self::link("status");
         let core = self.core;
-        self.at_line(call, move |answer| {
-            let (outcome, failed): (i64, Value) = understand::<_, K>(answer)?;
+        self.at_lines(call, move |answers| {
+            let each = answers.into_iter().map(understand::<(i64, Value), K>);
+            let each: Vec<(i64, Value)> = each.collect::<Result<_, _>>()?;
+            let known = each.into_iter().max_by_key(|(outcome, _)| *outcome);
+            let (outcome, failed) = known.unwrap_or((0, Value::Nil));
             if let (Some(why), Some(definition)) = (text(&failed), definition) {
                 let (code, message) = why.split_once(' ').unwrap_or((&why, ""));
                 let error = Error::Refused { code: code.to_owned(), message: message.to_owned() };
@@ -124,7 +129,7 @@ impl<'s, K: Key, V, C: Codec<V>, L> Handle<'s, K, Queue<V, C>, L> {
             cmd.arg("paused").arg(1);
             Ok(Call::changing(cmd).repeatable())
         };
-        self.at_line(pause, |_| Ok(()))
+        self.at_lines(pause, |_| Ok(()))
     }
 
     /// Lets workers take jobs again, within a second.
@@ -137,7 +142,7 @@ impl<'s, K: Key, V, C: Codec<V>, L> Handle<'s, K, Queue<V, C>, L> {
             cmd.arg("paused");
             Ok(Call::changing(cmd).repeatable())
         };
-        self.at_line(resume, |_| Ok(()))
+        self.at_lines(resume, |_| Ok(()))
     }
 
     /// How many jobs there are. The numbers are read in one go, but not at one moment.
@@ -145,55 +150,71 @@ impl<'s, K: Key, V, C: Codec<V>, L> Handle<'s, K, Queue<V, C>, L> {
     /// # Errors
     /// If the server cannot be asked.
     pub fn stats(&self) -> Request<'s, Stats> {
-        let line = match self.line() {
-            Ok(line) => line,
+        let lines = match self.lines() {
+            Ok(lines) => lines,
             Err(error) => return Request::known(self.core, K::NAME, Err(error)),
         };
-        let [jobs, queue, taken, leases, due, ready, done] = line.keys();
         let reading = |command: &str, key: &str| Call::reading(about(command, key));
-        let mut paused = about("HEXISTS", jobs);
-        paused.arg("paused");
-        let mut rest = vec![
-            reading("LLEN", taken),
-            reading("ZCARD", ready),
-            reading("ZCARD", due),
-            reading("ZCARD", leases),
-            reading("ZCARD", done),
-            Call::reading(paused),
-        ];
-        rest.extend(line.dead.iter().map(|dead| reading("LLEN", &dead.names.name)));
-        let calls =
-            Calls::group(reading(if line.is_stream() { "XLEN" } else { "LLEN" }, queue), rest);
-        Request::new(self.core, K::DEFINITION, calls, |answers: Answers| {
+        let mut calls = Vec::new();
+        for line in &lines {
+            let [jobs, queue, taken, leases, due, ready, done] = line.keys();
+            let mut paused = about("HEXISTS", jobs);
+            paused.arg("paused");
+            calls.extend([
+                reading(if line.is_stream() { "XLEN" } else { "LLEN" }, queue),
+                reading("LLEN", taken),
+                reading("ZCARD", ready),
+                reading("ZCARD", due),
+                reading("ZCARD", leases),
+                reading("ZCARD", done),
+                Call::reading(paused),
+            ]);
+        }
+        // Dead letters are the same for all names.
+        let dead = lines.iter().find_map(|line| line.dead.as_ref());
+        calls.extend(dead.map(|dead| reading("LLEN", &dead.names.name)));
+        let count = lines.len();
+        let mut calls = calls.into_iter();
+        let Some(first) = calls.next() else {
+            return Request::known(self.core, K::NAME, Ok(Stats::default()));
+        };
+        let calls = Calls::group(first, calls.collect());
+        Request::new(self.core, K::DEFINITION, calls, move |answers: Answers| {
             let mut numbers = vec![understand::<u64, K>(answers.first)?];
             for answer in answers.rest {
                 numbers.push(understand::<u64, K>(answer)?);
             }
-            let at = |place: usize| numbers.get(place).copied().unwrap_or(0);
+            let (each, dead) = numbers.split_at(count * 7);
+            let sum = |place: usize| each.iter().skip(place).step_by(7).sum::<u64>();
             Ok(Stats {
-                listed: at(0) + at(1),
-                ready: at(2),
-                due: at(3),
-                leased: at(4),
-                retained: at(5),
-                paused: at(6) == 1,
-                dead: at(7),
+                listed: sum(0) + sum(1),
+                ready: sum(2),
+                due: sum(3),
+                leased: sum(4),
+                retained: sum(5),
+                paused: sum(6) > 0,
+                dead: dead.first().copied().unwrap_or(0),
             })
         })
     }
 
-    /// One call about the queue.
-    fn at_line<R: Send + 's>(
+    /// One call about the queue, under each of its names; the answers in the order of these.
+    fn at_lines<R: Send + 's>(
         &self,
-        call: impl FnOnce(&Line) -> Result<Call, Error>,
-        read: impl FnOnce(Value) -> Result<R, Error> + Send + 's,
+        call: impl Fn(&Line) -> Result<Call, Error>,
+        read: impl FnOnce(Vec<Value>) -> Result<R, Error> + Send + 's,
     ) -> Request<'s, R> {
-        match self.line().and_then(|line| call(&line)) {
-            Err(error) => Request::known(self.core, K::NAME, Err(error)),
-            Ok(call) => {
-                let read = |answers: Answers| read(answers.first);
-                Request::new(self.core, K::DEFINITION, Calls::one(call), read)
-            }
-        }
+        let calls = self.lines().and_then(|lines| lines.iter().map(call).collect());
+        let calls: Vec<Call> = match calls {
+            Err(error) => return Request::known(self.core, K::NAME, Err(error)),
+            Ok(calls) => calls,
+        };
+        let mut calls = calls.into_iter();
+        let Some(first) = calls.next() else {
+            return Request::known(self.core, K::NAME, read(Vec::new()));
+        };
+        let calls = Calls::group(first, calls.collect());
+        let read = |answers: Answers| read([vec![answers.first], answers.rest].concat());
+        Request::new(self.core, K::DEFINITION, calls, read)
     }
 }

@@ -11,6 +11,7 @@ use crate::store::handle::Handle;
 use crate::store::measure;
 use crate::{Behaviour, Codec, Key};
 use futures_util::FutureExt as _;
+use futures_util::future::{Shared, join_all};
 use futures_util::stream::{FuturesUnordered, StreamExt as _};
 use std::future::{Future, pending};
 use std::marker::PhantomData;
@@ -18,6 +19,7 @@ use std::panic::AssertUnwindSafe;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
+use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore, watch};
 
 /// How long an idle worker waits at most before it looks for what is due: retries, delayed jobs, leases that ended.
 const POLL: Duration = Duration::from_secs(1);
@@ -32,7 +34,7 @@ type Waiting<T> = Pin<Box<dyn Future<Output = T> + Send>>;
 /// Takes jobs of a queue and runs a handler for each: see [`Handle::worker`].
 #[must_use = "a worker does nothing until it is run"]
 pub struct Worker<V, C> {
-    line: Result<Line, Error>,
+    lines: Result<Vec<Line>, Error>,
     concurrency: usize,
     stop: Waiting<()>,
     grace: Duration,
@@ -43,7 +45,7 @@ impl<K: Key, V, C: Codec<V>, L> Handle<'_, K, Queue<V, C>, L> {
     /// A worker for this queue.
     pub fn worker(&self) -> Worker<V, C> {
         Worker {
-            line: self.line(),
+            lines: self.lines(),
             concurrency: 1,
             stop: Box::pin(pending()),
             grace: Duration::from_secs(30),
@@ -81,9 +83,55 @@ impl<V, C: Codec<V>> Worker<V, C> {
         F: Future<Output = Result<R, Failure>>,
         R: Outcome,
     {
-        let Worker { line, concurrency, mut stop, grace, .. } = self;
-        let line = Arc::new(line?);
-        line.core.suits(line.definition)?;
+        let Worker { lines, concurrency, stop, grace, .. } = self;
+        let failed = Arc::new(Notify::new());
+        let gave_up = Arc::clone(&failed);
+        let stop = async move {
+            tokio::select! {
+                () = stop => {}
+                () = gave_up.notified() => {}
+            }
+        };
+        let stop = stop.boxed().shared();
+        let seats = Arc::new(Semaphore::new(concurrency.min(Semaphore::MAX_PERMITS)));
+        // A queue that is being renamed has several names, which are worked on at the same time. The jobs of one wait
+        // until there is nothing to take from those before it.
+        let mut before = None;
+        let mut shifts = Vec::new();
+        for line in lines? {
+            line.core.suits(line.definition)?;
+            let (more, next) = watch::channel(true);
+            let before = before.replace(next);
+            let (seats, stop, failed) = (Arc::clone(&seats), stop.clone(), Arc::clone(&failed));
+            let shift = Shift { line: Arc::new(line), seats, before, more, stop, grace, failed };
+            shifts.push(shift.run::<V, C, F, R>(&handler));
+        }
+        join_all(shifts).await.into_iter().collect()
+    }
+}
+
+/// The work on one name of a queue.
+struct Shift {
+    line: Arc<Line>,
+    /// How many jobs may run, under all names
+    seats: Arc<Semaphore>,
+    /// Whether there may be more to take from the name before it
+    before: Option<watch::Receiver<bool>>,
+    /// Whether there may be more to take from this one
+    more: watch::Sender<bool>,
+    stop: Shared<Waiting<()>>,
+    grace: Duration,
+    /// Ends the work on all names
+    failed: Arc<Notify>,
+}
+
+impl Shift {
+    async fn run<V, C: Codec<V>, F, R>(self, handler: &impl Fn(Job<V>) -> F) -> Result<(), Error>
+    where
+        F: Future<Output = Result<R, Failure>>,
+        R: Outcome,
+    {
+        let Shift { line, seats, mut before, more, mut stop, grace, failed: fails } = self;
         let lease = Duration::from_millis(line.definition.behaviour.lease_ms.unwrap_or(30_000));
         let board = Board::new(Arc::clone(&line), lease);
         let idle = Arc::new(Idle::default());
@@ -93,7 +141,7 @@ impl<V, C: Codec<V>> Worker<V, C> {
         let mut reporting: Option<Waiting<Vec<Arc<Leased>>>> = None;
         let mut marking: FuturesUnordered<Waiting<()>> = FuturesUnordered::new();
         // A take must not be dropped when something else happens: its jobs would wait for the end of their leases.
-        let mut taking: Option<Waiting<Result<(usize, Taken), Error>>> = None;
+        let mut taking: Option<Waiting<(OwnedSemaphorePermit, Result<Taken, Error>)>> = None;
         let mut resting: Option<Waiting<()>> = None;
         let mut ending: Option<Waiting<()>> = None;
         let mut failed = None;
@@ -119,11 +167,22 @@ impl<V, C: Codec<V>> Worker<V, C> {
                 reporting = Some(Box::pin(async move { finish(&line, lease, done).await }));
             }
             // Not while a report is under way: a connection that is lost with it would take the leases along.
-            let free = if reporting.is_some() { 0 } else { concurrency - running.len() };
-            if ending.is_none() && free > 0 && taking.is_none() && (resting.is_none() || look) {
+            let wants = ending.is_none()
+                && reporting.is_none()
+                && taking.is_none()
+                && (resting.is_none() || look);
+            let waits = before.as_ref().is_some_and(|it| *it.borrow() && it.has_changed().is_ok());
+            let free = if wants && !waits { seats.available_permits() } else { 0 };
+            let free = u32::try_from(free).unwrap_or(u32::MAX);
+            if free > 0
+                && let Ok(taken) = Arc::clone(&seats).try_acquire_many_owned(free)
+            {
                 look = false;
                 let line = Arc::clone(&line);
-                taking = Some(Box::pin(async move { Ok((free, line.take(free, lease).await?)) }));
+                taking = Some(Box::pin(async move {
+                    let found = line.take(taken.num_permits(), lease).await;
+                    (taken, found)
+                }));
             }
             let busy = taking.is_some() || reporting.is_some() || !marking.is_empty();
             if ending.is_some() && running.is_empty() && !busy {
@@ -143,38 +202,49 @@ impl<V, C: Codec<V>> Worker<V, C> {
                     look = true;
                 }
                 taken = next(&mut taking), if taking.is_some() => match taken {
-                    Ok((_, taken)) if ending.is_some() => {
+                    (_, Ok(taken)) if ending.is_some() => {
                         line.mark(&taken.back).await;
                         for job in taken.jobs {
                             give_back(&line, &job).await;
                         }
                     }
-                    Ok((asked, mut taken)) => {
+                    (mut free, Ok(mut taken)) => {
+                        let is_all = taken.jobs.len() < free.num_permits();
+                        more.send_replace(!is_all);
                         let mut marks = std::mem::take(&mut taken.back);
                         marks.extend(taken.jobs.iter().map(|it| (it.ticket.clone(), it.id.clone())));
                         let marked = Arc::clone(&line);
                         marking.push(Box::pin(async move { marked.mark(&marks).await }));
                         pause = PAUSE;
                         blocked = taken.blocked;
-                        if taken.jobs.len() < asked && resting.is_none() {
+                        if is_all && resting.is_none() {
                             resting = Some(rest(&line, &idle, &taken));
                         }
                         for job in taken.jobs {
-                            running.push(work::<V, C, F, R>(&line, &board, lease, job, &handler));
+                            let seat = free.split(1);
+                            let (line, board) = (&line, &board);
+                            running.push(async move {
+                                let over = work::<V, C, F, R>(line, board, lease, job, handler).await;
+                                drop(seat);
+                                over
+                            });
                         }
                     }
-                    Err(error) => {
+                    (_, Err(error)) => {
+                        more.send_replace(false);
                         line.core.failures.note(line.definition.name, &error);
                         if error.is_unavailable() {
                             resting = Some(Box::pin(tokio::time::sleep(pause)));
                             pause = (pause * 2).min(POLL);
                         } else {
                             failed = Some(error);
+                            fails.notify_one();
                             ending = Some(Box::pin(tokio::time::sleep(grace)));
                         }
                     }
                 },
                 () = next(&mut resting), if resting.is_some() => {}
+                () = may_take(&mut before, &seats), if wants && taking.is_none() => {}
                 () = &mut stop, if ending.is_none() => {
                     resting = None;
                     ending = Some(Box::pin(tokio::time::sleep(grace)));
@@ -191,6 +261,15 @@ impl<V, C: Codec<V>> Worker<V, C> {
         }
         failed.map_or(Ok(()), Err)
     }
+}
+
+/// Waits until there is nothing more to take from the name before, and a seat for a job.
+async fn may_take(before: &mut Option<watch::Receiver<bool>>, seats: &Semaphore) {
+    if let Some(before) = before {
+        // Who has ended takes nothing.
+        _ = before.wait_for(|more| !*more).await;
+    }
+    drop(seats.acquire().await);
 }
 
 /// Waits for something, which is over then.
