@@ -1,4 +1,4 @@
-//! The guide's migration, on a server, as a newcomer would run it.
+//! The guide's plans, on a server, as a newcomer would run them.
 
 use keyward_testkit::{Server, transcript};
 use std::fs;
@@ -7,7 +7,17 @@ use std::process::Command;
 
 #[test]
 fn the_guide_to_plans_shows_what_is_printed() {
-    let page = Path::new("docs/src/guide/plans.md");
+    assert!(run("docs/src/guide/plans.md") > 20);
+}
+
+#[test]
+fn the_guide_to_forgetting_shows_what_is_printed() {
+    assert!(run("docs/src/guide/forget.md") > 10);
+}
+
+/// Runs the commands of a page; how many.
+fn run(page: &str) -> usize {
+    let page = Path::new(page);
     let text = fs::read_to_string(keyward_testkit::repository().join(page)).unwrap();
     let (_, schema) = text.split_once("<!-- place: keyward.toml -->\n```toml,fragment\n").unwrap();
     let (schema, _) = schema.split_once("```").unwrap();
@@ -31,7 +41,7 @@ fn the_guide_to_plans_shows_what_is_printed() {
         let printed = String::from_utf8(output.stdout).unwrap();
         settled(&printed.replace(&server.address(), "127.0.0.1:6379"))
     });
-    assert!(ran.unwrap_or_else(|differences| panic!("{differences}")) > 20);
+    ran.unwrap_or_else(|differences| panic!("{differences}"))
 }
 
 /// What is another thing in each run: the marks of a mask, how fast it was, and how long ago.

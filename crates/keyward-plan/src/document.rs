@@ -174,6 +174,8 @@ impl Row {
 
 /// The count of keys that would be changed.
 pub(crate) const CHANGE: &str = "change";
+/// What is done with a value of which members, entries or a field are erased.
+pub(crate) const ERASE_PARTS: &str = "erase parts";
 /// What the counts of conflicts begin with.
 pub(crate) const CONFLICT: &str = "conflict";
 

@@ -4,6 +4,7 @@ use crate::error::Error;
 use keyward_audit::live::Reply;
 use keyward_audit::rfc3339;
 use serde_json::{Map, Value, json};
+use std::fmt::Write as _;
 use std::fs::{File, OpenOptions};
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -100,11 +101,13 @@ fn text(reply: &Reply) -> Value {
 
 /// A text, or the hex digits of what is not one.
 fn bytes(bytes: &[u8]) -> Value {
-    match std::str::from_utf8(bytes) {
-        Ok(text) => json!(text),
-        Err(_) => {
-            let hex: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
-            json!({ "hex": hex })
-        }
+    if let Ok(text) = std::str::from_utf8(bytes) {
+        return json!(text);
     }
+    let mut hex = String::with_capacity(2 * bytes.len());
+    for byte in bytes {
+        // A text takes whatever is written to it.
+        let _ = write!(hex, "{byte:02x}");
+    }
+    json!({ "hex": hex })
 }

@@ -2,7 +2,7 @@
 
 use crate::change::Outcome;
 use crate::control::Control;
-use crate::document::{CHANGE, CONFLICT, Estimate, Plan, Row, SchemaId, VERSION};
+use crate::document::{CHANGE, CONFLICT, ERASE_PARTS, Estimate, Plan, Row, SchemaId, VERSION};
 use crate::error::Error;
 use crate::export::Export;
 use crate::identity;
@@ -232,7 +232,7 @@ fn preconditions(rows: &[Row]) -> Vec<String> {
         "erase" => {
             "erase: the key names them, or is what it was when its value was found to name them"
         }
-        "erase parts" => {
+        ERASE_PARTS => {
             "erase parts: the member, entry or field names them in the step that removes it"
         }
         "shorten" => "shorten: the key ends later than it should; when it ended was saved first",
@@ -274,7 +274,11 @@ fn summary(plan: &Plan) -> String {
             None => actions.push((&row.action, row.changes())),
         }
     }
-    let part = |(action, keys): (&str, u64)| format!("{action} {}", plan.order.counted(keys));
+    let part = |(action, count): (&str, u64)| match (&plan.order, action) {
+        (Order::Forget { .. }, ERASE_PARTS) => format!("{} parts of values", thousands(count)),
+        (Order::Forget { .. }, action) => format!("{action} {} keys", thousands(count)),
+        (order, action) => format!("{action} {}", order.counted(count)),
+    };
     let parts: Vec<String> = actions.into_iter().map(part).collect();
     let mut summary = parts.join(", ");
     if summary.is_empty() {

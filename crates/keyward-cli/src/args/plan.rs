@@ -5,7 +5,7 @@ use super::{Binding, Connect, Prefix};
 use clap::{Args as ClapArgs, Subcommand, ValueHint};
 use std::path::PathBuf;
 
-/// Change a keyspace by a reviewed plan: migrate, fix, invalidate, drop, requeue, forget, undo
+/// Change a keyspace by a reviewed plan: migrate, fix, drop, requeue, forget, undo
 ///
 /// A plan is a file. Making one only reads: it counts what would change, and shows masked samples and conflicts. `plan
 /// apply` is the only command that writes to a server, together with `plan undo`. It checks for each key, in the step

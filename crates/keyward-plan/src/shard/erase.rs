@@ -11,6 +11,9 @@ use std::sync::Arc;
 /// How many values one call looks for.
 const CHUNK: usize = 1000;
 
+/// What was found of what is looked for, for each look.
+type Found = Vec<Vec<Vec<u8>>>;
+
 /// A key as it was read in one step.
 struct Whole {
     kind: String,
@@ -51,7 +54,7 @@ impl Shard<'_> {
     }
 
     /// What is in the values that is looked for, for each look of each key; `None` for a key of another type.
-    fn look_for(&mut self, tasks: &[Task]) -> Result<Vec<Option<Vec<Vec<Vec<u8>>>>>, Error> {
+    fn look_for(&mut self, tasks: &[Task]) -> Result<Vec<Option<Found>>, Error> {
         let mut requests = Requests::default();
         let mut owners = Vec::new();
         for (number, task) in tasks.iter().enumerate() {
@@ -63,7 +66,7 @@ impl Shard<'_> {
                 }
             }
         }
-        let mut all: Vec<Option<Vec<Vec<Vec<u8>>>>> = tasks
+        let mut all: Vec<Option<Found>> = tasks
             .iter()
             .map(|task| match &task.change {
                 Change::Forget(it) => Some(vec![Vec::new(); it.looks.len()]),

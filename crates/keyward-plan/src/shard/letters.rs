@@ -202,7 +202,9 @@ impl Shard<'_> {
     ) -> Result<(u64, bool), Error> {
         let count = leaving.len() as u64;
         let Some(journal) = self.pass.journal else {
-            leaving.iter().for_each(|_| self.note_letter(task, Outcome::Done));
+            for _ in &leaving {
+                self.note_letter(task, Outcome::Done);
+            }
             return Ok((count, false));
         };
         if leaving.is_empty() {
@@ -238,7 +240,9 @@ impl Shard<'_> {
         let not: Vec<Record> = not.map(|(_, number)| Record::Not(number)).collect();
         journal.write(&not, false)?;
         self.pass.budget.give_back(not.len() as u64);
-        outcomes.iter().for_each(|outcome| self.note_letter(task, *outcome));
+        for outcome in &outcomes {
+            self.note_letter(task, *outcome);
+        }
         let stays = |it: &&Outcome| !matches!(it, Outcome::Done | Outcome::Gone);
         let stayed = outcomes.iter().filter(stays).count() as u64;
         Ok((stayed, outcomes.contains(&Outcome::Full)))

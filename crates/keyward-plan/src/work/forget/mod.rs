@@ -9,7 +9,7 @@ mod unsearched;
 
 use super::{Stage, Work, beside, prefix_of};
 use crate::change::{Change, Forgetting, Look};
-use crate::document::Row;
+use crate::document::{ERASE_PARTS, Row};
 use crate::error::Error;
 use crate::subject::Subject;
 use keyward_pattern::{Keyspace, Owners, Param, Template, Type};
@@ -33,6 +33,8 @@ pub(super) struct Forget<'s> {
     old: Vec<(OldNames<'s>, Vec<usize>)>,
     owners: Owners,
     rows: Vec<Row>,
+    /// Whether something may refer to what is theirs, which is found first then
+    gathers: bool,
     /// All keys, where no others need to be looked at
     known: Option<Vec<String>>,
     stage: AtomicU8,
@@ -81,6 +83,7 @@ impl<'s> Forget<'s> {
             old: Vec::new(),
             owners: Owners::new(&schema.compiled),
             rows: Vec::new(),
+            gathers: false,
             known: None,
             stage: AtomicU8::new(0),
             found: Mutex::default(),
@@ -112,6 +115,13 @@ impl<'s> Forget<'s> {
             }
         }
         Ok(())
+    }
+
+    /// Whether the prefix names them: then whatever refers to what is theirs is theirs too.
+    fn is_in_prefix(&self) -> bool {
+        let (of, name) = self.subject.parts();
+        let mut holes = self.schema.keyspace.prefix.iter().flat_map(|it| it.holes());
+        of.is_none() && holes.any(|hole| hole.name == name)
     }
 
     fn read_definitions(&mut self) -> Result<(), Error> {
@@ -153,11 +163,16 @@ impl<'s> Forget<'s> {
         }
         // What nobody is removed from is not looked for.
         let goes: Vec<bool> = self.ways.iter().map(Way::may_go).collect();
+        let is_prefix = self.is_in_prefix();
         for way in &mut self.ways {
-            way.spots.retain(|spot| spot.whose.is_possible(&goes));
+            let is_possible =
+                |spot: &Spot| spot.is_person() || (!is_prefix && spot.whose.is_possible(&goes));
+            way.spots.retain(is_possible);
+            self.gathers |= way.spots.iter().any(|spot| !spot.is_person());
         }
         for (at, definition) in schema.keys.iter().enumerate() {
             let links = links_to(schema, definition).any(|of| goes[of]);
+            self.gathers |= links && !is_prefix;
             let way = &self.ways[at];
             let pattern = definition.pattern.as_str();
             if way.is_named() || links || way.takes_key() {
@@ -168,7 +183,7 @@ impl<'s> Forget<'s> {
             let has_index = schema.derived(definition).contains(&Derived::Index) && goes[at];
             if has_index || way.spots.iter().any(|spot| !spot.place.takes_key()) {
                 self.ways[at].by_value = self.rows.len();
-                self.rows.push(row("erase parts", &definition.name, pattern));
+                self.rows.push(row(ERASE_PARTS, &definition.name, pattern));
             }
         }
         Ok(())
@@ -471,7 +486,7 @@ impl Work for Forget<'_> {
     }
 
     fn stages(&self) -> &'static [Stage] {
-        &[Stage::Gather, Stage::Refer]
+        if self.gathers { &[Stage::Gather, Stage::Refer] } else { &[] }
     }
 
     fn begin(&self, stage: Stage) {
@@ -488,7 +503,7 @@ impl Work for Forget<'_> {
     }
 
     fn found(&self, key: &[u8]) {
-        let Ok(text) = std::str::from_utf8(key) else { return };
+        let Some(text) = std::str::from_utf8(key).ok().filter(|_| self.gathers) else { return };
         let mut values = Vec::new();
         let Some(id) = self.schema.compiled.parse_into(key, &mut values) else { return };
         let params = self.schema.compiled.definition(id).params();
@@ -525,8 +540,7 @@ impl Work for Forget<'_> {
 
     fn unsearched(&self) -> Vec<(String, String)> {
         let is_searched = |at: usize, what: &str| {
-            self.ways[at].params.iter().any(Option::is_some)
-                || self.ways[at].spots.iter().any(|spot| spot.place.words().1 == what)
+            self.ways[at].spots.iter().any(|spot| spot.place.words().1 == what)
         };
         unsearched::of(self.schema, &is_searched, self.known.is_some())
     }

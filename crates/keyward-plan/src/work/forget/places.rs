@@ -58,7 +58,7 @@ impl Whose {
             Whose::Param(at, param) => {
                 let of_key = |key: &String| {
                     let parsed = schema.compiled.parse(key.as_bytes())?;
-                    parsed.values.get(*param).map(|it| it.to_string())
+                    parsed.values.get(*param).map(ToString::to_string)
                 };
                 of(at).filter_map(of_key).collect()
             }
