@@ -399,6 +399,39 @@ fn members_that_lead_nowhere_or_contradict_are_pruned_and_undo_brings_them_back(
 }
 
 #[test]
+fn a_long_index_is_pruned_page_by_page_and_its_live_members_stay() {
+    for bench in Bench::all(INDEXES) {
+        for id in 0..3000 {
+            bench.redis(&["ZADD", "a:user:7:sessions", "1", &format!("session:{id}")]);
+            if id % 3 == 0 {
+                bench.redis(&["HSET", &format!("a:session:{id}"), "user", "7"]);
+            }
+        }
+        let plan = fix(&bench, &["stale-index"]);
+        let row = plan.rows.iter().find(|row| row.definition == "sessions_of").unwrap();
+        assert_eq!((row.changes(), row.counts["entries that go"]), (1, 2000));
+        assert!(bench.apply(&plan).unwrap().converged);
+        let left = texts(bench.redis(&["ZRANGE", "a:user:7:sessions", "0", "-1"]));
+        let is_live = |key: &String| key["session:".len()..].parse::<u32>().unwrap() % 3 == 0;
+        assert!(left.len() == 1000 && left.iter().all(is_live), "{}", left.len());
+        assert_eq!(bench.undo(&plan).unwrap().undone, 2000);
+        assert_eq!(bench.redis(&["ZCARD", "a:user:7:sessions"]).integer(), 3000);
+    }
+}
+
+#[test]
+fn members_are_kept_while_a_migration_may_have_their_keys_under_old_names() {
+    let moving = format!(
+        "{INDEXES}[migrations.v2]\nphase = \"dual-write\"\nrenames = {{ session = \"{{shop}}:Session:{{id}}\" }}\n"
+    );
+    let bench = Bench::all(&moving).pop().unwrap();
+    bench.redis(&["ZADD", "a:user:7:sessions", "1", "session:1"]);
+    bench.redis(&["HSET", "a:Session:1", "user", "7"]);
+    let plan = fix(&bench, &["stale-index"]);
+    assert_eq!((plan.changes(), plan.rows.len()), (0, 0));
+}
+
+#[test]
 fn a_repair_is_for_the_schema_and_the_rules_that_it_was_planned_with() {
     let mut bench = Bench::all(TTLS).pop().unwrap();
     bench.redis(&["HSET", "session:1", "user", "7"]);

@@ -41,6 +41,8 @@ rule! {
     /// type = "set"
     /// ttl = "7d"
     /// ```
+    ///
+    /// `keyward plan fix --rule stale-index` plans to remove members that name a key which does not exist any more.
     Lifetime, Warn, Recommended
 }
 
