@@ -15,6 +15,13 @@ pub(crate) enum Change {
         /// What Keyward keeps beside it, which goes with it
         beside: Vec<String>,
     },
+    /// Away if none of its old names is there, which count: it is a copy that outlived its original
+    Orphan {
+        /// The old names
+        old: Vec<String>,
+        /// What Keyward keeps beside it, which goes with it; without it, it stays for a person to decide
+        beside: Option<Vec<String>>,
+    },
     /// Away, and nothing is kept of it
     Discard {
         /// What Keyward keeps beside it, which goes with it

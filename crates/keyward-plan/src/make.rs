@@ -202,7 +202,7 @@ pub(crate) fn name(outcome: Outcome) -> String {
         Outcome::Unsaved | Outcome::Unsettled => "not settled".to_owned(),
         Outcome::Taken => format!("{CONFLICT}: the new name is taken"),
         Outcome::WrongType => format!("{CONFLICT}: another type"),
-        Outcome::Lone => format!("{CONFLICT}: nothing under the new name"),
+        Outcome::Lone => format!("{CONFLICT}: nothing under its other name"),
         Outcome::TooLarge => format!("{CONFLICT}: too large to be saved"),
         Outcome::Nowhere => format!("{CONFLICT}: the new name cannot be built"),
         Outcome::NoEnd => format!("{CONFLICT}: the schema does not say which entries go"),

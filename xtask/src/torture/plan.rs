@@ -12,7 +12,7 @@ use anyhow::{Context as _, Result, bail, ensure};
 use keyward::Store;
 use keyward_audit::live::{Options, Primary, Reply};
 use keyward_audit::{Mask, Salt};
-use keyward_plan::{ApplyOptions, Control, MakeOptions, Order, Plan};
+use keyward_plan::{Applied, ApplyOptions, Control, MakeOptions, Order, Plan};
 use keyward_schema::Schema;
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
@@ -197,8 +197,8 @@ fn schema(url: &str, phase: &str) -> Result<Schema> {
     }
 }
 
-/// Makes a plan for the phase, and applies it; whether nothing is left to do.
-fn migrate(url: &str, phase: &str, folder: &Path) -> Result<bool> {
+/// Makes a plan for the phase, and applies it.
+fn migrate(url: &str, phase: &str, folder: &Path) -> Result<Applied> {
     let schema = schema(url, phase)?;
     let mut live = Options::default();
     live.bound = None;
@@ -215,7 +215,7 @@ fn migrate(url: &str, phase: &str, folder: &Path) -> Result<bool> {
     options.accept_recent = true;
     let applied = keyward_plan::apply(&plan, url, &schema, &options, &mask, &control);
     std::fs::remove_file(journal)?;
-    Ok(applied?.converged)
+    Ok(applied?)
 }
 
 /// Ends the phase, and goes through those that follow.
@@ -225,10 +225,16 @@ fn finish(client: &Client, phase: &'static str) -> Result<()> {
     let phases = ["dual-write", "read-fallback", "cleanup"];
     let from = phases.iter().position(|it| *it == phase).context("a phase")?;
     for phase in &phases[from..] {
-        let mut tries = 0;
-        while !migrate(&client.url, phase, &folder)? {
-            tries += 1;
-            ensure!(tries < TRIES, "the phase {phase} does not come to its end");
+        for number in 1.. {
+            let applied = migrate(&client.url, phase, &folder)?;
+            if applied.converged {
+                break;
+            }
+            ensure!(
+                number < TRIES,
+                "the phase {phase} does not come to its end: {:?}",
+                applied.left
+            );
         }
         tell(client, phase)?;
     }

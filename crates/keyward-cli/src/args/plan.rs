@@ -116,7 +116,7 @@ pub(crate) struct PlanMigrate {
     /// The definition whose names they get
     #[arg(long, value_name = "DEFINITION", requires = "from")]
     pub(crate) to: Option<String>,
-    /// In `cleanup`, remove old keys even if their new name has no value
+    /// Also remove what stands under one name only: in `cleanup` the old one, in `dual-write` the new one
     #[arg(long)]
     pub(crate) remove_lone: bool,
     #[command(flatten)]

@@ -12,8 +12,9 @@ use crate::journal::{Journal, Record};
 use crate::script::digest;
 use keyward_audit::live::{Reply, Requests};
 
-/// How long a lease lasts: longer than some hundred keys take to be read and written.
-const LEASE: &str = "30000";
+/// How long a lease lasts: longer than some hundred keys take to be read and written. Whoever is killed keeps
+/// others waiting for so long.
+const LEASE: &str = "5000";
 
 /// A key under its old name and what is to be put under the new one.
 struct Found {

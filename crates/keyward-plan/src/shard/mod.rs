@@ -172,6 +172,7 @@ impl<'a> Shard<'a> {
             (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         let (mut shortened, mut trimmed, mut pruned, mut forgotten) =
             (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        let mut orphans = Vec::new();
         for mut task in tasks {
             let is_far = |to: &str| self.is_far(&task.key, to);
             match &mut task.change {
@@ -194,6 +195,7 @@ impl<'a> Shard<'a> {
                     }
                 }
                 Change::Remove { .. } => saved.push(task),
+                Change::Orphan { .. } => orphans.push(task),
                 Change::Shorten { .. } => shortened.push(task),
                 Change::Trim(_) => trimmed.push(task),
                 Change::Prune => pruned.push(task),
@@ -209,6 +211,7 @@ impl<'a> Shard<'a> {
         for row in elsewhere.map(|task| task.row).collect::<Vec<_>>() {
             self.tallies[row].far += 1;
         }
+        saved.extend(self.orphans(orphans)?);
         self.send_far(far)?;
         self.relocate(near)?;
         self.remove(saved)?;
@@ -217,6 +220,38 @@ impl<'a> Shard<'a> {
         self.prune(pruned)?;
         self.discard(&discarded)?;
         self.forget(&forgotten)
+    }
+
+    /// Those of the copies that have no original, to be removed. One that is written meanwhile is not what was
+    /// saved, and stays.
+    fn orphans(&mut self, tasks: Vec<Task>) -> Result<Vec<Task>, Error> {
+        if tasks.is_empty() {
+            return Ok(tasks);
+        }
+        let mut requests: Vec<(&[u8], Vec<&[u8]>)> = Vec::new();
+        for task in &tasks {
+            let Change::Orphan { old, .. } = &task.change else { continue };
+            let old = old.iter().map(String::as_bytes);
+            requests.extend(old.map(|name| (name, vec![&b"EXISTS"[..], name])));
+        }
+        let mut replies = self.router()?.ask(&requests)?.into_iter();
+        let mut left = Vec::new();
+        for mut task in tasks {
+            let Change::Orphan { old, beside } = &mut task.change else { continue };
+            let found: Vec<Reply> = replies.by_ref().take(old.len()).collect();
+            let beside = beside.take();
+            if found.contains(&Reply::Integer(1)) {
+                self.note(&task, Outcome::Same);
+            } else if found.iter().any(|reply| *reply != Reply::Integer(0)) {
+                self.note(&task, Outcome::Unsettled);
+            } else if let Some(beside) = beside {
+                task.change = Change::Remove { unless_lone: None, beside };
+                left.push(task);
+            } else {
+                self.note(&task, Outcome::Lone);
+            }
+        }
+        Ok(left)
     }
 
     /// Asks for how long keys were not used, before looking at them uses them.

@@ -22,6 +22,8 @@ pub(super) struct Migrate<'s> {
     phases: BTreeMap<String, String>,
     /// Whether keys are moved, not copied
     gives_up: bool,
+    /// The definitions whose old names count: a new name is a copy
+    copies: Vec<&'s Definition>,
 }
 
 impl<'s> Migrate<'s> {
@@ -64,7 +66,14 @@ impl<'s> Migrate<'s> {
             ));
         }
         let (values, phases) = (values.clone(), migrations.clone());
-        Ok(Migrate { schema, names, renames, values, remove_lone, phases, gives_up: false })
+        let counts = |(migration, rename): &&(&Migration, &Rename)| {
+            *migration.phase == Phase::DualWrite && rename.is_known_to_stores()
+        };
+        let old: Vec<&str> =
+            renames.iter().filter(counts).map(|(_, rename)| rename.definition.as_str()).collect();
+        let copies = schema.keys.iter().filter(|it| old.contains(&it.name.as_str())).collect();
+        let gives_up = false;
+        Ok(Migrate { schema, names, renames, values, remove_lone, phases, gives_up, copies })
     }
 
     /// A rename that no store knows of: the old names are given up at once.
@@ -74,11 +83,33 @@ impl<'s> Migrate<'s> {
     ) -> Result<Self, Error> {
         let phases = BTreeMap::from([(RENAMED.to_owned(), Phase::DualWrite.name().to_owned())]);
         let it = Self::new(schema, &phases, values, false)?;
-        Ok(Migrate { gives_up: true, phases: BTreeMap::new(), ..it })
+        Ok(Migrate { gives_up: true, phases: BTreeMap::new(), copies: Vec::new(), ..it })
     }
 
     fn definition(&self, rename: &Rename) -> Option<&'s Definition> {
         self.schema.keys.iter().find(|it| *it.name == *rename.definition)
+    }
+
+    /// The whole pattern of a definition.
+    fn pattern(&self, definition: &Definition) -> String {
+        let prefix = self.schema.keyspace.prefix.as_ref().map_or("", |it| it.as_str());
+        format!("{prefix}{}", definition.pattern.as_str())
+    }
+
+    /// What is done with a new name while old ones count: nothing, unless all of these are gone.
+    fn orphan(&self, db: Option<u64>, key: &[u8]) -> Option<(usize, Change)> {
+        let id = self.schema.compiled.classify(key)?;
+        let definition = self.schema.keys.get(id.index()).filter(|_| db.is_none())?;
+        let row = self.copies.iter().position(|it| std::ptr::eq(*it, definition))?;
+        let (names, _) = self.names.iter().find(|(names, _)| names.db.is_none())?;
+        let own = |(_, (_, rename)): &(usize, &(&Migration, &Rename))| {
+            *rename.definition == *definition.name && rename.is_known_to_stores()
+        };
+        let old = names.renames.iter().enumerate().filter(own);
+        let old = old.filter_map(|(number, _)| names.old_name(number, key).ok()).collect();
+        let key = std::str::from_utf8(key).ok()?;
+        let beside = self.remove_lone.then(|| beside(self.schema, definition, key, key));
+        Some((self.renames.len() + row, Change::Orphan { old, beside }))
     }
 
     fn row(&self, migration: &Migration, rename: &Rename) -> Row {
@@ -89,8 +120,7 @@ impl<'s> Migrate<'s> {
             Phase::Cleanup if migration.old_ttl.is_some() => "shorten",
             Phase::Cleanup => "remove",
         };
-        let prefix = self.schema.keyspace.prefix.as_ref().map_or("", |it| it.as_str());
-        let to = self.definition(rename).map(|it| format!("{prefix}{}", it.pattern.as_str()));
+        let to = self.definition(rename).map(|it| self.pattern(it));
         Row {
             to: to.filter(|_| phase != Phase::Cleanup),
             destructive: phase == Phase::Cleanup,
@@ -102,14 +132,21 @@ impl<'s> Migrate<'s> {
 
 impl Work for Migrate<'_> {
     fn rows(&self) -> Vec<Row> {
-        self.renames.iter().map(|(migration, rename)| self.row(migration, rename)).collect()
+        let own = self.renames.iter().map(|(migration, rename)| self.row(migration, rename));
+        let copies = self.copies.iter().map(|definition| Row {
+            destructive: true,
+            ..Row::new("remove copy", &definition.name, &self.pattern(definition))
+        });
+        own.chain(copies).collect()
     }
 
     fn pick(&self, db: Option<u64>, key: &[u8]) -> Option<(usize, Change)> {
         let given: Vec<(&str, &str)> =
             self.values.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
         let (names, rows) = self.names.iter().find(|(names, _)| names.db == db)?;
-        let found = names.new_name(key, &given)?;
+        let Some(found) = names.new_name(key, &given) else {
+            return self.orphan(db, key);
+        };
         let row = (*rows.get(found.number)?)?;
         let from = std::str::from_utf8(key).ok()?;
         let definition = self.definition(found.rename)?;

@@ -159,7 +159,7 @@ fn nine_old_names_are_migrated_under_load() {
 
         bench.schema(&schema("cleanup"));
         let plan = bench.plan();
-        assert_eq!((plan.changes() as usize, plan.conflicts()), (7 * KEYS + 2, 0));
+        assert_eq!((plan.changes(), plan.conflicts()), (7 * KEYS as u64 + 2, 0));
         assert!(bench.apply(&plan).unwrap().converged);
         for (old, new) in (0..ROWS.len()).flat_map(names) {
             assert_eq!(bench.redis(&["EXISTS", &old]).integer(), 0, "{old} is gone");

@@ -199,3 +199,27 @@ fn the_marker_of_a_plan_ends_by_itself() {
         assert!(left > 0, "the marker {marker} ends by itself");
     }
 }
+
+#[test]
+fn a_copy_whose_original_was_removed_is_reported_or_goes() {
+    for bench in Bench::all(&phase("dual-write")) {
+        bench.redis(&["HSET", "User:1", "name", "ann"]);
+        bench.redis(&["HSET", "shop:user:1", "name", "ann"]);
+        bench.redis(&["HSET", "shop:user:2", "name", "its old name was removed"]);
+        let plan = bench.plan();
+        assert_eq!((plan.changes(), plan.conflicts()), (0, 1));
+        assert!(!bench.apply(&plan).unwrap().converged);
+        assert_eq!(bench.redis(&["EXISTS", "shop:user:2"]).integer(), 1, "a person decides");
+
+        let migrations = [("v2".to_owned(), "dual-write".to_owned())].into();
+        let values = std::collections::BTreeMap::new();
+        let order = keyward_plan::Order::Migrate { migrations, values, remove_lone: true };
+        let plan = bench.plan_of(order).unwrap();
+        assert_eq!((plan.changes(), plan.conflicts()), (1, 0));
+        assert!(bench.apply(&plan).unwrap().converged);
+        assert_eq!(bench.redis(&["EXISTS", "shop:user:2"]).integer(), 0);
+        assert_eq!(bench.redis(&["EXISTS", "shop:user:1"]).integer(), 1);
+        assert_eq!(bench.undo(&plan).unwrap().undone, 1);
+        assert_eq!(bench.redis(&["EXISTS", "shop:user:2"]).integer(), 1);
+    }
+}
