@@ -1,17 +1,19 @@
 //! Applies a plan: again and again, until a pass over all keys finds nothing left to do.
 
+use crate::certificate::Certificate;
 use crate::change::Outcome;
 use crate::control::Control;
 use crate::document::{Plan, Row};
 use crate::error::Error;
+use crate::export::Export;
 use crate::fleet::fleet;
 use crate::identity;
-use crate::journal::Journal;
+use crate::journal::{self, Journal};
 use crate::make::{keys, name, open};
 use crate::order::{Order, prepared};
-use crate::pass::{Pass, Seen};
+use crate::pass::{Budget, Pass, Seen};
 use crate::script::Scripts;
-use crate::work::{self, Work};
+use crate::work::{self, Stage, Work};
 use keyward_audit::live::{self, Options, Primary};
 use keyward_audit::{Mask, parse_rfc3339};
 use keyward_schema::Schema;
@@ -44,6 +46,10 @@ pub struct ApplyOptions {
     pub accept_loss: bool,
     /// The time, in milliseconds since 1970
     pub now: u64,
+    /// Whom the plan forgets: the parameter and its value, which the plan does not hold
+    pub subject: Option<(String, String)>,
+    /// A file for what is erased of them: one JSON object a line
+    pub export: Option<PathBuf>,
 }
 
 impl ApplyOptions {
@@ -56,6 +62,8 @@ impl ApplyOptions {
             accept_recent: false,
             accept_loss: false,
             now,
+            subject: None,
+            export: None,
         }
     }
 }
@@ -72,6 +80,8 @@ pub struct Applied {
     pub passes: usize,
     /// Whether the last pass found nothing left to do, and no conflict
     pub converged: bool,
+    /// What was erased, and what was not, if the plan forgets somebody
+    pub certificate: Option<Certificate>,
 }
 
 /// Applies a plan to the servers that a URL names.
@@ -88,7 +98,7 @@ pub fn apply(
     control: &Control,
 ) -> Result<Applied, Error> {
     let schema = &*prepared(&plan.order, schema)?;
-    let work = work::of(&plan.order, schema)?;
+    let work = work::of(&plan.order, schema, options.subject.as_ref())?;
     expect_schema(plan, schema, &*work)?;
     if let Some(owner) = plan.missing_approvals().next() {
         return Err(Error::refused(
@@ -109,20 +119,33 @@ pub fn apply(
         expect_quiet(plan, schema, options)?;
     }
     let journal = Journal::append(&options.journal, &plan.id)?;
+    let already = journal.letters;
     identity::mark(plan, schema, &mut primaries)?;
     let scripts = Scripts::new();
-    let pass = Pass {
+    let export = options.export.as_deref().map(Export::append).transpose()?;
+    let pass = |journal, export| Pass {
         work: &*work,
-        journal: Some(&journal),
+        journal,
         bound: options.live.bound,
         control,
         mask,
         now: options.now,
         accept_loss: options.accept_loss,
         scripts: &scripts,
+        budget: Budget::new(plan.order.limit(), already),
+        export,
     };
+    let looks = pass(None, None);
+    let pass = pass(Some(&journal), export.as_ref());
     let mut changed = 0;
+    for stage in work.stages() {
+        work.begin(*stage);
+        let pass = if *stage == Stage::Gather { &looks } else { &pass };
+        let seen = run(pass, plan, url, schema, options, std::mem::take(&mut primaries))?;
+        changed += if *stage == Stage::Gather { 0 } else { seen.of(Outcome::Done) };
+    }
     for number in 1.. {
+        work.begin(Stage::All);
         let seen = run(&pass, plan, url, schema, options, std::mem::take(&mut primaries))?;
         let done = seen.of(Outcome::Done);
         changed += done;
@@ -131,11 +154,22 @@ pub fn apply(
         if over || number == PASSES {
             let conflicts = seen.rows.iter().flat_map(|row| &row.outcomes);
             let conflicts = conflicts.filter(|(it, _)| it.is_conflict()).count();
+            let converged = over && conflicts == 0;
+            let certificate = match &plan.order {
+                Order::Forget { subject, .. } => {
+                    let erased = journal::erased(&options.journal, &plan.id)?;
+                    let mut it = Certificate::new(plan, subject, &*work, &erased, converged);
+                    it.ask(&mut open(url, schema, &options.live)?, &*work)?;
+                    Some(it)
+                }
+                _ => None,
+            };
             return Ok(Applied {
                 changed,
                 left: left(&seen),
                 passes: number,
-                converged: over && conflicts == 0,
+                converged,
+                certificate,
             });
         }
         if !settled {

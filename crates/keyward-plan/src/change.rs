@@ -1,6 +1,7 @@
 //! What is done with one key.
 
 use keyward_schema::model::Convert;
+use std::sync::Arc;
 
 /// What is done with one key. Each is one step at the server, which first checks what must hold.
 #[derive(Debug, Clone, PartialEq)]
@@ -19,6 +20,10 @@ pub(crate) enum Change {
         /// What Keyward keeps beside it, which goes with it
         beside: Vec<String>,
     },
+    /// It is a list of dead letters, which leave it
+    Unbury(Arc<Grave>),
+    /// It names somebody who is forgotten, or may do so
+    Forget(Arc<Forgetting>),
     /// None, for this reason
     Stay(Outcome),
     /// It lives no longer than this from now on
@@ -82,6 +87,91 @@ pub(crate) struct Relocation {
     pub(crate) lease: Option<String>,
 }
 
+/// What is done with a key that names somebody, or may do so.
+#[derive(Debug, PartialEq)]
+pub(crate) struct Forgetting {
+    pub(crate) definition: String,
+    /// What Keyward keeps beside it, which goes with it
+    pub(crate) beside: Vec<String>,
+    /// What is looked for in its value; nothing if its name says it
+    pub(crate) looks: Vec<Look>,
+    /// Whether it is a sorted set of keys, of which those leave it that name them
+    pub(crate) lists: bool,
+}
+
+/// What is looked for in a value.
+#[derive(Debug, PartialEq)]
+pub(crate) struct Look {
+    pub(crate) place: Place,
+    pub(crate) wanted: Arc<Vec<Vec<u8>>>,
+}
+
+/// A place in a value.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Place {
+    /// A field without which the hash is not whole
+    Field(String),
+    /// A field that may be missing
+    Optional(String),
+    /// The whole value
+    Text,
+    Set,
+    Sorted,
+    List,
+}
+
+impl Place {
+    /// Whether the whole key goes with it.
+    pub(crate) fn takes_key(&self) -> bool {
+        matches!(self, Place::Field(_) | Place::Text)
+    }
+
+    /// As the script names it, and the field.
+    pub(crate) fn words(&self) -> (&'static str, &str) {
+        match self {
+            Place::Field(field) => ("field", field),
+            Place::Optional(field) => ("optional", field),
+            Place::Text => ("text", ""),
+            Place::Set => ("set", ""),
+            Place::Sorted => ("zset", ""),
+            Place::List => ("list", ""),
+        }
+    }
+}
+
+/// The dead letters of one queue.
+#[derive(Debug, PartialEq)]
+pub(crate) struct Grave {
+    /// Whether they are removed, and not pushed again
+    pub(crate) purges: bool,
+    /// The queue: `~jobs`, the list or the stream, and the other keys that its scripts expect
+    pub(crate) keys: [String; 7],
+    /// Where it is noted why jobs failed, if their letters are the values themselves
+    pub(crate) notes: Option<String>,
+    pub(crate) is_stream: bool,
+    /// The most jobs that may wait; negative if older ones go then, and 0 without a bound
+    pub(crate) bound: i64,
+    /// Letters of jobs that failed later stay
+    pub(crate) until: u64,
+}
+
+impl Grave {
+    /// The key of the list or the stream.
+    pub(crate) fn queue(&self) -> &str {
+        &self.keys[1]
+    }
+}
+
+/// Where the status of a job is written.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct StatusKey {
+    pub(crate) key: String,
+    /// The fields, as the scripts of a queue read them
+    pub(crate) spec: String,
+    /// In milliseconds; 0 is for ever
+    pub(crate) ttl: u64,
+}
+
 /// What is left under the old name, and what may stand under the new one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum How {
@@ -130,6 +220,14 @@ pub(crate) enum Outcome {
     NoEnd,
     /// The phase of its migration still uses this old name
     InUse,
+    /// The dead letter holds no job that could be pushed
+    NoJob,
+    /// The job failed after the plan was made
+    Later,
+    /// A job with its id waits, runs or is retained
+    Held,
+    /// The queue is full
+    Full,
     /// The server could not say now: a slot moves, or a primary changes
     Unsettled,
 }
@@ -162,6 +260,9 @@ impl Outcome {
                 | Outcome::Nowhere
                 | Outcome::InUse
                 | Outcome::NoEnd
+                | Outcome::NoJob
+                | Outcome::Held
+                | Outcome::Full
         )
     }
 }

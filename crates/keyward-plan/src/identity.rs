@@ -130,6 +130,12 @@ pub(crate) fn hash(schema: &Schema, work: &dyn Work) -> String {
             add(&param.name);
             add(&param.param.ty.to_string());
         }
+        for field in &definition.fields {
+            add(&format!("{} {:?} {}", *field.name, field.value.value, field.optional));
+        }
+        for held in [&definition.value, &definition.member].into_iter().flatten() {
+            add(&format!("{:?}", held.value));
+        }
         let renames = schema.migrations.iter().flat_map(|it| &it.renames);
         for rename in renames.filter(|it| *it.definition == *definition.name) {
             add(rename.from.as_str());

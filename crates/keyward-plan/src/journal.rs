@@ -5,6 +5,7 @@
 //! The end of the file may be torn; everything before it is whole.
 
 use crate::error::Error;
+use std::collections::{BTreeMap, HashSet};
 use std::fs::{File, OpenOptions};
 use std::io::{BufReader, BufWriter, ErrorKind, Read, Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
@@ -46,15 +47,28 @@ pub(crate) enum Record {
     },
     /// A member of a set was to go: with its score in a sorted one, and when the set ended
     Pruned { db: u64, key: Vec<u8>, ends: i64, member: Vec<u8>, score: Vec<u8> },
+    /// A dead letter was to leave the list of this key, with its note if it had one; when the list ended
+    Letter { db: u64, dead: Vec<u8>, ends: i64, letter: Vec<u8>, note: Option<Note> },
+    /// So much of a row was erased on a server; what it was is not kept
+    Erased { row: u64, server: Vec<u8>, count: u64 },
     /// The record of this number, counted from 0, did not happen
     Not(u64),
     /// Everything before this was taken back
     Undone,
 }
 
+/// What was noted about a dead letter, and in which hash.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Note {
+    pub(crate) key: Vec<u8>,
+    pub(crate) text: Vec<u8>,
+}
+
 /// A journal that is written.
 #[derive(Debug)]
 pub(crate) struct Journal {
+    /// Dead letters that had left their lists when it was opened
+    pub(crate) letters: u64,
     path: PathBuf,
     file: Mutex<Writing>,
 }
@@ -75,14 +89,19 @@ impl Journal {
         #[cfg(unix)]
         std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
         let mut file = options.open(path).map_err(failed)?;
-        let mut next = 0;
+        let (mut next, mut letters) = (0, HashSet::new());
         if file.metadata().map_err(failed)?.len() == 0 {
             file.write_all(MAGIC).map_err(failed)?;
             write_part(&mut file, plan.as_bytes()).map_err(failed)?;
             file.sync_all().map_err(failed)?;
         } else {
             let mut reader = Reader::open(path, plan)?;
-            while reader.next().transpose()?.is_some() {
+            while let Some(record) = reader.next().transpose()? {
+                match record {
+                    Record::Letter { .. } => _ = letters.insert(next),
+                    Record::Not(which) => _ = letters.remove(&which),
+                    _ => {}
+                }
                 next += 1;
             }
             // A torn end would hide what is written behind it.
@@ -90,7 +109,7 @@ impl Journal {
             file.seek(SeekFrom::End(0)).map_err(failed)?;
         }
         let file = Mutex::new(Writing { file: BufWriter::new(file), next });
-        Ok(Journal { path: path.to_owned(), file })
+        Ok(Journal { letters: letters.len() as u64, path: path.to_owned(), file })
     }
 
     /// Writes records, and returns when the system has them; with `durable`, when the disk has them. Returns
@@ -160,6 +179,19 @@ impl Reader {
         self.whole = position;
         self.next()
     }
+}
+
+/// How much was erased of each row on each server, by all runs.
+pub(crate) fn erased(path: &Path, plan: &str) -> Result<BTreeMap<(u64, String), u64>, Error> {
+    let mut all = BTreeMap::new();
+    for record in Reader::open(path, plan)? {
+        if let Record::Erased { row, server, count } = record? {
+            let server = String::from_utf8_lossy(&server).into_owned();
+            let sum: &mut u64 = all.entry((row, server)).or_default();
+            *sum = sum.saturating_add(count);
+        }
+    }
+    Ok(all)
 }
 
 impl Iterator for Reader {
@@ -249,6 +281,23 @@ impl Record {
                 for part in [key, member, score] {
                     write_part(out, part)?;
                 }
+            }
+            Record::Letter { db, dead, ends, letter, note } => {
+                out.push(if note.is_some() { b'D' } else { b'd' });
+                out.extend_from_slice(&db.to_le_bytes());
+                out.extend_from_slice(&ends.to_le_bytes());
+                write_part(out, dead)?;
+                write_part(out, letter)?;
+                if let Some(note) = note {
+                    write_part(out, &note.key)?;
+                    write_part(out, &note.text)?;
+                }
+            }
+            Record::Erased { row, server, count } => {
+                out.push(b'z');
+                out.extend_from_slice(&row.to_le_bytes());
+                out.extend_from_slice(&count.to_le_bytes());
+                write_part(out, server)?;
             }
             Record::Not(before) => {
                 out.push(b'x');
@@ -368,6 +417,29 @@ impl Record {
                     let Some(key) = read_part(file, &mut 0)? else { return Ok(None) };
                     Record::Shortened { db, key, ends, at }
                 }
+                b'z' => {
+                    let (row, count) = (number()?, number()?);
+                    let Some(server) = read_part(file, &mut 0)? else { return Ok(None) };
+                    Record::Erased { row, server, count }
+                }
+                b'd' | b'D' => {
+                    let (db, ends) = (number()?, number()?.cast_signed());
+                    let (Some(dead), Some(letter)) =
+                        (read_part(file, &mut 0)?, read_part(file, &mut 0)?)
+                    else {
+                        return Ok(None);
+                    };
+                    let mut note = None;
+                    if kind == b'D' {
+                        let (Some(key), Some(text)) =
+                            (read_part(file, &mut 0)?, read_part(file, &mut 0)?)
+                        else {
+                            return Ok(None);
+                        };
+                        note = Some(Note { key, text });
+                    }
+                    Record::Letter { db, dead, ends, letter, note }
+                }
                 _ => return Ok(None),
             }))
         };
@@ -470,6 +542,16 @@ mod tests {
             (any::<u64>(), part(), any::<i64>(), part())
                 .prop_map(|(db, key, ends, dump)| Record::Replaced { db, key, ends, dump }),
             Just(Record::Undone),
+            (any::<u64>(), [part(), part()], any::<i64>(), proptest::option::of([part(), part()]))
+                .prop_map(|(db, [dead, letter], ends, note)| {
+                    let note = note.map(|[key, text]| Note { key, text });
+                    Record::Letter { db, dead, ends, letter, note }
+                }),
+            (any::<[u64; 2]>(), part()).prop_map(|([row, count], server)| Record::Erased {
+                row,
+                server,
+                count
+            }),
             any::<u64>().prop_map(Record::Not),
         ]
     }

@@ -8,11 +8,13 @@
 #![deny(missing_docs)]
 
 mod apply;
+mod certificate;
 mod change;
 mod content;
 mod control;
 mod document;
 mod error;
+mod export;
 mod fleet;
 mod history;
 mod identity;
@@ -26,16 +28,19 @@ mod router;
 mod script;
 mod shard;
 mod status;
+mod subject;
 mod undo;
 mod work;
 
 pub use apply::{Applied, ApplyOptions, apply};
+pub use certificate::{Certificate, Erased, NotSearched};
 pub use control::{Control, Progress};
 pub use document::{Approval, Estimate, Plan, Row, SchemaId, ServerId, VERSION};
 pub use error::Error;
 pub use fleet::{Fleet, fleet};
 pub use lint::{Remark, lint};
 pub use make::{MakeOptions, make};
-pub use order::{Order, Target};
+pub use order::{Buried, Order, Target};
 pub use status::{RenameStatus, Status, status};
+pub use subject::Subject;
 pub use undo::{Undone, undo};

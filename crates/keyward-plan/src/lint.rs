@@ -1,7 +1,6 @@
 //! What a reviewer should know about a plan.
 
 use crate::document::{Plan, Row};
-use crate::make::counted;
 
 /// Something that a reviewer should know.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -20,7 +19,7 @@ pub fn lint(plan: &Plan) -> Vec<Remark> {
     let mut remarks = Vec::new();
     let mut remark = |kind, keys: u64, row: &Row, text: &str| {
         if keys > 0 {
-            let text = format!("{} `{}` {text}", counted(keys), row.keys);
+            let text = format!("{} `{}` {text}", plan.order.counted(keys), row.keys);
             remarks.push(Remark { kind, keys, text });
         }
     };

@@ -4,16 +4,18 @@ use crate::change::Outcome;
 use crate::control::Control;
 use crate::document::{CHANGE, CONFLICT, Estimate, Plan, Row, SchemaId, VERSION};
 use crate::error::Error;
+use crate::export::Export;
 use crate::identity;
 use crate::order::{Order, prepared};
-use crate::pass::{Pass, Seen, Tally};
+use crate::pass::{Budget, Pass, Seen, Tally};
 use crate::script::Scripts;
-use crate::work;
-use keyward_audit::live::{Options, Primary, Reply};
+use crate::work::{self, Stage};
+use keyward_audit::live::{self, Options, Primary, Reply};
 use keyward_audit::{Mask, rfc3339};
 use keyward_fact::thousands;
 use keyward_schema::Schema;
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 /// How a plan is made.
@@ -26,12 +28,17 @@ pub struct MakeOptions {
     pub valid: Duration,
     /// The time, in milliseconds since 1970
     pub now: u64,
+    /// Whom the plan forgets: the parameter and its value, which the plan does not hold
+    pub subject: Option<(String, String)>,
+    /// A file for what is found about them: one JSON object a line
+    pub export: Option<PathBuf>,
 }
 
 impl MakeOptions {
     /// A plan that can be started for a week.
     pub fn new(live: Options, now: u64) -> Self {
-        MakeOptions { live, valid: Duration::from_hours(7 * 24), now }
+        let valid = Duration::from_hours(7 * 24);
+        MakeOptions { live, valid, now, subject: None, export: None }
     }
 }
 
@@ -48,8 +55,11 @@ pub fn make(
     control: &Control,
 ) -> Result<Plan, Error> {
     let schema = &*prepared(&order, schema)?;
-    let work = work::of(&order, schema)?;
+    let subject = options.subject.as_ref();
+    work::of(&order, schema, subject)?;
     let mut primaries = open(url, schema, &options.live)?;
+    let order = at_moment(order, &mut primaries)?;
+    let work = work::of(&order, schema, subject)?;
     let mut servers = Vec::new();
     for primary in &mut primaries {
         servers.push(identity::of(primary)?);
@@ -67,7 +77,16 @@ pub fn make(
         now,
         accept_loss,
         scripts: &scripts,
+        budget: Budget::new(order.limit(), 0),
+        export: None,
     };
+    if work.stages().contains(&Stage::Gather) {
+        work.begin(Stage::Gather);
+        pass.run(&primaries)?;
+    }
+    work.begin(Stage::All);
+    let export = options.export.as_deref().map(Export::create).transpose()?;
+    let pass = Pass { export: export.as_ref(), ..pass };
     let start = Instant::now();
     let seen = pass.run(&primaries)?;
     let took = start.elapsed();
@@ -102,6 +121,35 @@ pub fn make(
     plan.summary = summary(&plan);
     plan.seal();
     Ok(plan)
+}
+
+/// The order with the servers' time, where it depends on that: the earliest, where their clocks differ.
+fn at_moment(mut order: Order, primaries: &mut [Primary]) -> Result<Order, Error> {
+    if let Order::Requeue(which) | Order::Purge(which) = &mut order {
+        which.until = u64::MAX;
+        for primary in primaries {
+            which.until = which.until.min(time(primary)?);
+        }
+    }
+    Ok(order)
+}
+
+/// The time of a server, in milliseconds since 1970.
+fn time(primary: &mut Primary) -> Result<u64, Error> {
+    let answer = primary.command(&[b"TIME"])?;
+    let number = |reply: &Reply| match reply {
+        Reply::Bytes(text) => std::str::from_utf8(text).ok()?.parse::<u64>().ok(),
+        _ => None,
+    };
+    if let Reply::Array(parts) = &answer
+        && let [seconds, micros] = &parts[..]
+        && let (Some(seconds), Some(micros)) = (number(seconds), number(micros))
+    {
+        return Ok(seconds.saturating_mul(1000) + micros / 1000);
+    }
+    let (address, got) =
+        (primary.name.clone(), format!("TIME was answered with {}", answer.kind()));
+    Err(live::Error::Garbage { address, got }.into())
 }
 
 /// The primaries, in the database of the keyspace.
@@ -159,6 +207,10 @@ pub(crate) fn name(outcome: Outcome) -> String {
         Outcome::Nowhere => format!("{CONFLICT}: the new name cannot be built"),
         Outcome::NoEnd => format!("{CONFLICT}: the schema does not say which entries go"),
         Outcome::InUse => format!("{CONFLICT}: the phase of the migration still uses the old name"),
+        Outcome::NoJob => format!("{CONFLICT}: the dead letter holds no job"),
+        Outcome::Held => format!("{CONFLICT}: a job with its id waits, runs or is retained"),
+        Outcome::Full => format!("{CONFLICT}: the queue is full"),
+        Outcome::Later => "kept: it failed after the plan was made".to_owned(),
     }
 }
 
@@ -172,6 +224,16 @@ fn preconditions(rows: &[Row]) -> Vec<String> {
         }
         "remove" => {
             "remove: the key is what was saved in the journal; an old name only where the new one has a value"
+        }
+        "requeue" => {
+            "requeue: the letter is among the dead letters; the queue is not full, and has no job with its id"
+        }
+        "purge" => "purge: the letter is among the dead letters, and was saved in the journal",
+        "erase" => {
+            "erase: the key names them, or is what it was when its value was found to name them"
+        }
+        "erase parts" => {
+            "erase parts: the member, entry or field names them in the step that removes it"
         }
         "shorten" => "shorten: the key ends later than it should; when it ended was saved first",
         "prune" => {
@@ -203,11 +265,6 @@ fn estimate(seen: &Seen, took: Duration) -> Estimate {
     Estimate { changes: seen.of(Outcome::Done), keys, keys_per_second, seconds }
 }
 
-/// `1 key`, `2,000 keys`
-pub(crate) fn counted(keys: u64) -> String {
-    if keys == 1 { "1 key".to_owned() } else { format!("{} keys", thousands(keys)) }
-}
-
 fn summary(plan: &Plan) -> String {
     let mut actions: Vec<(&str, u64)> = Vec::new();
     // Most rows of what could break a rule are empty.
@@ -217,7 +274,7 @@ fn summary(plan: &Plan) -> String {
             None => actions.push((&row.action, row.changes())),
         }
     }
-    let part = |(action, keys): (&str, u64)| format!("{action} {}", counted(keys));
+    let part = |(action, keys): (&str, u64)| format!("{action} {}", plan.order.counted(keys));
     let parts: Vec<String> = actions.into_iter().map(part).collect();
     let mut summary = parts.join(", ");
     if summary.is_empty() {
@@ -233,9 +290,13 @@ fn summary(plan: &Plan) -> String {
 
 /// What tells a plan from all others.
 pub(crate) fn id() -> Result<String, Error> {
+    Ok(format!("{:016x}", random()?))
+}
+
+pub(crate) fn random() -> Result<u64, Error> {
     let mut bytes = [0; 8];
     getrandom::fill(&mut bytes).map_err(|error| {
         Error::unfinished(format!("the system has no random numbers: {error}"), "try again")
     })?;
-    Ok(format!("{:016x}", u64::from_be_bytes(bytes)))
+    Ok(u64::from_be_bytes(bytes))
 }

@@ -1,6 +1,8 @@
 //! What a plan was asked to do.
 
 use crate::error::Error;
+use crate::subject::Subject;
+use keyward_fact::thousands;
 use keyward_pattern::{Hole, Template, Type, nearest};
 use keyward_schema::model::{Migration, ParamDeclaration, Phase, Rename};
 use keyward_schema::{Schema, Spanned};
@@ -52,6 +54,37 @@ pub enum Order {
         /// Whether nothing is kept for an undo
         no_backup: bool,
     },
+    /// Dead letters are pushed to their queues again
+    Requeue(Buried),
+    /// Dead letters are removed
+    Purge(Buried),
+    /// Everything that names a person or tenant is erased
+    Forget {
+        /// Who
+        subject: Subject,
+        /// Values of the prefix's parameters
+        values: BTreeMap<String, String>,
+    },
+}
+
+/// Which dead letters.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Buried {
+    /// The definition of the queues, or the key of one
+    pub queue: String,
+    /// How many at most, the oldest of each queue first
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub limit: Option<u64>,
+    /// Of jobs that failed until then, in milliseconds since 1970; [`make`](crate::make) notes the server's time
+    pub until: u64,
+}
+
+impl Buried {
+    /// Those of a queue.
+    pub fn new(queue: String, limit: Option<u64>) -> Self {
+        Buried { queue, limit, until: 0 }
+    }
 }
 
 /// Which keys are dropped.
@@ -79,6 +112,27 @@ impl Order {
             Order::Fix { .. } => "fix",
             Order::Invalidate { .. } => "invalidate",
             Order::Drop { .. } => "drop",
+            Order::Requeue(_) => "requeue",
+            Order::Purge(_) => "purge",
+            Order::Forget { .. } => "forget",
+        }
+    }
+
+    /// So much of what it changes: `1 key`, `2,000 dead letters`
+    pub fn counted(&self, count: u64) -> String {
+        let [one, many] = match self {
+            Order::Requeue(_) | Order::Purge(_) => ["dead letter", "dead letters"],
+            Order::Forget { .. } => ["key or part of a value", "keys and parts of values"],
+            _ => ["key", "keys"],
+        };
+        if count == 1 { format!("1 {one}") } else { format!("{} {many}", thousands(count)) }
+    }
+
+    /// The most that it changes, if it is bounded.
+    pub(crate) fn limit(&self) -> Option<u64> {
+        match self {
+            Order::Requeue(which) | Order::Purge(which) => which.limit,
+            _ => None,
         }
     }
 }

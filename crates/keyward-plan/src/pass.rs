@@ -6,6 +6,7 @@
 use crate::change::Outcome;
 use crate::control::Control;
 use crate::error::Error;
+use crate::export::Export;
 use crate::journal::Journal;
 use crate::script::Scripts;
 use crate::shard::Shard;
@@ -13,6 +14,7 @@ use crate::work::Work;
 use keyward_audit::Mask;
 use keyward_audit::live::{Bound, Primary};
 use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 
 /// How many samples a row has.
@@ -31,6 +33,31 @@ pub(crate) struct Pass<'a> {
     /// Whether keys may move to another slot although a crash can lose them
     pub(crate) accept_loss: bool,
     pub(crate) scripts: &'a Scripts,
+    pub(crate) budget: Budget,
+    /// Where it is written what is found about somebody
+    pub(crate) export: Option<&'a Export>,
+}
+
+/// How much more may be changed, by all threads together.
+#[derive(Debug)]
+pub(crate) struct Budget(AtomicU64);
+
+impl Budget {
+    /// So much, of which some is spent.
+    pub(crate) fn new(limit: Option<u64>, spent: u64) -> Self {
+        Budget(AtomicU64::new(limit.map_or(u64::MAX, |limit| limit.saturating_sub(spent))))
+    }
+
+    /// Takes one; whether there was one.
+    pub(crate) fn take(&self) -> bool {
+        let less = |left: u64| left.checked_sub(1);
+        self.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, less).is_ok()
+    }
+
+    /// Gives some back that were not used.
+    pub(crate) fn give_back(&self, count: u64) {
+        self.0.fetch_add(count, Ordering::Relaxed);
+    }
 }
 
 /// What became of the keys of one row.

@@ -1,11 +1,13 @@
 //! The steps at the server, each a script that checks what must hold and changes one key.
 
+use keyward::requeue;
 use keyward_audit::live::{Error, Primary, Reply, Requests};
+use std::borrow::Cow;
 
 /// A script, known by its digest.
 #[derive(Debug, Clone)]
 pub(crate) struct Script {
-    text: &'static str,
+    text: Cow<'static, str>,
     digest: String,
 }
 
@@ -26,6 +28,14 @@ pub(crate) struct Scripts {
     pub(crate) untrim: Script,
     pub(crate) prune: Script,
     pub(crate) rejoin: Script,
+    /// The store's own, for a list and for a stream
+    pub(crate) push: [Script; 2],
+    /// The store's own
+    pub(crate) letters: Script,
+    pub(crate) purge: Script,
+    pub(crate) bury: Script,
+    pub(crate) forget: Script,
+    pub(crate) read: Script,
 }
 
 impl Scripts {
@@ -51,6 +61,12 @@ impl Scripts {
             untrim: Script::new(include_str!("lua/untrim.lua")),
             prune: Script::new(include_str!("lua/prune.lua")),
             rejoin: Script::new(include_str!("lua/rejoin.lua")),
+            push: requeue::PUSH.map(Script::new),
+            letters: Script::new(requeue::LETTERS),
+            purge: Script::new([requeue::UNBURY, include_str!("lua/purge.lua")].concat()),
+            bury: Script::new(include_str!("lua/bury.lua")),
+            forget: Script::new(include_str!("lua/forget.lua")),
+            read: Script::new(include_str!("lua/read.lua")),
         }
     }
 
@@ -71,6 +87,13 @@ impl Scripts {
             &self.untrim,
             &self.prune,
             &self.rejoin,
+            &self.push[0],
+            &self.push[1],
+            &self.letters,
+            &self.purge,
+            &self.bury,
+            &self.forget,
+            &self.read,
         ];
         for script in all {
             let answer = primary.command(&[b"SCRIPT", b"LOAD", script.text.as_bytes()])?;
@@ -84,8 +107,9 @@ impl Scripts {
 }
 
 impl Script {
-    fn new(text: &'static str) -> Self {
-        Script { text, digest: sha1_smol::Sha1::from(text).digest().to_string() }
+    fn new(text: impl Into<Cow<'static, str>>) -> Self {
+        let text = text.into();
+        Script { digest: sha1_smol::Sha1::from(&*text).digest().to_string(), text }
     }
 
     /// The beginning of a call that changes something, up to its keys.

@@ -6,7 +6,7 @@ use crate::error::Error;
 use crate::fleet::{Fleet, fleet};
 use crate::make::{MakeOptions, keys, open};
 use crate::order::Order;
-use crate::pass::{Pass, Tally};
+use crate::pass::{Budget, Pass, Tally};
 use crate::script::Scripts;
 use crate::work;
 use keyward_audit::Mask;
@@ -71,7 +71,7 @@ pub fn status(
     let all = schema.migrations.iter();
     let migrations = all.map(|it| (it.name.value.clone(), it.phase.name().to_owned())).collect();
     let order = Order::Migrate { migrations, values: values.clone(), remove_lone: false };
-    let work = work::of(&order, schema)?;
+    let work = work::of(&order, schema, None)?;
     let mut primaries = open(url, schema, &options.live)?;
     let fleet = fleet(&mut primaries, &schema.keyspace.name)?;
     control.expect(keys(&mut primaries)?);
@@ -84,6 +84,8 @@ pub fn status(
         now: options.now,
         accept_loss: false,
         scripts: &Scripts::new(),
+        budget: Budget::new(None, 0),
+        export: None,
     };
     let seen = pass.run(&primaries)?;
     let mut tallies = seen.rows.iter();

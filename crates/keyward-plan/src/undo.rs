@@ -16,7 +16,7 @@ use keyward_audit::Mask;
 use keyward_audit::live::{self, Primary, Reply};
 use keyward_pattern::hash_tag;
 use keyward_schema::Schema;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 /// How many records are asked for at once.
 const BATCH: usize = 500;
@@ -63,6 +63,7 @@ pub fn undo(
         mask,
         control,
         undone: Undone::default(),
+        letters: HashMap::new(),
     };
     // In the opposite order: what was repaired under a name before the name itself, and names before what they had
     // replaced, so that this finds its place free.
@@ -85,6 +86,8 @@ struct Undo<'a> {
     mask: &'a Mask,
     control: &'a Control,
     undone: Undone,
+    /// How many equal dead letters there were so far, by their digest
+    letters: HashMap<[u8; 20], u64>,
 }
 
 /// A call that takes one record back.
@@ -211,7 +214,23 @@ impl Undo<'_> {
             Record::Made { db, key, digest } => {
                 Step::new(db, &scripts.unmake, vec![key], &[&digest])
             }
-            Record::Saved { .. } | Record::Replaced { .. } | Record::Not(_) | Record::Undone => {
+            Record::Letter { db, dead, ends, letter, note } => {
+                let mut sha = sha1_smol::Sha1::from(&dead);
+                sha.update(&letter);
+                let count = self.letters.entry(sha.digest().bytes()).or_default();
+                *count += 1;
+                let (count, ends) = (count.to_string(), ends.to_string());
+                let (notes, note) = note.map(|it| (it.key, it.text)).unzip();
+                let keys = std::iter::once(dead).chain(notes).collect();
+                let note = note.unwrap_or_default();
+                let args = [&letter[..], &note, count.as_bytes(), ends.as_bytes()];
+                Step::new(db, &scripts.bury, keys, &args)
+            }
+            Record::Saved { .. }
+            | Record::Replaced { .. }
+            | Record::Erased { .. }
+            | Record::Not(_)
+            | Record::Undone => {
                 return Ok(());
             }
         });

@@ -1,7 +1,6 @@
 //! An entry of a stream as bytes: its names and values in turn, each behind its length: `2:to3:you`.
 
 /// The most fields of an entry: a script cannot pass many more to a command.
-#[cfg(feature = "store")]
 const MOST: usize = 1000;
 
 /// The bytes of an entry.
@@ -48,7 +47,6 @@ pub(crate) fn texts(bytes: &[u8]) -> Option<Vec<(&str, &str)>> {
 }
 
 /// Why an entry cannot be added to a stream, if it cannot.
-#[cfg(feature = "store")]
 pub(crate) fn unfit(bytes: &[u8]) -> Option<String> {
     match read(bytes).map(|pairs| pairs.len()) {
         None => Some("the job is not an entry of a stream".to_owned()),

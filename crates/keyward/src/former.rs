@@ -3,7 +3,7 @@
 use crate::definition::{Definition, Former, FormerPart, Language, Phase};
 use crate::generated::{Texts, spell_former};
 use crate::{Keyspace, Prefix};
-use keyward_pattern::{DefinitionId, Recase};
+use keyward_pattern::{DefinitionId, Recase, escape_glob};
 
 /// A key under an old name, as `Key::parse_former` of a generated module finds it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -91,6 +91,7 @@ pub(crate) fn add_former<S: Keyspace>(
 }
 
 /// The old names of a key that nothing reads or writes any more.
+#[cfg(feature = "store")]
 pub(crate) fn left<S: Keyspace>(
     definition: &Definition,
     values: impl FnOnce() -> Vec<String>,
@@ -103,7 +104,13 @@ pub(crate) fn left<S: Keyspace>(
         return Vec::new();
     }
     let values = values();
-    left.filter_map(|it| build::<S>(it.parts, &values)).collect()
+    let own = &values[S::Prefix::PARAMS.len()..];
+    // An old name that lacks a parameter is the name of several keys.
+    let is_its_own = |name: &String| {
+        let found = parse::<S>(name.as_bytes()).and_then(|found| found.key);
+        found.is_some_and(|key| key.definition().number == definition.number && key.values() == own)
+    };
+    left.filter_map(|it| build::<S>(it.parts, &values)).filter(is_its_own).collect()
 }
 
 /// The old name for these values, those of the prefix first; `None` if the old type refuses one.
@@ -118,6 +125,34 @@ fn build<S: Keyspace>(parts: &[FormerPart], values: &[String]) -> Option<String>
         }
     }
     Some(name)
+}
+
+/// A glob that finds the old names with these values of the definition's own parameters.
+pub(crate) fn glob<S: Keyspace>(
+    parts: &[FormerPart],
+    prefix: &S::Prefix,
+    values: &[Option<String>],
+) -> Option<String> {
+    let known: Vec<Option<String>> =
+        prefix.values().into_iter().map(Some).chain(values.iter().cloned()).collect();
+    let mut glob = String::new();
+    let mut free = false;
+    for part in parts {
+        let text = match part {
+            FormerPart::Literal(text) => Some((*text).to_owned()),
+            FormerPart::Value(at, language, recase) => match known.get((*at)?)? {
+                Some(text) => Some(spell_former::<S>(*language, *recase, text)?),
+                None => None,
+            },
+        };
+        match &text {
+            Some(text) => escape_glob(text, &mut glob),
+            None if free => {}
+            None => glob.push('*'),
+        }
+        free = text.is_none();
+    }
+    Some(glob)
 }
 
 /// Reads a key under an old name.

@@ -407,6 +407,19 @@ pub fn search<K: Key>(
     Search { definition: K::DEFINITION, glob: glob_of(K::DEFINITION, prefix, &spelled), values }
 }
 
+/// The globs of searches, each followed by those of its old names.
+pub fn globs<S: Keyspace>(searches: Vec<Search>, prefix: &S::Prefix) -> Vec<String> {
+    let mut globs = Vec::with_capacity(searches.len());
+    for search in searches {
+        globs.push(search.glob);
+        globs.extend(
+            former::of::<S>(search.definition)
+                .filter_map(|(_, former)| former::glob::<S>(former.parts, prefix, &search.values)),
+        );
+    }
+    globs
+}
+
 /// A value of an event for a search.
 pub fn known(value: &impl ParamValue) -> Option<(String, String)> {
     let mut spelled = String::with_capacity(value.spelled_len());

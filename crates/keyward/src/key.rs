@@ -249,9 +249,9 @@ pub trait Event: Clone + fmt::Debug + Eq + Hash + Send + Sync + Sized + 'static 
     /// The keys that are known in full.
     fn keys(&self) -> Vec<Self::Keyspace>;
 
-    /// Globs that find the others.
+    /// Globs that find the others, under all names that are written as long as a migration lasts.
     fn globs_with_prefix(&self, prefix: &<Self::Keyspace as Keyspace>::Prefix) -> Vec<String> {
-        self.searches_with_prefix(prefix).into_iter().map(|search| search.glob).collect()
+        generated::globs::<Self::Keyspace>(self.searches_with_prefix(prefix), prefix)
     }
 
     #[doc(hidden)]

@@ -142,6 +142,9 @@ pub mod generated;
 mod key;
 pub mod kind;
 mod param;
+#[doc(hidden)]
+#[allow(missing_docs, reason = "no promise is made about it")]
+pub mod requeue;
 #[cfg(feature = "store")]
 mod store;
 mod switch;

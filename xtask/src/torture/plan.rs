@@ -124,13 +124,18 @@ macro_rules! writer {
                         let done = account.set(&version).await.is_ok();
                         note(client, "Account", own, id, &version.to_string(), done);
                     }
-                    _ if $parts => {
+                    6..=8 if $parts => {
                         client.log(format_args!("ask Profile {own} {id} {version}"));
-                        let done =
-                            profile.set_field(fields::Profile::VERSION, &version).await.is_ok();
+                        let set = profile.set_field(fields::Profile::VERSION, &version).await;
+                        let done = set.is_ok_and(|is_there| is_there);
                         note(client, "Profile", own, id, &version.to_string(), done);
                     }
-                    _ => {}
+                    _ => {
+                        client.log(format_args!("ask Profile {own} {id} {version}"));
+                        let value = fields::Profile { version, other: 0 };
+                        let done = profile.set(&value).await.is_ok();
+                        note(client, "Profile", own, id, &version.to_string(), done);
+                    }
                 }
             }
         }
@@ -258,11 +263,15 @@ fn tell(client: &Client, phase: &str) -> Result<()> {
     Ok(())
 }
 
-/// What may be there of a key.
-#[derive(Debug, Default)]
+/// What may be there of a key: the last value that was acknowledged, and those that were asked for since.
 struct Expected {
-    /// The last value that was acknowledged, and those that were asked for since
     values: Vec<String>,
+}
+
+impl Default for Expected {
+    fn default() -> Self {
+        Expected { values: vec!["gone".to_owned()] }
+    }
 }
 
 fn check(history: &History) -> Verdict {
@@ -308,7 +317,7 @@ fn check(history: &History) -> Verdict {
                 verdict.violation(format_args!("{phase}: {old} is {one:?}, {new} is {other:?}"));
             }
             let value = other.map_or("gone", |(value, _)| value);
-            if !may_lose && !it.values.iter().any(|it| it == value) && !it.is_unsent(value) {
+            if !may_lose && !it.values.iter().any(|it| it == value) {
                 verdict.violation(format_args!(
                     "{phase}: {new} is {value}, and could be {:?}",
                     it.values
@@ -318,13 +327,6 @@ fn check(history: &History) -> Verdict {
     }
     verdict.remarks.push(format!("{} keys", expected.len()));
     verdict
-}
-
-impl Expected {
-    /// Whether nothing was ever acknowledged, so that the key may be missing.
-    fn is_unsent(&self, value: &str) -> bool {
-        value == "gone" && self.values.first().is_some_and(|first| first == "1")
-    }
 }
 
 #[cfg(test)]

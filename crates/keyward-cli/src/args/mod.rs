@@ -25,8 +25,8 @@ pub(crate) use key::{Key, KeyBuild, KeyCommand, KeyFormat, KeyGlob, KeyParse};
 pub(crate) use live::{Connect, Live, LiveVia};
 pub(crate) use migrate::Migrate;
 pub(crate) use plan::{
-    Burden, Plan, PlanApply, PlanApprove, PlanCommand, PlanDrop, PlanFix, PlanInvalidate, PlanMake,
-    PlanMigrate,
+    Burden, Plan, PlanApply, PlanApprove, PlanCommand, PlanDrop, PlanFix, PlanForget,
+    PlanInvalidate, PlanLetters, PlanMake, PlanMigrate,
 };
 pub(crate) use queue::{Queue, QueueCommand, QueueFormat, QueueList, QueueLook};
 pub(crate) use report::{Report, ReportCommand, ReportDiff, ReportFiles, ReportShow, Reports};

@@ -5,7 +5,7 @@ use super::{Binding, Connect, Prefix};
 use clap::{Args as ClapArgs, Subcommand, ValueHint};
 use std::path::PathBuf;
 
-/// Change a keyspace by a reviewed plan: migrate, fix, invalidate, drop, undo
+/// Change a keyspace by a reviewed plan: migrate, fix, invalidate, drop, requeue, forget, undo
 ///
 /// A plan is a file. Making one only reads: it counts what would change, and shows masked samples and conflicts. `plan
 /// apply` is the only command that writes to a server, together with `plan undo`. It checks for each key, in the step
@@ -33,6 +33,17 @@ pub(crate) enum PlanCommand {
     Fix(PlanFix),
     Invalidate(PlanInvalidate),
     Drop(PlanDrop),
+    Forget(PlanForget),
+    /// Plan to push dead letters to their queues again
+    ///
+    /// As the store does it: with the id that the job had, without its attempts, and not if a job with its id waits or the
+    /// queue is full. Jobs that fail after the plan was made stay among the dead letters. Cannot be undone.
+    Requeue(PlanLetters),
+    /// Plan to remove dead letters
+    ///
+    /// What is removed goes into the journal first, so that `plan undo` brings it back. Jobs that fail after the plan was
+    /// made stay.
+    Purge(PlanLetters),
     /// Show a plan: what it would change, where, and how long that takes
     Show(PlanFile),
     /// List what a reviewer should know: destructive, lossy, data-dependent, cross-slot, not undoable
@@ -162,6 +173,42 @@ pub(crate) struct PlanDrop {
     pub(crate) prefix: Prefix,
 }
 
+/// Plan to erase everything that names a person or tenant
+///
+/// Every definition with this parameter, every field of this name, and every field, value, member or entry that refers to the
+/// parameter with `ref` or `key`. What refers to that in turn, such as the index of a session, is removed too. The plan
+/// has a salted hash of the value only: `plan apply` asks for the value again with `--subject`. Nothing is kept, and
+/// there is no undo.
+#[derive(Debug, ClapArgs)]
+#[command(after_help = "\
+Examples:
+  keyward plan forget redis://127.0.0.1 user_id=7 --out plan.json
+  keyward plan apply plan.json redis://127.0.0.1 --subject user_id=7 --export ann.jsonl")]
+pub(crate) struct PlanForget {
+    #[command(flatten)]
+    pub(crate) make: PlanMake,
+    /// The parameter and its value; `user.id=7` where other definitions use the name for something else
+    #[arg(value_name = "PARAM=VALUE", value_parser = binding)]
+    pub(crate) subject: Binding,
+    /// Write what is found, unmasked, one JSON object per line, to a file that only its owner can read
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) export: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) prefix: Prefix,
+}
+
+/// Which dead letters.
+#[derive(Debug, ClapArgs)]
+pub(crate) struct PlanLetters {
+    #[command(flatten)]
+    pub(crate) make: PlanMake,
+    /// The definition of the queues, or the key of one
+    pub(crate) queue: String,
+    /// At most so many, the oldest of each queue first
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) limit: Option<u64>,
+}
+
 /// A plan.
 #[derive(Debug, ClapArgs)]
 pub(crate) struct PlanFile {
@@ -220,6 +267,15 @@ pub(crate) struct PlanApply {
     /// Move keys to other slots although a crash of the server may lose them
     #[arg(long)]
     pub(crate) accept_loss: bool,
+    /// Whom a plan to forget erases: the parameter and value that it was made with
+    #[arg(long, value_name = "PARAM=VALUE", value_parser = binding)]
+    pub(crate) subject: Option<Binding>,
+    /// Write what is erased, unmasked, one JSON object per line, to a file that only its owner can read
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, requires = "subject")]
+    pub(crate) export: Option<PathBuf>,
+    /// The certificate of what was erased [default: the plan's name and `.certificate.json`]
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, requires = "subject")]
+    pub(crate) certificate: Option<PathBuf>,
     /// Show keys unmasked
     #[arg(long)]
     pub(crate) show_keys: bool,

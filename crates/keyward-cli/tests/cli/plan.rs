@@ -165,3 +165,97 @@ fn events_groups_and_globs_are_planned_with_their_prefix() {
     let unknown = shop.plan(&["invalidate", "URL", "user_changed", "--out", "other.json"]);
     assert!(unknown.stderr.contains("needs a value for `path`"), "{unknown}");
 }
+
+const REPAIRED: &str = r#"
+version = 1
+[keyspace]
+name = "shop"
+[keys.session]
+pattern = "session:{id:uint}"
+type = "hash"
+ttl = "1h..2h"
+[keys.recent]
+pattern = "recent:{id:uint}"
+type = "list"
+value = "text"
+max_len = 2
+keep = "last"
+ttl = "none"
+[migrations.v2]
+phase = "cleanup"
+remove_after = 2025-10-17
+renames = { recent = "Recent:{id}" }
+"#;
+
+#[test]
+fn what_breaks_rules_is_planned_by_rule_and_day() {
+    let shop = Shop { cli: crate::shop(REPAIRED), server: Flavor::Redis.server().start() };
+    shop.server.command(&["HSET", "session:1", "user", "7"]);
+    shop.server.command(&["HSET", "sesion:2", "user", "7"]);
+    shop.server.command(&["RPUSH", "recent:1", "a", "b", "c"]);
+    shop.server.command(&["RPUSH", "Recent:1", "a", "b", "c"]);
+    let url = shop.server.url();
+    let fix = |day: &str, rules: &[&str]| {
+        let rules = rules.iter().flat_map(|rule| ["--rule", rule]);
+        let args = ["plan", "fix", &url, "--out", "plan.json"].into_iter().chain(rules);
+        shop.cli.command(args).env("KEYWARD_TODAY", day).run()
+    };
+    let all = fix("2025-10-18", &[]);
+    assert_eq!(all.code, Some(0), "{all}");
+    let mut shown = all.stdout.replace(url.trim_start_matches("redis://"), "127.0.0.1:6379");
+    let speed = shown.find("; about").map(|at| shown[at..].find('\n').map(|end| (at, at + end)));
+    if let Some(Some((from, to))) = speed {
+        shown.replace_range(from..to, "; …");
+    }
+    let masked = shown.split('#').map(|part| part.split_once('>').map_or(part, |it| it.1));
+    insta::assert_snapshot!(masked.collect::<Vec<_>>().join("#>"));
+
+    let before = fix("2025-10-17", &[]);
+    assert!(!before.stdout.contains("old-name"), "its day is not over: {before}");
+    let one = fix("2025-10-18", &["old-name", "oversized-collection"]);
+    assert!(!one.stdout.contains("ttl-missing") && one.stdout.contains("old-name"), "{one}");
+    let wrong = fix("2025-10-18", &["ttl-mising"]);
+    assert_eq!(wrong.code, Some(2), "{wrong}");
+    assert!(wrong.stderr.contains("did you mean `ttl-missing`?"), "{wrong}");
+    let lint = shop.plan(&["lint", "plan.json"]);
+    assert!(
+        lint.stdout.contains("destructive: 1 key `recent:{id:uint}` would lose entries"),
+        "{lint}"
+    );
+}
+
+#[test]
+fn a_repair_that_is_killed_goes_on_and_can_be_undone() {
+    let shop = Shop { cli: crate::shop(REPAIRED), server: Flavor::Redis.server().start() };
+    for id in 0..300 {
+        shop.server.command(&["HSET", &format!("session:{id}"), "user", "7"]);
+        shop.server.command(&["RPUSH", &format!("recent:{id}"), "a", "b", "c", "d"]);
+    }
+    let url = shop.server.url();
+    assert_eq!(shop.plan(&["fix", "URL", "--out", "plan.json"]).code, Some(0));
+    let state = || {
+        let one = |id: u32| {
+            let ttl = shop.server.command(&["PTTL", &format!("session:{id}")]).integer();
+            (ttl > 0, shop.server.command(&["LLEN", &format!("recent:{id}")]).integer())
+        };
+        (0..300).map(one).collect::<Vec<_>>()
+    };
+    for killed in 1..=3 {
+        let args =
+            ["plan", "apply", "plan.json", &url, "--yes", "--accept-unnamed", "--max-rate", "300"];
+        let running = shop.cli.command(args).env("XDG_RUNTIME_DIR", shop.runtime()).start();
+        let changed = || state().iter().filter(|it| **it == (true, 2)).count();
+        wait_until("some are repaired", || changed() > killed * 20);
+        let kill =
+            std::process::Command::new("kill").args(["-KILL", &running.id().to_string()]).status();
+        assert!(kill.unwrap().success());
+        running.finish();
+    }
+    assert!(state().contains(&(false, 4)), "it was killed before it was done");
+    let applied = shop.plan(&["apply", "plan.json", "URL", "--yes", "--accept-unnamed"]);
+    assert_eq!(applied.code, Some(0), "{applied}");
+    assert_eq!(state(), vec![(true, 2); 300]);
+    let undone = shop.plan(&["undo", "plan.json", "URL", "--yes"]);
+    assert_eq!(undone.code, Some(0), "{undone}");
+    assert_eq!(state(), vec![(false, 4); 300]);
+}

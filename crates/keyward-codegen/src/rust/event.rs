@@ -93,7 +93,7 @@ impl Rust<'_> {
                 /// Globs that find the others.
                 #[inline]
                 pub fn globs(&self, #held) -> Vec<String> {
-                    self.any().searches_with_prefix(#prefix).into_iter().map(|it| it.glob).collect()
+                    generated::globs::<Key>(self.any().searches_with_prefix(#prefix), #prefix)
                 }
             }
         });

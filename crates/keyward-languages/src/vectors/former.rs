@@ -121,24 +121,84 @@ impl<'s> Maker<'s> {
     ) -> Option<Value> {
         let all: Values = self.prefix.iter().chain(values).cloned().collect();
         let key = definition.build_named(&pairs(&all)).ok()?;
-        let (mut old, mut new) = (Vec::new(), vec![key.clone()]);
-        for names in old_names {
-            for (number, (migration, rename)) in names.renames.iter().enumerate() {
-                let used = *migration.phase != Phase::Cleanup && rename.is_known_to_stores();
-                if !used || *rename.definition != *definition.name() {
-                    continue;
-                }
-                let Ok(name) = names.old_name(number, key.as_bytes()) else { continue };
-                let counts = *migration.phase == Phase::DualWrite && old.is_empty();
-                if counts { old.push(name) } else { new.push(name) }
-            }
-        }
-        let copies = usize::from(!old.is_empty());
-        let read: Vec<&String> = old.iter().chain(new.iter().skip(copies)).collect();
-        let write: Vec<&String> = old.iter().chain(&new).collect();
+        let (read, write) = names_of(old_names, definition, key);
         let (definition, params) = (definition.name(), object(values));
         Some(json!({ "definition": definition, "params": params, "read": read, "write": write }))
     }
+
+    /// The globs of a definition's old names with these values, those of the prefix among them.
+    pub(super) fn old_globs(
+        &mut self,
+        old_names: &[OldNames<'_>],
+        definition: Definition<'s>,
+        values: &Values,
+    ) -> Vec<String> {
+        let mut whole: Values = self.prefix.clone();
+        whole.extend(self.ordinary(definition));
+        for (name, value) in values {
+            whole = with(&whole, name, value);
+        }
+        // A key is read back with values as its types normalise them.
+        let key = definition.build_named(&pairs(&whole)).unwrap_or_default();
+        let read = definition.parse(key.as_bytes()).unwrap_or_default();
+        let names = definition.params().iter().map(|(name, _)| name);
+        let normal: Vec<(&String, String)> =
+            names.zip(read.into_iter().map(String::from)).collect();
+        let glob = |(names, number, _): (&OldNames<'_>, usize, Phase)| {
+            let rename = names.renames[number].1;
+            let old = names.keyspace.definitions().nth(number)?;
+            let known = |name: &str| old.params().iter().any(|(it, _)| it == name);
+            let values: Values = values
+                .iter()
+                .filter(|(name, _)| known(name))
+                .map(|(name, value)| {
+                    let normal = normal.iter().find(|(it, _)| *it == name);
+                    let value = normal.map_or(value, |(_, normal)| normal);
+                    (name.clone(), old_value(rename, name, value))
+                })
+                .collect();
+            old.glob_named(&pairs(&values)).ok()
+        };
+        used(old_names, definition).filter_map(glob).collect()
+    }
+}
+
+/// The names of a key to read and to write.
+pub(super) fn names_of(
+    old_names: &[OldNames<'_>],
+    definition: Definition<'_>,
+    key: String,
+) -> (Vec<String>, Vec<String>) {
+    let (mut old, mut new) = (Vec::new(), vec![key.clone()]);
+    for (names, number, phase) in used(old_names, definition) {
+        let Ok(name) = names.old_name(number, key.as_bytes()) else { continue };
+        let counts = phase == Phase::DualWrite && old.is_empty();
+        if counts { old.push(name) } else { new.push(name) }
+    }
+    let write: Vec<String> = old.iter().chain(&new).cloned().collect();
+    let copy = old.first().map(|_| key);
+    let read = write.iter().filter(|name| Some(*name) != copy.as_ref()).cloned().collect();
+    (read, write)
+}
+
+/// The old names of a definition that programs know, with the phase of their migration.
+fn used<'n, 's>(
+    old_names: &'n [OldNames<'s>],
+    definition: Definition<'n>,
+) -> impl Iterator<Item = (&'n OldNames<'s>, usize, Phase)> {
+    old_names.iter().flat_map(move |names| {
+        let renames = names.renames.iter().enumerate();
+        renames.filter_map(move |(number, (migration, rename))| {
+            let used = *migration.phase != Phase::Cleanup
+                && rename.is_known_to_stores()
+                && *rename.definition == *definition.name();
+            used.then_some((names, number, *migration.phase))
+        })
+    })
+}
+
+fn old_value(rename: &Rename, param: &str, new: &str) -> String {
+    rename.recase(param).map_or_else(|| new.to_owned(), |recase| recase.old_value(new))
 }
 
 fn new_value(rename: &Rename, param: &str, old: &str) -> String {

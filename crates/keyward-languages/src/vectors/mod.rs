@@ -17,7 +17,8 @@
 //! - `parse`: `key`, and `definition` with its `params`; `definition` is null where the key is nobody's.
 //!   `prefix` has the values of the prefix's parameters, where it has any.
 //! - `glob`: `definition`, the bound `params`, and the `glob`.
-//! - `events`: `event` and `params`, and the `keys` and `globs` it invalidates, or `refused`.
+//! - `events`: `event` and `params`, and the `keys` and `globs` it invalidates, under all names that are written as long
+//!   as a migration lasts, or `refused`.
 //! - `former`: `key`, and what it is an old name of: `definition`, `migration`, `phase`, and `db` where the old keys
 //!   are in another database; `definition` is null where it is no old name. `params` are those of the new name, and
 //!   `prefix` has the values of the prefix's parameters, where it has any; each is null where the old name does
@@ -307,7 +308,7 @@ impl<'s> Maker<'s> {
         vectors
     }
 
-    fn event(&self, event: &Event, values: &Values) -> Value {
+    fn event(&mut self, event: &Event, values: &Values) -> Value {
         let mut vector = json!({ "event": *event.name, "params": object(values) });
         let refused = event
             .params
@@ -318,17 +319,22 @@ impl<'s> Maker<'s> {
             vector["refused"] = declared.name.value.clone().into();
             return vector;
         }
+        let schema = self.schema;
+        let old_names = schema.old_names_by_db();
         let (mut keys, mut globs) = (Vec::new(), Vec::new());
         for call in &event.invalidates {
-            let Some(id) = self.schema.compiled.find(&call.definition) else { continue };
-            let definition = self.schema.compiled.definition(id);
+            let Some(id) = schema.compiled.find(&call.definition) else { continue };
+            let definition = schema.compiled.definition(id);
             let bound = bound(call, definition, values);
             let named: Values = self.prefix.iter().chain(&bound).cloned().collect();
             if bound.len() + self.prefix.len() == definition.params().len() {
                 // A key that belongs to another definition cannot be there as one of this.
-                keys.extend(definition.build_named(&pairs(&named)).ok());
-            } else {
-                globs.extend(definition.glob_named(&pairs(&named)).ok());
+                if let Ok(key) = definition.build_named(&pairs(&named)) {
+                    keys.extend(former::names_of(&old_names, definition, key).1);
+                }
+            } else if let Ok(glob) = definition.glob_named(&pairs(&named)) {
+                globs.push(glob);
+                globs.extend(self.old_globs(&old_names, definition, &named));
             }
         }
         vector["keys"] = keys.into();

@@ -6,6 +6,7 @@ use std::path::Path;
 
 const RUNNER: &str = include_str!("go/runner.go");
 const USAGE: &str = include_str!("go/usage/main.go");
+const RENAMED: &str = include_str!("go/renamed/main.go");
 
 /// Optimising two hundred packages takes longer than running them once.
 const QUICK: &str = "-gcflags=keyspaces/...=-N -l";
@@ -31,13 +32,17 @@ fn go_agrees_with_every_vector() {
     packages.extend(CASES.iter().map(|case| case.module.name.flat.as_str()));
     let unformatted = workspace.run("gofmt", &[&["-l"], packages.as_slice()].concat());
     assert_eq!(unformatted, "", "gofmt would change these files");
-    std::fs::create_dir_all(folder.join("usage")).unwrap();
-    std::fs::write(folder.join("usage/main.go"), USAGE).unwrap();
+    workspace.add(Language::Go, &crate::trading(), &Settings::default(), "");
+    for (name, program) in [("usage", USAGE), ("renamed", RENAMED)] {
+        std::fs::create_dir_all(folder.join(name)).unwrap();
+        std::fs::write(folder.join(name).join("main.go"), program).unwrap();
+    }
     workspace.run("go", &["vet", QUICK, "./..."]);
-    workspace.run("go", &["build", QUICK, "-o", "bin/", ".", "./usage"]);
+    workspace.run("go", &["build", QUICK, "-o", "bin/", ".", "./usage", "./renamed"]);
     let printed = workspace.run("bin/keyspaces", &[]);
     crate::assert_checked(&printed, |text| text.get("utf16").is_none());
     insta::assert_snapshot!("go_usage", workspace.run("bin/usage", &[]));
+    insta::assert_snapshot!("go_renamed", workspace.run("bin/renamed", &[]));
     mistakes(&workspace);
 }
 

@@ -27,7 +27,10 @@ const QUICK: &[&str] = &["-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"];
 fn java_agrees_with_every_vector_and_so_does_spring() {
     let workspace = Workspace::with(Language::Java, settings, |_| "src".to_owned());
     let large = hostile::module();
-    workspace.add(Language::Java, &large, &settings(&large), "src");
+    let trading = crate::trading();
+    for module in [&large, &trading] {
+        workspace.add(Language::Java, module, &settings(module), "src");
+    }
     let folder = &workspace.folder;
     let (mut cases, mut spring) = (String::new(), String::new());
     for (case, vectors) in CASES.iter().zip(&workspace.vectors) {
@@ -43,7 +46,7 @@ fn java_agrees_with_every_vector_and_so_does_spring() {
     std::fs::write(folder.join("spring.txt"), spring).unwrap();
 
     let with_spring = ["SpringRunner", "SpringUsage", "CachedMarket", "Market"];
-    compile_all(&workspace, &["Json", "Runner", "Usage"], &with_spring);
+    compile_all(&workspace, &["Json", "Runner", "Usage", "Renamed"], &with_spring);
 
     let printed = run(&workspace, &["Runner", "cases.txt"]);
     // As a key, bytes that are no text can be given; as a parameter, which is always this one, not.
@@ -51,6 +54,7 @@ fn java_agrees_with_every_vector_and_so_does_spring() {
     let printed = run(&workspace, &["SpringRunner", "spring.txt"]);
     assert!(printed.starts_with("checked "), "{printed}");
     insta::assert_snapshot!("java_usage", run(&workspace, &["Usage"]));
+    insta::assert_snapshot!("java_renamed", run(&workspace, &["Renamed"]));
     insta::assert_snapshot!("java_spring", run(&workspace, &["SpringUsage"]));
     mistakes(&workspace);
 }

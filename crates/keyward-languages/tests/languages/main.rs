@@ -60,6 +60,11 @@ pub(crate) fn tenants() -> Module {
     Module::new(&read(include_str!("tenants.toml")).schema.unwrap()).unwrap()
 }
 
+/// The model of `trading.toml`: a migration that has begun.
+pub(crate) fn trading() -> Module {
+    Module::new(&read(include_str!("trading.toml")).schema.unwrap()).unwrap()
+}
+
 /// Code of one language for some keyspaces, in a folder of its own.
 pub(crate) struct Workspace {
     pub(crate) folder: PathBuf,

@@ -1,6 +1,6 @@
 //! Generated Python, checked by `mypy --strict` and run by the interpreter.
 
-use super::{CASES, Workspace, example, hostile, tenants, tool};
+use super::{CASES, Workspace, example, hostile, tenants, tool, trading};
 use keyward_languages::Language;
 use serde_json::Value;
 use std::path::Path;
@@ -63,6 +63,14 @@ fn a_python_program_uses_keys() {
 fn a_python_program_binds_a_prefix() {
     let workspace = Workspace::of(Language::Python, "prefix", &[tenants()]);
     let program = ours("prefix.py");
+    workspace.run("env", &strs(&mypy(std::slice::from_ref(&program))));
+    insta::assert_snapshot!(workspace.run("env", &["PYTHONPATH=.", "python3", &program]));
+}
+
+#[test]
+fn a_python_program_uses_keys_that_are_being_renamed() {
+    let workspace = Workspace::of(Language::Python, "renamed", &[trading()]);
+    let program = ours("renamed.py");
     workspace.run("env", &strs(&mypy(std::slice::from_ref(&program))));
     insta::assert_snapshot!(workspace.run("env", &["PYTHONPATH=.", "python3", &program]));
 }

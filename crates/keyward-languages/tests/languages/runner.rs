@@ -62,7 +62,7 @@ macro_rules! fixed {
     };
     (@events $module:ident, $event:ident, $values:ident) => {{
         let event = crate::$module::event($event, $values)?;
-        Ok((event.keys().iter().map(ToString::to_string).collect(), event.globs()))
+        Ok((event.keys().iter().flat_map(|key| key.names().write).collect(), event.globs()))
     }};
     (@none $module:ident, $event:ident, $values:ident) => {
         Err(keyward::BuildError::NoDefinition(format!("{} {:?}", $event, $values)))
@@ -131,7 +131,8 @@ macro_rules! bound {
         let prefix = crate::$module::prefix($prefix)?;
         let event = crate::$module::event($event, $values)?;
         let keys = event.keys();
-        Ok((keys.iter().map(|key| key.key(&prefix)).collect(), event.globs(&prefix)))
+        let keys = keys.iter().flat_map(|key| key.names(&prefix).write);
+        Ok((keys.collect(), event.globs(&prefix)))
     }};
     (@none $module:ident, $prefix:ident, $event:ident, $values:ident) => {
         Err(keyward::BuildError::NoDefinition(format!("{} {:?} {:?}", $event, $prefix, $values)))

@@ -1,6 +1,6 @@
 //! Generated TypeScript, compiled by `tsc` with every strict setting and run by Node.
 
-use super::{Workspace, example, hostile, tenants, tool};
+use super::{Workspace, example, hostile, tenants, tool, trading};
 use keyward_languages::Language;
 use serde_json::Value;
 use std::path::Path;
@@ -60,6 +60,14 @@ fn a_typescript_program_binds_a_prefix() {
     add(&workspace, &["package.json", "tsconfig.json", "prefix.ts"]);
     workspace.run(&tool(TSC), &["--project", "."]);
     insta::assert_snapshot!(workspace.run("node", &["dist/prefix.js"]));
+}
+
+#[test]
+fn a_typescript_program_uses_keys_that_are_being_renamed() {
+    let workspace = Workspace::of(Language::TypeScript, "renamed", &[trading()]);
+    add(&workspace, &["package.json", "tsconfig.json", "renamed.ts"]);
+    workspace.run(&tool(TSC), &["--project", "."]);
+    insta::assert_snapshot!(workspace.run("node", &["dist/renamed.js"]));
 }
 
 #[test]

@@ -4,6 +4,7 @@ use super::Task;
 use crate::error::Error;
 use crate::pass::{Pass, Seen, Tally};
 use keyward_audit::live::{self, Primary, Reply};
+use keyward_pattern::slot;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::SyncSender;
 
@@ -36,6 +37,13 @@ impl<'a> Finder<'a> {
         give: &SyncSender<Vec<Task>>,
         count: &AtomicUsize,
     ) -> Result<Seen, Error> {
+        if let Some(mut known) = self.pass.work.known() {
+            known.retain(|key| self.primary.has(slot(key.as_bytes())));
+            let tasks = self.pick(known.into_iter().map(String::into_bytes).collect());
+            // If nobody takes them any more, whoever should says why.
+            let _ = give.send(tasks);
+            return Ok(self.seen);
+        }
         let glob = self.pass.work.glob();
         let mut cursor = b"0".to_vec();
         loop {

@@ -1,7 +1,9 @@
 //! The keys of one server: found, shown to the work, and settled.
 
+mod erase;
 mod far;
 mod find;
+mod letters;
 mod near;
 mod prune;
 mod save;
@@ -168,7 +170,8 @@ impl<'a> Shard<'a> {
         self.ask_idle(&tasks)?;
         let (mut near, mut far, mut saved, mut discarded) =
             (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-        let (mut shortened, mut trimmed, mut pruned) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut shortened, mut trimmed, mut pruned, mut forgotten) =
+            (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         for mut task in tasks {
             let is_far = |to: &str| self.is_far(&task.key, to);
             match &mut task.change {
@@ -195,6 +198,11 @@ impl<'a> Shard<'a> {
                 Change::Trim(_) => trimmed.push(task),
                 Change::Prune => pruned.push(task),
                 Change::Discard { .. } => discarded.push(task),
+                Change::Forget(_) => forgotten.push(task),
+                Change::Unbury(grave) => {
+                    let grave = Arc::clone(grave);
+                    self.unbury(&task, &grave)?;
+                }
             }
         }
         let elsewhere = far.iter().filter(|task| self.primary.is_clustered() && is_moved(task));
@@ -207,7 +215,8 @@ impl<'a> Shard<'a> {
         self.shorten(shortened)?;
         self.trim(trimmed)?;
         self.prune(pruned)?;
-        self.discard(&discarded)
+        self.discard(&discarded)?;
+        self.forget(&forgotten)
     }
 
     /// Asks for how long keys were not used, before looking at them uses them.
@@ -320,14 +329,15 @@ impl<'a> Shard<'a> {
             outcomes.push(match (&reply, read(&reply)) {
                 (_, Some(outcome)) => outcome,
                 (Reply::Error(why), None) => settled(&self.primary, why)?,
-                (other, None) => {
-                    let got = format!("a script was answered with {}", other.kind());
-                    let address = self.primary.name.clone();
-                    return Err(live::Error::Garbage { address, got }.into());
-                }
+                (other, None) => return Err(self.odd(other)),
             });
         }
         Ok(outcomes)
+    }
+
+    fn odd(&self, reply: &Reply) -> Error {
+        let got = format!("a script was answered with {}", reply.kind());
+        live::Error::Garbage { address: self.primary.name.clone(), got }.into()
     }
 }
 

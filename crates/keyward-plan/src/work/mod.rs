@@ -2,17 +2,19 @@
 
 mod drop;
 mod fix;
+mod forget;
 mod invalidate;
+mod letters;
 mod migrate;
 
-use crate::change::{Change, Reference};
+use crate::change::{Change, Reference, StatusKey};
 use crate::document::Row;
 use crate::error::Error;
 use crate::order::Order;
 use keyward_pattern::{Part, derived};
 use keyward_schema::Schema;
 use keyward_schema::model::{Definition, Derived};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Which keys are changed, and how. Every key of the servers is shown to it.
 pub(crate) trait Work: Sync {
@@ -58,6 +60,42 @@ pub(crate) trait Work: Sync {
         None
     }
 
+    /// All its keys, where they are known without looking at every key of the servers.
+    fn known(&self) -> Option<Vec<String>> {
+        None
+    }
+
+    /// The stages before the one that changes everything.
+    fn stages(&self) -> &'static [Stage] {
+        &[]
+    }
+
+    /// A pass of this stage begins.
+    fn begin(&self, _: Stage) {}
+
+    /// Whether a key belongs to whoever is forgotten.
+    fn is_theirs(&self, _: &[u8]) -> bool {
+        false
+    }
+
+    /// A key was found that will be erased.
+    fn found(&self, _: &[u8]) {}
+
+    /// Keys that the schema does not know: how many, by the name of the software, or without one.
+    fn strange(&self) -> BTreeMap<String, u64> {
+        BTreeMap::new()
+    }
+
+    /// What is not searched, and why.
+    fn unsearched(&self) -> Vec<(String, String)> {
+        Vec::new()
+    }
+
+    /// Where the status of a job is written, if it is.
+    fn status(&self, _queue: &str, _id: &str) -> Result<Option<StatusKey>, Error> {
+        Ok(None)
+    }
+
     /// Whether it is over only when nothing is left; otherwise after all keys were seen once.
     fn repeats(&self) -> bool {
         true
@@ -79,8 +117,41 @@ pub(crate) trait Work: Sync {
     }
 }
 
-/// Works an order out.
-pub(crate) fn of<'s>(order: &Order, schema: &'s Schema) -> Result<Box<dyn Work + 's>, Error> {
+/// What a pass is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Stage {
+    /// To know what there is; changes nothing
+    Gather,
+    /// To remove what refers to it
+    Refer,
+    /// To change everything
+    All,
+}
+
+impl Stage {
+    pub(crate) fn number(self) -> u8 {
+        match self {
+            Stage::Gather => 0,
+            Stage::Refer => 1,
+            Stage::All => 2,
+        }
+    }
+
+    pub(crate) fn of(number: u8) -> Self {
+        match number {
+            0 => Stage::Gather,
+            1 => Stage::Refer,
+            _ => Stage::All,
+        }
+    }
+}
+
+/// Works an order out. `subject` is whom it forgets: a parameter and its value.
+pub(crate) fn of<'s>(
+    order: &Order,
+    schema: &'s Schema,
+    subject: Option<&(String, String)>,
+) -> Result<Box<dyn Work + 's>, Error> {
     Ok(match order {
         Order::Migrate { migrations, values, remove_lone } => {
             Box::new(migrate::Migrate::new(schema, migrations, values, *remove_lone)?)
@@ -93,6 +164,12 @@ pub(crate) fn of<'s>(order: &Order, schema: &'s Schema) -> Result<Box<dyn Work +
         Order::Drop { target, no_backup } => {
             Box::new(drop::DropKeys::new(schema, target, *no_backup)?)
         }
+        Order::Requeue(which) => Box::new(letters::DeadLetters::new(schema, which, false)?),
+        Order::Purge(which) => Box::new(letters::DeadLetters::new(schema, which, true)?),
+        Order::Forget { subject: planned, values } => {
+            let value = planned.expect(subject)?;
+            Box::new(forget::Forget::new(schema, planned, values, value)?)
+        }
     })
 }
 
@@ -104,7 +181,15 @@ pub(crate) fn for_undo<'s>(
     match order {
         // Its phase may be another by now, and the names are in the journal.
         Order::Migrate { .. } | Order::Rename { .. } | Order::Fix { .. } => Ok(None),
-        Order::Drop { no_backup: false, .. } => of(order, schema).map(Some),
+        Order::Drop { no_backup: false, .. } | Order::Purge(_) => of(order, schema, None).map(Some),
+        Order::Forget { .. } => Err(Error::refused(
+            "`plan forget` keeps nothing that could be brought back",
+            "what was exported is in the file of `--export`",
+        )),
+        Order::Requeue(_) => Err(Error::refused(
+            "`plan requeue` cannot be undone: the jobs may have run",
+            "cancel those that still wait",
+        )),
         Order::Invalidate { .. } | Order::Drop { no_backup: true, .. } => Err(Error::refused(
             format!("`plan {}` keeps nothing that could be brought back", order.name()),
             "what was cached is loaded again when it is asked for",

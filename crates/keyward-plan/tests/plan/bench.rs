@@ -42,6 +42,9 @@ pub(crate) struct Bench {
     pub(crate) accept_unnamed: bool,
     pub(crate) accept_recent: bool,
     pub(crate) now: u64,
+    /// Whom a plan forgets, and where that is written
+    pub(crate) subject: Option<(String, String)>,
+    pub(crate) export: Option<PathBuf>,
 }
 
 impl Bench {
@@ -63,6 +66,8 @@ impl Bench {
             accept_unnamed: true,
             accept_recent: true,
             now: keyward_audit::now(),
+            subject: None,
+            export: None,
         }
     }
 
@@ -104,7 +109,9 @@ impl Bench {
     }
 
     pub(crate) fn plan_of(&self, order: Order) -> Result<Plan, Error> {
-        let options = MakeOptions::new(Options::default(), self.now);
+        let mut options = MakeOptions::new(Options::default(), self.now);
+        options.subject.clone_from(&self.subject);
+        options.export.clone_from(&self.export);
         let plan = keyward_plan::make(
             &self.url(),
             &self.schema,
@@ -137,6 +144,8 @@ impl Bench {
         let mut options = ApplyOptions::new(Options::default(), journal, self.now);
         options.accept_unnamed = self.accept_unnamed;
         options.accept_recent = self.accept_recent;
+        options.subject.clone_from(&self.subject);
+        options.export.clone_from(&self.export);
         options
     }
 

@@ -4,4 +4,6 @@ mod bench;
 mod binary_options;
 mod far;
 mod fix;
+mod forget;
+mod letters;
 mod migrate;

@@ -48,6 +48,8 @@ rule! {
     /// SADD user:42:sessions 7
     /// EXPIRE user:42:sessions 600
     /// ```
+    ///
+    /// `keyward plan fix --rule dangling-reference` plans to remove members that name a key which does not exist.
     live Change, Warn, Recommended
 }
 

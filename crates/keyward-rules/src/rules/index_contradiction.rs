@@ -36,6 +36,8 @@ rule! {
     /// HSET page:7 status published
     /// SADD status:published 7
     /// ```
+    ///
+    /// `keyward plan fix --rule index-contradiction` plans to remove such members.
     live Change, Warn, Recommended
 }
 

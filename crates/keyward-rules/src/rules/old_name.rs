@@ -28,6 +28,8 @@ rule! {
     /// ```redis
     /// SET auth:token:a3f9 x EX 600
     /// ```
+    ///
+    /// `keyward plan fix --rule old-name` plans a short TTL for what is left after `remove_after`.
     live Change, Warn, Recommended
 }
 

@@ -28,6 +28,8 @@ rule! {
     /// RPUSH recent:7 b c d
     /// EXPIRE recent:7 600
     /// ```
+    ///
+    /// `keyward plan fix --rule oversized-collection` plans to trim lists, sorted sets and streams as declared.
     live Shape, Warn, Recommended
 }
 

@@ -30,6 +30,8 @@ rule! {
     /// HSET session:7 user 42
     /// EXPIRE session:7 600
     /// ```
+    ///
+    /// `keyward plan fix --rule ttl-missing` plans to set the TTL of such keys.
     live Lifetime, Error, Recommended
 }
 

@@ -28,6 +28,8 @@ rule! {
     /// HSET session:7 user 42
     /// EXPIRE session:7 1800
     /// ```
+    ///
+    /// `keyward plan fix --rule ttl-too-long` plans to shorten the TTL of such keys.
     live Lifetime, Error, Recommended
 }
 

@@ -37,6 +37,8 @@ rule! {
     /// HSET session:7 user 42
     /// EXPIRE session:7 600
     /// ```
+    ///
+    /// `keyward plan fix --rule unknown-key` plans to rename keys of which only words are misspelt.
     live Soundness, Error, Recommended
 }
 

@@ -251,7 +251,9 @@ async fn resolve_as<S: Keyspace>(
     }
     for (_, it) in crate::former::of::<S>(search.definition) {
         // A program that does not know the new name yet writes only the old one, and no index.
-        let Some(glob) = former::glob::<S>(it.parts, prefix, &search.values) else { continue };
+        let Some(glob) = crate::former::glob::<S>(it.parts, prefix, &search.values) else {
+            continue;
+        };
         let meant = |name: &str| former::meant::<S>(search, prefix, name);
         let mut found = scan::Scan::new(core, format!("*{glob}*"));
         while let Some(keys) = found.next().await? {

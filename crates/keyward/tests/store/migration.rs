@@ -391,3 +391,16 @@ async fn a_value_that_is_converted_has_no_old_name_in_stores() {
     })
     .await;
 }
+
+#[tokio::test]
+async fn an_old_name_of_several_keys_stays_when_one_of_them_is_deleted() {
+    on_all(async |server: &Server, store: Store| {
+        server.command(&["SET", "OLD:OverAll", "1"]);
+        server.command(&["SET", "OLD:Over:1", "1"]);
+        store.at(keys::Over { id: 1 }).set(&"a".to_owned()).await.unwrap();
+        assert!(store.at(keys::Over { id: 1 }).delete().await.unwrap());
+        assert_eq!(server.command(&["EXISTS", "OLD:Over:1", "new:over:1"]).integer(), 0);
+        assert_eq!(server.command(&["EXISTS", "OLD:OverAll"]).integer(), 1);
+    })
+    .await;
+}

@@ -1,7 +1,9 @@
 //! Makes plans.
 
 use super::{burden, expect_url, failed, schema, show};
-use crate::args::{Binding, PlanDrop, PlanFix, PlanInvalidate, PlanMake, PlanMigrate};
+use crate::args::{
+    Binding, PlanDrop, PlanFix, PlanForget, PlanInvalidate, PlanLetters, PlanMake, PlanMigrate,
+};
 use crate::commands::connect;
 use crate::commands::plan::run::Watch;
 use crate::failure::{Failure, Result};
@@ -10,9 +12,10 @@ use crate::settings::Settings;
 use crate::verdict::Verdict;
 use keyward_audit::{Mask, Salt};
 use keyward_pattern::{Part, escape_glob};
-use keyward_plan::{Control, MakeOptions, Order, Plan, Target};
+use keyward_plan::{Buried, Control, MakeOptions, Order, Plan, Subject, Target};
 use keyward_schema::Schema;
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -22,7 +25,7 @@ pub(super) fn migrate(args: &PlanMigrate, settings: &Settings, output: &Output) 
     if let (Some(from), Some(to)) = (&args.from, &args.to) {
         let values = values(&args.prefix.bindings);
         let order = Order::Rename { from: from.clone(), to: to.clone(), values };
-        return make(&args.make, &schema, order, settings, output);
+        return make(&args.make, &schema, order, Forgetting::default(), settings, output);
     }
     let all = schema.migrations.iter().map(|it| (it.name.as_str(), it.phase.name()));
     for name in &args.migrations {
@@ -46,14 +49,14 @@ pub(super) fn migrate(args: &PlanMigrate, settings: &Settings, output: &Output) 
     }
     let values = values(&args.prefix.bindings);
     let order = Order::Migrate { migrations, values, remove_lone: args.remove_lone };
-    make(&args.make, &schema, order, settings, output)
+    make(&args.make, &schema, order, Forgetting::default(), settings, output)
 }
 
 pub(super) fn fix(args: &PlanFix, settings: &Settings, output: &Output) -> Result<Verdict> {
     expect_url(&args.make.source)?;
     let schema = schema(settings, output)?;
     let order = Order::Fix { rules: args.rules.clone(), today: settings.today.to_string() };
-    make(&args.make, &schema, order, settings, output)
+    make(&args.make, &schema, order, Forgetting::default(), settings, output)
 }
 
 pub(super) fn invalidate(
@@ -65,7 +68,7 @@ pub(super) fn invalidate(
     let schema = schema(settings, output)?;
     let values = values(args.values.iter().chain(&args.prefix.bindings));
     let order = Order::Invalidate { event: args.event.clone(), values };
-    make(&args.make, &schema, order, settings, output)
+    make(&args.make, &schema, order, Forgetting::default(), settings, output)
 }
 
 pub(super) fn drop(args: &PlanDrop, settings: &Settings, output: &Output) -> Result<Verdict> {
@@ -92,7 +95,41 @@ pub(super) fn drop(args: &PlanDrop, settings: &Settings, output: &Output) -> Res
             .one_of(name, definitions.chain(groups), "a glob has a `*`"));
     };
     let order = Order::Drop { target, no_backup: args.no_backup };
-    make(&args.make, &schema, order, settings, output)
+    make(&args.make, &schema, order, Forgetting::default(), settings, output)
+}
+
+pub(super) fn letters(
+    args: &PlanLetters,
+    order: fn(Buried) -> Order,
+    settings: &Settings,
+    output: &Output,
+) -> Result<Verdict> {
+    expect_url(&args.make.source)?;
+    let schema = schema(settings, output)?;
+    let order = order(Buried::new(args.queue.clone(), args.limit));
+    make(&args.make, &schema, order, Forgetting::default(), settings, output)
+}
+
+/// Whom a plan forgets, and where what is found is written.
+#[derive(Default)]
+struct Forgetting {
+    subject: Option<(String, String)>,
+    export: Option<PathBuf>,
+}
+
+pub(super) fn forget(args: &PlanForget, settings: &Settings, output: &Output) -> Result<Verdict> {
+    expect_url(&args.make.source)?;
+    if args.make.show_keys {
+        return Err(Failure::new("a plan to forget somebody shows no keys")
+            .help("`--export FILE` writes them to a file of their own"));
+    }
+    let schema = schema(settings, output)?;
+    let Binding { param, value } = &args.subject;
+    let subject = Subject::new(param, value).map_err(|error| failed(&error))?;
+    let order = Order::Forget { subject, values: values(&args.prefix.bindings) };
+    let subject = Some((param.clone(), value.clone()));
+    let forgetting = Forgetting { subject, export: args.export.clone() };
+    make(&args.make, &schema, order, forgetting, settings, output)
 }
 
 /// The prefix of the keyspace as a glob.
@@ -126,11 +163,13 @@ fn make(
     args: &PlanMake,
     schema: &Schema,
     order: Order,
+    forgetting: Forgetting,
     settings: &Settings,
     output: &Output,
 ) -> Result<Verdict> {
     let live = burden(connect::options(&args.connect)?, &args.burden);
     let mut options = MakeOptions::new(live, settings.now);
+    (options.subject, options.export) = (forgetting.subject, forgetting.export);
     options.valid = Duration::from_millis(args.valid.as_millis());
     let mask = Mask::new(Salt::random(), args.show_keys, std::slice::from_ref(schema));
     let control = Arc::new(Control::default());

@@ -16,7 +16,7 @@ use crate::settings::Settings;
 use crate::verdict::Verdict;
 use keyward_audit::live::{Bound, Options, is_url};
 use keyward_audit::rfc3339;
-use keyward_plan::{Error, Plan};
+use keyward_plan::{Error, Order, Plan};
 use keyward_schema::Schema;
 
 pub(crate) fn run(command: &PlanCommand, settings: &Settings, output: &Output) -> Result<Verdict> {
@@ -25,6 +25,9 @@ pub(crate) fn run(command: &PlanCommand, settings: &Settings, output: &Output) -
         PlanCommand::Fix(args) => make::fix(args, settings, output),
         PlanCommand::Invalidate(args) => make::invalidate(args, settings, output),
         PlanCommand::Drop(args) => make::drop(args, settings, output),
+        PlanCommand::Forget(args) => make::forget(args, settings, output),
+        PlanCommand::Requeue(args) => make::letters(args, Order::Requeue, settings, output),
+        PlanCommand::Purge(args) => make::letters(args, Order::Purge, settings, output),
         PlanCommand::Show(args) => {
             let plan = Plan::read(&args.plan).map_err(|error| failed(&error))?;
             show::plan(&plan, output)?;

@@ -12,7 +12,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use keyward_audit::live::shown;
 use keyward_audit::{Mask, Salt};
 use keyward_fact::thousands;
-use keyward_plan::{Applied, ApplyOptions, Control, Plan, Undone};
+use keyward_plan::{Applied, ApplyOptions, Control, Order, Plan, Undone};
 use keyward_schema::Schema;
 use std::io::{self, BufRead as _, IsTerminal as _};
 use std::path::PathBuf;
@@ -38,6 +38,11 @@ pub(super) fn apply(args: &PlanApply, settings: &Settings, output: &Output) -> R
         keyward_plan::apply(&it.plan, &args.source, &it.schema, &it.options, &it.mask, &it.control);
     drop(guard);
     let applied = applied.map_err(|error| failed(&error))?;
+    if let Some(certificate) = &applied.certificate {
+        let path = args.certificate.clone().unwrap_or_else(|| beside(args, ".certificate.json"));
+        certificate.write(&path).map_err(|error| failed(&error))?;
+        output.note(format_args!("certificate: {}", path.display()))?;
+    }
     report(&it.plan, &applied, output)
 }
 
@@ -59,7 +64,7 @@ pub(super) fn undo(args: &PlanApply, settings: &Settings, output: &Output) -> Re
         undone.map_err(|error| failed(&error))?;
     output.summary(format_args!(
         "{} taken back; {} needed nothing",
-        keys(undone),
+        were(&it.plan.order, undone),
         thousands(same)
     ))?;
     if conflicts == 0 {
@@ -70,7 +75,7 @@ pub(super) fn undo(args: &PlanApply, settings: &Settings, output: &Output) -> Re
     }
     Err(Failure::incomplete(format!(
         "{} changed by others since, and stay as they are",
-        keys(conflicts)
+        were(&it.plan.order, conflicts)
     ))
     .help("look at the keys above, and decide about each"))
 }
@@ -80,20 +85,35 @@ fn prepare(args: &PlanApply, settings: &Settings, output: &Output) -> Result<Pre
     let plan = Plan::read(&args.file.plan).map_err(|error| failed(&error))?;
     let schema = schema(settings, output)?;
     let live = burden(connect::options(&args.connect)?, &args.burden);
-    let journal = args.journal.clone().unwrap_or_else(|| {
-        let mut name = args.file.plan.clone().into_os_string();
-        // A plan that is made again in the same file has a journal of its own.
-        name.push(format!(".{}.journal", plan.id));
-        PathBuf::from(name)
-    });
+    let forgets = matches!(plan.order, Order::Forget { .. });
+    if args.subject.is_some() && !forgets {
+        return Err(Failure::new("the plan forgets nobody: `--subject` has no meaning")
+            .help("`keyward plan forget` makes such a plan"));
+    }
+    if args.show_keys && forgets {
+        return Err(Failure::new("a plan to forget somebody shows no keys")
+            .help("`--export FILE` writes them to a file of their own"));
+    }
+    // A plan that is made again in the same file has a journal of its own.
+    let own = format!(".{}.journal", plan.id);
+    let journal = args.journal.clone().unwrap_or_else(|| beside(args, &own));
     let mut options = ApplyOptions::new(live, journal, settings.now);
     options.accept_unnamed = args.accept_unnamed;
     options.accept_recent = args.accept_recent;
     options.accept_loss = args.accept_loss;
+    options.subject = args.subject.as_ref().map(|it| (it.param.clone(), it.value.clone()));
+    options.export.clone_from(&args.export);
     let mask = Mask::new(Salt::random(), args.show_keys, std::slice::from_ref(&schema));
     let control = Arc::new(Control::default());
     control.rate(args.burden.max_rate.unwrap_or(0));
     Ok(Prepared { plan, schema, options, mask, control })
+}
+
+/// A file that is named after the plan.
+fn beside(args: &PlanApply, ending: &str) -> PathBuf {
+    let mut name = args.file.plan.clone().into_os_string();
+    name.push(ending);
+    PathBuf::from(name)
 }
 
 /// Asks on a terminal; elsewhere `--yes` must have been given.
@@ -137,7 +157,7 @@ fn report(plan: &Plan, applied: &Applied, output: &Output) -> Result<Verdict> {
         output.summary(format_args!(
             "{} {} changed; the last of {} passes over all keys found nothing left",
             GOOD.on("done:"),
-            keys(applied.changed),
+            were(&plan.order, applied.changed),
             applied.passes
         ))?;
         return Ok(Verdict::Clean);
@@ -154,13 +174,16 @@ fn report(plan: &Plan, applied: &Applied, output: &Output) -> Result<Verdict> {
             ))?;
         }
     }
-    Err(Failure::incomplete(format!("{} changed, and the above is left", keys(applied.changed)))
-        .help("conflicts are for a person to decide; for the rest, apply the plan again"))
+    Err(Failure::incomplete(format!(
+        "{} changed, and the above is left",
+        were(&plan.order, applied.changed)
+    ))
+    .help("conflicts are for a person to decide; for the rest, apply the plan again"))
 }
 
 /// `1 key was`, `2,000 keys were`
-fn keys(count: u64) -> String {
-    if count == 1 { "1 key was".to_owned() } else { format!("{} keys were", thousands(count)) }
+fn were(order: &Order, count: u64) -> String {
+    format!("{} {}", order.counted(count), if count == 1 { "was" } else { "were" })
 }
 
 /// Draws how far a plan is, until it is dropped.

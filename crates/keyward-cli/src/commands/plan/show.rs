@@ -4,7 +4,7 @@ use crate::failure::Result;
 use crate::output::{BAD, BOLD, DIM, Output};
 use crate::verdict::Verdict;
 use keyward_fact::{Duration, thousands};
-use keyward_plan::{Plan, Row, lint as remarks};
+use keyward_plan::{Order, Plan, Row, lint as remarks};
 use std::fmt::Write as _;
 
 pub(super) fn plan(plan: &Plan, output: &Output) -> Result<()> {
@@ -21,11 +21,15 @@ pub(super) fn plan(plan: &Plan, output: &Output) -> Result<()> {
     }
     let estimate = &plan.estimate;
     let time = Duration::from_millis(estimate.seconds.saturating_mul(1000)).human();
+    let changes = match plan.order {
+        Order::Requeue(_) | Order::Purge(_) | Order::Forget { .. } => {
+            plan.order.counted(estimate.changes)
+        }
+        _ => format!("{} of {} keys", thousands(estimate.changes), thousands(estimate.keys)),
+    };
     let _ = writeln!(
         text,
-        "\n{} of {} keys would change; about {time}, at the {} keys a second that were measured",
-        thousands(estimate.changes),
-        thousands(estimate.keys),
+        "\n{changes} would change; about {time}, at the {} keys a second that were measured",
         thousands(estimate.keys_per_second)
     );
     for owner in plan.missing_approvals() {

@@ -159,7 +159,7 @@ public final class Runner {
         Object event = method("event", String.class, Map.class).invoke(null, vector.get("event"), vector.get("params"));
         List<Object> keys = new ArrayList<>();
         for (Object key : (List<?>) call(event, "keys")) {
-            keys.add(bound(key, "key"));
+            keys.addAll((List<?>) call(bound(key, "names"), "write"));
         }
         return first(same(vector.get("keys"), keys), same(vector.get("globs"), bound(event, "globs")));
     }

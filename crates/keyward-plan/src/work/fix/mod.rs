@@ -102,7 +102,7 @@ impl<'s> Fix<'s> {
                 _ => ("shorten", lifetime().map(Repair::TooLong)),
             };
             if let Some(repair) = repair {
-                let row = self.add_row(rule, action, definition, definition.pattern.as_str());
+                let row = self.add_row(rule, action, definition, &self.pattern(definition));
                 self.repairs[number].push((row, repair));
             }
         }
@@ -115,6 +115,11 @@ impl<'s> Fix<'s> {
         self.rows.len() - 1
     }
 
+    fn pattern(&self, definition: &Definition) -> String {
+        let prefix = self.schema.keyspace.prefix.as_ref().map_or("", |it| it.as_str());
+        format!("{prefix}{}", definition.pattern.as_str())
+    }
+
     /// The rows of keys that a definition nearly has.
     fn add_misspelt(&mut self) {
         if Live::new(self.schema).severity(Rule::UnknownKey, None) == Severity::Off {
@@ -122,9 +127,8 @@ impl<'s> Fix<'s> {
         }
         let mut rows = Vec::new();
         for definition in &self.schema.keys {
-            let pattern = definition.pattern.as_str();
-            let row = self.add_row(Rule::UnknownKey, "rename", definition, "misspelt keys");
-            self.rows[row].to = Some(pattern.to_owned());
+            let row = self.add_row(Rule::UnknownKey, "rename", definition, "misspelt");
+            self.rows[row].to = Some(self.pattern(definition));
             self.rows[row].destructive = false;
             rows.push(row);
         }

@@ -5,6 +5,7 @@ use super::lease::Leased;
 use super::line::{Line, is_given};
 use super::push::Push;
 use crate::kind::{Declared, Queue};
+use crate::requeue::Said;
 use crate::store::error::Error;
 use crate::store::handle::{Handle, understand};
 use crate::{Codec, Key, entry};
@@ -114,55 +115,6 @@ fn is_json(text: &str) -> bool {
 #[cfg(not(feature = "json"))]
 fn is_json(_text: &str) -> bool {
     false
-}
-
-/// What a dead letter that is an object says.
-#[derive(Debug, Default)]
-#[cfg_attr(feature = "json", derive(serde::Deserialize))]
-#[cfg_attr(feature = "json", serde(default))]
-struct Said {
-    #[cfg(feature = "json")]
-    job: Option<Box<serde_json::value::RawValue>>,
-    text: Option<String>,
-    hex: Option<String>,
-    id: Option<String>,
-    error: Option<String>,
-    attempts: Option<u64>,
-    failed_at: Option<String>,
-}
-
-impl Said {
-    #[cfg(feature = "json")]
-    fn read(entry: &[u8]) -> Option<Self> {
-        serde_json::from_slice(entry).ok()
-    }
-
-    #[cfg(not(feature = "json"))]
-    fn read(_entry: &[u8]) -> Option<Self> {
-        None
-    }
-
-    fn payload(&self, is_stream: bool) -> Option<Vec<u8>> {
-        #[cfg(feature = "json")]
-        if let Some(job) = &self.job {
-            if is_stream {
-                let fields: serde_json::Map<String, serde_json::Value> =
-                    serde_json::from_str(job.get()).ok()?;
-                let fields =
-                    fields.iter().map(|(name, value)| Some((name.as_str(), value.as_str()?)));
-                return Some(entry::spell(fields.collect::<Option<Vec<_>>>()?));
-            }
-            return Some(job.get().as_bytes().to_vec());
-        }
-        #[cfg(not(feature = "json"))]
-        let _ = is_stream;
-        if let Some(text) = &self.text {
-            return Some(text.clone().into_bytes());
-        }
-        let hex = self.hex.as_deref()?.as_bytes();
-        let byte = |pair: &[u8]| u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok();
-        hex.chunks(2).map(byte).collect()
-    }
 }
 
 impl<K: Key, V, C: Codec<V>> Handle<'_, K, Queue<V, C>, Declared> {

@@ -1,6 +1,6 @@
 //! One queue: the keys that its scripts touch, and what the schema says about them.
 
-use crate::definition::{Definition, FieldInfo};
+use crate::definition::Definition;
 use crate::kind::Queue;
 use crate::store::core::Core;
 use crate::store::error::Error;
@@ -10,12 +10,9 @@ use crate::store::lua::Lua;
 use crate::store::names::Names;
 use crate::store::request::Call;
 use crate::store::ttl::pick;
-use crate::{Key, Keyspace, slot};
+use crate::{Key, Keyspace, requeue, slot};
 use redis::Cmd;
 use std::sync::Arc;
-
-/// The words of the derived keys, in the order in which the scripts expect them around the queue's own.
-pub(super) const WORDS: [&str; 6] = ["jobs", "taken", "leases", "due", "ready", "done"];
 
 /// A queue at a server.
 pub(crate) struct Line {
@@ -87,7 +84,7 @@ fn lonely(name: &str) -> Error {
 }
 
 fn keys_of(names: &Names, name: &str) -> Option<[String; 7]> {
-    let beside = WORDS.map(|word| names.derived_of(name, word));
+    let beside = requeue::WORDS.map(|word| names.derived_of(name, word));
     let [jobs, taken, leases, due, ready, done] = beside;
     Some([jobs?, name.to_owned(), taken?, leases?, due?, ready?, done?])
 }
@@ -119,40 +116,12 @@ fn projection<K: Key>(
     Ok(Some(Projection { definition, spec, key: Box::new(name_of) }))
 }
 
-/// The fields of a status that a queue writes. A field with another name is the application's.
-const FIELDS: [&str; 9] = [
-    "status",
-    "created_at",
-    "updated_at",
-    "started_at",
-    "completed_at",
-    "error",
-    "attempts",
-    "progress",
-    "result",
-];
-
-/// Those of them that are written with every change. The others come and go, and must be optional.
-const ALWAYS: [&str; 4] = ["status", "created_at", "updated_at", "attempts"];
-
 fn spec(status: &'static Definition) -> Result<String, Error> {
-    let unwritten = |field: &&FieldInfo| !field.optional && !ALWAYS.contains(&field.name);
-    let why = if status.key_type != Some("hash") {
-        "it is not a hash".to_owned()
-    } else if let Some(field) = status.fields.iter().find(unwritten) {
-        format!("its field `{}` is not always written: make it optional", field.name)
-    } else if !status.fields.iter().any(|field| field.name == "status") {
-        "it has no field `status`".to_owned()
-    } else {
-        let known = status.fields.iter().filter(|field| FIELDS.contains(&field.name));
-        let spelled = known.map(|field| match field.kind {
-            "unix" => format!("{}:u", field.name),
-            "unix_ms" => format!("{}:m", field.name),
-            _ => format!("{}:t", field.name),
-        });
-        return Ok(spelled.collect::<Vec<_>>().join(" "));
-    };
-    Err(Error::Settings(format!("`{}` cannot hold the status of a job: {why}", status.name)))
+    let fields: Vec<_> =
+        status.fields.iter().map(|field| (field.name, field.kind, field.optional)).collect();
+    requeue::spec(status.key_type, &fields).map_err(|why| {
+        Error::Settings(format!("`{}` cannot hold the status of a job: {why}", status.name))
+    })
 }
 
 fn same_slot(core: &Core, name: &str, list: &str, other: &Linked) -> Result<(), Error> {

@@ -36,10 +36,7 @@ end
 local function arrive()
   if name ~= '' then redis.call('HSET', jobs, 'c:' .. name, tick) end
   if noted == '' then return end
-  redis.call('LREM', dead, 1, letter)
-  if noted == '1' and not redis.call('LPOS', dead, letter) then
-    redis.pcall('HDEL', KEYS[#KEYS - 1], redis.sha1hex(letter))
-  end
+  unbury(dead, noted == '1' and KEYS[#KEYS - 1], letter)
 end
 
 if id == '' and delay == 0 and priority == 0 and group == '' then

@@ -1,0 +1,110 @@
+//! What was found about a person, in a file that only its owner can read.
+
+use crate::error::Error;
+use keyward_audit::live::Reply;
+use keyward_audit::rfc3339;
+use serde_json::{Map, Value, json};
+use std::fs::{File, OpenOptions};
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+
+/// One JSON object a line: a key with its value, or what is removed from a value.
+#[derive(Debug)]
+pub(crate) struct Export {
+    path: PathBuf,
+    file: Mutex<File>,
+}
+
+impl Export {
+    /// Makes the file, which must not be there.
+    pub(crate) fn create(path: &Path) -> Result<Self, Error> {
+        Self::open(path, OpenOptions::new().append(true).create_new(true))
+    }
+
+    /// Opens the file, to write behind what it has.
+    pub(crate) fn append(path: &Path) -> Result<Self, Error> {
+        Self::open(path, OpenOptions::new().append(true).create(true))
+    }
+
+    fn open(path: &Path, options: &mut OpenOptions) -> Result<Self, Error> {
+        #[cfg(unix)]
+        std::os::unix::fs::OpenOptionsExt::mode(options, 0o600);
+        let file = options.open(path).map_err(|error| Error::file("write", path, error))?;
+        Ok(Export { path: path.to_owned(), file: Mutex::new(file) })
+    }
+
+    /// Writes lines, and returns when the disk has them.
+    pub(crate) fn write(&self, lines: &[Value]) -> Result<(), Error> {
+        let mut text = String::new();
+        for line in lines {
+            text.push_str(&line.to_string());
+            text.push('\n');
+        }
+        let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut write = || {
+            file.write_all(text.as_bytes())?;
+            file.sync_data()
+        };
+        write().map_err(|error| Error::file("write", &self.path, error))
+    }
+}
+
+/// A whole key: its type, when it ends, and its content as the server gave it.
+pub(crate) fn key(
+    definition: &str,
+    key: &[u8],
+    db: u64,
+    (kind, ends, content): (&str, i64, &Reply),
+) -> Value {
+    let items = match content {
+        Reply::Array(items) => &items[..],
+        _ => &[],
+    };
+    let value = match kind {
+        "string" => items.first().map_or(Value::Null, text),
+        "hash" => {
+            let pairs = items.chunks_exact(2).filter_map(|pair| match pair {
+                [Reply::Bytes(name), value] => {
+                    Some((String::from_utf8_lossy(name).into_owned(), text(value)))
+                }
+                _ => None,
+            });
+            Value::Object(pairs.collect::<Map<String, Value>>())
+        }
+        _ => Value::Array(items.iter().map(text).collect()),
+    };
+    let expires = u64::try_from(ends).ok().map(rfc3339);
+    json!({
+        "definition": definition, "database": db, "key": bytes(key), "type": kind, "expires": expires, "value": value,
+    })
+}
+
+/// What is removed from a value that stays.
+pub(crate) fn part(definition: &str, key: &[u8], db: u64, place: &str, found: &[Vec<u8>]) -> Value {
+    let found: Vec<Value> = found.iter().map(|it| bytes(it)).collect();
+    json!({
+        "definition": definition, "database": db, "key": bytes(key), "in": place, "removed": found,
+    })
+}
+
+fn text(reply: &Reply) -> Value {
+    match reply {
+        Reply::Bytes(value) => bytes(value),
+        Reply::Integer(number) => json!(number),
+        Reply::Status(text) => json!(text),
+        Reply::Array(items) => Value::Array(items.iter().map(text).collect()),
+        _ => Value::Null,
+    }
+}
+
+/// A text, or the hex digits of what is not one.
+fn bytes(bytes: &[u8]) -> Value {
+    match std::str::from_utf8(bytes) {
+        Ok(text) => json!(text),
+        Err(_) => {
+            let hex: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+            json!({ "hex": hex })
+        }
+    }
+}
