@@ -103,11 +103,16 @@ impl<'s, K: Key, T, L> Handle<'s, K, T, L> {
     /// begun does not put it back.
     pub fn delete(&self) -> Request<'s, bool> {
         let more = queue::words(K::DEFINITION);
-        let names = self.names.clone();
-        let names = names.leaving::<K::Keyspace>(K::DEFINITION, &self.prefix, || self.key.values());
+        let names = self.names_with_left();
         let calls = course::forget(&names, more, &self.indexes, self.core.is_cluster());
         let calls = Calls { changes: self.changes(), ..calls };
         Request::new(self.core, K::DEFINITION, calls, |answers| Ok(emit::was_there(&answers)))
+    }
+
+    /// Its names, with those that are left of migrations which are over.
+    pub(crate) fn names_with_left(&self) -> Names {
+        let names = self.names.clone();
+        names.leaving::<K::Keyspace>(K::DEFINITION, &self.prefix, || self.key.values())
     }
 
     /// Drops what the process keeps of the key; its name, where that is to be done again when the server

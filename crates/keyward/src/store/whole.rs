@@ -3,7 +3,7 @@
 use super::error::Error;
 use super::handle::{Handle, understand};
 use super::lua::{Lua, lua};
-use super::request::{Call, Calls, Request, is_nothing};
+use super::request::{Call, Calls, Follow, Request, is_nothing};
 use super::write::{Command, Mode, about};
 use crate::codec::NOT_OF_ITS_TYPE;
 use crate::definition::Keep;
@@ -283,20 +283,30 @@ impl<'s, K: Key, T: Whole, L> Handle<'s, K, T, L> {
         if let Err(error) = self.in_one_slot() {
             return Request::known(self.core, K::NAME, Err(error));
         }
-        let calls = Calls { changes: self.changes(), ..Calls::one(self.taking()) };
+        let names = self.names_with_left();
+        let names = names.to_remove();
+        let (near, far) = names.by_slot(self.core.is_cluster());
+        // All others are in one slot: these are what is left of a migration that is over.
+        let far = far.iter().map(|name| Follow::always(Call::changing(about("UNLINK", name))));
+        let mut calls = Calls::one(self.taking(&near));
+        calls.after.extend((far.len() > 0).then(|| far.collect()));
+        calls.changes = self.changes();
         Request::new(self.core, K::DEFINITION, calls, |answers| match answers.first {
             answer if is_nothing(&answer) => Ok(None),
             answer => T::decode(K::DEFINITION, answer),
         })
     }
 
-    fn taking(&self) -> Call {
+    /// What takes the value, and removes these names besides the one that counts.
+    fn taking(&self, others: &[&str]) -> Call {
         let names = &self.names;
-        let asked = std::iter::once(names.name.as_str())
-            .chain(names.fallbacks().iter().map(String::as_str));
-        let copies = names.all().filter(|name| names.is_copy(name));
+        let fallbacks = names.fallbacks();
+        let asked =
+            std::iter::once(names.name.as_str()).chain(fallbacks.iter().map(String::as_str));
+        let copies = others.iter().copied().filter(|name| !fallbacks.iter().any(|it| it == name));
+        let all = std::iter::once(names.name.as_str()).chain(others.iter().copied());
         let beside = |name| super::emit::BESIDE.map(|word| names.derived_of(name, word));
-        let beside: Vec<String> = names.all().flat_map(beside).flatten().collect();
+        let beside: Vec<String> = all.flat_map(beside).flatten().collect();
         // On a cluster an index is on another node, and keeps the name until its time is over.
         let indexes = if self.core.is_cluster() { &[][..] } else { &self.indexes };
         let mut keys: Vec<&str> = asked.chain(copies).collect();

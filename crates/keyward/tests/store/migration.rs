@@ -242,6 +242,10 @@ async fn when_only_the_new_name_is_used_a_delete_removes_what_others_still_read(
         server.command(&["SET", "OLD:Over:1", "a", "EX", "60"]);
         store.emit(events::ProfileChanged { id: 1 }).await.unwrap();
         assert_eq!(there(), 0, "after an event");
+        server.command(&["SET", "OLD:Over:1", "a", "EX", "60"]);
+        over.set(&"b".to_owned()).await.unwrap();
+        assert_eq!(over.take().await.unwrap().as_deref(), Some("b"));
+        assert_eq!(there(), 0, "after a take");
     })
     .await;
 }

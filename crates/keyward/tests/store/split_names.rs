@@ -99,10 +99,11 @@ async fn when_split_names_are_over_a_delete_removes_what_others_still_read() {
     on_clusters(async |cluster: &Cluster, store: Store| {
         let over = store.at(keys::Over { id: 1 });
         over.set(&"a".to_owned()).await.unwrap();
-        for way in ["a delete", "an event"] {
+        for way in ["a delete", "an event", "a take"] {
             cluster.command(&["SET", "OLD:Over:1", "a"]);
             match way {
                 "a delete" => _ = over.delete().await.unwrap(),
+                "a take" => assert_eq!(over.take().await.unwrap(), None),
                 _ => _ = store.emit(events::ProfileChanged { id: 1 }).await.unwrap(),
             }
             assert_eq!(cluster.command(&["EXISTS", "OLD:Over:1"]).integer(), 0, "after {way}");
