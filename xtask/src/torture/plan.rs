@@ -293,7 +293,8 @@ fn check(history: &History) -> Verdict {
             _ => it.values = vec![(*value).to_owned()],
         }
     }
-    // A replica that takes over may not have the last writes of its primary.
+    // A replica that takes over may not have the last writes of its primary. On a cluster, a writer that was killed
+    // between two slots also leaves an old name behind the new one, which counts in `read-fallback`.
     let may_lose = history.faults.iter().any(|fault| fault.kind == Kind::FailOver)
         || !history.is_durable && history.faults.iter().any(|it| it.kind == Kind::RestartServer);
     let mut found: HashMap<(&str, String), (&str, u64)> = HashMap::new();
@@ -319,7 +320,7 @@ fn check(history: &History) -> Verdict {
                 if one.is_some() {
                     verdict.violation(format_args!("{old} is still there in {phase}"));
                 }
-            } else if one != other {
+            } else if one != other && !(may_lose && *phase == "read-fallback") {
                 verdict.violation(format_args!("{phase}: {old} is {one:?}, {new} is {other:?}"));
             }
             let value = other.map_or("gone", |(value, _)| value);

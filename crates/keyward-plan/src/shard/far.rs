@@ -5,7 +5,7 @@
 
 use super::near::relocation;
 use super::{Shard, TRIES, Task, Value, settled};
-use crate::change::{How, Outcome, Relocation};
+use crate::change::{Change, How, Outcome, Relocation};
 use crate::content::Content;
 use crate::error::Error;
 use crate::journal::{Journal, Record};
@@ -15,6 +15,18 @@ use keyward_audit::live::{Reply, Requests};
 /// How long a lease lasts: longer than some hundred keys take to be read and written. Whoever is killed keeps
 /// others waiting for so long.
 const LEASE: &str = "5000";
+
+/// What a store leaves beside a name that it has removed, before it removes the others: for them, the key is gone.
+const REMOVED: &[u8] = b"removed";
+
+/// Whether the new name can be written.
+enum Lease {
+    Taken(String),
+    /// A store has removed the key, and was not able to remove its old name yet
+    Removed,
+    /// Somebody else writes it
+    Busy,
+}
 
 /// A key under its old name and what is to be put under the new one.
 struct Found {
@@ -49,17 +61,23 @@ impl Shard<'_> {
             if tasks.is_empty() {
                 return Ok(());
             }
-            let tokens = self.lease(&tasks)?;
-            let (mut leased, mut kept) = (Vec::new(), Vec::new());
-            for (task, token) in tasks.into_iter().zip(tokens) {
-                match token {
-                    Some(token) => {
+            let leases = self.lease(&tasks)?;
+            let (mut leased, mut kept, mut removed) = (Vec::new(), Vec::new(), Vec::new());
+            for (mut task, lease) in tasks.into_iter().zip(leases) {
+                let new_counts = relocation(&task).is_some_and(|it| it.how == How::Absent);
+                match lease {
+                    Lease::Taken(token) => {
                         leased.push(task);
                         kept.push(token);
                     }
-                    None => self.note(&task, Outcome::Unsettled),
+                    Lease::Removed if new_counts => {
+                        task.change = Change::Remove { unless_lone: None, beside: Vec::new() };
+                        removed.push(task);
+                    }
+                    Lease::Removed | Lease::Busy => self.note(&task, Outcome::Unsettled),
                 }
             }
+            self.remove(removed)?;
             let found = self.look_far(leased)?;
             self.unlease(&found, &kept)?;
             tasks = self.place(found, &kept, journal)?;
@@ -86,26 +104,30 @@ impl Shard<'_> {
         self.router()?.ask(&requests).map(drop)
     }
 
-    /// Takes the leases beside the new names; `None` where somebody else has one.
-    fn lease(&mut self, tasks: &[Task]) -> Result<Vec<Option<String>>, Error> {
+    /// Takes the leases beside the new names.
+    fn lease(&mut self, tasks: &[Task]) -> Result<Vec<Lease>, Error> {
         let mut tokens = Vec::new();
         for _ in tasks {
             tokens.push(crate::make::id()?);
         }
         let requests = tasks.iter().zip(&tokens).filter_map(|(task, token)| {
             let lease = relocation(task)?.lease.as_ref()?.as_bytes();
-            let args: [&[u8]; 6] =
-                [b"SET", lease, token.as_bytes(), b"NX", b"PX", LEASE.as_bytes()];
+            let args: [&[u8]; 7] =
+                [b"SET", lease, token.as_bytes(), b"NX", b"GET", b"PX", LEASE.as_bytes()];
             Some((lease, args.to_vec()))
         });
         let requests: Vec<_> = requests.collect();
         if requests.len() < tasks.len() {
             // No key could share the slot of such a name.
-            return Ok(vec![None; tasks.len()]);
+            return Ok(tasks.iter().map(|_| Lease::Busy).collect());
         }
         let replies = self.router()?.ask(&requests)?;
-        let taken = replies.into_iter().zip(tokens);
-        Ok(taken.map(|(reply, token)| matches!(reply, Reply::Status(_)).then_some(token)).collect())
+        let lease = |(reply, token): (Reply, String)| match reply {
+            Reply::Nil => Lease::Taken(token),
+            Reply::Bytes(held) if held == REMOVED => Lease::Removed,
+            _ => Lease::Busy,
+        };
+        Ok(replies.into_iter().zip(tokens).map(lease).collect())
     }
 
     /// Reads both sides, and decides what is to be done.
