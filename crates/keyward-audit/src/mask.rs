@@ -194,7 +194,7 @@ impl Mask {
     }
 
     /// A key that no definition has: what a schema does not declare is masked. Words that many keys share come
-    /// back by [`Masked::within`].
+    /// back by `Masked::within`.
     pub fn unknown(&self, key: &[u8]) -> Masked {
         if self.reveal {
             return readable(key);

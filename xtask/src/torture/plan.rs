@@ -79,7 +79,7 @@ fn run(client: Client, phase: &'static str) -> Result<()> {
             });
         }
         if phase == "dual-write" && !is_cluster {
-            let random = fastrand::Rng::with_seed(seed ^ 99);
+            let random = fastrand::Rng::with_seed(!seed);
             let (client, key) = (Arc::clone(&client), (own, 90));
             tokio::spawn(async move { foreign(&client, key, random).await });
         }
@@ -255,9 +255,10 @@ fn tell(client: &Client, phase: &str) -> Result<()> {
                 continue;
             }
             let read: [&[u8]; 3] = [b"HGET", &key, b"version"];
-            let value = match name.to_lowercase().contains("profile") {
-                true => primary.command(&read)?,
-                false => primary.command(&[b"GET", &key])?,
+            let value = if name.to_lowercase().contains("profile") {
+                primary.command(&read)?
+            } else {
+                primary.command(&[b"GET", &key])?
             };
             let Reply::Bytes(value) = value else { bail!("{name} holds {}", value.kind()) };
             let value = String::from_utf8_lossy(&value).into_owned();
