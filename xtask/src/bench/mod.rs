@@ -19,6 +19,7 @@ mod invalidate;
 mod live;
 mod mix;
 mod pipe;
+mod plan;
 mod queue;
 mod roles;
 mod rust;
@@ -51,6 +52,7 @@ pub(crate) fn run(names: &[&str]) -> Result<()> {
         ("compile", compile::run),
         ("store", store::run),
         ("invalidate", invalidate::run),
+        ("plan", plan::run),
         ("roles", roles::run),
         ("queue", queue::run),
         ("typescript", generated::typescript),
