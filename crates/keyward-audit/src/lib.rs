@@ -8,6 +8,7 @@
 
 mod baseline;
 mod bounds;
+mod checks;
 mod clock;
 mod counts;
 mod document;
@@ -20,7 +21,6 @@ mod mask;
 mod merge;
 mod observe;
 mod outline;
-mod plan;
 pub mod queues;
 mod rare;
 mod rdb;
@@ -37,6 +37,7 @@ mod sketch;
 mod tally;
 
 pub use baseline::{DEFAULT_TOLERANCE, Difference, FindingChange, PartChange, compare, difference};
+pub use checks::{Audit, Options, Subject};
 pub use clock::{now, parse_rfc3339, rfc3339};
 pub use counts::{Counted, Counts, TTL_BOUNDS};
 pub use hash::Salt;
@@ -44,7 +45,6 @@ pub use mask::{Mask, Masked};
 pub use merge::{MergeError, merge};
 pub use observe::Observer;
 pub use outline::Outline;
-pub use plan::{Audit, Options, Subject};
 pub use rdb::ReadOptions;
 pub use report::Report;
 pub use resume::{Outcome, ResumeError, ResumeFile, Stopped, Terms, fingerprint};

@@ -1,8 +1,8 @@
 //! An RDB file as a source.
 
+use crate::checks::Audit;
 use crate::clock::rfc3339;
 use crate::observe::Observer as _;
-use crate::plan::Audit;
 use crate::report::{BytesKind, Report, Server, Shard, Source, SourceKind};
 use crate::settings::ServerFacts;
 use crate::tally::{Listener, Tally};

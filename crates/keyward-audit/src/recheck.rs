@@ -1,10 +1,10 @@
 //! What seems to disagree on a live server is read once more: a change during the audit is not a contradiction.
 
+use crate::checks::{Audit, Class, Kept, Located, PlannedAgreement};
 use crate::counts::{Counts, Pair, Saying, Side};
 use crate::live::client::{Client, page};
 use crate::live::connection::Reply;
 use crate::live::{self, Options};
-use crate::plan::{Audit, Class, Kept, Located, PlannedAgreement};
 use keyward_fact::KeyType;
 use std::collections::BTreeMap;
 use std::thread::sleep;

@@ -4,12 +4,12 @@
 //! what must be the same for the two halves to be one.
 
 use crate::bounds::{can_be, can_be_added};
+use crate::checks::Audit;
 use crate::clock::rfc3339;
 use crate::counts::Counts;
 use crate::hash::Salt;
 use crate::live;
 use crate::outline::Outline;
-use crate::plan::Audit;
 use crate::report::{Report, Shard};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;

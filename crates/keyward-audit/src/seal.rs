@@ -1,9 +1,9 @@
 //! What several tallies counted, put together and made fit to leave the process.
 
+use crate::checks::Audit;
 use crate::clock::rfc3339;
 use crate::counts::{Counted, Counts, Side};
 use crate::leaves::{Near, Stranger};
-use crate::plan::Audit;
 use crate::report::{Report, Source};
 use crate::settings::{self, ServerFacts};
 use crate::tally::Tally;

@@ -1,9 +1,9 @@
 //! A live server as a source.
 
+use crate::checks::{Audit, Planned};
 use crate::clock::rfc3339;
 use crate::counts::{Counted, Counts, ServerCounts};
 use crate::live::{self, Bytes, Ended, Seen, Via};
-use crate::plan::{Audit, Planned};
 use crate::report::{self, BytesKind, Report, Server, SourceKind, Unread, WhyUnread};
 use crate::resume::{Outcome, Stopped};
 use crate::settings::ServerFacts;

@@ -1,8 +1,8 @@
 //! What schemas ask of the server, and what the server shows.
 
+use crate::checks::Audit;
 use crate::counts::{Got, Memory, ServerCounts};
 use crate::outline::OutlinedSetting;
-use crate::plan::Audit;
 use keyward_schema::model::Schema;
 use std::collections::{BTreeMap, BTreeSet};
 

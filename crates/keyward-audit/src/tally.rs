@@ -10,9 +10,9 @@ mod strays;
 
 pub use row::{Listener, Row};
 
+use crate::checks::{Audit, Class, Planned, slots};
 use crate::counts::{Counts, DefinitionCounts};
 use crate::observe::Observer;
-use crate::plan::{Audit, Class, Planned, slots};
 use current::Current;
 use keyward_fact::{Element, Fact, Show};
 use keyward_rules::judge;

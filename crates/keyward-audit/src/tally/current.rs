@@ -1,8 +1,8 @@
 //! The key that is being observed.
 
+use crate::checks::{Class, slots};
 use crate::counts::{Detail, stored_type};
 use crate::mask::Masked;
-use crate::plan::{Class, slots};
 use keyward_fact::Fact;
 
 /// The key that is being observed.

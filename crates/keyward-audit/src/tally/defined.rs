@@ -2,10 +2,10 @@
 
 use super::current::Wrong;
 use super::{Pass, definition};
+use crate::checks::{Audit, Planned, slots};
 use crate::counts::{Example, stored_type};
 use crate::hash::fixed;
 use crate::outline::Slot;
-use crate::plan::{Audit, Planned, slots};
 use crate::report::Severity;
 use keyward_fact::Fact;
 use keyward_rules::judge;

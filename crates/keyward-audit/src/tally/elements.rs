@@ -1,7 +1,7 @@
 //! What is inside a key: fields, members, values.
 
 use super::Pass;
-use crate::plan::{Audit, Class, Planned, slots};
+use crate::checks::{Audit, Class, Planned, slots};
 use keyward_fact::{Element, Excerpt, Expiry};
 use keyward_rules::judge;
 

@@ -1,8 +1,8 @@
 //! What elements say of indexes, and of the next key of their definition.
 
 use super::Pass;
+use crate::checks::{Audit, Class, Located, Said, Statement};
 use crate::counts::{Pair, Side};
-use crate::plan::{Audit, Class, Located, Said, Statement};
 use keyward_fact::Excerpt;
 
 /// Longer names and elements are not compared.

@@ -1,9 +1,9 @@
 //! What names other keys, what is named, and what has a former name too: all are sampled.
 
 use super::Pass;
+use crate::checks::{Audit, Class, Names, Planned, PlannedReference, Spelling};
 use crate::counts::Referrer;
 use crate::mask::Masked;
-use crate::plan::{Audit, Class, Names, Planned, PlannedReference, Spelling};
 use keyward_fact::{Excerpt, Fact};
 use keyward_pattern::Keyspace;
 use std::borrow::Cow;

@@ -1,8 +1,8 @@
 //! One key at a time, for lists of all keys.
 
 use super::Pass;
+use crate::checks::{Audit, Class};
 use crate::mask::{Mask, Masked};
-use crate::plan::{Audit, Class};
 use keyward_fact::{Encoding, Fact};
 use keyward_rules::Rule;
 use std::fmt::Write as _;

@@ -2,8 +2,8 @@
 
 use super::Pass;
 use super::joins::entity;
+use crate::checks::{Audit, Class, slots};
 use crate::counts::{Detail, Example};
-use crate::plan::{Audit, Class, slots};
 use crate::report::Severity;
 use keyward_fact::Fact;
 use keyward_rules::judge::Misfit;
