@@ -187,12 +187,19 @@ impl Plan {
     pub fn read(path: &Path) -> Result<Self, Error> {
         let bytes = keyward_fact::read_file(path, LARGEST)
             .map_err(|error| Error::file("read", path, error))?;
-        let shown = path.display();
+        Plan::parse(&bytes, &path.display().to_string())
+    }
+
+    /// Reads the text of a plan; `shown` is what it is called in errors.
+    ///
+    /// # Errors
+    /// If it is no plan, or was edited or torn.
+    pub fn parse(bytes: &[u8], shown: &str) -> Result<Self, Error> {
         let refuse = |why: String| Error::Document {
             why,
             help: "make the plan again: a plan is changed by planning, and approved with `plan approve`",
         };
-        let value: serde_json::Value = serde_json::from_slice(&bytes)
+        let value: serde_json::Value = serde_json::from_slice(bytes)
             .map_err(|error| refuse(format!("`{shown}` is not a plan: {error}")))?;
         match value.get("keyward_plan").and_then(serde_json::Value::as_u64) {
             Some(version) if version == u64::from(VERSION) => {}
