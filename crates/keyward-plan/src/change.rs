@@ -90,6 +90,8 @@ pub(crate) struct Relocation {
     pub(crate) fences: Option<(String, String)>,
     /// How its value becomes another one
     pub(crate) convert: Option<Convert>,
+    /// The indexes by which events find the new name, and for how many milliseconds they remember it longer
+    pub(crate) indexes: (Vec<String>, u64),
     /// The lease beside the new name, which whoever writes it ends
     pub(crate) lease: Option<String>,
 }

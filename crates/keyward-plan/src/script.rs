@@ -35,6 +35,8 @@ pub(crate) struct Scripts {
     pub(crate) purge: Script,
     pub(crate) bury: Script,
     pub(crate) forget: Script,
+    /// The store's own
+    pub(crate) index: Script,
     pub(crate) read: Script,
 }
 
@@ -66,6 +68,7 @@ impl Scripts {
             purge: Script::new([requeue::UNBURY, include_str!("lua/purge.lua")].concat()),
             bury: Script::new(include_str!("lua/bury.lua")),
             forget: Script::new(include_str!("lua/forget.lua")),
+            index: Script::new(requeue::INDEX),
             read: Script::new(include_str!("lua/read.lua")),
         }
     }
@@ -93,6 +96,7 @@ impl Scripts {
             &self.purge,
             &self.bury,
             &self.forget,
+            &self.index,
             &self.read,
         ];
         for script in all {

@@ -1,5 +1,5 @@
-//! What pushes a dead letter again. The store and `keyward plan requeue` share it, so that there is one algorithm; it needs
-//! neither a client nor a runtime.
+//! What the store and `keyward plan` share, so that there is one algorithm: what pushes a dead letter again, and what
+//! notes a key in an index. It needs neither a client nor a runtime.
 
 /// A script with what all scripts of a queue share.
 macro_rules! script {
@@ -25,6 +25,9 @@ pub const LETTERS: &str =
 
 /// The function `unbury(dead, notes, letter)`, which removes a dead letter.
 pub const UNBURY: &str = include_str!("store/queue/unbury.lua");
+
+/// Notes in an index that a key may exist until its time is over. KEYS: index. ARGV: key, ms from now (0: for ever).
+pub const INDEX: &str = include_str!("store/lua/index.lua");
 
 /// The words of the derived keys, in the order in which the scripts expect them around the queue's own.
 pub const WORDS: [&str; 6] = ["jobs", "taken", "leases", "due", "ready", "done"];

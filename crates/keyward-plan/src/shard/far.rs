@@ -78,6 +78,7 @@ impl Shard<'_> {
                 }
             }
             self.remove(removed)?;
+            self.note_in_indexes(&leased)?;
             let found = self.look_far(leased)?;
             self.unlease(&found, &kept)?;
             tasks = self.place(found, &kept, journal)?;

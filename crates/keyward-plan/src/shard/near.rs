@@ -29,6 +29,7 @@ impl Shard<'_> {
             tasks = left;
         }
         let Some(journal) = self.pass.journal.filter(|_| !tasks.is_empty()) else { return Ok(()) };
+        self.note_in_indexes(&tasks)?;
         let db = self.primary.db();
         let record = |task: &Task| relocation(task).map(|it| intent(db, &task.key, it));
         let records: Vec<Record> = tasks.iter().filter_map(record).collect();
@@ -42,6 +43,47 @@ impl Shard<'_> {
             if outcome == Outcome::Unsaved { again.push(task) } else { self.note(&task, outcome) }
         }
         self.replace(again, journal)
+    }
+
+    /// Lets events find the new names, before these are there: what an index knows too much of does no harm.
+    pub(super) fn note_in_indexes(&mut self, tasks: &[Task]) -> Result<(), Error> {
+        let has_indexes = |it: &&Relocation| !it.indexes.0.is_empty();
+        let indexed = tasks.iter().filter_map(|task| {
+            relocation(task).filter(has_indexes).map(|it| (task.key.clone(), it.clone()))
+        });
+        let indexed: Vec<(Vec<u8>, Relocation)> = indexed.collect();
+        if indexed.is_empty() {
+            return Ok(());
+        }
+        let mut requests = Requests::default();
+        for (key, _) in &indexed {
+            requests.add(&[b"PTTL", key]);
+        }
+        self.primary.send(&requests)?;
+        let mut calls: Vec<(Vec<u8>, Vec<Vec<u8>>)> = Vec::new();
+        for (_, it) in &indexed {
+            let (indexes, stale) = &it.indexes;
+            let live = match self.primary.reply()? {
+                Reply::Integer(left @ 0..) => left.unsigned_abs().saturating_add(*stale),
+                _ => 0,
+            };
+            for index in indexes {
+                let mut call = self.pass.scripts.index.command(1);
+                let parts = [index.as_str(), &it.to, &live.to_string()];
+                call.extend(parts.map(|part| part.as_bytes().to_vec()));
+                calls.push((index.clone().into_bytes(), call));
+            }
+        }
+        let requests: Vec<(&[u8], Vec<&[u8]>)> = calls
+            .iter()
+            .map(|(index, call)| (&index[..], call.iter().map(Vec::as_slice).collect()))
+            .collect();
+        for reply in self.router()?.ask(&requests)? {
+            if let Reply::Error(reply) = reply {
+                settled(&self.primary, &reply)?;
+            }
+        }
+        Ok(())
     }
 
     /// Renames of one server are asked for together; a name that is taken may be by the same value.

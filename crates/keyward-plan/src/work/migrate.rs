@@ -1,6 +1,6 @@
 //! `plan migrate`: what the phase of a migration says.
 
-use super::{Work, beside, prefix_of};
+use super::{Work, beside, indexes, prefix_of};
 use crate::change::{Change, Ending, How, Outcome, Relocation};
 use crate::document::Row;
 use crate::error::Error;
@@ -172,7 +172,8 @@ impl Work for Migrate<'_> {
                 let kind = definition.key_type.as_ref().map(|it| it.stored().to_owned());
                 let lease = derived(&prefix, &to, Derived::Lease.word());
                 let convert = found.rename.convert.as_ref().map(|it| it.value);
-                Change::Relocate(Relocation { to, how, kind, fences, convert, lease })
+                let indexes = indexes(self.schema, definition, &to);
+                Change::Relocate(Relocation { to, how, kind, fences, convert, indexes, lease })
             }
         };
         Some((row, change))

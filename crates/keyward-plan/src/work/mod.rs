@@ -226,3 +226,41 @@ pub(crate) fn prefix_of(schema: &Schema, own: &str) -> String {
     }
     prefix
 }
+
+/// The indexes by which events find a key: one for each set of parameters that an event binds while it leaves others
+/// free.
+/// With for how many milliseconds they remember a key longer than it lives.
+pub(crate) fn indexes(schema: &Schema, definition: &Definition, own: &str) -> (Vec<String>, u64) {
+    let longer = definition.cache.stale_if_error.as_ref().map_or(0, |it| it.as_millis());
+    (index_names(schema, definition, own).unwrap_or_default(), longer)
+}
+
+/// `None` if it has none.
+fn index_names(schema: &Schema, definition: &Definition, own: &str) -> Option<Vec<String>> {
+    if !schema.derived(definition).contains(&Derived::Index) {
+        return None;
+    }
+    let compiled = schema.compiled.definition(schema.compiled.find(&definition.name)?);
+    let values = compiled.parse(own.as_bytes())?;
+    let calls =
+        schema.events.iter().flat_map(|it| it.invalidates.iter().map(move |call| (it, call)));
+    let mut found = BTreeSet::new();
+    for (event, call) in calls.filter(|(_, call)| call.definition == *definition.name) {
+        let all = compiled.params().iter().map(|(name, _)| name.as_str()).zip(&values);
+        let is_bound = |at: usize, name: &str| {
+            let is_given = call.bindings.iter().any(|it| it.param == name)
+                || event.params.iter().any(|it| *it.name == name);
+            at < compiled.prefix_params() || is_given && !call.leaves_free(name)
+        };
+        let bound = all.enumerate().filter(|(at, (name, _))| is_bound(*at, name));
+        let bound: Vec<(&str, &str)> = bound.map(|(_, (name, value))| (name, &**value)).collect();
+        if bound.len() == values.len() {
+            continue;
+        }
+        let glob = compiled.glob_named(&bound).ok();
+        let index =
+            glob.and_then(|glob| derived(&prefix_of(schema, own), &glob, Derived::Index.word()));
+        found.extend(index);
+    }
+    Some(found.into_iter().collect())
+}

@@ -5,6 +5,7 @@ mod binary_options;
 mod far;
 mod fix;
 mod forget;
+mod indexed;
 mod letters;
 mod media_gateway;
 mod migrate;

@@ -1,6 +1,6 @@
 //! Keys that no definition has, and that one nearly has.
 
-use super::super::prefix_of;
+use super::super::{indexes, prefix_of};
 use crate::change::{Change, How, Relocation};
 use keyward_audit::{Audit, Options, Subject};
 use keyward_pattern::derived;
@@ -45,7 +45,9 @@ impl<'s> Misspelt<'s> {
         let row = *self.rows.get(number)?;
         let lease = derived(&prefix_of(self.schema, &to), &to, Derived::Lease.word());
         let kind = meant.key_type.as_ref().map(|it| it.stored().to_owned());
+        let indexes = indexes(self.schema, meant, &to);
         let (how, fences, convert) = (How::Rename, None, None);
-        Some((row, Change::Relocate(Relocation { to, how, kind, fences, convert, lease })))
+        let it = Relocation { to, how, kind, fences, convert, indexes, lease };
+        Some((row, Change::Relocate(it)))
     }
 }
