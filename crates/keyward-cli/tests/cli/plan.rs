@@ -259,3 +259,37 @@ fn a_repair_that_is_killed_goes_on_and_can_be_undone() {
     assert_eq!(undone.code, Some(0), "{undone}");
     assert_eq!(state(), vec![(false, 4); 300]);
 }
+
+#[test]
+fn the_batch_patterns_of_reed_cms_work_with_their_prefix() {
+    let server = Server::redis();
+    let schema = fs::read(keyward_testkit::repository().join("examples/reed-cms/keyward.toml"));
+    let cli = crate::cli();
+    cli.write("keyward.toml", schema.unwrap());
+    let keys = [
+        "entity:snippet:550e8400-e29b-41d4-a716-446655440000",
+        "entity:page:550e8400-e29b-41d4-a716-446655440001",
+        "page:cache:x:de_DE:corporate",
+        "session:abc123",
+        "word:welcome",
+    ];
+    for key in keys {
+        server.command(&["SET", &format!("reed:{key}"), "x"]);
+        server.command(&["SET", &format!("other:{key}"), "x"]);
+    }
+    let url = server.url();
+    for glob in ["entity:snippet:*", "page:cache:*", "session:*", "entity:*", "word:*"] {
+        let args = ["plan", "drop", &url, glob, "--bind", "site=reed", "--out", "drop.json"];
+        let made = cli.run(args);
+        assert_eq!(made.code, Some(0), "{made}");
+        assert!(made.stdout.contains("remove 1 key"), "{made}");
+        let applied = cli.run(["plan", "apply", "drop.json", &url, "--yes"]);
+        assert_eq!(applied.code, Some(0), "{applied}");
+    }
+    let reed = server.command(&["KEYS", "reed:[a-z]*"]).array().len();
+    let other = server.command(&["KEYS", "other:*"]).array().len();
+    assert_eq!((reed, other), (0, keys.len()));
+    let unbound = cli.run(["plan", "drop", &url, "word:*", "--out", "drop.json"]);
+    assert_eq!(unbound.code, Some(2), "{unbound}");
+    assert!(unbound.stderr.contains("--bind site="), "{unbound}");
+}
