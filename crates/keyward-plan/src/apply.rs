@@ -100,9 +100,11 @@ pub fn apply(
     let schema = &*prepared(&plan.order, schema)?;
     let work = work::of(&plan.order, schema, options.subject.as_ref())?;
     expect_schema(plan, schema, &*work)?;
+    let missing: Vec<String> = plan.missing_approvals().map(|it| format!("`{it}`")).collect();
     if let Some(owner) = plan.missing_approvals().next() {
+        let has = if missing.len() == 1 { "has" } else { "have" };
         return Err(Error::refused(
-            format!("`{owner}` has not approved the plan"),
+            format!("{} {has} not approved the plan", missing.join(", ")),
             format!("`keyward plan approve PLAN --owner {owner} --by NAME` notes it in the plan"),
         ));
     }

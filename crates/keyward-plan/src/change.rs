@@ -22,6 +22,8 @@ pub(crate) enum Change {
         /// What Keyward keeps beside it, which goes with it; without it, it stays for a person to decide
         beside: Option<Vec<String>>,
     },
+    /// Something, if other names are there or not
+    If(Box<Condition>),
     /// Away, and nothing is kept of it
     Discard {
         /// What Keyward keeps beside it, which goes with it
@@ -44,6 +46,16 @@ pub(crate) enum Change {
     Trim(Trim),
     /// It loses members that name keys which are gone or say otherwise; these go into the journal first
     Prune,
+}
+
+/// What must hold of other names before something is done with a key.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Condition {
+    /// A name that must be there, and its type if it must have one
+    pub(crate) needs: Option<(String, Option<String>)>,
+    /// Names of which none may be there
+    pub(crate) unless: Vec<String>,
+    pub(crate) then: Change,
 }
 
 /// What a member of a set names.
@@ -237,6 +249,10 @@ pub(crate) enum Outcome {
     Held,
     /// The queue is full
     Full,
+    /// Another old name of the same key counts
+    Superseded,
+    /// Its old name is not spelled as old names are
+    Misspelt,
     /// The server could not say now: a slot moves, or a primary changes
     Unsettled,
 }
@@ -265,6 +281,7 @@ impl Outcome {
             Outcome::Taken
                 | Outcome::WrongType
                 | Outcome::Lone
+                | Outcome::Misspelt
                 | Outcome::TooLarge
                 | Outcome::Nowhere
                 | Outcome::InUse

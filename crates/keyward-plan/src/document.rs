@@ -98,6 +98,9 @@ pub struct Row {
     pub counts: BTreeMap<String, u64>,
     /// Some keys that would be changed, masked
     pub samples: Vec<String>,
+    /// Some keys that a person must decide about, masked, each with the reason
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub conflicts: Vec<String>,
     /// For how many seconds none of the keys was used that have no equal under their new name
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub idle_seconds: Option<u64>,
@@ -153,6 +156,7 @@ impl Row {
             to: None,
             counts: BTreeMap::new(),
             samples: Vec::new(),
+            conflicts: Vec::new(),
             idle_seconds: None,
             destructive: false,
             not_undoable: false,
@@ -166,7 +170,7 @@ impl Row {
     }
 
     /// How many keys a person must decide about.
-    pub fn conflicts(&self) -> u64 {
+    pub fn conflict_count(&self) -> u64 {
         let is_conflict = |(name, _): &(&String, &u64)| name.starts_with(CONFLICT);
         self.counts.iter().filter(is_conflict).map(|(_, count)| count).sum()
     }
@@ -267,6 +271,12 @@ impl Plan {
             };
             return Err(Error::refused(format!("the plan touches nothing of `{owner}`"), help));
         }
+        if by.trim().is_empty() {
+            return Err(Error::refused(
+                "an approval needs a name",
+                "`--by NAME` says who approves",
+            ));
+        }
         self.approvals.retain(|it| it.owner != owner);
         self.approvals.push(Approval { owner: owner.to_owned(), by: by.to_owned(), at });
         Ok(())
@@ -285,6 +295,6 @@ impl Plan {
 
     /// How many keys a person must decide about.
     pub fn conflicts(&self) -> u64 {
-        self.rows.iter().map(Row::conflicts).sum()
+        self.rows.iter().map(Row::conflict_count).sum()
     }
 }

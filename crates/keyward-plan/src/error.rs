@@ -79,7 +79,8 @@ impl Error {
         match self {
             Error::Server(error) => error.help(),
             Error::File { .. } => {
-                "nothing was changed that is not in the journal: repair this and apply the plan again"
+                "check that the folder is there and can be written; what was changed is in the journal, and the command can be \
+                 run again"
             }
             Error::Document { help, .. } => help,
             Error::Refused { help, .. } | Error::Unfinished { help, .. } => help,

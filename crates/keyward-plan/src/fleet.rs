@@ -7,7 +7,7 @@ use keyward_fact::thousands;
 use std::collections::BTreeMap;
 
 /// The phases of a migration, in their order.
-const PHASES: [&str; 3] = ["dual-write", "read-fallback", "cleanup"];
+pub(crate) const PHASES: [&str; 3] = ["dual-write", "read-fallback", "cleanup"];
 
 /// The programs that are connected to the servers of a keyspace. What connects later is not among them.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

@@ -187,7 +187,8 @@ fn rows(rows: Vec<Row>, seen: &Seen) -> Vec<Row> {
             counts.insert("entries that go".to_owned(), tally.elements);
         }
         let (samples, idle_seconds) = (tally.samples.clone(), tally.idle);
-        Row { counts, samples, idle_seconds, ..row }
+        let conflicts = tally.conflicts.clone();
+        Row { counts, samples, conflicts, idle_seconds, ..row }
     };
     rows.into_iter().zip(&seen.rows).map(fill).collect()
 }
@@ -199,6 +200,8 @@ pub(crate) fn name(outcome: Outcome) -> String {
         Outcome::Same => "same".to_owned(),
         Outcome::Gone => "gone".to_owned(),
         Outcome::Differs => "kept: the new name has another value".to_owned(),
+        Outcome::Superseded => "kept: another old name counts".to_owned(),
+        Outcome::Misspelt => format!("{CONFLICT}: not spelled as this old name is"),
         Outcome::Unsaved | Outcome::Unsettled => "not settled".to_owned(),
         Outcome::Taken => format!("{CONFLICT}: the new name is taken"),
         Outcome::WrongType => format!("{CONFLICT}: another type"),
@@ -265,10 +268,15 @@ fn estimate(seen: &Seen, took: Duration) -> Estimate {
     Estimate { changes: seen.of(Outcome::Done), keys, keys_per_second, seconds }
 }
 
+/// Whether a row is named even if it changes nothing: what breaks rules or has lost its original is not.
+fn is_asked_for(row: &Row) -> bool {
+    row.rule.is_none() && row.action != "remove copy"
+}
+
 fn summary(plan: &Plan) -> String {
     let mut actions: Vec<(&str, u64)> = Vec::new();
     // Most rows of what could break a rule are empty.
-    for row in plan.rows.iter().filter(|row| row.rule.is_none() || row.changes() > 0) {
+    for row in plan.rows.iter().filter(|row| is_asked_for(row) || row.changes() > 0) {
         match actions.iter_mut().find(|(action, _)| *action == row.action) {
             Some((_, keys)) => *keys += row.changes(),
             None => actions.push((&row.action, row.changes())),

@@ -155,6 +155,18 @@ pub(crate) fn prepared<'s>(order: &Order, schema: &'s Schema) -> Result<Cow<'s, 
         let help = error.help().unwrap_or_else(|| "write it as a pattern: `User:{id}`".to_owned());
         Error::refused(format!("`{from}` is not a pattern: {error}"), help)
     })?;
+    let Order::Rename { values, .. } = order else { return Ok(Cow::Borrowed(schema)) };
+    let lacks =
+        |name: &str| !values.contains_key(name) && template.holes().all(|hole| hole.name != name);
+    if let Some(param) = definition.params.iter().find(|it| lacks(&it.name)) {
+        return Err(Error::refused(
+            format!("`{from}` does not say the `{}` of `{to}`", *param.name),
+            format!(
+                "write `{{{0}}}` into the pattern, or give its value with `--bind {0}=…`",
+                *param.name
+            ),
+        ));
+    }
     let span = &definition.pattern.span;
     let declared = |name: &str| {
         let all = definition.params.iter().chain(&schema.params);

@@ -8,6 +8,7 @@ use crate::control::Control;
 use crate::error::Error;
 use crate::export::Export;
 use crate::journal::Journal;
+use crate::make::name;
 use crate::script::Scripts;
 use crate::shard::Shard;
 use crate::work::Work;
@@ -65,6 +66,8 @@ impl Budget {
 pub(crate) struct Tally {
     pub(crate) outcomes: BTreeMap<Outcome, u64>,
     pub(crate) samples: Vec<String>,
+    /// Keys that a person must decide about, each with the reason
+    pub(crate) conflicts: Vec<String>,
     /// Keys that go to another slot
     pub(crate) far: u64,
     /// Entries of collections that go
@@ -88,6 +91,10 @@ impl Tally {
         *self.outcomes.entry(outcome).or_default() += 1;
         if outcome == Outcome::Done && self.samples.len() < SAMPLES {
             self.samples.push(sample());
+        } else if outcome.is_conflict() && self.conflicts.len() < SAMPLES {
+            let why = name(outcome);
+            let why = why.strip_prefix("conflict: ").unwrap_or(&why);
+            self.conflicts.push(format!("{}: {why}", sample()));
         }
     }
 
@@ -101,6 +108,8 @@ impl Tally {
         }
         self.samples.extend(other.samples);
         self.samples.truncate(SAMPLES);
+        self.conflicts.extend(other.conflicts);
+        self.conflicts.truncate(SAMPLES);
         self.far += other.far;
         self.elements += other.elements;
         self.new_names += other.new_names;

@@ -89,14 +89,26 @@ pub fn status(
     };
     let seen = pass.run(&primaries)?;
     let mut tallies = seen.rows.iter();
-    let mut statuses = Vec::new();
+    let mut all = Vec::new();
     for migration in &schema.migrations {
         let renames = migration.renames.iter().zip(tallies.by_ref());
         let renames = renames.map(|(rename, tally)| {
             RenameStatus::new(&rename.definition, rename.from.as_str(), tally)
         });
-        statuses.push(Status::new(migration, renames.collect(), &fleet));
+        all.push((migration, renames.collect::<Vec<_>>()));
     }
+    // Copies without an original, for each definition whose old names count.
+    let copies = work.rows().into_iter().skip(all.iter().map(|(_, it)| it.len()).sum());
+    for (row, tally) in copies.zip(tallies) {
+        let of = all.iter_mut().flat_map(|(_, renames)| renames);
+        if let Some(rename) = of.into_iter().find(|it| it.definition == row.definition) {
+            rename.conflicts += tally.of(Outcome::Lone);
+        }
+    }
+    let statuses = all
+        .into_iter()
+        .map(|(migration, renames)| Status::new(migration, renames, &fleet))
+        .collect();
     Ok((statuses, fleet))
 }
 
@@ -147,6 +159,9 @@ impl Status {
                 }
                 Phase::ReadFallback => {
                     "set `phase = \"cleanup\"`, deploy it everywhere, and ask again".to_owned()
+                }
+                Phase::Cleanup if renames.iter().any(|it| it.old > 0) => {
+                    "wait until the old keys have expired, and ask again".to_owned()
                 }
                 Phase::Cleanup => {
                     format!("no old key was seen: remove `[migrations.{name}]` from the schema")

@@ -5,10 +5,12 @@ use crate::content::Content;
 use crate::control::Control;
 use crate::document::Plan;
 use crate::error::Error;
+use crate::fleet::PHASES;
 use crate::history::History;
 use crate::identity;
 use crate::journal::{Journal, Reader, Record};
 use crate::make::open;
+use crate::order::Order;
 use crate::router::Router;
 use crate::script::{Script, Scripts, digest};
 use crate::work;
@@ -54,6 +56,7 @@ pub fn undo(
     if let Some(work) = &work {
         expect_schema(plan, schema, &**work)?;
     }
+    expect_phase(plan, schema)?;
     let mut primaries = open(url, schema, &options.live)?;
     identity::expect(plan, schema, &mut primaries)?;
     let mut undo = Undo {
@@ -71,11 +74,29 @@ pub fn undo(
     undo.repairs(Reader::open(&options.journal, &plan.id)?, &history)?;
     undo.names(Reader::open(&options.journal, &plan.id)?, &history)?;
     undo.values(Reader::open(&options.journal, &plan.id)?, &history)?;
-    // What is applied and undone again begins anew.
-    if undo.undone.conflicts == 0 {
-        Journal::append(&options.journal, &plan.id)?.write(&[Record::Undone], true)?;
-    }
+    // What is applied and undone again begins anew, and conflicts are a person's from now on.
+    Journal::append(&options.journal, &plan.id)?.write(&[Record::Undone], true)?;
     Ok(undo.undone)
+}
+
+/// What a phase has copied cannot be taken back in a later one, which relies on it.
+fn expect_phase(plan: &Plan, schema: &Schema) -> Result<(), Error> {
+    let Order::Migrate { migrations, .. } = &plan.order else { return Ok(()) };
+    let rank = |phase: &str| PHASES.iter().position(|it| *it == phase);
+    for migration in &schema.migrations {
+        let name = &migration.name.value;
+        let Some(planned) = migrations.get(name) else { continue };
+        if rank(migration.phase.name()) > rank(planned) {
+            return Err(Error::refused(
+                format!(
+                    "the plan was applied in the phase `{planned}` of `{name}`, and programs are in `{}` by now",
+                    migration.phase.name()
+                ),
+                format!("undo the later phases first, and set `phase = \"{planned}\"` everywhere"),
+            ));
+        }
+    }
+    Ok(())
 }
 
 struct Undo<'a> {

@@ -237,8 +237,8 @@ pub(crate) struct PlanApprove {
 pub(crate) struct PlanRate {
     #[command(flatten)]
     pub(crate) file: PlanFile,
-    /// Keys per second; 0 for no limit
-    #[arg(value_name = "N")]
+    /// Keys per second, or `none` for no limit
+    #[arg(value_name = "N", value_parser = rate)]
     pub(crate) keys: u64,
 }
 
@@ -283,4 +283,13 @@ pub(crate) struct PlanApply {
     pub(crate) burden: Burden,
     #[command(flatten)]
     pub(crate) connect: Connect,
+}
+
+/// Nobody means "as fast as possible" by 0.
+fn rate(text: &str) -> Result<u64, String> {
+    match text.parse() {
+        _ if text == "none" => Ok(0),
+        Ok(keys @ 1..) => Ok(keys),
+        _ => Err("write a number of keys from 1, or `none`; `plan pause` lets it wait".to_owned()),
+    }
 }

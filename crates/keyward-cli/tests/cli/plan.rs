@@ -88,6 +88,9 @@ fn a_plan_is_made_approved_applied_and_undone() {
     let undone = shop.plan(&["undo", "plan.json", "URL", "--yes"]);
     assert_eq!(undone.code, Some(0), "{undone}");
     assert_eq!(shop.server.command(&["EXISTS", "shop:user:7"]).integer(), 0);
+    let again = shop.plan(&["migrate", "URL", "--out", "plan.json"]);
+    assert_eq!(again.code, Some(2), "{again}");
+    assert!(again.stderr.contains("is a plan that was applied"), "{again}");
 }
 
 #[test]
@@ -127,6 +130,9 @@ fn a_running_plan_is_steered_from_another_terminal() {
     assert_eq!(shop.plan(&["pause", "plan.json"]).stdout, "paused\n");
     assert!(shop.plan(&["status", "plan.json"]).stdout.contains("; paused"));
     assert_eq!(shop.plan(&["resume", "plan.json"]).stdout, "going on\n");
+    assert!(shop.plan(&["rate", "plan.json", "30"]).stdout.starts_with("at most 30"));
+    assert_eq!(shop.plan(&["rate", "plan.json", "0"]).code, Some(2));
+    assert!(shop.plan(&["rate", "plan.json", "none"]).stdout.starts_with("no limit"));
     assert!(shop.plan(&["rate", "plan.json", "30"]).stdout.starts_with("at most 30"));
     assert_eq!(shop.plan(&["stop", "plan.json"]).stdout, "stopping\n");
     let stopped = running.finish();
@@ -285,6 +291,7 @@ fn the_batch_patterns_of_reed_cms_work_with_their_prefix() {
         assert!(made.stdout.contains("remove 1 key"), "{made}");
         let applied = cli.run(["plan", "apply", "drop.json", &url, "--yes"]);
         assert_eq!(applied.code, Some(0), "{applied}");
+        fs::remove_file(cli.folder().join("drop.json")).unwrap();
     }
     let reed = server.command(&["KEYS", "reed:[a-z]*"]).array().len();
     let other = server.command(&["KEYS", "other:*"]).array().len();

@@ -173,7 +173,7 @@ impl<'a> Shard<'a> {
         let (mut shortened, mut trimmed, mut pruned, mut forgotten) =
             (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         let mut orphans = Vec::new();
-        for mut task in tasks {
+        for mut task in self.conditions(tasks)? {
             let is_far = |to: &str| self.is_far(&task.key, to);
             match &mut task.change {
                 Change::Stay(why) => {
@@ -196,6 +196,8 @@ impl<'a> Shard<'a> {
                 }
                 Change::Remove { .. } => saved.push(task),
                 Change::Orphan { .. } => orphans.push(task),
+                // Decided above, and never one within another.
+                Change::If(_) => self.note(&task, Outcome::Unsettled),
                 Change::Shorten { .. } => shortened.push(task),
                 Change::Trim(_) => trimmed.push(task),
                 Change::Prune => pruned.push(task),
@@ -220,6 +222,57 @@ impl<'a> Shard<'a> {
         self.prune(pruned)?;
         self.discard(&discarded)?;
         self.forget(&forgotten)
+    }
+
+    /// The tasks whose conditions hold, and those that have none. What other names are is asked of all at once, and
+    /// not in one step with the change: the change itself is guarded by what the key was.
+    fn conditions(&mut self, tasks: Vec<Task>) -> Result<Vec<Task>, Error> {
+        let mut requests: Vec<(&[u8], Vec<&[u8]>)> = Vec::new();
+        for task in &tasks {
+            let Change::If(it) = &task.change else { continue };
+            let names = it.needs.iter().map(|(name, _)| name).chain(&it.unless);
+            let names = names.map(String::as_bytes);
+            requests.extend(names.map(|name| (name, vec![&b"TYPE"[..], name])));
+        }
+        if requests.is_empty() {
+            return Ok(tasks);
+        }
+        let mut replies = self.router()?.ask(&requests)?.into_iter();
+        let mut left = Vec::new();
+        for mut task in tasks {
+            let it = match std::mem::replace(&mut task.change, Change::Stay(Outcome::Gone)) {
+                Change::If(it) => *it,
+                change => {
+                    task.change = change;
+                    left.push(task);
+                    continue;
+                }
+            };
+            let mut kind = || match replies.next() {
+                Some(Reply::Status(kind)) => Some(kind),
+                _ => None,
+            };
+            let other = it.needs.as_ref().map(|_| kind());
+            let others: Vec<Option<String>> = it.unless.iter().map(|_| kind()).collect();
+            let wanted = it.needs.and_then(|(_, wanted)| wanted);
+            let outcome = match other {
+                Some(None) => Some(Outcome::Unsettled),
+                Some(Some(kind)) if kind == "none" => Some(Outcome::Lone),
+                Some(Some(kind)) if wanted.is_some_and(|it| it != kind) => Some(Outcome::WrongType),
+                _ if others.iter().any(Option::is_none) => Some(Outcome::Unsettled),
+                _ if others.iter().flatten().any(|kind| kind != "none") => {
+                    Some(Outcome::Superseded)
+                }
+                _ => None,
+            };
+            if let Some(outcome) = outcome {
+                self.note(&task, outcome);
+            } else {
+                task.change = it.then;
+                left.push(task);
+            }
+        }
+        Ok(left)
     }
 
     /// Those of the copies that have no original, to be removed. One that is written meanwhile is not what was

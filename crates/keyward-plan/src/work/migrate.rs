@@ -1,7 +1,7 @@
 //! `plan migrate`: what the phase of a migration says.
 
 use super::{Work, beside, indexes, prefix_of};
-use crate::change::{Change, Ending, How, Outcome, Relocation};
+use crate::change::{Change, Condition, Ending, How, Outcome, Relocation};
 use crate::document::Row;
 use crate::error::Error;
 use crate::order::RENAMED;
@@ -71,7 +71,12 @@ impl<'s> Migrate<'s> {
         };
         let old: Vec<&str> =
             renames.iter().filter(counts).map(|(_, rename)| rename.definition.as_str()).collect();
-        let copies = schema.keys.iter().filter(|it| old.contains(&it.name.as_str())).collect();
+        // What stores do not know may have come from anywhere.
+        let is_plain = |it: &&Definition| {
+            let mut own = renames.iter().filter(|(_, rename)| *rename.definition == *it.name);
+            old.contains(&it.name.as_str()) && own.all(|(_, rename)| rename.is_known_to_stores())
+        };
+        let copies = schema.keys.iter().filter(is_plain).collect();
         let gives_up = false;
         Ok(Migrate { schema, names, renames, values, remove_lone, phases, gives_up, copies })
     }
@@ -151,14 +156,25 @@ impl Work for Migrate<'_> {
         let from = std::str::from_utf8(key).ok()?;
         let definition = self.definition(found.rename)?;
         let Ok(to) = found.key else { return Some((row, Change::Stay(Outcome::Nowhere))) };
+        let number = found.number;
+        let is_spelled = names.old_name(number, to.as_bytes()).map_or(true, |it| it == from);
+        if !is_spelled && !self.gives_up && found.migration.phase.value != Phase::Cleanup {
+            return Some((row, Change::Stay(Outcome::Misspelt)));
+        }
+        let kind = definition.key_type.as_ref().map(|it| it.stored().to_owned());
+        let needs = (to.clone(), kind.clone());
         let change = match (found.migration.phase.value, &found.migration.old_ttl) {
-            (Phase::Cleanup, Some(ttl)) => {
-                Change::Shorten { ttl: ttl.as_millis(), whose: Ending::Late }
+            (Phase::Cleanup, ttl) => {
+                let then = match ttl {
+                    Some(ttl) => Change::Shorten { ttl: ttl.as_millis(), whose: Ending::Late },
+                    None => Change::Remove {
+                        beside: beside(self.schema, definition, &to, from),
+                        unless_lone: Some(to).filter(|_| !self.remove_lone),
+                    },
+                };
+                let needs = Some(needs).filter(|_| !self.remove_lone);
+                Change::If(Box::new(Condition { needs, unless: Vec::new(), then }))
             }
-            (Phase::Cleanup, None) => Change::Remove {
-                beside: beside(self.schema, definition, &to, from),
-                unless_lone: Some(to).filter(|_| !self.remove_lone),
-            },
             (phase, _) => {
                 let is_lock = matches!(definition.role.as_deref(), Some(Role::Lock(_)));
                 let prefix = prefix_of(self.schema, &to);
@@ -169,11 +185,24 @@ impl Work for Migrate<'_> {
                     Phase::DualWrite => How::Over,
                     _ => How::Absent,
                 };
-                let kind = definition.key_type.as_ref().map(|it| it.stored().to_owned());
                 let lease = derived(&prefix, &to, Derived::Lease.word());
                 let convert = found.rename.convert.as_ref().map(|it| it.value);
                 let indexes = indexes(self.schema, definition, &to);
-                Change::Relocate(Relocation { to, how, kind, fences, convert, indexes, lease })
+                // Of several old names, the first counts, as it does for stores.
+                let earlier = |(_, (_, rename)): &(usize, &(&Migration, &Rename))| {
+                    *rename.definition == *definition.name
+                };
+                let earlier = names.renames.iter().take(number).enumerate().filter(earlier);
+                let unless: Vec<String> = earlier
+                    .filter_map(|(earlier, _)| names.old_name(earlier, to.as_bytes()).ok())
+                    .collect();
+                let then = Relocation { to, how, kind, fences, convert, indexes, lease };
+                let then = Change::Relocate(then);
+                if unless.is_empty() || self.gives_up {
+                    then
+                } else {
+                    Change::If(Box::new(Condition { needs: None, unless, then }))
+                }
             }
         };
         Some((row, change))

@@ -223,3 +223,78 @@ fn a_copy_whose_original_was_removed_is_reported_or_goes() {
         assert_eq!(bench.redis(&["EXISTS", "shop:user:2"]).integer(), 1);
     }
 }
+
+#[test]
+fn of_several_old_names_the_first_counts() {
+    let several =
+        |at: &str| phase(at).replace("user = \"User:{id}\"", "user = [\"v2u:{id}\", \"v1u:{id}\"]");
+    for at in ["dual-write", "read-fallback"] {
+        for bench in Bench::all(&several(at)) {
+            for id in 1..=20 {
+                bench.redis(&["HSET", &format!("v1u:{id}"), "name", "one"]);
+                bench.redis(&["HSET", &format!("v2u:{id}"), "name", "two"]);
+            }
+            bench.redis(&["HSET", "v1u:21", "name", "one"]);
+            let plan = bench.plan();
+            assert_eq!((plan.changes(), plan.conflicts()), (21, 0));
+            let applied = bench.apply(&plan).unwrap();
+            assert!(applied.converged, "{applied:?}");
+            assert_eq!(applied.changed, 21);
+            for id in 1..=20 {
+                let name = bench.redis(&["HGET", &format!("shop:user:{id}"), "name"]).text();
+                assert_eq!(name, "two");
+            }
+            assert_eq!(bench.redis(&["HGET", "shop:user:21", "name"]).text(), "one");
+            let undone = bench.undo(&plan).unwrap();
+            assert_eq!((undone.undone, undone.conflicts), (21, 0));
+        }
+    }
+}
+
+#[test]
+fn an_old_name_that_stores_would_not_spell_so_is_a_conflict() {
+    let recased = phase("read-fallback").replace(
+        "lock = \"Lock:{name}\"",
+        "lock = { pattern = \"LOCK:{name}\", recase = { name = \"lower\" } }",
+    );
+    for bench in Bench::all(&recased) {
+        bench.redis(&["SET", "LOCK:AB", "upper", "PX", "60000"]);
+        bench.redis(&["SET", "LOCK:Ab", "mixed", "PX", "60000"]);
+        let plan = bench.plan();
+        assert_eq!((plan.changes(), plan.conflicts()), (1, 1), "{:?}", plan.rows);
+        bench.apply(&plan).unwrap();
+        assert_eq!(bench.redis(&["GET", "shop:lock:ab"]).text(), "upper");
+    }
+}
+
+#[test]
+fn a_cleanup_spares_what_its_new_name_does_not_hold() {
+    let brief = phase("cleanup").replace("phase = ", "old_ttl = \"1h\"\nphase = ");
+    for text in [phase("cleanup"), brief] {
+        for bench in Bench::all(&text) {
+            bench.redis(&["HSET", "User:1", "name", "only here"]);
+            bench.redis(&["HSET", "User:2", "name", "ann"]);
+            bench.redis(&["SET", "shop:user:2", "of another type"]);
+            let plan = bench.plan();
+            assert_eq!((plan.changes(), plan.conflicts()), (0, 2), "{:?}", plan.rows);
+            let reasons = plan.rows.iter().flat_map(|row| &row.conflicts).count();
+            assert_eq!(reasons, 2, "each is shown with its reason");
+            bench.apply(&plan).unwrap();
+            assert_eq!(bench.redis(&["PTTL", "User:1"]).integer(), -1);
+            assert_eq!(bench.redis(&["PTTL", "User:2"]).integer(), -1);
+        }
+    }
+}
+
+#[test]
+fn a_copy_is_not_taken_back_while_programs_rely_on_it() {
+    for mut bench in Bench::all(&phase("read-fallback")) {
+        bench.redis(&["HSET", "User:1", "name", "ann"]);
+        let plan = bench.plan();
+        bench.apply(&plan).unwrap();
+        bench.schema(&phase("cleanup"));
+        let error = bench.undo(&plan).unwrap_err();
+        assert!(error.is_usage() && error.to_string().contains("`cleanup`"), "{error}");
+        assert_eq!(bench.redis(&["EXISTS", "shop:user:1"]).integer(), 1);
+    }
+}

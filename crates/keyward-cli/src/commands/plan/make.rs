@@ -5,7 +5,7 @@ use crate::args::{
     Binding, PlanDrop, PlanFix, PlanForget, PlanInvalidate, PlanLetters, PlanMake, PlanMigrate,
 };
 use crate::commands::connect;
-use crate::commands::plan::run::Watch;
+use crate::commands::plan::run::{Watch, journal_of};
 use crate::failure::{Failure, Result};
 use crate::output::Output;
 use crate::settings::Settings;
@@ -15,7 +15,7 @@ use keyward_pattern::{Part, escape_glob};
 use keyward_plan::{Buried, Control, MakeOptions, Order, Plan, Subject, Target};
 use keyward_schema::Schema;
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -159,6 +159,17 @@ pub(in crate::commands) fn values<'b>(
     bindings.into_iter().map(|it| (it.param.clone(), it.value.clone())).collect()
 }
 
+/// Refuses to write over a plan that was applied: without it, its journal cannot be undone.
+fn keep_undo(out: &Path) -> Result<()> {
+    let Ok(before) = Plan::read(out) else { return Ok(()) };
+    if !journal_of(out, &before).exists() {
+        return Ok(());
+    }
+    Err(Failure::new(format!("`{}` is a plan that was applied", out.display())).help(
+        "write the new plan to another file: with this one, `keyward plan undo` takes it back",
+    ))
+}
+
 fn make(
     args: &PlanMake,
     schema: &Schema,
@@ -167,6 +178,7 @@ fn make(
     settings: &Settings,
     output: &Output,
 ) -> Result<Verdict> {
+    keep_undo(&args.out)?;
     let live = burden(connect::options(&args.connect)?, &args.burden);
     let mut options = MakeOptions::new(live, settings.now);
     (options.subject, options.export) = (forgetting.subject, forgetting.export);

@@ -15,7 +15,7 @@ use keyward_fact::thousands;
 use keyward_plan::{Applied, ApplyOptions, Control, Order, Plan, Undone};
 use keyward_schema::Schema;
 use std::io::{self, BufRead as _, IsTerminal as _};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, JoinHandle};
@@ -94,9 +94,8 @@ fn prepare(args: &PlanApply, settings: &Settings, output: &Output) -> Result<Pre
         return Err(Failure::new("a plan to forget somebody shows no keys")
             .help("`--export FILE` writes them to a file of their own"));
     }
-    // A plan that is made again in the same file has a journal of its own.
-    let own = format!(".{}.journal", plan.id);
-    let journal = args.journal.clone().unwrap_or_else(|| beside(args, &own));
+    let own = journal_of(&args.file.plan, &plan);
+    let journal = args.journal.clone().unwrap_or(own);
     let mut options = ApplyOptions::new(live, journal, settings.now);
     options.accept_unnamed = args.accept_unnamed;
     options.accept_recent = args.accept_recent;
@@ -110,6 +109,13 @@ fn prepare(args: &PlanApply, settings: &Settings, output: &Output) -> Result<Pre
 }
 
 /// A file that is named after the plan.
+/// The journal of a plan, beside it. One that is made again in the same file has a journal of its own.
+pub(super) fn journal_of(path: &Path, plan: &Plan) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(format!(".{}.journal", plan.id));
+    PathBuf::from(name)
+}
+
 fn beside(args: &PlanApply, ending: &str) -> PathBuf {
     let mut name = args.file.plan.clone().into_os_string();
     name.push(ending);
@@ -127,8 +133,13 @@ fn confirm(args: &PlanApply, plan: &Plan, what: &str, output: &Output) -> Result
         ))
         .help("look at it with `keyward plan show`, then add `--yes`"));
     }
-    show::plan(plan, output)?;
-    complain(format_args!("\n{what} this to {}? Type `yes`: ", shown(&args.source)))?;
+    if what == "undo" {
+        output.print(format_args!("{}\n", plan.summary))?;
+        complain(format_args!("\nundo this on {}? Type `yes`: ", shown(&args.source)))?;
+    } else {
+        show::plan(plan, output)?;
+        complain(format_args!("\napply this to {}? Type `yes`: ", shown(&args.source)))?;
+    }
     let mut answer = String::new();
     io::stdin().lock().read_line(&mut answer)?;
     if answer.trim() == "yes" {

@@ -15,7 +15,9 @@ pub(super) fn plan(plan: &Plan, output: &Output) -> Result<()> {
     let _ =
         writeln!(text, "{}", DIM.on(format!("for {}, until {}", servers.join(", "), plan.expires)));
     // Of what breaks no rule, a plan has many rows.
-    let is_shown = |it: &&Row| it.rule.is_none() || it.changes() + it.conflicts() > 0;
+    let is_shown = |it: &&Row| {
+        (it.rule.is_none() && it.action != "remove copy") || it.changes() + it.conflict_count() > 0
+    };
     for it in plan.rows.iter().filter(is_shown) {
         row(it, &mut text);
     }
@@ -53,6 +55,9 @@ fn row(row: &Row, text: &mut String) {
     }
     if row.counts.is_empty() {
         let _ = writeln!(text, "{:>12}  keys", 0);
+    }
+    for conflict in &row.conflicts {
+        let _ = writeln!(text, "              {}", BAD.on(conflict));
     }
     for sample in row.samples.iter().take(3) {
         let _ = writeln!(text, "              {}", DIM.on(sample));

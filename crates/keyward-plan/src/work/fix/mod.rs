@@ -5,7 +5,7 @@ mod misspelt;
 mod ttl;
 
 use super::Work;
-use crate::change::{Change, Ending, Outcome, Reference, Trim};
+use crate::change::{Change, Condition, Ending, Outcome, Reference, Trim};
 use crate::document::Row;
 use crate::error::Error;
 use keyward_fact::Duration;
@@ -164,7 +164,13 @@ impl<'s> Fix<'s> {
         Some((
             row,
             match *migration.phase {
-                Phase::Cleanup => Change::Shorten { ttl, whose: Ending::Late },
+                Phase::Cleanup => {
+                    let then = Change::Shorten { ttl, whose: Ending::Late };
+                    let to = names.new_name(key, &[])?.key.ok();
+                    let Some(to) = to else { return Some((row, Change::Stay(Outcome::Nowhere))) };
+                    let needs = Some((to, None));
+                    Change::If(Box::new(Condition { needs, unless: Vec::new(), then }))
+                }
                 Phase::DualWrite | Phase::ReadFallback => Change::Stay(Outcome::InUse),
             },
         ))
