@@ -120,6 +120,15 @@ pub fn apply(
     if !is_started {
         expect_quiet(plan, schema, options)?;
     }
+    if is_started && !options.journal.exists() {
+        return Err(Error::refused(
+            format!(
+                "the plan was started before, and its journal `{}` is not there",
+                options.journal.display()
+            ),
+            "name it with `--journal`: without it, what was changed could not be undone",
+        ));
+    }
     let journal = Journal::append(&options.journal, &plan.id)?;
     let already = journal.letters;
     identity::mark(plan, schema, &mut primaries)?;

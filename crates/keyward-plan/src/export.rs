@@ -32,6 +32,7 @@ impl Export {
         #[cfg(unix)]
         std::os::unix::fs::OpenOptionsExt::mode(options, 0o600);
         let file = options.open(path).map_err(|error| Error::file("write", path, error))?;
+        crate::journal::expect_own(path, &file)?;
         Ok(Export { path: path.to_owned(), file: Mutex::new(file) })
     }
 

@@ -6,7 +6,7 @@
 
 use crate::error::Error;
 use std::collections::{BTreeMap, HashSet};
-use std::fs::{File, OpenOptions};
+use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{BufReader, BufWriter, ErrorKind, Read, Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
@@ -89,6 +89,13 @@ impl Journal {
         #[cfg(unix)]
         std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
         let mut file = options.open(path).map_err(failed)?;
+        expect_own(path, &file)?;
+        if let Err(TryLockError::WouldBlock) = file.try_lock() {
+            return Err(Error::refused(
+                "the plan is being applied or undone by another process",
+                "wait until it has ended; `keyward plan status` shows how far it is",
+            ));
+        }
         let (mut next, mut letters) = (0, HashSet::new());
         if file.metadata().map_err(failed)?.len() == 0 {
             file.write_all(MAGIC).map_err(failed)?;
@@ -135,6 +142,25 @@ impl Journal {
     }
 }
 
+/// A journal holds values: nobody else may have made it, or can read it.
+pub(crate) fn expect_own(path: &Path, file: &File) -> Result<(), Error> {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::MetadataExt as _;
+        let failed = |error| Error::file("write", path, error);
+        let found = file.metadata().map_err(failed)?;
+        let is_link = std::fs::symlink_metadata(path).map_err(failed)?.is_symlink();
+        let is_mine = found.uid() == rustix::process::geteuid().as_raw();
+        if is_link || !is_mine || found.mode() & 0o077 != 0 {
+            return Err(Error::refused(
+                format!("`{}` is not a file that only you can read", path.display()),
+                "remove it if it is not the journal of this plan, or name another place with `--journal`",
+            ));
+        }
+    }
+    Ok(())
+}
+
 /// Reads a journal, record by record.
 #[derive(Debug)]
 pub(crate) struct Reader {
@@ -164,6 +190,18 @@ impl Reader {
             });
         }
         Ok(Reader { path: path.to_owned(), file, whole })
+    }
+
+    /// Whether a record follows what cannot be read: then it was not torn, and something was lost.
+    fn is_damaged(&mut self) -> std::io::Result<bool> {
+        const LOOKED_AT: u64 = 1024 * 1024;
+        self.file.seek(SeekFrom::Start(self.whole))?;
+        let mut rest = Vec::new();
+        (&mut self.file).take(LOOKED_AT).read_to_end(&mut rest)?;
+        let is_record = |at: usize| {
+            matches!(Record::read(&mut rest.get(at..).unwrap_or_default(), &mut 0), Ok(Some(_)))
+        };
+        Ok((1..rest.len()).any(is_record))
     }
 
     /// Where the next record begins.
@@ -204,8 +242,15 @@ impl Iterator for Reader {
                 self.whole = end;
                 Some(Ok(record))
             }
-            // Torn: what follows was never acted upon.
-            Ok(None) => None,
+            Ok(None) => match self.is_damaged() {
+                Ok(true) => Some(Err(Error::unfinished(
+                    format!("`{}` is damaged at byte {}", self.path.display(), self.whole),
+                    "nothing was changed: use a copy of the journal from before, with `--journal`",
+                ))),
+                // Torn: what follows was never acted upon.
+                Ok(false) => None,
+                Err(error) => Some(Err(Error::file("read", &self.path, error))),
+            },
             Err(error) => Some(Err(Error::file("read", &self.path, error))),
         }
     }
@@ -594,6 +639,38 @@ mod tests {
             std::fs::write(&path, file).unwrap();
             let _ = read(&path);
         }
+    }
+
+    #[test]
+    fn what_is_damaged_in_the_middle_is_neither_read_on_nor_cut() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("journal");
+        let records: Vec<Record> = (0..20).map(Record::Not).collect();
+        Journal::append(&path, "p").unwrap().write(&records, false).unwrap();
+        let mut bytes = std::fs::read(&path).unwrap();
+        bytes[60] ^= 0xff;
+        std::fs::write(&path, &bytes).unwrap();
+        let last = Reader::open(&path, "p").unwrap().find(Result::is_err);
+        assert!(last.is_some_and(|it| it.unwrap_err().to_string().contains("is damaged")));
+        assert!(Journal::append(&path, "p").is_err());
+        assert_eq!(std::fs::read(&path).unwrap(), bytes);
+    }
+
+    #[test]
+    fn a_journal_belongs_to_one_process_and_one_user() {
+        use std::os::unix::fs::PermissionsExt as _;
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("journal");
+        let held = Journal::append(&path, "p").unwrap();
+        let error = Journal::append(&path, "p").unwrap_err();
+        assert!(error.to_string().contains("another process"), "{error}");
+        drop(held);
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o644)).unwrap();
+        let error = Journal::append(&path, "p").unwrap_err();
+        assert!(error.to_string().contains("only you can read"), "{error}");
+        std::fs::remove_file(&path).unwrap();
+        std::os::unix::fs::symlink(folder.path().join("elsewhere"), &path).unwrap();
+        assert!(Journal::append(&path, "p").is_err());
     }
 
     #[test]

@@ -9,6 +9,7 @@ use keyward_schema::{Schema, Spanned};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::fmt;
 
 /// What a plan was asked to do. Everything else is worked out from the schema again when it is applied, so that
 /// a plan can ask for nothing that its schema does not say.
@@ -202,4 +203,39 @@ pub(crate) fn prepared<'s>(order: &Order, schema: &'s Schema) -> Result<Cow<'s, 
         allow: Vec::new(),
     };
     Ok(Cow::Owned(Schema { migrations: vec![migration], ..schema.clone() }))
+}
+
+impl fmt::Display for Order {
+    /// What was asked for, in one line: nothing else of a plan is acted upon.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let pairs = |values: &BTreeMap<String, String>| -> String {
+            let pairs: Vec<String> =
+                values.iter().map(|(name, value)| format!(" {name}={value}")).collect();
+            pairs.concat()
+        };
+        match self {
+            Order::Migrate { migrations, values, remove_lone } => {
+                let all: Vec<String> =
+                    migrations.iter().map(|(name, phase)| format!("{name} in {phase}")).collect();
+                let lone = if *remove_lone { ", with what stands alone" } else { "" };
+                write!(f, "asked for: migrate {}{}{lone}", all.join(", "), pairs(values))
+            }
+            Order::Rename { from, to, values } => {
+                write!(f, "asked for: rename `{from}` to {to}{}", pairs(values))
+            }
+            Order::Invalidate { event, values } => {
+                write!(f, "asked for: invalidate {event}{}", pairs(values))
+            }
+            Order::Drop { target, no_backup } => {
+                let target = match target {
+                    Target::Definition { name, values } => format!("{name}{}", pairs(values)),
+                    Target::Group(group) => format!("the group {group}"),
+                    Target::Glob(glob) => format!("keys that match `{glob}`"),
+                };
+                let backup = if *no_backup { ", without a backup" } else { "" };
+                write!(f, "asked for: drop {target}{backup}")
+            }
+            other => write!(f, "asked for: {}", other.name()),
+        }
+    }
 }

@@ -70,12 +70,14 @@ pub fn undo(
     };
     // In the opposite order: what was repaired under a name before the name itself, and names before what they had
     // replaced, so that this finds its place free.
+    // Held until the end: nobody applies meanwhile.
+    let journal = Journal::append(&options.journal, &plan.id)?;
     let history = History::read(&options.journal, &plan.id)?;
     undo.repairs(Reader::open(&options.journal, &plan.id)?, &history)?;
     undo.names(Reader::open(&options.journal, &plan.id)?, &history)?;
     undo.values(Reader::open(&options.journal, &plan.id)?, &history)?;
     // What is applied and undone again begins anew, and conflicts are a person's from now on.
-    Journal::append(&options.journal, &plan.id)?.write(&[Record::Undone], true)?;
+    journal.write(&[Record::Undone], true)?;
     Ok(undo.undone)
 }
 

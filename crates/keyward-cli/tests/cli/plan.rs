@@ -88,6 +88,13 @@ fn a_plan_is_made_approved_applied_and_undone() {
     let undone = shop.plan(&["undo", "plan.json", "URL", "--yes"]);
     assert_eq!(undone.code, Some(0), "{undone}");
     assert_eq!(shop.server.command(&["EXISTS", "shop:user:7"]).integer(), 0);
+    let over = shop.plan(&["migrate", "URL", "--out", "keyward.toml"]);
+    assert_eq!(over.code, Some(2), "{over}");
+    assert!(over.stderr.contains("is another file"), "{over}");
+    let all = shop.plan(&["drop", "URL", "*", "--no-prefix", "--out", "all.json"]);
+    assert_eq!(all.code, Some(0), "{all}");
+    let all = shop.plan(&["apply", "all.json", "URL", "--yes"]);
+    assert!(all.stderr.contains("`accounts` has not approved"), "a glob asks owners too: {all}");
     let again = shop.plan(&["migrate", "URL", "--out", "plan.json"]);
     assert_eq!(again.code, Some(2), "{again}");
     assert!(again.stderr.contains("is a plan that was applied"), "{again}");

@@ -5,10 +5,10 @@ use crate::change::Change;
 use crate::document::Row;
 use crate::error::Error;
 use crate::order::Target;
-use keyward_pattern::{DefinitionId, Glob, nearest};
+use keyward_pattern::{DefinitionId, Glob, is_plan_marker, nearest};
 use keyward_schema::Schema;
 use keyward_schema::model::Definition;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// Keys that are removed.
 pub(super) struct DropKeys<'s> {
@@ -103,7 +103,19 @@ impl Work for DropKeys<'_> {
         }
     }
 
+    fn definitions(&self) -> BTreeSet<String> {
+        match &self.target {
+            // Whose keys it matches is not known before: all of them may be.
+            Wanted::Glob(_) => self.schema.keys.iter().map(|it| it.name.value.clone()).collect(),
+            Wanted::Definitions { names, .. } => names.iter().cloned().collect(),
+        }
+    }
+
     fn pick(&self, _: Option<u64>, key: &[u8]) -> Option<(usize, Change)> {
+        // What says which plans were started here outlives what they remove.
+        if std::str::from_utf8(key).is_ok_and(is_plan_marker) {
+            return None;
+        }
         let id = self.schema.compiled.classify(key);
         match &self.target {
             Wanted::Glob(glob) if !Glob::new(glob).matches(key) => None,

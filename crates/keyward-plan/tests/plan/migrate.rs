@@ -298,3 +298,21 @@ fn a_copy_is_not_taken_back_while_programs_rely_on_it() {
         assert_eq!(bench.redis(&["EXISTS", "shop:user:1"]).integer(), 1);
     }
 }
+
+#[test]
+fn a_drop_of_everything_leaves_the_markers_of_plans() {
+    for bench in Bench::all(&phase("dual-write")) {
+        bench.redis(&["HSET", "User:1", "name", "ann"]);
+        let target = keyward_plan::Target::Glob("*".to_owned());
+        let order = keyward_plan::Order::Drop { target, no_backup: false };
+        let plan = bench.plan_of(order).unwrap();
+        assert!(bench.apply(&plan).unwrap().converged);
+        assert_eq!(bench.redis(&["DBSIZE"]).integer(), 1);
+        assert_eq!(bench.undo(&plan).unwrap().undone, 1);
+
+        // Without its journal, what was changed could not be undone.
+        std::fs::remove_file(bench.folder.path().join(format!("{}.journal", plan.id))).unwrap();
+        let error = bench.apply(&plan).unwrap_err();
+        assert!(error.is_usage() && error.to_string().contains("is not there"), "{error}");
+    }
+}

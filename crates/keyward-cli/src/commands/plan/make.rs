@@ -161,7 +161,14 @@ pub(in crate::commands) fn values<'b>(
 
 /// Refuses to write over a plan that was applied: without it, its journal cannot be undone.
 fn keep_undo(out: &Path) -> Result<()> {
-    let Ok(before) = Plan::read(out) else { return Ok(()) };
+    let before = match Plan::read(out) {
+        Ok(before) => before,
+        Err(_) if !out.exists() => return Ok(()),
+        Err(_) => {
+            return Err(Failure::new(format!("`{}` is another file", out.display()))
+                .help("a plan is written over nothing but a plan: choose another name"));
+        }
+    };
     if !journal_of(out, &before).exists() {
         return Ok(());
     }

@@ -33,15 +33,18 @@ struct Prepared {
 pub(super) fn apply(args: &PlanApply, settings: &Settings, output: &Output) -> Result<Verdict> {
     let it = prepare(args, settings, output)?;
     confirm(args, &it.plan, "apply", output)?;
+    let certificate = args.certificate.clone().unwrap_or_else(|| beside(args, ".certificate.json"));
+    if matches!(it.plan.order, Order::Forget { .. }) {
+        expect_certificate(&certificate)?;
+    }
     let guard = begin(args, &it, output)?;
     let applied =
         keyward_plan::apply(&it.plan, &args.source, &it.schema, &it.options, &it.mask, &it.control);
     drop(guard);
     let applied = applied.map_err(|error| failed(&error))?;
-    if let Some(certificate) = &applied.certificate {
-        let path = args.certificate.clone().unwrap_or_else(|| beside(args, ".certificate.json"));
-        certificate.write(&path).map_err(|error| failed(&error))?;
-        output.note(format_args!("certificate: {}", path.display()))?;
+    if let Some(it) = &applied.certificate {
+        it.write(&certificate).map_err(|error| failed(&error))?;
+        output.note(format_args!("certificate: {}", certificate.display()))?;
     }
     report(&it.plan, &applied, output)
 }
@@ -109,6 +112,22 @@ fn prepare(args: &PlanApply, settings: &Settings, output: &Output) -> Result<Pre
 }
 
 /// A file that is named after the plan.
+/// Refuses to write a certificate over anything else, before something is erased.
+fn expect_certificate(path: &Path) -> Result<()> {
+    const LARGEST: u64 = 16 * 1024 * 1024;
+    if !path.exists() {
+        return Ok(());
+    }
+    let bytes = crate::files::read_file(path, LARGEST)?;
+    let found: serde_json::Value =
+        serde_json::from_slice(&bytes).unwrap_or(serde_json::Value::Null);
+    if found.get("keyward_certificate").is_some() {
+        return Ok(());
+    }
+    Err(Failure::new(format!("`{}` is another file", path.display()))
+        .help("a certificate is written over nothing but a certificate: `--certificate FILE`"))
+}
+
 /// The journal of a plan, beside it. One that is made again in the same file has a journal of its own.
 pub(super) fn journal_of(path: &Path, plan: &Plan) -> PathBuf {
     let mut name = path.as_os_str().to_owned();

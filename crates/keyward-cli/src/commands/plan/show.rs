@@ -11,6 +11,7 @@ pub(super) fn plan(plan: &Plan, output: &Output) -> Result<()> {
     let mut text = String::new();
     let name = plan.order.name();
     let _ = writeln!(text, "{}  {}", BOLD.on(format!("plan {name}")), plan.summary);
+    let _ = writeln!(text, "{}", keyward_fact::visible(&plan.order.to_string()));
     let servers: Vec<&str> = plan.servers.iter().map(|it| it.address.as_str()).collect();
     let _ =
         writeln!(text, "{}", DIM.on(format!("for {}, until {}", servers.join(", "), plan.expires)));
