@@ -91,8 +91,18 @@ fn status(control: &Control) -> String {
     let progress = control.progress();
     let seconds = progress.elapsed.as_secs().max(1);
     let waits = if progress.paused { "; paused" } else { "" };
+    let left = progress.expected.saturating_sub(progress.seen);
+    let time =
+        seconds.saturating_mul(left).checked_div(progress.seen).map_or_else(String::new, |it| {
+            let time = keyward_fact::Duration::from_millis(it.saturating_mul(1000));
+            format!(", about {} left of this pass", time.human())
+        });
+    let limit = match progress.rate {
+        0 => String::new(),
+        rate => format!(" (at most {})", thousands(rate)),
+    };
     format!(
-        "{} of {} keys seen, {} changed, {} keys a second{waits}",
+        "{} of {} keys seen, {} changed, {} keys a second{limit}{time}{waits}",
         thousands(progress.seen),
         thousands(progress.expected),
         thousands(progress.changed),
