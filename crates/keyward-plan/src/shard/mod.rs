@@ -227,15 +227,15 @@ impl<'a> Shard<'a> {
     /// The tasks whose conditions hold, and those that have none. What other names are is asked of all at once, and
     /// not in one step with the change: the change itself is guarded by what the key was.
     fn conditions(&mut self, tasks: Vec<Task>) -> Result<Vec<Task>, Error> {
+        if !tasks.iter().any(|task| matches!(task.change, Change::If(_))) {
+            return Ok(tasks);
+        }
         let mut requests: Vec<(&[u8], Vec<&[u8]>)> = Vec::new();
         for task in &tasks {
             let Change::If(it) = &task.change else { continue };
             let names = it.needs.iter().map(|(name, _)| name).chain(&it.unless);
             let names = names.map(String::as_bytes);
             requests.extend(names.map(|name| (name, vec![&b"TYPE"[..], name])));
-        }
-        if requests.is_empty() {
-            return Ok(tasks);
         }
         let mut replies = self.router()?.ask(&requests)?.into_iter();
         let mut left = Vec::new();

@@ -316,3 +316,18 @@ fn a_drop_of_everything_leaves_the_markers_of_plans() {
         assert!(error.is_usage() && error.to_string().contains("is not there"), "{error}");
     }
 }
+
+#[test]
+fn a_cleanup_removes_what_stands_alone_if_it_is_told_to() {
+    for bench in Bench::all(&phase("cleanup")) {
+        bench.redis(&["HSET", "User:1", "name", "only here"]);
+        let migrations = [("v2".to_owned(), "cleanup".to_owned())].into();
+        let values = std::collections::BTreeMap::new();
+        let order = keyward_plan::Order::Migrate { migrations, values, remove_lone: true };
+        let plan = bench.plan_of(order).unwrap();
+        assert_eq!((plan.changes(), plan.conflicts()), (1, 0));
+        assert!(bench.apply(&plan).unwrap().converged);
+        assert_eq!(bench.redis(&["EXISTS", "User:1"]).integer(), 0);
+        assert_eq!(bench.undo(&plan).unwrap().undone, 1);
+    }
+}
