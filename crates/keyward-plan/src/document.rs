@@ -220,7 +220,7 @@ impl Plan {
         if plan.id.len() != 16 || !plan.id.bytes().all(is_hex) {
             return Err(refuse(format!("`{shown}` is not a plan: its id is not one")));
         }
-        if plan.seal != plan.sealed() {
+        if plan.seal != plan.sealed()? {
             return Err(refuse(format!("`{shown}` was edited after it was made")));
         }
         Ok(plan)
@@ -245,17 +245,19 @@ impl Plan {
     }
 
     /// Seals what was planned.
-    pub(crate) fn seal(&mut self) {
-        self.seal = self.sealed();
+    pub(crate) fn seal(&mut self) -> Result<(), Error> {
+        self.seal = self.sealed()?;
+        Ok(())
     }
 
-    fn sealed(&self) -> String {
+    fn sealed(&self) -> Result<String, Error> {
         let mut plain = self.clone();
         plain.approvals.clear();
         plain.seal.clear();
-        // A map of texts and numbers can be written in any case.
-        let text = serde_json::to_string(&plain).unwrap_or_default();
-        sha1_smol::Sha1::from(text).digest().to_string()
+        let text = serde_json::to_string(&plain).map_err(|error| {
+            Error::unfinished(format!("the plan cannot be written: {error}"), "make it again")
+        })?;
+        Ok(sha1_smol::Sha1::from(text).digest().to_string())
     }
 
     /// Notes that somebody approves for an owner.

@@ -78,6 +78,7 @@ impl Error {
     pub fn help(&self) -> &str {
         match self {
             Error::Server(error) => error.help(),
+            Error::File { doing, .. } if *doing == READ => "check the name of the file",
             Error::File { .. } => {
                 "check that the folder is there and can be written; what was changed is in the journal, and the command can be \
                  run again"

@@ -119,7 +119,7 @@ pub fn make(
         seal: String::new(),
     };
     plan.summary = summary(&plan);
-    plan.seal();
+    plan.seal()?;
     Ok(plan)
 }
 

@@ -128,6 +128,9 @@ fn a_running_plan_is_steered_from_another_terminal() {
     shop.plan(&["migrate", "URL", "--out", "plan.json"]);
     shop.plan(&["approve", "plan.json", "--owner", "accounts", "--by", "Ada"]);
     assert_eq!(shop.plan(&["status", "plan.json"]).code, Some(2));
+    let missing = shop.plan(&["show", "no-such-plan.json"]);
+    assert!(missing.stderr.contains("no such file or folder"), "{missing}");
+    assert!(missing.stderr.contains("help: check the name of the file"), "{missing}");
     let url = shop.server.url();
     let args = ["plan", "apply", "plan.json", &url, "--yes", "--max-rate", "20"];
     let running = shop.cli.command(args).env("XDG_RUNTIME_DIR", shop.runtime()).start();

@@ -87,7 +87,11 @@ pub(super) fn burden(mut options: Options, args: &Burden) -> Options {
 
 /// An error of the plan, as a failure of the command.
 pub(super) fn failed(error: &Error) -> Failure {
-    let failure = if error.is_usage() {
+    let failure = if let Error::File { doing, path, why } = error
+        && error.is_usage()
+    {
+        Failure::file(doing, path, why)
+    } else if error.is_usage() {
         Failure::new(error.to_string())
     } else {
         Failure::incomplete(error.to_string())
