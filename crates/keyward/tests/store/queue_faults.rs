@@ -274,9 +274,9 @@ async fn a_server_that_is_away_is_waited_for_and_forgotten_scripts_are_sent_agai
             until("more are handled", async || seen.load(Ordering::SeqCst) >= 3).await;
             server.kill();
             until("it does not answer", async || queue.stats().await.is_err()).await;
+            let before = seen.load(Ordering::SeqCst);
             server.restart();
             until("it answers again", async || queue.push(&"d".to_owned()).await.is_ok()).await;
-            let before = seen.load(Ordering::SeqCst);
             until("more are handled", async || seen.load(Ordering::SeqCst) > before).await;
         };
         tokio::select! {

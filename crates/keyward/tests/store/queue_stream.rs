@@ -155,7 +155,11 @@ async fn an_idle_worker_of_a_stream_is_woken_and_what_it_was_given_is_not_lost()
             until("it is handled", async || count.load(Ordering::SeqCst) == 1).await;
             until("the worker waits again", async || idle()).await;
             queue.push_with(&to("late"), Push::new().priority(-5).group("g")).await.unwrap();
-            until("it is handled", async || count.load(Ordering::SeqCst) == 2).await;
+            until("it is done", async || {
+                count.load(Ordering::SeqCst) == 2
+                    && queue.stats().await.unwrap() == Stats::default()
+            })
+            .await;
         };
         tokio::select! {
             ended = run => panic!("{ended:?}"),
