@@ -10,6 +10,7 @@ mod definition;
 mod keys;
 mod ranked;
 mod references;
+mod relations;
 mod server;
 
 pub(crate) use agreements::{Agreements, Pair, Saying, Side};
@@ -19,12 +20,13 @@ pub use keys::TTL_BOUNDS;
 pub(crate) use keys::{KeyCounts, stored_type};
 pub(crate) use ranked::{Biggest, Detail, Example, Examples, Ranked};
 pub(crate) use references::{Pool, References, Referrer};
+pub(crate) use relations::{Link, MOST_STEPS as MOST_RELATED, Relations, Verdict};
 pub(crate) use server::{Got, Memory, ServerCounts};
 
 use crate::leaves::Leaves;
 use crate::merge::MergeError;
 use crate::outline::Outline;
-use crate::rare::Rare;
+use crate::rare::{KEPT, Rare};
 use crate::report::Source;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
@@ -63,13 +65,19 @@ pub struct Counts {
     pub(crate) references: Vec<References>,
     /// By index that is compared, what its sets and its members say
     #[serde(default)]
-    pub(crate) agreements: Vec<Agreements>,
+    pub(crate) agreements: Vec<IndexAgreements>,
     /// By reference from a definition to itself, what follows what
     #[serde(default)]
     pub(crate) chains: Vec<Chains>,
+    /// By pair of relations that must agree, what they say
+    #[serde(default)]
+    pub(crate) relations: Vec<Relations>,
     /// Keys that nobody declared
     pub(crate) leaves: Leaves,
 }
+
+/// What the sets of an index and its members say.
+pub(crate) type IndexAgreements = Agreements<Pair, { 2 * KEPT }>;
 
 /// How many keys, and how many bytes they take.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -113,8 +121,9 @@ impl Counts {
             joins: vec![Default::default(); outline.joins.len()],
             pools: vec![Pool::default(); outline.pools],
             references: vec![References::default(); outline.references.len()],
-            agreements: vec![Agreements::default(); outline.agreements.len()],
+            agreements: vec![IndexAgreements::default(); outline.agreements.len()],
             chains: vec![Chains::default(); outline.chains.len()],
+            relations: vec![Relations::default(); outline.relations.len()],
             ..Counts::default()
         }
     }
@@ -152,6 +161,8 @@ impl Counts {
         agreements.for_each(|(ours, theirs)| ours.merge(theirs));
         let chains = self.chains.iter_mut().zip(other.chains);
         chains.for_each(|(ours, theirs)| ours.merge(theirs));
+        let relations = self.relations.iter_mut().zip(other.relations);
+        relations.for_each(|(ours, theirs)| ours.merge(theirs));
         self.leaves.merge(other.leaves);
     }
 
@@ -196,6 +207,7 @@ impl Counts {
             && self.references.iter().all(|it| it.fits(outline.pools))
             && self.agreements.len() == outline.agreements.len()
             && self.chains.len() == outline.chains.len()
+            && self.relations.len() == outline.relations.len()
             && self.old_names.iter().map(Vec::len).eq(schemas().map(|it| it.old_names.len()))
             && self.foreign.iter().map(Vec::len).eq(schemas().map(|it| it.foreign.len()))
             && self.server.fits(&outline.schemas);
@@ -223,6 +235,7 @@ impl Counts {
             .chain(self.foreign.iter().flatten().flat_map(amount))
             .chain(self.references.iter().flat_map(References::numbers))
             .chain(self.chains.iter().map(Chains::seen))
+            .chain(self.relations.iter().flat_map(Relations::numbers))
             .chain(self.leaves.numbers())
     }
 }
@@ -288,8 +301,9 @@ impl Counted {
         self.counts.joins.iter_mut().for_each(|join| *join = Default::default());
         self.counts.pools.iter_mut().for_each(|pool| *pool = Pool::default());
         self.counts.references.iter_mut().for_each(|it| *it = References::default());
-        self.counts.agreements.iter_mut().for_each(|it| *it = Agreements::default());
+        self.counts.agreements.iter_mut().for_each(|it| *it = IndexAgreements::default());
         self.counts.chains.iter_mut().for_each(|it| *it = Chains::default());
+        self.counts.relations.iter_mut().for_each(|it| *it = Relations::default());
         self.counts.leaves.forget_salt();
     }
 }

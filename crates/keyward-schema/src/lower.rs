@@ -13,6 +13,7 @@ use crate::model::{
     Plans, RuleSet, RuleSetting, RuleSettings, Schema,
 };
 use crate::param::ParamForm;
+use crate::relation;
 use crate::scalar::NonEmpty;
 use crate::server::{self, ServerTable};
 use crate::span::{FileId, Sources, Span, Spanned};
@@ -163,6 +164,7 @@ pub(crate) fn lower(
         }
     }
     migration::check(&migrations, &keyspace, &keys, errors);
+    relation::check(&keys, &parts.keys.broken, errors);
     let compiled =
         compile(&keyspace, &params, &keys, &events, &migrations, &parts.keys.broken, errors)?;
     Some(Schema {
