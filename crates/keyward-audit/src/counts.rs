@@ -8,6 +8,7 @@ mod agreements;
 mod chains;
 mod definition;
 mod keys;
+mod names;
 mod ranked;
 mod references;
 mod relations;
@@ -18,6 +19,7 @@ pub(crate) use chains::{Chains, MOST as MOST_STEPS};
 pub(crate) use definition::{Broken, DefinitionCounts};
 pub use keys::TTL_BOUNDS;
 pub(crate) use keys::{KeyCounts, stored_type};
+pub(crate) use names::NameCounts;
 pub(crate) use ranked::{Biggest, Detail, Example, Examples, Ranked};
 pub(crate) use references::{Pool, References, Referrer};
 pub(crate) use relations::{Link, MOST_STEPS as MOST_RELATED, Relations, Verdict};
@@ -47,6 +49,9 @@ pub struct Counts {
     pub(crate) judged: u64,
     /// Of those, keys that are as declared
     pub(crate) compliant: u64,
+    /// How long the names of all keys are
+    #[serde(default)]
+    pub(crate) names: NameCounts,
     /// The databases that keys were in, up to [`MOST_DATABASES`]
     pub(crate) databases: BTreeSet<u64>,
     /// Keys that belong to a definition, derived keys and old names included
@@ -137,6 +142,7 @@ impl Counts {
         self.judged += other.judged;
         self.compliant += other.compliant;
         self.defined.merge(other.defined);
+        self.names.merge(other.names);
         other.databases.into_iter().for_each(|db| self.see_database(db));
         for (ours, theirs) in self.definitions.iter_mut().zip(other.definitions) {
             match (ours, theirs) {
@@ -229,13 +235,13 @@ impl Counts {
         [self.expired, self.judged, self.compliant]
             .into_iter()
             .chain(amount(&self.defined))
+            .chain(self.names.numbers())
             .chain(shards.flat_map(|it| [it.keys_seen, it.dbsize.unwrap_or(0)]))
             .chain(self.definitions.iter().flatten().flat_map(|it| it.numbers()))
             .chain(old_names.flat_map(move |it| amount(&it.amount)))
             .chain(self.foreign.iter().flatten().flat_map(amount))
             .chain(self.references.iter().flat_map(References::numbers))
             .chain(self.chains.iter().map(Chains::seen))
-            .chain(self.relations.iter().flat_map(Relations::numbers))
             .chain(self.leaves.numbers())
     }
 }

@@ -308,11 +308,12 @@ fn shards_are_compared_when_their_reports_are_merged() {
     let shards = |commands: &str| {
         let halves: [Vec<&str>; 2] =
             [0, 1].map(|half| commands.lines().skip(half).step_by(2).collect());
-        let reports = halves.map(|lines| {
-            let dump = Dump::of(&(lines.join("\n") + "\n"));
-            of_shard(&audit, &dump.bytes())
-        });
-        merge(reports.to_vec()).unwrap()
+        let halves = halves.map(|lines| Dump::of(&(lines.join("\n") + "\n")).bytes());
+        // Nodes of a cluster, and servers that do not know of each other.
+        let marked = merge(halves.iter().map(|it| of_shard(&audit, it)).collect()).unwrap();
+        let unmarked = merge(halves.iter().map(|it| kept(&report(&audit, it))).collect()).unwrap();
+        assert_eq!(rules(&marked), rules(&unmarked));
+        marked
     };
     assert_eq!(found(&shards(&tree())), [""; 0]);
     let both = found(&shards(&lacking()));
@@ -331,9 +332,14 @@ fn of_shard(audit: &Arc<keyward_audit::Audit>, bytes: &[u8]) -> Report {
     // Slot 5 with 3 keys, none of which expires; the end; no checksum.
     bytes.extend([244, 5, 3, 0, 255]);
     bytes.extend([0; 8]);
-    let report = report(audit, &bytes);
-    // As a file carries it.
-    serde_json::from_str(&serde_json::to_string(&report).unwrap()).unwrap()
+    kept(&report(audit, &bytes))
+}
+
+/// A report as a file carries it.
+fn kept(report: &Report) -> Report {
+    let read: Report = serde_json::from_str(&serde_json::to_string(report).unwrap()).unwrap();
+    assert_eq!(read.counts, report.counts);
+    read
 }
 
 #[test]

@@ -177,11 +177,6 @@ impl<P, const MOST: usize> Agreements<P, MOST> {
         self.said.insert(saying, Witness { order: u64::MAX, pair: None, shown: None });
     }
 
-    /// Forgets all statements.
-    pub(super) fn clear(&mut self) {
-        (self.least, self.said) = (0, BTreeMap::new());
-    }
-
     /// Takes back what turned out not to be so.
     pub(crate) fn take_back(&mut self, saying: &Saying) {
         self.said.remove(saying);
@@ -191,13 +186,26 @@ impl<P, const MOST: usize> Agreements<P, MOST> {
     pub(crate) fn hide(&mut self, must_know: bool, mask: impl Fn(Side, &P) -> Shown) {
         let (wrong, ..) = self.disagreements(must_know);
         let open: BTreeSet<Saying> = wrong.into_iter().collect();
+        // The other side may be known by somebody else.
+        let is_open = |it: &Saying| open.contains(it) || must_know && it.side == Side::Set;
+        self.hide_but(is_open, mask);
+    }
+
+    /// Forgets all keys, and masks those of some statements.
+    pub(super) fn hide_but(
+        &mut self,
+        is_open: impl Fn(&Saying) -> bool,
+        mask: impl Fn(Side, &P) -> Shown,
+    ) {
         for (saying, witness) in &mut self.said {
-            // The other side may be known by somebody else.
-            let is_open = open.contains(saying) || must_know && saying.side == Side::Set;
             if let Some(pair) = witness.pair.take()
-                && is_open
+                && is_open(saying)
             {
                 witness.shown = Some(mask(saying.side, &pair));
+            }
+            // Whoever can be shown comes first.
+            if witness.shown.is_none() {
+                witness.order = u64::MAX;
             }
         }
     }
@@ -205,9 +213,9 @@ impl<P, const MOST: usize> Agreements<P, MOST> {
 
 /// The same in a file.
 #[derive(Serialize, Deserialize)]
-struct Stored {
+pub(super) struct Stored {
     least: Rarity,
-    said: Vec<(Saying, u64, Option<Shown>)>,
+    pub(super) said: Vec<(Saying, u64, Option<Shown>)>,
     rechecked: bool,
 }
 

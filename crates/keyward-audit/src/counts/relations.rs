@@ -1,5 +1,7 @@
 //! What relations between keys say, and whether they agree.
 
+mod file;
+
 use super::agreements::{Agreements, Saying, Shown, Side};
 use crate::checks::Step;
 use crate::hash::{Rarity, Salt};
@@ -20,11 +22,11 @@ const SHOWN: usize = 3;
 
 /// What two relations say that must agree.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "file::Stored", into = "file::Stored")]
 pub(crate) struct Relations {
     /// Which key leads to which by either; of a closure, by the closure alone
     said: Agreements<Link, MOST_SAID>,
     steps: Steps,
-    verdict: Verdict,
 }
 
 /// That a relation leads from one key to another, both with the prefix.
@@ -36,17 +38,16 @@ pub(crate) struct Link {
 }
 
 /// The steps of the relation that another is the closure of.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq)]
 struct Steps {
     /// Whether there are too many to follow
     too_many: bool,
     all: BTreeSet<(u64, u64)>,
-    #[serde(with = "nodes")]
     nodes: BTreeMap<u64, Node>,
 }
 
 /// A key that steps lead from or to.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 struct Node {
     /// How rare it is, where the closure goes from it
     root: Option<Rarity>,
@@ -56,14 +57,14 @@ struct Node {
 }
 
 /// How far two relations agree.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug)]
 pub(crate) struct Verdict {
     /// How many statements only one of them makes, and of how many
     pub(crate) wrong: u64,
     pub(crate) of: u64,
     pub(crate) sampled: bool,
-    /// The first examples, by order
-    pub(crate) examples: Vec<(u64, Side, Shown)>,
+    /// The first of them that can be shown
+    pub(crate) examples: Vec<(Side, Shown)>,
 }
 
 impl Relations {
@@ -106,7 +107,6 @@ impl Relations {
     pub(super) fn merge(&mut self, other: Relations) {
         self.said.merge(other.said);
         self.steps.merge(other.steps);
-        self.verdict.merge(other.verdict);
     }
 
     /// Whether the steps were too many to compute a closure.
@@ -184,63 +184,48 @@ impl Relations {
         self.said.take_back(saying);
     }
 
-    /// Forgets all keys: of a source that is `whole`, keeps only the verdict; otherwise masks what may yet be wrong.
+    /// Forgets all keys, and masks those of statements that may yet be wrong: of a source that is `whole`, those that are.
     pub(crate) fn hide(
         &mut self,
         law: Law,
-        is_symmetric: bool,
         whole: bool,
         node: impl Fn(u64, &str) -> Masked,
         mask: impl Fn(Side, &Link) -> Shown,
     ) {
-        if !whole {
-            self.said.hide(false, &mask);
-            for it in self.steps.nodes.values_mut() {
-                if let Some((db, name)) = it.name.take() {
-                    it.shown = Some(node(db, &name));
-                }
-            }
-            return;
+        if law != Law::Closure {
+            return self.said.hide(false, mask);
         }
-        let verdict =
-            self.judge(law, is_symmetric, |saying| Some(mask(saying.side, &self.link(saying)?)));
-        self.verdict.merge(verdict);
-        self.said.clear();
-        (self.steps.all, self.steps.nodes) = Default::default();
+        let (wrong, ..) = self.outside_closure();
+        let wrong: BTreeSet<Saying> = wrong.into_iter().collect();
+        self.said.hide_but(|saying| !whole || wrong.contains(saying), mask);
+        let lacking = wrong.iter().filter(|saying| saying.side == Side::Member);
+        let open: BTreeSet<u64> = lacking.flat_map(|it| [it.member, it.set]).collect();
+        for (hash, it) in &mut self.steps.nodes {
+            if let Some((db, name)) = it.name.take()
+                && (!whole || open.contains(hash))
+            {
+                it.shown = Some(node(db, &name));
+            }
+        }
     }
 
-    /// How far they agree, with what was judged earlier.
+    /// How far they agree.
     pub(crate) fn verdict(&self, law: Law, is_symmetric: bool) -> Verdict {
-        let mut verdict = self.judge(law, is_symmetric, |saying| {
+        let (wrong, of, sampled) = self.disagreements(law, is_symmetric);
+        let order = |saying: &Saying| self.said.order(saying).unwrap_or(saying.set);
+        let mut first: Vec<(u64, &Saying)> = wrong.iter().map(|it| (order(it), it)).collect();
+        first.sort_unstable_by_key(|(order, _)| *order);
+        let shown = |saying: &Saying| {
             let by_steps = || {
                 let shown = |hash: u64| self.steps.nodes.get(&hash)?.shown.clone();
                 Some((shown(saying.member)?, shown(saying.set)?))
             };
             let said = self.said.shown(saying).map(|(_, shown)| shown.clone());
             said.or_else(by_steps)
-        });
-        verdict.merge(self.verdict.clone());
-        verdict
-    }
-
-    fn judge(
-        &self,
-        law: Law,
-        is_symmetric: bool,
-        shown: impl Fn(&Saying) -> Option<Shown>,
-    ) -> Verdict {
-        let (wrong, of, sampled) = self.disagreements(law, is_symmetric);
-        let order = |saying: &Saying| self.said.order(saying).unwrap_or(saying.set);
-        let mut first: Vec<(u64, &Saying)> = wrong.iter().map(|it| (order(it), it)).collect();
-        first.sort_unstable_by_key(|(order, _)| *order);
-        let example = |(order, saying): (u64, &Saying)| Some((order, saying.side, shown(saying)?));
+        };
+        let example = |(_, saying): (u64, &Saying)| Some((saying.side, shown(saying)?));
         let examples = first.into_iter().filter_map(example).take(SHOWN).collect();
         Verdict { wrong: wrong.len() as u64, of, sampled, examples }
-    }
-
-    /// Every number that is added when counts are merged.
-    pub(super) fn numbers(&self) -> impl Iterator<Item = u64> {
-        [self.verdict.wrong, self.verdict.of].into_iter()
     }
 }
 
@@ -262,8 +247,10 @@ impl Steps {
         }
         self.all.extend(other.all);
         for (hash, node) in other.nodes {
-            let known = self.nodes.entry(hash).or_insert_with(|| node.clone());
+            let known =
+                self.nodes.entry(hash).or_insert_with(|| Node { shown: None, ..node.clone() });
             known.root = known.root.or(node.root);
+            known.shown = known.shown.take().or(node.shown);
         }
         self.bound();
     }
@@ -291,43 +278,5 @@ impl Steps {
             }
         }
         Some(seen)
-    }
-}
-
-impl Verdict {
-    fn merge(&mut self, other: Verdict) {
-        self.wrong = self.wrong.saturating_add(other.wrong);
-        self.of = self.of.saturating_add(other.of);
-        self.sampled |= other.sampled;
-        self.examples.extend(other.examples);
-        self.examples.sort_by_key(|(order, ..)| *order);
-        self.examples.truncate(SHOWN);
-    }
-}
-
-/// The same in a file.
-mod nodes {
-    use super::{MOST_STEPS, Masked, Node, RAREST, Rarity};
-    use serde::{Deserialize, Deserializer, Serialize as _, Serializer};
-    use std::collections::BTreeMap;
-
-    pub(super) fn serialize<S: Serializer>(
-        nodes: &BTreeMap<u64, Node>,
-        serializer: S,
-    ) -> Result<S::Ok, S::Error> {
-        let all: Vec<_> = nodes.iter().map(|(hash, it)| (hash, it.root, &it.shown)).collect();
-        all.serialize(serializer)
-    }
-
-    pub(super) fn deserialize<'de, D: Deserializer<'de>>(
-        deserializer: D,
-    ) -> Result<BTreeMap<u64, Node>, D::Error> {
-        let all = Vec::<(u64, Option<Rarity>, Option<Masked>)>::deserialize(deserializer)?;
-        let all = all.into_iter().take(2 * MOST_STEPS);
-        Ok(all
-            .map(|(hash, root, shown)| {
-                (hash, Node { root: root.map(|it| it.min(RAREST)), name: None, shown })
-            })
-            .collect())
     }
 }

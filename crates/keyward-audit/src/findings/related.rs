@@ -58,7 +58,7 @@ fn disagreeing(
     }
     let (own, other) = (&outline.definitions[outlined.own], &outline.definitions[outlined.other]);
     let case = Case { definition: Some(&own.name), near: Some(&other.name), ..Case::default() };
-    let example = |(_, side, (key, element))| {
+    let example = |(side, (key, element))| {
         let (own, other) = (&own.name, &other.name);
         let detail = match (law, side) {
             (Law::Inverse, Side::Set) => {
