@@ -84,6 +84,11 @@ impl Output {
         if self.quiet { Ok(()) } else { self.print(format_args!("{text}\n")) }
     }
 
+    /// Writes lines before the closing one, unless it must be quiet.
+    pub(crate) fn summary_lines(&self, text: &str) -> io::Result<()> {
+        if self.quiet { Ok(()) } else { self.print(text) }
+    }
+
     /// Writes what is good to know to standard error, unless it must be quiet.
     pub(crate) fn note(&self, text: impl fmt::Display) -> io::Result<()> {
         if self.quiet { Ok(()) } else { complain(format_args!("{text}\n")) }

@@ -37,6 +37,7 @@
 #![deny(missing_docs)]
 
 mod anchors;
+mod checklist;
 mod context;
 mod doc;
 mod escape;
@@ -193,6 +194,7 @@ impl Page {
             layout: context.layout(),
             migrations: context.migrations(),
             foreign: context.foreign(),
+            checklist: context.checklist(),
             accepted: context.accepted(),
         }
     }

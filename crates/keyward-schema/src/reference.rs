@@ -14,7 +14,7 @@ use crate::role::{
 };
 use crate::server::ServerTable;
 use crate::tables::{
-    AlertsTable, AllowTable, DefaultsTable, EventTable, ForeignTable, GroupTable, KeyTable,
+    AlertsTable, AllowTable, ChecklistTable, DefaultsTable, EventTable, ForeignTable, GroupTable, KeyTable,
     KeyspaceTable, OwnerTable, PlansTable, RootTable, RuleTable, RulesTable,
 };
 use crate::ttl::{TtlBy, TtlCaller};
@@ -84,6 +84,7 @@ const TABLES: &[(&str, Writer)] = &[
     ("migration", markdown::<MigrationTable>),
     ("rename", markdown::<RenameTable>),
     ("plans", markdown::<PlansTable>),
+    ("checklist", markdown::<ChecklistTable>),
     ("allow", markdown::<AllowTable>),
 ];
 

@@ -8,7 +8,7 @@ use crate::json_schema::{Json, Schemas, json};
 use crate::layout::LayoutTable;
 use crate::migration::MigrationTable;
 use crate::model::{
-    Case, Invalidate, Invalidation, Keep, Lifecycle, OnFull, OnWrite, RuleSet, Severity, Value,
+    Case, Invalidate, Invalidation, Keep, Level, Lifecycle, OnFull, OnWrite, RuleSet, Severity, Value,
 };
 use crate::param::ParamForm;
 use crate::role::{
@@ -61,6 +61,8 @@ table! {
         optional migrations: Map<Id, MigrationTable>,
         /// What `keyward plan` asks for.
         optional plans: PlansTable,
+        /// The team's check-list: which rules decide each item.
+        optional checklist: Vec<Spanned<ChecklistTable>>,
         /// Findings that are accepted for the whole keyspace.
         optional allow: Vec<Spanned<AllowTable>>,
     }
@@ -354,6 +356,18 @@ table! {
     PlansTable {
         /// Whether `keyward plan apply` needs a named approval by each owner in the plan. Default: `false`.
         optional require_owner: bool,
+    }
+}
+
+table! {
+    /// `[[checklist]]`: an item of the team's check-list.
+    ChecklistTable {
+        /// The item, in the team's words.
+        required text: NonEmpty,
+        /// Whether it must hold or should. Default: `"must"`.
+        optional level: Level,
+        /// The rules that decide it. Without any, people do.
+        optional rules: Vec<Spanned<NonEmpty>>,
     }
 }
 

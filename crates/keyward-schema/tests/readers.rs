@@ -12,6 +12,9 @@ use std::path::Path;
 type Row = (&'static str, &'static str, &'static str);
 
 const ACTS: &[Row] = &[
+    ("checklist[].text", "keyward-docs/src/checklist.rs", "item.text"),
+    ("checklist[].level", "keyward-docs/src/checklist.rs", "item.level"),
+    ("checklist[].rules", "keyward-rules/src/checklist.rs", "item.rules"),
     ("version", "keyward-schema/src/tables.rs", "Kind::Integer(Some(1))"),
     ("include", "keyward-schema/src/load.rs", ".include"),
     ("keyspace.name", "keyward-codegen/src/model/build/mod.rs", "keyspace.name"),

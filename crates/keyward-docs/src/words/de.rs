@@ -48,7 +48,17 @@ pub(super) static WORDS: Words = Words {
     layout: "Aufbau und Vokabular",
     migrations: "Frühere Namen",
     foreign: "Keys anderer Software",
+    checklist: "Checkliste",
     accepted: "Akzeptierte Ausnahmen",
+
+    item: "Punkt",
+    must: "muss",
+    should: "soll",
+    decided_by: "Entschieden durch",
+    broken: "nicht erfüllt",
+    by_audit: "durch eine Prüfung des Servers",
+    by_review: "durch Begutachtung",
+    is_off: "abgeschaltet",
 
     key: "Key",
     group: "Gruppe",

@@ -48,7 +48,17 @@ pub(super) static WORDS: Words = Words {
     layout: "Layout and vocabulary",
     migrations: "Former names",
     foreign: "Keys of other software",
+    checklist: "Check-list",
     accepted: "Accepted exceptions",
+
+    item: "Item",
+    must: "must",
+    should: "should",
+    decided_by: "Decided by",
+    broken: "does not hold",
+    by_audit: "an audit of the server",
+    by_review: "by review",
+    is_off: "switched off",
 
     key: "Key",
     group: "Group",

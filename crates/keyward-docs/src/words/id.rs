@@ -48,7 +48,17 @@ pub(super) static WORDS: Words = Words {
     layout: "Format dan kosakata",
     migrations: "Nama lama",
     foreign: "Key milik perangkat lunak lain",
+    checklist: "Daftar periksa",
     accepted: "Pengecualian yang diterima",
+
+    item: "Butir",
+    must: "wajib",
+    should: "sebaiknya",
+    decided_by: "Diputuskan oleh",
+    broken: "tidak terpenuhi",
+    by_audit: "audit server",
+    by_review: "melalui tinjauan",
+    is_off: "dimatikan",
 
     key: "Key",
     group: "Grup",

@@ -100,7 +100,18 @@ pub struct Words {
     pub layout: &'static str,
     pub migrations: &'static str,
     pub foreign: &'static str,
+    pub checklist: &'static str,
     pub accepted: &'static str,
+
+    // The check-list
+    pub item: &'static str,
+    pub must: &'static str,
+    pub should: &'static str,
+    pub decided_by: &'static str,
+    pub broken: &'static str,
+    pub by_audit: &'static str,
+    pub by_review: &'static str,
+    pub is_off: &'static str,
 
     // Labels
     pub key: &'static str,

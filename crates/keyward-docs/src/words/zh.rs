@@ -48,7 +48,17 @@ pub(super) static WORDS: Words = Words {
     layout: "命名格式与词表",
     migrations: "迁移对照表",
     foreign: "其他软件的 Key",
+    checklist: "检查清单",
     accepted: "已接受的例外",
+
+    item: "检查项",
+    must: "必须",
+    should: "建议",
+    decided_by: "判定方式",
+    broken: "未满足",
+    by_audit: "由服务器审计判定",
+    by_review: "由人工评审",
+    is_off: "已关闭",
 
     key: "Key",
     group: "分组",
