@@ -9,16 +9,16 @@ use crate::generate;
 use crate::layout;
 use crate::migration::{self, MigrationTable};
 use crate::model::{
-    Alerts, Allow, Case, ChecklistItem, Defaults, Event, Foreign, Keyspace, Migration, Named, ParamDeclaration,
-    Plans, RuleSet, RuleSetting, RuleSettings, Schema,
+    Alerts, Allow, Case, ChecklistItem, Defaults, Event, Foreign, Keyspace, Migration, Named,
+    ParamDeclaration, Plans, RuleSet, RuleSetting, RuleSettings, Schema,
 };
 use crate::param::ParamForm;
 use crate::scalar::NonEmpty;
 use crate::server::{self, ServerTable};
 use crate::span::{FileId, Sources, Span, Spanned};
 use crate::tables::{
-    AllowTable, ChecklistTable, DefaultsTable, EventTable, KeyTable, KeyspaceTable, PlansTable, RootTable,
-    RuleForm, RulesTable,
+    AllowTable, ChecklistTable, DefaultsTable, EventTable, KeyTable, KeyspaceTable, PlansTable,
+    RootTable, RuleForm, RulesTable,
 };
 use crate::ttl::TtlForm;
 use keyward_pattern::Template;

@@ -14,8 +14,8 @@ use crate::role::{
 };
 use crate::server::ServerTable;
 use crate::tables::{
-    AlertsTable, AllowTable, ChecklistTable, DefaultsTable, EventTable, ForeignTable, GroupTable, KeyTable,
-    KeyspaceTable, OwnerTable, PlansTable, RootTable, RuleTable, RulesTable,
+    AlertsTable, AllowTable, ChecklistTable, DefaultsTable, EventTable, ForeignTable, GroupTable,
+    KeyTable, KeyspaceTable, OwnerTable, PlansTable, RootTable, RuleTable, RulesTable,
 };
 use crate::ttl::{TtlBy, TtlCaller};
 use crate::value::{FieldTable, ValueTable};

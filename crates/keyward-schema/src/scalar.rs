@@ -6,8 +6,8 @@ use crate::form::{Form, words};
 #[cfg(feature = "tools")]
 use crate::json_schema::{Json, Schemas, json};
 use crate::model::{
-    Algorithm, Case, Date, Invalidate, Keep, Level, Lifecycle, OnFull, OnOutage, OnWrite, Phase, Policy,
-    Recase, RuleSet, Severity, Ties,
+    Algorithm, Case, Date, Invalidate, Keep, Level, Lifecycle, OnFull, OnOutage, OnWrite, Phase,
+    Policy, Recase, RuleSet, Severity, Ties,
 };
 use crate::spelling;
 use crate::syntax::{Item, Kind};

@@ -8,7 +8,8 @@ use crate::json_schema::{Json, Schemas, json};
 use crate::layout::LayoutTable;
 use crate::migration::MigrationTable;
 use crate::model::{
-    Case, Invalidate, Invalidation, Keep, Level, Lifecycle, OnFull, OnWrite, RuleSet, Severity, Value,
+    Case, Invalidate, Invalidation, Keep, Level, Lifecycle, OnFull, OnWrite, RuleSet, Severity,
+    Value,
 };
 use crate::param::ParamForm;
 use crate::role::{

@@ -52,7 +52,9 @@ impl Ticked {
             }
             State::ByAudit => (DIM.on("·"), "by audit".to_owned()),
             State::ByReview => (DIM.on("·"), "by review".to_owned()),
-            State::Off(rule) => (WARNING.on("?"), format!("`{rule}` is off, so nothing decides it")),
+            State::Off(rule) => {
+                (WARNING.on("?"), format!("`{rule}` is off, so nothing decides it"))
+            }
         };
         let why = if why.is_empty() { why } else { format!("{} {why}", DIM.on(":")) };
         format!("  {mark} {}{why}", printable(&self.text))

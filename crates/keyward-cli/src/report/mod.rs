@@ -61,7 +61,9 @@ impl<'a> Report<'a> {
         match format {
             ReportFormat::Full => {
                 output.print(render(self.sources, &self.findings, output.style()))?;
-                output.summary_lines(&checklist::lines(&self.checklist))?;
+                if self.is_usable() {
+                    output.summary_lines(&checklist::lines(&self.checklist))?;
+                }
                 output.summary(self.summary())
             }
             ReportFormat::Concise => {

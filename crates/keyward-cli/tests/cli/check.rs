@@ -184,8 +184,12 @@ type = "string"
     assert_snapshot!("checklist", cli.run(["check"]));
     let document: serde_json::Value =
         serde_json::from_str(&cli.run(["check", "--format", "json"]).stdout).unwrap();
-    let states: Vec<&str> =
-        document["checklist"].as_array().unwrap().iter().map(|it| it["state"].as_str().unwrap()).collect();
+    let states: Vec<&str> = document["checklist"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|it| it["state"].as_str().unwrap())
+        .collect();
     assert_eq!(states, ["broken", "holds", "by-audit", "off", "by-review"]);
     // A rule that does not exist decides nothing.
     let wrong = cli.read("keyward.toml").replace("\"missing-ttl\"", "\"missing-tll\"");
