@@ -24,6 +24,7 @@ mod queue;
 mod roles;
 mod rust;
 mod store;
+mod text;
 
 use anyhow::{Context, Result, bail};
 use std::time::{Duration, Instant};
@@ -47,6 +48,7 @@ pub(crate) fn run(names: &[&str]) -> Result<()> {
         ("classify", classify::run),
         ("build", build::run),
         ("pipe", pipe::run),
+        ("text", text::run),
         ("audit", audit::run),
         ("rust", rust::run),
         ("compile", compile::run),
