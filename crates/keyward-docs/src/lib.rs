@@ -53,6 +53,7 @@ mod prose;
 mod roles;
 mod sample;
 mod server;
+mod texts;
 mod ttl;
 mod values;
 mod words;
@@ -192,6 +193,7 @@ impl Page {
             operations: context.operations(),
             server: context.server(),
             layout: context.layout(),
+            texts: context.texts(),
             migrations: context.migrations(),
             foreign: context.foreign(),
             checklist: context.checklist(),
