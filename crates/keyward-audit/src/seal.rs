@@ -79,6 +79,12 @@ impl Audit {
         let sources = || counts.sources.iter();
         let whole = sources().all(|it| it.complete && it.shards.iter().all(|shard| !shard.alone));
         counts.chains.iter_mut().for_each(|chains| chains.hide(whole, masked));
+        for (relations, planned) in counts.relations.iter_mut().zip(&self.relations) {
+            relations.hide(planned.law, whole, masked, |side, link| {
+                let (key, element) = planned.shown(self, side, link);
+                (masked(link.db, &key), masked(link.db, element))
+            });
+        }
     }
 
     /// A neighbour without what the key has: that may be shown only where many keys have it.

@@ -50,6 +50,7 @@ mod numbers;
 mod overview;
 pub mod page;
 mod prose;
+mod relations;
 mod roles;
 mod sample;
 mod server;

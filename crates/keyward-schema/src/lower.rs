@@ -13,6 +13,7 @@ use crate::model::{
     ParamDeclaration, Plans, RuleSet, RuleSetting, RuleSettings, Schema,
 };
 use crate::param::ParamForm;
+use crate::relation;
 use crate::scalar::NonEmpty;
 use crate::server::{self, ServerTable};
 use crate::span::{FileId, Sources, Span, Spanned};
@@ -171,6 +172,7 @@ pub(crate) fn lower(
     let of_events = events.iter().flat_map(|event| &event.params);
     let with_text = of_keys.chain(of_events).chain(&params);
     text::check_sources(with_text, &texts, &parts.texts.broken, keyspace.separator.value, errors);
+    relation::check(&keys, &parts.keys.broken, errors);
     let compiled =
         compile(&keyspace, &params, &keys, &events, &migrations, &parts.keys.broken, errors)?;
     Some(Schema {

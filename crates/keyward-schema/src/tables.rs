@@ -22,7 +22,7 @@ use crate::span::Spanned;
 use crate::syntax::{Item, Kind};
 use crate::text::TextTable;
 use crate::ttl::TtlForm;
-use crate::value::{FieldForm, GroupName, Open};
+use crate::value::{DefinitionName, FieldForm, GroupName, Open};
 use keyward_fact::{Duration, KeyType, Size};
 use keyward_pattern::Template;
 
@@ -252,6 +252,12 @@ table! {
         optional member: Value,
         /// The score that orders a sorted set.
         optional score: Value,
+        /// Relation: the relation in the opposite direction. Its own id: it is symmetric.
+        optional inverse: DefinitionName,
+        /// Relation: holds all keys that this relation reaches in one or more steps.
+        optional closure_of: DefinitionName,
+        /// Relation: holds the same keys as this relation, perhaps in an order.
+        optional same_as: DefinitionName,
         /// How long a key lives.
         optional ttl: TtlForm,
         /// By how much a TTL may be shortened at random, so that keys do not all expire at once.

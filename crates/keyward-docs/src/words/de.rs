@@ -257,6 +257,11 @@ pub(super) static WORDS: Words = Words {
     of_index: "Auffindbar über den Index {0}",
     of_reverse: "Der umgekehrte Index zu {0}",
     of_override: "Übersteuert {0} für einen Nutzer",
+    inverse: "Die Umkehrung von {0}: Führt eine von einem Key zu einem anderen, führt die andere zurück",
+    symmetric: "Symmetrisch: Was von einem Key zu einem anderen führt, führt auch zurück",
+    closure: "Enthält alle Keys, die {0} in einem oder mehreren Schritten erreicht",
+    same_keys: "Enthält dieselben Keys wie {0}",
+    of_closure: "{0} enthält alle Keys, die von hier in einem oder mehreren Schritten erreicht werden",
 
     max_len_trim: "Höchstens {0} Einträge; wird der ganze Wert ersetzt, bleiben die ersten, beim Anhängen fallen Einträge am anderen Ende weg",
     max_len_keep_first: "Höchstens {0} Einträge; darüber hinaus bleiben die ersten oder die mit dem niedrigsten Score",

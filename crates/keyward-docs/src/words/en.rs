@@ -257,6 +257,11 @@ pub(super) static WORDS: Words = Words {
     of_index: "Found through the index {0}",
     of_reverse: "The reverse index of {0}",
     of_override: "Overrides {0} for one user",
+    inverse: "The inverse of {0}: where one leads from a key to another, the other leads back",
+    symmetric: "Symmetric: where it leads from a key to another, it also leads back",
+    closure: "Holds all keys that {0} reaches in one or more steps",
+    same_keys: "Holds the same keys as {0}",
+    of_closure: "{0} holds all keys that it reaches in one or more steps",
 
     max_len_trim: "At most {0} entries; replacing the whole value keeps the first entries, a push removes entries from the other end",
     max_len_keep_first: "At most {0} entries; beyond that, the first entries, or those with the lowest score, are kept",

@@ -257,6 +257,11 @@ pub(super) static WORDS: Words = Words {
     of_index: "Ditemukan melalui indeks {0}",
     of_reverse: "Indeks balik dari {0}",
     of_override: "Menggantikan {0} untuk satu pengguna",
+    inverse: "Kebalikan dari {0}: jika yang satu menuju dari sebuah key ke key lain, yang lain menuju kembali",
+    symmetric: "Simetris: jika menuju dari sebuah key ke key lain, ia juga menuju kembali",
+    closure: "Berisi semua key yang dicapai {0} dalam satu langkah atau lebih",
+    same_keys: "Berisi key yang sama dengan {0}",
+    of_closure: "{0} berisi semua key yang dicapai dari sini dalam satu langkah atau lebih",
 
     max_len_trim: "Paling banyak {0} entri; penggantian seluruh nilai menyimpan entri pertama, penambahan menghapus dari ujung lain",
     max_len_keep_first: "Paling banyak {0} entri; selebihnya dibuang, entri pertama atau dengan skor terendah disimpan",

@@ -318,6 +318,11 @@ pub struct Words {
     pub of_index: &'static str,
     pub of_reverse: &'static str,
     pub of_override: &'static str,
+    pub inverse: &'static str,
+    pub symmetric: &'static str,
+    pub closure: &'static str,
+    pub same_keys: &'static str,
+    pub of_closure: &'static str,
 
     // Bounds and caches
     pub max_len_trim: &'static str,

@@ -257,6 +257,11 @@ pub(super) static WORDS: Words = Words {
     of_index: "可通过索引 {0} 找到",
     of_reverse: "索引 {0} 的反向索引",
     of_override: "对单个用户覆盖 {0}",
+    inverse: "{0} 的逆关系：其一由某个 Key 指向另一个 Key 时，另一关系指回",
+    symmetric: "对称：由某个 Key 指向另一个 Key 时，也会指回",
+    closure: "包含通过 {0} 经一步或多步可到达的所有 Key",
+    same_keys: "包含的 Key 与 {0} 相同",
+    of_closure: "{0} 包含由此经一步或多步可到达的所有 Key",
 
     max_len_trim: "最多 {0} 个元素；整体写入时保留最前面的元素，追加时从另一端删除",
     max_len_keep_first: "最多 {0} 个元素；超出后保留最前面或分值最低的元素",

@@ -10,6 +10,7 @@ mod event;
 mod generate;
 mod layout;
 mod migration;
+mod relation;
 mod role;
 mod rules;
 mod server;
@@ -26,6 +27,7 @@ pub use generate::{Generate, JavaTarget, RustTarget};
 pub use keyward_pattern::Recase;
 pub use layout::{Layout, Meaning, Slot, Words};
 pub use migration::{Convert, Migration, Phase, Rename, Score};
+pub use relation::{Ends, Law, Relation};
 pub use role::{
     Algorithm, Counter, Flag, Index, Limit, Lock, OnOutage, Queue, Quota, Ranking, RateLimit,
     RefreshToken, Role, SessionRole, Ties,
