@@ -72,7 +72,7 @@ impl ApplyOptions {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Applied {
-    /// Keys that were changed
+    /// Keys that were changed, also by attempts that a lost server ended
     pub changed: u64,
     /// What the last pass found, a map for each row of the plan
     pub left: Vec<BTreeMap<String, u64>>,
@@ -80,6 +80,8 @@ pub struct Applied {
     pub passes: usize,
     /// Whether the last pass found nothing left to do, and no conflict
     pub converged: bool,
+    /// Whether slots of the cluster came or went during the last pass, so that keys may not have been seen
+    pub moved: bool,
     /// What was erased, and what was not, if the plan forgets somebody
     pub certificate: Option<Certificate>,
 }
@@ -148,19 +150,29 @@ pub fn apply(
     };
     let looks = pass(None, None);
     let pass = pass(Some(&journal), export.as_ref());
-    let mut changed = 0;
+    let before = control.progress().changed;
     for stage in work.stages() {
-        work.begin(*stage);
         let pass = if *stage == Stage::Gather { &looks } else { &pass };
-        let seen = run(pass, plan, url, schema, options, std::mem::take(&mut primaries))?;
-        changed += if *stage == Stage::Gather { 0 } else { seen.of(Outcome::Done) };
+        for number in 1.. {
+            work.begin(*stage);
+            let seen = run(pass, plan, url, schema, options, std::mem::take(&mut primaries))?;
+            if !seen.moved {
+                break;
+            }
+            if number == PASSES {
+                return Err(Error::unfinished(
+                    "slots of the cluster move, so that it is not known whether all keys were seen",
+                    "apply the plan again when they do not",
+                ));
+            }
+            thread::sleep(PAUSE);
+        }
     }
     for number in 1.. {
         work.begin(Stage::All);
         let seen = run(&pass, plan, url, schema, options, std::mem::take(&mut primaries))?;
         let done = seen.of(Outcome::Done);
-        changed += done;
-        let settled = seen.of(Outcome::Unsettled) == 0;
+        let settled = seen.of(Outcome::Unsettled) == 0 && !seen.moved;
         let over = settled && (done == 0 || !work.repeats());
         if over || number == PASSES {
             let conflicts = seen.rows.iter().flat_map(|row| &row.outcomes);
@@ -176,10 +188,11 @@ pub fn apply(
                 _ => None,
             };
             return Ok(Applied {
-                changed,
+                changed: control.progress().changed - before,
                 left: left(&seen),
                 passes: number,
                 converged,
+                moved: seen.moved,
                 certificate,
             });
         }
@@ -217,7 +230,7 @@ fn run(
                 identity::expect(plan, schema, &mut primaries)?;
             }
             pass.control.expect(keys(&mut primaries)?);
-            pass.run(&primaries)
+            pass.run(&mut primaries)
         };
         match attempt() {
             Err(Error::Server(error)) if is_passing(&error) => {

@@ -82,13 +82,13 @@ pub fn make(
     };
     if work.stages().contains(&Stage::Gather) {
         work.begin(Stage::Gather);
-        pass.run(&primaries)?;
+        pass.run(&mut primaries)?;
     }
     work.begin(Stage::All);
     let export = options.export.as_deref().map(Export::create).transpose()?;
     let pass = Pass { export: export.as_ref(), ..pass };
     let start = Instant::now();
-    let seen = pass.run(&primaries)?;
+    let seen = pass.run(&mut primaries)?;
     let took = start.elapsed();
     let definitions = work.definitions();
     let mut needs: Vec<String> = Vec::new();

@@ -87,7 +87,7 @@ pub fn status(
         budget: Budget::new(None, 0),
         export: None,
     };
-    let seen = pass.run(&primaries)?;
+    let seen = pass.run(&mut primaries)?;
     let mut tallies = seen.rows.iter();
     let mut all = Vec::new();
     for migration in &schema.migrations {

@@ -1,6 +1,6 @@
 //! `plan migrate`: what the phase of a migration says.
 
-use super::{Work, beside, indexes, prefix_of};
+use super::{Work, beside, covering, indexes, prefix_of};
 use crate::change::{Change, Condition, Ending, How, Outcome, Relocation};
 use crate::document::Row;
 use crate::error::Error;
@@ -218,6 +218,19 @@ impl Work for Migrate<'_> {
 
     fn asks_idle(&self) -> bool {
         true
+    }
+
+    fn glob(&self) -> Option<String> {
+        let old = self.names.iter().flat_map(|(names, rows)| {
+            let wanted = rows.iter().enumerate().filter(|(_, row)| row.is_some());
+            wanted.map(|(number, _)| names.glob(number))
+        });
+        // New names are copies, or counted.
+        let new = self.renames.iter().filter(|_| !self.gives_up).map(|(_, rename)| {
+            let id = self.schema.compiled.find(&rename.definition)?;
+            self.schema.compiled.definition(id).glob_named(&[]).ok()
+        });
+        covering(old.chain(new).collect::<Option<Vec<_>>>()?)
     }
 
     fn databases(&self, home: u64) -> Vec<u64> {

@@ -197,6 +197,22 @@ pub(crate) fn for_undo<'s>(
     }
 }
 
+/// A glob for all that some globs match: the only one, or what all begin with.
+fn covering(globs: Vec<String>) -> Option<String> {
+    let (first, others) = globs.split_first()?;
+    if others.iter().all(|other| other == first) {
+        return Some(first.clone());
+    }
+    // An escaped character is not taken apart.
+    let is_plain = |byte: u8| !b"*?[]\\".contains(&byte);
+    let begin = |other: &String| {
+        let pairs = first.bytes().zip(other.bytes());
+        pairs.take_while(|(one, other)| one == other && is_plain(*one)).count()
+    };
+    let length = others.iter().map(begin).min().filter(|length| *length > 0)?;
+    first.get(..length).map(|begin| format!("{begin}*"))
+}
+
 /// What Keyward keeps beside a key under one of its names. Indexes are not: they gather many keys.
 pub(crate) fn beside(
     schema: &Schema,

@@ -204,6 +204,9 @@ fn report(plan: &Plan, applied: &Applied, output: &Output) -> Result<Verdict> {
             ))?;
         }
     }
+    if applied.moved {
+        output.print("slots of the cluster moved: keys may not have been seen\n")?;
+    }
     Err(Failure::incomplete(format!(
         "{} changed, and the above is left",
         were(&plan.order, applied.changed)
