@@ -10,6 +10,7 @@ use crate::fleet::fleet;
 use crate::identity;
 use crate::journal::{self, Journal};
 use crate::make::{keys, name, open};
+use crate::memory::{self, Room};
 use crate::order::{Order, prepared};
 use crate::pass::{Budget, Pass, Seen};
 use crate::script::Scripts;
@@ -33,6 +34,7 @@ const PAUSE: Duration = Duration::from_millis(200);
 /// How a plan is applied.
 #[derive(Debug)]
 #[non_exhaustive]
+#[expect(clippy::struct_excessive_bools, reason = "each is a check that somebody skips")]
 pub struct ApplyOptions {
     /// How the servers are reached, and how much they may be burdened
     pub live: Options,
@@ -44,6 +46,8 @@ pub struct ApplyOptions {
     pub accept_recent: bool,
     /// Whether keys may move to another slot although a crash can lose them
     pub accept_loss: bool,
+    /// Whether copies may be made that do not fit into the memory of the servers
+    pub accept_full: bool,
     /// The time, in milliseconds since 1970
     pub now: u64,
     /// Whom the plan forgets: the parameter and its value, which the plan does not hold
@@ -61,6 +65,7 @@ impl ApplyOptions {
             accept_unnamed: false,
             accept_recent: false,
             accept_loss: false,
+            accept_full: false,
             now,
             subject: None,
             export: None,
@@ -130,6 +135,12 @@ pub fn apply(
             ),
             "name it with `--journal`: without it, what was changed could not be undone",
         ));
+    }
+    if matches!(plan.order, Order::Drop { no_backup: false, .. } | Order::Migrate { .. }) {
+        identity::expect_restore(plan, schema, &mut primaries)?;
+    }
+    if !is_started && !options.accept_full {
+        expect_room(plan, &mut primaries)?;
     }
     let journal = Journal::append(&options.journal, &plan.id)?;
     let already = journal.letters;
@@ -230,6 +241,7 @@ fn run(
                 identity::expect(plan, schema, &mut primaries)?;
             }
             pass.control.expect(keys(&mut primaries)?);
+            pass.control.lose(None);
             pass.run(&mut primaries)
         };
         match attempt() {
@@ -240,6 +252,7 @@ fn run(
                     return Err(error.into());
                 }
                 lost = Some(since);
+                pass.control.lose(Some(error.to_string()));
                 thread::sleep(PAUSE);
                 pass.control.wait()?;
             }
@@ -303,6 +316,18 @@ fn expect_fleet(
         }
     }
     Ok(())
+}
+
+/// Copies must not push other keys out.
+fn expect_room(plan: &Plan, primaries: &mut [Primary]) -> Result<(), Error> {
+    let room = Room::of(primaries)?;
+    match room.and_then(|room| room.refuses(memory::of_copies(plan))) {
+        None => Ok(()),
+        Some(why) => Err(Error::refused(
+            why,
+            "raise `maxmemory`, or remove what is not needed; `--accept-full` applies the plan nevertheless",
+        )),
+    }
 }
 
 /// Whoever wrote an old name outside the stores lately will write it again, and not the new one.

@@ -74,6 +74,8 @@ pub(crate) struct Tally {
     pub(crate) elements: u64,
     /// Keys that have the new name
     pub(crate) new_names: u64,
+    /// Copies whose memory was measured, and their bytes
+    pub(crate) measured: (u64, u64),
     /// For how many seconds no key was used that is not the same under its new name; none where the server
     /// does not say
     pub(crate) idle: Option<u64>,
@@ -104,6 +106,13 @@ impl Tally {
         self.outcomes.get(&outcome).copied().unwrap_or(0)
     }
 
+    /// How many bytes all copies take, about; `None` if none was measured.
+    pub(crate) fn copy_bytes(&self) -> Option<u64> {
+        let (count, bytes) = self.measured;
+        let all = u128::from(self.of(Outcome::Done)) * u128::from(bytes);
+        all.checked_div(count.into()).map(|bytes| u64::try_from(bytes).unwrap_or(u64::MAX))
+    }
+
     fn merge(&mut self, other: Tally) {
         for (outcome, count) in other.outcomes {
             *self.outcomes.entry(outcome).or_default() += count;
@@ -115,6 +124,8 @@ impl Tally {
         self.far += other.far;
         self.elements += other.elements;
         self.new_names += other.new_names;
+        self.measured.0 += other.measured.0;
+        self.measured.1 += other.measured.1;
         self.idle = [self.idle, other.idle].into_iter().flatten().min();
     }
 }

@@ -153,6 +153,69 @@ fn a_running_plan_is_steered_from_another_terminal() {
 }
 
 #[test]
+fn a_lost_server_is_waited_for_aloud_and_all_keys_are_counted() {
+    let server = Flavor::Redis.server().config("appendonly", "yes").config("appendfsync", "always");
+    let shop = Shop { cli: crate::shop(SHOP), server: server.start() };
+    for id in 1..=200 {
+        shop.server.command(&["HSET", &format!("User:{id}"), "name", "ann"]);
+    }
+    shop.plan(&["migrate", "URL", "--out", "plan.json"]);
+    shop.plan(&["approve", "plan.json", "--owner", "accounts", "--by", "Ada"]);
+    let url = shop.server.url();
+    let args = ["plan", "apply", "plan.json", &url, "--yes", "--max-rate", "100"];
+    let running = shop.cli.command(args).env("XDG_RUNTIME_DIR", shop.runtime()).start();
+    let status = || -> Option<serde_json::Value> {
+        let said = shop.plan(&["status", "plan.json", "--format", "json"]);
+        (said.code == Some(0)).then(|| serde_json::from_str(&said.stdout).unwrap())
+    };
+    wait_until("some keys are copied", || {
+        status().is_some_and(|it| it["changed"].as_u64().unwrap() > 0)
+    });
+    shop.plan(&["pause", "plan.json"]);
+    // The old keys, the marker, and what was copied: nothing is under way.
+    wait_until("the plan waits", || {
+        let copied = shop.server.command(&["DBSIZE"]).integer() - 201;
+        status().is_some_and(|it| it["changed"] == copied)
+    });
+    shop.server.kill();
+    shop.plan(&["resume", "plan.json"]);
+    wait_until("the server is missed", || status().is_some_and(|it| it["waiting_for"].is_string()));
+    assert!(shop.plan(&["status", "plan.json"]).stdout.contains("waiting for a server: "));
+    shop.server.restart();
+    shop.plan(&["rate", "plan.json", "none"]);
+    let applied = running.finish();
+    assert_eq!(applied.code, Some(0), "{applied}");
+    assert!(applied.stdout.contains("200 keys were changed"), "{applied}");
+    assert_eq!(applied.stderr.matches("waiting for a server: ").count(), 1, "{applied}");
+    assert_eq!(applied.stderr.matches("the server is back").count(), 1, "{applied}");
+}
+
+#[test]
+fn where_a_migration_stands_is_told_to_programs_too() {
+    let shop = Shop::new();
+    let url = shop.server.url();
+    let told = shop.cli.run(["migrate", &url, "--format", "json"]);
+    assert_eq!(told.code, Some(1), "{told}");
+    let told: serde_json::Value = serde_json::from_str(&told.stdout).unwrap();
+    assert_eq!(told["version"], 1);
+    let v2 = &told["migrations"][0];
+    assert_eq!((&v2["name"], &v2["phase"]), (&"v2".into(), &"dual-write".into()));
+    let user = &v2["renames"][0];
+    assert_eq!((&user["from"], &user["old_keys"]), (&"User:{id}".into(), &200.into()));
+    assert_eq!((&user["to_do"], &user["new_keys"]), (&200.into(), &0.into()));
+    assert!(told["clients"]["announced"].is_object());
+}
+
+#[test]
+fn old_names_without_keys_take_one_line() {
+    let shop = Shop::new();
+    shop.cli.write("keyward.toml", SHOP.to_owned() + "page = \"Page:{path}\"\n");
+    let made = shop.plan(&["migrate", "URL", "--out", "plan.json"]);
+    assert!(made.stdout.contains("\nno keys: Page:{path}\n"), "{made}");
+    assert!(!made.stdout.contains("copy Page:"), "{made}");
+}
+
+#[test]
 fn events_groups_and_globs_are_planned_with_their_prefix() {
     let shop = Shop::new();
     for page in ["a", "b"] {

@@ -21,6 +21,12 @@ impl Shard<'_> {
         if self.pass.journal.is_none() || tasks.iter().any(is_copy) {
             let outcomes = self.relocate_once(&tasks, false, &[])?;
             let acts = self.pass.journal.is_some();
+            let copies = tasks
+                .iter()
+                .zip(&outcomes)
+                .filter(|(task, it)| is_copy(task) && **it == Outcome::Done);
+            let copies = copies.map(|(task, _)| (task.row, task.key.clone())).collect();
+            self.measure(copies)?;
             let mut left = Vec::new();
             for (task, outcome) in tasks.into_iter().zip(outcomes) {
                 if acts && outcome == Outcome::Done {
@@ -46,6 +52,30 @@ impl Shard<'_> {
             if outcome == Outcome::Unsaved { again.push(task) } else { self.note(&task, outcome) }
         }
         self.replace(again, journal)
+    }
+
+    /// Measures some of the values that would be copied, while a plan is made.
+    pub(super) fn measure(&mut self, mut copies: Vec<(usize, Vec<u8>)>) -> Result<(), Error> {
+        /// Of each kind of copy and thread.
+        const MEASURED: u64 = 500;
+        copies.retain(|(row, _)| self.tallies[*row].measured.0 < MEASURED);
+        if self.pass.journal.is_some() || copies.is_empty() {
+            return Ok(());
+        }
+        let mut requests = Requests::default();
+        for (_, key) in &copies {
+            requests.add(&[b"MEMORY", b"USAGE", key]);
+        }
+        self.primary.send(&requests)?;
+        for (row, _) in copies {
+            // Whoever may not ask plans without it.
+            if let Reply::Integer(bytes @ 1..) = self.primary.reply()? {
+                let (count, sum) = &mut self.tallies[row].measured;
+                *count += 1;
+                *sum = sum.saturating_add(bytes.unsigned_abs());
+            }
+        }
+        Ok(())
     }
 
     /// Lets events find the new names, before these are there: what an index knows too much of does no harm.

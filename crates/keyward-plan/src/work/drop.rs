@@ -54,7 +54,7 @@ impl<'s> DropKeys<'s> {
                 let none = BTreeMap::new();
                 let globs: Result<Vec<_>, _> =
                     rows.keys().map(|id| glob_of(schema, *id, &none)).collect();
-                Wanted::Definitions { rows, names, glob: covering(globs?) }
+                Wanted::Definitions { rows, names, glob: covering(&globs?) }
             }
         };
         Ok(DropKeys { schema, target, no_backup })

@@ -130,6 +130,6 @@ impl Work for Invalidate<'_> {
     }
 
     fn glob(&self) -> Option<String> {
-        covering(self.calls.iter().map(|call| call.glob.clone()).collect())
+        covering(&self.calls.iter().map(|call| call.glob.clone()).collect::<Vec<_>>())
     }
 }

@@ -7,10 +7,11 @@ mod invalidate;
 mod letters;
 mod migrate;
 
-use crate::change::{Change, Reference, StatusKey};
+use crate::change::{Change, Ending, Reference, StatusKey};
 use crate::document::Row;
 use crate::error::Error;
 use crate::order::Order;
+use keyward_fact::Duration;
 use keyward_pattern::{Part, derived};
 use keyward_schema::Schema;
 use keyward_schema::model::{Definition, Derived};
@@ -197,8 +198,23 @@ pub(crate) fn for_undo<'s>(
     }
 }
 
+/// A number between two that a key decides: always the same one, and another one for most keys.
+fn between(key: &[u8], least: u64, most: u64) -> u64 {
+    let [a, b, c, d, ..] = sha1_smol::Sha1::from(key).digest().bytes();
+    let share = u128::from(u32::from_be_bytes([a, b, c, d]));
+    let width = most.saturating_sub(least);
+    let part = u128::from(width) * share / u128::from(u32::MAX);
+    least + u64::try_from(part).unwrap_or(width)
+}
+
+/// What `old_ttl` leaves a key: up to a tenth less, so that keys that get it together do not end together.
+fn old_ttl(key: &[u8], ttl: Duration) -> Change {
+    let most = ttl.as_millis();
+    Change::Shorten { ttl: between(key, most - most / 10, most), whose: Ending::Late }
+}
+
 /// A glob for all that some globs match: the only one, or what all begin with.
-fn covering(globs: Vec<String>) -> Option<String> {
+fn covering(globs: &[String]) -> Option<String> {
     let (first, others) = globs.split_first()?;
     if others.iter().all(|other| other == first) {
         return Some(first.clone());
