@@ -24,6 +24,7 @@ mod queue;
 mod roles;
 mod rust;
 mod store;
+mod watch;
 
 use anyhow::{Context, Result, bail};
 use std::time::{Duration, Instant};
@@ -60,6 +61,7 @@ pub(crate) fn run(names: &[&str]) -> Result<()> {
         ("java", generated::java),
         ("go", generated::go),
         ("live", live::run),
+        ("watch", watch::run),
     ];
     if let Some(unknown) = names.iter().find(|name| benches.iter().all(|(bench, _)| bench != *name))
     {
