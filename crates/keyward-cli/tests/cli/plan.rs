@@ -339,6 +339,88 @@ fn a_repair_that_is_killed_goes_on_and_can_be_undone() {
     assert_eq!(state(), vec![(false, 4); 300]);
 }
 
+const JOBS: &str = r#"
+version = 1
+[keyspace]
+name = "jobs"
+prefix = "app:"
+[keys.label]
+pattern = "label"
+queue = { dead_letter = "old_label" }
+value = "text"
+[keys.old_label]
+pattern = "label:old"
+type = "list"
+value = "text"
+ttl = "none"
+[keys.seen]
+pattern = "seen:{user_id:uint}:{item:uint}"
+value = "text"
+ttl = "none"
+"#;
+
+impl Shop {
+    /// Applies a plan slowly, and kills the program each time it has come further.
+    fn kill_thrice(&self, more: &[&str], done: impl Fn() -> usize) {
+        let url = self.server.url();
+        for killed in 1..=3 {
+            let args = ["plan", "apply", "plan.json", &url, "--yes", "--max-rate", "300"];
+            let args = args.iter().chain(more);
+            let running = self.cli.command(args).env("XDG_RUNTIME_DIR", self.runtime()).start();
+            wait_until("some are done", || done() > killed * 20);
+            let id = running.id().to_string();
+            let kill = std::process::Command::new("kill").args(["-KILL", &id]).status();
+            assert!(kill.unwrap().success());
+            running.finish();
+        }
+        assert!(done() < 300, "it was killed before it was done");
+    }
+}
+
+#[test]
+fn a_requeue_that_is_killed_pushes_each_letter_once() {
+    let shop = Shop { cli: crate::shop(JOBS), server: Flavor::Redis.server().start() };
+    let jobs: Vec<String> = (0..300).map(|job| format!("job-{job:03}")).collect();
+    for job in &jobs {
+        shop.server.command(&["RPUSH", "app:label:old", job]);
+    }
+    let made = shop.plan(&["requeue", "URL", "label", "--out", "plan.json"]);
+    assert_eq!(made.code, Some(0), "{made}");
+    let pushed = || {
+        let list = shop.server.command(&["LRANGE", "app:label", "0", "-1"]).array();
+        let mut list: Vec<String> = list.into_iter().map(keyward_testkit::Reply::text).collect();
+        list.sort();
+        list
+    };
+    shop.kill_thrice(&[], || pushed().len());
+    let applied = shop.plan(&["apply", "plan.json", "URL", "--yes"]);
+    assert_eq!(applied.code, Some(0), "{applied}");
+    assert_eq!(pushed(), jobs);
+    assert_eq!(shop.server.command(&["EXISTS", "app:label:old"]).integer(), 0);
+}
+
+#[test]
+fn a_person_is_forgotten_however_often_that_is_killed() {
+    let shop = Shop { cli: crate::shop(JOBS), server: Flavor::Redis.server().start() };
+    for (user, item) in [7, 8].into_iter().flat_map(|user| (0..300).map(move |item| (user, item))) {
+        shop.server.command(&["SET", &format!("app:seen:{user}:{item}"), "x"]);
+    }
+    let made = shop.plan(&["forget", "URL", "user_id=7", "--out", "plan.json"]);
+    assert_eq!(made.code, Some(0), "{made}");
+    let left =
+        |user: u32| shop.server.command(&["KEYS", &format!("app:seen:{user}:*")]).array().len();
+    shop.kill_thrice(&["--subject", "user_id=7"], || 300 - left(7));
+    let applied = shop.plan(&["apply", "plan.json", "URL", "--yes", "--subject", "user_id=7"]);
+    assert_eq!(applied.code, Some(0), "{applied}");
+    assert_eq!((left(7), left(8)), (0, 300));
+    // Whoever is killed between a step and its note counts one key less.
+    let text = fs::read_to_string(shop.cli.folder().join("plan.json.certificate.json")).unwrap();
+    let certificate: serde_json::Value = serde_json::from_str(&text).unwrap();
+    let erased = certificate["erased"].as_array().unwrap();
+    let erased: u64 = erased.iter().map(|it| it["count"].as_u64().unwrap()).sum();
+    assert!((297..=300).contains(&erased), "{certificate:#}");
+}
+
 #[test]
 fn the_batch_patterns_of_reed_cms_work_with_their_prefix() {
     let server = Server::redis();

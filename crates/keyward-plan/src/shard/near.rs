@@ -1,10 +1,10 @@
 //! Moves and copies that are one step at one server.
 
-use super::{Shard, TRIES, Task, Value, flag, settled};
+use super::save::Saving;
+use super::{Shard, Task, flag, settled};
 use crate::change::{Change, How, Outcome, Relocation};
 use crate::error::Error;
-use crate::journal::{Journal, Record};
-use crate::script::digest;
+use crate::journal::Record;
 use keyward_audit::live::{Reply, Requests};
 
 /// How many keys one call renames: no other client waits for longer than a tenth of a millisecond.
@@ -51,7 +51,18 @@ impl Shard<'_> {
         for (task, outcome) in tasks.into_iter().zip(outcomes) {
             if outcome == Outcome::Unsaved { again.push(task) } else { self.note(&task, outcome) }
         }
-        self.replace(again, journal)
+        // What they replace goes into the journal first.
+        let saving = Saving {
+            of: |task| relocation(task).map(|it| it.to.clone().into_bytes()).unwrap_or_default(),
+            records: |db, task, value| {
+                let Some(it) = relocation(task) else { return Vec::new() };
+                let key = it.to.clone().into_bytes();
+                let replaced = value.map(|(ends, dump)| Record::Replaced { db, key, ends, dump });
+                replaced.into_iter().chain([intent(db, &task.key, it)]).collect()
+            },
+            act: |shard, tasks, guards| shard.relocate_once(tasks, true, guards),
+        };
+        self.save_first(again, journal, &saving)
     }
 
     /// Measures some of the values that would be copied, while a plan is made.
@@ -172,50 +183,6 @@ impl Shard<'_> {
             }
         }
         Ok(outcomes)
-    }
-
-    /// Copies over values that are not the same: what they replace goes into the journal first.
-    fn replace(&mut self, mut tasks: Vec<Task>, journal: &Journal) -> Result<(), Error> {
-        for _ in 0..TRIES {
-            if tasks.is_empty() {
-                return Ok(());
-            }
-            let targets: Vec<Vec<u8>> = tasks
-                .iter()
-                .filter_map(|task| relocation(task).map(|it| it.to.clone().into_bytes()))
-                .collect();
-            let values = self.read_values(&targets)?;
-            let db = self.primary.db();
-            let (mut records, mut guards, mut own) = (Vec::new(), Vec::new(), Vec::new());
-            for ((task, key), value) in tasks.iter().zip(&targets).zip(&values) {
-                let start = records.len() as u64;
-                if let Value::There { dump, ends } = value {
-                    let (key, dump) = (key.clone(), dump.clone());
-                    guards.push(digest(&dump, *ends));
-                    records.push(Record::Replaced { db, key, ends: *ends, dump });
-                } else {
-                    guards.push(String::new());
-                }
-                records.extend(relocation(task).map(|it| intent(db, &task.key, it)));
-                own.push(start..records.len() as u64);
-            }
-            let first = journal.write(&records, true)?;
-            let outcomes = self.relocate_once(&tasks, true, &guards)?;
-            let not = outcomes.iter().zip(own).filter(|(it, _)| **it != Outcome::Done);
-            let not = not.flat_map(|(_, own)| own).map(|number| Record::Not(first + number));
-            journal.write(&not.collect::<Vec<_>>(), false)?;
-            let mut again = Vec::new();
-            for ((task, outcome), value) in tasks.into_iter().zip(outcomes).zip(values) {
-                match (outcome, value) {
-                    (_, Value::TooLarge) => self.note(&task, Outcome::TooLarge),
-                    (Outcome::Unsaved, _) => again.push(task),
-                    (outcome, _) => self.note(&task, outcome),
-                }
-            }
-            tasks = again;
-        }
-        self.note_all(&tasks, Outcome::Unsettled);
-        Ok(())
     }
 
     fn relocate_once(
