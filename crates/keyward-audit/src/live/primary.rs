@@ -9,7 +9,7 @@ use super::error::{Error, Fault};
 use super::lines;
 use super::options::Options;
 use super::server;
-use super::topology::{self, slot_ranges};
+use super::topology::{self, Node, slot_ranges};
 
 /// A connection to a server that takes writes: a single one, what a sentinel names, or one of a cluster's.
 #[derive(Debug)]
@@ -110,6 +110,18 @@ impl Primary {
     /// Whether it has the keys of a slot, as far as was known when it was found.
     pub fn has(&self, slot: u16) -> bool {
         self.slots.as_ref().is_none_or(|slots| slots.iter().any(|range| range.contains(&slot)))
+    }
+
+    /// The slots that it has now, as CLUSTER NODES spells them; `None` while some come or go.
+    ///
+    /// # Errors
+    /// If it cannot be asked.
+    pub fn slots_now(&mut self) -> Result<Option<Vec<String>>, Error> {
+        if !self.is_clustered() {
+            return Ok(Some(Vec::new()));
+        }
+        let nodes = Node::ask(&mut self.connection).map_err(|fault| died(&self.name, fault))?;
+        Ok(Node::own_slots(nodes))
     }
 
     /// Whether it is part of a cluster.
