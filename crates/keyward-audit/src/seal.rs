@@ -43,6 +43,12 @@ impl Audit {
         source.lack_values(counts.unread());
         counts.sources = vec![source];
         counts.server = settings::shown(self, server);
+        self.find_neighbours(&mut counts);
+        counts
+    }
+
+    /// Finds the definitions that were perhaps meant by unknown keys, and hides what must not be shown of them.
+    pub(crate) fn find_neighbours(&self, counts: &mut Counts) {
         if self.outline.has_schema() {
             let mut neighbours = Neighbours::new(&self.schemas, &self.keyspaces);
             counts.leaves.find_neighbours(|key, key_type| Stranger {
@@ -55,7 +61,6 @@ impl Audit {
         if !self.outline.revealed {
             counts.leaves.hide();
         }
-        counts
     }
 
     /// Forgets the keys that were kept to be compared: what may yet be wrong is masked.

@@ -37,6 +37,7 @@
 #![deny(missing_docs)]
 
 mod anchors;
+mod checklist;
 mod context;
 mod doc;
 mod escape;
@@ -53,6 +54,7 @@ mod relations;
 mod roles;
 mod sample;
 mod server;
+mod texts;
 mod ttl;
 mod values;
 mod words;
@@ -192,8 +194,10 @@ impl Page {
             operations: context.operations(),
             server: context.server(),
             layout: context.layout(),
+            texts: context.texts(),
             migrations: context.migrations(),
             foreign: context.foreign(),
+            checklist: context.checklist(),
             accepted: context.accepted(),
         }
     }

@@ -43,10 +43,14 @@ pub struct Page {
     pub server: Server,
     /// `[layout]`
     pub layout: Option<Layout>,
+    /// The pipelines of `[text]` that parameters on this page take their values from
+    pub texts: Vec<Text>,
     /// `[migrations]`
     pub migrations: Vec<Migration>,
     /// `[foreign]`
     pub foreign: Vec<Foreign>,
+    /// `[[checklist]]`: what must hold, then what should
+    pub checklist: Vec<ChecklistItem>,
     /// Findings that were accepted
     pub accepted: Vec<Accepted>,
 }
@@ -85,8 +89,10 @@ pub struct Sections {
     pub operations: Option<Target>,
     pub server: Option<Target>,
     pub layout: Option<Target>,
+    pub texts: Option<Target>,
     pub migrations: Option<Target>,
     pub foreign: Option<Target>,
+    pub checklist: Option<Target>,
     pub accepted: Option<Target>,
 }
 
@@ -455,6 +461,30 @@ pub struct Slot {
     pub words: Vec<Prose>,
 }
 
+/// `[text.*]`
+#[derive(Debug, Clone, Serialize)]
+pub struct Text {
+    /// Its id and where it is
+    pub target: Target,
+    /// Which texts it is for
+    pub doc: Option<Doc>,
+    /// The parameters that take its results
+    pub for_params: Prose,
+    /// What it does, in order
+    pub steps: Vec<Prose>,
+    /// Texts and their results
+    pub examples: Vec<TextExample>,
+}
+
+/// A text and the identifier that is made from it.
+#[derive(Debug, Clone, Serialize)]
+pub struct TextExample {
+    /// The text
+    pub text: String,
+    /// The identifier
+    pub result: String,
+}
+
 /// `[foreign.*]`
 #[derive(Debug, Clone, Serialize)]
 pub struct Foreign {
@@ -464,6 +494,19 @@ pub struct Foreign {
     pub doc: Option<Doc>,
     /// The glob
     pub glob: String,
+}
+
+/// An item of the team's check-list.
+#[derive(Debug, Clone, Serialize)]
+pub struct ChecklistItem {
+    /// Whether rules decide it, and have nothing against it
+    pub holds: bool,
+    /// The item
+    pub text: Doc,
+    /// Whether it must hold, or should
+    pub level: &'static str,
+    /// Who decides it
+    pub decided: Prose,
 }
 
 /// A finding that was accepted.

@@ -9,8 +9,8 @@ use crate::generate;
 use crate::layout;
 use crate::migration::{self, MigrationTable};
 use crate::model::{
-    Alerts, Allow, Case, Defaults, Event, Foreign, Keyspace, Migration, Named, ParamDeclaration,
-    Plans, RuleSet, RuleSetting, RuleSettings, Schema,
+    Alerts, Allow, Case, ChecklistItem, Defaults, Event, Foreign, Keyspace, Migration, Named,
+    ParamDeclaration, Plans, RuleSet, RuleSetting, RuleSettings, Schema,
 };
 use crate::param::ParamForm;
 use crate::relation;
@@ -18,9 +18,10 @@ use crate::scalar::NonEmpty;
 use crate::server::{self, ServerTable};
 use crate::span::{FileId, Sources, Span, Spanned};
 use crate::tables::{
-    AllowTable, DefaultsTable, EventTable, KeyTable, KeyspaceTable, PlansTable, RootTable,
-    RuleForm, RulesTable,
+    AllowTable, ChecklistTable, DefaultsTable, EventTable, KeyTable, KeyspaceTable, PlansTable,
+    RootTable, RuleForm, RulesTable,
 };
+use crate::text::{self, TextTable};
 use crate::ttl::TtlForm;
 use keyward_pattern::Template;
 use std::collections::HashMap;
@@ -58,12 +59,14 @@ pub(crate) fn lower(
             root = Some((file, head));
         }
         parts.params.add(table.params, "parameter", errors);
+        parts.texts.add(table.text, "text pipeline", errors);
         parts.keys.add(table.keys, "definition", errors);
         parts.events.add(table.events, "event", errors);
         parts.groups.add(table.groups, "group", errors);
         parts.owners.add(table.owners, "owner", errors);
         parts.foreign.add(table.foreign, "entry", errors);
         parts.migrations.add(table.migrations, "migration", errors);
+        parts.checklist.extend(checklist(table.checklist));
         parts.allow.extend(allowed(table.allow));
     }
     let (file, head) = root?;
@@ -91,6 +94,7 @@ pub(crate) fn lower(
     let defaults =
         head.defaults.map(|table| lower_defaults(table.value, errors)).unwrap_or_default();
     let params: Vec<ParamDeclaration> = declarations(parts.params.entries);
+    let texts = text::lower(&parts.texts.entries, errors);
     let groups: Vec<Named> = parts
         .groups
         .entries
@@ -164,6 +168,10 @@ pub(crate) fn lower(
         }
     }
     migration::check(&migrations, &keyspace, &keys, errors);
+    let of_keys = keys.iter().flat_map(|key| &key.params);
+    let of_events = events.iter().flat_map(|event| &event.params);
+    let with_text = of_keys.chain(of_events).chain(&params);
+    text::check_sources(with_text, &texts, &parts.texts.broken, keyspace.separator.value, errors);
     relation::check(&keys, &parts.keys.broken, errors);
     let compiled =
         compile(&keyspace, &params, &keys, &events, &migrations, &parts.keys.broken, errors)?;
@@ -181,6 +189,7 @@ pub(crate) fn lower(
         defaults,
         rules,
         params,
+        texts,
         keys,
         events,
         groups,
@@ -188,6 +197,7 @@ pub(crate) fn lower(
         foreign,
         migrations,
         plans,
+        checklist: parts.checklist,
         allow: parts.allow,
         compiled,
     })
@@ -209,12 +219,14 @@ struct Head {
 #[derive(Default)]
 struct Parts {
     params: Merged<ParamForm>,
+    texts: Merged<TextTable>,
     keys: Merged<KeyTable>,
     events: Merged<EventTable>,
     groups: Merged<crate::tables::GroupTable>,
     owners: Merged<crate::tables::OwnerTable>,
     foreign: Merged<crate::tables::ForeignTable>,
     migrations: Merged<MigrationTable>,
+    checklist: Vec<ChecklistItem>,
     allow: Vec<Allow>,
 }
 
@@ -260,6 +272,16 @@ impl<T> Merged<T> {
 
 fn plain(text: Spanned<NonEmpty>) -> Spanned<String> {
     Spanned::new(text.value.0, text.span)
+}
+
+fn checklist(
+    table: Option<Spanned<Vec<Spanned<ChecklistTable>>>>,
+) -> impl Iterator<Item = ChecklistItem> {
+    table.into_iter().flat_map(|list| list.value).map(|item| ChecklistItem {
+        text: plain(item.value.text),
+        level: item.value.level.map(|level| level.value).unwrap_or_default(),
+        rules: item.value.rules.into_iter().flat_map(|it| it.value).map(plain).collect(),
+    })
 }
 
 fn allowed(table: Option<Spanned<Vec<Spanned<AllowTable>>>>) -> impl Iterator<Item = Allow> {
@@ -479,6 +501,7 @@ pub(crate) fn template_params<'d>(
                     encode_span: None,
                     doc: found.and_then(|declared| declared.doc.clone()),
                     pii: found.is_none_or(|declared| declared.pii),
+                    from: found.and_then(|declared| declared.from.clone()),
                 },
             }
         })

@@ -14,9 +14,10 @@ use crate::role::{
 };
 use crate::server::ServerTable;
 use crate::tables::{
-    AlertsTable, AllowTable, DefaultsTable, EventTable, ForeignTable, GroupTable, KeyTable,
-    KeyspaceTable, OwnerTable, PlansTable, RootTable, RuleTable, RulesTable,
+    AlertsTable, AllowTable, ChecklistTable, DefaultsTable, EventTable, ForeignTable, GroupTable,
+    KeyTable, KeyspaceTable, OwnerTable, PlansTable, RootTable, RuleTable, RulesTable,
 };
+use crate::text::TextTable;
 use crate::ttl::{TtlBy, TtlCaller};
 use crate::value::{FieldTable, ValueTable};
 use std::fmt::Write;
@@ -62,6 +63,7 @@ const TABLES: &[(&str, Writer)] = &[
     ("rules", markdown::<RulesTable>),
     ("rule", markdown::<RuleTable>),
     ("param", markdown::<ParamTable>),
+    ("text", markdown::<TextTable>),
     ("key", markdown::<KeyTable>),
     ("value", markdown::<ValueTable>),
     ("field", markdown::<FieldTable>),
@@ -84,6 +86,7 @@ const TABLES: &[(&str, Writer)] = &[
     ("migration", markdown::<MigrationTable>),
     ("rename", markdown::<RenameTable>),
     ("plans", markdown::<PlansTable>),
+    ("checklist", markdown::<ChecklistTable>),
     ("allow", markdown::<AllowTable>),
 ];
 

@@ -8,7 +8,8 @@ use crate::json_schema::{Json, Schemas, json};
 use crate::layout::LayoutTable;
 use crate::migration::MigrationTable;
 use crate::model::{
-    Case, Invalidate, Invalidation, Keep, Lifecycle, OnFull, OnWrite, RuleSet, Severity, Value,
+    Case, Invalidate, Invalidation, Keep, Level, Lifecycle, OnFull, OnWrite, RuleSet, Severity,
+    Value,
 };
 use crate::param::ParamForm;
 use crate::role::{
@@ -19,6 +20,7 @@ use crate::scalar::{Count, Integer, Jitter, NonEmpty, Percent, Separator};
 use crate::server::ServerTable;
 use crate::span::Spanned;
 use crate::syntax::{Item, Kind};
+use crate::text::TextTable;
 use crate::ttl::TtlForm;
 use crate::value::{DefinitionName, FieldForm, GroupName, Open};
 use keyward_fact::{Duration, KeyType, Size};
@@ -47,6 +49,8 @@ table! {
         optional rules: RulesTable,
         /// The types of parameters, by name.
         optional params: Map<ParamName, ParamForm>,
+        /// How human text becomes an identifier, by name.
+        optional text: Map<Id, TextTable>,
         /// The key definitions: each has a pattern and declares what is stored under it.
         optional keys: Map<Id, KeyTable>,
         /// Events of the application that invalidate keys.
@@ -61,6 +65,8 @@ table! {
         optional migrations: Map<Id, MigrationTable>,
         /// What `keyward plan` asks for.
         optional plans: PlansTable,
+        /// The team's check-list: which rules decide each item.
+        optional checklist: Vec<Spanned<ChecklistTable>>,
         /// Findings that are accepted for the whole keyspace.
         optional allow: Vec<Spanned<AllowTable>>,
     }
@@ -360,6 +366,18 @@ table! {
     PlansTable {
         /// Whether `keyward plan apply` needs a named approval by each owner in the plan. Default: `false`.
         optional require_owner: bool,
+    }
+}
+
+table! {
+    /// `[[checklist]]`: an item of the team's check-list.
+    ChecklistTable {
+        /// The item, in the team's words.
+        required text: NonEmpty,
+        /// Whether it must hold or should. Default: `"must"`.
+        optional level: Level,
+        /// The rules that decide it. Without any, people do.
+        optional rules: Vec<Spanned<NonEmpty>>,
     }
 }
 

@@ -12,6 +12,9 @@ use std::path::Path;
 type Row = (&'static str, &'static str, &'static str);
 
 const ACTS: &[Row] = &[
+    ("checklist[].text", "keyward-docs/src/checklist.rs", "item.text"),
+    ("checklist[].level", "keyward-docs/src/checklist.rs", "item.level"),
+    ("checklist[].rules", "keyward-rules/src/checklist.rs", "item.rules"),
     ("version", "keyward-schema/src/tables.rs", "Kind::Integer(Some(1))"),
     ("include", "keyward-schema/src/load.rs", ".include"),
     ("keyspace.name", "keyward-codegen/src/model/build/mod.rs", "keyspace.name"),
@@ -150,6 +153,17 @@ const ACTS: &[Row] = &[
     ("<param>.normalize", "keyward-pattern/src/language.rs", "param.normalize"),
     ("<param>.encode.*", "keyward-pattern/src/language.rs", "param.encode"),
     ("<param>.pii", "keyward-audit/src/mask.rs", "param.pii"),
+    ("<param>.from", "keyward-codegen/src/model/build/param.rs", "declared.from"),
+    ("text.*.extends", "keyward-schema/src/text.rs", ".extends"),
+    ("text.*.abbreviations.*", "keyward-schema/src/model/text.rs", "self.abbreviations"),
+    ("text.*.numbers", "keyward-schema/src/model/text.rs", "self.numbers"),
+    ("text.*.symbols.*", "keyward-schema/src/model/text.rs", "self.symbols"),
+    ("text.*.stop_words", "keyward-schema/src/model/text.rs", "self.stop_words"),
+    ("text.*.words", "keyward-schema/src/model/text.rs", "self.words"),
+    ("text.*.max_len", "keyward-schema/src/model/text.rs", "self.max_len"),
+    ("text.*.shorten", "keyward-schema/src/model/text.rs", "self.shorten"),
+    ("text.*.idempotent", "keyward-schema/src/model/text.rs", "self.idempotent"),
+    ("text.*.examples", "keyward-schema/src/text.rs", "declared.examples"),
     ("<value>.type", "keyward-audit/src/checks/definition.rs", "definition.value"),
     ("<value>.json", "keyward-codegen/src/model/build/key.rs", "JsonType::Named"),
     ("<value>.ref", "keyward-rules/src/rules/unknown_reference.rs", "Value::Ref"),
@@ -169,6 +183,7 @@ const ACTS: &[Row] = &[
 const TOLD: &[Row] = &[
     ("keyspace.doc", "keyward-docs/src/overview.rs", "keyspace.doc"),
     ("keys.*.doc", "keyward-docs/src/keys.rs", "definition.doc"),
+    ("text.*.doc", "keyward-docs/src/texts.rs", "pipeline.doc"),
     ("events.*.doc", "keyward-docs/src/events.rs", "event.doc"),
     ("groups.*.doc", "keyward-docs/src/keys.rs", ".doc"),
     ("owners.*.doc", "keyward-docs/src/overview.rs", ".doc"),

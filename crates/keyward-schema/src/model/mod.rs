@@ -14,6 +14,7 @@ mod relation;
 mod role;
 mod rules;
 mod server;
+mod text;
 mod ttl;
 mod value;
 
@@ -33,6 +34,7 @@ pub use role::{
 };
 pub use rules::{RuleSet, RuleSetting, RuleSettings, Severity};
 pub use server::{Policy, Server};
+pub use text::{Numbers, Shorten, TextPipeline};
 pub use ttl::Ttl;
 pub use value::{Field, JsonType, Value};
 
@@ -59,6 +61,8 @@ pub struct Schema {
     pub rules: RuleSettings,
     /// `[params]`, in the order of the file
     pub params: Vec<ParamDeclaration>,
+    /// `[text.*]`, in the order of the file
+    pub texts: Vec<TextPipeline>,
     /// `[keys.*]`, in the order of the file; a `DefinitionId` of [`Schema::compiled`] is an index here
     pub keys: Vec<Definition>,
     /// `[events.*]`
@@ -73,6 +77,8 @@ pub struct Schema {
     pub migrations: Vec<Migration>,
     /// `[plans]`
     pub plans: Plans,
+    /// `[[checklist]]`
+    pub checklist: Vec<ChecklistItem>,
     /// Findings accepted for the whole keyspace
     pub allow: Vec<Allow>,
     /// All definitions, compiled: build, parse, glob, classify
@@ -114,6 +120,27 @@ pub enum Case {
 pub struct Alerts {
     /// The share of `maxmemory`, in per cent, above which an audit reports
     pub memory: Option<Spanned<f64>>,
+}
+
+/// `[[checklist]]`: an item of a team's check-list.
+#[derive(Debug, Clone)]
+pub struct ChecklistItem {
+    /// The item, in the team's words
+    pub text: Spanned<String>,
+    /// Whether it must hold, or should
+    pub level: Level,
+    /// The rules that decide it; none where people do
+    pub rules: Vec<Spanned<String>>,
+}
+
+/// Whether an item of a check-list must hold, or should.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Level {
+    /// It must
+    #[default]
+    Must,
+    /// It should
+    Should,
 }
 
 /// `[plans]`

@@ -1,0 +1,108 @@
+//! Symbols, white space and underscores.
+
+use crate::{OptionsError, letters, markdown, normal};
+
+const OPTION: &str = "symbols";
+
+/// The symbols that are spoken, in order.
+#[derive(Debug, Default)]
+pub(crate) struct Symbols(Vec<(char, String)>);
+
+impl Symbols {
+    pub(crate) fn new(entries: &[(char, &str)]) -> Result<Self, OptionsError> {
+        let mut spoken = Vec::new();
+        for (symbol, word) in entries {
+            let wrong =
+                |reason: &str| Err(OptionsError::entry(OPTION, &symbol.to_string(), reason));
+            if symbol.is_alphanumeric() || symbol.is_whitespace() || *symbol == '_' {
+                return wrong("only a symbol can be spoken: no letter, digit, white space or `_`");
+            }
+            if markdown::is_always_removed(*symbol) {
+                return wrong(
+                    "it is a marker of Markdown, which is removed before symbols are spoken",
+                );
+            }
+            let mut text = String::new();
+            normal::lower_case(&normal::compose(word), &mut text);
+            let mut latin = String::new();
+            letters::apply(&text, &mut latin);
+            let is_word = |c: char| c.is_ascii_alphanumeric() || c.is_whitespace() || c == '_';
+            if !latin.contains(|c: char| c.is_ascii_alphanumeric()) || !latin.chars().all(is_word) {
+                return wrong("the words for it have letters, digits, spaces and `_` only");
+            }
+            spoken.push((*symbol, latin));
+        }
+        spoken.sort_unstable();
+        if let Some(twice) = spoken.windows(2).find(|pair| pair[0].0 == pair[1].0) {
+            return Err(OptionsError::entry(OPTION, &twice[0].0.to_string(), "declared twice"));
+        }
+        Ok(Symbols(spoken))
+    }
+
+    /// Writes the text with spoken symbols between spaces, and without the others.
+    pub(crate) fn apply(&self, text: &str, out: &mut String) {
+        for c in text.chars() {
+            if c.is_ascii_alphanumeric() || c == '_' || c.is_whitespace() {
+                out.push(c);
+            } else if let Ok(found) = self.0.binary_search_by_key(&c, |(symbol, _)| *symbol) {
+                out.push(' ');
+                out.push_str(&self.0[found].1);
+                out.push(' ');
+            }
+        }
+    }
+}
+
+/// Writes white space as `_`.
+pub(crate) fn spaces(text: &str, out: &mut String) {
+    out.extend(text.chars().map(|c| if c.is_whitespace() { '_' } else { c }));
+}
+
+/// Writes one `_` where there are several.
+pub(crate) fn underscores(text: &str, out: &mut String) {
+    let mut last = ' ';
+    for c in text.chars() {
+        if c != '_' || last != '_' {
+            out.push(c);
+        }
+        last = c;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_symbol_is_spoken_or_removed() {
+        let symbols = Symbols::new(&[('<', "less_than"), ('€', "Euro"), ('&', "and")]).unwrap();
+        let mut out = String::new();
+        symbols.apply("a&b 5€ c<d!", &mut out);
+        assert_eq!(out, "a and b 5 euro  c less_than d");
+    }
+
+    #[test]
+    fn a_bad_entry_is_named() {
+        for (entries, message) in [
+            (
+                &[('a', "b")][..],
+                "`a` in `symbols`: only a symbol can be spoken: no letter, digit, white space or `_`",
+            ),
+            (
+                &[('[', "b")],
+                "`[` in `symbols`: it is a marker of Markdown, which is removed before symbols are spoken",
+            ),
+            (
+                &[('%', "per-cent")],
+                "`%` in `symbols`: the words for it have letters, digits, spaces and `_` only",
+            ),
+            (
+                &[('%', " ")],
+                "`%` in `symbols`: the words for it have letters, digits, spaces and `_` only",
+            ),
+            (&[('%', "a"), ('%', "b")], "`%` in `symbols`: declared twice"),
+        ] {
+            assert_eq!(Symbols::new(entries).unwrap_err().to_string(), message);
+        }
+    }
+}
