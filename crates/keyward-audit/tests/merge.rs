@@ -245,7 +245,8 @@ fn the_lengths_of_names_are_counted_and_merged() {
     let expired = Entry { key: vec![b'x'; 500], ttl: Some(0), ..short.clone() };
     let foreign = Entry { key: b"bull:1".to_vec(), ..short.clone() };
     let of = |entries: &[Entry]| report(with_schema, &bytes(entries));
-    let merged = merge(vec![of(&[short.clone()]), of(&[long.clone(), foreign.clone()])]).unwrap();
+    let merged =
+        merge(vec![of(std::slice::from_ref(&short)), of(&[long.clone(), foreign])]).unwrap();
     let lengths = |average, longest| Some(KeyLengths { average, longest });
     assert_eq!(merged.summary.key_lengths, lengths(12.0, 19));
     let named = |name: &str| merged.definitions.iter().find(|it| it.name == name).unwrap();
