@@ -13,6 +13,8 @@ pub(crate) enum Verdict {
     Unusable,
     /// 3: a source that cannot be read, or not to its end
     Incomplete,
+    /// That of a command that was run
+    Command(u8),
 }
 
 impl Verdict {
@@ -30,6 +32,7 @@ impl Verdict {
             Verdict::Findings => 1,
             Verdict::Unusable => 2,
             Verdict::Incomplete => 3,
+            Verdict::Command(code) => code,
         }
     }
 }

@@ -25,6 +25,7 @@ mod queue;
 mod roles;
 mod rust;
 mod store;
+mod watch;
 
 use anyhow::{Context, Result, bail};
 use std::time::{Duration, Instant};
@@ -62,6 +63,7 @@ pub(crate) fn run(names: &[&str]) -> Result<()> {
         ("java", generated::java),
         ("go", generated::go),
         ("live", live::run),
+        ("watch", watch::run),
     ];
     if let Some(unknown) = names.iter().find(|name| benches.iter().all(|(bench, _)| bench != *name))
     {

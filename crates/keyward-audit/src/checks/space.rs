@@ -10,7 +10,7 @@ use keyward_schema::model::{Date, Migration, Phase, Rename, Schema};
 use std::ops::Range;
 
 /// What a key is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Class {
     /// A definition's own key; its number among all definitions
     Defined(usize),

@@ -160,6 +160,25 @@ impl Connection {
         }
     }
 
+    /// Whether something has come that nobody asked for, after waiting for a moment at most.
+    pub(super) fn is_ready(&mut self) -> Result<bool, Fault> {
+        if self.start < self.end {
+            return Ok(true);
+        }
+        (self.start, self.end) = (0, 0);
+        self.wait.forgive();
+        match self.transport.read(&mut self.buffer) {
+            Ok(0) => Err(closed()),
+            Ok(read) => {
+                self.end = read;
+                Ok(true)
+            }
+            Err(error) if error.kind() == ErrorKind::Interrupted => Ok(false),
+            Err(error) if is_timeout(&error) => self.wait.check(Duration::ZERO).map(|()| false),
+            Err(error) => Err(Fault::Lost(explain(&error))),
+        }
+    }
+
     /// Fails where more was answered than was asked.
     pub(super) fn expect_nothing(&self) -> Result<(), Fault> {
         if self.start == self.end { Ok(()) } else { Err(self.garbage(self.start)) }

@@ -149,32 +149,40 @@ impl Questions {
 
     /// Writes the commands of the first round for some keys of a batch.
     pub(super) fn write(self, batch: &Batch, keys: &[usize], out: &mut Vec<u8>) {
-        let samples = self.samples();
-        let mut arg = Vec::new();
-        for at in keys {
+        self.write_for(keys.iter().map(|at| batch.name(*at)), out);
+    }
+
+    /// The same for keys with these names.
+    pub(super) fn write_for<'n>(self, names: impl Iterator<Item = &'n [u8]>, out: &mut Vec<u8>) {
+        let (samples, mut arg) = (self.samples(), Vec::new());
+        for name in names {
             arg.clear();
-            write_arg(&mut arg, batch.name(*at));
-            let mut ask = |command: &[u8], rest: &[u8]| {
-                out.extend_from_slice(command);
-                out.extend_from_slice(&arg);
-                out.extend_from_slice(rest);
-            };
-            if self.encoding {
-                ask(ENCODING, b"");
-            } else {
-                ask(TYPE, b"");
-            }
-            ask(b"*2\r\n$4\r\nPTTL\r\n", b"");
-            match self.memory {
-                Some(_) if self.encoding => ask(MEMORY, b""),
-                Some(_) => ask(MEMORY_SAMPLES, &samples),
-                None => {}
-            }
-            match self.usage {
-                Some(Usage::Idle) => ask(b"*3\r\n$6\r\nOBJECT\r\n$8\r\nIDLETIME\r\n", b""),
-                Some(Usage::Freq) => ask(b"*3\r\n$6\r\nOBJECT\r\n$4\r\nFREQ\r\n", b""),
-                None => {}
-            }
+            write_arg(&mut arg, name);
+            self.write_one(&arg, &samples, out);
+        }
+    }
+
+    fn write_one(self, arg: &[u8], samples: &[u8], out: &mut Vec<u8>) {
+        let mut ask = |command: &[u8], rest: &[u8]| {
+            out.extend_from_slice(command);
+            out.extend_from_slice(arg);
+            out.extend_from_slice(rest);
+        };
+        if self.encoding {
+            ask(ENCODING, b"");
+        } else {
+            ask(TYPE, b"");
+        }
+        ask(b"*2\r\n$4\r\nPTTL\r\n", b"");
+        match self.memory {
+            Some(_) if self.encoding => ask(MEMORY, b""),
+            Some(_) => ask(MEMORY_SAMPLES, samples),
+            None => {}
+        }
+        match self.usage {
+            Some(Usage::Idle) => ask(b"*3\r\n$6\r\nOBJECT\r\n$8\r\nIDLETIME\r\n", b""),
+            Some(Usage::Freq) => ask(b"*3\r\n$6\r\nOBJECT\r\n$4\r\nFREQ\r\n", b""),
+            None => {}
         }
     }
 

@@ -78,6 +78,7 @@ mod transport;
 mod values;
 mod wait;
 mod walk;
+pub mod watch;
 mod wording;
 
 pub use connection::Reply;

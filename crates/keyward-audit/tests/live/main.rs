@@ -10,3 +10,4 @@ mod sentinel;
 mod single;
 mod snapshot;
 mod support;
+mod watch;

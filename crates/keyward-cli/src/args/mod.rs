@@ -14,6 +14,7 @@ mod queue;
 mod report;
 mod rules;
 mod selection;
+mod watch;
 
 pub(crate) use audit::{Audit, AuditForm, AuditFormat};
 pub(crate) use begin::{Demo, Init};
@@ -32,6 +33,7 @@ pub(crate) use queue::{Queue, QueueCommand, QueueFormat, QueueList, QueueLook};
 pub(crate) use report::{Report, ReportCommand, ReportDiff, ReportFiles, ReportShow, Reports};
 pub(crate) use rules::{Explain, ListFormat, Rules};
 pub(crate) use selection::{Binding, Prefix, Selection};
+pub(crate) use watch::{Fails, Watch, WatchFormat};
 
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum, ValueHint};
 use std::path::PathBuf;
@@ -99,6 +101,7 @@ pub(crate) enum Command {
     Generate(Generate),
     Docs(Docs),
     Audit(Audit),
+    Watch(Watch),
     Report(Report),
     Queue(Queue),
     Plan(Plan),

@@ -186,13 +186,25 @@ impl Places {
         Ok(Places { schemas: Schemas::open(paths) })
     }
 
+    /// Schemas that all must be readable.
+    pub(super) fn of_schemas(paths: Vec<PathBuf>, output: &Output) -> Result<Self> {
+        let schemas = Schemas::open(paths);
+        schemas.check_readable(output)?;
+        Ok(Places { schemas })
+    }
+
+    /// The schemas that could be read.
+    pub(super) fn schemas(&self) -> impl Iterator<Item = &Schema> {
+        self.schemas.readable().map(|(_, schema)| schema)
+    }
+
     /// Tells the texts of the schemas from others.
     fn fingerprint(&self) -> String {
         fingerprint(self.schemas.sources.iter().map(|(_, source)| source.text.as_str()))
     }
 
     /// The location of the definition that a finding is about.
-    fn of(&self, finding: &Finding) -> Option<Location> {
+    pub(super) fn of(&self, finding: &Finding) -> Option<Location> {
         let (schema, definition) = (finding.schema.as_ref()?, finding.definition.as_ref()?);
         let (_, schema) =
             self.schemas.readable().find(|(_, it)| it.keyspace.name.value == *schema)?;

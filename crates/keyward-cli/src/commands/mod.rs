@@ -17,6 +17,7 @@ mod plan;
 mod queue;
 mod report;
 mod rules;
+mod watch;
 
 use crate::args::{Args, Command};
 use crate::failure::Result;
@@ -52,6 +53,7 @@ pub(crate) fn run(args: impl Iterator<Item = OsString>) -> Result<Verdict> {
         Command::Generate(args) => generate::run(args, &settings, &output),
         Command::Docs(args) => docs::run(args, &settings, &output),
         Command::Audit(args) => audit::run(args, &settings, &output),
+        Command::Watch(args) => watch::run(args, &settings, &output),
         Command::Report(args) => report::run(&args.command, &output),
         Command::Queue(args) => queue::run(&args.command, &settings, &output),
         Command::Plan(args) => plan::run(&args.command, &settings, &output),

@@ -14,6 +14,7 @@ fn help_teaches_by_example() {
         &["explain", "--help"],
         &["init", "--help"],
         &["docs", "--help"],
+        &["watch", "--help"],
     ] {
         assert_snapshot!(cli().run(args));
     }

@@ -24,6 +24,7 @@ mod sarif;
 mod secrets;
 mod stream;
 mod unseen;
+mod watch;
 
 use keyward_testkit::Cli;
 

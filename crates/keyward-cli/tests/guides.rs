@@ -1,4 +1,4 @@
-//! The guide's plans, on a server, as a newcomer would run them.
+//! The guide's pages about servers, as a newcomer would run them.
 
 use keyward_testkit::{Server, transcript};
 use std::fs;
@@ -13,6 +13,11 @@ fn the_guide_to_plans_shows_what_is_printed() {
 #[test]
 fn the_guide_to_forgetting_shows_what_is_printed() {
     assert!(run("docs/src/guide/forget.md") > 10);
+}
+
+#[test]
+fn the_guide_to_watching_shows_what_is_printed() {
+    assert_eq!(run("docs/src/guide/watch.md"), 2);
 }
 
 /// Runs the commands of a page; how many.

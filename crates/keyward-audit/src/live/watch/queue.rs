@@ -1,0 +1,121 @@
+//! Names that wait to be looked up: bounded, each once, and every definition gets its turn.
+
+use crate::checks::{Audit, Class};
+use std::collections::{HashSet, VecDeque};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// The most names that wait, and the most bytes of them.
+const MOST: usize = 262_144;
+const MOST_BYTES: usize = 64 * 1024 * 1024;
+
+/// A key that was touched.
+#[derive(Debug, Clone)]
+pub(super) struct Name {
+    pub(super) db: u64,
+    pub(super) key: Box<[u8]>,
+    /// Whether it is known to have been written, and was not only touched: its name is judged even if it is gone
+    pub(super) written: bool,
+    hash: u64,
+}
+
+/// Names that wait to be looked up.
+#[derive(Debug)]
+pub(super) struct Queue {
+    waiting: Mutex<Waiting>,
+}
+
+#[derive(Debug, Default)]
+pub(super) struct Waiting {
+    /// By definition; behind them derived keys, old names and unknown keys
+    groups: Vec<VecDeque<Name>>,
+    /// The hashes of those that wait
+    hashes: HashSet<u64>,
+    bytes: usize,
+    /// The group whose turn it is
+    turn: usize,
+    /// Whether no more will come
+    closed: bool,
+    pub(super) touched: u64,
+    pub(super) passed_over: u64,
+}
+
+impl Queue {
+    pub(super) fn new(audit: &Audit) -> Self {
+        let groups = vec![VecDeque::new(); audit.definitions.len() + 3];
+        Queue { waiting: Mutex::new(Waiting { groups, ..Waiting::default() }) }
+    }
+
+    pub(super) fn lock(&self) -> MutexGuard<'_, Waiting> {
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Waiting {
+    /// Takes in a name that was touched.
+    pub(super) fn push(
+        &mut self,
+        audit: &Audit,
+        class: Class,
+        (db, key): (u64, &[u8]),
+        written: bool,
+    ) {
+        let others = audit.definitions.len();
+        let group = match class {
+            Class::Foreign { .. } | Class::Marker => return,
+            Class::Defined(number) => number,
+            Class::Derived { .. } => others,
+            Class::Old { .. } => others + 1,
+            Class::Unknown => others + 2,
+        };
+        self.touched += 1;
+        let hash = audit.mask.salt.order(db, key) ^ u64::from(written);
+        if !self.hashes.insert(hash) {
+            return;
+        }
+        if !self.has_room_for(group) {
+            self.hashes.remove(&hash);
+            self.passed_over += 1;
+            return;
+        }
+        self.bytes += key.len();
+        self.groups[group].push_back(Name { db, key: key.into(), written, hash });
+    }
+
+    /// Whether one more fits: when all are too many, a group may have its share.
+    fn has_room_for(&self, group: usize) -> bool {
+        if self.hashes.len() <= MOST && self.bytes <= MOST_BYTES {
+            return true;
+        }
+        let waiting = self.groups.iter().filter(|group| !group.is_empty()).count().max(1);
+        // The shares of all together are one more time the bound.
+        self.groups[group].len() < MOST / waiting && self.bytes <= 2 * MOST_BYTES
+    }
+
+    /// Up to so many names, from each group in turn.
+    pub(super) fn take(&mut self, most: usize) -> Vec<Name> {
+        let mut taken = Vec::new();
+        let mut empty = 0;
+        while taken.len() < most && empty < self.groups.len() {
+            self.turn = (self.turn + 1) % self.groups.len();
+            match self.groups[self.turn].pop_front() {
+                None => empty += 1,
+                Some(name) => {
+                    empty = 0;
+                    self.bytes -= name.key.len();
+                    self.hashes.remove(&name.hash);
+                    taken.push(name);
+                }
+            }
+        }
+        taken
+    }
+
+    /// No more will come.
+    pub(super) fn close(&mut self) {
+        self.closed = true;
+    }
+
+    pub(super) fn is_closed(&self) -> bool {
+        self.closed
+    }
+}

@@ -1,0 +1,126 @@
+//! Servers that are watched while something is written.
+
+use crate::{SHOP, cli, shop};
+use insta::assert_snapshot;
+use keyward_testkit::{Flavor, Output, Server, wait_until};
+use serde_json::Value;
+
+/// Runs a line of shell under watch, with `$R` for `redis-cli`.
+fn under_watch(server: &Server, options: &[&str], line: &str) -> Output {
+    let line = format!("R='redis-cli -p {}'; {line}", server.port());
+    let url = server.url();
+    let args = [&["watch", &url, "--salt", "s"], options, &["--", "sh", "-c", &line]].concat();
+    let mut output = shop(SHOP).run(args);
+    output.stderr = output.stderr.replace(&server.address(), "<server>");
+    output
+}
+
+const WRONG: &str = "$R SET shop:price:mug 1; $R SET shop:crat:7 x; $R SET shop:crat:8 x EX 9";
+
+#[test]
+fn a_command_that_writes_outside_the_schema_fails() {
+    for server in Server::all() {
+        let output = under_watch(&server, &["--show-keys"], WRONG);
+        assert_eq!(output.code, Some(1), "{output}");
+        assert_snapshot!("outside", output.stderr);
+        let masked = under_watch(&server, &[], "$R SET shop:cart:4711 secret");
+        assert!(!masked.stderr.contains("4711"), "{masked}");
+        assert!(masked.stderr.contains("wrong-type"), "{masked}");
+    }
+}
+
+#[test]
+fn a_command_that_writes_as_declared_keeps_its_exit_code() {
+    let server = Flavor::Valkey.start();
+    let good =
+        "$R SET shop:price:mug 1290 EX 300; $R HSET shop:cart:7 mug 1; $R EXPIRE shop:cart:7 9";
+    assert_snapshot!("inside", under_watch(&server, &[], good).stderr);
+    assert_eq!(under_watch(&server, &[], &format!("{good}; exit 5")).code, Some(5));
+    assert_eq!(under_watch(&server, &[], "kill -9 $$").code, Some(137));
+    // Findings come first.
+    assert_eq!(under_watch(&server, &[], &format!("{WRONG}; exit 5")).code, Some(1));
+    // Which findings fail can be chosen.
+    let only = ["--fail-on", "wrong-type"];
+    assert_eq!(under_watch(&server, &only, &format!("{WRONG}; exit 5")).code, Some(5));
+}
+
+#[test]
+fn programs_read_it_too() {
+    let server = Flavor::Redis.start();
+    let output = under_watch(&server, &["--format", "jsonl"], WRONG);
+    let events = output.stderr.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+    let mut events: Vec<Value> = events.collect();
+    for event in &mut events {
+        event["at"] = "[TIME]".into();
+        if event["event"] == "end" {
+            event["looked_up"] = "[COUNT]".into();
+        }
+    }
+    let shown: Vec<String> = events.iter().map(Value::to_string).collect();
+    assert_snapshot!("jsonl", shown.join("\n"));
+    assert_snapshot!("github", under_watch(&server, &["--format", "github"], WRONG).stderr);
+}
+
+#[test]
+fn what_cannot_be_watched_is_said() {
+    let server = Flavor::Redis.start();
+    let cli = shop(SHOP);
+    let url = server.url();
+    let said = |args: &[&str]| {
+        let output = cli.run([&["watch"], args].concat());
+        assert_ne!(output.code, Some(0), "{output}");
+        format!(
+            "{}\n{}",
+            output.code.unwrap(),
+            output.stderr.replace(&server.address(), "<server>")
+        )
+    };
+    assert_snapshot!("a_file", said(&["dump.rdb"]));
+    assert_snapshot!("no_such_rule", said(&[&url, "--fail-on", "unknown-keys"]));
+    assert_snapshot!("a_rule_of_schemas", said(&[&url, "--fail-on", "missing-ttl"]));
+    assert_snapshot!("notifications_that_are_off", said(&[&url, "--via", "notifications"]));
+    assert_snapshot!("no_such_command", said(&[&url, "--", "no-such-program"]));
+    assert_snapshot!("no_server", said(&["redis://127.0.0.1:1", "--", "true"]));
+    let without = super::cli().run(["watch", &url]);
+    assert_eq!(without.code, Some(2), "{without}");
+    drop(cli);
+}
+
+#[test]
+fn it_runs_until_it_is_asked_to_end_or_a_rule_ends_it() {
+    let server = Flavor::Redis.start();
+    let cli = shop(SHOP);
+    for (signal, findings) in [(true, 0), (false, 1)] {
+        let mut options = vec!["watch".to_owned(), server.url(), "--show-keys".to_owned()];
+        if !signal {
+            options.extend(["--fail-on".to_owned(), "unknown-key".to_owned()]);
+        }
+        let watch = cli.command(options).start();
+        wait_until("it watches", || {
+            server.command(&["CLIENT", "LIST"]).text().matches("name=keyward-watch").count() >= 3
+        });
+        if signal {
+            watch.interrupt();
+        } else {
+            server.command(&["SET", "shop:crat:7", "x"]);
+        }
+        let output = watch.finish();
+        assert_eq!(output.code, Some(findings), "{output}");
+        assert_eq!(output.stdout.matches("unknown-key").count(), usize::from(!signal), "{output}");
+    }
+}
+
+#[test]
+fn a_command_is_asked_to_end_too() {
+    let server = Flavor::Redis.start();
+    let cli = cli();
+    cli.write("keyward.toml", SHOP);
+    let url = server.url();
+    let line =
+        "trap 'echo ended > ended; exit 7' TERM; echo began > began; while :; do sleep 0.1; done";
+    let watch = cli.command(["watch", &url, "--", "sh", "-c", line]).start();
+    wait_until("the command runs", || cli.folder().join("began").exists());
+    watch.terminate();
+    assert_eq!(watch.finish().code, Some(7));
+    assert!(cli.folder().join("ended").exists());
+}
