@@ -5,6 +5,7 @@ use super::Words;
 use super::page::Sections;
 use super::prose::Target;
 use keyward_schema::Schema;
+use keyward_schema::model::TextPipeline;
 use std::collections::HashMap;
 
 /// The places of sections, groups, definitions and events.
@@ -15,6 +16,8 @@ pub(super) struct Anchors {
     pub(super) groups: Groups,
     /// The definitions, by name
     pub(super) definitions: HashMap<String, Target>,
+    /// The text pipelines that are shown, by number
+    pub(super) texts: Vec<(usize, Target)>,
     /// The events, by number
     pub(super) events: Vec<(usize, Target)>,
 }
@@ -58,6 +61,16 @@ impl Anchors {
         let lifecycles = section(&mut slugs, "lifecycles", words.lifecycles, !selected.is_empty());
         let owners = section(&mut slugs, "owners", words.owners, has_owners);
         let layout = section(&mut slugs, "layout", words.layout, schema.layout.is_some());
+        let is_shown = |text: &TextPipeline| {
+            let mut params = shown().flat_map(|definition| &definition.params);
+            params.any(|param| param.from.as_ref().is_some_and(|from| **from == *text.name))
+        };
+        let texts = schema.texts.iter().enumerate().filter(|(_, text)| is_shown(text));
+        let texts: Vec<(usize, &str)> = texts.map(|(at, text)| (at, text.name.as_str())).collect();
+        let has_texts = section(&mut slugs, "texts", words.texts, !texts.is_empty());
+        let texts = texts.into_iter();
+        let texts = texts.map(|(at, name)| (at, slugs.target(name, format!("text-{name}"))));
+        let texts = texts.collect();
         let (groups, definitions) = keys(schema, selected, words, &mut slugs);
         let ttls = section(&mut slugs, "ttls", words.ttls, !selected.is_empty());
         let has_events = section(&mut slugs, "events", words.events, !events.is_empty());
@@ -77,6 +90,7 @@ impl Anchors {
             title,
             groups,
             definitions,
+            texts,
             events: events.iter().map(event).collect(),
             sections: Sections {
                 overview,
@@ -87,6 +101,7 @@ impl Anchors {
                 operations,
                 server,
                 layout,
+                texts: has_texts,
                 migrations,
                 foreign,
                 accepted,

@@ -52,6 +52,7 @@ mod prose;
 mod roles;
 mod sample;
 mod server;
+mod texts;
 mod ttl;
 mod values;
 mod words;
@@ -191,6 +192,7 @@ impl Page {
             operations: context.operations(),
             server: context.server(),
             layout: context.layout(),
+            texts: context.texts(),
             migrations: context.migrations(),
             foreign: context.foreign(),
             accepted: context.accepted(),

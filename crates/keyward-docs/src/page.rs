@@ -43,6 +43,8 @@ pub struct Page {
     pub server: Server,
     /// `[layout]`
     pub layout: Option<Layout>,
+    /// The pipelines of `[text]` that parameters on this page take their values from
+    pub texts: Vec<Text>,
     /// `[migrations]`
     pub migrations: Vec<Migration>,
     /// `[foreign]`
@@ -85,6 +87,7 @@ pub struct Sections {
     pub operations: Option<Target>,
     pub server: Option<Target>,
     pub layout: Option<Target>,
+    pub texts: Option<Target>,
     pub migrations: Option<Target>,
     pub foreign: Option<Target>,
     pub accepted: Option<Target>,
@@ -453,6 +456,30 @@ pub struct Slot {
     pub notes: Vec<Prose>,
     /// The allowed words; several lines if they depend on another slot
     pub words: Vec<Prose>,
+}
+
+/// `[text.*]`
+#[derive(Debug, Clone, Serialize)]
+pub struct Text {
+    /// Its id and where it is
+    pub target: Target,
+    /// Which texts it is for
+    pub doc: Option<Doc>,
+    /// The parameters that take its results
+    pub for_params: Prose,
+    /// What it does, in order
+    pub steps: Vec<Prose>,
+    /// Texts and their results
+    pub examples: Vec<TextExample>,
+}
+
+/// A text and the identifier that is made from it.
+#[derive(Debug, Clone, Serialize)]
+pub struct TextExample {
+    /// The text
+    pub text: String,
+    /// The identifier
+    pub result: String,
 }
 
 /// `[foreign.*]`

@@ -89,6 +89,9 @@ impl Context<'_> {
             let gaps = [Prose::code(char.to_string()), Prose::code(spelled)];
             notes.push(Prose::fill(words.param_encode, &gaps));
         }
+        if let Some(from) = &declared.from {
+            notes.push(Prose::fill(words.param_from, &[self.pipeline(from)]));
+        }
         if hole.is_some_and(|hole| hole.tag) {
             notes.push(Prose::fill(words.param_tag, &[]));
         }

@@ -181,6 +181,7 @@ pub(crate) fn prepared<'s>(order: &Order, schema: &'s Schema) -> Result<Cow<'s, 
             encode_span: None,
             doc: None,
             pii: true,
+            from: None,
         },
     };
     let rename = Rename {

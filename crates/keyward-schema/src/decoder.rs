@@ -143,14 +143,8 @@ impl<'a> Decoder<'a> {
     /// What to do instead of a field that is planned and that nothing reads yet.
     fn not_yet(&self, key: &str) -> Option<&'static str> {
         match (self.path.as_slice(), key) {
-            ([], "text") => {
-                Some("make identifiers from text in the application, and leave this out")
-            }
             ([], "services") => Some("name who is responsible for keys: `owner`"),
             ([], "channels") => Some("declare keys only; describe channels in `[keyspace] doc`"),
-            ([.., params, _], "from") if params == "params" => {
-                Some("make the value from text in the application, and leave this out")
-            }
             ([keys, _], "prefix") if keys == "keys" => Some(
                 "declare keys without the prefix in a schema of their own, and check both together: \
                  `keyward check keyward.toml global.toml`",

@@ -38,7 +38,7 @@
 //! TOML parser, and every automaton by the compiler. No text makes [`read`] panic.
 //!
 //! The feature `tools` adds what only a program for people needs: `format`, `json_schema`, `reference` and
-//! `starter`.
+//! `starter`. The feature `text` runs the examples of `[text]`; without it, text pipelines are read and not checked.
 #![deny(missing_docs)]
 #![cfg_attr(
     not(feature = "tools"),
@@ -81,6 +81,7 @@ mod spelling;
 mod starter;
 mod syntax;
 mod tables;
+mod text;
 mod ttl;
 mod value;
 

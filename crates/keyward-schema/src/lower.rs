@@ -20,6 +20,7 @@ use crate::tables::{
     AllowTable, DefaultsTable, EventTable, KeyTable, KeyspaceTable, PlansTable, RootTable,
     RuleForm, RulesTable,
 };
+use crate::text::{self, TextTable};
 use crate::ttl::TtlForm;
 use keyward_pattern::Template;
 use std::collections::HashMap;
@@ -57,6 +58,7 @@ pub(crate) fn lower(
             root = Some((file, head));
         }
         parts.params.add(table.params, "parameter", errors);
+        parts.texts.add(table.text, "text pipeline", errors);
         parts.keys.add(table.keys, "definition", errors);
         parts.events.add(table.events, "event", errors);
         parts.groups.add(table.groups, "group", errors);
@@ -90,6 +92,7 @@ pub(crate) fn lower(
     let defaults =
         head.defaults.map(|table| lower_defaults(table.value, errors)).unwrap_or_default();
     let params: Vec<ParamDeclaration> = declarations(parts.params.entries);
+    let texts = text::lower(&parts.texts.entries, errors);
     let groups: Vec<Named> = parts
         .groups
         .entries
@@ -163,6 +166,10 @@ pub(crate) fn lower(
         }
     }
     migration::check(&migrations, &keyspace, &keys, errors);
+    let of_keys = keys.iter().flat_map(|key| &key.params);
+    let of_events = events.iter().flat_map(|event| &event.params);
+    let with_text = of_keys.chain(of_events).chain(&params);
+    text::check_sources(with_text, &texts, &parts.texts.broken, keyspace.separator.value, errors);
     let compiled =
         compile(&keyspace, &params, &keys, &events, &migrations, &parts.keys.broken, errors)?;
     Some(Schema {
@@ -179,6 +186,7 @@ pub(crate) fn lower(
         defaults,
         rules,
         params,
+        texts,
         keys,
         events,
         groups,
@@ -207,6 +215,7 @@ struct Head {
 #[derive(Default)]
 struct Parts {
     params: Merged<ParamForm>,
+    texts: Merged<TextTable>,
     keys: Merged<KeyTable>,
     events: Merged<EventTable>,
     groups: Merged<crate::tables::GroupTable>,
@@ -477,6 +486,7 @@ pub(crate) fn template_params<'d>(
                     encode_span: None,
                     doc: found.and_then(|declared| declared.doc.clone()),
                     pii: found.is_none_or(|declared| declared.pii),
+                    from: found.and_then(|declared| declared.from.clone()),
                 },
             }
         })

@@ -19,6 +19,7 @@ pub(crate) struct ParamForm {
     pub(crate) encode_span: Option<Span>,
     pub(crate) doc: Option<Spanned<String>>,
     pub(crate) pii: bool,
+    pub(crate) from: Option<Spanned<String>>,
 }
 
 impl ParamForm {
@@ -30,6 +31,7 @@ impl ParamForm {
             encode_span: self.encode_span,
             doc: self.doc,
             pii: self.pii,
+            from: self.from,
         }
     }
 }
@@ -49,6 +51,8 @@ table! {
         optional normalize: Normalize,
         /// Characters that are replaced in the key, each with its replacement. Parsing restores them.
         optional encode: Encode,
+        /// The pipeline of `[text]` that makes values from human text.
+        optional from: NonEmpty,
         /// Whether reports mask the value. Default: `true`.
         optional pii: bool,
         /// What the parameter means.
@@ -67,7 +71,7 @@ impl Form for ParamForm {
         let Kind::Table(entries) = &item.kind else {
             let ty = SimpleType::read(item, decoder)?;
             let param = Param::from(ty.0);
-            return Some(ParamForm { param, encode_span: None, doc: None, pii: true });
+            return Some(ParamForm { param, encode_span: None, doc: None, pii: true, from: None });
         };
         let table = ParamTable::read(item, decoder)?;
         let given: Vec<&Spanned<String>> = entries
@@ -101,6 +105,7 @@ impl Form for ParamForm {
             },
             doc: table.doc,
             pii: table.pii.is_none_or(|pii| pii.value),
+            from: table.from.map(|from| Spanned::new(from.value.0, from.span)),
         })
     }
 

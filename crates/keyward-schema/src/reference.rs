@@ -17,6 +17,7 @@ use crate::tables::{
     AlertsTable, AllowTable, DefaultsTable, EventTable, ForeignTable, GroupTable, KeyTable,
     KeyspaceTable, OwnerTable, PlansTable, RootTable, RuleTable, RulesTable,
 };
+use crate::text::TextTable;
 use crate::ttl::{TtlBy, TtlCaller};
 use crate::value::{FieldTable, ValueTable};
 use std::fmt::Write;
@@ -62,6 +63,7 @@ const TABLES: &[(&str, Writer)] = &[
     ("rules", markdown::<RulesTable>),
     ("rule", markdown::<RuleTable>),
     ("param", markdown::<ParamTable>),
+    ("text", markdown::<TextTable>),
     ("key", markdown::<KeyTable>),
     ("value", markdown::<ValueTable>),
     ("field", markdown::<FieldTable>),

@@ -19,6 +19,7 @@ use crate::scalar::{Count, Integer, Jitter, NonEmpty, Percent, Separator};
 use crate::server::ServerTable;
 use crate::span::Spanned;
 use crate::syntax::{Item, Kind};
+use crate::text::TextTable;
 use crate::ttl::TtlForm;
 use crate::value::{FieldForm, GroupName, Open};
 use keyward_fact::{Duration, KeyType, Size};
@@ -47,6 +48,8 @@ table! {
         optional rules: RulesTable,
         /// The types of parameters, by name.
         optional params: Map<ParamName, ParamForm>,
+        /// How human text becomes an identifier, by name.
+        optional text: Map<Id, TextTable>,
         /// The key definitions: each has a pattern and declares what is stored under it.
         optional keys: Map<Id, KeyTable>,
         /// Events of the application that invalidate keys.

@@ -54,6 +54,7 @@ const GOOD: &[&str] = &[
     "[keys.a]\npattern = 'a'\nrate_limit = { limit = 'caller', window = '1m', algorithm = 'gcra', on_outage = 'closed' }\n",
     "[events.a]\nparams = { id = 'uuid' }\ninvalidates = ['b', 'c(*)', \"d(x = 'y')\"]\n[groups.g]\n[owners.team-a]\ncontact = 'x'\n[foreign.bull]\nglob = 'bull:*'\n",
     "[migrations.v2]\nphase = 'cleanup'\nstarted = 2026-01-02\n[migrations.v2.renames]\na = 'old:{id}'\nb = ['x', 'y']\n",
+    "[text.heading]\ndoc = 'd'\nabbreviations = { VaR = 'value at risk' }\nnumbers = 'de'\nmax_len = 30\nshorten = 'vowels'\nidempotent = true\nexamples = [['Größe', 'groesse']]\n[text.content]\nextends = 'heading'\nsymbols = { '&' = 'and' }\nstop_words = ['für']\nwords = 4\n[params]\na = { regex = '[a-z][a-z0-9_]{1,29}', from = 'content' }\n",
     "version = 1\n[keyspace]\nname = 'a'\n[layout]\nshape = '<a>:<b>'\na = ['x']\nreserved = ['all']\n[layout.b]\nby = 'a'\nx = ['y']\n[server]\nmaxmemory = '2gb'\nsave = ['900 1']\nappendonly = 'yes'\ntcp-keepalive = 300\n[alerts]\nmemory = '80%'\n[rules]\nset = 'strict'\nmissing-owner = 'error'\nstale-cache = { max = '1h' }\n",
 ];
 
@@ -96,7 +97,10 @@ const BAD: &[&str] = &[
     "[text.header]\nsteps = []\n",
     "[services.mailer]\nuses = []\n",
     "[channels.changed]\npattern = 'changed'\n",
-    "[params]\na = { type = 'text', from = 'header' }\n",
+    "[params]\na = { type = 'text', from = 5 }\n",
+    "[text.header]\nnumbers = 'fr'\n",
+    "[text.header]\nmax_len = 16\n",
+    "[text.header]\nexamples = [['a']]\n",
     "[keys.a]\npattern = 'a'\nprefix = false\n",
     "[layout]\nshape = '<type>'\ntype = ['list']\nmeans = { list = 'array' }\n",
     "[migrations.a]\nphase = 'done'\n[migrations.a.renames]\n",

@@ -451,16 +451,14 @@ fn standard_input_is_no_schema() {
 
 #[test]
 fn what_nothing_reads_yet_is_refused_with_what_to_do_instead() {
-    let text = "[text.header]\nsteps = []\n[services.mailer]\nuses = []\n[channels.changed]\n\
-                [params]\ntitle = { type = \"text\", from = \"header\" }\n\
+    let text = "[services.mailer]\nuses = []\n[channels.changed]\n\
                 [keys.flag]\npattern = \"flag\"\nprefix = false\n";
     let loaded = read(&format!("{HEAD}{text}"));
     let errors = loaded.schema.unwrap_err();
     let messages: Vec<_> = errors.iter().map(|error| error.message.as_str()).collect();
     assert_eq!(
         messages,
-        ["text", "services", "channels", "from", "prefix"]
-            .map(|field| format!("`{field}` is not supported yet"))
+        ["services", "channels", "prefix"].map(|field| format!("`{field}` is not supported yet"))
     );
     assert!(errors.iter().all(|error| error.help.len() == 1));
 }
@@ -642,3 +640,48 @@ shows!(
         ("more.toml", "[plans]\nrequire_owner = true\n"),
     ])
 );
+
+shows!(
+    an_example_with_another_result_shows_both,
+    errors(
+        "[text.heading]\nmax_len = 30\nexamples = [\n  [\"Größe & Wert\", \"groesse_wert\"],\n  \
+         [\"Größe & Wert\", \"groesse_und_wert\"],\n]\n"
+    )
+);
+
+shows!(
+    a_text_pipeline_extends_one_that_exists,
+    errors(
+        "[text.a]\nextends = \"b\"\n[text.b]\nextends = \"c\"\n[text.c]\nextends = \"a\"\n\
+         [text.d]\nextends = \"heding\"\n[text.heading]\n[text.e]\nextends = \"a\"\n"
+    )
+);
+
+shows!(
+    an_option_of_a_text_pipeline_that_cannot_act_is_refused,
+    errors(
+        "[text.a]\nabbreviations = { \"z. B.\" = \"zum Beispiel\" }\n[text.b]\nextends = \"a\"\n\
+         [text.c]\nsymbols = { \"&&\" = \"and\" }\n[text.d]\nsymbols = { \"[\" = \"klammer\" }\n\
+         [text.e]\nstop_words = [\"und\", \"in der\"]\n[text.f]\nshorten = \"vowels\"\n\
+         [text.g]\nmax_len = 16\n[text.h]\nnumbers = \"fr\"\n[text.i]\nexamples = [[\"a\"]]\n[text.j]\nsteps = []\n"
+    )
+);
+
+shows!(
+    a_parameter_takes_every_result_of_its_text_pipeline,
+    errors(
+        "[text.heading]\nmax_len = 40\n[params]\nname = { regex = \"[a-z][a-z0-9_]{1,29}\", from = \"heading\" }\n\
+         id = { type = \"uuid\", from = \"heading\" }\ntitle = { type = \"word\", from = \"headings\" }\n\
+         [keys.page]\npattern = \"page:{name}:{id}:{title}\"\n"
+    )
+);
+
+#[test]
+fn what_a_text_pipeline_does_not_set_it_takes_from_another() {
+    let text = "[text.heading]\nmax_len = 40\nnumbers = \"de\"\nidempotent = true\n\
+                examples = [[\"5 % Zins\", \"fuenf_zins\"]]\n\
+                [text.content]\nextends = \"heading\"\nsymbols = { \"%\" = \"prozent\" }\nwords = 2\n\
+                examples = [[\"5 % Zins\", \"fuenf_prozent\"], [\"!!!\", \"special_chars_only_20240101_120000\"]]\n\
+                [params]\nname = { type = \"word\", from = \"content\" }\n[keys.page]\npattern = \"page:{name}\"\n";
+    assert_eq!(errors(text), "no errors");
+}

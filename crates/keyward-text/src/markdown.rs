@@ -92,9 +92,7 @@ pub(crate) fn strip(text: &str, until: usize, out: &mut String) {
 /// Where a line's text begins after quotes, list items, and the marker of a heading; and whether it is a heading.
 fn line_markers(bytes: &[u8], mut at: usize) -> (usize, bool) {
     loop {
-        while matches!(bytes.get(at), Some(b' ' | b'\t')) {
-            at += 1;
-        }
+        at += blanks(bytes, at);
         let Some(&byte) = bytes.get(at) else { return (at, false) };
         let length = run(bytes, at, byte);
         match byte {
@@ -106,7 +104,9 @@ fn line_markers(bytes: &[u8], mut at: usize) -> (usize, bool) {
                 Some(next) => at = task(bytes, next),
                 None => return (at, false),
             },
-            b'#' if length <= 6 && ends_word(bytes, at + length) => return (at + length, true),
+            b'#' if length <= 6 && ends_word(bytes, at + length) => {
+                return (at + length + blanks(bytes, at + length), true);
+            }
             // Rules, underlines of headings, fences.
             b'-' | b'+' | b'*' | b'_' | b'~' if length >= 3 && ends_word(bytes, at + length) => {
                 return (at + length, false);
@@ -115,6 +115,10 @@ fn line_markers(bytes: &[u8], mut at: usize) -> (usize, bool) {
             _ => return (at, false),
         }
     }
+}
+
+fn blanks(bytes: &[u8], at: usize) -> usize {
+    bytes[at..].iter().take_while(|byte| matches!(byte, b' ' | b'\t')).count()
 }
 
 /// How often `byte` stands at `at`.

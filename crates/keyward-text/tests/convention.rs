@@ -63,6 +63,17 @@ fn headings_before_the_limit() {
 }
 
 #[test]
+fn headings_within_the_limit() {
+    for (text, identifier) in [
+        ("# Portfolio Management & Risk Assessment", "portfolio_management_risk_asse"),
+        ("## Diversifikation: Der Schlüssel zum Erfolg", "diversifikation_der_schluessel"),
+        ("### Value at Risk (VaR) Berechnungen", "value_at_risk_var_berechnungen"),
+    ] {
+        assert_eq!(name(&HEADING, text), identifier);
+    }
+}
+
+#[test]
 fn contents_before_the_limit_with_stop_words_kept() {
     let content = Options { max_len: None, stop_words: &[], ..CONTENT };
     for (text, identifier) in [

@@ -33,6 +33,15 @@ pub const fn assert_format(format: u32) {
     );
 }
 
+/// A text pipeline of the schema.
+///
+/// # Panics
+/// If the options are not what `keyward` wrote: it refuses those that make no pipeline.
+#[cfg(feature = "text")]
+pub fn pipeline(options: &keyward_text::Options<'_>) -> keyward_text::Pipeline {
+    keyward_text::Pipeline::new(options).expect("the options are as `keyward` wrote them")
+}
+
 /// Reads the tables that a generated module carries as base64.
 ///
 /// # Panics

@@ -89,6 +89,7 @@
 //! | `keys::Cart` | a type for each definition; its fields are the parameters. Where a more specific definition takes some of its keys, they are private and `new` refuses what is reserved |
 //! | `Key` | any of them, with `parse`, and `parse_former` for names before a migration |
 //! | `values::Sku` | types that the schema declares: texts that are checked, enums, keys of several definitions |
+//! | `values::Title::from_text` | a value from human text, where the schema has `from`; `texts` has the pipelines |
 //! | `fields::Cart` | what a hash holds; [`Fields`] turns it into bytes and back |
 //! | `stored::Permission` | words and keys that a key holds |
 //! | `events::ProductMoved` | what happens, with `keys()` and `globs()` that become invalid |
@@ -125,6 +126,7 @@
 //! - `cron`: repeating jobs of a queue by crontab expressions
 //! - `tower`: [`LimitLayer`], rate limits in front of an HTTP service
 //! - `tower-sessions`: `TowerSessions`, a session store for the crate of that name
+//! - `text`: values of parameters from human text, where the schema has `from`
 //! - `testing`: `testing::Server`, a throw-away server for an application's tests
 //!
 //! At run time there is neither TOML nor a template, and no proof is repeated.
@@ -169,6 +171,9 @@ pub use key::{Event, Fixed, Key, Keyspace, Prefix};
 #[cfg(feature = "macros")]
 pub use keyward_macros::keyspace;
 pub use keyward_pattern::slot;
+/// Identifiers from human text: the pipelines of a schema.
+#[cfg(feature = "text")]
+pub use keyward_text as text;
 pub use param::ParamValue;
 #[cfg(feature = "tower-sessions")]
 pub use store::TowerSessions;

@@ -213,6 +213,54 @@ macro_rules! __key_value {
     };
 }
 
+/// The pipelines of a schema, each made when it is first used.
+#[cfg(feature = "text")]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __text_pipelines {
+    ($($(#[$doc:meta])* $name:ident = $options:expr;)*) => {
+        /// How human text becomes values.
+        pub mod texts {
+            $($(#[$doc])*
+            pub static $name: ::std::sync::LazyLock<::keyward::text::Pipeline> =
+                ::std::sync::LazyLock::new(|| ::keyward::generated::pipeline(&$options));)*
+        }
+    };
+}
+
+/// A value of a parameter from text.
+#[cfg(feature = "text")]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __from_text {
+    ($(#[$doc:meta])* $ty:path, $pipeline:path) => {
+        impl $ty {
+            $(#[$doc])*
+            ///
+            /// A text that has no name of its own is named by the time `now`, in UTC.
+            pub fn from_text(text: &str, now: ::std::time::SystemTime) -> Self {
+                Self($pipeline.name(text, now))
+            }
+        }
+    };
+}
+
+/// Nothing, beside the error of `__needs_text`.
+#[cfg(not(feature = "text"))]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __text_pipelines {
+    ($($code:tt)*) => {};
+}
+
+/// Nothing, beside the error of `__needs_text`.
+#[cfg(not(feature = "text"))]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __from_text {
+    ($($code:tt)*) => {};
+}
+
 /// Names the feature that generated code needs, where these are on and off.
 macro_rules! needs {
     ($name:ident, $missing:meta, $feature:literal, $what:literal) => {
@@ -240,6 +288,7 @@ macro_rules! needs {
     };
 }
 
+needs!(__needs_text, not(feature = "text"), "text", "values from text");
 needs!(__needs_json, not(feature = "json"), "json", "JSON values");
 // Only a store compresses.
 needs!(__needs_zstd, all(feature = "store", not(feature = "zstd")), "zstd", "compressed values");

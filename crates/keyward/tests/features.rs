@@ -9,8 +9,11 @@ version = 1
 [keyspace]
 name = "shop"
 prefix = "shop:"
+[text.heading]
+max_len = 30
 [keys.page]
-pattern = "page:{number:uint}"
+pattern = "page:{title}:{number:uint}"
+params = { title = { type = "word", from = "heading" } }
 ttl = "1h"
 value = { json = "Page", compress = "zstd" }
 "#;
@@ -45,7 +48,8 @@ fn a_missing_feature_is_named() {
         [
             "error: this schema has JSON values: enable the feature `json` of keyward",
             "error: this schema has compressed values: enable the feature `zstd` of keyward",
-            "error: could not compile `features` (lib) due to 2 previous errors",
+            "error: this schema has values from text: enable the feature `text` of keyward",
+            "error: could not compile `features` (lib) due to 3 previous errors",
         ],
         "{said}"
     );

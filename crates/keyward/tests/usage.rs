@@ -10,6 +10,7 @@ keyward::keyspace!("../../examples/xeuz-cloud/keyward.toml");
 keyward::keyspace!("../../examples/binary-options/keyward.toml");
 keyward::keyspace!("tests/media.toml", values = crate::model);
 keyward::keyspace!("tests/ui/tenants.toml");
+keyward::keyspace!("../../examples/document-library/keyward.toml");
 
 /// The application's own types.
 mod model {
@@ -57,6 +58,29 @@ fn any_key_equals_its_copies_and_no_other_key() {
         format!("{copy:?}"),
         "FolderListing { folder_id: 550e8400-e29b-41d4-a716-446655440000 }"
     );
+}
+
+#[test]
+fn a_value_is_made_from_text() {
+    // ANCHOR: text
+    use document_library::{keys, values};
+    use std::time::SystemTime;
+
+    let heading = "## Diversifikation: Der Schlüssel zum Erfolg";
+    let paragraph_identifier = values::ParagraphIdentifier::from_text(heading, SystemTime::now());
+    let number = values::Number::new("001").unwrap();
+    let paragraph = keys::Paragraph { paragraph_identifier, number };
+    assert_eq!(paragraph.key(), "para:diversifikation_der_schluessel:001");
+    // ANCHOR_END: text
+    let noon = SystemTime::UNIX_EPOCH + Duration::from_secs(1_704_110_400);
+    let chunk = values::ContentIdentifier::from_text("Rendite > 5 %", noon);
+    assert_eq!(chunk.as_str(), "rendite_greater_than_fuenf");
+    let unnamed = values::ContentIdentifier::from_text("!!!", noon);
+    assert_eq!(unnamed.as_str(), "special_chars_20240101_120000");
+    // What it makes is a value of the type.
+    assert_eq!(values::ContentIdentifier::new(unnamed.as_str()), Ok(unnamed));
+    let steps = document_library::texts::HEADING.steps(heading, noon);
+    assert_eq!(steps.first().map(|step| step.name), Some("unicode"));
 }
 
 #[test]

@@ -19,8 +19,11 @@
 use crate::document_library::Key;
 use crate::keyspace::{self, HIGHEST};
 use crate::kind::Kind;
-use crate::naming::timed;
+use crate::naming::{own, timed};
+use keyward::text::{Options, OptionsError, Pipeline, Shorten};
+use std::borrow::Cow;
 use std::collections::{BTreeMap, HashSet};
+use std::sync::LazyLock;
 use std::time::SystemTime;
 
 pub use crate::naming::generate_timestamp;
@@ -49,6 +52,26 @@ pub fn resolve_key_collision(
     let base = keyspace::parse(base_key)?;
     let (kind, identifier) = (keyspace::kind(&base), keyspace::identifier(&base));
     (0..).find_map(|full| generate_unique_key(kind, &timed(identifier, full, now), &is_taken))
+}
+
+/// The text, or a name by the clock if it is empty, has fewer than three characters, or has only symbols.
+pub fn handle_invalid_input(text: &str, now: SystemTime) -> Cow<'_, str> {
+    static PLAIN: LazyLock<Option<Pipeline>> =
+        LazyLock::new(|| Pipeline::new(&Options::default()).ok());
+    match &*PLAIN {
+        Some(plain) if own(text, plain).is_none() => plain.name(text, now).into(),
+        _ => text.into(),
+    }
+}
+
+/// The identifier within a limit: without vowels except at the beginning, or cut if that is still too long.
+///
+/// # Errors
+/// If the limit is below 17, which a name by the clock needs.
+pub fn optimize_key_length(identifier: &str, max_length: usize) -> Result<String, OptionsError> {
+    let options =
+        Options { max_len: Some(max_length), shorten: Shorten::Vowels, ..Options::default() };
+    Ok(Pipeline::new(&options)?.name(identifier, SystemTime::UNIX_EPOCH))
 }
 
 /// Whether this is the key of an element.

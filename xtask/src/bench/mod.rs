@@ -25,6 +25,7 @@ mod queue;
 mod roles;
 mod rust;
 mod store;
+mod text;
 mod watch;
 
 use anyhow::{Context, Result, bail};
@@ -49,6 +50,7 @@ pub(crate) fn run(names: &[&str]) -> Result<()> {
         ("classify", classify::run),
         ("build", build::run),
         ("pipe", pipe::run),
+        ("text", text::run),
         ("audit", audit::run),
         ("rust", rust::run),
         ("compile", compile::run),

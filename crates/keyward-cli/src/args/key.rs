@@ -2,7 +2,9 @@
 
 use super::selection::{Binding, Prefix, Selection, binding};
 use clap::{Args as ClapArgs, Subcommand, ValueEnum};
+use jiff::Timestamp;
 use std::ffi::OsString;
+use std::time::SystemTime;
 
 /// Build, parse and find keys
 #[derive(Debug, ClapArgs)]
@@ -17,6 +19,7 @@ pub(crate) enum KeyCommand {
     Build(KeyBuild),
     Parse(KeyParse),
     Glob(KeyGlob),
+    Text(KeyText),
 }
 
 /// Build a key of a definition from parameter values
@@ -28,15 +31,29 @@ pub(crate) enum KeyCommand {
 Examples:
   keyward key build cart user_id=42
   keyward key build login_limit ip=2001:db8::1     an IPv6 address becomes 32 hexadecimal digits
-  keyward key build cart user_id=42 --bind tenant=acme")]
+  keyward key build cart user_id=42 --bind tenant=acme
+  keyward key build chapter number=001 --text chapter_identifier='# Risk Management'")]
 pub(crate) struct KeyBuild {
     /// The definition
     pub(crate) name: String,
     /// A value for each parameter
     #[arg(value_name = "PARAM=VALUE", value_parser = binding)]
     pub(crate) values: Vec<Binding>,
+    /// A text for a parameter with `from`, whose value is made from it
+    #[arg(long, value_name = "PARAM=TEXT", value_parser = binding)]
+    pub(crate) text: Vec<Binding>,
+    /// The time that names a text without a name of its own, such as `2024-01-01T12:00:00Z` [default: now]
+    #[arg(long, value_name = "TIME", requires = "text", value_parser = time)]
+    pub(crate) at: Option<SystemTime>,
     #[command(flatten)]
     pub(crate) prefix: Prefix,
+}
+
+fn time(text: &str) -> Result<SystemTime, String> {
+    let time: Timestamp = text
+        .parse()
+        .map_err(|_| "write a time with its zone, such as `2024-01-01T12:00:00Z`".to_owned())?;
+    Ok(time.into())
 }
 
 /// Show which definition a key belongs to, and the values of its parameters
@@ -99,4 +116,37 @@ pub(crate) struct KeyGlob {
     pub(crate) selection: Selection,
     #[command(flatten)]
     pub(crate) prefix: Prefix,
+}
+
+/// Show what a text pipeline makes of a text, step by step
+///
+/// The last line is the result. `=` stands for a step that changed nothing.
+#[derive(Debug, ClapArgs)]
+#[command(after_help = "\
+Examples:
+  keyward key text heading '# Portfolio Management & Risk Assessment'
+  keyward key text heading '5 Strategien' --format result
+  keyward key text content '!!!' --at 2024-01-01T12:00:00Z")]
+pub(crate) struct KeyText {
+    /// The pipeline, an id of `[text]`
+    pub(crate) pipeline: String,
+    /// The text
+    pub(crate) text: String,
+    /// Output format
+    #[arg(long, value_name = "FORMAT", default_value = "steps")]
+    pub(crate) format: TextFormat,
+    /// The time that names a text without a name of its own, such as `2024-01-01T12:00:00Z` [default: now]
+    #[arg(long, value_name = "TIME", value_parser = time)]
+    pub(crate) at: Option<SystemTime>,
+}
+
+/// How `key text` answers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum TextFormat {
+    /// Every step, for people
+    Steps,
+    /// The result only
+    Result,
+    /// One JSON object
+    Json,
 }

@@ -22,7 +22,9 @@ pub(crate) use check::{Check, Fail, FailOn, ReportFormat, Set};
 pub(crate) use docs::{Docs, DocsFormat, DocsLocale};
 pub(crate) use fmt::Fmt;
 pub(crate) use generate::Generate;
-pub(crate) use key::{Key, KeyBuild, KeyCommand, KeyFormat, KeyGlob, KeyParse};
+pub(crate) use key::{
+    Key, KeyBuild, KeyCommand, KeyFormat, KeyGlob, KeyParse, KeyText, TextFormat,
+};
 pub(crate) use live::{Connect, Live, LiveVia};
 pub(crate) use migrate::Migrate;
 pub(crate) use plan::{

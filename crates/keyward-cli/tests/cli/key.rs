@@ -272,3 +272,50 @@ fn several_keys_may_be_old_names_or_other_softwares() {
     }
     assert_snapshot!(output);
 }
+
+const TEXTS: &str = r#"version = 1
+
+[keyspace]
+name = "library"
+
+[text.heading]
+abbreviations = { VaR = "value at risk" }
+numbers = "de"
+max_len = 30
+
+[params]
+title = { type = "word", from = "heading" }
+
+[keys.chapter]
+pattern = "ch:{title}:{number:digits(3)}"
+value = "text"
+ttl = "none"
+"#;
+
+#[test]
+fn a_text_is_followed_step_by_step() {
+    let cli = shop(TEXTS);
+    let text = ["key", "text", "heading"];
+    let run = |args: &[&str]| cli.run(text.iter().chain(args));
+    assert_snapshot!(run(&["## 5 Maße: VaR & Größe"]));
+    assert_snapshot!(run(&["5 Maße", "--format", "json"]));
+    assert_snapshot!(run(&["5 Maße", "--format", "result"]));
+    assert_snapshot!(run(&["\u{1b}[2J!", "--at", "2024-01-01T13:00:00+01:00"]));
+    assert_snapshot!(run(&["x", "--at", "noon"]));
+    assert_snapshot!(cli.run(["key", "text", "headin", "x"]));
+    assert_snapshot!(shop(SHOP).run(["key", "text", "heading", "x"]));
+}
+
+#[test]
+fn a_value_is_made_from_text() {
+    let cli = shop(TEXTS);
+    let build = ["key", "build", "chapter", "number=001"];
+    let run = |args: &[&str]| cli.run(build.iter().chain(args));
+    assert_snapshot!(run(&["--text", "title=# Risiko & Ertrag"]));
+    assert_snapshot!(run(&["--text", "title=!!!", "--at", "2024-01-01T12:00:00Z"]));
+    assert_snapshot!(run(&["--text", "titel=Risiko"]));
+    assert_snapshot!(run(&["title=a", "--text", "number=Risiko"]));
+    assert_snapshot!(run(&["title=a", "--text", "title=Risiko"]));
+    assert_snapshot!(run(&["title=a", "--at", "2024-01-01T12:00:00Z"]));
+    assert_snapshot!(run(&["--text", "Risiko"]));
+}

@@ -39,6 +39,8 @@ pub struct Module {
     pub block: String,
     /// The types of parameters that are the schema's own: enums, texts and keys
     pub types: Vec<ParamType>,
+    /// The pipelines that make values of parameters from text
+    pub texts: Vec<Text>,
     /// The definitions, in order: a definition's number in the block is its index here
     pub keys: Vec<Key>,
     /// The old names of all migrations, in order: an old name's number in the block is its index here
@@ -129,6 +131,34 @@ pub struct ParamType {
     pub words: Vec<Word>,
     /// The definitions whose keys it holds: indexes of `keys`
     pub keys: Vec<usize>,
+    /// The pipeline that makes its values from text: an index of `texts`
+    pub from: Option<usize>,
+}
+
+/// A pipeline that makes identifiers from human text. Only Rust has it so far.
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "files", derive(Serialize))]
+pub struct Text {
+    /// Its name
+    pub name: Name,
+    /// Which texts it is for
+    pub doc: Option<String>,
+    /// Abbreviations with their long forms
+    pub abbreviations: Vec<(String, String)>,
+    /// The language in which numbers are spelled: `de` or `en`
+    pub numbers: Option<&'static str>,
+    /// Symbols with their words
+    pub symbols: Vec<(char, String)>,
+    /// Words that are left out
+    pub stop_words: Vec<String>,
+    /// How many words stay
+    pub words: Option<u64>,
+    /// The longest result
+    pub max_len: Option<u64>,
+    /// How a longer result is shortened: `cut` or `vowels`
+    pub shorten: &'static str,
+    /// Whether a text that has the form of a result stays as it is
+    pub idempotent: bool,
 }
 
 /// A word of an enum.

@@ -9,6 +9,7 @@ mod field;
 mod file;
 mod key;
 mod text;
+mod texts;
 mod top;
 mod types;
 mod value;
@@ -36,7 +37,8 @@ fn contents(module: &Module, values: Option<TokenStream>) -> TokenStream {
     items.extend([rust.key_types(), rust.value_types(), rust.field_types(), rust.stored_types()]);
     items.extend([rust.event_types(), rust.ttls(), rust.globs(), rust.sums(), rust.prefix()]);
     items.extend(rust.keys.iter().map(|key| rust.key(key)));
-    items.extend([rust.keyspace(), rust.values(), rust.fields(), rust.events(), rust.block()]);
+    items.extend([rust.keyspace(), rust.values(), rust.fields(), rust.events(), rust.texts()]);
+    items.extend(rust.block());
     items
 }
 

@@ -63,7 +63,7 @@ edition = "2024"
 [workspace]
 
 [dependencies]
-keyward = {{ path = '{keyward}', default-features = false, features = ["json", "zstd"] }}
+keyward = {{ path = '{keyward}', default-features = false, features = ["json", "text", "zstd"] }}
 serde_json = {{ version = "1", features = ["preserve_order"] }}
 
 [profile.dev]

@@ -8,7 +8,7 @@ use std::collections::HashSet;
 
 rule! {
     /// ## What it does
-    /// Reports an entry of `[params]`, `[groups]` or `[owners]` that nothing uses, and an `invalidate`
+    /// Reports an entry of `[params]`, `[text]`, `[groups]` or `[owners]` that nothing uses, and an `invalidate`
     /// where no event leaves a parameter of the definition free.
     ///
     /// ## Why is this bad
@@ -57,12 +57,39 @@ fn check<'a>(cx: &Context<'a>, out: &mut Findings<'a>) {
         let message = format!("the parameter `{name}` is not used");
         out.add(Finding::new(message).at(&param.name.span, what).help(help));
     }
+    out.extend(unused_pipelines(cx));
     let groups = cx.schema.keys.iter().filter_map(|key| key.group.as_ref());
     out.extend(unused_names("group", &cx.schema.groups, groups));
     let owners = cx.schema.keys.iter().filter_map(|key| key.owner.as_ref());
     let owners = owners.chain(&cx.schema.defaults.owner);
     out.extend(unused_names("owner", &cx.schema.owners, owners));
     out.extend(cx.schema.keys.iter().filter_map(|key| unused_resolution(cx, key)));
+}
+
+/// A text pipeline makes values of parameters, or lends its options to one that does.
+fn unused_pipelines<'a>(cx: &Context<'a>) -> impl Iterator<Item = Finding<'a>> {
+    let schema = cx.schema;
+    let params = schema.keys.iter().flat_map(|key| &key.params);
+    let params = params.chain(schema.events.iter().flat_map(|event| &event.params));
+    let mut used: HashSet<&str> =
+        params.filter_map(|param| param.from.as_ref()).map(|from| from.as_str()).collect();
+    // Those that are extended by used ones, however far.
+    for _ in &schema.texts {
+        let extended = schema.texts.iter().filter(|it| used.contains(it.name.as_str()));
+        let extended: Vec<&str> =
+            extended.filter_map(|it| it.extends.as_ref()).map(|name| name.as_str()).collect();
+        let before = used.len();
+        used.extend(extended);
+        if used.len() == before {
+            break;
+        }
+    }
+    schema.texts.iter().filter(move |it| !used.contains(it.name.as_str())).map(|it| {
+        let name = it.name.value.as_str();
+        Finding::new(format!("the text pipeline `{name}` is not used"))
+            .at(&it.name.span, "no parameter takes its results")
+            .help(format!("write `from = \"{name}\"` at a parameter, or remove it"))
+    })
 }
 
 /// `invalidate` says how a parameter is found that an event leaves free.
@@ -193,6 +220,27 @@ group = "session"
           ├ help: remove it
           ╰ note: `keyward explain unused-declaration`
         "#);
+    }
+
+    #[test]
+    fn a_text_pipeline_is_used_by_a_parameter_or_by_another_one() {
+        let schema = r#"
+[text.heading]
+max_len = 30
+[text.content]
+extends = "heading"
+[text.title]
+[text.subtitle]
+extends = "title"
+[keys.page]
+pattern = "page:{name}"
+params = { name = { type = "word", from = "content" } }
+ttl = "1h"
+"#;
+        assert_eq!(
+            messages(&RULE, schema),
+            ["the text pipeline `title` is not used", "the text pipeline `subtitle` is not used"]
+        );
     }
 
     #[test]

@@ -18,6 +18,8 @@ pub struct ParamDeclaration {
     pub doc: Option<Spanned<String>>,
     /// Whether reports must mask it; yes unless `pii = false`
     pub pii: bool,
+    /// The pipeline that makes its values from text
+    pub from: Option<Spanned<String>>,
 }
 
 /// One entry of `[keys]`: a pattern and what is stored under it.

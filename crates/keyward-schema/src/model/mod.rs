@@ -13,6 +13,7 @@ mod migration;
 mod role;
 mod rules;
 mod server;
+mod text;
 mod ttl;
 mod value;
 
@@ -31,6 +32,7 @@ pub use role::{
 };
 pub use rules::{RuleSet, RuleSetting, RuleSettings, Severity};
 pub use server::{Policy, Server};
+pub use text::{Numbers, Shorten, TextPipeline};
 pub use ttl::Ttl;
 pub use value::{Field, JsonType, Value};
 
@@ -57,6 +59,8 @@ pub struct Schema {
     pub rules: RuleSettings,
     /// `[params]`, in the order of the file
     pub params: Vec<ParamDeclaration>,
+    /// `[text.*]`, in the order of the file
+    pub texts: Vec<TextPipeline>,
     /// `[keys.*]`, in the order of the file; a `DefinitionId` of [`Schema::compiled`] is an index here
     pub keys: Vec<Definition>,
     /// `[events.*]`

@@ -2,7 +2,7 @@
 
 use document_library::convention::{
     LONGEST_KEY, analyze_key_quality, check_cross_type_conflicts, check_key_uniqueness,
-    generate_timestamp, generate_unique_key, resolve_key_collision, validate_key_format,
+    generate_timestamp, generate_unique_key, handle_invalid_input, optimize_key_length, resolve_key_collision, validate_key_format,
     validate_set_key_format,
 };
 use document_library::kind::Kind;
@@ -115,6 +115,30 @@ fn after_the_last_number_the_time_makes_a_name_unique() {
     assert_eq!(resolve(&taken), "chunk:korrelationen_bestimmen_20240101_120001:001");
     assert_eq!(resolve_key_collision("chunk", |_| false, noon()), None);
     assert_eq!(generate_timestamp(noon()), "20240101_120000");
+}
+
+#[test]
+fn invalid_texts_are_named_by_the_clock() {
+    // 352-366
+    for (text, name) in [
+        ("", "empty_content_20240101_120000"),
+        (" \n", "empty_content_20240101_120000"),
+        ("ab", "short_content_20240101_120000"),
+        ("!?!", "special_chars_only_20240101_120000"),
+        ("Ähm", "Ähm"),
+        ("A normal text.", "A normal text."),
+    ] {
+        assert_eq!(handle_invalid_input(text, noon()), name);
+    }
+}
+
+#[test]
+fn a_long_identifier_loses_its_vowels_or_its_end() {
+    // 335-337
+    let long = "portfolio_management_risk_assessment_strategies";
+    assert_eq!(optimize_key_length(long, 30).unwrap(), "portfolio_management_risk_asse");
+    assert_eq!(optimize_key_length(long, 31).unwrap(), "prtfl_mngmnt_rsk_ssssmnt_strtgs");
+    assert_eq!(optimize_key_length("risk_management", 30).unwrap(), "risk_management");
 }
 
 #[test]

@@ -8,6 +8,7 @@ mod glob;
 mod near;
 mod parse;
 mod stream;
+mod text;
 mod typed;
 
 pub(super) use build::build_key;
@@ -26,17 +27,19 @@ use keyward_schema::Schema;
 
 pub(crate) fn run(command: &KeyCommand, settings: &Settings, output: &Output) -> Result<Verdict> {
     let schemas = Schemas::open(settings.schemas(&[])?).usable(output)?;
-    let bindings = match command {
+    let bindings: &[Binding] = match command {
         KeyCommand::Build(args) => &args.prefix.bindings,
         KeyCommand::Parse(args) => &args.prefix.bindings,
         KeyCommand::Glob(args) => &args.prefix.bindings,
+        KeyCommand::Text(_) => &[],
     };
     let keyspaces = bound(&schemas, bindings)?;
     let typed = Typed { schemas: settings.named(), bindings };
     match command {
-        KeyCommand::Build(args) => build::run(args, &keyspaces, typed, output),
+        KeyCommand::Build(args) => build::run(args, &schemas, &keyspaces, typed, output),
         KeyCommand::Parse(args) => parse::run(args, &schemas, &keyspaces, output),
         KeyCommand::Glob(args) => glob::run(args, &schemas, &keyspaces, typed, output),
+        KeyCommand::Text(args) => text::run(args, &schemas, output),
     }
 }
 

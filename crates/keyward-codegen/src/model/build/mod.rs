@@ -7,10 +7,11 @@ mod pattern;
 mod selection;
 
 use super::name::Names;
-use super::{Event, Former, Key, Module, Name, Param, ParamType, Value};
+use super::{Event, Former, Key, Module, Name, Param, ParamType, Text, Value};
 use base64::Engine as _;
 use event::note_indexes;
 use keyward_pattern::{Keyspace, LanguageError, Tables};
+use keyward_schema::model::{Numbers, Shorten, TextPipeline};
 use keyward_schema::{OldNames, Schema, Spanned};
 use std::cell::OnceCell;
 use std::collections::HashMap;
@@ -83,6 +84,7 @@ impl Module {
             prefix,
             block: base64::engine::general_purpose::STANDARD.encode(&export.block),
             types: building.types,
+            texts: schema.texts.iter().map(pipeline).collect(),
             groups: selection::by_group(schema, &keys),
             lifecycles: selection::by_lifecycle(schema, &keys),
             owners: selection::by_owner(schema, &keys),
@@ -141,8 +143,8 @@ struct Building<'s> {
     schema: &'s Schema,
     types: Vec<ParamType>,
     type_names: Names,
-    /// The type of each declaration: by name, declaration and whether it takes the rest
-    known: HashMap<(String, keyward_pattern::Param, bool), ParamType>,
+    /// The type of each declaration: by name, declaration, whether it takes the rest, and its text pipeline
+    known: HashMap<(String, keyward_pattern::Param, bool, Option<usize>), ParamType>,
     key_names: Vec<Name>,
     block: &'s [u8],
     /// Read from the block when a value is spelled otherwise than it is, which is rare
@@ -167,6 +169,30 @@ impl<'s> Building<'s> {
     fn numbers(&self, names: &[String]) -> Vec<usize> {
         let number = |name: &String| self.schema.keys.iter().position(|key| *key.name == *name);
         names.iter().filter_map(number).collect()
+    }
+}
+
+fn pipeline(declared: &TextPipeline) -> Text {
+    let pairs = |(short, long): &(Spanned<String>, Spanned<String>)| {
+        (short.value.clone(), long.value.clone())
+    };
+    Text {
+        name: Name::new(&declared.name),
+        doc: text(declared.doc.as_ref()),
+        abbreviations: declared.abbreviations.iter().map(pairs).collect(),
+        numbers: declared.numbers.as_ref().map(|language| match language.value {
+            Numbers::German => "de",
+            Numbers::English => "en",
+        }),
+        symbols: declared.symbols.iter().map(|(it, word)| (it.value, word.value.clone())).collect(),
+        stop_words: declared.stop_words.iter().map(|word| word.value.clone()).collect(),
+        words: declared.words.as_ref().map(|it| it.value),
+        max_len: declared.max_len.as_ref().map(|it| it.value),
+        shorten: match declared.shorten.as_ref().map(|it| it.value) {
+            Some(Shorten::Vowels) => "vowels",
+            Some(Shorten::Cut) | None => "cut",
+        },
+        idempotent: declared.idempotent,
     }
 }
 

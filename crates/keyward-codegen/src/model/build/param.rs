@@ -16,7 +16,7 @@ impl Building<'_> {
         names: &mut Names,
     ) -> Param {
         let id = declared.name.value.clone();
-        let known = (id.clone(), declared.param.value.clone(), rest);
+        let known = (id.clone(), declared.param.value.clone(), rest, self.source(declared));
         let ty = if let Some(ty) = self.known.get(&known) {
             ty.clone()
         } else {
@@ -70,6 +70,7 @@ impl Building<'_> {
             lower: param.normalize.is_some(),
             words: enum_words(words, spell),
             keys,
+            from: self.source(declared),
         };
         if own.is_none() {
             ty.name = self.type_names.add_of(owner, &declared.name);
@@ -77,6 +78,12 @@ impl Building<'_> {
             self.types.push(ty.clone());
         }
         ty
+    }
+
+    /// The pipeline that makes its values from text.
+    fn source(&self, declared: &ParamDeclaration) -> Option<usize> {
+        let from = declared.from.as_ref()?;
+        self.schema.texts.iter().position(|text| *text.name == **from)
     }
 
     /// How a value is written in a key.
@@ -93,7 +100,8 @@ impl Building<'_> {
         let definition = self.schema.keys.iter().find(|key| *key.name == definition)?;
         let declared = definition.params.iter().find(|it| *it.name == param)?;
         let rest = definition.pattern.holes().any(|hole| hole.name == param && hole.rest);
-        let known = (declared.name.value.clone(), declared.param.value.clone(), rest);
+        let source = self.source(declared);
+        let known = (declared.name.value.clone(), declared.param.value.clone(), rest, source);
         self.known.get(&known).cloned()
     }
 }
