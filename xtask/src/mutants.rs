@@ -15,10 +15,10 @@ pub(crate) fn run(root: &Path, args: &[&str]) -> Result<()> {
     };
     let roles = roles(root)?.into_iter().filter(|role| wanted.is_none_or(|it| it == role.name));
     let roles: Vec<Role> = roles.collect();
-    ensure!(!roles.is_empty(), "no folder of the store with scripts has this name");
-    let tests = Tests::build(root)?;
+    ensure!(!roles.is_empty(), "nothing with scripts has this name");
     let (mut mutants, mut survivors) = (0, 0);
     for role in &roles {
+        let tests = Tests::build(root, &role.suite)?;
         ensure!(tests.pass(role, None)?, "the tests of `{}` fail without a mutant", role.name);
         for script in &role.scripts {
             let text = fs::read_to_string(script)?;
@@ -42,20 +42,29 @@ pub(crate) fn run(root: &Path, args: &[&str]) -> Result<()> {
     Ok(())
 }
 
-/// A folder of the store with scripts. Tests that have its name in theirs are its own.
+/// A folder with scripts.
 struct Role {
     name: String,
     scripts: Vec<PathBuf>,
+    suite: Suite,
 }
 
-/// The tests of the store, built once and kept apart, so that work on the code can go on meanwhile.
+/// The tests that must notice what a script lacks.
+struct Suite {
+    package: &'static str,
+    test: &'static str,
+    /// Only those that have this in their name
+    filter: Option<String>,
+}
+
+/// Tests that were built once and are kept apart, so that work on the code can go on meanwhile.
 struct Tests {
     root: PathBuf,
     folder: PathBuf,
 }
 
 impl Tests {
-    fn build(root: &Path) -> Result<Self> {
+    fn build(root: &Path, suite: &Suite) -> Result<Self> {
         let folder = root.join("target/mutants");
         fs::create_dir_all(&folder)?;
         let cargo = |args: &[&str]| -> Result<Vec<u8>> {
@@ -65,12 +74,13 @@ impl Tests {
             Ok(output.stdout)
         };
         fs::write(folder.join(METADATA), cargo(&["metadata", "--format-version", "1"])?)?;
-        let list = ["nextest", "list", "-p", "keyward", "--all-features", "--test", "store"];
+        let Suite { package, test, .. } = suite;
+        let list = ["nextest", "list", "-p", package, "--all-features", "--test", test];
         let as_json = ["--list-type", "binaries-only", "--message-format", "json"];
         let mut binaries: Value = serde_json::from_slice(&cargo(&[&list[..], &as_json].concat())?)?;
-        let path = binaries.pointer_mut("/rust-binaries/keyward::store/binary-path");
+        let path = binaries.pointer_mut(&format!("/rust-binaries/{package}::{test}/binary-path"));
         let path = path.context("cargo-nextest names no test binary")?;
-        let own = folder.join("store");
+        let own = folder.join(test);
         fs::copy(path.as_str().context("a path is a text")?, &own)?;
         *path = own.display().to_string().into();
         fs::write(folder.join(BINARIES), binaries.to_string())?;
@@ -85,8 +95,7 @@ impl Tests {
         tests.arg("--binaries-metadata").arg(self.folder.join(BINARIES));
         // A test that waits for what a mutant does not do is ended with the first that fails.
         tests.args(["--max-fail", "1:immediate"]);
-        // Scripts of no role are everybody's.
-        tests.args((role.name != "lua").then_some(&role.name));
+        tests.args(&role.suite.filter);
         tests.envs(mutant.map(|mutant| ("KEYWARD_MUTANT", mutant)));
         Ok(tests.status().context("cargo-nextest cannot be run")?.success())
     }
@@ -95,6 +104,7 @@ impl Tests {
 const METADATA: &str = "cargo.json";
 const BINARIES: &str = "binaries.json";
 
+/// The folders of the store, and that of plans.
 fn roles(root: &Path) -> Result<Vec<Role>> {
     let mut roles = Vec::new();
     for entry in fs::read_dir(root.join("crates/keyward/src/store"))? {
@@ -102,17 +112,26 @@ fn roles(root: &Path) -> Result<Vec<Role>> {
         if !folder.is_dir() {
             continue;
         }
-        let mut scripts = Vec::new();
-        for entry in fs::read_dir(&folder)? {
-            scripts.push(entry?.path());
-        }
-        scripts.retain(|path| path.extension().is_some_and(|it| it == "lua"));
-        scripts.sort();
         let name = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        if !scripts.is_empty() {
-            roles.push(Role { name, scripts });
-        }
+        // Scripts of no role are everybody's.
+        let filter = Some(name.clone()).filter(|name| name != "lua");
+        let suite = Suite { package: "keyward", test: "store", filter };
+        roles.push(Role { name, scripts: scripts(&folder)?, suite });
     }
+    roles.retain(|role| !role.scripts.is_empty());
+    let suite = Suite { package: "keyward-plan", test: "plan", filter: None };
+    let scripts = scripts(&root.join("crates/keyward-plan/src/lua"))?;
+    roles.push(Role { name: "plan".to_owned(), scripts, suite });
     roles.sort_by(|a, b| a.name.cmp(&b.name));
     Ok(roles)
+}
+
+fn scripts(folder: &Path) -> Result<Vec<PathBuf>> {
+    let mut scripts = Vec::new();
+    for entry in fs::read_dir(folder)? {
+        scripts.push(entry?.path());
+    }
+    scripts.retain(|path| path.extension().is_some_and(|it| it == "lua"));
+    scripts.sort();
+    Ok(scripts)
 }

@@ -2,7 +2,9 @@
 
 mod unknown;
 
-use crate::report::{BaselineInfo, Change, ChangeVerdict, Finding, Report, Sample, Source};
+use crate::report::{
+    BaselineInfo, Change, ChangeVerdict, Finding, KeyLengths, Report, Sample, Source,
+};
 use keyward_rules::Rule;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -98,6 +100,8 @@ pub struct Difference {
     pub keys: [u64; 2],
     /// Bytes; `null` where they are not known
     pub bytes: [Option<u64>; 2],
+    /// How long the names of keys are; `null` without keys
+    pub key_lengths: [Option<KeyLengths>; 2],
     /// The share of keys that are as declared
     pub compliance: [Option<f64>; 2],
     /// Definitions and unknown patterns that have changed, those whose bytes changed the most first
@@ -175,6 +179,7 @@ pub fn difference(before: &Report, after: &Report, tolerance: f64) -> Difference
         created_at: [before.created_at.clone(), after.created_at.clone()],
         keys: [before.summary.keys, after.summary.keys],
         bytes: [before.summary.bytes, after.summary.bytes],
+        key_lengths: [before.summary.key_lengths, after.summary.key_lengths],
         compliance: [before.summary.compliance, after.summary.compliance],
         parts,
         findings: finding_changes(before, after, tolerance),

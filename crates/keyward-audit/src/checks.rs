@@ -4,11 +4,13 @@ mod definition;
 mod indexes;
 mod joins;
 mod references;
+mod relations;
 mod space;
 
 pub(crate) use definition::{Planned, slots};
 pub(crate) use indexes::{Kept, Located, PlannedAgreement, PlannedChain, Said, Statement};
 pub(crate) use references::{Names, PlannedReference, Spelling};
+pub(crate) use relations::{End, PlannedRelation, Step};
 use space::{Beginning, REST};
 pub(crate) use space::{Class, Space};
 
@@ -58,6 +60,8 @@ pub struct Audit {
     pub(crate) agreements: Vec<PlannedAgreement>,
     /// References from a definition to itself
     pub(crate) chains: Vec<PlannedChain>,
+    /// Relations that must agree
+    pub(crate) relations: Vec<PlannedRelation>,
     /// The pool of keys that belong to no definition, where references are looked up in it
     pub(crate) others: Option<usize>,
     pub(crate) mask: Mask,
@@ -156,6 +160,7 @@ impl Audit {
             references: Vec::new(),
             agreements: Vec::new(),
             chains: Vec::new(),
+            relations: Vec::new(),
             others: None,
             top: options.top,
             selective,
@@ -170,6 +175,7 @@ impl Audit {
         references::plan(&mut audit);
         joins::plan(&mut audit);
         indexes::plan(&mut audit);
+        relations::plan(&mut audit);
         for (planned, outlined) in audit.definitions.iter_mut().zip(&audit.outline.definitions) {
             planned.decide_show(&outlined.slots);
         }

@@ -8,8 +8,10 @@ mod agreements;
 mod chains;
 mod definition;
 mod keys;
+mod names;
 mod ranked;
 mod references;
+mod relations;
 mod server;
 
 pub(crate) use agreements::{Agreements, Pair, Saying, Side};
@@ -17,14 +19,16 @@ pub(crate) use chains::{Chains, MOST as MOST_STEPS};
 pub(crate) use definition::{Broken, DefinitionCounts};
 pub use keys::TTL_BOUNDS;
 pub(crate) use keys::{KeyCounts, stored_type};
+pub(crate) use names::NameCounts;
 pub(crate) use ranked::{Biggest, Detail, Example, Examples, Ranked};
 pub(crate) use references::{Pool, References, Referrer};
+pub(crate) use relations::{Link, MOST_STEPS as MOST_RELATED, Relations, Verdict};
 pub(crate) use server::{Got, Memory, ServerCounts};
 
 use crate::leaves::Leaves;
 use crate::merge::MergeError;
 use crate::outline::Outline;
-use crate::rare::Rare;
+use crate::rare::{KEPT, Rare};
 use crate::report::Source;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
@@ -45,6 +49,9 @@ pub struct Counts {
     pub(crate) judged: u64,
     /// Of those, keys that are as declared
     pub(crate) compliant: u64,
+    /// How long the names of all keys are
+    #[serde(default)]
+    pub(crate) names: NameCounts,
     /// The databases that keys were in, up to [`MOST_DATABASES`]
     pub(crate) databases: BTreeSet<u64>,
     /// Keys that belong to a definition, derived keys and old names included
@@ -63,13 +70,19 @@ pub struct Counts {
     pub(crate) references: Vec<References>,
     /// By index that is compared, what its sets and its members say
     #[serde(default)]
-    pub(crate) agreements: Vec<Agreements>,
+    pub(crate) agreements: Vec<IndexAgreements>,
     /// By reference from a definition to itself, what follows what
     #[serde(default)]
     pub(crate) chains: Vec<Chains>,
+    /// By pair of relations that must agree, what they say
+    #[serde(default)]
+    pub(crate) relations: Vec<Relations>,
     /// Keys that nobody declared
     pub(crate) leaves: Leaves,
 }
+
+/// What the sets of an index and its members say.
+pub(crate) type IndexAgreements = Agreements<Pair, { 2 * KEPT }>;
 
 /// How many keys, and how many bytes they take.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -113,8 +126,9 @@ impl Counts {
             joins: vec![Default::default(); outline.joins.len()],
             pools: vec![Pool::default(); outline.pools],
             references: vec![References::default(); outline.references.len()],
-            agreements: vec![Agreements::default(); outline.agreements.len()],
+            agreements: vec![IndexAgreements::default(); outline.agreements.len()],
             chains: vec![Chains::default(); outline.chains.len()],
+            relations: vec![Relations::default(); outline.relations.len()],
             ..Counts::default()
         }
     }
@@ -128,6 +142,7 @@ impl Counts {
         self.judged += other.judged;
         self.compliant += other.compliant;
         self.defined.merge(other.defined);
+        self.names.merge(other.names);
         other.databases.into_iter().for_each(|db| self.see_database(db));
         for (ours, theirs) in self.definitions.iter_mut().zip(other.definitions) {
             match (ours, theirs) {
@@ -152,6 +167,8 @@ impl Counts {
         agreements.for_each(|(ours, theirs)| ours.merge(theirs));
         let chains = self.chains.iter_mut().zip(other.chains);
         chains.for_each(|(ours, theirs)| ours.merge(theirs));
+        let relations = self.relations.iter_mut().zip(other.relations);
+        relations.for_each(|(ours, theirs)| ours.merge(theirs));
         self.leaves.merge(other.leaves);
     }
 
@@ -196,6 +213,7 @@ impl Counts {
             && self.references.iter().all(|it| it.fits(outline.pools))
             && self.agreements.len() == outline.agreements.len()
             && self.chains.len() == outline.chains.len()
+            && self.relations.len() == outline.relations.len()
             && self.old_names.iter().map(Vec::len).eq(schemas().map(|it| it.old_names.len()))
             && self.foreign.iter().map(Vec::len).eq(schemas().map(|it| it.foreign.len()))
             && self.server.fits(&outline.schemas);
@@ -217,6 +235,7 @@ impl Counts {
         [self.expired, self.judged, self.compliant]
             .into_iter()
             .chain(amount(&self.defined))
+            .chain(self.names.numbers())
             .chain(shards.flat_map(|it| [it.keys_seen, it.dbsize.unwrap_or(0)]))
             .chain(self.definitions.iter().flatten().flat_map(|it| it.numbers()))
             .chain(old_names.flat_map(move |it| amount(&it.amount)))
@@ -288,8 +307,9 @@ impl Counted {
         self.counts.joins.iter_mut().for_each(|join| *join = Default::default());
         self.counts.pools.iter_mut().for_each(|pool| *pool = Pool::default());
         self.counts.references.iter_mut().for_each(|it| *it = References::default());
-        self.counts.agreements.iter_mut().for_each(|it| *it = Agreements::default());
+        self.counts.agreements.iter_mut().for_each(|it| *it = IndexAgreements::default());
         self.counts.chains.iter_mut().for_each(|it| *it = Chains::default());
+        self.counts.relations.iter_mut().for_each(|it| *it = Relations::default());
         self.counts.leaves.forget_salt();
     }
 }

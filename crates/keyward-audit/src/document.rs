@@ -127,6 +127,7 @@ impl Maker<'_> {
         Summary {
             keys: all.keys,
             bytes: self.known.of(all.bytes),
+            key_lengths: counts.names.lengths(),
             compliance: is_judged.then(|| share(counts.compliant, counts.judged)),
             judged: counts.judged,
             compliant: counts.compliant,

@@ -2,6 +2,7 @@
 
 mod agreed;
 mod joined;
+mod related;
 mod server;
 mod unknown;
 

@@ -38,6 +38,9 @@ pub struct Outline {
     /// References from a definition to itself
     #[serde(default)]
     pub(crate) chains: Vec<OutlinedChain>,
+    /// Relations that must agree
+    #[serde(default)]
+    pub(crate) relations: Vec<OutlinedRelation>,
 }
 
 /// A schema.
@@ -174,6 +177,18 @@ pub(crate) struct OutlinedChain {
     pub(crate) field: Option<String>,
 }
 
+/// Two relations that must agree.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct OutlinedRelation {
+    /// How they must agree
+    pub(crate) rule: Rule,
+    pub(crate) severity: Severity,
+    /// The definition that declares it
+    pub(crate) own: usize,
+    /// The definition that it names; the same where it is symmetric
+    pub(crate) other: usize,
+}
+
 impl Outline {
     /// Whether keys are checked against a schema at all.
     pub(crate) fn has_schema(&self) -> bool {
@@ -195,9 +210,10 @@ impl Outline {
             bare.references.iter_mut().for_each(|it| it.severity = Severity::Warning);
             bare.agreements.iter_mut().for_each(|it| it.severity = Severity::Warning);
             bare.chains.iter_mut().for_each(|it| it.severity = Severity::Warning);
+            bare.relations.iter_mut().for_each(|it| it.severity = Severity::Warning);
             bare.schemas.iter_mut().for_each(|schema| schema.path = None);
             let compared = (bare.joins, bare.pools, bare.references, bare.agreements, bare.chains);
-            (bare.selective, bare.schemas, bare.definitions, compared)
+            (bare.selective, bare.schemas, bare.definitions, compared, bare.relations)
         };
         bare(self) == bare(other)
     }
@@ -225,6 +241,9 @@ impl Outline {
             ours.severity = ours.severity.min(theirs.severity);
         }
         for (ours, theirs) in self.chains.iter_mut().zip(&other.chains) {
+            ours.severity = ours.severity.min(theirs.severity);
+        }
+        for (ours, theirs) in self.relations.iter_mut().zip(&other.relations) {
             ours.severity = ours.severity.min(theirs.severity);
         }
         for (ours, theirs) in self.schemas.iter_mut().zip(other.schemas) {
@@ -255,6 +274,7 @@ impl Outline {
             .chain(self.references.iter().map(|it| it.definition))
             .chain(self.agreements.iter().flat_map(|it| [it.index, it.other]))
             .chain(self.chains.iter().map(|it| it.definition))
+            .chain(self.relations.iter().flat_map(|it| [it.own, it.other]))
             .chain(old_names.filter_map(|old| old.definition));
         let mut rules = self.definitions.iter().flat_map(|it| &it.slots).map(|slot| slot.rule);
         let mut pools = self.references.iter().flat_map(|it| &it.pools);
@@ -262,6 +282,7 @@ impl Outline {
             && self.definitions.iter().all(|it| it.schema < self.schemas.len())
             && self.definitions.iter().all(|it| it.slots.len() >= 2 * it.params.len())
             && pools.all(|pool| *pool < self.pools)
+            && self.relations.iter().all(|it| it.law().is_some())
             && rules.all(Rule::is_live);
         if is_whole { Ok(()) } else { Err("its outline refers to what it does not list") }
     }

@@ -1,11 +1,14 @@
 //! What seems to disagree on a live server is read once more: a change during the audit is not a contradiction.
 
+mod related;
+
 use crate::checks::{Audit, Class, Kept, Located, PlannedAgreement};
-use crate::counts::{Counts, Pair, Saying, Side};
+use crate::counts::{Counts, Pair, Relations, Saying, Side};
 use crate::live::client::{Client, page};
 use crate::live::connection::Reply;
 use crate::live::{self, Options};
-use keyward_fact::KeyType;
+use keyward_fact::{KeyType, thousands};
+use keyward_schema::model::Law;
 use std::collections::BTreeMap;
 use std::thread::sleep;
 use std::time::Duration;
@@ -19,6 +22,10 @@ const MOST_ELEMENTS: usize = 10_000;
 
 const DENIED: &str = "some members of indexes, or keys in a cycle, seemed wrong and could not be read again: they are not \
                       reported, because this user may not run SISMEMBER, ZSCORE, SSCAN, GET or HGET";
+const DENIED_RELATIONS: &str = "some references of relations seemed wrong and could not be read again: they are not \
+                                reported, because this user may not run SISMEMBER, ZSCORE, LPOS, SSCAN, ZSCAN, LRANGE or GET";
+const TOO_FAR: &str = "some references of closures seemed wrong and were not read again: they are not reported, because too \
+                       many steps lead there";
 
 impl Audit {
     /// Reads again what disagrees, and takes back what does not any more or cannot be read.
@@ -31,28 +38,43 @@ impl Audit {
         let mut wrong = self.wrong(counts);
         if !wrong.is_empty() {
             let clients = BTreeMap::new();
-            let mut reader = Reader { audit: self, url, options, clients, denied: false };
+            let mut reader = Reader {
+                audit: self,
+                url,
+                options,
+                clients,
+                denied: false,
+                walked: 0,
+                too_far: false,
+            };
+            let is_related = |it: &Wrong| matches!(it, Wrong::Related(..) | Wrong::Closure(..));
+            let related = wrong.iter().any(is_related);
             for round in 0..ROUNDS {
                 if round > 0 {
                     sleep(APART);
                 }
                 let mut still = Vec::new();
                 for it in wrong {
-                    if reader.is_still(counts, &it)? {
+                    if let Wrong::Closure(number, sayings) = it {
+                        let (kept, gone) = reader.still_lacking(counts, number, sayings)?;
+                        Wrong::Closure(number, gone).take_back(self, counts);
+                        still.extend((!kept.is_empty()).then_some(Wrong::Closure(number, kept)));
+                    } else if reader.is_still(counts, &it)? {
                         still.push(it);
                     } else {
-                        it.take_back(counts);
+                        it.take_back(self, counts);
                     }
                 }
                 wrong = still;
             }
-            if reader.denied
-                && let Some(source) = counts.sources.first_mut()
-            {
-                source.note(DENIED);
+            let denied = if related { DENIED_RELATIONS } else { DENIED };
+            let notes = [reader.denied.then_some(denied), reader.too_far.then_some(TOO_FAR)];
+            if let Some(source) = counts.sources.first_mut() {
+                notes.into_iter().flatten().for_each(|note| source.note(note));
             }
         }
         counts.agreements.iter_mut().for_each(|it| it.rechecked = true);
+        counts.relations.iter_mut().for_each(Relations::set_rechecked);
         Ok(())
     }
 
@@ -63,14 +85,45 @@ impl Audit {
             let (wrong, ..) = counts.agreements[number].disagreements(planned.must_know());
             for (at, saying) in wrong.into_iter().enumerate() {
                 let it = Wrong::Saying(number, saying);
-                if at < MOST { all.push(it) } else { it.take_back(counts) }
+                if at < MOST { all.push(it) } else { it.take_back(self, counts) }
             }
+        }
+        for number in 0..self.relations.len() {
+            all.extend(self.wrong_relations(number, counts));
         }
         for (number, chain) in counts.chains.iter().enumerate() {
             let steps = chain.cycles().into_iter().flatten();
             all.extend(steps.map(|from| Wrong::Step(number, from)));
         }
         all
+    }
+
+    /// What two relations disagree about as they were read; of a closure, the smallest trees first.
+    fn wrong_relations(&self, number: usize, counts: &mut Counts) -> Vec<Wrong> {
+        let planned = &self.relations[number];
+        let relations = &counts.relations[number];
+        let (mut wrong, ..) = relations.disagreements(planned.law, planned.is_symmetric());
+        if planned.law == Law::Closure {
+            wrong.sort_by_cached_key(|it| (relations.reached_from(it.member), it.member));
+        }
+        let left_out = wrong.split_off(wrong.len().min(MOST));
+        if !left_out.is_empty()
+            && let Some(source) = counts.sources.first_mut()
+        {
+            let name = &self.outline.definitions[planned.own.definition].name;
+            source.note(format!(
+                "{} more references of `{name}` seemed wrong and were not read again: they are not counted",
+                thousands(left_out.len() as u64)
+            ));
+        }
+        for saying in left_out {
+            Wrong::Related(number, saying).take_back(self, counts);
+        }
+        if planned.law != Law::Closure {
+            return wrong.into_iter().map(|saying| Wrong::Related(number, saying)).collect();
+        }
+        let by_root = wrong.chunk_by(|one, other| one.member == other.member);
+        by_root.map(|sayings| Wrong::Closure(number, sayings.to_vec())).collect()
     }
 }
 
@@ -85,11 +138,23 @@ impl PlannedAgreement {
 enum Wrong {
     Saying(usize, Saying),
     Step(usize, u64),
+    Related(usize, Saying),
+    /// What is wrong with the closure from one key
+    Closure(usize, Vec<Saying>),
 }
 
 impl Wrong {
-    fn take_back(&self, counts: &mut Counts) {
+    fn take_back(&self, audit: &Audit, counts: &mut Counts) {
         match self {
+            Wrong::Related(number, saying) => {
+                counts.relations[*number].take_back(audit.relations[*number].law, saying);
+            }
+            Wrong::Closure(number, sayings) => {
+                let relations = &mut counts.relations[*number];
+                for saying in sayings {
+                    relations.take_back(Law::Closure, saying);
+                }
+            }
             Wrong::Saying(number, saying) => counts.agreements[*number].take_back(saying),
             Wrong::Step(number, from) => counts.chains[*number].take_back(*from),
         }
@@ -104,6 +169,9 @@ struct Reader<'r> {
     clients: BTreeMap<u64, Client>,
     /// Whether something could not be read again
     denied: bool,
+    /// How many keys were read to follow steps, and whether there were more
+    walked: usize,
+    too_far: bool,
 }
 
 impl Reader<'_> {
@@ -135,6 +203,11 @@ impl Reader<'_> {
                     .and_then(|at| planned.next(self.audit, at, &value));
                 Ok(next.is_some_and(|next| self.audit.mask.salt.hash(&next) == to))
             }
+            Wrong::Related(number, saying) => {
+                let Some(link) = counts.relations[*number].link(saying) else { return Ok(false) };
+                self.is_still_related(&self.audit.relations[*number], saying.side, &link)
+            }
+            Wrong::Closure(..) => Ok(false),
         }
     }
 

@@ -9,8 +9,8 @@ mod finding;
 mod source;
 
 pub use facts::{
-    Bar, Big, Definition, Distribution, Facts, Foreign, Group, Nearest, OldName, Param, Ttl,
-    TtlBucket,
+    Bar, Big, Definition, Distribution, Facts, Foreign, Group, KeyLengths, Nearest, OldName, Param,
+    Ttl, TtlBucket,
 };
 pub use finding::{BaselineInfo, Change, ChangeVerdict, Example, Finding, InKeys, Severity, Unit};
 pub use source::{BytesKind, Sample, Server, Shard, Source, SourceKind, Unread, WhyUnread};
@@ -102,6 +102,9 @@ pub struct Summary {
     pub keys: u64,
     /// Their bytes; `null` where they are not known
     pub bytes: Option<u64>,
+    /// How long their names are; `null` without keys
+    #[serde(default)]
+    pub key_lengths: Option<KeyLengths>,
     /// The share of judged keys that are as declared, from 0 to 1: they belong to a definition and have
     /// no finding of severity error. `null` without a schema, or where nothing was judged
     pub compliance: Option<f64>,

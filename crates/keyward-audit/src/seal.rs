@@ -43,6 +43,12 @@ impl Audit {
         source.lack_values(counts.unread());
         counts.sources = vec![source];
         counts.server = settings::shown(self, server);
+        self.find_neighbours(&mut counts);
+        counts
+    }
+
+    /// Finds the definitions that were perhaps meant by unknown keys, and hides what must not be shown of them.
+    pub(crate) fn find_neighbours(&self, counts: &mut Counts) {
         if self.outline.has_schema() {
             let mut neighbours = Neighbours::new(&self.schemas, &self.keyspaces);
             counts.leaves.find_neighbours(|key, key_type| Stranger {
@@ -55,7 +61,6 @@ impl Audit {
         if !self.outline.revealed {
             counts.leaves.hide();
         }
-        counts
     }
 
     /// Forgets the keys that were kept to be compared: what may yet be wrong is masked.
@@ -74,6 +79,12 @@ impl Audit {
         let sources = || counts.sources.iter();
         let whole = sources().all(|it| it.complete && it.shards.iter().all(|shard| !shard.alone));
         counts.chains.iter_mut().for_each(|chains| chains.hide(whole, masked));
+        for (relations, planned) in counts.relations.iter_mut().zip(&self.relations) {
+            relations.hide(planned.law, whole, masked, |side, link| {
+                let (key, element) = planned.shown(self, side, link);
+                (masked(link.db, &key), masked(link.db, element))
+            });
+        }
     }
 
     /// A neighbour without what the key has: that may be shown only where many keys have it.

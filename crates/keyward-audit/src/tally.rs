@@ -189,16 +189,19 @@ impl Pass {
             Class::Marker => {
                 if !audit.selective {
                     self.counts.defined.add(bytes);
+                    self.counts.names.add(fact.key);
                     self.judge(true);
                 }
             }
             Class::Foreign { space, foreign } => {
                 if !audit.selective {
                     self.counts.foreign[space][foreign].add(bytes);
+                    self.counts.names.add(fact.key);
                 }
             }
             Class::Unknown => {
                 if !audit.selective {
+                    self.counts.names.add(fact.key);
                     self.end_unknown(audit, fact);
                 }
             }

@@ -2,6 +2,7 @@
 
 mod support;
 
+use keyward_audit::report::KeyLengths;
 use keyward_audit::{Audit, Options, Report, Salt, Subject, merge};
 use keyward_rules::Rule;
 use proptest::prelude::*;
@@ -231,4 +232,30 @@ proptest! {
             same(&declared(merged), &declared(one))?;
         }
     }
+}
+
+#[test]
+fn the_lengths_of_names_are_counted_and_merged() {
+    let [with_schema, without] = audits(false);
+    let [short, long] = ["shop:cart:7", "shop:user:123456789"].map(|key| Entry {
+        key: key.as_bytes().to_vec(),
+        ttl: None,
+        value: Stored::Text(b"x".to_vec()),
+    });
+    let expired = Entry { key: vec![b'x'; 500], ttl: Some(0), ..short.clone() };
+    let foreign = Entry { key: b"bull:1".to_vec(), ..short.clone() };
+    let of = |entries: &[Entry]| report(with_schema, &bytes(entries));
+    let merged = merge(vec![of(&[short.clone()]), of(&[long.clone(), foreign.clone()])]).unwrap();
+    let lengths = |average, longest| Some(KeyLengths { average, longest });
+    assert_eq!(merged.summary.key_lengths, lengths(12.0, 19));
+    let named = |name: &str| merged.definitions.iter().find(|it| it.name == name).unwrap();
+    assert_eq!(named("cart").facts.key_lengths, lengths(11.0, 11));
+    assert_eq!(named("user").facts.key_lengths, lengths(19.0, 19));
+    assert_eq!(named("recent").facts.key_lengths, None);
+    assert_eq!(of(&[]).summary.key_lengths, None);
+    let without = report(without, &bytes(&[short.clone(), long, expired]));
+    assert_eq!(without.summary.key_lengths, lengths(15.0, 19));
+    assert_eq!(without.groups[0].facts.key_lengths.map(|it| it.longest), Some(19));
+    let difference = keyward_audit::difference(&of(&[short]), &merged, 0.0);
+    assert_eq!(difference.key_lengths, [lengths(11.0, 11), lengths(12.0, 19)]);
 }

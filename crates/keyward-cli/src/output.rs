@@ -79,9 +79,21 @@ impl Output {
         print(text, self.colors)
     }
 
+    /// The same for whoever writes without end: fails where nobody reads it any more.
+    pub(crate) fn print_while_read(&self, text: impl fmt::Display) -> io::Result<()> {
+        check_open()?;
+        let mut stdout = AutoStream::new(io::stdout().lock(), self.colors);
+        write!(stdout, "{text}").and_then(|()| stdout.flush())
+    }
+
     /// Writes a closing line to standard output, unless it must be quiet.
     pub(crate) fn summary(&self, text: impl fmt::Display) -> io::Result<()> {
         if self.quiet { Ok(()) } else { self.print(format_args!("{text}\n")) }
+    }
+
+    /// Writes lines before the closing one, unless it must be quiet.
+    pub(crate) fn summary_lines(&self, text: &str) -> io::Result<()> {
+        if self.quiet { Ok(()) } else { self.print(text) }
     }
 
     /// Writes what is good to know to standard error, unless it must be quiet.

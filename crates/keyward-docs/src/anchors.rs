@@ -78,6 +78,8 @@ impl Anchors {
         let server = section(&mut slugs, "server", words.server, has_server);
         let migrations = section(&mut slugs, "migrations", words.migrations, has_renames);
         let foreign = section(&mut slugs, "foreign", words.foreign, !schema.foreign.is_empty());
+        let has_checklist = !schema.checklist.is_empty();
+        let checklist = section(&mut slugs, "checklist", words.checklist, has_checklist);
         let accepted = section(&mut slugs, "accepted", words.accepted, has_accepted);
 
         // In Markdown, events are lines of one table.
@@ -104,6 +106,7 @@ impl Anchors {
                 texts: has_texts,
                 migrations,
                 foreign,
+                checklist,
                 accepted,
             },
         }

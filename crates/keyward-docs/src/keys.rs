@@ -48,7 +48,7 @@ impl<'a> Context<'a> {
             role_name: definition.role.as_ref().map(|role| role.name()),
             bounds: self.bounds(definition),
             cache: self.cache(definition),
-            related: self.related(definition),
+            related: [self.relations(definition), self.related(definition)].concat(),
             invalidated_by: self.invalidated_by(definition),
             derived: self.derived(definition, examples.first()),
             former: self.former(definition),

@@ -37,6 +37,7 @@
 #![deny(missing_docs)]
 
 mod anchors;
+mod checklist;
 mod context;
 mod doc;
 mod escape;
@@ -49,6 +50,7 @@ mod numbers;
 mod overview;
 pub mod page;
 mod prose;
+mod relations;
 mod roles;
 mod sample;
 mod server;
@@ -195,6 +197,7 @@ impl Page {
             texts: context.texts(),
             migrations: context.migrations(),
             foreign: context.foreign(),
+            checklist: context.checklist(),
             accepted: context.accepted(),
         }
     }

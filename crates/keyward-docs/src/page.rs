@@ -49,6 +49,8 @@ pub struct Page {
     pub migrations: Vec<Migration>,
     /// `[foreign]`
     pub foreign: Vec<Foreign>,
+    /// `[[checklist]]`: what must hold, then what should
+    pub checklist: Vec<ChecklistItem>,
     /// Findings that were accepted
     pub accepted: Vec<Accepted>,
 }
@@ -90,6 +92,7 @@ pub struct Sections {
     pub texts: Option<Target>,
     pub migrations: Option<Target>,
     pub foreign: Option<Target>,
+    pub checklist: Option<Target>,
     pub accepted: Option<Target>,
 }
 
@@ -491,6 +494,19 @@ pub struct Foreign {
     pub doc: Option<Doc>,
     /// The glob
     pub glob: String,
+}
+
+/// An item of the team's check-list.
+#[derive(Debug, Clone, Serialize)]
+pub struct ChecklistItem {
+    /// Whether rules decide it, and have nothing against it
+    pub holds: bool,
+    /// The item
+    pub text: Doc,
+    /// Whether it must hold, or should
+    pub level: &'static str,
+    /// Who decides it
+    pub decided: Prose,
 }
 
 /// A finding that was accepted.

@@ -10,6 +10,7 @@ use crate::fleet::fleet;
 use crate::identity;
 use crate::journal::{self, Journal};
 use crate::make::{keys, name, open};
+use crate::memory::{self, Room};
 use crate::order::{Order, prepared};
 use crate::pass::{Budget, Pass, Seen};
 use crate::script::Scripts;
@@ -33,6 +34,7 @@ const PAUSE: Duration = Duration::from_millis(200);
 /// How a plan is applied.
 #[derive(Debug)]
 #[non_exhaustive]
+#[expect(clippy::struct_excessive_bools, reason = "each is a check that somebody skips")]
 pub struct ApplyOptions {
     /// How the servers are reached, and how much they may be burdened
     pub live: Options,
@@ -44,6 +46,8 @@ pub struct ApplyOptions {
     pub accept_recent: bool,
     /// Whether keys may move to another slot although a crash can lose them
     pub accept_loss: bool,
+    /// Whether copies may be made that do not fit into the memory of the servers
+    pub accept_full: bool,
     /// The time, in milliseconds since 1970
     pub now: u64,
     /// Whom the plan forgets: the parameter and its value, which the plan does not hold
@@ -61,6 +65,7 @@ impl ApplyOptions {
             accept_unnamed: false,
             accept_recent: false,
             accept_loss: false,
+            accept_full: false,
             now,
             subject: None,
             export: None,
@@ -72,7 +77,7 @@ impl ApplyOptions {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Applied {
-    /// Keys that were changed
+    /// Keys that were changed, also by attempts that a lost server ended
     pub changed: u64,
     /// What the last pass found, a map for each row of the plan
     pub left: Vec<BTreeMap<String, u64>>,
@@ -80,6 +85,8 @@ pub struct Applied {
     pub passes: usize,
     /// Whether the last pass found nothing left to do, and no conflict
     pub converged: bool,
+    /// Whether slots of the cluster came or went during the last pass, so that keys may not have been seen
+    pub moved: bool,
     /// What was erased, and what was not, if the plan forgets somebody
     pub certificate: Option<Certificate>,
 }
@@ -129,6 +136,12 @@ pub fn apply(
             "name it with `--journal`: without it, what was changed could not be undone",
         ));
     }
+    if matches!(plan.order, Order::Drop { no_backup: false, .. } | Order::Migrate { .. }) {
+        identity::expect_restore(plan, schema, &mut primaries)?;
+    }
+    if !is_started && !options.accept_full {
+        expect_room(plan, &mut primaries)?;
+    }
     let journal = Journal::append(&options.journal, &plan.id)?;
     let already = journal.letters;
     identity::mark(plan, schema, &mut primaries)?;
@@ -148,19 +161,29 @@ pub fn apply(
     };
     let looks = pass(None, None);
     let pass = pass(Some(&journal), export.as_ref());
-    let mut changed = 0;
+    let before = control.progress().changed;
     for stage in work.stages() {
-        work.begin(*stage);
         let pass = if *stage == Stage::Gather { &looks } else { &pass };
-        let seen = run(pass, plan, url, schema, options, std::mem::take(&mut primaries))?;
-        changed += if *stage == Stage::Gather { 0 } else { seen.of(Outcome::Done) };
+        for number in 1.. {
+            work.begin(*stage);
+            let seen = run(pass, plan, url, schema, options, std::mem::take(&mut primaries))?;
+            if !seen.moved {
+                break;
+            }
+            if number == PASSES {
+                return Err(Error::unfinished(
+                    "slots of the cluster move, so that it is not known whether all keys were seen",
+                    "apply the plan again when they do not",
+                ));
+            }
+            thread::sleep(PAUSE);
+        }
     }
     for number in 1.. {
         work.begin(Stage::All);
         let seen = run(&pass, plan, url, schema, options, std::mem::take(&mut primaries))?;
         let done = seen.of(Outcome::Done);
-        changed += done;
-        let settled = seen.of(Outcome::Unsettled) == 0;
+        let settled = seen.of(Outcome::Unsettled) == 0 && !seen.moved;
         let over = settled && (done == 0 || !work.repeats());
         if over || number == PASSES {
             let conflicts = seen.rows.iter().flat_map(|row| &row.outcomes);
@@ -176,10 +199,11 @@ pub fn apply(
                 _ => None,
             };
             return Ok(Applied {
-                changed,
+                changed: control.progress().changed - before,
                 left: left(&seen),
                 passes: number,
                 converged,
+                moved: seen.moved,
                 certificate,
             });
         }
@@ -217,7 +241,8 @@ fn run(
                 identity::expect(plan, schema, &mut primaries)?;
             }
             pass.control.expect(keys(&mut primaries)?);
-            pass.run(&primaries)
+            pass.control.lose(None);
+            pass.run(&mut primaries)
         };
         match attempt() {
             Err(Error::Server(error)) if is_passing(&error) => {
@@ -227,6 +252,7 @@ fn run(
                     return Err(error.into());
                 }
                 lost = Some(since);
+                pass.control.lose(Some(error.to_string()));
                 thread::sleep(PAUSE);
                 pass.control.wait()?;
             }
@@ -290,6 +316,18 @@ fn expect_fleet(
         }
     }
     Ok(())
+}
+
+/// Copies must not push other keys out.
+fn expect_room(plan: &Plan, primaries: &mut [Primary]) -> Result<(), Error> {
+    let room = Room::of(primaries)?;
+    match room.and_then(|room| room.refuses(memory::of_copies(plan))) {
+        None => Ok(()),
+        Some(why) => Err(Error::refused(
+            why,
+            "raise `maxmemory`, or remove what is not needed; `--accept-full` applies the plan nevertheless",
+        )),
+    }
 }
 
 /// Whoever wrote an old name outside the stores lately will write it again, and not the new one.

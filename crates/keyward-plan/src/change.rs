@@ -253,6 +253,8 @@ pub(crate) enum Outcome {
     Superseded,
     /// Its old name is not spelled as old names are
     Misspelt,
+    /// It looks like an old name, and cannot be read as one
+    Unread,
     /// The server could not say now: a slot moves, or a primary changes
     Unsettled,
 }

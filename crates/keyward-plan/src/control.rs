@@ -2,6 +2,7 @@
 
 use crate::error::Error;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -20,6 +21,8 @@ pub struct Control {
     stopped: AtomicBool,
     /// The most keys a second that are changed; 0 for any number
     rate: AtomicU64,
+    /// Why a server is waited for, while one is
+    lost: Mutex<Option<String>>,
 }
 
 impl Default for Control {
@@ -32,6 +35,7 @@ impl Default for Control {
             paused: AtomicBool::new(false),
             stopped: AtomicBool::new(false),
             rate: AtomicU64::new(0),
+            lost: Mutex::new(None),
         }
     }
 }
@@ -64,6 +68,15 @@ impl Control {
             paused: self.paused.load(Ordering::Relaxed),
             rate: self.rate.load(Ordering::Relaxed),
         }
+    }
+
+    /// Why a server is waited for, while one is.
+    pub fn lost(&self) -> Option<String> {
+        self.lost.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    pub(crate) fn lose(&self, why: Option<String>) {
+        *self.lost.lock().unwrap_or_else(PoisonError::into_inner) = why;
     }
 
     /// Lets it wait, or go on.

@@ -38,6 +38,9 @@ pub struct Plan {
     pub rows: Vec<Row>,
     /// What must hold before a key is changed; checked for each key in the step that changes it
     pub preconditions: Vec<String>,
+    /// Why the copies do not fit into the memory that the servers had left, if they do not
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub too_large: Option<String>,
     /// How long it will take, from the speed that was measured while it was made
     pub estimate: Estimate,
     /// Who must approve it, as `[plans] require_owner` asks
@@ -104,6 +107,9 @@ pub struct Row {
     /// For how many seconds none of the keys was used that have no equal under their new name
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub idle_seconds: Option<u64>,
+    /// How many bytes of memory the copies take, estimated from some of the keys
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub copy_bytes: Option<u64>,
     /// Whether data is lost for good
     #[serde(default, skip_serializing_if = "is_false")]
     pub destructive: bool,
@@ -158,6 +164,7 @@ impl Row {
             samples: Vec::new(),
             conflicts: Vec::new(),
             idle_seconds: None,
+            copy_bytes: None,
             destructive: false,
             not_undoable: false,
             lossy: false,
@@ -180,6 +187,8 @@ impl Row {
 pub(crate) const CHANGE: &str = "change";
 /// What is done with a value of which members, entries or a field are erased.
 pub(crate) const ERASE_PARTS: &str = "erase parts";
+/// The count of keys that look like an old name and cannot be read as one.
+pub(crate) const UNREAD: &str = "kept: looks like this old name, and cannot be read as one";
 /// What the counts of conflicts begin with.
 pub(crate) const CONFLICT: &str = "conflict";
 

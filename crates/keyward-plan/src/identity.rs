@@ -2,6 +2,7 @@
 
 use crate::document::{Plan, ServerId};
 use crate::error::Error;
+use crate::order::Order;
 use crate::work::Work;
 use keyward_audit::live::{self, Primary, Reply};
 use keyward_schema::Schema;
@@ -89,6 +90,29 @@ pub(crate) fn is_marked(
     let Some(primary) = owner(primaries, &marker) else { return Ok(false) };
     let found = primary.command(&[b"GET", marker.as_bytes()])?;
     Ok(matches!(found, Reply::Bytes(seal) if seal == plan.seal.as_bytes()))
+}
+
+/// Whether what is removed could be brought back: RESTORE is often denied, and fails here without changing anything.
+pub(crate) fn expect_restore(
+    plan: &Plan,
+    schema: &Schema,
+    primaries: &mut [Primary],
+) -> Result<(), Error> {
+    let marker = marker(plan, schema);
+    let Some(primary) = owner(primaries, &marker) else { return Ok(()) };
+    let answer = primary.command(&[b"RESTORE", marker.as_bytes(), b"0", b"not a value"])?;
+    match answer {
+        Reply::Error(reply) if reply.starts_with("NOPERM") || reply.contains("unknown command") => {
+            let why =
+                "does not let this user RESTORE, so that `plan undo` could bring nothing back";
+            let help = match plan.order {
+                Order::Drop { .. } => "allow it `+restore`, or make the plan with `--no-backup`",
+                _ => "allow it `+restore`",
+            };
+            Err(Error::refused(format!("{} {why}", primary.name), help))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Notes that a plan was started here.

@@ -2,67 +2,21 @@
 //!
 //! A batch is written before the server is asked to change its keys, and what did not happen is written behind
 //! it. Where the program was killed between the two, the batch counts as done: undo asks the server in any case.
-//! The end of the file may be torn; everything before it is whole.
+//! The end of the file may be torn; everything before it is whole. The head of the file says how long it was after the
+//! last batch, so that a file that was cut is known from one that was torn.
+
+mod record;
 
 use crate::error::Error;
+pub(crate) use record::{Note, Record};
+use record::{number, part, write_part};
 use std::collections::{BTreeMap, HashSet};
 use std::fs::{File, OpenOptions, TryLockError};
-use std::io::{BufReader, BufWriter, ErrorKind, Read, Seek as _, SeekFrom, Write as _};
+use std::io::{self, BufReader, BufWriter, ErrorKind, Read, Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-const MAGIC: &[u8; 16] = b"keyward journal1";
-
-/// The longest part of a record: as long as a value can be.
-const LONGEST: u32 = 512 * 1024 * 1024;
-
-/// One line of a journal.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Record {
-    /// A key was to be renamed, in this database
-    Moved { db: u64, from: Vec<u8>, to: Vec<u8> },
-    /// A key was to be copied; `new_counts` where the new name counted
-    Copied { db: u64, from: Vec<u8>, to: Vec<u8>, new_counts: bool },
-    /// A key was to be copied from one slot or database to another, and with `renamed` to be removed then
-    Placed { db: u64, home: u64, from: Vec<u8>, to: Vec<u8>, new_counts: bool, renamed: bool },
-    /// A converted value was to be put there
-    Making { db: u64, key: Vec<u8> },
-    /// It was, with this digest
-    Made { db: u64, key: Vec<u8>, digest: Vec<u8> },
-    /// A value was to be replaced
-    Replaced { db: u64, key: Vec<u8>, ends: i64, dump: Vec<u8> },
-    /// A value was to be removed
-    Saved { db: u64, key: Vec<u8>, ends: i64, dump: Vec<u8> },
-    /// A key was to end at another time: when it ended before, and when from then on
-    Shortened { db: u64, key: Vec<u8>, ends: i64, at: u64 },
-    /// These entries of a collection were to go, so many to stay: known again by the digest of their ends
-    Trimmed {
-        db: u64,
-        key: Vec<u8>,
-        kind: Vec<u8>,
-        kept_first: bool,
-        left: u64,
-        edges: Vec<u8>,
-        gone: Vec<Vec<u8>>,
-    },
-    /// A member of a set was to go: with its score in a sorted one, and when the set ended
-    Pruned { db: u64, key: Vec<u8>, ends: i64, member: Vec<u8>, score: Vec<u8> },
-    /// A dead letter was to leave the list of this key, with its note if it had one; when the list ended
-    Letter { db: u64, dead: Vec<u8>, ends: i64, letter: Vec<u8>, note: Option<Note> },
-    /// So much of a row was erased on a server; what it was is not kept
-    Erased { row: u64, server: Vec<u8>, count: u64 },
-    /// The record of this number, counted from 0, did not happen
-    Not(u64),
-    /// Everything before this was taken back
-    Undone,
-}
-
-/// What was noted about a dead letter, and in which hash.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Note {
-    pub(crate) key: Vec<u8>,
-    pub(crate) text: Vec<u8>,
-}
+const MAGIC: &[u8; 16] = b"keyward journal2";
 
 /// A journal that is written.
 #[derive(Debug)]
@@ -76,8 +30,23 @@ pub(crate) struct Journal {
 #[derive(Debug)]
 struct Writing {
     file: BufWriter<File>,
+    /// The same file, for its head
+    head: File,
+    /// How long it is
+    length: u64,
     /// The number of the next record
     next: u64,
+}
+
+impl Writing {
+    fn write(&mut self, bytes: &[u8], durable: bool) -> io::Result<()> {
+        self.file.write_all(bytes)?;
+        self.file.flush()?;
+        self.length += bytes.len() as u64;
+        self.head.seek(SeekFrom::Start(MAGIC.len() as u64))?;
+        self.head.write_all(&self.length.to_le_bytes())?;
+        if durable { self.file.get_ref().sync_data() } else { Ok(()) }
+    }
 }
 
 impl Journal {
@@ -98,8 +67,9 @@ impl Journal {
         }
         let (mut next, mut letters) = (0, HashSet::new());
         if file.metadata().map_err(failed)?.len() == 0 {
-            file.write_all(MAGIC).map_err(failed)?;
-            write_part(&mut file, plan.as_bytes()).map_err(failed)?;
+            let mut head = [&MAGIC[..], &0_u64.to_le_bytes()].concat();
+            write_part(&mut head, plan.as_bytes()).map_err(failed)?;
+            file.write_all(&head).map_err(failed)?;
             file.sync_all().map_err(failed)?;
         } else {
             let mut reader = Reader::open(path, plan)?;
@@ -115,7 +85,9 @@ impl Journal {
             file.set_len(reader.whole).map_err(failed)?;
             file.seek(SeekFrom::End(0)).map_err(failed)?;
         }
-        let file = Mutex::new(Writing { file: BufWriter::new(file), next });
+        let length = file.metadata().map_err(failed)?.len();
+        let head = OpenOptions::new().write(true).open(path).map_err(failed)?;
+        let file = Mutex::new(Writing { file: BufWriter::new(file), head, length, next });
         Ok(Journal { letters: letters.len() as u64, path: path.to_owned(), file })
     }
 
@@ -132,10 +104,8 @@ impl Journal {
             for record in records {
                 record.write(&mut bytes)?;
             }
-            writing.file.write_all(&bytes)?;
-            writing.file.flush()?;
             writing.next += records.len() as u64;
-            if durable { writing.file.get_ref().sync_data() } else { Ok(()) }
+            writing.write(&bytes, durable)
         };
         write().map_err(|error| Error::file("write", &self.path, error))?;
         Ok(first)
@@ -168,6 +138,8 @@ pub(crate) struct Reader {
     file: BufReader<File>,
     /// How far it is whole
     whole: u64,
+    /// How long it was after the last batch
+    length: u64,
 }
 
 impl Reader {
@@ -175,33 +147,40 @@ impl Reader {
     pub(crate) fn open(path: &Path, plan: &str) -> Result<Self, Error> {
         let failed = |error| Error::file("read", path, error);
         let mut file = BufReader::new(File::open(path).map_err(failed)?);
-        let mut magic = [0; MAGIC.len()];
-        let mut whole = MAGIC.len() as u64;
-        let is_ours = match file.read_exact(&mut magic) {
-            Ok(()) => magic == *MAGIC,
-            Err(error) if error.kind() == ErrorKind::UnexpectedEof => false,
-            Err(error) => return Err(failed(error)),
+        let mut head = || -> io::Result<([u8; 16], u64, Vec<u8>)> {
+            let magic = record::read_bytes(&mut file)?;
+            Ok((magic, number(&mut file)?, part(&mut file)?))
         };
-        let of = if is_ours { read_part(&mut file, &mut whole).map_err(failed)? } else { None };
-        if of.as_deref() != Some(plan.as_bytes()) {
-            return Err(Error::Document {
+        let is_ours = |(magic, _, of): &([u8; 16], u64, Vec<u8>)| {
+            magic == MAGIC && of[..] == *plan.as_bytes()
+        };
+        match head() {
+            Ok(head) if is_ours(&head) => {
+                let whole = file.stream_position().map_err(failed)?;
+                Ok(Reader { path: path.to_owned(), file, whole, length: head.1 })
+            }
+            Err(error)
+                if !matches!(error.kind(), ErrorKind::UnexpectedEof | ErrorKind::InvalidData) =>
+            {
+                Err(failed(error))
+            }
+            _ => Err(Error::Document {
                 why: format!("`{}` is not the journal of this plan", path.display()),
                 help: "name the journal that `plan apply` wrote for this plan with `--journal`",
-            });
+            }),
         }
-        Ok(Reader { path: path.to_owned(), file, whole })
     }
 
-    /// Whether a record follows what cannot be read: then it was not torn, and something was lost.
-    fn is_damaged(&mut self) -> std::io::Result<bool> {
+    /// Whether it was longer, or a record follows what cannot be read: then it was not torn, and something was lost.
+    fn is_damaged(&mut self) -> io::Result<bool> {
         const LOOKED_AT: u64 = 1024 * 1024;
         self.file.seek(SeekFrom::Start(self.whole))?;
         let mut rest = Vec::new();
         (&mut self.file).take(LOOKED_AT).read_to_end(&mut rest)?;
         let is_record = |at: usize| {
-            matches!(Record::read(&mut rest.get(at..).unwrap_or_default(), &mut 0), Ok(Some(_)))
+            matches!(Record::read(&mut rest.get(at..).unwrap_or_default()), Ok(Some(_)))
         };
-        Ok((1..rest.len()).any(is_record))
+        Ok(self.whole < self.length || (1..rest.len()).any(is_record))
     }
 
     /// Where the next record begins.
@@ -236,16 +215,19 @@ impl Iterator for Reader {
     type Item = Result<Record, Error>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        let mut end = self.whole;
-        match Record::read(&mut self.file, &mut end) {
-            Ok(Some(record)) => {
-                self.whole = end;
+        match Record::read(&mut self.file) {
+            Ok(Some((record, length))) => {
+                self.whole += length;
                 Some(Ok(record))
             }
             Ok(None) => match self.is_damaged() {
                 Ok(true) => Some(Err(Error::unfinished(
-                    format!("`{}` is damaged at byte {}", self.path.display(), self.whole),
-                    "nothing was changed: use a copy of the journal from before, with `--journal`",
+                    format!(
+                        "`{}` is damaged or was cut at byte {}",
+                        self.path.display(),
+                        self.whole
+                    ),
+                    "nothing was changed: use a whole copy of the journal, with `--journal`",
                 ))),
                 // Torn: what follows was never acted upon.
                 Ok(false) => None,
@@ -256,350 +238,11 @@ impl Iterator for Reader {
     }
 }
 
-impl Record {
-    /// Whether it is of a key that kept its name.
-    pub(crate) fn is_repair(&self) -> bool {
-        matches!(self, Record::Shortened { .. } | Record::Trimmed { .. } | Record::Pruned { .. })
-    }
-
-    fn write(&self, out: &mut Vec<u8>) -> std::io::Result<()> {
-        let start = out.len();
-        match self {
-            Record::Moved { db, from, to } => {
-                out.push(b'm');
-                out.extend_from_slice(&db.to_le_bytes());
-                write_part(out, from)?;
-                write_part(out, to)?;
-            }
-            Record::Copied { db, from, to, new_counts } => {
-                out.push(if *new_counts { b'n' } else { b'c' });
-                out.extend_from_slice(&db.to_le_bytes());
-                write_part(out, from)?;
-                write_part(out, to)?;
-            }
-            Record::Placed { db, home, from, to, new_counts, renamed } => {
-                let kind = if *renamed { b'r' } else { b'p' };
-                out.push(if *new_counts { kind.to_ascii_uppercase() } else { kind });
-                out.extend_from_slice(&db.to_le_bytes());
-                out.extend_from_slice(&home.to_le_bytes());
-                write_part(out, from)?;
-                write_part(out, to)?;
-            }
-            Record::Making { db, key } => {
-                out.push(b'a');
-                out.extend_from_slice(&db.to_le_bytes());
-                write_part(out, key)?;
-            }
-            Record::Made { db, key, digest } => {
-                out.push(b'b');
-                out.extend_from_slice(&db.to_le_bytes());
-                write_part(out, key)?;
-                write_part(out, digest)?;
-            }
-            Record::Saved { db, key, ends, dump } | Record::Replaced { db, key, ends, dump } => {
-                out.push(if matches!(self, Record::Saved { .. }) { b's' } else { b'o' });
-                out.extend_from_slice(&db.to_le_bytes());
-                out.extend_from_slice(&ends.to_le_bytes());
-                write_part(out, key)?;
-                write_part(out, dump)?;
-            }
-            Record::Shortened { db, key, ends, at } => {
-                out.push(b't');
-                out.extend_from_slice(&db.to_le_bytes());
-                out.extend_from_slice(&ends.to_le_bytes());
-                out.extend_from_slice(&at.to_le_bytes());
-                write_part(out, key)?;
-            }
-            Record::Trimmed { db, key, kind, kept_first, left, edges, gone } => {
-                out.push(if *kept_first { b'f' } else { b'l' });
-                out.extend_from_slice(&db.to_le_bytes());
-                out.extend_from_slice(&left.to_le_bytes());
-                out.extend_from_slice(&(gone.len() as u64).to_le_bytes());
-                for part in [key, kind, edges].into_iter().chain(gone) {
-                    write_part(out, part)?;
-                }
-            }
-            Record::Pruned { db, key, ends, member, score } => {
-                out.push(b'e');
-                out.extend_from_slice(&db.to_le_bytes());
-                out.extend_from_slice(&ends.to_le_bytes());
-                for part in [key, member, score] {
-                    write_part(out, part)?;
-                }
-            }
-            Record::Letter { db, dead, ends, letter, note } => {
-                out.push(if note.is_some() { b'D' } else { b'd' });
-                out.extend_from_slice(&db.to_le_bytes());
-                out.extend_from_slice(&ends.to_le_bytes());
-                write_part(out, dead)?;
-                write_part(out, letter)?;
-                if let Some(note) = note {
-                    write_part(out, &note.key)?;
-                    write_part(out, &note.text)?;
-                }
-            }
-            Record::Erased { row, server, count } => {
-                out.push(b'z');
-                out.extend_from_slice(&row.to_le_bytes());
-                out.extend_from_slice(&count.to_le_bytes());
-                write_part(out, server)?;
-            }
-            Record::Not(before) => {
-                out.push(b'x');
-                out.extend_from_slice(&before.to_le_bytes());
-            }
-            Record::Undone => out.push(b'u'),
-        }
-        let sum = checksum(&out[start..]);
-        out.extend_from_slice(&sum);
-        Ok(())
-    }
-
-    /// The next record; `None` at the end, or where the file is torn.
-    fn read(file: &mut impl Read, end: &mut u64) -> std::io::Result<Option<Self>> {
-        let mut seen = Vec::new();
-        let mut read = Tee { file, seen: &mut seen };
-        let Some(record) = Self::read_body(&mut read)? else { return Ok(None) };
-        let length = seen.len() as u64;
-        let mut sum = [0; 4];
-        match file.read_exact(&mut sum) {
-            Ok(()) if sum == checksum(&seen) => {
-                *end += length + 4;
-                Ok(Some(record))
-            }
-            Ok(()) => Ok(None),
-            Err(error) if error.kind() == ErrorKind::UnexpectedEof => Ok(None),
-            Err(error) => Err(error),
-        }
-    }
-
-    fn read_body(file: &mut impl Read) -> std::io::Result<Option<Self>> {
-        let mut read = || -> std::io::Result<Option<Self>> {
-            let [kind] = read_bytes::<1>(file)?;
-            let mut number = || Ok::<_, std::io::Error>(u64::from_le_bytes(read_bytes(file)?));
-            Ok(Some(match kind {
-                b'x' => Record::Not(number()?),
-                b'u' => Record::Undone,
-                b'm' | b'n' | b'c' => {
-                    let db = number()?;
-                    let (Some(from), Some(to)) =
-                        (read_part(file, &mut 0)?, read_part(file, &mut 0)?)
-                    else {
-                        return Ok(None);
-                    };
-                    match kind {
-                        b'm' => Record::Moved { db, from, to },
-                        kind => Record::Copied { db, from, to, new_counts: kind == b'n' },
-                    }
-                }
-                b'p' | b'r' | b'P' | b'R' => {
-                    let (db, home) = (number()?, number()?);
-                    let (Some(from), Some(to)) =
-                        (read_part(file, &mut 0)?, read_part(file, &mut 0)?)
-                    else {
-                        return Ok(None);
-                    };
-                    let new_counts = kind.is_ascii_uppercase();
-                    let renamed = kind.eq_ignore_ascii_case(&b'r');
-                    Record::Placed { db, home, from, to, new_counts, renamed }
-                }
-                b'a' => {
-                    let db = number()?;
-                    let Some(key) = read_part(file, &mut 0)? else { return Ok(None) };
-                    Record::Making { db, key }
-                }
-                b'b' => {
-                    let db = number()?;
-                    let (Some(key), Some(digest)) =
-                        (read_part(file, &mut 0)?, read_part(file, &mut 0)?)
-                    else {
-                        return Ok(None);
-                    };
-                    Record::Made { db, key, digest }
-                }
-                b's' | b'o' => {
-                    let (db, ends) = (number()?, number()?.cast_signed());
-                    let (Some(key), Some(dump)) =
-                        (read_part(file, &mut 0)?, read_part(file, &mut 0)?)
-                    else {
-                        return Ok(None);
-                    };
-                    match kind {
-                        b's' => Record::Saved { db, key, ends, dump },
-                        _ => Record::Replaced { db, key, ends, dump },
-                    }
-                }
-                b'f' | b'l' => {
-                    let first = kind == b'f';
-                    let (db, left, count) = (number()?, number()?, number()?);
-                    let (Some(key), Some(kind), Some(edges)) = (
-                        read_part(file, &mut 0)?,
-                        read_part(file, &mut 0)?,
-                        read_part(file, &mut 0)?,
-                    ) else {
-                        return Ok(None);
-                    };
-                    let mut gone = Vec::new();
-                    for _ in 0..count {
-                        let Some(part) = read_part(file, &mut 0)? else { return Ok(None) };
-                        gone.push(part);
-                    }
-                    Record::Trimmed { db, key, kind, kept_first: first, left, edges, gone }
-                }
-                b'e' => {
-                    let (db, ends) = (number()?, number()?.cast_signed());
-                    let (Some(key), Some(member), Some(score)) = (
-                        read_part(file, &mut 0)?,
-                        read_part(file, &mut 0)?,
-                        read_part(file, &mut 0)?,
-                    ) else {
-                        return Ok(None);
-                    };
-                    Record::Pruned { db, key, ends, member, score }
-                }
-                b't' => {
-                    let (db, ends, at) = (number()?, number()?.cast_signed(), number()?);
-                    let Some(key) = read_part(file, &mut 0)? else { return Ok(None) };
-                    Record::Shortened { db, key, ends, at }
-                }
-                b'z' => {
-                    let (row, count) = (number()?, number()?);
-                    let Some(server) = read_part(file, &mut 0)? else { return Ok(None) };
-                    Record::Erased { row, server, count }
-                }
-                b'd' | b'D' => {
-                    let (db, ends) = (number()?, number()?.cast_signed());
-                    let (Some(dead), Some(letter)) =
-                        (read_part(file, &mut 0)?, read_part(file, &mut 0)?)
-                    else {
-                        return Ok(None);
-                    };
-                    let mut note = None;
-                    if kind == b'D' {
-                        let (Some(key), Some(text)) =
-                            (read_part(file, &mut 0)?, read_part(file, &mut 0)?)
-                        else {
-                            return Ok(None);
-                        };
-                        note = Some(Note { key, text });
-                    }
-                    Record::Letter { db, dead, ends, letter, note }
-                }
-                _ => return Ok(None),
-            }))
-        };
-        match read() {
-            Err(error) if error.kind() == ErrorKind::UnexpectedEof => Ok(None),
-            record => record,
-        }
-    }
-}
-
-/// Reads, and remembers what it read.
-struct Tee<'a, R> {
-    file: &'a mut R,
-    seen: &'a mut Vec<u8>,
-}
-
-impl<R: Read> Read for Tee<'_, R> {
-    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
-        let read = self.file.read(buffer)?;
-        self.seen.extend_from_slice(&buffer[..read]);
-        Ok(read)
-    }
-}
-
-fn checksum(bytes: &[u8]) -> [u8; 4] {
-    let [a, b, c, d, ..] = sha1_smol::Sha1::from(bytes).digest().bytes();
-    [a, b, c, d]
-}
-
-fn read_bytes<const N: usize>(file: &mut impl Read) -> std::io::Result<[u8; N]> {
-    let mut bytes = [0; N];
-    file.read_exact(&mut bytes)?;
-    Ok(bytes)
-}
-
-fn write_part(out: &mut impl std::io::Write, part: &[u8]) -> std::io::Result<()> {
-    let length = u32::try_from(part.len()).ok().filter(|length| *length <= LONGEST);
-    let length = length.ok_or(ErrorKind::FileTooLarge)?;
-    out.write_all(&length.to_le_bytes())?;
-    out.write_all(part)
-}
-
-/// A part of a record; `None` if its length cannot be.
-fn read_part(file: &mut impl Read, end: &mut u64) -> std::io::Result<Option<Vec<u8>>> {
-    let length = u32::from_le_bytes(read_bytes(file)?);
-    if length > LONGEST {
-        return Ok(None);
-    }
-    let mut part = Vec::new();
-    file.take(length.into()).read_to_end(&mut part)?;
-    if part.len() as u64 != u64::from(length) {
-        return Err(ErrorKind::UnexpectedEof.into());
-    }
-    *end += 4 + u64::from(length);
-    Ok(Some(part))
-}
-
 #[cfg(test)]
 mod tests {
+    use super::record::tests::record;
     use super::*;
     use proptest::prelude::*;
-
-    fn record() -> impl Strategy<Value = Record> {
-        let part = || proptest::collection::vec(any::<u8>(), 0..20);
-        prop_oneof![
-            (any::<u64>(), part(), part()).prop_map(|(db, from, to)| Record::Moved {
-                db,
-                from,
-                to
-            }),
-            (any::<u64>(), part(), part(), any::<bool>())
-                .prop_map(|(db, from, to, new_counts)| Record::Copied { db, from, to, new_counts }),
-            (any::<u64>(), part(), any::<i64>(), part())
-                .prop_map(|(db, key, ends, dump)| Record::Saved { db, key, ends, dump }),
-            (any::<u64>(), part(), any::<i64>(), any::<u64>())
-                .prop_map(|(db, key, ends, at)| Record::Shortened { db, key, ends, at }),
-            (any::<[u64; 2]>(), part(), part(), any::<[bool; 2]>()).prop_map(
-                |([db, home], from, to, [new_counts, renamed])| {
-                    Record::Placed { db, home, from, to, new_counts, renamed }
-                }
-            ),
-            (any::<u64>(), part()).prop_map(|(db, key)| Record::Making { db, key }),
-            (any::<u64>(), part(), part()).prop_map(|(db, key, digest)| Record::Made {
-                db,
-                key,
-                digest
-            }),
-            (
-                [part(), part(), part()],
-                any::<[u64; 2]>(),
-                any::<bool>(),
-                proptest::collection::vec(part(), 0..5)
-            )
-                .prop_map(|([key, kind, edges], [db, left], kept_first, gone)| {
-                    Record::Trimmed { db, key, kind, kept_first, left, edges, gone }
-                }),
-            (any::<u64>(), any::<i64>(), [part(), part(), part()]).prop_map(
-                |(db, ends, [key, member, score])| Record::Pruned { db, key, ends, member, score }
-            ),
-            (any::<u64>(), part(), any::<i64>(), part())
-                .prop_map(|(db, key, ends, dump)| Record::Replaced { db, key, ends, dump }),
-            Just(Record::Undone),
-            (any::<u64>(), [part(), part()], any::<i64>(), proptest::option::of([part(), part()]))
-                .prop_map(|(db, [dead, letter], ends, note)| {
-                    let note = note.map(|[key, text]| Note { key, text });
-                    Record::Letter { db, dead, ends, letter, note }
-                }),
-            (any::<[u64; 2]>(), part()).prop_map(|([row, count], server)| Record::Erased {
-                row,
-                server,
-                count
-            }),
-            any::<u64>().prop_map(Record::Not),
-        ]
-    }
 
     fn read(path: &Path) -> Vec<Record> {
         Reader::open(path, "p").unwrap().map(Result::unwrap).collect()
@@ -609,8 +252,8 @@ mod tests {
         #[test]
         fn what_is_written_is_read_back_however_it_is_torn(
             records in proptest::collection::vec(record(), 1..8),
+            (torn, cut) in (record(), 0_usize..1000),
             more in record(),
-            cut in 1_usize..30,
         ) {
             let folder = tempfile::tempdir().unwrap();
             let path = folder.path().join("journal");
@@ -618,26 +261,51 @@ mod tests {
             prop_assert_eq!(&read(&path), &records);
 
             // A kill in the midst of a write loses no record before it, and none after it.
-            let length = std::fs::metadata(&path).unwrap().len();
-            let header = 16 + 4 + 1;
-            let left = length.saturating_sub(cut as u64).max(header);
-            OpenOptions::new().write(true).open(&path).unwrap().set_len(left).unwrap();
-            let mut kept = read(&path);
-            prop_assert_eq!(&kept[..], &records[..kept.len()]);
+            let mut bytes = Vec::new();
+            torn.write(&mut bytes).unwrap();
+            let kept = cut % bytes.len();
+            OpenOptions::new().append(true).open(&path).unwrap().write_all(&bytes[..kept]).unwrap();
+            prop_assert_eq!(&read(&path), &records);
             Journal::append(&path, "p").unwrap().write(std::slice::from_ref(&more), true).unwrap();
-            kept.push(more);
-            prop_assert_eq!(read(&path), kept);
+            let all: Vec<Record> = records.into_iter().chain([more]).collect();
+            prop_assert_eq!(read(&path), all);
+        }
+
+        #[test]
+        fn a_journal_that_was_cut_is_refused_wherever_that_was(
+            records in proptest::collection::vec(record(), 2..6),
+            cut in 0_usize..5,
+            more in 0_u64..3,
+        ) {
+            let folder = tempfile::tempdir().unwrap();
+            let path = folder.path().join("journal");
+            let journal = Journal::append(&path, "p").unwrap();
+            let mut ends = vec![std::fs::metadata(&path).unwrap().len()];
+            for record in &records {
+                journal.write(std::slice::from_ref(record), false).unwrap();
+                ends.push(std::fs::metadata(&path).unwrap().len());
+            }
+            drop(journal);
+            // Exactly between two records, or a little further.
+            let left = ends[cut.min(records.len() - 1)] + more;
+            OpenOptions::new().write(true).open(&path).unwrap().set_len(left).unwrap();
+            prop_assert!(Reader::open(&path, "p").unwrap().any(|it| it.is_err()));
+            prop_assert!(Journal::append(&path, "p").is_err());
+            prop_assert_eq!(std::fs::metadata(&path).unwrap().len(), left, "it stays as it is");
         }
 
         #[test]
         fn no_file_makes_the_reader_panic(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
             let folder = tempfile::tempdir().unwrap();
             let path = folder.path().join("journal");
-            let mut file = MAGIC.to_vec();
-            file.extend_from_slice(&[1, 0, 0, 0, b'p']);
+            let mut file = [&MAGIC[..], &[0; 8], &[1, 0, 0, 0, b'p']].concat();
             file.extend(bytes);
             std::fs::write(&path, file).unwrap();
-            let _ = read(&path);
+            for record in Reader::open(&path, "p").unwrap() {
+                if record.is_err() {
+                    break;
+                }
+            }
         }
     }
 
@@ -648,7 +316,7 @@ mod tests {
         let records: Vec<Record> = (0..20).map(Record::Not).collect();
         Journal::append(&path, "p").unwrap().write(&records, false).unwrap();
         let mut bytes = std::fs::read(&path).unwrap();
-        bytes[60] ^= 0xff;
+        bytes[68] ^= 0xff;
         std::fs::write(&path, &bytes).unwrap();
         let last = Reader::open(&path, "p").unwrap().find(Result::is_err);
         assert!(last.is_some_and(|it| it.unwrap_err().to_string().contains("is damaged")));

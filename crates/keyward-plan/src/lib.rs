@@ -22,6 +22,7 @@ mod journal;
 mod lag;
 mod lint;
 mod make;
+mod memory;
 mod order;
 mod pass;
 mod router;

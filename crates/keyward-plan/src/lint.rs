@@ -1,12 +1,12 @@
 //! What a reviewer should know about a plan.
 
-use crate::document::{Plan, Row};
+use crate::document::{Plan, Row, UNREAD};
 
 /// Something that a reviewer should know.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Remark {
-    /// `destructive`, `lossy`, `data-dependent`, `cross-slot` or `not-undoable`
+    /// `destructive`, `lossy`, `data-dependent`, `cross-slot`, `memory` or `not-undoable`
     pub kind: &'static str,
     /// How many keys it concerns
     pub keys: u64,
@@ -45,8 +45,13 @@ pub fn lint(plan: &Plan) -> Vec<Remark> {
                 remark("data-dependent", *count, row, &format!("would stay: {why}"));
             }
         }
+        let unread = row.counts.get(UNREAD).copied().unwrap_or(0);
+        remark("data-dependent", unread, row, "look like this old name, and cannot be read as one");
         let far = row.counts.get("across slots").copied().unwrap_or(0);
         remark("cross-slot", far, row, "would go to another slot, which is not one step");
+    }
+    if let Some(why) = &plan.too_large {
+        remarks.push(Remark { kind: "memory", keys: plan.changes(), text: why.clone() });
     }
     remarks
 }

@@ -2,10 +2,13 @@
 
 use crate::change::Outcome;
 use crate::control::Control;
-use crate::document::{CHANGE, CONFLICT, ERASE_PARTS, Estimate, Plan, Row, SchemaId, VERSION};
+use crate::document::{
+    CHANGE, CONFLICT, ERASE_PARTS, Estimate, Plan, Row, SchemaId, UNREAD, VERSION,
+};
 use crate::error::Error;
 use crate::export::Export;
 use crate::identity;
+use crate::memory::{self, Room};
 use crate::order::{Order, prepared};
 use crate::pass::{Budget, Pass, Seen, Tally};
 use crate::script::Scripts;
@@ -82,13 +85,13 @@ pub fn make(
     };
     if work.stages().contains(&Stage::Gather) {
         work.begin(Stage::Gather);
-        pass.run(&primaries)?;
+        pass.run(&mut primaries)?;
     }
     work.begin(Stage::All);
     let export = options.export.as_deref().map(Export::create).transpose()?;
     let pass = Pass { export: export.as_ref(), ..pass };
     let start = Instant::now();
-    let seen = pass.run(&primaries)?;
+    let seen = pass.run(&mut primaries)?;
     let took = start.elapsed();
     let definitions = work.definitions();
     let mut needs: Vec<String> = Vec::new();
@@ -113,12 +116,15 @@ pub fn make(
         },
         rows: rows(work.rows(), &seen),
         preconditions: preconditions(&work.rows()),
+        too_large: None,
         estimate: estimate(&seen, took),
         needs,
         approvals: Vec::new(),
         seal: String::new(),
     };
     plan.summary = summary(&plan);
+    let bytes = memory::of_copies(&plan);
+    plan.too_large = Room::of(&mut primaries)?.and_then(|room| room.refuses(bytes));
     plan.seal()?;
     Ok(plan)
 }
@@ -188,7 +194,7 @@ fn rows(rows: Vec<Row>, seen: &Seen) -> Vec<Row> {
         }
         let (samples, idle_seconds) = (tally.samples.clone(), tally.idle);
         let conflicts = tally.conflicts.clone();
-        Row { counts, samples, conflicts, idle_seconds, ..row }
+        Row { counts, samples, conflicts, idle_seconds, copy_bytes: tally.copy_bytes(), ..row }
     };
     rows.into_iter().zip(&seen.rows).map(fill).collect()
 }
@@ -201,6 +207,7 @@ pub(crate) fn name(outcome: Outcome) -> String {
         Outcome::Gone => "gone".to_owned(),
         Outcome::Differs => "kept: the new name has another value".to_owned(),
         Outcome::Superseded => "kept: another old name counts".to_owned(),
+        Outcome::Unread => UNREAD.to_owned(),
         Outcome::Misspelt => format!("{CONFLICT}: not spelled as this old name is"),
         Outcome::Unsaved | Outcome::Unsettled => "not settled".to_owned(),
         Outcome::Taken => format!("{CONFLICT}: the new name is taken"),

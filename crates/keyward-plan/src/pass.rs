@@ -74,6 +74,8 @@ pub(crate) struct Tally {
     pub(crate) elements: u64,
     /// Keys that have the new name
     pub(crate) new_names: u64,
+    /// Copies whose memory was measured, and their bytes
+    pub(crate) measured: (u64, u64),
     /// For how many seconds no key was used that is not the same under its new name; none where the server
     /// does not say
     pub(crate) idle: Option<u64>,
@@ -84,6 +86,8 @@ pub(crate) struct Tally {
 pub(crate) struct Seen {
     pub(crate) keys: u64,
     pub(crate) rows: Vec<Tally>,
+    /// Whether slots of the cluster came or went meanwhile: keys may have gone with them, and were not seen
+    pub(crate) moved: bool,
 }
 
 impl Tally {
@@ -102,6 +106,13 @@ impl Tally {
         self.outcomes.get(&outcome).copied().unwrap_or(0)
     }
 
+    /// How many bytes all copies take, about; `None` if none was measured.
+    pub(crate) fn copy_bytes(&self) -> Option<u64> {
+        let (count, bytes) = self.measured;
+        let all = u128::from(self.of(Outcome::Done)) * u128::from(bytes);
+        all.checked_div(count.into()).map(|bytes| u64::try_from(bytes).unwrap_or(u64::MAX))
+    }
+
     fn merge(&mut self, other: Tally) {
         for (outcome, count) in other.outcomes {
             *self.outcomes.entry(outcome).or_default() += count;
@@ -113,17 +124,25 @@ impl Tally {
         self.far += other.far;
         self.elements += other.elements;
         self.new_names += other.new_names;
+        self.measured.0 += other.measured.0;
+        self.measured.1 += other.measured.1;
         self.idle = [self.idle, other.idle].into_iter().flatten().min();
     }
 }
 
 impl Seen {
+    /// Nothing yet, of so many rows.
+    pub(crate) fn of_rows(rows: usize) -> Self {
+        Seen { rows: vec![Tally::default(); rows], ..Seen::default() }
+    }
+
     pub(crate) fn of(&self, outcome: Outcome) -> u64 {
         self.rows.iter().map(|row| row.of(outcome)).sum()
     }
 
     pub(crate) fn merge(&mut self, other: Seen) {
         self.keys += other.keys;
+        self.moved |= other.moved;
         self.rows.resize(self.rows.len().max(other.rows.len()), Tally::default());
         for (row, tally) in self.rows.iter_mut().zip(other.rows) {
             row.merge(tally);
@@ -133,13 +152,20 @@ impl Seen {
 
 impl Pass<'_> {
     /// Looks at all keys of all servers, or changes them.
-    pub(crate) fn run(&self, primaries: &[Primary]) -> Result<Seen, Error> {
+    pub(crate) fn run(&self, primaries: &mut [Primary]) -> Result<Seen, Error> {
+        let before = slots(primaries)?;
+        let mut seen = self.walk(primaries)?;
+        seen.moved = before.is_none() || before != slots(primaries)?;
+        Ok(seen)
+    }
+
+    fn walk(&self, primaries: &[Primary]) -> Result<Seen, Error> {
         let rows = self.work.rows().len();
         let shard = |at: usize| Shard::read(self, primaries, at, rows);
         thread::scope(|scope| {
             let threads: Vec<_> =
                 (0..primaries.len()).map(|at| scope.spawn(move || shard(at))).collect();
-            let mut seen = Seen { keys: 0, rows: vec![Tally::default(); rows] };
+            let mut seen = Seen::of_rows(rows);
             let mut failed = None;
             for thread in threads {
                 match thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)) {
@@ -150,4 +176,10 @@ impl Pass<'_> {
             failed.map_or(Ok(seen), Err)
         })
     }
+}
+
+/// The slots of all servers; `None` while some come or go.
+fn slots(primaries: &mut [Primary]) -> Result<Option<Vec<Vec<String>>>, Error> {
+    let all = primaries.iter_mut().map(Primary::slots_now);
+    Ok(all.collect::<Result<Option<Vec<_>>, _>>()?)
 }

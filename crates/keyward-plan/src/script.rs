@@ -1,6 +1,6 @@
 //! The steps at the server, each a script that checks what must hold and changes one key.
 
-use keyward::requeue;
+use keyward::{mutant, shared};
 use keyward_audit::live::{Error, Primary, Reply, Requests};
 use std::borrow::Cow;
 
@@ -42,34 +42,31 @@ pub(crate) struct Scripts {
 
 impl Scripts {
     pub(crate) fn new() -> Self {
+        let own = |text| Script::new(mutant::text(text));
         Scripts {
-            relocate: Script::new(concat!(
-                include_str!("lua/same.lua"),
-                include_str!("lua/relocate.lua")
-            )),
-            rename: Script::new(include_str!("lua/rename.lua")),
-            remove: Script::new(include_str!("lua/remove.lua")),
-            shorten: Script::new(include_str!("lua/shorten.lua")),
-            back: Script::new(concat!(include_str!("lua/same.lua"), include_str!("lua/back.lua"))),
-            restore: Script::new(concat!(
-                include_str!("lua/same.lua"),
-                include_str!("lua/restore.lua")
-            )),
-            lengthen: Script::new(include_str!("lua/lengthen.lua")),
-            place: Script::new(include_str!("lua/place.lua")),
-            unmake: Script::new(include_str!("lua/unmake.lua")),
-            unlease: Script::new(include_str!("lua/unlease.lua")),
-            trim: Script::new(include_str!("lua/trim.lua")),
-            untrim: Script::new(include_str!("lua/untrim.lua")),
-            prune: Script::new(include_str!("lua/prune.lua")),
-            rejoin: Script::new(include_str!("lua/rejoin.lua")),
-            push: requeue::PUSH.map(Script::new),
-            letters: Script::new(requeue::LETTERS),
-            purge: Script::new([requeue::UNBURY, include_str!("lua/purge.lua")].concat()),
-            bury: Script::new(include_str!("lua/bury.lua")),
-            forget: Script::new(include_str!("lua/forget.lua")),
-            index: Script::new(requeue::INDEX),
-            read: Script::new(include_str!("lua/read.lua")),
+            relocate: own(concat!(include_str!("lua/same.lua"), include_str!("lua/relocate.lua"))),
+            rename: own(include_str!("lua/rename.lua")),
+            remove: own(include_str!("lua/remove.lua")),
+            shorten: own(include_str!("lua/shorten.lua")),
+            back: own(concat!(include_str!("lua/same.lua"), include_str!("lua/back.lua"))),
+            restore: own(concat!(include_str!("lua/same.lua"), include_str!("lua/restore.lua"))),
+            lengthen: own(include_str!("lua/lengthen.lua")),
+            place: own(include_str!("lua/place.lua")),
+            unmake: own(include_str!("lua/unmake.lua")),
+            unlease: own(include_str!("lua/unlease.lua")),
+            trim: own(include_str!("lua/trim.lua")),
+            untrim: own(include_str!("lua/untrim.lua")),
+            prune: own(include_str!("lua/prune.lua")),
+            rejoin: own(include_str!("lua/rejoin.lua")),
+            push: shared::PUSH.map(own),
+            letters: own(shared::LETTERS),
+            purge: Script::new(
+                [shared::UNBURY, mutant::text(include_str!("lua/purge.lua"))].concat(),
+            ),
+            bury: own(include_str!("lua/bury.lua")),
+            forget: own(include_str!("lua/forget.lua")),
+            index: own(shared::INDEX),
+            read: own(include_str!("lua/read.lua")),
         }
     }
 

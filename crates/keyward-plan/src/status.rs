@@ -44,6 +44,8 @@ pub struct RenameStatus {
     pub from: String,
     /// Keys under the old name
     pub old: u64,
+    /// Keys that look like the old name, and cannot be read as it
+    pub unread: u64,
     /// Keys under the new name
     pub new: u64,
     /// Keys that are the same under both
@@ -87,7 +89,7 @@ pub fn status(
         budget: Budget::new(None, 0),
         export: None,
     };
-    let seen = pass.run(&primaries)?;
+    let seen = pass.run(&mut primaries)?;
     let mut tallies = seen.rows.iter();
     let mut all = Vec::new();
     for migration in &schema.migrations {
@@ -118,7 +120,8 @@ impl RenameStatus {
         RenameStatus {
             definition: definition.to_owned(),
             from: from.to_owned(),
-            old: counts.clone().filter(|(it, _)| **it != Outcome::Gone).map(|(_, n)| n).sum(),
+            old: counts.clone().filter(|(it, _)| is_old(**it)).map(|(_, n)| n).sum(),
+            unread: tally.of(Outcome::Unread),
             new: tally.new_names,
             same: tally.of(Outcome::Same),
             left: tally.of(Outcome::Done) + tally.of(Outcome::Unsettled),
@@ -126,6 +129,10 @@ impl RenameStatus {
             idle_seconds: tally.idle,
         }
     }
+}
+
+fn is_old(outcome: Outcome) -> bool {
+    !matches!(outcome, Outcome::Gone | Outcome::Unread)
 }
 
 impl Status {

@@ -18,7 +18,7 @@ use keyward_audit::Mask;
 use keyward_audit::live::{self, Primary, Reply};
 use keyward_pattern::hash_tag;
 use keyward_schema::Schema;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// How many records are asked for at once.
 const BATCH: usize = 500;
@@ -67,6 +67,8 @@ pub fn undo(
         control,
         undone: Undone::default(),
         letters: HashMap::new(),
+        there: HashMap::new(),
+        read: HashSet::new(),
     };
     // In the opposite order: what was repaired under a name before the name itself, and names before what they had
     // replaced, so that this finds its place free.
@@ -109,8 +111,11 @@ struct Undo<'a> {
     mask: &'a Mask,
     control: &'a Control,
     undone: Undone,
-    /// How many equal dead letters there were so far, by their digest
+    /// How many equal dead letters there were in the journal so far, by their digest
     letters: HashMap<[u8; 20], u64>,
+    /// How many there are in the lists that were read, and the lists
+    there: HashMap<[u8; 20], u64>,
+    read: HashSet<(u64, Vec<u8>)>,
 }
 
 /// A call that takes one record back.
@@ -238,16 +243,19 @@ impl Undo<'_> {
                 Step::new(db, &scripts.unmake, vec![key], &[&digest])
             }
             Record::Letter { db, dead, ends, letter, note } => {
-                let mut sha = sha1_smol::Sha1::from(&dead);
-                sha.update(&letter);
-                let count = self.letters.entry(sha.digest().bytes()).or_default();
+                self.count_letters(db, &dead)?;
+                let digest = letter_digest(db, &dead, &letter);
+                let count = self.letters.entry(digest).or_default();
                 *count += 1;
-                let (count, ends) = (count.to_string(), ends.to_string());
+                if self.there.get(&digest).is_some_and(|there| there >= count) {
+                    self.note(&dead, Fate::Same);
+                    return Ok(());
+                }
+                let ends = ends.to_string();
                 let (notes, note) = note.map(|it| (it.key, it.text)).unzip();
                 let keys = std::iter::once(dead).chain(notes).collect();
-                let note = note.unwrap_or_default();
-                let args = [&letter[..], &note, count.as_bytes(), ends.as_bytes()];
-                Step::new(db, &scripts.bury, keys, &args)
+                let args = [&letter[..], &note.unwrap_or_default(), ends.as_bytes()];
+                Step::new(db, &self.scripts.bury, keys, &args)
             }
             Record::Saved { .. }
             | Record::Replaced { .. }
@@ -257,6 +265,30 @@ impl Undo<'_> {
                 return Ok(());
             }
         });
+        Ok(())
+    }
+
+    /// Counts the letters of a list, before the first is brought back: some are there already where an undo was killed.
+    fn count_letters(&mut self, db: u64, dead: &[u8]) -> Result<(), Error> {
+        const PAGE: usize = 1000;
+        if !self.read.insert((db, dead.to_vec())) {
+            return Ok(());
+        }
+        for first in (0_usize..).step_by(PAGE) {
+            let (start, end) = (first.to_string(), (first + PAGE - 1).to_string());
+            let range: [&[u8]; 4] = [b"LRANGE", dead, start.as_bytes(), end.as_bytes()];
+            let Some(Reply::Array(page)) = self.ask(db, &[(dead, range.to_vec())])?.pop() else {
+                break;
+            };
+            for letter in &page {
+                if let Reply::Bytes(letter) = letter {
+                    *self.there.entry(letter_digest(db, dead, letter)).or_default() += 1;
+                }
+            }
+            if page.len() < PAGE {
+                break;
+            }
+        }
         Ok(())
     }
 
@@ -380,6 +412,14 @@ impl Undo<'_> {
         }
         Ok(replies)
     }
+}
+
+fn letter_digest(db: u64, dead: &[u8], letter: &[u8]) -> [u8; 20] {
+    let mut sha = sha1_smol::Sha1::from(db.to_le_bytes());
+    sha.update(&(dead.len() as u64).to_le_bytes());
+    sha.update(dead);
+    sha.update(letter);
+    sha.digest().bytes()
 }
 
 /// A name in the slot of a key that nothing else has.

@@ -36,6 +36,7 @@
 
 mod allowing;
 mod check;
+mod checklist;
 mod context;
 #[cfg(feature = "exchange")]
 pub mod exchange;
@@ -54,6 +55,7 @@ mod words;
 mod harness;
 
 pub use check::{MAX_FINDINGS, Options, check, check_all, unsound};
+pub use checklist::{State, Tick, checklist};
 pub use keyward_schema::diagnostic::SCHEMA;
 pub use live::{Case, Live, RAW_IPV6, Wording, word};
 pub use rule::{Category, RuleOption, UnknownRule};

@@ -1,5 +1,6 @@
 //! Which rules apply, and how: `[rules]`.
 
+use crate::checklist;
 use crate::rule::RuleOption;
 use crate::rules::Rule;
 use keyward_schema::diagnostic::Diagnostic;
@@ -26,6 +27,7 @@ impl<'a> Settings<'a> {
             refused.extend(options_without_effect(rule, setting));
             rules.insert(rule, setting);
         }
+        refused.extend(checklist::refused(schema));
         Settings { set: *schema.rules.set, rules }
     }
 

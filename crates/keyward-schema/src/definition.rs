@@ -8,6 +8,7 @@ use crate::model::{
     Algorithm, CacheOptions, Defaults, Definition, Field, Lifecycle, Lock, Named, OnFull, OnWrite,
     ParamDeclaration, Quota, Role, Ttl, Value,
 };
+use crate::relation;
 use crate::role;
 use crate::span::{Sources, Span, Spanned};
 use crate::tables::KeyTable;
@@ -66,6 +67,7 @@ pub(crate) fn lower(
     let lifecycle = lifecycle(&name, table.lifecycle.as_ref(), role.as_ref(), ttl.as_ref(), around);
     let cache = cache_options(&mut table, &name, lifecycle, errors);
     let fields = fields(&mut table, errors);
+    let relation = relation::take(&mut table);
     let owner = table.owner.take().map(|owner| Spanned::new(owner.value.0, owner.span));
     let group = table.group.take().map(|group| Spanned::new(group.value.0, group.span));
     known_name("owner", owner.as_ref(), around.owners, errors);
@@ -114,6 +116,7 @@ pub(crate) fn lower(
         }),
         member: table.member,
         score,
+        relation,
         ttl,
         jitter: jitter.or_else(|| around.defaults.jitter.clone().filter(|_| jittered)),
         on_write: table.on_write.map_or(OnWrite::Set, |on_write| on_write.value),

@@ -68,6 +68,7 @@ mod old_names;
 mod param;
 #[cfg(feature = "tools")]
 pub mod reference;
+mod relation;
 mod render;
 mod role;
 mod scalar;

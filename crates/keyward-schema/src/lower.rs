@@ -9,16 +9,17 @@ use crate::generate;
 use crate::layout;
 use crate::migration::{self, MigrationTable};
 use crate::model::{
-    Alerts, Allow, Case, Defaults, Event, Foreign, Keyspace, Migration, Named, ParamDeclaration,
-    Plans, RuleSet, RuleSetting, RuleSettings, Schema,
+    Alerts, Allow, Case, ChecklistItem, Defaults, Event, Foreign, Keyspace, Migration, Named,
+    ParamDeclaration, Plans, RuleSet, RuleSetting, RuleSettings, Schema,
 };
 use crate::param::ParamForm;
+use crate::relation;
 use crate::scalar::NonEmpty;
 use crate::server::{self, ServerTable};
 use crate::span::{FileId, Sources, Span, Spanned};
 use crate::tables::{
-    AllowTable, DefaultsTable, EventTable, KeyTable, KeyspaceTable, PlansTable, RootTable,
-    RuleForm, RulesTable,
+    AllowTable, ChecklistTable, DefaultsTable, EventTable, KeyTable, KeyspaceTable, PlansTable,
+    RootTable, RuleForm, RulesTable,
 };
 use crate::text::{self, TextTable};
 use crate::ttl::TtlForm;
@@ -65,6 +66,7 @@ pub(crate) fn lower(
         parts.owners.add(table.owners, "owner", errors);
         parts.foreign.add(table.foreign, "entry", errors);
         parts.migrations.add(table.migrations, "migration", errors);
+        parts.checklist.extend(checklist(table.checklist));
         parts.allow.extend(allowed(table.allow));
     }
     let (file, head) = root?;
@@ -170,6 +172,7 @@ pub(crate) fn lower(
     let of_events = events.iter().flat_map(|event| &event.params);
     let with_text = of_keys.chain(of_events).chain(&params);
     text::check_sources(with_text, &texts, &parts.texts.broken, keyspace.separator.value, errors);
+    relation::check(&keys, &parts.keys.broken, errors);
     let compiled =
         compile(&keyspace, &params, &keys, &events, &migrations, &parts.keys.broken, errors)?;
     Some(Schema {
@@ -194,6 +197,7 @@ pub(crate) fn lower(
         foreign,
         migrations,
         plans,
+        checklist: parts.checklist,
         allow: parts.allow,
         compiled,
     })
@@ -222,6 +226,7 @@ struct Parts {
     owners: Merged<crate::tables::OwnerTable>,
     foreign: Merged<crate::tables::ForeignTable>,
     migrations: Merged<MigrationTable>,
+    checklist: Vec<ChecklistItem>,
     allow: Vec<Allow>,
 }
 
@@ -267,6 +272,16 @@ impl<T> Merged<T> {
 
 fn plain(text: Spanned<NonEmpty>) -> Spanned<String> {
     Spanned::new(text.value.0, text.span)
+}
+
+fn checklist(
+    table: Option<Spanned<Vec<Spanned<ChecklistTable>>>>,
+) -> impl Iterator<Item = ChecklistItem> {
+    table.into_iter().flat_map(|list| list.value).map(|item| ChecklistItem {
+        text: plain(item.value.text),
+        level: item.value.level.map(|level| level.value).unwrap_or_default(),
+        rules: item.value.rules.into_iter().flat_map(|it| it.value).map(plain).collect(),
+    })
 }
 
 fn allowed(table: Option<Spanned<Vec<Spanned<AllowTable>>>>) -> impl Iterator<Item = Allow> {

@@ -135,6 +135,12 @@ impl<'s> OldNames<'s> {
         old.build_named(&values).map_err(|error| RenameError::Build(self.by_pattern(error)))
     }
 
+    /// A glob that all old names match which lead to a definition by one of [`OldNames::renames`]; `None` if there is
+    /// no rename of this number.
+    pub fn glob(&self, number: usize) -> Option<String> {
+        self.keyspace.definition(*self.ids.get(number)?).glob_named(&[]).ok()
+    }
+
     /// The error with old patterns in place of the names that they are compiled under.
     fn by_pattern(&self, mut error: BuildError) -> BuildError {
         let pattern = |name: &str| {

@@ -14,8 +14,8 @@ use crate::role::{
 };
 use crate::server::ServerTable;
 use crate::tables::{
-    AlertsTable, AllowTable, DefaultsTable, EventTable, ForeignTable, GroupTable, KeyTable,
-    KeyspaceTable, OwnerTable, PlansTable, RootTable, RuleTable, RulesTable,
+    AlertsTable, AllowTable, ChecklistTable, DefaultsTable, EventTable, ForeignTable, GroupTable,
+    KeyTable, KeyspaceTable, OwnerTable, PlansTable, RootTable, RuleTable, RulesTable,
 };
 use crate::text::TextTable;
 use crate::ttl::{TtlBy, TtlCaller};
@@ -86,6 +86,7 @@ const TABLES: &[(&str, Writer)] = &[
     ("migration", markdown::<MigrationTable>),
     ("rename", markdown::<RenameTable>),
     ("plans", markdown::<PlansTable>),
+    ("checklist", markdown::<ChecklistTable>),
     ("allow", markdown::<AllowTable>),
 ];
 

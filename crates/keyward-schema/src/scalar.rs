@@ -6,8 +6,8 @@ use crate::form::{Form, words};
 #[cfg(feature = "tools")]
 use crate::json_schema::{Json, Schemas, json};
 use crate::model::{
-    Algorithm, Case, Date, Invalidate, Keep, Lifecycle, OnFull, OnOutage, OnWrite, Phase, Policy,
-    Recase, RuleSet, Severity, Ties,
+    Algorithm, Case, Date, Invalidate, Keep, Level, Lifecycle, OnFull, OnOutage, OnWrite, Phase,
+    Policy, Recase, RuleSet, Severity, Ties,
 };
 use crate::spelling;
 use crate::syntax::{Item, Kind};
@@ -420,6 +420,7 @@ impl Form for Separator {
     }
 }
 
+words!(Level: "`\"must\"` or `\"should\"`", [("must", Level::Must), ("should", Level::Should)]);
 words!(Case: "`\"lower\"` or `\"any\"`", [("lower", Case::Lower), ("any", Case::Any)]);
 words!(Policy: "an eviction policy such as `\"noeviction\"`",
     Policy::ALL.map(|policy| (policy.name(), policy)));

@@ -8,7 +8,8 @@ use crate::json_schema::{Json, Schemas, json};
 use crate::layout::LayoutTable;
 use crate::migration::MigrationTable;
 use crate::model::{
-    Case, Invalidate, Invalidation, Keep, Lifecycle, OnFull, OnWrite, RuleSet, Severity, Value,
+    Case, Invalidate, Invalidation, Keep, Level, Lifecycle, OnFull, OnWrite, RuleSet, Severity,
+    Value,
 };
 use crate::param::ParamForm;
 use crate::role::{
@@ -21,7 +22,7 @@ use crate::span::Spanned;
 use crate::syntax::{Item, Kind};
 use crate::text::TextTable;
 use crate::ttl::TtlForm;
-use crate::value::{FieldForm, GroupName, Open};
+use crate::value::{DefinitionName, FieldForm, GroupName, Open};
 use keyward_fact::{Duration, KeyType, Size};
 use keyward_pattern::Template;
 
@@ -64,6 +65,8 @@ table! {
         optional migrations: Map<Id, MigrationTable>,
         /// What `keyward plan` asks for.
         optional plans: PlansTable,
+        /// The team's check-list: which rules decide each item.
+        optional checklist: Vec<Spanned<ChecklistTable>>,
         /// Findings that are accepted for the whole keyspace.
         optional allow: Vec<Spanned<AllowTable>>,
     }
@@ -249,6 +252,12 @@ table! {
         optional member: Value,
         /// The score that orders a sorted set.
         optional score: Value,
+        /// Relation: the relation in the opposite direction. Its own id: it is symmetric.
+        optional inverse: DefinitionName,
+        /// Relation: holds all keys that this relation reaches in one or more steps.
+        optional closure_of: DefinitionName,
+        /// Relation: holds the same keys as this relation, perhaps in an order.
+        optional same_as: DefinitionName,
         /// How long a key lives.
         optional ttl: TtlForm,
         /// By how much a TTL may be shortened at random, so that keys do not all expire at once.
@@ -357,6 +366,18 @@ table! {
     PlansTable {
         /// Whether `keyward plan apply` needs a named approval by each owner in the plan. Default: `false`.
         optional require_owner: bool,
+    }
+}
+
+table! {
+    /// `[[checklist]]`: an item of the team's check-list.
+    ChecklistTable {
+        /// The item, in the team's words.
+        required text: NonEmpty,
+        /// Whether it must hold or should. Default: `"must"`.
+        optional level: Level,
+        /// The rules that decide it. Without any, people do.
+        optional rules: Vec<Spanned<NonEmpty>>,
     }
 }
 

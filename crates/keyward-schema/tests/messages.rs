@@ -685,3 +685,66 @@ fn what_a_text_pipeline_does_not_set_it_takes_from_another() {
                 [params]\nname = { type = \"word\", from = \"content\" }\n[keys.page]\npattern = \"page:{name}\"\n";
     assert_eq!(errors(text), "no errors");
 }
+
+/// Two kinds of keys, and relations between them.
+const RELATIONS: &str = "[params]\nitem = { key = [\"page\", \"note\"] }\npage_key = { key = \"page\" }\n\
+     [keys.page]\npattern = \"page:{id:uint}\"\nvalue = \"text\"\n\
+     [keys.note]\npattern = \"note:{id:uint}\"\nvalue = \"text\"\n";
+
+fn relations(body: &str) -> String {
+    errors(&format!("{RELATIONS}{body}"))
+}
+
+shows!(
+    a_relation_that_is_misspelt_names_the_nearest,
+    relations(
+        "[keys.next]\npattern = \"{item}:next\"\nvalue = { key = [\"page\", \"note\"] }\ninverse = \"previus\"\n\
+         [keys.previous]\npattern = \"{item}:previous\"\nvalue = { key = [\"page\", \"note\"] }\nclosure = \"next\"\n"
+    )
+);
+
+shows!(
+    only_relations_between_keys_can_agree,
+    relations(
+        "[keys.next]\npattern = \"{item}:next\"\nvalue = { key = [\"page\", \"note\"] }\ninverse = \"page\"\n\
+         [keys.title]\npattern = \"{item}:title\"\nvalue = \"text\"\nsame_as = \"next\"\n\
+         [keys.log]\npattern = \"log:{id:uint}\"\nmember = { key = \"page\" }\nclosure_of = \"next\"\n"
+    )
+);
+
+shows!(
+    relations_that_agree_are_between_the_same_keys,
+    relations(
+        "[keys.next]\npattern = \"{item}:next\"\nvalue = { key = \"page\" }\ninverse = \"previous\"\n\
+         [keys.previous]\npattern = \"{item}:previous\"\nvalue = { key = [\"page\", \"note\"] }\n\
+         [keys.twins]\npattern = \"{page_key}:twins\"\nmember = { key = \"note\" }\ninverse = \"twins\"\n\
+         [keys.below]\npattern = \"{page_key}:below\"\nmember = { key = \"page\" }\n\
+         [keys.all_below]\npattern = \"{item}:all_below\"\nmember = { key = \"page\" }\nclosure_of = \"below\"\n\
+         [keys.sorted]\npattern = \"{page_key}:sorted\"\nmember = { key = \"note\" }\nscore = \"uint\"\nsame_as = \"below\"\n"
+    )
+);
+
+shows!(
+    a_relation_does_not_agree_with_itself_or_with_two,
+    relations(
+        "[keys.below]\npattern = \"{page_key}:below\"\nmember = { key = \"page\" }\nclosure_of = \"below\"\n\
+         [keys.last]\npattern = \"{page_key}:last\"\nvalue = { key = \"page\" }\nclosure_of = \"below\"\n\
+         [keys.a]\npattern = \"{page_key}:a\"\nvalue = { key = \"page\" }\ninverse = \"b\"\n\
+         [keys.b]\npattern = \"{page_key}:b\"\nvalue = { key = \"page\" }\n\
+         [keys.c]\npattern = \"{page_key}:c\"\nvalue = { key = \"page\" }\ninverse = \"b\"\n\
+         [keys.d]\npattern = \"{page_key}:d\"\nvalue = { key = \"page\" }\ninverse = \"a\"\n"
+    )
+);
+
+shows!(
+    relations_that_fit_are_accepted,
+    relations(
+        "[keys.next]\npattern = \"{item}:next\"\nvalue = { key = [\"page\", \"note\"] }\ninverse = \"previous\"\n\
+         [keys.previous]\npattern = \"{item}:previous\"\nvalue = { key = [\"note\", \"page\"] }\ninverse = \"next\"\n\
+         [keys.twins]\npattern = \"{item}:twins\"\nmember = { key = [\"page\", \"note\"] }\ninverse = \"twins\"\n\
+         [keys.below]\npattern = \"{item}:below\"\nmember = { key = \"page\" }\ninverse = \"above\"\n\
+         [keys.above]\npattern = \"{page_key}:above\"\nvalue = { key = [\"page\", \"note\"] }\n\
+         [keys.all_below]\npattern = \"{page_key}:all_below\"\nmember = { key = \"page\" }\nclosure_of = \"below\"\n\
+         [keys.sorted]\npattern = \"{page_key}:sorted\"\nmember = { key = \"page\" }\nscore = \"uint\"\nsame_as = \"all_below\"\n"
+    )
+);

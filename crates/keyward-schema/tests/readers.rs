@@ -12,6 +12,9 @@ use std::path::Path;
 type Row = (&'static str, &'static str, &'static str);
 
 const ACTS: &[Row] = &[
+    ("checklist[].text", "keyward-docs/src/checklist.rs", "item.text"),
+    ("checklist[].level", "keyward-docs/src/checklist.rs", "item.level"),
+    ("checklist[].rules", "keyward-rules/src/checklist.rs", "item.rules"),
     ("version", "keyward-schema/src/tables.rs", "Kind::Integer(Some(1))"),
     ("include", "keyward-schema/src/load.rs", ".include"),
     ("keyspace.name", "keyward-codegen/src/model/build/mod.rs", "keyspace.name"),
@@ -59,6 +62,9 @@ const ACTS: &[Row] = &[
     ("keys.*.type.module", "keyward-fact/src/key_type.rs", "Module("),
     ("keys.*.open", "keyward-audit/src/checks/definition.rs", "definition.open"),
     ("keys.*.score", "keyward-audit/src/checks/definition.rs", "definition.score"),
+    ("keys.*.inverse", "keyward-audit/src/checks/relations.rs", "Law::Inverse"),
+    ("keys.*.closure_of", "keyward-audit/src/checks/relations.rs", "Law::Closure"),
+    ("keys.*.same_as", "keyward-audit/src/checks/relations.rs", "Law::Same"),
     ("keys.*.jitter", "keyward/src/store/handle.rs", "behaviour.jitter"),
     ("keys.*.on_write", "keyward/src/store/handle.rs", "behaviour.keep_ttl"),
     ("keys.*.sliding", "keyward/src/store/handle.rs", "behaviour.sliding"),

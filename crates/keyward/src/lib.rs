@@ -143,10 +143,12 @@ mod former;
 pub mod generated;
 mod key;
 pub mod kind;
+#[doc(hidden)]
+pub mod mutant;
 mod param;
 #[doc(hidden)]
 #[allow(missing_docs, reason = "no promise is made about it")]
-pub mod requeue;
+pub mod shared;
 #[cfg(feature = "store")]
 mod store;
 mod switch;

@@ -102,6 +102,11 @@ fn is_markdown(path: &Path) -> bool {
 /// # Errors
 /// If it cannot be read, is too large, changes while it is read, or is not text.
 pub fn read(path: &Path) -> Result<String, FileError> {
+    read_beside(path, || {})
+}
+
+/// The same, while something else happens after each time that the file was read.
+fn read_beside(path: &Path, mut happens: impl FnMut()) -> Result<String, FileError> {
     let failed = |why| FileError::Io { path: path.to_owned(), why };
     for _ in 0..ATTEMPTS {
         // Opening a pipe would wait for whoever writes to it.
@@ -117,6 +122,7 @@ pub fn read(path: &Path) -> Result<String, FileError> {
         let before = file.metadata().map_err(failed)?;
         let mut bytes = Vec::with_capacity(usize::try_from(before.len()).unwrap_or(0));
         (&mut file).take(LARGEST + 1).read_to_end(&mut bytes).map_err(failed)?;
+        happens();
         let after = file.metadata().map_err(failed)?;
         if is_same(&before, &after) && bytes.len() as u64 == after.len() {
             return text(path, bytes);
@@ -144,5 +150,35 @@ pub fn text(path: &Path, bytes: Vec<u8>) -> Result<String, FileError> {
     match text.bytes().position(|byte| byte == 0) {
         Some(at) => Err(refuse(text.as_bytes(), at, "NUL")),
         None => Ok(text),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs::OpenOptions;
+    use std::io::Write as _;
+
+    #[test]
+    fn a_file_that_changes_while_it_is_read_is_read_again_and_then_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("text.md");
+        fs::write(&path, "one\n").unwrap();
+        let append = || {
+            OpenOptions::new().append(true).open(&path).unwrap().write_all(b"more\n").unwrap();
+        };
+        let mut left = 2;
+        let read = read_beside(&path, || {
+            if left > 0 {
+                left -= 1;
+                append();
+            }
+        });
+        assert_eq!(read.unwrap(), "one\nmore\nmore\n");
+        let refused = read_beside(&path, append).unwrap_err();
+        assert!(
+            refused.to_string().ends_with("add it again when nothing writes to it"),
+            "{refused}"
+        );
     }
 }

@@ -10,7 +10,11 @@ const LONGEST: usize = 40;
 
 /// The identifier of an element, from its heading or its first words.
 pub fn name(kind: Kind, text: &str, now: SystemTime) -> String {
-    if kind == Kind::Chunk { texts::CONTENT.name(text, now) } else { texts::HEADING.name(text, now) }
+    if kind == Kind::Chunk {
+        texts::CONTENT.name(text, now)
+    } else {
+        texts::HEADING.name(text, now)
+    }
 }
 
 /// The identifier of a category, an author or a tag; `None` if the text has no name of its own.
@@ -20,9 +24,8 @@ pub fn label(text: &str) -> Option<String> {
 
 /// What a pipeline makes of a text; `None` if that is a name by the clock, which differs with the clock.
 pub(crate) fn own(text: &str, pipeline: &Pipeline) -> Option<String> {
-    let [name, later] = [0, 1].map(|second| {
-        pipeline.name(text, SystemTime::UNIX_EPOCH + Duration::from_secs(second))
-    });
+    let [name, later] = [0, 1]
+        .map(|second| pipeline.name(text, SystemTime::UNIX_EPOCH + Duration::from_secs(second)));
     Some(name).filter(|name| *name == later)
 }
 

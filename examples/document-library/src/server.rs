@@ -43,12 +43,15 @@ pub enum ServerError {
     /// A set may not grow any more
     #[error("`{0}` is full: the schema bounds it with `max_len`")]
     Full(String),
+    /// The server has no memory left
+    #[error("the server is full: raise its `maxmemory`, then run this again")]
+    OutOfMemory,
     /// Somebody else has the document's lock now
     #[error("another process took over this document: nothing is lost, add it again")]
     Fenced,
     /// The store
     #[error(transparent)]
-    Store(#[from] keyward::Error),
+    Store(keyward::Error),
     /// The client
     #[error("the server did not do it: {0}")]
     Client(redis::RedisError),
@@ -62,11 +65,22 @@ pub enum ServerError {
     },
 }
 
+impl From<keyward::Error> for ServerError {
+    fn from(error: keyward::Error) -> Self {
+        if error.to_string().contains("OOM ") {
+            ServerError::OutOfMemory
+        } else {
+            ServerError::Store(error)
+        }
+    }
+}
+
 impl From<redis::RedisError> for ServerError {
     fn from(error: redis::RedisError) -> Self {
         match (error.code(), error.detail()) {
             (Some("FENCED"), _) => ServerError::Fenced,
             (Some("FULL"), Some(key)) => ServerError::Full(key.to_owned()),
+            (Some("OOM"), _) => ServerError::OutOfMemory,
             _ => ServerError::Client(error),
         }
     }
@@ -154,8 +168,7 @@ impl SourceKeys {
     }
 }
 
-/// A script that checks the fence first. A full server refuses it whole, unless it frees memory.
-pub(crate) fn fenced(body: &str, frees: bool) -> Script {
-    let flags = if frees { "#!lua flags=allow-oom\n" } else { "#!lua\n" };
-    Script::new(&[flags, include_str!("import/fence.lua"), body].concat())
+/// A script that checks the fence first. A full server runs none of it.
+pub(crate) fn fenced(body: &str) -> Script {
+    Script::new(&["#!lua\n", include_str!("import/fence.lua"), body].concat())
 }

@@ -4,7 +4,8 @@ use super::Role;
 use super::client::Running;
 use super::history::{Fault, History, Kind, now};
 use anyhow::{Context as _, Result};
-use keyward_testkit::{Cluster, Flavor, Harm, Proxy, Server, wait_until};
+use keyward_testkit::{Cluster, Flavor, Harm, Migration, Proxy, Server, wait_until};
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::PathBuf;
 use std::thread::sleep;
@@ -58,6 +59,8 @@ pub(super) struct Arena {
     running: Vec<Running>,
     /// How many clients were started
     started: usize,
+    /// Faults that are not done in this run
+    spared: Vec<Kind>,
     history: History,
 }
 
@@ -91,7 +94,11 @@ impl Arena {
         let folder = site.servers()[0].folder().join("histories");
         fs::create_dir(&folder)?;
         let mut random = fastrand::Rng::with_seed(seed);
-        let history = History { is_durable: fsync == Fsync::Always, ..History::default() };
+        let history = History {
+            is_durable: fsync == Fsync::Always,
+            is_cluster: place == Place::Cluster,
+            ..History::default()
+        };
         Ok(Arena {
             role,
             site,
@@ -101,8 +108,15 @@ impl Arena {
             random,
             running: Vec::new(),
             started: 0,
+            spared: Vec::new(),
             history,
         })
+    }
+
+    /// Leaves some faults out.
+    pub(super) fn spare(mut self, kinds: &[Kind]) -> Self {
+        self.spared.extend(kinds);
+        self
     }
 
     /// Lets the clients work and does harm for some time; everything that they saw.
@@ -137,7 +151,8 @@ impl Arena {
             Site::Single { .. } => &Kind::SINGLE,
             Site::Cluster(_) => &Kind::CLUSTER,
         };
-        all.iter().copied().filter(|kind| !self.role.spares.contains(kind)).collect()
+        let spares = |kind: &Kind| self.role.spares.contains(kind) || self.spared.contains(kind);
+        all.iter().copied().filter(|kind| !spares(kind)).collect()
     }
 
     fn read(&self, name: &str) -> Result<Vec<String>> {
@@ -189,6 +204,7 @@ impl Arena {
                 }
             }
             (kind, Site::Single { server, proxy }) => harm_server(kind, server, proxy, length),
+            (Kind::Reshard, Site::Cluster(cluster)) => reshard(cluster, at, length),
             (_, Site::Cluster(cluster)) => fail_over(cluster, at),
         }
         self.history.faults.push(Fault { kind, client, from, to: now() });
@@ -240,7 +256,11 @@ fn harm_server(kind: Kind, server: &Server, proxy: &Proxy, length: Duration) {
         }
         Kind::Cut => proxy.cut(),
         Kind::Reset => proxy.reset(),
-        Kind::KillClient | Kind::StopClient | Kind::ForgetScripts | Kind::FailOver => {}
+        Kind::KillClient
+        | Kind::StopClient
+        | Kind::ForgetScripts
+        | Kind::FailOver
+        | Kind::Reshard => {}
     }
 }
 
@@ -277,5 +297,30 @@ fn fail_over(cluster: &Cluster, at: usize) {
     wait_until("a replica takes over", || cluster.primaries().len() == primaries.len());
     killed.restart();
     wait_until("the old primary follows", || !killed.is_primary() && killed.is_in_sync());
+    cluster.wait_until_ok();
+}
+
+/// Moves some slots that have keys from one primary to the next, and lets clients meet each step: announced, half of the
+/// keys gone, all of them gone, given away.
+fn reshard(cluster: &Cluster, at: usize, length: Duration) {
+    const SLOTS: usize = 12;
+    let index = |server: &Server| cluster.nodes().iter().position(|it| it.port() == server.port());
+    let primaries = cluster.primaries();
+    let from = primaries[at % primaries.len()];
+    let to = primaries[(at + 1) % primaries.len()];
+    let (Some(from_index), Some(to_index)) = (index(from), index(to)) else { return };
+    let keys = from.command(&["KEYS", "*"]).array();
+    let slots = keys.into_iter().map(|key| keyward_pattern::slot(key.text().as_bytes()));
+    let slots: BTreeSet<u16> = slots.take(SLOTS).collect();
+    let mut moving: Vec<_> =
+        slots.into_iter().map(|slot| cluster.migrate(slot, from_index, to_index)).collect();
+    sleep(length / 8);
+    let rest = moving.split_off(moving.len() / 2);
+    moving.iter().for_each(Migration::carry);
+    sleep(length / 8);
+    rest.iter().for_each(Migration::carry);
+    moving.into_iter().for_each(Migration::end);
+    sleep(length / 8);
+    rest.into_iter().for_each(Migration::end);
     cluster.wait_until_ok();
 }

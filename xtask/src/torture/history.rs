@@ -25,6 +25,8 @@ pub(super) struct History {
     /// Whether a server that is killed keeps every write that it has answered. With `appendfsync everysec` it may lose
     /// those of the last two seconds
     pub(super) is_durable: bool,
+    /// Whether the keys were on a cluster, where two names are seldom in one slot
+    pub(super) is_cluster: bool,
 }
 
 /// Something that was done to a client or to the server.
@@ -71,6 +73,8 @@ pub(super) enum Kind {
     Reset,
     /// A primary of the cluster is killed, its replica takes over, and it returns as a replica
     FailOver,
+    /// Slots with keys go from one primary of the cluster to another, step by step
+    Reshard,
 }
 
 impl Kind {
@@ -89,8 +93,14 @@ impl Kind {
         Kind::Reset,
     ];
     /// All that can be done to a cluster and its clients.
-    pub(super) const CLUSTER: [Kind; 4] =
-        [Kind::KillClient, Kind::StopClient, Kind::ForgetScripts, Kind::FailOver];
+    pub(super) const CLUSTER: [Kind; 5] =
+        [Kind::KillClient, Kind::StopClient, Kind::ForgetScripts, Kind::FailOver, Kind::Reshard];
+
+    /// By its name, as a report has it.
+    pub(super) fn find(name: &str) -> Option<Self> {
+        let mut all = Kind::SINGLE.into_iter().chain(Kind::CLUSTER);
+        all.find(|kind| format!("{kind:?}") == name)
+    }
 }
 
 impl History {

@@ -96,6 +96,7 @@ struct Options {
     place: Option<Place>,
     seed: u64,
     fsync: Fsync,
+    spared: Vec<Kind>,
 }
 
 impl Options {
@@ -106,6 +107,7 @@ impl Options {
             place: None,
             seed: fastrand::u64(..),
             fsync: Fsync::Always,
+            spared: Vec::new(),
         };
         for pair in args.chunks(2) {
             match pair {
@@ -122,11 +124,16 @@ impl Options {
                     let place = Place::ALL.into_iter().find(|place| place.name() == *name);
                     options.place = Some(place.context("`--on` takes redis, valkey or cluster")?);
                 }
+                ["--spare", name] => {
+                    let kind = Kind::find(name)
+                        .context("`--spare` takes a fault: FailOver, Reshard, …")?;
+                    options.spared.push(kind);
+                }
                 ["--fsync", "everysec"] => options.fsync = Fsync::EverySecond,
                 ["--fsync", "always"] => options.fsync = Fsync::Always,
                 other => bail!(
                     "`{}` is not an option: --minutes N, --role R, --seed S, --on redis|valkey|cluster, \
-                     --fsync always|everysec",
+                     --fsync always|everysec, --spare FAULT",
                     other.join(" ")
                 ),
             }
@@ -168,7 +175,7 @@ impl Sum {
 /// One role at one kind of server.
 fn torture(role: &'static Role, place: Place, length: Duration, options: &Options) -> Result<Sum> {
     const SHOWN: usize = 20;
-    let arena = Arena::new(role, place, options.fsync, options.seed)?;
+    let arena = Arena::new(role, place, options.fsync, options.seed)?.spare(&options.spared);
     let history = arena.run(length)?;
     let mut verdict = (role.check)(&history);
     for key in history.left.iter().filter(|key| !(role.owns)(key)) {

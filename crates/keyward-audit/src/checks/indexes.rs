@@ -2,6 +2,7 @@
 
 use super::references::Spelling;
 use super::{Audit, Class, Planned};
+use crate::counts::Side;
 use crate::outline::{OutlinedAgreement, OutlinedChain};
 use crate::report::Severity;
 use keyward_fact::KeyType;
@@ -19,6 +20,10 @@ pub(crate) enum Said {
     ByMember(usize),
     /// Which key of the same definition comes next
     Next(usize),
+    /// That a relation leads from one key to another
+    Related(usize, Side),
+    /// A step of the relation that another is the closure of
+    Step(usize),
 }
 
 /// An index, and what its members say of it.
@@ -81,7 +86,7 @@ pub(crate) struct Located<'k> {
 }
 
 impl<'k> Located<'k> {
-    fn param(self, at: usize) -> Option<&'k [u8]> {
+    pub(super) fn param(self, at: usize) -> Option<&'k [u8]> {
         self.key.get(self.places.get(at)?.clone())
     }
 }
@@ -325,13 +330,13 @@ impl PlannedChain {
 
 impl Audit {
     /// How serious a rule's findings about a definition are, if it applies.
-    fn severity(&self, rule: Rule, number: usize) -> Option<Severity> {
+    pub(super) fn severity(&self, rule: Rule, number: usize) -> Option<Severity> {
         let (schema, definition) = self.declared(&self.definitions[number]);
         Severity::of(Live::new(schema).severity(rule, Some(definition)))
     }
 
     /// Another definition of the same schema that was asked for.
-    fn sibling(&self, number: usize, name: &str) -> Option<usize> {
+    pub(super) fn sibling(&self, number: usize, name: &str) -> Option<usize> {
         let schema = self.definitions[number].schema;
         let at = self.schemas[schema].keys.iter().position(|key| *key.name == *name)?;
         let found = self.spaces[schema].first + at;
@@ -339,7 +344,12 @@ impl Audit {
     }
 
     /// A key of a definition with these parameters, as keys spell them; its prefix has the values of another key's.
-    fn name_of(&self, planned: &Planned, like: Located<'_>, params: &[&[u8]]) -> Option<Vec<u8>> {
+    pub(super) fn name_of(
+        &self,
+        planned: &Planned,
+        like: Located<'_>,
+        params: &[&[u8]],
+    ) -> Option<Vec<u8>> {
         let (_, definition) = self.declared(planned);
         let prefix = self.keyspaces[planned.schema].prefix().map_or(&[][..], Template::parts);
         let mut name = Vec::new();
@@ -362,7 +372,7 @@ impl Audit {
 
 impl Planned {
     /// Notes that a field, or the value or members, say something.
-    fn says(&mut self, field: Option<&str>, said: Said) {
+    pub(super) fn says(&mut self, field: Option<&str>, said: Said) {
         let field =
             field.map(|name| self.fields.iter_mut().find(|it| *it.name == *name.as_bytes()));
         match field {

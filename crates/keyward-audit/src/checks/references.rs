@@ -201,6 +201,16 @@ impl Spelling {
         Spelling::Param { alone: alone.map(Box::new), respelled }
     }
 
+    /// The prefix that a key has; `None` where it does not have all parameters of it.
+    pub(crate) fn prefix(&self, key: &[u8], places: &[Range<usize>]) -> Option<Vec<u8>> {
+        let Spelling::Key { prefix } = self else { return Some(Vec::new()) };
+        let own = |part: &PrefixPart| match part {
+            PrefixPart::Text(text) => Some(text.clone()),
+            PrefixPart::Param(at) => Some(key.get(places.get(*at)?.clone())?.to_vec()),
+        };
+        prefix.iter().map(own).collect::<Option<Vec<_>>>().map(|parts| parts.concat())
+    }
+
     /// A value as a key spells it, as far as that is cheap to know; `key` has it, and its parameters lie at
     /// these places.
     #[inline]
@@ -212,16 +222,9 @@ impl Spelling {
     ) -> Cow<'v, [u8]> {
         match self {
             Spelling::Key { prefix } if prefix.is_empty() => value.into(),
-            Spelling::Key { prefix } => {
-                let own = |part: &PrefixPart| match part {
-                    PrefixPart::Text(text) => Some(text.clone()),
-                    PrefixPart::Param(at) => Some(key.get(places.get(*at)?.clone())?.to_vec()),
-                };
+            Spelling::Key { .. } => {
                 // A key without the parameters of the prefix is not one of this schema: what it names stays as it is.
-                let Some(prefix) = prefix.iter().map(own).collect::<Option<Vec<_>>>() else {
-                    return value.into();
-                };
-                let prefix = prefix.concat();
+                let Some(prefix) = self.prefix(key, places) else { return value.into() };
                 if value.starts_with(&prefix) {
                     return value.into();
                 }

@@ -2,18 +2,18 @@
 
 use crate::hash::{Rarity, Salt};
 use crate::mask::Masked;
-use crate::rare::{KEPT, RAREST};
+use crate::rare::RAREST;
 use serde::{Deserialize, Serialize};
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What the sets of an index and its members say.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(from = "Stored", into = "Stored")]
-pub(crate) struct Agreements {
+/// What the sets of an index and its members say: at most so many statements, each with what it is about.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(from = "Stored", into = "Stored", bound = "P: Clone")]
+pub(crate) struct Agreements<P, const MOST: usize> {
     /// The least rarity that is kept
     least: Rarity,
-    said: BTreeMap<Saying, Witness>,
+    said: BTreeMap<Saying, Witness<P>>,
     /// Whether all that disagrees was read once more
     pub(crate) rechecked: bool,
 }
@@ -21,9 +21,9 @@ pub(crate) struct Agreements {
 /// That a member is in a set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub(crate) struct Saying {
-    rarity: Rarity,
-    member: u64,
-    set: u64,
+    pub(crate) rarity: Rarity,
+    pub(crate) member: u64,
+    pub(crate) set: u64,
     pub(crate) side: Side,
 }
 
@@ -37,16 +37,16 @@ pub(crate) enum Side {
 
 /// The key that says it.
 #[derive(Debug, Clone, PartialEq)]
-struct Witness {
+struct Witness<P> {
     /// The first of several is kept
     order: u64,
     /// Never leaves the process
-    pair: Option<Pair>,
+    pair: Option<P>,
     shown: Option<Shown>,
 }
 
 /// The key that says it and the element that does.
-type Shown = (Masked, Masked);
+pub(crate) type Shown = (Masked, Masked);
 
 /// Both keys that an agreement is about.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -66,7 +66,13 @@ impl Saying {
     }
 }
 
-impl Agreements {
+impl<P, const MOST: usize> Default for Agreements<P, MOST> {
+    fn default() -> Self {
+        Agreements { least: 0, said: BTreeMap::new(), rechecked: false }
+    }
+}
+
+impl<P, const MOST: usize> Agreements<P, MOST> {
     /// The place of a statement, if it is kept.
     #[inline]
     pub(crate) fn wants(
@@ -81,7 +87,7 @@ impl Agreements {
         (rarity >= self.least).then(saying)
     }
 
-    pub(crate) fn add(&mut self, saying: Saying, order: u64, pair: impl FnOnce() -> Option<Pair>) {
+    pub(crate) fn add(&mut self, saying: Saying, order: u64, pair: impl FnOnce() -> Option<P>) {
         if self.said.get(&saying).is_some_and(|known| known.order <= order) {
             return;
         }
@@ -91,7 +97,7 @@ impl Agreements {
         }
     }
 
-    pub(super) fn merge(&mut self, other: Agreements) {
+    pub(super) fn merge(&mut self, other: Self) {
         self.least = self.least.max(other.least);
         self.rechecked &= other.rechecked;
         for (saying, witness) in other.said {
@@ -113,7 +119,7 @@ impl Agreements {
             if self.said.first_key_value().is_some_and(|(saying, _)| *saying < first) {
                 self.said = self.said.split_off(&first);
             }
-            if self.said.len() <= 2 * KEPT || self.least >= RAREST {
+            if self.said.len() <= MOST || self.least >= RAREST {
                 return;
             }
             self.least += 1;
@@ -141,13 +147,23 @@ impl Agreements {
         (wrong, compared, self.least > 0)
     }
 
-    fn of(&self, side: Side) -> impl Iterator<Item = &Saying> {
+    /// Whether they are a sample, and the least rarity in it.
+    pub(super) fn least(&self) -> Rarity {
+        self.least
+    }
+
+    pub(super) fn of(&self, side: Side) -> impl Iterator<Item = &Saying> {
         self.said.keys().filter(move |saying| saying.side == side)
     }
 
     /// The keys that a statement is about, while they are known.
-    pub(crate) fn pair(&self, saying: &Saying) -> Option<&Pair> {
+    pub(crate) fn pair(&self, saying: &Saying) -> Option<&P> {
         self.said.get(saying)?.pair.as_ref()
+    }
+
+    /// The order of the key that says it.
+    pub(super) fn order(&self, saying: &Saying) -> Option<u64> {
+        self.said.get(saying).map(|witness| witness.order)
     }
 
     /// The key that says it and the element that does, as they may be shown; and the order of the key.
@@ -156,22 +172,40 @@ impl Agreements {
         Some((witness.order, witness.shown.as_ref()?))
     }
 
+    /// Notes a statement that turned out to be made, by nobody that is known.
+    pub(super) fn concede(&mut self, saying: Saying) {
+        self.said.insert(saying, Witness { order: u64::MAX, pair: None, shown: None });
+    }
+
     /// Takes back what turned out not to be so.
     pub(crate) fn take_back(&mut self, saying: &Saying) {
         self.said.remove(saying);
     }
 
     /// Forgets all keys, and masks those whose statements may yet be wrong.
-    pub(crate) fn hide(&mut self, must_know: bool, mask: impl Fn(Side, &Pair) -> Shown) {
+    pub(crate) fn hide(&mut self, must_know: bool, mask: impl Fn(Side, &P) -> Shown) {
         let (wrong, ..) = self.disagreements(must_know);
         let open: BTreeSet<Saying> = wrong.into_iter().collect();
+        // The other side may be known by somebody else.
+        let is_open = |it: &Saying| open.contains(it) || must_know && it.side == Side::Set;
+        self.hide_but(is_open, mask);
+    }
+
+    /// Forgets all keys, and masks those of some statements.
+    pub(super) fn hide_but(
+        &mut self,
+        is_open: impl Fn(&Saying) -> bool,
+        mask: impl Fn(Side, &P) -> Shown,
+    ) {
         for (saying, witness) in &mut self.said {
-            // The other side may be known by somebody else.
-            let is_open = open.contains(saying) || must_know && saying.side == Side::Set;
             if let Some(pair) = witness.pair.take()
-                && is_open
+                && is_open(saying)
             {
                 witness.shown = Some(mask(saying.side, &pair));
+            }
+            // Whoever can be shown comes first.
+            if witness.shown.is_none() {
+                witness.order = u64::MAX;
             }
         }
     }
@@ -179,20 +213,20 @@ impl Agreements {
 
 /// The same in a file.
 #[derive(Serialize, Deserialize)]
-struct Stored {
+pub(super) struct Stored {
     least: Rarity,
-    said: Vec<(Saying, u64, Option<Shown>)>,
+    pub(super) said: Vec<(Saying, u64, Option<Shown>)>,
     rechecked: bool,
 }
 
-impl From<Agreements> for Stored {
-    fn from(Agreements { least, said, rechecked }: Agreements) -> Self {
+impl<P, const MOST: usize> From<Agreements<P, MOST>> for Stored {
+    fn from(Agreements { least, said, rechecked }: Agreements<P, MOST>) -> Self {
         let said = said.into_iter().map(|(saying, it)| (saying, it.order, it.shown));
         Stored { least, said: said.collect(), rechecked }
     }
 }
 
-impl From<Stored> for Agreements {
+impl<P, const MOST: usize> From<Stored> for Agreements<P, MOST> {
     fn from(Stored { least, said, rechecked }: Stored) -> Self {
         let said = said.into_iter().map(|(saying, order, shown)| {
             let rarity = saying.rarity.min(RAREST);

@@ -1,6 +1,6 @@
 //! What is counted of some keys that belong together.
 
-use super::{Amount, Biggest};
+use super::{Amount, Biggest, NameCounts};
 use crate::histogram::Histogram;
 use keyward_fact::{Encoding, Fact, KeyType};
 use serde::{Deserialize, Serialize};
@@ -37,6 +37,8 @@ pub(crate) struct KeyCounts {
     pub(crate) idle: Histogram,
     pub(crate) freq: Histogram,
     pub(crate) biggest: Biggest,
+    #[serde(default)]
+    pub(crate) names: NameCounts,
 }
 
 impl KeyCounts {
@@ -49,6 +51,7 @@ impl KeyCounts {
     #[inline]
     pub(crate) fn add(&mut self, fact: &Fact<'_>, remaining: Option<u64>) {
         self.amount.add(fact.bytes.unwrap_or(0));
+        self.names.add(fact.key);
         match stored_type(fact.key_type) {
             Some(number) => self.types[number] += 1,
             None => self.add_module(fact.key_type.name()),
@@ -104,6 +107,7 @@ impl KeyCounts {
         self.idle.merge(&other.idle);
         self.freq.merge(&other.freq);
         self.biggest.merge(other.biggest);
+        self.names.merge(other.names);
     }
 
     /// How many keys of each type, as TYPE answers; those that there are.
@@ -126,6 +130,7 @@ impl KeyCounts {
             [self.amount.keys, self.amount.bytes, self.persistent, self.expired, self.too_long];
         let histograms = [&self.remaining, &self.sizes, &self.lengths, &self.idle, &self.freq];
         (singles.into_iter())
+            .chain(self.names.numbers())
             .chain(self.types)
             .chain(self.modules.values().copied())
             .chain(self.encodings)

@@ -27,6 +27,7 @@ pub(super) fn facts(
         ttl: ttl(keys, declared),
         sizes: known.is_known().then(|| keys.sizes.distribution()),
         lengths: keys.lengths.distribution(),
+        key_lengths: keys.names.lengths(),
         idle: some(&keys.idle),
         freq: some(&keys.freq),
         biggest: biggest.map(big).collect(),

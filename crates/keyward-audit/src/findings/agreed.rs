@@ -1,7 +1,7 @@
 //! Rules about indexes and chains of keys, where all keys were seen.
 
 use super::finding;
-use crate::counts::{Agreements, Chains, Counts, Side};
+use crate::counts::{Chains, Counts, IndexAgreements, Side};
 use crate::outline::{Outline, OutlinedAgreement, OutlinedChain};
 use crate::report::{Example, Finding, Source, Unit};
 use keyward_fact::thousands;
@@ -50,7 +50,7 @@ fn unread<'o>(
     outline: &'o Outline,
     counts: &Counts,
     outlined: &OutlinedAgreement,
-    agreements: &Agreements,
+    agreements: &IndexAgreements,
 ) -> Option<&'o str> {
     let is_unread = |number: &usize| {
         let counted = counts.definitions[*number].as_ref();
@@ -63,7 +63,7 @@ fn unread<'o>(
 fn disagreeing(
     outline: &Outline,
     outlined: &OutlinedAgreement,
-    agreements: &Agreements,
+    agreements: &IndexAgreements,
 ) -> Option<Finding> {
     let (wrong, of, sampled) = agreements.disagreements(outlined.by.is_some());
     if wrong.is_empty() {

@@ -2,6 +2,7 @@
 
 use super::agreed::agreed;
 use super::finding;
+use super::related::related;
 use crate::counts::{Counts, References, Referrer};
 use crate::outline::{Outline, OutlinedAgreement, OutlinedJoin, OutlinedReference};
 use crate::rare::{Compared, Rare};
@@ -45,6 +46,7 @@ pub(crate) fn joined(outline: &Outline, counts: &Counts, source: &mut Source) ->
         read.into_iter().filter_map(|(it, values)| unresolved(outline, counts, it, values));
     let mut findings: Vec<Finding> = references.chain(joins).collect();
     findings.extend(agreed(outline, counts, source));
+    findings.extend(related(outline, counts, source));
     findings
 }
 
@@ -55,6 +57,9 @@ fn compared(outline: &Outline) -> Vec<Rule> {
     rules.extend((!outline.joins.is_empty()).then_some(Rule::BothNames));
     rules.extend(outline.agreements.iter().map(OutlinedAgreement::rule));
     rules.extend((!outline.chains.is_empty()).then_some(Rule::ReferenceCycle));
+    let mut relations: Vec<Rule> = outline.relations.iter().map(|it| it.rule).collect();
+    relations.sort();
+    rules.extend(relations);
     rules.dedup();
     rules
 }

@@ -208,7 +208,7 @@ impl Error {
                 "check host and port, and whether a firewall lies between; `rediss://` is for TLS"
             }
             Error::Full { .. } => {
-                "close clients that nobody needs, or raise `maxclients`; a scan takes three"
+                "close clients that nobody needs, or raise `maxclients`; a scan takes three, and watching four"
             }
             Error::Refused { reply, .. }
                 if reply.contains("password") && reply.starts_with("ERR") =>

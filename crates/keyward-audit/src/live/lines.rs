@@ -130,7 +130,7 @@ impl Lines {
             None => None,
         };
         let modules = !task.info.is_known() || task.info.has_modules();
-        Ok(Questions { memory, encoding, usage: usage.flatten(), modules })
+        Ok(Questions { memory, encoding, usage: usage.flatten(), modules, moves: false })
     }
 
     /// Whether lengths and elements can be looked up without harm, or shall be.
@@ -225,7 +225,7 @@ impl Databases {
                 // A cluster's servers may have no SELECT, and have only database 0.
                 Reply::Error(_) if db == 0 => {}
                 Reply::Error(reply) if only.is_some() => {
-                    return Err(not_selected(control, db, reply).into());
+                    return Err(not_selected(control.address(), db, reply).into());
                 }
                 Reply::Error(_) => break,
                 _ => {}
@@ -257,14 +257,14 @@ fn select(connection: &mut Connection, db: u64) -> Result<(), Fault> {
     match connection.command(&["SELECT", &db.to_string()])? {
         // A cluster's servers may have no SELECT, and have only database 0.
         Reply::Error(_) if db == 0 => Ok(()),
-        Reply::Error(reply) => Err(not_selected(connection, db, reply).into()),
+        Reply::Error(reply) => Err(not_selected(connection.address(), db, reply).into()),
         _ => Ok(()),
     }
 }
 
 /// Why a database could not be selected.
-fn not_selected(connection: &Connection, db: u64, reply: String) -> Error {
-    let address = connection.address().to_owned();
+pub(super) fn not_selected(address: &str, db: u64, reply: String) -> Error {
+    let address = address.to_owned();
     if reply.starts_with("NOPERM") {
         Error::Denied { address, command: "SELECT", needs: NEEDED }
     } else if reply.ends_with("out of range") || reply.ends_with("invalid DB index") {

@@ -132,6 +132,8 @@ pub(super) struct Questions {
     pub(super) usage: Option<Usage>,
     /// Whether there may be values of modules, which are `raw` as strings are
     pub(super) modules: bool,
+    /// Whether a key that another server has by now is gone; otherwise the reading must begin again
+    pub(super) moves: bool,
 }
 
 /// How the server remembers when a key was used.
@@ -191,11 +193,16 @@ impl Questions {
         let mut row = Row::default();
         if self.encoding {
             row.read_encoding(connection, self.modules)?;
+        } else if self.moves {
+            row.read_type_of_any(connection)?;
         } else {
             row.read_type(connection)?;
         }
         // -1: never; -2: the key is gone.
-        let ttl = integer(connection, "PTTL", -2..=i64::MAX)?;
+        let ttl = match integer(connection, "PTTL", -2..=i64::MAX) {
+            Err(Fault::Changed(_)) if self.moves => Some(-2),
+            ttl => ttl?,
+        };
         row.ttl = ttl.filter(|ttl| *ttl != -1).map(|ttl| u64::try_from(ttl).unwrap_or(0));
         if ttl == Some(-2) && row.state != State::Denied {
             row.state = State::Gone;
@@ -300,6 +307,15 @@ pub(super) enum State {
 }
 
 impl Row {
+    /// The type of a key that another server may have by now.
+    fn read_type_of_any(&mut self, connection: &mut Connection) -> Result<(), Fault> {
+        match self.read_type(connection) {
+            Err(Fault::Changed(_)) => self.state = State::Gone,
+            read => return read,
+        }
+        Ok(())
+    }
+
     fn read_type(&mut self, connection: &mut Connection) -> Result<(), Fault> {
         match connection.head()? {
             Head::Status => {

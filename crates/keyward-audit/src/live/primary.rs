@@ -6,9 +6,10 @@ use keyward_fact::address::{Address, Endpoint};
 
 use super::connection::{Connection, Reply, write_command};
 use super::error::{Error, Fault};
+use super::lines;
 use super::options::Options;
 use super::server;
-use super::topology::{self, slot_ranges};
+use super::topology::{self, Node, slot_ranges};
 
 /// A connection to a server that takes writes: a single one, what a sentinel names, or one of a cluster's.
 #[derive(Debug)]
@@ -61,6 +62,11 @@ impl Primary {
     /// # Errors
     /// If one of them cannot be reached, or does not let this user in.
     pub fn all(url: &str, options: &Options) -> Result<Vec<Self>, Error> {
+        Self::each(url, options)?.into_iter().collect()
+    }
+
+    /// The same where some of them may be away.
+    pub(super) fn each(url: &str, options: &Options) -> Result<Vec<Result<Self, Error>>, Error> {
         let address = Address::parse(url)?;
         let partitions = topology::find(&address, options)?;
         let open = |partition: topology::Partition| {
@@ -79,7 +85,7 @@ impl Primary {
             primary.select(db)?;
             Ok(primary)
         };
-        partitions.into_iter().map(open).collect()
+        Ok(partitions.into_iter().map(open).collect())
     }
 
     /// Another connection to the same server, in the same database.
@@ -106,6 +112,18 @@ impl Primary {
         self.slots.as_ref().is_none_or(|slots| slots.iter().any(|range| range.contains(&slot)))
     }
 
+    /// The slots that it has now, as CLUSTER NODES spells them; `None` while some come or go.
+    ///
+    /// # Errors
+    /// If it cannot be asked.
+    pub fn slots_now(&mut self) -> Result<Option<Vec<String>>, Error> {
+        if !self.is_clustered() {
+            return Ok(Some(Vec::new()));
+        }
+        let nodes = Node::ask(&mut self.connection).map_err(|fault| died(&self.name, fault))?;
+        Ok(Node::own_slots(nodes))
+    }
+
     /// Whether it is part of a cluster.
     pub fn is_clustered(&self) -> bool {
         self.slots.is_some()
@@ -126,8 +144,7 @@ impl Primary {
         }
         let number = db.to_string();
         if let Reply::Error(reply) = self.command(&[b"SELECT", number.as_bytes()])? {
-            let address = self.name.clone();
-            return Err(Error::Reply { address, command: "SELECT", reply });
+            return Err(lines::not_selected(&self.name, db, reply));
         }
         self.db = db;
         Ok(())

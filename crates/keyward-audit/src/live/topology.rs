@@ -287,6 +287,12 @@ impl Node {
         nodes.iter().any(|node| node.is("myself") && node.moving > 0)
     }
 
+    /// The slots of the server that was asked; `None` while it moves some.
+    pub(super) fn own_slots(nodes: Vec<Node>) -> Option<Vec<String>> {
+        let own = nodes.into_iter().find(|node| node.is("myself"))?;
+        (own.moving == 0).then_some(own.slots)
+    }
+
     fn ranges(&self) -> impl Iterator<Item = RangeInclusive<u16>> {
         self.slots.iter().filter_map(|range| {
             let (first, last) = range.split_once('-').unwrap_or((range, range));

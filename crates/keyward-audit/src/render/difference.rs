@@ -67,6 +67,17 @@ fn headline(difference: &Difference, sheet: &mut Sheet) {
     let Difference { keys, bytes, compliance, .. } = difference;
     row("keys", keys.map(thousands), change(*keys, thousands));
     row("bytes", bytes.map(words::size_if_known), change_of_bytes(*bytes));
+    if let [Some(before), Some(after)] = difference.key_lengths {
+        let averages = [before, after].map(|it| format!("{:.1} bytes", it.average));
+        let by = after.average - before.average;
+        let change_of_average = match format!("{:.1}", by.abs()).as_str() {
+            "0.0" => "the same".to_owned(),
+            bytes => format!("{} {bytes}", if by > 0.0 { "+" } else { "−" }),
+        };
+        row("names", averages, change_of_average);
+        let longest = [before.longest, after.longest];
+        row("longest", longest.map(|it| words::counted(it, "byte")), change(longest, thousands));
+    }
     if let [Some(before), Some(after)] = *compliance {
         let points = (after - before) * 100.0;
         let rounded = format!("{:.1}", points.abs());

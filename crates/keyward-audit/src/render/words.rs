@@ -1,7 +1,7 @@
 //! Numbers and labels that every form of a report shares.
 
 use crate::report::{
-    BytesKind, ChangeVerdict, Finding, Report, SourceKind, TtlBucket, Unread, WhyUnread,
+    BytesKind, ChangeVerdict, Finding, KeyLengths, Report, SourceKind, TtlBucket, Unread, WhyUnread,
 };
 use keyward_fact::{Duration, Size, thousands};
 
@@ -16,6 +16,16 @@ pub(super) fn counted(number: u64, what: &str) -> String {
 /// `1.5 MiB`
 pub(super) fn size(bytes: u64) -> String {
     Size::from_bytes(bytes).human()
+}
+
+/// `27.3 bytes on average`
+pub(super) fn average_length(lengths: KeyLengths) -> String {
+    format!("{:.1} bytes on average", lengths.average)
+}
+
+/// `longest 77 bytes`
+pub(super) fn longest(lengths: KeyLengths) -> String {
+    format!("longest {}", counted(lengths.longest, "byte"))
 }
 
 /// What stands for a number that is not known.

@@ -56,6 +56,9 @@ pub struct Facts {
     pub sizes: Option<Distribution>,
     /// Bytes of a string, elements of a collection, entries of a stream
     pub lengths: Distribution,
+    /// How long their names are; `null` without keys
+    #[serde(default)]
+    pub key_lengths: Option<KeyLengths>,
     /// Seconds for which they had not been used, where the server's policy is LRU
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub idle: Option<Distribution>,
@@ -64,6 +67,15 @@ pub struct Facts {
     pub freq: Option<Distribution>,
     /// The biggest, at most as many as were asked for
     pub biggest: Vec<Big>,
+}
+
+/// How long the names of keys are, prefix included.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct KeyLengths {
+    /// Bytes on average, to a tenth
+    pub average: f64,
+    /// Bytes of the longest, exactly
+    pub longest: u64,
 }
 
 /// How long keys will live.

@@ -15,13 +15,38 @@ impl Pass {
         if !matches!(self.current.class, Class::Defined(_)) {
             return;
         }
-        let short = element.is_whole() && element.bytes.len() <= LONGEST;
-        if all.is_empty() || !short || self.current.key.len() > LONGEST {
+        if all.is_empty() || !element.is_whole() {
             return;
         }
+        let is_short = element.bytes.len() <= LONGEST && self.current.key.len() <= LONGEST;
         for said in all {
-            self.note_said(audit, *said, element.bytes);
+            match said {
+                Said::Related(number, side) => self.note_link(audit, *number, *side, element.bytes),
+                Said::Step(number) => self.note_step(audit, *number, element.bytes),
+                _ if !is_short => {}
+                _ => self.note_said(audit, *said, element.bytes),
+            }
         }
+    }
+
+    /// That a relation leads from one key to another.
+    fn note_link(&mut self, audit: &Audit, number: usize, side: Side, element: &[u8]) {
+        let (db, key, places) = (self.current.db, &self.current.key[..], &self.places[..]);
+        let planned = &audit.relations[number];
+        let Some(link) = planned.link(side, Located { db, key, places }, element) else { return };
+        self.counts.relations[number].add(audit.mask.salt, side, &link, || {
+            let names = planned.can_be(audit, db, &link).then(|| link.names(db)).flatten()?;
+            Some((audit.mask.salt.order(db, key), names))
+        });
+    }
+
+    /// A step of the relation that another is the closure of.
+    fn note_step(&mut self, audit: &Audit, number: usize, element: &[u8]) {
+        let (db, key, places) = (self.current.db, &self.current.key[..], &self.places[..]);
+        let planned = &audit.relations[number];
+        let Some(link) = planned.step(Located { db, key, places }, element) else { return };
+        let is_root = || planned.own.starts_at(audit, db, &link.from);
+        self.counts.relations[number].step(audit.mask.salt, db, &link, is_root);
     }
 
     fn note_said(&mut self, audit: &Audit, said: Said, element: &[u8]) {
@@ -68,6 +93,7 @@ impl Pass {
                     self.counts.chains[number].add(salt, (db, key), &next);
                 }
             }
+            Said::Related(..) | Said::Step(_) => {}
         }
     }
 }

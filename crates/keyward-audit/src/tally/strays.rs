@@ -43,6 +43,7 @@ impl Pass {
             self.counts.joins[join].1.add(audit.mask.salt, &entity(values));
         }
         self.counts.defined.add(bytes);
+        self.counts.names.add(fact.key);
         self.judge(severity != Some(Severity::Error));
     }
 
@@ -102,6 +103,7 @@ impl Pass {
         let bytes = fact.bytes.unwrap_or(0);
         self.definition(audit, number).derived.add(bytes);
         self.counts.defined.add(bytes);
+        self.counts.names.add(fact.key);
         let planned = &audit.definitions[number];
         let slot = match word {
             None => Some(planned.stray_derived()),

@@ -21,6 +21,13 @@ fn a_report_fits_80_columns() {
 }
 
 #[test]
+fn a_report_on_140_columns_also_says_how_long_names_are() {
+    let text = plain(&fixture::report(), 140);
+    let table: Vec<&str> = text.lines().skip_while(|it| !it.starts_with("definition ")).collect();
+    insta::assert_snapshot!(table[..4].join("\n"));
+}
+
+#[test]
 fn a_report_on_120_columns_says_more() {
     insta::assert_snapshot!(plain(&fixture::report(), 120));
 }

@@ -1,6 +1,6 @@
 //! `migrate`
 
-use super::{Burden, Connect, Prefix};
+use super::{Burden, Connect, ListFormat, Prefix};
 use clap::Args as ClapArgs;
 
 /// Show where each migration stands, and the next safe step
@@ -18,6 +18,9 @@ Exit codes: 0 nothing is left to do in this phase; 1 something is left; 2 wrong 
 pub(crate) struct Migrate {
     /// The URL of a server: redis://, rediss://, redis+unix://, redis+cluster:// or redis+sentinel://
     pub(crate) source: String,
+    /// Output format; does not change the exit code
+    #[arg(long, value_name = "FORMAT", default_value = "full")]
+    pub(crate) format: ListFormat,
     #[command(flatten)]
     pub(crate) prefix: Prefix,
     #[command(flatten)]

@@ -1,7 +1,7 @@
 //! `plan`
 
 use super::selection::binding;
-use super::{Binding, Connect, Prefix};
+use super::{Binding, Connect, ListFormat, Prefix};
 use clap::{Args as ClapArgs, Subcommand, ValueHint};
 use std::path::PathBuf;
 
@@ -52,7 +52,7 @@ pub(crate) enum PlanCommand {
     Apply(PlanApply),
     Undo(PlanApply),
     /// Show how far a plan is that runs on this machine
-    Status(PlanFile),
+    Status(PlanStatus),
     /// Let a running plan wait
     Pause(PlanFile),
     /// Let a plan that waits go on
@@ -217,6 +217,16 @@ pub(crate) struct PlanFile {
     pub(crate) plan: PathBuf,
 }
 
+/// Which plan is asked about, and how it is shown.
+#[derive(Debug, ClapArgs)]
+pub(crate) struct PlanStatus {
+    #[command(flatten)]
+    pub(crate) file: PlanFile,
+    /// Output format
+    #[arg(long, value_name = "FORMAT", default_value = "full")]
+    pub(crate) format: ListFormat,
+}
+
 /// Note in a plan that an owner of its keys approves it
 ///
 /// `[plans] require_owner = true` asks for it.
@@ -267,6 +277,9 @@ pub(crate) struct PlanApply {
     /// Move keys to other slots although a crash of the server may lose them
     #[arg(long)]
     pub(crate) accept_loss: bool,
+    /// Make copies although the servers have no memory left for them
+    #[arg(long)]
+    pub(crate) accept_full: bool,
     /// Whom a plan to forget erases: the parameter and value that it was made with
     #[arg(long, value_name = "PARAM=VALUE", value_parser = binding)]
     pub(crate) subject: Option<Binding>,

@@ -23,7 +23,7 @@ Examples:
   keyward watch redis://127.0.0.1 --fail-on unknown-key      end at the first key that no definition has
   keyward watch redis://10.0.0.7:7000 --format jsonl         any node of a cluster: all shards at once
 
-Exit codes: 0 clean; 1 findings; 2 wrong usage; 3 a server was lost, and what was written meanwhile not seen. \
+Exit codes: 0 clean; 1 findings; 2 wrong usage; 3 a server was lost, or keys could not be looked up. \
 With a COMMAND: 1 if there are findings, otherwise that of the command, and 3 only if the command ended with 0")]
 pub(crate) struct Watch {
     /// The URL of a server: redis://, rediss://, redis+unix://, redis+cluster:// or redis+sentinel://
@@ -104,7 +104,7 @@ impl From<WatchVia> for Way {
 fn fails(text: &str) -> Result<Fails, String> {
     match text {
         "error" => Ok(Fails::Severity(Severity::Error)),
-        "warning" => Ok(Fails::Severity(Severity::Warning)),
+        "warning" | "warn" => Ok(Fails::Severity(Severity::Warning)),
         name => match Rule::parse(name) {
             Some(rule) if rule.is_live() => Ok(Fails::Rule(rule)),
             Some(_) => Err("this rule judges schemas, not keys: `keyward check` has it".to_owned()),

@@ -3,11 +3,11 @@
 use crate::args::Check;
 use crate::failure::Result;
 use crate::output::Output;
-use crate::report::{Report, Subject};
+use crate::report::{Report, Subject, Ticked};
 use crate::schemas::Schemas;
 use crate::settings::Settings;
 use crate::verdict::Verdict;
-use keyward_rules::Options;
+use keyward_rules::{Options, checklist};
 use keyward_schema::model::{Date, Schema};
 use keyward_schema::{Diagnostic, Sources};
 use std::time::Instant;
@@ -53,7 +53,10 @@ pub(super) fn judge(schemas: &Schemas, today: Date) -> Report<'_> {
     {
         findings.push(nothing_declared(schema));
     }
-    Report::new(&schemas.sources, findings, subject)
+    let ticks = readable.iter().flat_map(|schema| checklist(schema, &Options { today }));
+    let mut report = Report::new(&schemas.sources, findings, subject);
+    report.checklist = ticks.map(|tick| Ticked::new(&tick)).collect();
+    report
 }
 
 /// Nothing is proved about no keys, which must not look like a pass.

@@ -2,15 +2,16 @@
 
 use super::connect;
 use super::plan::{Watch, burden, expect_url, failed, schema, values};
-use crate::args::Migrate;
+use crate::args::{ListFormat, Migrate};
 use crate::failure::{Failure, Result};
 use crate::output::{BOLD, DIM, Output, WARNING};
 use crate::settings::Settings;
 use crate::verdict::Verdict;
 use keyward_audit::{Mask, Salt};
 use keyward_fact::{Duration, thousands};
-use keyward_plan::{Control, Fleet, MakeOptions, Status};
+use keyward_plan::{Control, Fleet, MakeOptions, RenameStatus, Status};
 use keyward_schema::model::Date;
+use serde_json::{Value, json};
 use std::fmt::Write as _;
 use std::sync::Arc;
 
@@ -30,16 +31,56 @@ pub(crate) fn run(args: &Migrate, settings: &Settings, output: &Output) -> Resul
     let found = keyward_plan::status(&args.source, &schema, &values, &options, &mask, &control);
     drop(watch);
     let (statuses, fleet) = found.map_err(|error| failed(&error))?;
-    let mut text = String::new();
-    for status in &statuses {
-        show(status, settings.today, &mut text);
+    if args.format == ListFormat::Json {
+        output.print(format_args!("{:#}\n", json(&statuses, &fleet)))?;
+    } else {
+        let mut text = String::new();
+        for status in &statuses {
+            show(status, settings.today, &mut text);
+        }
+        clients(&fleet, &mut text);
+        output.print(text)?;
     }
-    clients(&fleet, &mut text);
-    output.print(text)?;
     let is_left = |status: &Status| {
         status.renames.iter().any(|it| it.left + it.conflicts > 0) || !status.obstacles.is_empty()
     };
     Ok(Verdict::of(statuses.iter().any(is_left)))
+}
+
+fn json(statuses: &[Status], fleet: &Fleet) -> Value {
+    let rename = |it: &RenameStatus| {
+        json!({
+            "definition": it.definition,
+            "from": it.from,
+            "old_keys": it.old,
+            "unread": it.unread,
+            "new_keys": it.new,
+            "same": it.same,
+            "to_do": it.left,
+            "conflicts": it.conflicts,
+            "idle_seconds": it.idle_seconds,
+        })
+    };
+    let migration = |it: &Status| {
+        json!({
+            "name": it.name,
+            "phase": it.phase,
+            "started": it.started.map(|date| date.to_string()),
+            "remove_after": it.remove_after.map(|date| date.to_string()),
+            "renames": it.renames.iter().map(rename).collect::<Vec<_>>(),
+            "obstacles": it.obstacles,
+            "next": it.next,
+        })
+    };
+    json!({
+        "version": 1,
+        "migrations": statuses.iter().map(migration).collect::<Vec<_>>(),
+        "clients": {
+            "announced": fleet.announced,
+            "unnamed": fleet.unnamed,
+            "not_listed_by": fleet.denied,
+        },
+    })
 }
 
 fn show(status: &Status, today: Date, text: &mut String) {
@@ -72,6 +113,19 @@ fn show(status: &Status, today: Date, text: &mut String) {
             thousands(it.same),
             thousands(it.left),
             thousands(it.conflicts)
+        );
+    }
+    for it in status.renames.iter().filter(|it| it.unread > 0) {
+        let _ = writeln!(
+            text,
+            "  {} {} look like `{}`, and cannot be read as it",
+            WARNING.on("note:"),
+            if it.unread == 1 {
+                "1 key".to_owned()
+            } else {
+                format!("{} keys", thousands(it.unread))
+            },
+            it.from
         );
     }
     for obstacle in &status.obstacles {

@@ -8,7 +8,7 @@ use super::connect::{self, refused};
 use crate::args::{Fails, Watch as Args};
 use crate::failure::{Failure, Result};
 use crate::interrupt;
-use crate::output::Output;
+use crate::output::{Output, unless_closed};
 use crate::settings::Settings;
 use crate::verdict::Verdict;
 use keyward_audit::live::watch::{Event, Watched, Watching};
@@ -24,6 +24,10 @@ pub(crate) fn run(args: &Args, settings: &Settings, output: &Output) -> Result<V
         return Err(Failure::new("`watch` watches a server, and this is not the URL of one").help(
             "write it as `redis://user:password@host:6379`; `keyward audit` reads snapshots",
         ));
+    }
+    if args.command.is_empty() && std::env::args_os().any(|arg| arg == "--") {
+        return Err(Failure::new("there is no command behind `--`")
+            .help("write one, or leave `--` out to watch until Ctrl-C"));
     }
     let places = Places::of_schemas(settings.schemas(&[])?, output)?;
     let audit = prepare(args, &places, settings);
@@ -66,16 +70,16 @@ impl Watch<'_> {
     fn until_stopped(&self) -> Result<Verdict> {
         interrupt::stop_at(&self.watching.finish)?;
         let watched = self.watch(&|event| {
-            if let Event::Found(finding) = event
-                && self.args.fail_on.contains(&Fails::Rule(finding.rule))
-            {
+            let ends = |finding: &Finding| self.args.fail_on.contains(&Fails::Rule(finding.rule));
+            let is_last = matches!(&event, Event::Found(finding) if ends(finding));
+            // Who has seen enough closes the pipe.
+            if self.teller.event(&event).is_err() || is_last {
                 self.watching.finish.store(true, Ordering::Release);
             }
-            self.teller.event(&event);
         })?;
-        self.teller.end(&watched)?;
+        unless_closed(self.teller.end(&watched))?;
         Ok(match self.verdict(&watched) {
-            Verdict::Clean if watched.gaps > 0 => Verdict::Incomplete,
+            Verdict::Clean if watched.is_incomplete() => Verdict::Incomplete,
             verdict => verdict,
         })
     }

@@ -1,6 +1,6 @@
 //! `json`: one document, versioned. `jsonl`: its findings, one a line.
 
-use super::Report;
+use super::{Report, Ticked};
 use keyward_fact::visible_json;
 use keyward_rules::exchange::{Location, Region};
 use keyward_schema::Diagnostic;
@@ -17,6 +17,7 @@ pub(super) fn document(report: &Report<'_>) -> String {
     let document = json!({
         "version": VERSION,
         "findings": findings,
+        "checklist": report.checklist.iter().map(Ticked::object).collect::<Vec<_>>(),
         "summary": {
             "schemas": report.subject.schemas,
             "definitions": report.subject.definitions,

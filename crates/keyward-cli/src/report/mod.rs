@@ -1,6 +1,9 @@
 //! Findings → what was asked for: text for people, lines for logs, documents for programs.
 
+mod checklist;
 mod json;
+
+pub(crate) use checklist::Ticked;
 
 use crate::args::{FailOn, ReportFormat};
 use crate::output::{ERROR, GOOD, Output, WARNING};
@@ -20,6 +23,8 @@ pub(crate) struct Report<'a> {
     pub(crate) subject: Subject,
     /// How many findings are left out; a rule does not report the same without end
     left_out: u64,
+    /// The check-lists of all schemas
+    pub(crate) checklist: Vec<Ticked>,
 }
 
 /// How much was looked at.
@@ -33,7 +38,7 @@ pub(crate) struct Subject {
 impl<'a> Report<'a> {
     pub(crate) fn new(sources: &'a Sources, findings: Vec<Diagnostic>, subject: Subject) -> Self {
         let left_out = findings.iter().map(|finding| finding.left_out).sum();
-        Report { sources, findings, subject, left_out }
+        Report { sources, findings, subject, left_out, checklist: Vec::new() }
     }
 
     /// What the exit code says; the format has no part in it.
@@ -56,6 +61,9 @@ impl<'a> Report<'a> {
         match format {
             ReportFormat::Full => {
                 output.print(render(self.sources, &self.findings, output.style()))?;
+                if self.is_usable() {
+                    output.summary_lines(&checklist::lines(&self.checklist))?;
+                }
                 output.summary(self.summary())
             }
             ReportFormat::Concise => {

@@ -140,3 +140,59 @@ pattern = "shop:{what}:{customer_id:uint}"
 value = "json"
 ttl = "5m"
 "#;
+
+#[test]
+fn a_checklist_is_ticked_by_its_rules() {
+    let cli = shop(
+        r#"version = 1
+
+[keyspace]
+name = "shop"
+
+[rules]
+undocumented = "off"
+
+[[checklist]]
+text = "Every key has a TTL"
+rules = ["missing-ttl"]
+
+[[checklist]]
+text = "Words are in lower case"
+rules = ["uppercase-literal"]
+
+[[checklist]]
+text = "Nothing is written beside the schema"
+rules = ["unknown-key"]
+
+[[checklist]]
+text = "Every key is documented"
+level = "should"
+rules = ["undocumented"]
+
+[[checklist]]
+text = "Names mean something to the business"
+level = "should"
+
+[keys.cart]
+owner = "web"
+pattern = "cart:{user_id:uint}"
+type = "string"
+
+[owners.web]
+"#,
+    );
+    assert_snapshot!("checklist", cli.run(["check"]));
+    let document: serde_json::Value =
+        serde_json::from_str(&cli.run(["check", "--format", "json"]).stdout).unwrap();
+    let states: Vec<&str> = document["checklist"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|it| it["state"].as_str().unwrap())
+        .collect();
+    assert_eq!(states, ["broken", "holds", "by-audit", "off", "by-review"]);
+    // A rule that does not exist decides nothing.
+    let wrong = cli.read("keyward.toml").replace("\"missing-ttl\"", "\"missing-tll\"");
+    cli.write("keyward.toml", wrong);
+    assert_snapshot!("checklist_unknown_rule", cli.run(["check"]));
+}

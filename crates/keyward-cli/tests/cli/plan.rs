@@ -153,6 +153,69 @@ fn a_running_plan_is_steered_from_another_terminal() {
 }
 
 #[test]
+fn a_lost_server_is_waited_for_aloud_and_all_keys_are_counted() {
+    let server = Flavor::Redis.server().config("appendonly", "yes").config("appendfsync", "always");
+    let shop = Shop { cli: crate::shop(SHOP), server: server.start() };
+    for id in 1..=200 {
+        shop.server.command(&["HSET", &format!("User:{id}"), "name", "ann"]);
+    }
+    shop.plan(&["migrate", "URL", "--out", "plan.json"]);
+    shop.plan(&["approve", "plan.json", "--owner", "accounts", "--by", "Ada"]);
+    let url = shop.server.url();
+    let args = ["plan", "apply", "plan.json", &url, "--yes", "--max-rate", "100"];
+    let running = shop.cli.command(args).env("XDG_RUNTIME_DIR", shop.runtime()).start();
+    let status = || -> Option<serde_json::Value> {
+        let said = shop.plan(&["status", "plan.json", "--format", "json"]);
+        (said.code == Some(0)).then(|| serde_json::from_str(&said.stdout).unwrap())
+    };
+    wait_until("some keys are copied", || {
+        status().is_some_and(|it| it["changed"].as_u64().unwrap() > 0)
+    });
+    shop.plan(&["pause", "plan.json"]);
+    // The old keys, the marker, and what was copied: nothing is under way.
+    wait_until("the plan waits", || {
+        let copied = shop.server.command(&["DBSIZE"]).integer() - 201;
+        status().is_some_and(|it| it["changed"] == copied)
+    });
+    shop.server.kill();
+    shop.plan(&["resume", "plan.json"]);
+    wait_until("the server is missed", || status().is_some_and(|it| it["waiting_for"].is_string()));
+    assert!(shop.plan(&["status", "plan.json"]).stdout.contains("waiting for a server: "));
+    shop.server.restart();
+    shop.plan(&["rate", "plan.json", "none"]);
+    let applied = running.finish();
+    assert_eq!(applied.code, Some(0), "{applied}");
+    assert!(applied.stdout.contains("200 keys were changed"), "{applied}");
+    assert_eq!(applied.stderr.matches("waiting for a server: ").count(), 1, "{applied}");
+    assert_eq!(applied.stderr.matches("the server is back").count(), 1, "{applied}");
+}
+
+#[test]
+fn where_a_migration_stands_is_told_to_programs_too() {
+    let shop = Shop::new();
+    let url = shop.server.url();
+    let told = shop.cli.run(["migrate", &url, "--format", "json"]);
+    assert_eq!(told.code, Some(1), "{told}");
+    let told: serde_json::Value = serde_json::from_str(&told.stdout).unwrap();
+    assert_eq!(told["version"], 1);
+    let v2 = &told["migrations"][0];
+    assert_eq!((&v2["name"], &v2["phase"]), (&"v2".into(), &"dual-write".into()));
+    let user = &v2["renames"][0];
+    assert_eq!((&user["from"], &user["old_keys"]), (&"User:{id}".into(), &200.into()));
+    assert_eq!((&user["to_do"], &user["new_keys"]), (&200.into(), &0.into()));
+    assert!(told["clients"]["announced"].is_object());
+}
+
+#[test]
+fn old_names_without_keys_take_one_line() {
+    let shop = Shop::new();
+    shop.cli.write("keyward.toml", SHOP.to_owned() + "page = \"Page:{path}\"\n");
+    let made = shop.plan(&["migrate", "URL", "--out", "plan.json"]);
+    assert!(made.stdout.contains("\nno keys: Page:{path}\n"), "{made}");
+    assert!(!made.stdout.contains("copy Page:"), "{made}");
+}
+
+#[test]
 fn events_groups_and_globs_are_planned_with_their_prefix() {
     let shop = Shop::new();
     for page in ["a", "b"] {
@@ -274,6 +337,88 @@ fn a_repair_that_is_killed_goes_on_and_can_be_undone() {
     let undone = shop.plan(&["undo", "plan.json", "URL", "--yes"]);
     assert_eq!(undone.code, Some(0), "{undone}");
     assert_eq!(state(), vec![(false, 4); 300]);
+}
+
+const JOBS: &str = r#"
+version = 1
+[keyspace]
+name = "jobs"
+prefix = "app:"
+[keys.label]
+pattern = "label"
+queue = { dead_letter = "old_label" }
+value = "text"
+[keys.old_label]
+pattern = "label:old"
+type = "list"
+value = "text"
+ttl = "none"
+[keys.seen]
+pattern = "seen:{user_id:uint}:{item:uint}"
+value = "text"
+ttl = "none"
+"#;
+
+impl Shop {
+    /// Applies a plan slowly, and kills the program each time it has come further.
+    fn kill_thrice(&self, more: &[&str], done: impl Fn() -> usize) {
+        let url = self.server.url();
+        for killed in 1..=3 {
+            let args = ["plan", "apply", "plan.json", &url, "--yes", "--max-rate", "300"];
+            let args = args.iter().chain(more);
+            let running = self.cli.command(args).env("XDG_RUNTIME_DIR", self.runtime()).start();
+            wait_until("some are done", || done() > killed * 20);
+            let id = running.id().to_string();
+            let kill = std::process::Command::new("kill").args(["-KILL", &id]).status();
+            assert!(kill.unwrap().success());
+            running.finish();
+        }
+        assert!(done() < 300, "it was killed before it was done");
+    }
+}
+
+#[test]
+fn a_requeue_that_is_killed_pushes_each_letter_once() {
+    let shop = Shop { cli: crate::shop(JOBS), server: Flavor::Redis.server().start() };
+    let jobs: Vec<String> = (0..300).map(|job| format!("job-{job:03}")).collect();
+    for job in &jobs {
+        shop.server.command(&["RPUSH", "app:label:old", job]);
+    }
+    let made = shop.plan(&["requeue", "URL", "label", "--out", "plan.json"]);
+    assert_eq!(made.code, Some(0), "{made}");
+    let pushed = || {
+        let list = shop.server.command(&["LRANGE", "app:label", "0", "-1"]).array();
+        let mut list: Vec<String> = list.into_iter().map(keyward_testkit::Reply::text).collect();
+        list.sort();
+        list
+    };
+    shop.kill_thrice(&[], || pushed().len());
+    let applied = shop.plan(&["apply", "plan.json", "URL", "--yes"]);
+    assert_eq!(applied.code, Some(0), "{applied}");
+    assert_eq!(pushed(), jobs);
+    assert_eq!(shop.server.command(&["EXISTS", "app:label:old"]).integer(), 0);
+}
+
+#[test]
+fn a_person_is_forgotten_however_often_that_is_killed() {
+    let shop = Shop { cli: crate::shop(JOBS), server: Flavor::Redis.server().start() };
+    for (user, item) in [7, 8].into_iter().flat_map(|user| (0..300).map(move |item| (user, item))) {
+        shop.server.command(&["SET", &format!("app:seen:{user}:{item}"), "x"]);
+    }
+    let made = shop.plan(&["forget", "URL", "user_id=7", "--out", "plan.json"]);
+    assert_eq!(made.code, Some(0), "{made}");
+    let left =
+        |user: u32| shop.server.command(&["KEYS", &format!("app:seen:{user}:*")]).array().len();
+    shop.kill_thrice(&["--subject", "user_id=7"], || 300 - left(7));
+    let applied = shop.plan(&["apply", "plan.json", "URL", "--yes", "--subject", "user_id=7"]);
+    assert_eq!(applied.code, Some(0), "{applied}");
+    assert_eq!((left(7), left(8)), (0, 300));
+    // Whoever is killed between a step and its note counts one key less.
+    let text = fs::read_to_string(shop.cli.folder().join("plan.json.certificate.json")).unwrap();
+    let certificate: serde_json::Value = serde_json::from_str(&text).unwrap();
+    let erased = certificate["erased"].as_array().unwrap();
+    let erased: u64 = erased.iter().map(|it| it["count"].as_u64().unwrap()).sum();
+    assert!((297..=300).contains(&erased), "{certificate:#}");
 }
 
 #[test]

@@ -80,6 +80,7 @@ fn what_cannot_be_watched_is_said() {
     assert_snapshot!("a_rule_of_schemas", said(&[&url, "--fail-on", "missing-ttl"]));
     assert_snapshot!("notifications_that_are_off", said(&[&url, "--via", "notifications"]));
     assert_snapshot!("no_such_command", said(&[&url, "--", "no-such-program"]));
+    assert_snapshot!("no_command", said(&[&url, "--"]));
     assert_snapshot!("no_server", said(&["redis://127.0.0.1:1", "--", "true"]));
     let without = super::cli().run(["watch", &url]);
     assert_eq!(without.code, Some(2), "{without}");
@@ -108,6 +109,42 @@ fn it_runs_until_it_is_asked_to_end_or_a_rule_ends_it() {
         assert_eq!(output.code, Some(findings), "{output}");
         assert_eq!(output.stdout.matches("unknown-key").count(), usize::from(!signal), "{output}");
     }
+}
+
+#[test]
+fn who_may_not_look_keys_up_does_not_pass() {
+    let server = Flavor::Redis.start();
+    let user = ["ACL", "SETUSER", "blind", "on", ">pw", "&*", "~other:*", "+@all", "-@dangerous"];
+    server.command(&user);
+    let url = format!("redis://blind:pw@{}", server.address());
+    let line = format!("redis-cli -p {} SET shop:cart:7 x", server.port());
+    let output = shop(SHOP).run(["watch", &url, "--quiet", "--", "sh", "-c", &line]);
+    assert_eq!(output.code, Some(3), "{output}");
+    assert!(output.stderr.contains("1 key could not be looked up"), "{output}");
+}
+
+#[test]
+fn who_closes_the_pipe_has_seen_enough() {
+    let server = Flavor::Redis.start();
+    let cli = shop(SHOP);
+    let program = env!("CARGO_BIN_EXE_keyward");
+    let line = format!("{program} watch {} --show-keys | head -1", server.url());
+    let mut reader = std::process::Command::new("sh")
+        .args(["-c", &line])
+        .current_dir(cli.folder())
+        .stdout(std::process::Stdio::null())
+        .stderr(std::process::Stdio::null())
+        .spawn()
+        .unwrap();
+    wait_until("it watches", || {
+        server.command(&["CLIENT", "LIST"]).text().matches("name=keyward-watch").count() >= 3
+    });
+    let mut number = 0;
+    wait_until("it ends", || {
+        number += 1;
+        server.command(&["SET", &format!("wrong:{}", "x".repeat(number % 20 + 1)), "x"]);
+        reader.try_wait().unwrap().is_some()
+    });
 }
 
 #[test]

@@ -101,7 +101,18 @@ pub struct Words {
     pub texts: &'static str,
     pub migrations: &'static str,
     pub foreign: &'static str,
+    pub checklist: &'static str,
     pub accepted: &'static str,
+
+    // The check-list
+    pub item: &'static str,
+    pub must: &'static str,
+    pub should: &'static str,
+    pub decided_by: &'static str,
+    pub broken: &'static str,
+    pub by_audit: &'static str,
+    pub by_review: &'static str,
+    pub is_off: &'static str,
 
     // Labels
     pub key: &'static str,
@@ -307,6 +318,11 @@ pub struct Words {
     pub of_index: &'static str,
     pub of_reverse: &'static str,
     pub of_override: &'static str,
+    pub inverse: &'static str,
+    pub symmetric: &'static str,
+    pub closure: &'static str,
+    pub same_keys: &'static str,
+    pub of_closure: &'static str,
 
     // Bounds and caches
     pub max_len_trim: &'static str,

@@ -109,3 +109,55 @@ code = [
     let all = [Locale::En, Locale::De, Locale::Id, Locale::Zh].map(said).join("\n");
     assert_snapshot!(all);
 }
+
+#[test]
+fn relations_that_must_agree_are_shown_at_both() {
+    let schema = schema(
+        r#"
+version = 1
+[keyspace]
+name = "book"
+[params]
+page_key = { key = "page" }
+[keys.page]
+pattern = "page:{id:uint}"
+value = "text"
+[keys.next]
+pattern = "{page_key}:next"
+value = { key = "page" }
+inverse = "previous"
+[keys.previous]
+pattern = "{page_key}:previous"
+value = { key = "page" }
+[keys.children]
+pattern = "{page_key}:children"
+member = { key = "page" }
+[keys.siblings]
+pattern = "{page_key}:siblings"
+member = { key = "page" }
+inverse = "siblings"
+[keys.descendants]
+pattern = "{page_key}:descendants"
+member = { key = "page" }
+closure_of = "children"
+[keys.sequence]
+pattern = "{page_key}:sequence"
+member = { key = "page" }
+score = "uint"
+same_as = "descendants"
+"#,
+    );
+    let mut shown = String::new();
+    for locale in Locale::ALL {
+        let page = markdown_of(&schema, &Options { locale, ..Options::default() });
+        let row = format!("| {} |", locale.words().related);
+        let mut name = "";
+        for line in page.lines() {
+            name = line.strip_prefix("### ").unwrap_or(name);
+            if line.starts_with(&row) {
+                shown.push_str(&format!("{name} {line}\n"));
+            }
+        }
+    }
+    assert_snapshot!(shown);
+}

@@ -255,7 +255,7 @@ impl Shard<'_> {
         if outcome != Outcome::Done {
             return Ok(());
         }
-        self.pass.control.changed(count);
+        self.changed(count);
         if let Some(journal) = self.pass.journal {
             let (row, server) = (task.row as u64, self.primary.name.clone().into_bytes());
             journal.write(&[Record::Erased { row, server, count }], false)?;

@@ -48,7 +48,15 @@ impl Shard<'_> {
     pub(super) fn send_far(&mut self, mut tasks: Vec<Task>) -> Result<(), Error> {
         // Most copies are there already, and need no lease.
         let mut left = Vec::new();
-        for found in self.look_far(tasks)? {
+        let all = self.look_far(tasks)?;
+        let is_copy = |found: &&Found| {
+            found.outcome == Outcome::Done
+                && relocation(&found.task).is_some_and(|it| it.how != How::Rename)
+        };
+        let copies =
+            all.iter().filter(is_copy).map(|it| (it.task.row, it.task.key.clone())).collect();
+        self.measure(copies)?;
+        for found in all {
             if found.outcome == Outcome::Done && self.pass.journal.is_some() {
                 left.push(found.task);
             } else {

@@ -1,12 +1,15 @@
 //! Finds the keys that are to be settled.
 
-use super::Task;
+use super::{COUNT, Task};
 use crate::error::Error;
-use crate::pass::{Pass, Seen, Tally};
+use crate::pass::{Pass, Seen};
 use keyward_audit::live::{self, Primary, Reply};
 use keyward_pattern::slot;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::SyncSender;
+
+/// How many keys one SCAN asks for at most, where others may wait: it takes one to two milliseconds.
+const MOST_COUNT: usize = 10_000;
 
 /// Walks through the keys of one database.
 pub(super) struct Finder<'a> {
@@ -27,7 +30,7 @@ impl<'a> Finder<'a> {
         let elsewhere = Some(db).filter(|db| *db != primary.db());
         let mut primary = primary.again()?;
         primary.select(db)?;
-        let seen = Seen { keys: 0, rows: vec![Tally::default(); rows] };
+        let seen = Seen::of_rows(rows);
         Ok(Finder { pass, primary, elsewhere, seen })
     }
 
@@ -46,15 +49,22 @@ impl<'a> Finder<'a> {
         }
         let glob = self.pass.work.glob();
         let mut cursor = b"0".to_vec();
+        let mut unbound = COUNT;
         loop {
             self.pass.control.wait()?;
-            let count = count.load(Ordering::Relaxed).to_string();
+            let count = match self.pass.bound {
+                Some(_) => count.load(Ordering::Relaxed),
+                None => unbound,
+            };
+            let count = count.to_string();
             let mut scan: Vec<&[u8]> = vec![b"SCAN", &cursor, b"COUNT", count.as_bytes()];
             if let Some(glob) = &glob {
                 scan.extend([&b"MATCH"[..], glob.as_bytes()]);
             }
             let answer = self.primary.command(&scan)?;
             let (next, names) = page(&self.primary, answer)?;
+            // Where few of the keys are meant, what is waited for is the way to the server and back.
+            unbound = if names.len() < COUNT { (2 * unbound).min(MOST_COUNT) } else { COUNT };
             let tasks = self.pick(names);
             if !tasks.is_empty() && give.send(tasks).is_err() {
                 // Nobody takes them any more, and says why.

@@ -4,7 +4,7 @@ use super::{Shard, Task, settled};
 use crate::change::{Grave, Outcome};
 use crate::error::Error;
 use crate::journal::{Note, Record};
-use keyward::requeue::{Said, unfit};
+use keyward::shared::{Said, unfit};
 use keyward_audit::live::{Reply, Requests};
 use keyward_audit::parse_rfc3339;
 use keyward_pattern::slot;
@@ -250,12 +250,12 @@ impl Shard<'_> {
 
     /// Counts a letter; its list is a sample once.
     fn note_letter(&mut self, task: &Task, outcome: Outcome) {
-        let tally = &mut self.tallies[task.row];
         let sample = self.pass.mask.unknown(&task.key).to_string();
+        let tally = &mut self.tallies[task.row];
         tally.add(outcome, || sample.clone());
         if outcome == Outcome::Done {
-            self.pass.control.changed(1);
             tally.samples.dedup();
+            self.changed(1);
         }
     }
 

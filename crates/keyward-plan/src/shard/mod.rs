@@ -69,7 +69,7 @@ impl<'a> Shard<'a> {
         rows: usize,
     ) -> Result<Seen, Error> {
         let home = all[at].db();
-        let mut seen = Seen { keys: 0, rows: vec![Tally::default(); rows] };
+        let mut seen = Seen::of_rows(rows);
         for db in pass.work.databases(home) {
             seen.merge(Shard::walk(pass, all, at, db, rows)?);
         }
@@ -109,10 +109,10 @@ impl<'a> Shard<'a> {
             let found = finder.and_then(|finder| finder.run(&give, count));
             drop(give);
             let mut failed = None;
-            let mut seen = Seen { keys: 0, rows: vec![Tally::default(); rows] };
+            let mut seen = Seen::of_rows(rows);
             for worker in workers {
                 match worker.join().unwrap_or_else(|panic| resume_unwind(panic)) {
-                    Ok(tallies) => seen.merge(Seen { keys: 0, rows: tallies }),
+                    Ok(tallies) => seen.merge(Seen { rows: tallies, ..Seen::default() }),
                     Err(error) => failed = failed.or(Some(error)),
                 }
             }
@@ -351,13 +351,20 @@ impl<'a> Shard<'a> {
         let mask = self.pass.mask;
         self.tallies[task.row].add(outcome, || mask.unknown(&task.key).to_string());
         if outcome == Outcome::Done {
-            self.pass.control.changed(1);
+            self.changed(1);
         }
         if outcome != Outcome::Same
             && let Some(seconds) = self.idle.get(&task.key)
         {
             let tally = &mut self.tallies[task.row];
             tally.idle = Some(tally.idle.map_or(*seconds, |least| least.min(*seconds)));
+        }
+    }
+
+    /// So many were changed, unless they were only looked at.
+    fn changed(&self, count: u64) {
+        if self.pass.journal.is_some() {
+            self.pass.control.changed(count);
         }
     }
 

@@ -1,15 +1,30 @@
-//! Keys that are removed: what they were goes into the journal first.
+//! Values that are lost go into the journal first: those of keys that are removed, and those that are replaced.
 
 use super::{Shard, TRIES, Task, Value, flag};
 use crate::change::{Change, Outcome};
 use crate::error::Error;
-use crate::journal::Record;
+use crate::journal::{Journal, Record};
 use crate::script::digest;
 use keyward_audit::live::{Reply, Requests};
 
+/// How values are saved before they are lost.
+pub(super) struct Saving {
+    /// The key whose value it is
+    pub(super) of: fn(&Task) -> Vec<u8>,
+    /// What goes into the journal, with the value where there is one
+    pub(super) records: fn(u64, &Task, Option<Saved>) -> Vec<Record>,
+    /// The steps, each with the digest of what was saved
+    pub(super) act: Act,
+}
+
+/// When a key ends, and what DUMP gives.
+type Saved = (i64, Vec<u8>);
+
+type Act = fn(&mut Shard<'_>, &[Task], &[String]) -> Result<Vec<Outcome>, Error>;
+
 impl Shard<'_> {
     /// Removes keys: what they were goes into the journal first.
-    pub(super) fn remove(&mut self, mut tasks: Vec<Task>) -> Result<(), Error> {
+    pub(super) fn remove(&mut self, tasks: Vec<Task>) -> Result<(), Error> {
         let Some(journal) = self.pass.journal else {
             if !tasks.is_empty() {
                 let outcomes = self.remove_once(&tasks, false, &[])?;
@@ -17,39 +32,58 @@ impl Shard<'_> {
             }
             return Ok(());
         };
+        let saving = Saving {
+            of: |task| task.key.clone(),
+            records: |db, task, value| {
+                let key = task.key.clone();
+                value
+                    .map(|(ends, dump)| Record::Saved { db, key, ends, dump })
+                    .into_iter()
+                    .collect()
+            },
+            act: |shard, tasks, guards| shard.remove_once(tasks, true, guards),
+        };
+        self.save_first(tasks, journal, &saving)
+    }
+
+    /// Does something that values are lost by, which go into the journal first: again, where one was changed meanwhile.
+    pub(super) fn save_first(
+        &mut self,
+        mut tasks: Vec<Task>,
+        journal: &Journal,
+        saving: &Saving,
+    ) -> Result<(), Error> {
+        let db = self.primary.db();
         for _ in 0..TRIES {
             if tasks.is_empty() {
                 return Ok(());
             }
-            let db = self.primary.db();
-            let keys: Vec<Vec<u8>> = tasks.iter().map(|task| task.key.clone()).collect();
-            let values = self.read_values(&keys)?;
+            let values = self.read_values(&tasks.iter().map(saving.of).collect::<Vec<_>>())?;
             let (mut records, mut guards, mut own) = (Vec::new(), Vec::new(), Vec::new());
-            for (task, value) in tasks.iter().zip(&values) {
-                own.push(records.len() as u64);
-                guards.push(match value {
-                    Value::There { dump, ends } => {
-                        let (key, ends, dump) = (task.key.clone(), *ends, dump.clone());
-                        let guard = digest(&dump, ends);
-                        records.push(Record::Saved { db, key, ends, dump });
-                        guard
-                    }
-                    Value::Gone | Value::TooLarge => String::new(),
-                });
+            let mut too_large = Vec::new();
+            for (task, value) in tasks.iter().zip(values) {
+                let start = records.len() as u64;
+                too_large.push(matches!(value, Value::TooLarge));
+                let value = match value {
+                    Value::There { dump, ends } => Some((ends, dump)),
+                    Value::Gone | Value::TooLarge => None,
+                };
+                let guard = value.as_ref().map(|(ends, dump)| digest(dump, *ends));
+                guards.push(guard.unwrap_or_default());
+                records.extend((saving.records)(db, task, value));
+                own.push(start..records.len() as u64);
             }
             let first = journal.write(&records, true)?;
-            let outcomes = self.remove_once(&tasks, true, &guards)?;
-            let saved = values.iter().map(|value| matches!(value, Value::There { .. }));
-            let not = outcomes.iter().zip(saved.zip(own));
-            let not = not.filter(|(it, (saved, _))| **it != Outcome::Done && *saved);
-            let not = not.map(|(_, (_, number))| Record::Not(first + number));
+            let outcomes = (saving.act)(self, &tasks, &guards)?;
+            let not = outcomes.iter().zip(own).filter(|(it, _)| **it != Outcome::Done);
+            let not = not.flat_map(|(_, own)| own).map(|number| Record::Not(first + number));
             journal.write(&not.collect::<Vec<_>>(), false)?;
             let mut again = Vec::new();
-            for ((task, outcome), value) in tasks.into_iter().zip(outcomes).zip(values) {
-                match (outcome, value) {
-                    (Outcome::Unsaved, Value::TooLarge) => self.note(&task, Outcome::TooLarge),
-                    (Outcome::Unsaved, _) => again.push(task),
-                    (outcome, _) => self.note(&task, outcome),
+            for ((task, outcome), too_large) in tasks.into_iter().zip(outcomes).zip(too_large) {
+                match outcome {
+                    Outcome::Unsaved if too_large => self.note(&task, Outcome::TooLarge),
+                    Outcome::Unsaved => again.push(task),
+                    outcome => self.note(&task, outcome),
                 }
             }
             tasks = again;

@@ -1,6 +1,6 @@
 //! `plan drop`: keys of a definition, of a group, or that a glob matches.
 
-use super::{Work, beside};
+use super::{Work, beside, covering};
 use crate::change::Change;
 use crate::document::Row;
 use crate::error::Error;
@@ -49,8 +49,12 @@ impl<'s> DropKeys<'s> {
                     return Err(unknown(group, "group", nearest(group, groups)));
                 }
                 let id = |(row, name): (usize, &String)| Some((schema.compiled.find(name)?, row));
-                let rows = names.iter().enumerate().filter_map(id).collect();
-                Wanted::Definitions { rows, names, glob: None }
+                let rows: HashMap<DefinitionId, usize> =
+                    names.iter().enumerate().filter_map(id).collect();
+                let none = BTreeMap::new();
+                let globs: Result<Vec<_>, _> =
+                    rows.keys().map(|id| glob_of(schema, *id, &none)).collect();
+                Wanted::Definitions { rows, names, glob: covering(&globs?) }
             }
         };
         Ok(DropKeys { schema, target, no_backup })

@@ -1,7 +1,7 @@
 //! `plan invalidate`: what an event removes.
 
 use super::drop::glob_of;
-use super::{Work, beside};
+use super::{Work, beside, covering};
 use crate::change::Change;
 use crate::document::Row;
 use crate::error::Error;
@@ -130,9 +130,6 @@ impl Work for Invalidate<'_> {
     }
 
     fn glob(&self) -> Option<String> {
-        match &self.calls[..] {
-            [only] => Some(only.glob.clone()),
-            _ => None,
-        }
+        covering(&self.calls.iter().map(|call| call.glob.clone()).collect::<Vec<_>>())
     }
 }

@@ -6,7 +6,7 @@ use crate::change::{Change, Grave, StatusKey};
 use crate::document::Row;
 use crate::error::Error;
 use crate::order::Buried;
-use keyward::requeue;
+use keyward::shared;
 use keyward_fact::KeyType;
 use keyward_pattern::{DefinitionId, derived, nearest};
 use keyward_schema::Schema;
@@ -131,7 +131,7 @@ impl<'s> DeadLetters<'s> {
         };
         let prefix = prefix_of(self.schema, &queue);
         let [jobs, taken, leases, due, ready, done] =
-            requeue::WORDS.map(|word| derived(&prefix, &queue, word));
+            shared::WORDS.map(|word| derived(&prefix, &queue, word));
         let keys = [jobs?, queue, taken?, leases?, due?, ready?, done?];
         let notes = match self.schema.buries_values(self.queue) {
             Some(_) => Some(derived(&prefix, dead, Derived::Letters.word())?),
@@ -205,7 +205,7 @@ fn spec(status: &Definition) -> Result<String, Error> {
         .map(|it| (it.name.as_str(), kind(&it.value.value), it.optional))
         .collect();
     let key_type = status.key_type.as_ref().map(|it| it.name());
-    requeue::spec(key_type, &fields).map_err(|why| {
+    shared::spec(key_type, &fields).map_err(|why| {
         let why = format!("`{}` cannot hold the status of a job: {why}", *status.name);
         Error::refused(why, "change its fields")
     })

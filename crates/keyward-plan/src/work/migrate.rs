@@ -1,11 +1,11 @@
 //! `plan migrate`: what the phase of a migration says.
 
-use super::{Work, beside, indexes, prefix_of};
-use crate::change::{Change, Condition, Ending, How, Outcome, Relocation};
+use super::{Work, beside, covering, indexes, old_ttl, prefix_of};
+use crate::change::{Change, Condition, How, Outcome, Relocation};
 use crate::document::Row;
 use crate::error::Error;
 use crate::order::RENAMED;
-use keyward_pattern::derived;
+use keyward_pattern::{Glob, derived};
 use keyward_schema::model::{Convert, Definition, Derived, Migration, Phase, Rename, Role};
 use keyward_schema::{OldNames, Schema};
 use std::collections::BTreeMap;
@@ -24,6 +24,24 @@ pub(super) struct Migrate<'s> {
     gives_up: bool,
     /// The definitions whose old names count: a new name is a copy
     copies: Vec<&'s Definition>,
+    /// What old names look like, where that says something
+    globs: Vec<OldGlob>,
+}
+
+/// What the old names of one rename look like.
+struct OldGlob {
+    db: Option<u64>,
+    number: usize,
+    glob: Glob,
+}
+
+impl OldGlob {
+    /// `None` if every key looks like that.
+    fn new(names: &OldNames<'_>, number: usize) -> Option<Self> {
+        let glob = names.glob(number)?;
+        let says = glob.bytes().any(|byte| byte.is_ascii_alphanumeric());
+        says.then(|| OldGlob { db: names.db, number, glob: Glob::new(&glob) })
+    }
 }
 
 impl<'s> Migrate<'s> {
@@ -78,7 +96,11 @@ impl<'s> Migrate<'s> {
         };
         let copies = schema.keys.iter().filter(is_plain).collect();
         let gives_up = false;
-        Ok(Migrate { schema, names, renames, values, remove_lone, phases, gives_up, copies })
+        let globs = names.iter().flat_map(|(names, rows)| {
+            (0..rows.len()).filter_map(|number| OldGlob::new(names, number))
+        });
+        let globs = globs.collect();
+        Ok(Migrate { schema, names, renames, values, remove_lone, phases, gives_up, copies, globs })
     }
 
     /// A rename that no store knows of: the old names are given up at once.
@@ -117,6 +139,22 @@ impl<'s> Migrate<'s> {
         Some((self.renames.len() + row, Change::Orphan { old, beside }))
     }
 
+    /// What looks like an old name and cannot be read as one, such as `User:ann` where ids are numbers.
+    fn unread(
+        &self,
+        names: &OldNames<'_>,
+        rows: &[Option<usize>],
+        key: &[u8],
+    ) -> Option<(usize, Change)> {
+        let mut globs = self.globs.iter().filter(|it| it.db == names.db);
+        let number = globs.find(|it| it.glob.matches(key))?.number;
+        let row = (*rows.get(number)?)?;
+        // What the schema declares, or leaves to others, is known.
+        let is_known = self.schema.compiled.classify(key).is_some()
+            || std::str::from_utf8(key).is_ok_and(|key| key.contains('~'));
+        (!is_known).then_some((row, Change::Stay(Outcome::Unread)))
+    }
+
     fn row(&self, migration: &Migration, rename: &Rename) -> Row {
         let phase = migration.phase.value;
         let action = match phase {
@@ -150,7 +188,7 @@ impl Work for Migrate<'_> {
             self.values.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
         let (names, rows) = self.names.iter().find(|(names, _)| names.db == db)?;
         let Some(found) = names.new_name(key, &given) else {
-            return self.orphan(db, key);
+            return self.orphan(db, key).or_else(|| self.unread(names, rows, key));
         };
         let row = (*rows.get(found.number)?)?;
         let from = std::str::from_utf8(key).ok()?;
@@ -166,7 +204,7 @@ impl Work for Migrate<'_> {
         let change = match (found.migration.phase.value, &found.migration.old_ttl) {
             (Phase::Cleanup, ttl) => {
                 let then = match ttl {
-                    Some(ttl) => Change::Shorten { ttl: ttl.as_millis(), whose: Ending::Late },
+                    Some(ttl) => old_ttl(key, ttl.value),
                     None => Change::Remove {
                         beside: beside(self.schema, definition, &to, from),
                         unless_lone: Some(to).filter(|_| !self.remove_lone),
@@ -218,6 +256,19 @@ impl Work for Migrate<'_> {
 
     fn asks_idle(&self) -> bool {
         true
+    }
+
+    fn glob(&self) -> Option<String> {
+        let old = self.names.iter().flat_map(|(names, rows)| {
+            let wanted = rows.iter().enumerate().filter(|(_, row)| row.is_some());
+            wanted.map(|(number, _)| names.glob(number))
+        });
+        // New names are copies, or counted.
+        let new = self.renames.iter().filter(|_| !self.gives_up).map(|(_, rename)| {
+            let id = self.schema.compiled.find(&rename.definition)?;
+            self.schema.compiled.definition(id).glob_named(&[]).ok()
+        });
+        covering(&old.chain(new).collect::<Option<Vec<_>>>()?)
     }
 
     fn databases(&self, home: u64) -> Vec<u64> {

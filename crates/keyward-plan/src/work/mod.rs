@@ -7,10 +7,11 @@ mod invalidate;
 mod letters;
 mod migrate;
 
-use crate::change::{Change, Reference, StatusKey};
+use crate::change::{Change, Ending, Reference, StatusKey};
 use crate::document::Row;
 use crate::error::Error;
 use crate::order::Order;
+use keyward_fact::Duration;
 use keyward_pattern::{Part, derived};
 use keyward_schema::Schema;
 use keyward_schema::model::{Definition, Derived};
@@ -195,6 +196,37 @@ pub(crate) fn for_undo<'s>(
             "what was cached is loaded again when it is asked for",
         )),
     }
+}
+
+/// A number between two that a key decides: always the same one, and another one for most keys.
+fn between(key: &[u8], least: u64, most: u64) -> u64 {
+    let [a, b, c, d, ..] = sha1_smol::Sha1::from(key).digest().bytes();
+    let share = u128::from(u32::from_be_bytes([a, b, c, d]));
+    let width = most.saturating_sub(least);
+    let part = u128::from(width) * share / u128::from(u32::MAX);
+    least + u64::try_from(part).unwrap_or(width)
+}
+
+/// What `old_ttl` leaves a key: up to a tenth less, so that keys that get it together do not end together.
+fn old_ttl(key: &[u8], ttl: Duration) -> Change {
+    let most = ttl.as_millis();
+    Change::Shorten { ttl: between(key, most - most / 10, most), whose: Ending::Late }
+}
+
+/// A glob for all that some globs match: the only one, or what all begin with.
+fn covering(globs: &[String]) -> Option<String> {
+    let (first, others) = globs.split_first()?;
+    if others.iter().all(|other| other == first) {
+        return Some(first.clone());
+    }
+    // An escaped character is not taken apart.
+    let is_plain = |byte: u8| !b"*?[]\\".contains(&byte);
+    let begin = |other: &String| {
+        let pairs = first.bytes().zip(other.bytes());
+        pairs.take_while(|(one, other)| one == other && is_plain(*one)).count()
+    };
+    let length = others.iter().map(begin).min().filter(|length| *length > 0)?;
+    first.get(..length).map(|begin| format!("{begin}*"))
 }
 
 /// What Keyward keeps beside a key under one of its names. Indexes are not: they gather many keys.

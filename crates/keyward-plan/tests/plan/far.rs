@@ -1,6 +1,6 @@
 //! What cannot be one step at the server: other slots, other databases, other values.
 
-use crate::bench::{Bench, SCHEMA};
+use crate::bench::{Bench, Host, SCHEMA};
 use keyward_testkit::Flavor;
 
 fn phase(phase: &str) -> String {
@@ -39,6 +39,32 @@ fn keys_are_copied_to_other_slots_and_back() {
         assert_eq!(bench.redis(&["EXISTS", &new]).integer(), left, "{new}");
     }
     assert_eq!(bench.redis(&["HGET", "shop:user:7", "name"]).text(), "other");
+}
+
+#[test]
+fn nothing_is_claimed_while_slots_move() {
+    let bench = Bench::cluster(Flavor::Valkey, &phase("dual-write"));
+    for id in 1..=30 {
+        bench.redis(&["HSET", &format!("User:{id}"), "name", "ann"]);
+    }
+    let plan = bench.plan();
+    let Host::Many(cluster) = &bench.host else { panic!("a cluster") };
+    let slot = keyward_pattern::slot(b"User:7");
+    let port = cluster.primary_of("User:7").port();
+    let from = cluster.nodes().iter().position(|it| it.port() == port).unwrap();
+    let moving = cluster.migrate(slot, from, (from + 1) % 3);
+    let applied = bench.apply(&plan).unwrap();
+    assert!(applied.moved && !applied.converged, "keys may have been carried past the scan");
+    moving.carry();
+    let applied = bench.apply(&plan).unwrap();
+    assert!(applied.moved && !applied.converged);
+    moving.end();
+    cluster.wait_until_ok();
+    let applied = bench.apply(&plan).unwrap();
+    assert!(applied.converged && !applied.moved, "{:?}", applied.left);
+    for id in 1..=30 {
+        assert_eq!(bench.redis(&["HGET", &format!("shop:user:{id}"), "name"]).text(), "ann");
+    }
 }
 
 #[test]

@@ -115,6 +115,24 @@ fn too_long_ttls_are_shortened_and_undo_gives_them_back() {
 }
 
 #[test]
+fn a_ttl_is_given_back_only_where_it_is_still_the_one_that_was_set() {
+    for bench in Bench::all(TTLS) {
+        for id in 1..=4 {
+            bench.redis(&["HSET", &format!("session:{id}"), "user", "7"]);
+        }
+        let plan = fix(&bench, &["ttl-missing"]);
+        assert_eq!(bench.apply(&plan).unwrap().changed, 4);
+        bench.redis(&["DEL", "session:1"]);
+        bench.redis(&["PERSIST", "session:2"]);
+        bench.redis(&["PEXPIREAT", "session:3", "9999999999999"]);
+        let undone = bench.undo(&plan).unwrap();
+        assert_eq!((undone.undone, undone.same, undone.conflicts), (1, 2, 1));
+        assert_eq!(bench.redis(&["PEXPIRETIME", "session:3"]).integer(), 9_999_999_999_999);
+        assert_eq!(bench.redis(&["PTTL", "session:4"]).integer(), -1);
+    }
+}
+
+#[test]
 fn old_names_get_a_short_ttl_after_their_day_unless_the_phase_uses_them() {
     for bench in Bench::all(TTLS) {
         bench.redis(&["HSET", "Session:1", "user", "7"]);

@@ -202,6 +202,41 @@ fn what_is_purged_is_brought_back_with_its_notes() {
 }
 
 #[test]
+fn letters_come_back_with_the_end_of_their_list_and_not_after_it() {
+    for bench in Bench::all(SCHEMA) {
+        let (dead, notes) = ("app:label:old", "app:~letters:{app:label:old}");
+        let sha = bench.redis(&["EVAL", "return redis.sha1hex('blue')", "0"]).text();
+        bench.redis(&["RPUSH", dead, "red", "red", "blue"]);
+        bench.redis(&["PEXPIREAT", dead, "9999999999999"]);
+        bench.redis(&["HSET", notes, &sha, r#"{"error":"no"}"#]);
+        let plan = purge(&bench, "app:label", None).unwrap();
+        assert_eq!(bench.apply(&plan).unwrap().changed, 3);
+        assert_eq!(bench.undo(&plan).unwrap().undone, 3);
+        assert_eq!(bench.redis(&["PEXPIRETIME", dead]).integer(), 9_999_999_999_999);
+        assert_eq!(bench.redis(&["PEXPIRETIME", notes]).integer(), 9_999_999_999_999);
+
+        // One came back in another way, or by an undo that was killed.
+        let plan = purge(&bench, "app:label", None).unwrap();
+        assert_eq!(bench.apply(&plan).unwrap().changed, 3);
+        bench.redis(&["RPUSH", dead, "red"]);
+        let undone = bench.undo(&plan).unwrap();
+        assert_eq!((undone.undone, undone.same), (2, 1));
+        assert_eq!(texts(&bench, &["LRANGE", dead, "0", "-1"]), ["red", "red", "blue"]);
+
+        let soon = bench.redis(&["TIME"]).array().remove(0).text().parse::<u64>().unwrap() + 2;
+        bench.redis(&["EXPIREAT", dead, &soon.to_string()]);
+        let plan = purge(&bench, "app:label", None).unwrap();
+        assert_eq!(bench.apply(&plan).unwrap().changed, 3);
+        keyward_testkit::wait_until("the time of the list is over", || {
+            bench.redis(&["TIME"]).array().remove(0).text().parse::<u64>().unwrap() > soon
+        });
+        let undone = bench.undo(&plan).unwrap();
+        assert_eq!((undone.undone, undone.same), (0, 3));
+        assert_eq!(bench.redis(&["EXISTS", dead]).integer(), 0);
+    }
+}
+
+#[test]
 fn a_queue_that_is_renamed_or_has_no_dead_letters_is_refused() {
     for mut bench in Bench::all(SCHEMA) {
         bench.redis(&["RPUSH", "app:label:old", "red"]);

@@ -9,3 +9,4 @@ mod indexed;
 mod letters;
 mod media_gateway;
 mod migrate;
+mod steps;

@@ -331,3 +331,115 @@ fn a_cleanup_removes_what_stands_alone_if_it_is_told_to() {
         assert_eq!(bench.undo(&plan).unwrap().undone, 1);
     }
 }
+
+#[test]
+fn a_copy_is_not_taken_back_when_its_original_was_changed() {
+    for bench in Bench::all(&phase("dual-write")) {
+        bench.redis(&["HSET", "User:1", "name", "ann"]);
+        let plan = bench.plan();
+        assert!(bench.apply(&plan).unwrap().converged);
+        bench.redis(&["HSET", "User:1", "name", "anna"]);
+        let undone = bench.undo(&plan).unwrap();
+        assert_eq!((undone.undone, undone.conflicts), (0, 1));
+        assert_eq!(bench.redis(&["HGET", "shop:user:1", "name"]).text(), "ann");
+        assert_eq!(bench.redis(&["HGET", "User:1", "name"]).text(), "anna");
+    }
+}
+
+#[test]
+fn what_looks_like_an_old_name_and_is_none_is_counted_and_stays() {
+    for mut bench in Bench::all(&phase("dual-write")) {
+        bench.redis(&["HSET", "User:1", "name", "ann"]);
+        bench.redis(&["HSET", "User:ann", "name", "ids are numbers"]);
+        bench.redis(&["HSET", "User:1:cart", "name", "something else"]);
+        let plan = bench.plan();
+        assert_eq!((plan.changes(), plan.conflicts()), (1, 0));
+        let unread = |plan: &keyward_plan::Plan| -> u64 {
+            let counts = plan.rows.iter().flat_map(|row| &row.counts);
+            counts.filter(|(name, _)| name.contains("cannot be read")).map(|(_, count)| count).sum()
+        };
+        assert_eq!(unread(&plan), 2);
+        let remarks = keyward_plan::lint(&plan);
+        assert!(remarks.iter().any(|it| it.keys == 2 && it.text.contains("cannot be read")));
+        assert!(bench.apply(&plan).unwrap().converged);
+        bench.schema(&phase("cleanup"));
+        let plan = bench.plan();
+        assert!(bench.apply(&plan).unwrap().converged);
+        assert_eq!(unread(&plan), 2);
+        assert_eq!(bench.redis(&["HGET", "User:ann", "name"]).text(), "ids are numbers");
+    }
+}
+
+#[test]
+fn what_is_left_under_old_names_does_not_end_at_once() {
+    let short = phase("cleanup").replace("phase =", "old_ttl = \"100s\"\nphase =");
+    for bench in Bench::all(&short) {
+        for id in 1..=50 {
+            bench.redis(&["HSET", &format!("User:{id}"), "name", "ann"]);
+            bench.redis(&["HSET", &format!("shop:user:{id}"), "name", "ann"]);
+        }
+        let plan = bench.plan();
+        let applied = bench.apply(&plan).unwrap();
+        assert_eq!((applied.changed, applied.converged), (50, true));
+        let ttl = |id: u32| bench.redis(&["PTTL", &format!("User:{id}")]).integer();
+        let ttls: Vec<i64> = (1..=50).map(ttl).collect();
+        assert!(ttls.iter().all(|ttl| (1..=100_000).contains(ttl)), "{ttls:?}");
+        let (first, last) = (ttls.iter().min().unwrap(), ttls.iter().max().unwrap());
+        assert!(last - first > 5_000, "{first} to {last}");
+        assert_eq!(bench.apply(&plan).unwrap().changed, 0, "the second time changes nothing");
+    }
+}
+
+#[test]
+fn a_user_who_could_not_undo_may_not_remove() {
+    for bench in Bench::all(&phase("cleanup")) {
+        bench.redis(&["HSET", "User:1", "name", "ann"]);
+        bench.redis(&["HSET", "shop:user:1", "name", "ann"]);
+        bench.redis(&["ACL", "SETUSER", "planner", "on", ">x", "~*", "&*", "+@all", "-restore"]);
+        let url = bench.url().replace("redis://", "redis://planner:x@");
+        let apply = |plan: &keyward_plan::Plan| {
+            let (mask, control) = (bench.mask(), keyward_plan::Control::default());
+            keyward_plan::apply(plan, &url, &bench.schema, &bench.options(plan), &mask, &control)
+        };
+        let plan = bench.plan();
+        let error = apply(&plan).unwrap_err();
+        assert!(error.is_usage() && error.to_string().contains("RESTORE"), "{error}");
+        assert_eq!(bench.redis(&["EXISTS", "User:1"]).integer(), 1);
+        let drop = |no_backup| {
+            let target = keyward_plan::Target::Glob("User:*".to_owned());
+            bench.plan_of(keyward_plan::Order::Drop { target, no_backup }).unwrap()
+        };
+        assert!(apply(&drop(false)).unwrap_err().help().contains("--no-backup"));
+        assert_eq!(apply(&drop(true)).unwrap().changed, 1);
+    }
+}
+
+#[test]
+fn copies_that_do_not_fit_are_not_begun() {
+    for bench in Bench::all(&phase("dual-write")) {
+        let page = "x".repeat(2_000);
+        for id in 1..=300 {
+            bench.redis(&["HSET", &format!("User:{id}"), "page", &page]);
+        }
+        let remarks = |plan: &keyward_plan::Plan| keyward_plan::lint(plan);
+        let plan = bench.plan();
+        let bytes = plan.rows.iter().filter_map(|row| row.copy_bytes).sum::<u64>();
+        assert!((600_000..900_000).contains(&bytes), "{bytes}");
+        assert!(remarks(&plan).iter().all(|it| it.kind != "memory"), "there is no bound");
+
+        let info = bench.redis(&["INFO", "memory"]).text();
+        let used = info.lines().find_map(|line| line.strip_prefix("used_memory:")).unwrap();
+        let most = (used.parse::<u64>().unwrap() + 300_000).to_string();
+        bench.redis(&["CONFIG", "SET", "maxmemory", &most]);
+        bench.redis(&["CONFIG", "SET", "maxmemory-policy", "allkeys-lru"]);
+        let told = bench.plan();
+        let remark = remarks(&told).into_iter().find(|it| it.kind == "memory").unwrap();
+        assert!(remark.text.contains("evict other keys (`allkeys-lru`)"), "{}", remark.text);
+        // What counts is what the servers have left when it begins.
+        let error = bench.apply(&plan).unwrap_err();
+        assert!(error.is_usage() && error.help().contains("--accept-full"), "{error}");
+        assert_eq!(bench.redis(&["EXISTS", "shop:user:1"]).integer(), 0);
+        bench.redis(&["CONFIG", "SET", "maxmemory", "0"]);
+        assert!(bench.apply(&told).unwrap().converged);
+    }
+}

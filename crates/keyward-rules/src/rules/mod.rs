@@ -44,6 +44,9 @@ mod overlapping_patterns;
 mod oversized_collection;
 mod oversized_value;
 mod reference_cycle;
+mod relation_closure_mismatch;
+mod relation_inverse_mismatch;
+mod relation_members_mismatch;
 mod repeated_prefix;
 mod reserved_word;
 mod revocation_shorter_than_session;
@@ -139,6 +142,9 @@ registry! {
     OversizedCollection: oversized_collection,
     OversizedValue: oversized_value,
     ReferenceCycle: reference_cycle,
+    RelationClosureMismatch: relation_closure_mismatch,
+    RelationInverseMismatch: relation_inverse_mismatch,
+    RelationMembersMismatch: relation_members_mismatch,
     RepeatedPrefix: repeated_prefix,
     ReservedWord: reserved_word,
     RevocationShorterThanSession: revocation_shorter_than_session,

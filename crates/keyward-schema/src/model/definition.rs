@@ -1,6 +1,6 @@
 //! `[keys.*]`: a pattern, and what is stored under it.
 
-use super::{Allow, Field, Role, Ttl, Value};
+use super::{Allow, Field, Relation, Role, Ttl, Value};
 use crate::span::{Span, Spanned};
 use keyward_fact::{Duration, KeyType, Size};
 use keyward_pattern::{Param, Template};
@@ -51,6 +51,8 @@ pub struct Definition {
     pub member: Option<Spanned<Value>>,
     /// What a sorted set is ordered by
     pub score: Option<Spanned<Value>>,
+    /// The other relations that it must agree with
+    pub relation: Relation,
     /// The TTL, written or implied by a role or `[defaults]`
     pub ttl: Option<Spanned<Ttl>>,
     /// The jitter, in per cent

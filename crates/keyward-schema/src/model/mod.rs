@@ -10,6 +10,7 @@ mod event;
 mod generate;
 mod layout;
 mod migration;
+mod relation;
 mod role;
 mod rules;
 mod server;
@@ -26,6 +27,7 @@ pub use generate::{Generate, JavaTarget, RustTarget};
 pub use keyward_pattern::Recase;
 pub use layout::{Layout, Meaning, Slot, Words};
 pub use migration::{Convert, Migration, Phase, Rename, Score};
+pub use relation::{Ends, Law, Relation};
 pub use role::{
     Algorithm, Counter, Flag, Index, Limit, Lock, OnOutage, Queue, Quota, Ranking, RateLimit,
     RefreshToken, Role, SessionRole, Ties,
@@ -75,6 +77,8 @@ pub struct Schema {
     pub migrations: Vec<Migration>,
     /// `[plans]`
     pub plans: Plans,
+    /// `[[checklist]]`
+    pub checklist: Vec<ChecklistItem>,
     /// Findings accepted for the whole keyspace
     pub allow: Vec<Allow>,
     /// All definitions, compiled: build, parse, glob, classify
@@ -116,6 +120,27 @@ pub enum Case {
 pub struct Alerts {
     /// The share of `maxmemory`, in per cent, above which an audit reports
     pub memory: Option<Spanned<f64>>,
+}
+
+/// `[[checklist]]`: an item of a team's check-list.
+#[derive(Debug, Clone)]
+pub struct ChecklistItem {
+    /// The item, in the team's words
+    pub text: Spanned<String>,
+    /// Whether it must hold, or should
+    pub level: Level,
+    /// The rules that decide it; none where people do
+    pub rules: Vec<Spanned<String>>,
+}
+
+/// Whether an item of a check-list must hold, or should.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Level {
+    /// It must
+    #[default]
+    Must,
+    /// It should
+    Should,
 }
 
 /// `[plans]`

@@ -1,8 +1,8 @@
 //! Scripts: sent by their hash, whole where the server does not know them.
 
 use super::error::Error;
-use super::mutant;
 use super::request::Call;
+use crate::mutant;
 use redis::{Arg, Cmd};
 use std::sync::OnceLock;
 

@@ -26,7 +26,6 @@ mod lua;
 mod many;
 mod measure;
 mod missed;
-mod mutant;
 mod names;
 mod others;
 mod pace;

@@ -5,8 +5,7 @@ use redis::{Script, ToRedisArgs};
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
-static APPLY: LazyLock<Script> = LazyLock::new(|| fenced(include_str!("apply.lua"), false));
-static APPLY_FREEING: LazyLock<Script> = LazyLock::new(|| fenced(include_str!("apply.lua"), true));
+static APPLY: LazyLock<Script> = LazyLock::new(|| fenced(include_str!("apply.lua")));
 
 /// How many arguments a batch has at most, roughly: the server runs them within milliseconds.
 const ARGUMENTS: usize = 20_000;
@@ -21,8 +20,6 @@ pub(super) struct Writer<'l> {
     pub(super) fence_key: String,
     pub(super) fence: u64,
     pub(super) remembered_ms: u64,
-    /// Whether what is written frees memory, so that a full server does it too
-    pub(super) frees: bool,
 }
 
 impl Writer<'_> {
@@ -127,9 +124,8 @@ impl Batch<'_> {
         if args.is_empty() {
             return Ok(());
         }
-        let Writer { library, fence_key, fence, remembered_ms, frees } = self.writer;
-        let script = if *frees { &*APPLY_FREEING } else { &*APPLY };
-        let mut call = script.key(fence_key);
+        let Writer { library, fence_key, fence, remembered_ms } = self.writer;
+        let mut call = APPLY.key(fence_key);
         call.arg(fence).arg(remembered_ms).arg(Args(&args));
         library.run(&call).await.map(|_| ())
     }

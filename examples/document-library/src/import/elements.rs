@@ -15,7 +15,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::LazyLock;
 use std::time::SystemTime;
 
-static ALLOT: LazyLock<Script> = LazyLock::new(|| fenced(include_str!("allot.lua"), false));
+static ALLOT: LazyLock<Script> = LazyLock::new(|| fenced(include_str!("allot.lua")));
 
 /// How many elements one script writes at most, and how many bytes, roughly.
 const ELEMENTS: usize = 500;

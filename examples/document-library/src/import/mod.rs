@@ -42,8 +42,7 @@ use thiserror::Error;
 /// expires after ten seconds.
 const PATIENCE: Duration = Duration::from_secs(120);
 
-static PLACE: LazyLock<Script> = LazyLock::new(|| fenced(include_str!("place.lua"), false));
-static UNPLACE: LazyLock<Script> = LazyLock::new(|| fenced(include_str!("place.lua"), true));
+static PLACE: LazyLock<Script> = LazyLock::new(|| fenced(include_str!("place.lua")));
 
 /// Why a document was not written.
 #[derive(Debug, Error)]
@@ -177,13 +176,12 @@ impl<'l> Import<'l> {
         _ = self.guard.release().await;
     }
 
-    fn writer(&self, frees: bool) -> Writer<'l> {
+    fn writer(&self) -> Writer<'l> {
         Writer {
             library: self.library,
             fence_key: self.source.fence.clone(),
             fence: self.guard.fence(),
             remembered_ms: remembered_ms(),
-            frees,
         }
     }
 
@@ -194,16 +192,15 @@ impl<'l> Import<'l> {
             let document = document.name.clone();
             return Ok(Outcome { document, elements, change: Change::Unchanged });
         }
-        let writer = self.writer(false);
+        let writer = self.writer();
         let slots = Slots::fill(&writer, &self.source, desired, &stored).await?;
         relations::link(&writer, desired, &stored, &slots).await?;
         relations::gather(&writer, &slots).await?;
         relations::catalogue(&writer, desired, &slots).await?;
-        self.place(&PLACE, Some(slots.document())).await?;
+        self.place(Some(slots.document())).await?;
         let gone = slots.gone(&stored);
         let labels = stored.labels();
-        removal::remove(&self.writer(true), &self.source, &gone, &stored.documents, &labels)
-            .await?;
+        removal::remove(&writer, &self.source, &gone, &stored.documents, &labels).await?;
         relations::finish(&writer, desired, &stored, &slots).await?;
         let change = if stored.documents.is_empty() && stored.elements.is_empty() {
             Change::Added
@@ -215,13 +212,13 @@ impl<'l> Import<'l> {
 
     async fn remove(&self) -> Result<Option<usize>, ServerError> {
         let stored = Stored::read(self.library, &self.source).await?;
-        let writer = self.writer(true);
+        let writer = self.writer();
         let mut batch = writer.batch();
         for document in &stored.documents {
             batch.command(&["HDEL", &document.name, "content_hash"]);
         }
         batch.send().await?;
-        self.place(&UNPLACE, None).await?;
+        self.place(None).await?;
         let (documents, elements) = (&stored.documents, &stored.elements);
         let mut gone: Vec<ElementKey> = documents.iter().map(|it| it.key.clone()).collect();
         gone.extend(elements.iter().map(|it| it.key.clone()));
@@ -234,12 +231,8 @@ impl<'l> Import<'l> {
     }
 
     /// Gives the document its place among the others, or takes it away.
-    async fn place(
-        &self,
-        script: &Script,
-        document: Option<&ElementKey>,
-    ) -> Result<(), ServerError> {
-        let mut call = script.key(&self.source.fence);
+    async fn place(&self, document: Option<&ElementKey>) -> Result<(), ServerError> {
+        let mut call = PLACE.key(&self.source.fence);
         call.key(keys::Paths {}.key()).key(&self.source.document);
         call.arg(self.guard.fence()).arg(remembered_ms()).arg(self.path);
         call.arg(document.map(keyspace::text).unwrap_or_default());

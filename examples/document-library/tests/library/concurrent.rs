@@ -30,6 +30,7 @@ fn eight_writers_of_which_some_are_killed_leave_a_consistent_library() {
                     // In the middle of something, whatever that is.
                     let more = fastrand::u64(1..60);
                     wait_until("it has written, or ended", || {
+                        shelf.every_link_leads_somewhere();
                         writer.has_ended() || shelf.server.calls("evalsha") >= seen + more
                     });
                     if !writer.has_ended() {

@@ -2,8 +2,8 @@
 
 use document_library::convention::{
     LONGEST_KEY, analyze_key_quality, check_cross_type_conflicts, check_key_uniqueness,
-    generate_timestamp, generate_unique_key, handle_invalid_input, optimize_key_length, resolve_key_collision, validate_key_format,
-    validate_set_key_format,
+    generate_timestamp, generate_unique_key, handle_invalid_input, optimize_key_length,
+    resolve_key_collision, validate_key_format, validate_set_key_format,
 };
 use document_library::kind::Kind;
 use document_library::quality::measure;

@@ -55,10 +55,20 @@ impl Found {
         }
         for finding in findings(watch.audit, fact, clock) {
             let place = self.known.entry((finding.rule, alike)).or_default();
-            if place.is_none() {
-                *place = Some(self.watched.findings.len());
+            if place.is_some() {
+                continue;
+            }
+            // What differs only in what is masked is told once.
+            let told = &mut self.watched.findings;
+            let is_told =
+                |it: &Counted| it.finding.rule == finding.rule && it.finding.what == finding.what;
+            if let Some(at) = told.iter().position(is_told) {
+                told[at].count += 1;
+                *place = Some(at);
+            } else {
+                *place = Some(told.len());
                 (watch.tell)(Event::Found(&finding));
-                self.watched.findings.push(Counted { finding, count: 1 });
+                told.push(Counted { finding, count: 1 });
             }
         }
     }
@@ -71,6 +81,10 @@ impl Found {
         self.watched.denied += 1;
     }
 
+    pub(super) fn gone(&mut self) {
+        self.watched.gone += 1;
+    }
+
     pub(super) fn passed_over(&mut self) {
         self.watched.passed_over += 1;
     }
@@ -81,7 +95,8 @@ impl Found {
 
     /// Adds what one server told.
     pub(super) fn add(&mut self, queue: &Queue) {
-        let waiting = queue.lock();
+        let mut waiting = queue.lock();
+        waiting.pass_over();
         self.watched.touched += waiting.touched;
         self.watched.passed_over += waiting.passed_over;
     }
@@ -112,7 +127,8 @@ fn findings(audit: &Arc<Audit>, fact: &Fact<'_>, clock: u64) -> Vec<Finding> {
     let mut tally = Tally::new(audit.clone(), clock);
     tally.begin(fact);
     tally.end(fact);
-    let counts = tally.into_counts();
+    let mut counts = tally.into_counts();
+    audit.find_neighbours(&mut counts);
     let groups = counts.leaves.groups(audit.outline.revealed);
     let mut found = findings::of_keys(&audit.outline, &counts, BytesKind::Unknown);
     found.extend(findings::unknown(&audit.outline, &counts, &groups, BytesKind::Unknown));

@@ -8,11 +8,13 @@ use crate::live::connection::{Connection, Reply};
 use crate::live::error::{Error, Fault};
 use crate::live::lookup::{Questions, Row, State};
 use crate::live::primary::Primary;
+use crate::live::server::{self, Can};
 use crate::observe::Observer as _;
 use crate::tally::Tally;
 use keyward_fact::{Fact, KeyType};
 use keyward_rules::Rule;
 use std::collections::VecDeque;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -27,23 +29,28 @@ const SECOND_LOOK: Duration = Duration::from_secs(1);
 /// The most keys that wait for a second look.
 const MOST_SECOND: usize = 100_000;
 
-/// How often the server is asked what it keeps for this client, and what that may be.
+/// How often the server is asked what it keeps for this client, and what that may be: once, and twice in a row.
 const BEAT: Duration = Duration::from_secs(1);
-const MOST_KEPT: u64 = 4 * 1024 * 1024;
+const MOST_KEPT: u64 = 16 * 1024 * 1024;
+const MOST_KEPT_TWICE: u64 = 4 * 1024 * 1024;
+
+/// No key that exists needs to be touched to learn whether a command is allowed.
+const NOBODY: &str = "keyward:watch:nobody";
 
 /// Type and TTL.
 const QUESTIONS: Questions =
-    Questions { memory: None, encoding: false, usage: None, modules: true };
+    Questions { memory: None, encoding: false, usage: None, modules: true, moves: true };
 
 /// Looks up the keys of one server.
 pub(super) struct Looker<'w> {
     watch: &'w Watch<'w>,
-    server: String,
     connection: Connection,
     db: u64,
     /// The number of the connection that is told names
     subscriber: Option<i64>,
     beat: Instant,
+    /// What the server kept for it when it was last asked
+    kept: u64,
     tally: Tally,
     /// The rules that the key breaks which the tally saw last
     broken: Arc<Mutex<Vec<Rule>>>,
@@ -57,6 +64,15 @@ impl<'w> Looker<'w> {
         primary: &Primary,
         subscriber: Option<i64>,
     ) -> Result<Self, Error> {
+        let mut connection = primary.open()?;
+        let early = |fault: Fault| fault.early(&primary.name);
+        for (command, allow) in [("TYPE", "+type"), ("PTTL", "+pttl")] {
+            let can = server::can(&mut connection, &[command, NOBODY]).map_err(early)?;
+            if can != Can::Yes {
+                let why = format!("{} cannot be watched: allow this user `{allow}`", primary.name);
+                return Err(Error::Options { why });
+            }
+        }
         let broken = Arc::new(Mutex::new(Vec::new()));
         let heard = broken.clone();
         let tally = Tally::new(watch.audit.clone(), now()).listening(move |row| {
@@ -66,11 +82,11 @@ impl<'w> Looker<'w> {
         });
         Ok(Looker {
             watch,
-            server: primary.name.clone(),
-            connection: primary.open()?,
+            connection,
             db: 0,
             subscriber,
             beat: Instant::now(),
+            kept: 0,
             tally,
             broken,
             again: VecDeque::new(),
@@ -78,50 +94,63 @@ impl<'w> Looker<'w> {
     }
 
     /// Looks up what comes, until no more will and all was looked up.
-    pub(super) fn run(mut self, queue: &Queue) -> Result<(), Error> {
-        let looked = self.look_up_all(queue);
-        let server = std::mem::take(&mut self.server);
-        looked.map_err(|fault| fault.into_error(&server, 0))
+    pub(super) fn run(mut self, queue: &Queue, ends: &AtomicBool) -> Result<(), Fault> {
+        let looked_up = self.look_up_all(queue, ends);
+        // Nobody will look at them a second time.
+        self.again.iter().for_each(|_| self.watch.lock().passed_over());
+        looked_up
     }
 
-    fn look_up_all(&mut self, queue: &Queue) -> Result<(), Fault> {
+    fn look_up_all(&mut self, queue: &Queue, ends: &AtomicBool) -> Result<(), Fault> {
         // A hundredth of what is allowed a second.
         let share = self.watch.watching.looks.map(|most| (most as usize / 100).max(1));
-        loop {
-            if self.watch.is_broken() {
-                return Ok(());
-            }
-            let (names, closed) = {
+        let mut closed = None::<Instant>;
+        while !ends.load(Ordering::Acquire) {
+            let names = {
                 let mut waiting = queue.lock();
-                let is_ending = waiting.is_closed();
-                let most = share.filter(|_| !is_ending).unwrap_or(WINDOW).min(WINDOW);
-                (waiting.take(most), is_ending)
+                if waiting.is_closed() {
+                    let since = *closed.get_or_insert_with(Instant::now);
+                    if share.is_some() && since.elapsed() > SECOND_LOOK {
+                        waiting.pass_over();
+                    }
+                }
+                waiting.take(share.unwrap_or(WINDOW).min(WINDOW))
             };
-            let is_idle = names.is_empty();
+            let mut is_idle = names.is_empty();
             self.look_up(names, true)?;
-            let due = self.due();
-            let is_idle = is_idle && due.is_empty();
+            let due = self.due(share.unwrap_or(WINDOW));
+            is_idle &= due.is_empty();
             self.look_up(due, false)?;
-            if is_idle && closed && self.again.is_empty() {
+            if is_idle && closed.is_some() && self.again.is_empty() {
                 return Ok(());
             }
-            if !closed {
+            if closed.is_none() {
                 self.beat()?;
             }
-            if is_idle || (share.is_some() && !closed) {
+            if is_idle || share.is_some() {
                 thread::sleep(PAUSE);
             }
         }
+        Ok(())
     }
 
     /// The keys that are to be looked up again by now.
-    fn due(&mut self) -> Vec<Name> {
+    fn due(&mut self, most: usize) -> Vec<Name> {
         let is_due = |(at, _): &(Instant, Name)| *at <= Instant::now();
-        let count = self.again.iter().take(WINDOW).take_while(|it| is_due(it)).count();
+        let count = self.again.iter().take(most).take_while(|it| is_due(it)).count();
         self.again.drain(..count).map(|(_, name)| name).collect()
     }
 
-    fn look_up(&mut self, mut names: Vec<Name>, first: bool) -> Result<(), Fault> {
+    fn look_up(&mut self, names: Vec<Name>, first: bool) -> Result<(), Fault> {
+        let count = names.len();
+        let looked_up = self.try_to_look_up(names, first);
+        if looked_up.is_err() {
+            (0..count).for_each(|_| self.watch.lock().passed_over());
+        }
+        looked_up
+    }
+
+    fn try_to_look_up(&mut self, mut names: Vec<Name>, first: bool) -> Result<(), Fault> {
         names.sort_by_key(|name| name.db);
         for names in names.chunk_by(|left, right| left.db == right.db) {
             self.select(names)?;
@@ -145,7 +174,7 @@ impl<'w> Looker<'w> {
             return Ok(());
         };
         if let Reply::Error(reply) = self.connection.command(&["SELECT", &db.to_string()])? {
-            let address = self.server.clone();
+            let address = self.connection.address().to_owned();
             return Err(Error::Reply { address, command: "SELECT", reply }.into());
         }
         self.db = db;
@@ -155,10 +184,12 @@ impl<'w> Looker<'w> {
     fn judge(&mut self, name: &Name, row: Row, first: bool) {
         let mut found = self.watch.lock();
         let (key_type, ttl) = match row.state {
-            State::Denied => return found.denied(),
             // The name of what was written can still be judged: neither type nor TTL are part of that.
-            State::Gone if name.written && !self.is_declared(name) => (KeyType::String, None),
-            State::Gone => return,
+            State::Gone | State::Denied if name.written && !self.is_declared(name) => {
+                (KeyType::String, None)
+            }
+            State::Denied => return found.denied(),
+            State::Gone => return found.gone(),
             State::There => {
                 found.looked_up();
                 let Some(key_type) = row.key_type else { return };
@@ -205,8 +236,9 @@ impl<'w> Looker<'w> {
                 "the server closed the connection that it tells names".to_owned(),
             ));
         };
-        if kept.parse::<u64>().is_ok_and(|kept| kept > MOST_KEPT) {
-            let why = "more is written than can be received: the server kept more than 4 MiB for this client";
+        let before = std::mem::replace(&mut self.kept, kept.parse().unwrap_or(0));
+        if self.kept > MOST_KEPT || self.kept.min(before) > MOST_KEPT_TWICE {
+            let why = "more is written than can be received: the server kept several megabytes for this client";
             return Err(Fault::Lost(why.to_owned()));
         }
         Ok(())

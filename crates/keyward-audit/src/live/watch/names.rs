@@ -2,17 +2,23 @@
 
 use super::Watch;
 use super::queue::Queue;
+use crate::checks::Audit;
 use crate::live::connection::{Connection, Head, Reply, write_command};
 use crate::live::error::{Error, Fault};
 use crate::live::lookup::Batch;
 use crate::live::primary::Primary;
-use crate::live::server::{self, Info, Setting};
+use crate::live::server::{self, Can, Info, Setting};
+use std::collections::HashSet;
 use std::fmt;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
 /// Longer names are not looked at.
-const LONGEST_NAME: usize = 64 * 1024;
+const LONGEST_NAME: usize = 1024 * 1024;
+
+/// The most keys that can be told from new ones by scans.
+const MOST_SCANNED: usize = 2_000_000;
 
 /// How often a connection that may be silent for hours must show that it is alive.
 const BEAT: Duration = Duration::from_secs(5);
@@ -55,14 +61,19 @@ pub(super) struct Names {
     connection: Connection,
     /// Where names are redirected from; while it lives, they come
     redirects: Option<Connection>,
-    server: String,
+    /// By scans: the keys that were there, by their hashes
+    known: HashSet<u64>,
     /// The only database that is watched
     db: u64,
 }
 
 impl Names {
     /// Finds the best way that a server allows, or the one that was asked for.
-    pub(super) fn open(primary: &Primary, wanted: Option<Way>) -> Result<Self, Error> {
+    pub(super) fn open(
+        primary: &Primary,
+        audit: &Audit,
+        wanted: Option<Way>,
+    ) -> Result<Self, Error> {
         let server = primary.name.clone();
         let early = |fault: Fault| fault.early(&server);
         let mut connection = primary.open()?;
@@ -73,7 +84,7 @@ impl Names {
             subscriber: None,
             connection,
             redirects: None,
-            server: server.clone(),
+            known: HashSet::new(),
             db: primary.db(),
         };
         let mut refused = Vec::new();
@@ -101,7 +112,14 @@ impl Names {
             return Err(Error::Options { why });
         }
         names.select().map_err(early)?;
-        server::must(&mut names.connection, &["SCAN", "0", "COUNT", "1"], "SCAN").map_err(early)?;
+        let can =
+            server::can(&mut names.connection, &["SCAN", "0", "COUNT", "1"]).map_err(early)?;
+        if can != Can::Yes {
+            refused.push("the server denies SCAN".to_owned());
+            let why = format!("{server} cannot be watched: {}", refused.join("; "));
+            return Err(Error::Options { why });
+        }
+        names.remember(audit).map_err(early)?;
         names.notes.extend(refused.into_iter().filter(|why| !why.contains("notify-keyspace")));
         names.note(&info);
         Ok(names)
@@ -123,8 +141,10 @@ impl Names {
             }
             Way::Notifications => {}
             Way::Scan => {
-                self.notes
-                    .push("a key that lives shorter than a scan takes may not be seen".to_owned());
+                self.notes.push(
+                    "only keys that were not there before are seen, and none that lives shorter than a scan takes"
+                        .to_owned(),
+                );
                 if other {
                     self.notes.push(format!("only database {db} is watched"));
                 }
@@ -161,7 +181,7 @@ impl Names {
             return Ok(Err(why));
         }
         let Some(id) = self.subscriber else {
-            return Ok(Err("the server denies CLIENT ID".to_owned()));
+            return Ok(Err("the server denies CLIENT ID: allow `+client|id`".to_owned()));
         };
         let mut redirects = primary.open()?;
         let track = ["CLIENT", "TRACKING", "ON", "REDIRECT", &id.to_string(), "BCAST"];
@@ -185,24 +205,30 @@ impl Names {
     }
 
     /// Takes in names until it is over, and whatever was touched before.
-    pub(super) fn receive(mut self, watch: &Watch<'_>, queue: &Queue) -> Result<(), Error> {
-        let server = self.server.clone();
+    pub(super) fn receive(
+        mut self,
+        watch: &Watch<'_>,
+        queue: &Queue,
+        ends: &AtomicBool,
+    ) -> Result<(), Fault> {
         let received = match self.way {
-            Way::Scan => self.scan(watch, queue),
-            _ => self.listen(watch, queue),
+            Way::Scan => self.scan(watch, queue, ends),
+            _ => self.listen(watch, queue, ends),
         };
-        queue.lock().close();
-        received.map_err(|fault| fault.into_error(&server, 0))
+        if received.is_ok() {
+            queue.lock().close();
+        }
+        received
     }
 
     /// Takes in what the server tells without being asked.
-    fn listen(&mut self, watch: &Watch<'_>, queue: &Queue) -> Result<(), Fault> {
+    fn listen(&mut self, watch: &Watch<'_>, queue: &Queue, ends: &AtomicBool) -> Result<(), Fault> {
         let mut places = Vec::new();
         let mut ping = Vec::new();
         write_command(&mut ping, &[b"PING"]);
         let (mut beat, mut asked, mut rounds) = (Instant::now(), None::<Instant>, 0);
         loop {
-            if watch.is_broken() {
+            if ends.load(Ordering::Acquire) {
                 return Ok(());
             }
             if asked.is_none() && (beat.elapsed() > BEAT || watch.is_over()) {
@@ -221,13 +247,17 @@ impl Names {
             if !self.connection.is_ready()? {
                 continue;
             }
-            let answered = self.message(&mut |db, key, written| {
-                if watch.options.db.is_none_or(|only| only == db) {
+            let answered = self.message(&mut |touched| match touched {
+                Touched::Name(db, key, written)
+                    if watch.options.db.is_none_or(|only| only == db) =>
+                {
                     let class = watch.audit.classify(db, key, &mut places);
                     if !watch.audit.leaves_out(class, key) {
                         queue.lock().push(watch.audit, class, (db, key), written);
                     }
                 }
+                Touched::Name(..) => {}
+                Touched::TooLong => queue.lock().passed_over += 1,
             })?;
             if answered {
                 // What is touched in the moment of the first PING is told behind its answer, and before that of
@@ -241,7 +271,7 @@ impl Names {
     }
 
     /// Reads one message; whether it is the answer to a PING.
-    fn message(&mut self, touched: &mut dyn FnMut(u64, &[u8], bool)) -> Result<bool, Fault> {
+    fn message(&mut self, touched: &mut dyn FnMut(Touched<'_>)) -> Result<bool, Fault> {
         let db = self.db;
         let connection = &mut self.connection;
         let odd = |connection: &Connection| connection.odd("SUBSCRIBE", "what is not a message");
@@ -264,9 +294,8 @@ impl Names {
                 };
                 for _ in 0..count {
                     name.clear();
-                    if text(connection, LONGEST_NAME, &mut name)? {
-                        touched(db, &name, false);
-                    }
+                    let whole = text(connection, LONGEST_NAME, &mut name)?;
+                    touched(if whole { Touched::Name(db, &name, false) } else { Touched::TooLong });
                 }
                 Ok(false)
             }
@@ -275,11 +304,11 @@ impl Names {
                 let whole = text(connection, LONGEST_NAME, &mut name)?;
                 let mut event = Vec::new();
                 text(connection, 32, &mut event)?;
-                if whole
-                    && let Some((db, key)) = channel(&name)
-                    && !takes_away(&event)
-                {
-                    touched(db, key, true);
+                if !takes_away(&event) {
+                    match channel(&name).filter(|_| whole) {
+                        Some((db, key)) => touched(Touched::Name(db, key, true)),
+                        None => touched(Touched::TooLong),
+                    }
                 }
                 Ok(false)
             }
@@ -287,34 +316,30 @@ impl Names {
         }
     }
 
-    /// Scans again and again; once more at the end.
-    fn scan(&mut self, watch: &Watch<'_>, queue: &Queue) -> Result<(), Fault> {
+    /// Scans again and again, and once more at the end. What is there at the beginning is not new.
+    fn scan(&mut self, watch: &Watch<'_>, queue: &Queue, ends: &AtomicBool) -> Result<(), Fault> {
         let (mut places, mut last) = (Vec::new(), false);
         while !last {
             last = watch.is_over();
             let mut cursor = 0;
             loop {
-                let at = u64::to_string(&cursor);
-                let mut request = Vec::new();
-                write_command(&mut request, &[b"SCAN", at.as_bytes(), b"COUNT", COUNT.as_bytes()]);
-                self.connection.send(&request)?;
-                let batch = Batch::receive(cursor, &mut self.connection)?;
-                for number in 0..batch.len() {
-                    let key = batch.name(number);
+                let batch = self.batch(cursor)?;
+                for key in (0..batch.len()).map(|number| batch.name(number)) {
+                    if !self.known.insert(watch.audit.mask.salt.order(self.db, key)) {
+                        continue;
+                    }
                     let class = watch.audit.classify(self.db, key, &mut places);
                     if !watch.audit.leaves_out(class, key) {
                         queue.lock().push(watch.audit, class, (self.db, key), false);
                     }
                 }
-                if watch.is_broken() {
+                if ends.load(Ordering::Acquire) {
                     return Ok(());
                 }
+                self.expect_room()?;
                 cursor = batch.cursor;
-                if cursor == 0 {
-                    break;
-                }
                 // The round in which it ended need not be finished: another one follows.
-                if !last && watch.is_over() {
+                if cursor == 0 || !last && watch.is_over() {
                     break;
                 }
                 if !last {
@@ -322,12 +347,52 @@ impl Names {
                 }
             }
             let rest = Instant::now();
-            while !last && !watch.is_over() && !watch.is_broken() && rest.elapsed() < ROUND {
+            while !last && !watch.is_over() && rest.elapsed() < ROUND {
                 thread::sleep(PAUSE);
             }
         }
         Ok(())
     }
+
+    /// Remembers which keys there are.
+    fn remember(&mut self, audit: &Audit) -> Result<(), Fault> {
+        let mut cursor = 0;
+        loop {
+            let batch = self.batch(cursor)?;
+            for number in 0..batch.len() {
+                self.known.insert(audit.mask.salt.order(self.db, batch.name(number)));
+            }
+            self.expect_room()?;
+            cursor = batch.cursor;
+            if cursor == 0 {
+                return Ok(());
+            }
+        }
+    }
+
+    fn batch(&mut self, cursor: u64) -> Result<Batch, Fault> {
+        let mut request = Vec::new();
+        let at = cursor.to_string();
+        write_command(&mut request, &[b"SCAN", at.as_bytes(), b"COUNT", COUNT.as_bytes()]);
+        self.connection.send(&request)?;
+        Batch::receive(cursor, &mut self.connection)
+    }
+
+    fn expect_room(&self) -> Result<(), Fault> {
+        if self.known.len() <= MOST_SCANNED {
+            return Ok(());
+        }
+        let why = "more than 2,000,000 keys cannot be watched by scans: allow this user `+client|tracking`, \
+                   `+client|id` and `+subscribe`";
+        Err(Error::Options { why: why.to_owned() }.into())
+    }
+}
+
+/// What a message tells.
+enum Touched<'m> {
+    /// A key, and whether it is known to have been written
+    Name(u64, &'m [u8], bool),
+    TooLong,
 }
 
 /// Reads a part of a message, up to so many bytes; whether that was all of it.
@@ -360,7 +425,7 @@ fn refusal(command: &str, category: &str, reply: &str) -> String {
         server::Can::Missing => format!("the server has no {command}"),
         _ if reply.starts_with("NOPERM") && reply.contains("channel") => {
             format!(
-                "the server denies {command}: allow the channels `&__redis__:invalidate` and `&__keyspace@*`"
+                "the server denies {command}: allow the channels `&__redis__:invalidate` or `&__keyspace@*`"
             )
         }
         _ if reply.starts_with("NOPERM") => {

@@ -110,6 +110,20 @@ impl Waiting {
         taken
     }
 
+    /// More will come again.
+    pub(super) fn open(&mut self) {
+        self.closed = false;
+    }
+
+    /// What waits will not be looked up any more.
+    pub(super) fn pass_over(&mut self) {
+        let waiting: usize = self.groups.iter().map(VecDeque::len).sum();
+        self.passed_over += waiting as u64;
+        self.groups.iter_mut().for_each(VecDeque::clear);
+        self.hashes.clear();
+        self.bytes = 0;
+    }
+
     /// No more will come.
     pub(super) fn close(&mut self) {
         self.closed = true;

@@ -190,6 +190,11 @@ fn numbers(report: &Report, subjects: &[Subject<'_>]) -> Vec<Number> {
             if report.source.bytes.is_known() { "#memory" } else { "#numbers" },
         ),
     ];
+    if let Some(lengths) = summary.key_lengths {
+        let average = format!("{:.1} bytes", lengths.average);
+        let longest = format!("on average, {}", words::longest(lengths));
+        numbers.push(number("Key names", average, longest, "#details"));
+    }
     if let Some(compliance) = summary.compliance {
         let tone = if compliance >= 1.0 {
             "good"

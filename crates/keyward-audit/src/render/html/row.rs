@@ -153,11 +153,16 @@ pub(super) fn flag(errors: u64, warnings: u64) -> String {
 }
 
 fn badges(subject: &Subject<'_>) -> Vec<(&'static str, String)> {
-    let Some(definition) = subject.definition else { return Vec::new() };
+    let lengths = subject.facts.key_lengths.map(|it| {
+        let text = format!("{}, {}", words::average_length(it), words::longest(it));
+        ("length of the keys' names", text)
+    });
+    let Some(definition) = subject.definition else { return lengths.into_iter().collect() };
     let mut badges = vec![("lifecycle", definition.lifecycle.clone())];
     badges.extend(definition.declared_type.iter().map(|it| ("type", it.clone())));
     badges.extend(definition.group.iter().map(|it| ("group", it.clone())));
     badges.extend(definition.owner.iter().map(|it| ("owner", it.clone())));
+    badges.extend(lengths);
     badges
 }
 

@@ -14,6 +14,9 @@ const TOP: usize = 40;
 /// The columns from which on more is shown.
 const WIDE: usize = 110;
 
+/// The columns from which on the lengths of names are shown.
+const WIDEST: usize = 136;
+
 pub(super) fn write(report: &Report, subjects: &[Subject<'_>], sheet: &mut Sheet) {
     let (with, without): (Vec<_>, Vec<_>) = subjects.iter().partition(|it| it.keys() > 0);
     if subjects.is_empty() {
@@ -43,6 +46,10 @@ pub(super) fn write(report: &Report, subjects: &[Subject<'_>], sheet: &mut Sheet
     if wide {
         table = table.column("half within", Side::Right);
     }
+    let widest = sheet.columns >= WIDEST;
+    if widest {
+        table = table.column("name avg/max", Side::Right);
+    }
     if wide && !schemas.is_empty() {
         table = table.column("declared", Side::Left);
     }
@@ -60,6 +67,11 @@ pub(super) fn write(report: &Report, subjects: &[Subject<'_>], sheet: &mut Sheet
         if wide {
             let half = (ttl.expiring > 0).then(|| words::seconds(ttl.remaining.p50));
             cells.push(Cell::new(half.unwrap_or_default()));
+        }
+        if widest {
+            let lengths = subject.facts.key_lengths;
+            let lengths = lengths.map(|it| format!("{:.0}/{}", it.average, thousands(it.longest)));
+            cells.push(Cell::new(lengths.unwrap_or_default()));
         }
         if wide && !schemas.is_empty() {
             cells.push(Cell::new(visible(ttl.declared.as_deref().unwrap_or_default())));

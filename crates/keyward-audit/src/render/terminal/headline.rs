@@ -22,6 +22,9 @@ pub(super) fn write(report: &Report, sheet: &mut Sheet) {
     row(sheet, "keys", &thousands(report.summary.keys), &apart(report));
     let how = visible(&words::bytes_kind(report));
     row(sheet, "bytes", &words::size_if_known(report.summary.bytes), &how);
+    if let Some(lengths) = report.summary.key_lengths {
+        row(sheet, "names", &words::average_length(lengths), &words::longest(lengths));
+    }
     declared(report, sheet);
     if !report.schemas.is_empty() {
         let (look, text) = found(report);

@@ -8,7 +8,7 @@ mod steer;
 pub(super) use make::values;
 pub(super) use run::Watch;
 
-use crate::args::{Burden, PlanApprove, PlanCommand};
+use crate::args::{Burden, ListFormat, PlanApprove, PlanCommand};
 use crate::failure::{Failure, Result};
 use crate::output::Output;
 use crate::schemas::Schemas;
@@ -40,7 +40,13 @@ pub(crate) fn run(command: &PlanCommand, settings: &Settings, output: &Output) -
         PlanCommand::Approve(args) => approve(args, settings, output),
         PlanCommand::Apply(args) => run::apply(args, settings, output),
         PlanCommand::Undo(args) => run::undo(args, settings, output),
-        PlanCommand::Status(args) => steer::tell(&args.plan, "status", output),
+        PlanCommand::Status(args) => {
+            let what = match args.format {
+                ListFormat::Full => "status",
+                ListFormat::Json => "status json",
+            };
+            steer::tell(&args.file.plan, what, output)
+        }
         PlanCommand::Pause(args) => steer::tell(&args.plan, "pause", output),
         PlanCommand::Resume(args) => steer::tell(&args.plan, "resume", output),
         PlanCommand::Stop(args) => steer::tell(&args.plan, "stop", output),

@@ -103,6 +103,7 @@ fn prepare(args: &PlanApply, settings: &Settings, output: &Output) -> Result<Pre
     options.accept_unnamed = args.accept_unnamed;
     options.accept_recent = args.accept_recent;
     options.accept_loss = args.accept_loss;
+    options.accept_full = args.accept_full;
     options.subject = args.subject.as_ref().map(|it| (it.param.clone(), it.value.clone()));
     options.export.clone_from(&args.export);
     let mask = Mask::new(Salt::random(), args.show_keys, std::slice::from_ref(&schema));
@@ -204,6 +205,9 @@ fn report(plan: &Plan, applied: &Applied, output: &Output) -> Result<Verdict> {
             ))?;
         }
     }
+    if applied.moved {
+        output.print("slots of the cluster moved: keys may not have been seen\n")?;
+    }
     Err(Failure::incomplete(format!(
         "{} changed, and the above is left",
         were(&plan.order, applied.changed)
@@ -225,11 +229,12 @@ pub(in crate::commands) struct Watch {
 impl Watch {
     pub(in crate::commands) fn new(control: &Arc<Control>, _: &Output) -> Self {
         let over = Arc::new(AtomicBool::new(false));
-        let drawing = io::stderr().is_terminal().then(|| {
+        let drawing = {
             let (over, control) = (Arc::clone(&over), Arc::clone(control));
-            thread::spawn(move || draw(&over, &control))
-        });
-        Watch { over, drawing }
+            let how = if io::stderr().is_terminal() { draw } else { tell_of_loss };
+            thread::spawn(move || how(&over, &control))
+        };
+        Watch { over, drawing: Some(drawing) }
     }
 }
 
@@ -239,6 +244,26 @@ impl Drop for Watch {
         if let Some(drawing) = self.drawing.take() {
             // A thread that only draws has nothing to say.
             let _ = drawing.join();
+        }
+    }
+}
+
+/// Says when a server is lost, and when it is back: who reads a log waits as well.
+fn tell_of_loss(over: &AtomicBool, control: &Control) {
+    let mut is_lost = false;
+    while !over.load(Ordering::Relaxed) {
+        thread::sleep(Duration::from_millis(100));
+        let lost = control.lost();
+        if lost.is_some() != is_lost {
+            is_lost = lost.is_some();
+            let said = match lost {
+                Some(why) => complain(format_args!("waiting for a server: {why}\n")),
+                None => complain("the server is back\n"),
+            };
+            // Where nobody listens, the plan goes on.
+            if said.is_err() {
+                return;
+            }
         }
     }
 }
@@ -256,7 +281,11 @@ fn draw(over: &AtomicBool, control: &Control) {
         let progress = control.progress();
         bar.set_length(progress.expected.max(progress.seen));
         bar.set_position(progress.seen);
-        let waits = if progress.paused { ", paused" } else { "" };
+        let waits = match control.lost() {
+            Some(_) => ", waiting for a server",
+            None if progress.paused => ", paused",
+            None => "",
+        };
         bar.set_message(format!("{} changed{waits}", thousands(progress.changed)));
     }
     bar.finish_and_clear();

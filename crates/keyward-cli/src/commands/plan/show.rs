@@ -19,8 +19,14 @@ pub(super) fn plan(plan: &Plan, output: &Output) -> Result<()> {
     let is_shown = |it: &&Row| {
         (it.rule.is_none() && it.action != "remove copy") || it.changes() + it.conflict_count() > 0
     };
-    for it in plan.rows.iter().filter(is_shown) {
+    let (empty, rows): (Vec<&Row>, Vec<&Row>) =
+        plan.rows.iter().filter(is_shown).partition(|it| it.counts.is_empty());
+    for it in rows {
         row(it, &mut text);
+    }
+    if !empty.is_empty() {
+        let empty: Vec<&str> = empty.into_iter().map(|it| it.keys.as_str()).collect();
+        let _ = writeln!(text, "\nno keys: {}", empty.join(", "));
     }
     let estimate = &plan.estimate;
     let time = Duration::from_millis(estimate.seconds.saturating_mul(1000)).human();
@@ -53,9 +59,6 @@ fn row(row: &Row, text: &mut String) {
         let line = format!("{:>12}  {name}", thousands(*count));
         let line = if name.starts_with("conflict") { BAD.on(line) } else { line };
         let _ = writeln!(text, "{line}");
-    }
-    if row.counts.is_empty() {
-        let _ = writeln!(text, "{:>12}  keys", 0);
     }
     for conflict in &row.conflicts {
         let _ = writeln!(text, "              {}", BAD.on(conflict));

@@ -6,6 +6,7 @@ use crate::output::Output;
 use crate::verdict::Verdict;
 use keyward_fact::thousands;
 use keyward_plan::{Control, Plan};
+use serde_json::json;
 use std::fs::{self, DirBuilder};
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _};
@@ -61,6 +62,7 @@ fn answer(mut stream: UnixStream, control: &Control) -> std::io::Result<()> {
     let mut words = line.split_whitespace();
     let said = match (words.next(), words.next()) {
         (Some("status"), None) => Ok(status(control)),
+        (Some("status"), Some("json")) => Ok(status_json(control)),
         (Some("pause"), None) => {
             control.pause(true);
             Ok("paused".to_owned())
@@ -90,7 +92,11 @@ fn answer(mut stream: UnixStream, control: &Control) -> std::io::Result<()> {
 fn status(control: &Control) -> String {
     let progress = control.progress();
     let seconds = progress.elapsed.as_secs().max(1);
-    let waits = if progress.paused { "; paused" } else { "" };
+    let waits = match control.lost() {
+        Some(why) => format!("; waiting for a server: {why}"),
+        None if progress.paused => "; paused".to_owned(),
+        None => String::new(),
+    };
     let left = progress.expected.saturating_sub(progress.seen);
     let time =
         seconds.saturating_mul(left).checked_div(progress.seen).map_or_else(String::new, |it| {
@@ -108,6 +114,21 @@ fn status(control: &Control) -> String {
         thousands(progress.changed),
         thousands(progress.changed / seconds)
     )
+}
+
+fn status_json(control: &Control) -> String {
+    let progress = control.progress();
+    json!({
+        "version": 1,
+        "seen": progress.seen,
+        "expected": progress.expected,
+        "changed": progress.changed,
+        "elapsed_seconds": progress.elapsed.as_secs(),
+        "paused": progress.paused,
+        "max_rate": progress.rate,
+        "waiting_for": control.lost(),
+    })
+    .to_string()
 }
 
 /// Tells a running plan something, and prints what it answers.

@@ -30,7 +30,8 @@ impl Watch<'_> {
                     Event::Found(_) => {}
                     event => {
                         let is_first = matches!(event, Event::Watching { .. });
-                        self.teller.event(&event);
+                        // Where standard error is gone, the command and its exit code are not.
+                        let _ = self.teller.event(&event);
                         if is_first {
                             // Whoever waited may have been told by another server.
                             let _ = began.send(());
@@ -49,7 +50,7 @@ impl Watch<'_> {
         self.teller.all(&watched)?;
         Ok(match (self.verdict(&watched), code(status)) {
             (Verdict::Findings, _) => Verdict::Findings,
-            (_, 0) if watched.gaps > 0 => Verdict::Incomplete,
+            (_, 0) if watched.is_incomplete() => Verdict::Incomplete,
             (_, code) => Verdict::Command(code),
         })
     }

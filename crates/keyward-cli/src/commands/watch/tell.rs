@@ -2,7 +2,6 @@
 
 use crate::args::{Watch as Args, WatchFormat};
 use crate::commands::audit::Places;
-use crate::failure::Result;
 use crate::output::{DIM, ERROR, HELP, Output, WARNING, complain, printable};
 use keyward_audit::live::watch::{Counted, Event, Watched};
 use keyward_audit::report::{Finding, Severity};
@@ -12,6 +11,7 @@ use keyward_rules::Rule;
 use keyward_rules::exchange::{Reported, annotations};
 use serde_json::{Map, Value, json};
 use std::fmt::Write as _;
+use std::io;
 
 /// Writes findings in the format that was asked for: to standard output, or to standard error where that belongs to
 /// a command.
@@ -35,9 +35,9 @@ impl<'r> Teller<'r> {
         }
     }
 
-    /// Tells what happens. Where nobody reads it any more, the watch goes on, and its exit code counts.
-    pub(super) fn event(&self, event: &Event<'_>) {
-        let _ = match event {
+    /// Tells what happens; fails where nobody reads it any more.
+    pub(super) fn event(&self, event: &Event<'_>) -> io::Result<()> {
+        match event {
             Event::Watching { server, via, notes } => match self.format {
                 WatchFormat::Jsonl => self.line(&json!({
                     "event": "watching", "at": rfc3339(now()), "server": server,
@@ -46,20 +46,20 @@ impl<'r> Teller<'r> {
                 _ => self.output.note(format_args!("watching {server} by {via}{}", listed(notes))),
             },
             Event::Found(finding) => self.found(finding, None),
-            Event::Lost(error) => match self.format {
+            Event::Lost { server, why } => match self.format {
                 WatchFormat::Jsonl => self.line(&json!({
-                    "event": "lost", "at": rfc3339(now()), "why": error.to_string(),
+                    "event": "lost", "at": rfc3339(now()), "server": server, "why": why,
                 })),
-                _ => self.output.note(format_args!(
-                    "{error}\n  what is written until the server is back is not seen; trying again"
+                _ => complain(format_args!(
+                    "{server} was lost: {why}; what is written to it until it is back is not seen\n"
                 )),
             },
             _ => Ok(()),
-        };
+        }
     }
 
     /// Tells everything that was found, and sums up.
-    pub(super) fn all(&self, watched: &Watched) -> Result<()> {
+    pub(super) fn all(&self, watched: &Watched) -> io::Result<()> {
         for Counted { finding, count } in &watched.findings {
             self.found(finding, Some(*count))?;
         }
@@ -67,7 +67,7 @@ impl<'r> Teller<'r> {
     }
 
     /// Sums up.
-    pub(super) fn end(&self, watched: &Watched) -> Result<()> {
+    pub(super) fn end(&self, watched: &Watched) -> io::Result<()> {
         if self.format == WatchFormat::Jsonl {
             let counted = watched.findings.iter().map(|Counted { finding, count }| {
                 json!({
@@ -75,11 +75,12 @@ impl<'r> Teller<'r> {
                     "subject": finding.subject, "count": count,
                 })
             });
-            return Ok(self.line(&json!({
+            return self.line(&json!({
                 "event": "end", "at": rfc3339(now()), "findings": counted.collect::<Vec<_>>(),
                 "beyond": watched.beyond, "touched": watched.touched, "looked_up": watched.looked_up,
-                "passed_over": watched.passed_over, "denied": watched.denied, "gaps": watched.gaps,
-            }))?);
+                "gone": watched.gone, "passed_over": watched.passed_over, "denied": watched.denied,
+                "gaps": watched.gaps,
+            }));
         }
         let mut text = String::new();
         // While it ran, each was told once.
@@ -95,13 +96,18 @@ impl<'r> Teller<'r> {
         }
         text.push_str(&summary(watched));
         self.output.note(text)?;
+        // Why the exit code is 3 is said in any case.
+        let unseen = unseen(watched);
+        if !unseen.is_empty() {
+            complain(unseen)?;
+        }
         let (touched, looked_up) = (times(watched.touched), times(watched.looked_up));
         self.output
             .detail(format_args!("keys were touched {touched} and looked up {looked_up}"))?;
         Ok(())
     }
 
-    fn found(&self, finding: &Finding, count: Option<u64>) -> std::io::Result<()> {
+    fn found(&self, finding: &Finding, count: Option<u64>) -> io::Result<()> {
         let mut finding = finding.clone();
         if self.masked && finding.rule == Rule::UnknownKey {
             finding.help.push("`--show-keys` shows the key as it is".to_owned());
@@ -134,12 +140,12 @@ impl<'r> Teller<'r> {
         }
     }
 
-    fn line(&self, object: &Value) -> std::io::Result<()> {
+    fn line(&self, object: &Value) -> io::Result<()> {
         self.write(&format!("{}\n", visible_json(object.to_string())))
     }
 
-    fn write(&self, text: &str) -> std::io::Result<()> {
-        if self.to_stderr { complain(text) } else { self.output.print(text) }
+    fn write(&self, text: &str) -> io::Result<()> {
+        if self.to_stderr { complain(text) } else { self.output.print_while_read(text) }
     }
 }
 
@@ -209,21 +215,37 @@ fn summary(watched: &Watched) -> String {
     };
     let mut more = |count: u64, what: &str| {
         if count > 0 {
-            let _ = write!(text, "\n  {} {what}", thousands(count));
+            let _ = write!(text, "\n  {} {what}", keys(count));
         }
     };
-    more(watched.beyond, "keys more are wrong in other ways than the first 1,000");
+    more(watched.beyond, "are wrong in other ways than the first 1,000");
     more(
         watched.passed_over,
-        "keys were not looked up, because more were written than `--max-keys` allows",
+        "were passed over: more were written than could be looked up, or with too long a name",
     );
-    more(watched.denied, "keys could not be looked up: this user may not read them");
+    more(watched.gone, "were gone when they were looked up, or are in another database");
+    text
+}
+
+/// What was not seen, though nobody asked for that.
+fn unseen(watched: &Watched) -> String {
+    let mut text = String::new();
+    if watched.denied > 0 {
+        let keys = keys(watched.denied);
+        let _ = writeln!(text, "{keys} could not be looked up: this user may not read them");
+    }
     if watched.gaps > 0 {
         let lost = times(u64::from(watched.gaps));
-        let _ =
-            write!(text, "\n  a server was lost {lost}; what was written meanwhile was not seen");
+        let _ = writeln!(
+            text,
+            "a server was lost {lost}: what was written to it meanwhile was not seen"
+        );
     }
     text
+}
+
+fn keys(count: u64) -> String {
+    if count == 1 { "1 key".to_owned() } else { format!("{} keys", thousands(count)) }
 }
 
 fn times(count: u64) -> String {

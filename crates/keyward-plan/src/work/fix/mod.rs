@@ -4,7 +4,7 @@ mod members;
 mod misspelt;
 mod ttl;
 
-use super::Work;
+use super::{Work, old_ttl};
 use crate::change::{Change, Condition, Ending, Outcome, Reference, Trim};
 use crate::document::Row;
 use crate::error::Error;
@@ -160,12 +160,12 @@ impl<'s> Fix<'s> {
         let number = names.keyspace.classify(key)?.index();
         let row = (*rows.get(number)?)?;
         let (migration, _) = names.renames.get(number)?;
-        let ttl = migration.old_ttl.as_ref().map_or(OLD_TTL, |ttl| ttl.value).as_millis();
+        let ttl = migration.old_ttl.as_ref().map_or(OLD_TTL, |ttl| ttl.value);
         Some((
             row,
             match *migration.phase {
                 Phase::Cleanup => {
-                    let then = Change::Shorten { ttl, whose: Ending::Late };
+                    let then = old_ttl(key, ttl);
                     let to = names.new_name(key, &[])?.key.ok();
                     let Some(to) = to else { return Some((row, Change::Stay(Outcome::Nowhere))) };
                     let needs = Some((to, None));

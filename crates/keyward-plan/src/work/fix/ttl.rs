@@ -1,5 +1,6 @@
 //! How long a key should live that has no TTL, or too long a one.
 
+use crate::work::between;
 use keyward_schema::Schema;
 use keyward_schema::model::Ttl;
 use std::borrow::Cow;
@@ -58,11 +59,7 @@ impl Lifetime {
         )]
         let cut = (shortest as f64 * self.jitter / 100.0) as u64;
         let shortest = shortest.saturating_sub(cut).max(1);
-        let [a, b, c, d, ..] = sha1_smol::Sha1::from(key).digest().bytes();
-        let share = u64::from(u32::from_be_bytes([a, b, c, d]));
-        let width = longest.saturating_sub(shortest);
-        let part = u128::from(width) * u128::from(share) / u128::from(u32::MAX);
-        shortest + u64::try_from(part).unwrap_or(width)
+        between(key, shortest, longest)
     }
 
     fn bounds(&self, values: &[Cow<'_, str>]) -> (u64, u64) {

@@ -4,19 +4,20 @@
 //! has names of its own, such as the id of a session, which others may refer to: so all is looked for first, then what
 //! refers to it is removed, and at last it itself. Whoever is killed meanwhile finds it again.
 
+mod pick;
 mod places;
+mod read;
 mod unsearched;
 
 use super::{Stage, Work, beside, prefix_of};
-use crate::change::{Change, Forgetting, Look};
-use crate::document::{ERASE_PARTS, Row};
+use crate::change::Change;
+use crate::document::Row;
 use crate::error::Error;
 use crate::subject::Subject;
-use keyward_pattern::{Keyspace, Owners, Param, Template, Type};
-use keyward_schema::model::{Definition, Derived, Role};
+use keyward_pattern::Owners;
+use keyward_schema::model::{Definition, Role};
 use keyward_schema::{OldNames, Schema};
-use places::{Spot, Whose, spots};
-use std::borrow::Cow;
+use places::{Spot, Whose};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -96,151 +97,6 @@ impl<'s> Forget<'s> {
         Ok(it)
     }
 
-    /// Whether a parameter of a definition is the one that is asked for.
-    fn is_meant(&self, definition: &str, param: &str) -> bool {
-        let (of, name) = self.subject.parts();
-        name == param && of.is_none_or(|of| of == definition)
-    }
-
-    /// One id may be that of several people, each in a keyspace of their own.
-    fn expect_bound(&self) -> Result<(), Error> {
-        let prefix = self.schema.keyspace.prefix.as_ref();
-        let (_, name) = self.subject.parts();
-        for hole in prefix.iter().flat_map(|it| it.holes()) {
-            if hole.name != name && !self.bound.contains_key(&hole.name) {
-                return Err(Error::refused(
-                    format!("the prefix has a parameter `{}`: whose keys are meant?", hole.name),
-                    format!("give its value: `--bind {}=…`", hole.name),
-                ));
-            }
-        }
-        Ok(())
-    }
-
-    /// Whether the prefix names them: then whatever refers to what is theirs is theirs too.
-    fn is_in_prefix(&self) -> bool {
-        let (of, name) = self.subject.parts();
-        let mut holes = self.schema.keyspace.prefix.iter().flat_map(|it| it.holes());
-        of.is_none() && holes.any(|hole| hole.name == name)
-    }
-
-    fn read_definitions(&mut self) -> Result<(), Error> {
-        let schema = self.schema;
-        let (mut is_known, mut fits) = (false, false);
-        for (definition, compiled) in schema.keys.iter().zip(schema.compiled.definitions()) {
-            let mut way = Way::default();
-            for (name, param) in compiled.params() {
-                let is_meant = self.is_meant(&definition.name, name);
-                is_known |= is_meant;
-                let value = is_meant.then(|| canonical(schema, param, &self.value)).flatten();
-                fits |= value.is_some();
-                way.params.push(value);
-                way.holds_keys |= matches!(param.ty, Type::Key(_));
-            }
-            self.ways.push(way);
-        }
-        if !is_known {
-            let (_, name) = self.subject.parts();
-            let all = schema.keys.iter().flat_map(|it| &it.params).map(|it| it.name.as_str());
-            let near = keyward_pattern::nearest(name, all);
-            let help = near.map_or_else(
-                || "name a parameter of a pattern: `user_id=…`, or `user.id=…`".to_owned(),
-                |near| format!("did you mean `{near}`?"),
-            );
-            let why = format!("no definition has a parameter `{}`", self.subject.param);
-            return Err(Error::refused(why, help));
-        }
-        if !fits {
-            return Err(Error::refused(
-                format!("the value is not one of `{}`", self.subject.param),
-                "look at its type in the schema",
-            ));
-        }
-        let all: Vec<Vec<Spot>> =
-            schema.keys.iter().map(|it| spots(schema, it, &|d, p| self.is_meant(d, p))).collect();
-        for (way, spots) in self.ways.iter_mut().zip(all) {
-            way.spots = spots;
-        }
-        // What nobody is removed from is not looked for.
-        let goes: Vec<bool> = self.ways.iter().map(Way::may_go).collect();
-        let is_prefix = self.is_in_prefix();
-        for way in &mut self.ways {
-            let is_possible =
-                |spot: &Spot| spot.is_person() || (!is_prefix && spot.whose.is_possible(&goes));
-            way.spots.retain(is_possible);
-            self.gathers |= way.spots.iter().any(|spot| !spot.is_person());
-        }
-        for (at, definition) in schema.keys.iter().enumerate() {
-            let links = links_to(schema, definition).any(|of| goes[of]);
-            self.gathers |= links && !is_prefix;
-            let way = &self.ways[at];
-            let pattern = definition.pattern.as_str();
-            if way.is_named() || links || way.takes_key() {
-                self.ways[at].by_name = self.rows.len();
-                self.rows.push(row("erase", &definition.name, pattern));
-            }
-            let way = &self.ways[at];
-            let has_index = schema.derived(definition).contains(&Derived::Index) && goes[at];
-            if has_index || way.spots.iter().any(|spot| !spot.place.takes_key()) {
-                self.ways[at].by_value = self.rows.len();
-                self.rows.push(row(ERASE_PARTS, &definition.name, pattern));
-            }
-        }
-        Ok(())
-    }
-
-    fn read_old_names(&mut self) {
-        for names in self.schema.old_names_by_db() {
-            let mut rows = Vec::new();
-            for (_, rename) in &names.renames {
-                rows.push(self.rows.len());
-                self.rows.push(row("erase", &rename.definition, rename.from.as_str()));
-            }
-            self.old.push((names, rows));
-        }
-    }
-
-    /// All keys, if each is known: none has another parameter, and no value needs to be looked at.
-    fn all_known(&self) -> Option<Vec<String>> {
-        let schema = self.schema;
-        let mut keys = Vec::new();
-        for (definition, (compiled, way)) in
-            schema.keys.iter().zip(schema.compiled.definitions().zip(&self.ways))
-        {
-            let has_index = schema.derived(definition).contains(&Derived::Index);
-            if way.holds_keys || !way.spots.is_empty() || (has_index && way.may_go()) {
-                return None;
-            }
-            if !way.is_named() {
-                continue;
-            }
-            let named = compiled.params().iter().zip(&way.params);
-            let named: Vec<(&str, &str)> = named
-                .filter_map(|((name, _), value)| {
-                    let value = value.as_deref().or(self.bound.get(name).map(String::as_str));
-                    Some((name.as_str(), value?))
-                })
-                .collect();
-            let key = compiled.build_named(&named).ok()?;
-            for (names, _) in &self.old {
-                for (number, (_, rename)) in names.renames.iter().enumerate() {
-                    if *rename.definition != *definition.name {
-                        continue;
-                    }
-                    if names.db.is_some() {
-                        return None;
-                    }
-                    let old = names.old_name(number, key.as_bytes()).ok()?;
-                    keys.extend(beside(schema, definition, &key, &old));
-                    keys.push(old);
-                }
-            }
-            keys.extend(beside(schema, definition, &key, &key));
-            keys.push(key);
-        }
-        Some(keys)
-    }
-
     fn stage(&self) -> Stage {
         Stage::of(self.stage.load(Ordering::Relaxed))
     }
@@ -248,149 +104,7 @@ impl<'s> Forget<'s> {
     fn state(&self) -> MutexGuard<'_, Found> {
         self.found.lock().unwrap_or_else(PoisonError::into_inner)
     }
-
-    /// Whether a key is of this definition and names them, or one that it holds does.
-    fn names(&self, at: usize, key: &str, values: &[Cow<'_, str>]) -> bool {
-        let way = &self.ways[at];
-        let is_same =
-            |(value, wanted): (&Cow<'_, str>, &Option<String>)| wanted.as_deref() == Some(&**value);
-        if values.iter().zip(&way.params).any(is_same) {
-            return true;
-        }
-        if !way.holds_keys {
-            return false;
-        }
-        let prefix = prefix_of(self.schema, key);
-        let id = self.schema.compiled.classify(key.as_bytes());
-        let params = id.map_or(&[][..], |id| self.schema.compiled.definition(id).params());
-        params.iter().zip(values).any(|((_, param), value)| {
-            matches!(param.ty, Type::Key(_)) && self.is_named(&format!("{prefix}{value}"))
-        })
-    }
-
-    fn is_named(&self, key: &str) -> bool {
-        let mut values = Vec::new();
-        let id = self.schema.compiled.parse_into(key.as_bytes(), &mut values);
-        let is_it = |at: usize| self.is_inside(at, &values) && self.names(at, key, &values);
-        id.is_some_and(|id| is_it(id.index()))
-    }
-
-    /// Whether a key belongs to the keyspace that is meant, where the prefix has parameters.
-    fn is_inside(&self, at: usize, values: &[Cow<'_, str>]) -> bool {
-        let Some(compiled) = self.schema.compiled.definitions().nth(at) else { return false };
-        let prefix = compiled.params().iter().take(compiled.prefix_params()).zip(values);
-        prefix
-            .into_iter()
-            .all(|((name, _), value)| self.bound.get(name).is_none_or(|it| **it == **value))
-    }
-
-    fn pick_own(&self, at: usize, key: &str, values: &[Cow<'_, str>]) -> Picked {
-        if !self.is_inside(at, values) {
-            return None;
-        }
-        let definition = &self.schema.keys[at];
-        let way = &self.ways[at];
-        let beside = beside(self.schema, definition, key, key);
-        if self.names(at, key, values) {
-            // What refers to it goes first.
-            let is_early = self.stage() == Stage::Refer;
-            return (!is_early).then(|| (way.by_name, whole(definition, beside)));
-        }
-        if self.state().linked.contains(key) {
-            return Some((way.by_name, whole(definition, beside)));
-        }
-        self.pick_value(definition, way, beside)
-    }
-
-    fn pick_value(&self, definition: &Definition, way: &Way, beside: Vec<String>) -> Picked {
-        if way.spots.is_empty() {
-            return None;
-        }
-        let (stage, found) = (self.stage(), self.state());
-        let look = |spot: &Spot| {
-            let is_early = stage == Stage::Refer && spot.place.takes_key() && spot.is_person();
-            let wanted = found.wanted.get(&spot.whose).filter(|it| !it.is_empty() && !is_early)?;
-            Some(Look { place: spot.place.clone(), wanted: Arc::clone(wanted) })
-        };
-        let looks: Vec<Look> = way.spots.iter().filter_map(look).collect();
-        if looks.is_empty() {
-            return None;
-        }
-        let goes = looks.iter().any(|look| look.place.takes_key());
-        let row = if goes { way.by_name } else { way.by_value };
-        let definition = definition.name.value.clone();
-        Some((
-            row,
-            Change::Forget(Arc::new(Forgetting { definition, beside, looks, lists: false })),
-        ))
-    }
-
-    /// A key that Keyward keeps beside another one.
-    fn pick_beside(&self, owner: &str, word: &str) -> Picked {
-        let id = self.owners.definition(&self.schema.compiled, owner, word)?;
-        let definition = self.schema.keys.get(id.index())?;
-        let way = &self.ways[id.index()];
-        if word == Derived::Index.word() {
-            let definition = definition.name.value.clone();
-            let (beside, looks) = (Vec::new(), Vec::new());
-            let it = Forgetting { definition, beside, looks, lists: true };
-            return way.may_go().then(|| (way.by_value, Change::Forget(Arc::new(it))));
-        }
-        self.is_named(owner).then(|| (way.by_name, whole(definition, Vec::new())))
-    }
-
-    fn pick_old(&self, db: Option<u64>, key: &str) -> Picked {
-        let (names, rows) = self.old.iter().find(|(names, _)| names.db == db)?;
-        let parsed = names.keyspace.parse(key.as_bytes())?;
-        let (_, rename) = names.renames.get(parsed.definition.index())?;
-        let row = *rows.get(parsed.definition.index())?;
-        let at = self.schema.keys.iter().position(|it| *it.name == *rename.definition)?;
-        let own = self.schema.compiled.definitions().nth(at)?.params();
-        let mut names_them = false;
-        for ((name, _), value) in
-            names.keyspace.definition(parsed.definition).params().iter().zip(&parsed.values)
-        {
-            if self.bound.get(name).is_some_and(|bound| **bound != **value) {
-                return None;
-            }
-            let param = own.iter().position(|(it, _)| it == name);
-            let wanted = param.and_then(|it| self.ways[at].params[it].as_deref());
-            let value = match rename.recase(name) {
-                Some(recase) => recase.new_value(value).into(),
-                None => Cow::Borrowed(&**value),
-            };
-            names_them |= wanted == Some(&*value);
-        }
-        let definition = &self.schema.keys[at];
-        let bound: Vec<(&str, &str)> =
-            self.bound.iter().map(|(it, value)| (it.as_str(), value.as_str())).collect();
-        let new = names.new_name(key.as_bytes(), &bound).and_then(|it| it.key.ok());
-        let beside = beside(self.schema, definition, new.as_deref().unwrap_or(key), key);
-        if names_them {
-            let is_early = self.stage() == Stage::Refer;
-            return (!is_early).then(|| (row, whole(definition, beside)));
-        }
-        if rename.convert.is_some() {
-            return None;
-        }
-        let (_, change) = self.pick_value(definition, &self.ways[at], beside)?;
-        Some((row, change))
-    }
-
-    /// Counts keys that nothing is known of.
-    fn note_strange(&self, key: &[u8]) {
-        let matches = |glob: &str| keyward_pattern::Glob::new(glob).matches(key);
-        let foreign = self.schema.foreign.iter().find(|it| matches(&it.glob));
-        let is_own = std::str::from_utf8(key).is_ok_and(|key| key.contains("~plan:{"));
-        if is_own {
-            return;
-        }
-        let name = foreign.map_or_else(String::new, |it| it.name.value.clone());
-        *self.state().strange.entry(name).or_default() += 1;
-    }
 }
-
-type Picked = Option<(usize, Change)>;
 
 impl Way {
     fn is_named(&self) -> bool {
@@ -405,24 +119,6 @@ impl Way {
     fn may_go(&self) -> bool {
         self.is_named() || self.spots.iter().any(|spot| spot.is_person() && spot.place.takes_key())
     }
-}
-
-fn whole(definition: &Definition, beside: Vec<String>) -> Change {
-    let definition = definition.name.value.clone();
-    Change::Forget(Arc::new(Forgetting { definition, beside, looks: Vec::new(), lists: false }))
-}
-
-fn row(action: &str, definition: &str, keys: &str) -> Row {
-    Row { destructive: true, not_undoable: true, ..Row::new(action, definition, keys) }
-}
-
-/// The value as keys spell it, where it is one of the type.
-fn canonical(schema: &Schema, param: &Param, value: &str) -> Option<String> {
-    let mut builder = Keyspace::builder(*schema.keyspace.separator).ok()?;
-    let id = builder.define("it", &Template::parse("{it}").ok()?, |_| Some(param.clone()));
-    let alone = builder.finish().ok()?;
-    let key = alone.definition(id).build_named(&[("it", value)]).ok()?;
-    alone.definition(id).parse(key.as_bytes())?.pop().map(Cow::into_owned)
 }
 
 /// The definitions whose keys this one belongs to, by their roles: the revocation of a session, the reverse of an index.

@@ -5,7 +5,7 @@ use super::lease::Leased;
 use super::line::{Line, is_given};
 use super::push::Push;
 use crate::kind::{Declared, Queue};
-use crate::requeue::Said;
+use crate::shared::Said;
 use crate::store::error::Error;
 use crate::store::handle::{Handle, understand};
 use crate::{Codec, Key, entry};

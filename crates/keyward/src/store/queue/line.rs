@@ -10,7 +10,7 @@ use crate::store::lua::Lua;
 use crate::store::names::Names;
 use crate::store::request::Call;
 use crate::store::ttl::pick;
-use crate::{Key, Keyspace, requeue, slot};
+use crate::{Key, Keyspace, shared, slot};
 use redis::Cmd;
 use std::sync::Arc;
 
@@ -84,7 +84,7 @@ fn lonely(name: &str) -> Error {
 }
 
 fn keys_of(names: &Names, name: &str) -> Option<[String; 7]> {
-    let beside = requeue::WORDS.map(|word| names.derived_of(name, word));
+    let beside = shared::WORDS.map(|word| names.derived_of(name, word));
     let [jobs, taken, leases, due, ready, done] = beside;
     Some([jobs?, name.to_owned(), taken?, leases?, due?, ready?, done?])
 }
@@ -119,7 +119,7 @@ fn projection<K: Key>(
 fn spec(status: &'static Definition) -> Result<String, Error> {
     let fields: Vec<_> =
         status.fields.iter().map(|field| (field.name, field.kind, field.optional)).collect();
-    requeue::spec(status.key_type, &fields).map_err(|why| {
+    shared::spec(status.key_type, &fields).map_err(|why| {
         Error::Settings(format!("`{}` cannot hold the status of a job: {why}", status.name))
     })
 }

@@ -28,11 +28,11 @@ pub use repeat::{Missed, Schedule};
 pub use worker::{Worker, terminated};
 
 use super::lua::Lua;
-use crate::{Definition, requeue};
+use crate::{Definition, shared};
 
 /// The words of the keys beside a definition's, if it is a queue.
 pub(super) fn words(definition: &Definition) -> &'static [&'static str] {
-    if definition.behaviour.lease_ms.is_some() { &requeue::WORDS } else { &[] }
+    if definition.behaviour.lease_ms.is_some() { &shared::WORDS } else { &[] }
 }
 
 /// A script with what all scripts of a queue share. What ends, cancels or takes a job works on a full server too.
@@ -46,7 +46,7 @@ macro_rules! script {
 }
 
 /// Adding and taking, at a list and at a stream.
-static PUSH: [Lua; 2] = [Lua::new(requeue::PUSH[0]), Lua::new(requeue::PUSH[1])];
+static PUSH: [Lua; 2] = [Lua::new(shared::PUSH[0]), Lua::new(shared::PUSH[1])];
 static TAKE: [Lua; 2] = [
     script!(" flags=allow-oom", "list.lua", "take.lua"),
     script!(" flags=allow-oom", "stream.lua", "take.lua"),
@@ -59,4 +59,4 @@ static CANCEL: Lua = script!(" flags=allow-oom", "cancel.lua");
 static PROGRESS: Lua = script!(" flags=allow-oom", "progress.lua");
 static TICK: Lua = script!(" flags=no-writes", "tick.lua");
 static LOOK: Lua = script!(" flags=no-writes", "look.lua");
-static LETTERS: Lua = Lua::new(requeue::LETTERS);
+static LETTERS: Lua = Lua::new(shared::LETTERS);

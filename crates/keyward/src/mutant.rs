@@ -2,13 +2,13 @@
 
 /// The text of a script.
 #[cfg(not(feature = "mutants"))]
-pub(super) fn text(script: &'static str) -> &'static str {
+pub fn text(script: &'static str) -> &'static str {
     script
 }
 
 /// The text of a script; without a line, if that is in the file that `KEYWARD_MUTANT=path:line` names.
 #[cfg(feature = "mutants")]
-pub(super) fn text(script: &'static str) -> &'static str {
+pub fn text(script: &'static str) -> &'static str {
     static MUTANT: std::sync::LazyLock<Option<(String, String)>> = std::sync::LazyLock::new(|| {
         let named = std::env::var("KEYWARD_MUTANT").ok()?;
         let (path, line) = named.rsplit_once(':').expect("KEYWARD_MUTANT is `path:line`");
