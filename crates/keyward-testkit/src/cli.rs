@@ -171,7 +171,8 @@ impl Run<'_> {
             .env("HOME", self.cli.folder())
             .envs(self.env);
         let args: Vec<_> = self.args.iter().map(|arg| arg.to_string_lossy()).collect();
-        let title = format!("keyward {}", args.join(" "));
+        let program = self.cli.binary.file_name().unwrap_or_default().to_string_lossy();
+        let title = format!("{program} {}", args.join(" "));
         let stdin = (self.stdin, self.open);
         Running::start(command, stdin, &title, self.cli.folder())
     }

@@ -16,6 +16,7 @@ mod compile;
 mod corpus;
 mod generated;
 mod invalidate;
+mod library;
 mod live;
 mod mix;
 mod pipe;
@@ -58,6 +59,7 @@ pub(crate) fn run(names: &[&str]) -> Result<()> {
         ("plan", plan::run),
         ("roles", roles::run),
         ("queue", queue::run),
+        ("library", library::run),
         ("typescript", generated::typescript),
         ("python", generated::python),
         ("java", generated::java),

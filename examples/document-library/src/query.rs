@@ -1,0 +1,477 @@
+//! Reads what is stored: lists, elements with what is around them, whole texts, searches.
+
+use crate::document_library::fields;
+use crate::document_library::keys;
+use crate::import::ContentHash;
+use crate::import::stored::{members, members_of_all};
+use crate::keyspace::{self, ElementKey};
+use crate::kind::Kind;
+use crate::naming;
+use crate::server::{Library, ServerError};
+use std::collections::HashSet;
+use thiserror::Error;
+
+/// How many elements are read in one round trip.
+const AT_ONCE: usize = 200;
+
+/// Why something was not read.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum QueryError {
+    /// There is no such element
+    #[error("`{0}` is not in the library: `library list` shows all documents")]
+    Unknown(String),
+    /// The import of the document is not finished
+    #[error("the import of `{document}` was not finished: run `library add {source_path}` again")]
+    Unfinished {
+        /// The document
+        document: String,
+        /// The path of its file
+        source_path: String,
+    },
+    /// Somebody changed it meanwhile
+    #[error("`{0}` was changed while it was read: read it again")]
+    Changed(String),
+    /// A name that no category, author or tag has
+    #[error("`{0}` gives no name: write two letters or more")]
+    Nameless(String),
+    /// The server
+    #[error(transparent)]
+    Server(#[from] ServerError),
+}
+
+impl From<keyward::Error> for QueryError {
+    fn from(error: keyward::Error) -> Self {
+        QueryError::Server(error.into())
+    }
+}
+
+/// `title`, `source` and `content_hash` of a document.
+type DocumentRow = (Option<String>, Option<String>, Option<String>);
+/// `title` or `text`, `position` and `parent` of an element.
+type ElementRow = (Option<String>, Option<u64>, Option<String>);
+
+/// A document in a list.
+#[derive(Debug, Clone)]
+pub struct Listed {
+    /// Its key
+    pub key: String,
+    /// Its title
+    pub title: String,
+    /// The path of its file
+    pub source: String,
+    /// How many elements are below it
+    pub elements: u64,
+    /// Whether its last import was finished
+    pub is_complete: bool,
+}
+
+/// The documents after so many others, in the order of their paths; none at the end.
+///
+/// # Errors
+/// If the server cannot be asked.
+pub async fn documents(library: &Library, from: usize) -> Result<Vec<Listed>, QueryError> {
+    let keys = placed(library, from).await?.into_iter().map(|(_, key)| key).collect::<Vec<_>>();
+    listed(library, &keys).await
+}
+
+/// The paths of documents after so many others, with their documents.
+pub(crate) async fn placed(
+    library: &Library,
+    from: usize,
+) -> Result<Vec<(String, ElementKey)>, QueryError> {
+    let mut cmd = redis::cmd("ZRANGE");
+    cmd.arg(keys::Paths {}.key()).arg(from).arg(from + AT_ONCE - 1);
+    let paths: Vec<String> = library.ask(&cmd).await?;
+    let mut all = redis::pipe();
+    for path in &paths {
+        all.get(source_document(path)?);
+    }
+    let documents: Vec<Option<String>> =
+        if paths.is_empty() { Vec::new() } else { library.ask_all(&all).await? };
+    let named = paths.into_iter().zip(documents).map(|(path, document)| {
+        let key = document.as_deref().and_then(keyspace::parse);
+        match key {
+            Some(key) => Ok((path, key)),
+            None => Err(QueryError::Server(ServerError::Strange {
+                key: source_document(&path)?,
+                why: format!("it should name the document of {path}"),
+            })),
+        }
+    });
+    named.collect()
+}
+
+pub(crate) fn source_document(path: &str) -> Result<String, QueryError> {
+    let strange = |error: keyward::ValueError| ServerError::Strange {
+        key: path.to_owned(),
+        why: error.to_string(),
+    };
+    let source_id = keyspace::source_id(path).map_err(strange)?;
+    Ok(keys::SourceDocument { source_id }.key())
+}
+
+/// What a list shows of documents.
+async fn listed(library: &Library, documents: &[ElementKey]) -> Result<Vec<Listed>, QueryError> {
+    let mut found = Vec::with_capacity(documents.len());
+    for documents in documents.chunks(AT_ONCE) {
+        let mut all = redis::pipe();
+        for key in documents {
+            all.cmd("HMGET").arg(keyspace::text(key)).arg(&["title", "source", "content_hash"]);
+            all.cmd("ZCARD").arg(keyspace::below(key).map(|it| it.sequence));
+        }
+        let rows: Vec<redis::Value> = library.ask_all(&all).await?;
+        for (key, row) in documents.iter().zip(rows.chunks(2)) {
+            let row = redis::Value::Array(row.to_vec());
+            let ((title, source, hash), elements): (DocumentRow, u64) =
+                redis::from_redis_value(row).map_err(|error| ServerError::Client(error.into()))?;
+            found.push(Listed {
+                key: keyspace::text(key),
+                title: title.unwrap_or_default(),
+                source: source.unwrap_or_default(),
+                elements,
+                is_complete: hash.is_some(),
+            });
+        }
+    }
+    Ok(found)
+}
+
+/// An element with what is around it.
+#[derive(Debug)]
+pub struct Card {
+    /// The element
+    pub element: Named,
+    /// Its text, of a chunk
+    pub text: Option<String>,
+    /// From the document down to its parent
+    pub above: Vec<Named>,
+    /// The one before it
+    pub previous: Option<Named>,
+    /// The one after it
+    pub next: Option<Named>,
+    /// How many siblings are listed
+    pub siblings: usize,
+    /// Its children, in reading order
+    pub children: Vec<Named>,
+    /// How many elements are below it
+    pub descendants: u64,
+    /// The fields of a document
+    pub document: Option<fields::Document>,
+}
+
+/// An element as a person recognises it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Named {
+    /// Its key
+    pub key: ElementKey,
+    /// Its title, or the beginning of its text
+    pub title: String,
+    /// Its place in the document; 0 of a document
+    pub position: u64,
+    /// Its parent, except of a document
+    pub parent: Option<ElementKey>,
+}
+
+/// An element with what is around it.
+///
+/// # Errors
+/// If there is none with this key, or the server cannot be asked.
+pub async fn show(library: &Library, key: &str) -> Result<Card, QueryError> {
+    let unknown = || QueryError::Unknown(key.to_owned());
+    let key = keyspace::parse(key).ok_or_else(unknown)?;
+    let element = named_one(library, &key).await?.ok_or_else(unknown)?;
+    let link = |name: String| async move {
+        let target: Option<String> = library.ask(redis::cmd("GET").arg(name)).await?;
+        match target.as_deref().and_then(keyspace::parse) {
+            Some(target) => named_one(library, &target).await,
+            None => Ok(None),
+        }
+    };
+    let (previous, next) =
+        (link(keyspace::previous(&key)).await?, link(keyspace::next(&key)).await?);
+    let siblings = library.ask(redis::cmd("SCARD").arg(keyspace::siblings(&key))).await?;
+    let (mut children, mut descendants) = (Vec::new(), 0);
+    if let Some(below) = keyspace::below(&key) {
+        children = named(library, &members(library, &below.children).await?).await?;
+        children.sort_by_key(|child| child.position);
+        descendants = library.ask(redis::cmd("SCARD").arg(below.all_descendants)).await?;
+    }
+    let text = match &key {
+        ElementKey::Chunk(chunk) => {
+            library.store.at(chunk.clone()).get_field(fields::Chunk::TEXT).await?
+        }
+        _ => None,
+    };
+    let document = match &key {
+        ElementKey::Document(document) => library.store.at(document.clone()).get().await?,
+        _ => None,
+    };
+    let above = above(library, &element).await?;
+    Ok(Card { element, text, above, previous, next, siblings, children, descendants, document })
+}
+
+/// What is above an element, from the document down.
+///
+/// # Errors
+/// If the server cannot be asked.
+pub async fn above(library: &Library, element: &Named) -> Result<Vec<Named>, QueryError> {
+    let mut above = Vec::new();
+    let mut parent = element.parent.clone();
+    // A document has four levels: whatever is stored, this ends.
+    while let Some(key) = parent.take().filter(|_| above.len() < Kind::ALL.len()) {
+        let Some(found) = named_one(library, &key).await? else { break };
+        parent.clone_from(&found.parent);
+        above.push(found);
+    }
+    above.reverse();
+    Ok(above)
+}
+
+async fn named_one(library: &Library, key: &ElementKey) -> Result<Option<Named>, QueryError> {
+    Ok(named(library, std::slice::from_ref(key)).await?.pop())
+}
+
+/// Elements as a person recognises them; those that are not there are left out.
+async fn named(library: &Library, keys: &[ElementKey]) -> Result<Vec<Named>, QueryError> {
+    let mut found = Vec::with_capacity(keys.len());
+    for keys in keys.chunks(AT_ONCE) {
+        let mut all = redis::pipe();
+        for key in keys {
+            let title = if keyspace::kind(key) == Kind::Chunk { "text" } else { "title" };
+            all.cmd("HMGET").arg(keyspace::text(key)).arg(&[title, "position", "parent"]);
+        }
+        let rows: Vec<ElementRow> = library.ask_all(&all).await?;
+        for (key, (title, position, parent)) in keys.iter().zip(rows) {
+            let Some(title) = title else { continue };
+            let (key, position) = (key.clone(), position.unwrap_or(0));
+            let parent = parent.as_deref().and_then(keyspace::parse);
+            found.push(Named { key, title: first_words(&title), position, parent });
+        }
+    }
+    Ok(found)
+}
+
+/// One line of a text.
+fn first_words(text: &str) -> String {
+    const SHOWN: usize = 72;
+    let mut line = text.split_whitespace().take(SHOWN).collect::<Vec<_>>().join(" ");
+    if let Some((end, _)) = line.char_indices().nth(SHOWN) {
+        line.truncate(end);
+        line.push('…');
+    }
+    line
+}
+
+/// Writes a document's text, as it was in its file, and checks that it is.
+///
+/// # Errors
+/// If there is no such document, its import was not finished, or it changes meanwhile; or if it cannot be written.
+pub async fn read<E: From<QueryError>>(
+    library: &Library,
+    key: &str,
+    mut write: impl FnMut(&str) -> Result<(), E>,
+) -> Result<(), E> {
+    let unknown = || QueryError::Unknown(key.to_owned());
+    let document = keyspace::parse(key).ok_or_else(unknown)?;
+    let ElementKey::Document(typed) = &document else { return Err(unknown().into()) };
+    let fields = library.store.at(typed.clone()).get().await.map_err(QueryError::from)?;
+    let fields::Document { front_matter, content_hash: hash, source, .. } =
+        fields.ok_or_else(unknown)?;
+    let unfinished = || QueryError::Unfinished { document: key.to_owned(), source_path: source };
+    let hash = hash.ok_or_else(unfinished)?;
+    let mut digest = ContentHash::default();
+    let mut send = |text: &str| {
+        if !text.is_empty() {
+            digest.update(text);
+            write(text)?;
+        }
+        Ok::<(), E>(())
+    };
+    send(&front_matter.unwrap_or_default())?;
+    let mut from = 0;
+    loop {
+        let some = sequence(library, &document, from).await?;
+        if some.is_empty() {
+            break;
+        }
+        from += some.len();
+        for text in sources(library, &some).await? {
+            send(&text.unwrap_or_default())?;
+        }
+    }
+    if digest.finish() == hash { Ok(()) } else { Err(QueryError::Changed(key.to_owned()).into()) }
+}
+
+/// What is below an element, in reading order, after so many others.
+pub(crate) async fn sequence(
+    library: &Library,
+    key: &ElementKey,
+    from: usize,
+) -> Result<Vec<ElementKey>, QueryError> {
+    let Some(below) = keyspace::below(key) else { return Ok(Vec::new()) };
+    let mut cmd = redis::cmd("ZRANGE");
+    cmd.arg(&below.sequence).arg(from).arg(from + AT_ONCE - 1);
+    let names: Vec<String> = library.ask(&cmd).await?;
+    let parse = |name: String| {
+        keyspace::parse(&name).ok_or_else(|| {
+            let why = format!("`{name}` is not the key of an element");
+            QueryError::Server(ServerError::Strange { key: below.sequence.clone(), why })
+        })
+    };
+    names.into_iter().map(parse).collect()
+}
+
+/// Elements as they stand in the file.
+pub(crate) async fn sources(
+    library: &Library,
+    keys: &[ElementKey],
+) -> Result<Vec<Option<String>>, QueryError> {
+    let mut all = redis::pipe();
+    for key in keys {
+        let field = if keyspace::kind(key) == Kind::Chunk { "text" } else { "heading" };
+        all.cmd("HGET").arg(keyspace::text(key)).arg(field);
+    }
+    Ok(if keys.is_empty() { Vec::new() } else { library.ask_all(&all).await? })
+}
+
+/// What is searched for. What is not given is not asked for; all that is given must hold.
+#[derive(Debug, Clone, Default)]
+pub struct Search {
+    /// Words that a chunk has
+    pub words: Vec<String>,
+    /// Names of tags that a chunk has
+    pub tags: Vec<String>,
+    /// Names of authors that its document has
+    pub authors: Vec<String>,
+    /// Names of categories that its document is in
+    pub categories: Vec<String>,
+    /// How many are found at most
+    pub limit: usize,
+}
+
+/// What a search found.
+#[derive(Debug)]
+pub enum Found {
+    /// Documents, where neither words nor tags were asked for
+    Documents(Vec<Listed>),
+    /// Chunks
+    Chunks(Vec<Named>),
+}
+
+/// Searches. Words are looked for in the texts themselves: in those of the tags, authors and categories that are given,
+/// otherwise in all.
+///
+/// # Errors
+/// If a name is none, or the server cannot be asked.
+pub async fn search(library: &Library, search: &Search) -> Result<Found, QueryError> {
+    let nameless = |text: &String| QueryError::Nameless(text.clone());
+    let label = |text: &String| naming::label(text).ok_or_else(|| nameless(text));
+    let mut lists = Vec::new();
+    for text in &search.authors {
+        lists.push(keyspace::author(&label(text)?).map_err(|_| nameless(text))?.key());
+    }
+    for text in &search.categories {
+        lists.push(keyspace::category(&label(text)?).map_err(|_| nameless(text))?.key());
+    }
+    let mut tags = Vec::new();
+    for text in &search.tags {
+        tags.push(keyspace::tag(&label(text)?).map_err(|_| nameless(text))?.key());
+    }
+    let mut hits = Hits { library, search, tags: &tags, found: Vec::new() };
+    if lists.is_empty() {
+        let all = tags.first().cloned().unwrap_or_else(|| keyspace::level(Kind::Chunk).key());
+        hits.look_in_set(&all).await?;
+    } else {
+        let mut documents = in_all(library, &lists).await?;
+        if search.words.is_empty() && tags.is_empty() {
+            documents.truncate(search.limit);
+            return Ok(Found::Documents(listed(library, &documents).await?));
+        }
+        for document in documents {
+            hits.look_in_document(&document).await?;
+        }
+    }
+    Ok(Found::Chunks(named(library, &hits.found).await?))
+}
+
+/// The documents that are in all of these sets.
+async fn in_all(library: &Library, sets: &[String]) -> Result<Vec<ElementKey>, QueryError> {
+    let mut sets = members_of_all(library, sets).await?.into_iter();
+    let mut documents = sets.next().unwrap_or_default();
+    for set in sets {
+        let set: HashSet<ElementKey> = set.into_iter().collect();
+        documents.retain(|document| set.contains(document));
+    }
+    Ok(documents)
+}
+
+struct Hits<'a> {
+    library: &'a Library,
+    search: &'a Search,
+    tags: &'a [String],
+    found: Vec<ElementKey>,
+}
+
+impl Hits<'_> {
+    async fn look_in_document(&mut self, document: &ElementKey) -> Result<(), QueryError> {
+        let mut from = 0;
+        loop {
+            let some = sequence(self.library, document, from).await?;
+            from += some.len();
+            if some.is_empty() || self.look(some).await? {
+                return Ok(());
+            }
+        }
+    }
+
+    async fn look_in_set(&mut self, set: &str) -> Result<(), QueryError> {
+        let mut cursor = 0_u64;
+        loop {
+            let mut cmd = redis::cmd("SSCAN");
+            cmd.arg(set).arg(cursor).arg("COUNT").arg(AT_ONCE);
+            let (next, some): (u64, Vec<String>) = self.library.ask(&cmd).await?;
+            let some = some.iter().filter_map(|name| keyspace::parse(name)).collect();
+            cursor = next;
+            if self.look(some).await? || cursor == 0 {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Looks at some elements; whether enough were found.
+    async fn look(&mut self, some: Vec<ElementKey>) -> Result<bool, QueryError> {
+        let mut chunks: Vec<ElementKey> =
+            some.into_iter().filter(|key| keyspace::kind(key) == Kind::Chunk).collect();
+        for tag in self.tags {
+            if chunks.is_empty() {
+                return Ok(false);
+            }
+            let mut cmd = redis::cmd("SMISMEMBER");
+            cmd.arg(tag).arg(chunks.iter().map(keyspace::text).collect::<Vec<_>>());
+            let has: Vec<bool> = self.library.ask(&cmd).await?;
+            chunks =
+                chunks.into_iter().zip(has).filter_map(|(it, has)| has.then_some(it)).collect();
+        }
+        let words: Vec<String> = self.search.words.iter().map(|word| word.to_lowercase()).collect();
+        for chunks in chunks.chunks(AT_ONCE) {
+            let texts = if words.is_empty() {
+                vec![None; chunks.len()]
+            } else {
+                sources(self.library, chunks).await?
+            };
+            for (chunk, text) in chunks.iter().zip(texts) {
+                let text = text.unwrap_or_default().to_lowercase();
+                // A set may return a member twice while it changes.
+                let is_new = !self.found.contains(chunk);
+                if is_new && words.iter().all(|word| text.contains(word)) {
+                    self.found.push(chunk.clone());
+                    if self.found.len() >= self.search.limit {
+                        return Ok(true);
+                    }
+                }
+            }
+        }
+        Ok(false)
+    }
+}

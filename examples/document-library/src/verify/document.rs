@@ -1,0 +1,293 @@
+//! One document: its elements, what is below each, and what is next to each.
+
+use super::Report;
+use crate::document_library::keys;
+use crate::import::stored::{Stored, StoredDocument, StoredElement, members_of_all};
+use crate::import::{element_hash, reach};
+use crate::keyspace::{self, Below, ElementKey};
+use crate::kind::Kind;
+use crate::query::{QueryError, sources};
+use crate::server::{Library, ServerError, SourceKeys};
+use std::collections::{HashMap, HashSet};
+
+/// How many elements are read in one round trip.
+const AT_ONCE: usize = 200;
+/// How often a document is looked at that changes meanwhile.
+const ATTEMPTS: usize = 5;
+
+/// Checks a document. Its keys are known from then on.
+pub(super) async fn check(
+    library: &Library,
+    path: &str,
+    document: &ElementKey,
+    report: &mut Report,
+    known: &mut HashSet<String>,
+) -> Result<(), QueryError> {
+    let source_id = keyspace::source_id(path)
+        .map_err(|error| ServerError::Strange { key: path.to_owned(), why: error.to_string() })?;
+    let source = SourceKeys::new(&source_id);
+    let lock = library.store.at(keys::SourceLock { source_id });
+    let mut attempts = 0;
+    loop {
+        let before: Option<String> = library.ask(redis::cmd("GET").arg(&source.fence)).await?;
+        let is_written = lock.exists().await.map_err(QueryError::from)?;
+        let stored = Stored::read(library, &source).await?;
+        let mut found = Report::default();
+        Check { library, path, document, stored: &stored }.run(&mut found).await?;
+        let after: Option<String> = library.ask(redis::cmd("GET").arg(&source.fence)).await?;
+        attempts += 1;
+        let may_be_half = !found.is_clean() && (is_written || before != after);
+        if may_be_half && attempts < ATTEMPTS {
+            continue;
+        }
+        known.extend(stored.documents.into_iter().map(|it| it.name));
+        known.extend(stored.elements.into_iter().map(|it| it.name));
+        report.append(found);
+        return Ok(());
+    }
+}
+
+struct Check<'a> {
+    library: &'a Library,
+    path: &'a str,
+    document: &'a ElementKey,
+    stored: &'a Stored,
+}
+
+impl Check<'_> {
+    async fn run(&self, report: &mut Report) -> Result<(), QueryError> {
+        let again = format!("run `library add {}` again", self.path);
+        let Some(document) = self.stored.documents.iter().find(|it| it.key == *self.document)
+        else {
+            report.find(
+                &keyspace::text(self.document),
+                format!("the document is not there: {again}"),
+            );
+            return Ok(());
+        };
+        if document.content_hash.is_none() || self.stored.documents.len() > 1 {
+            report.find(&document.name, format!("its import was not finished: {again}"));
+        }
+        for key in &self.stored.missing {
+            report.find(&keyspace::text(key), format!("the element is not there: {again}"));
+        }
+        let tree = self.tree(document, report);
+        self.texts(report).await?;
+        self.below(&tree, report).await?;
+        self.links(&tree, report).await?;
+        self.catalogue(document, report).await
+    }
+
+    /// The children of each element, by name, as the elements themselves tell.
+    fn tree<'s>(&'s self, document: &'s StoredDocument, report: &mut Report) -> Tree<'s> {
+        let mut tree = Tree { children: HashMap::new(), above: HashMap::new() };
+        let kinds: HashMap<&str, (Kind, u64)> =
+            std::iter::once((document.name.as_str(), (Kind::Document, 0)))
+                .chain(
+                    self.stored
+                        .elements
+                        .iter()
+                        .map(|it| (it.name.as_str(), (keyspace::kind(&it.key), it.position))),
+                )
+                .collect();
+        for (at, element) in self.stored.elements.iter().enumerate() {
+            if element.position != at as u64 + 1 {
+                report.find(
+                    &element.name,
+                    format!("its position is {}, and it is number {}", element.position, at + 1),
+                );
+            }
+            match kinds.get(element.parent.as_str()) {
+                Some((kind, position))
+                    if *kind < keyspace::kind(&element.key) && *position < element.position =>
+                {
+                    tree.children.entry(&element.parent).or_default().push(&element.name);
+                    tree.above.insert(&element.name, &element.parent);
+                }
+                _ => report.find(
+                    &element.name,
+                    format!("its parent `{}` is not above it", element.parent),
+                ),
+            }
+        }
+        tree
+    }
+
+    async fn texts(&self, report: &mut Report) -> Result<(), QueryError> {
+        for elements in self.stored.elements.chunks(AT_ONCE) {
+            let keys: Vec<ElementKey> = elements.iter().map(|it| it.key.clone()).collect();
+            for (element, text) in elements.iter().zip(sources(self.library, &keys).await?) {
+                let kind = keyspace::kind(&element.key);
+                if text.map(|text| element_hash(kind, &text)).as_ref()
+                    != Some(&element.content_hash)
+                {
+                    report
+                        .find(&element.name, "its text is not the one that its content hash is of");
+                }
+            }
+        }
+        Ok(())
+    }
+
+    async fn below(&self, tree: &Tree<'_>, report: &mut Report) -> Result<(), QueryError> {
+        let elements = self.stored.elements.iter().map(|it| (&it.key, it.name.as_str()));
+        let name = keyspace::text(self.document);
+        let all = std::iter::once((self.document, name.as_str())).chain(elements);
+        let mut wanted: HashMap<&str, Vec<(&str, u64)>> = HashMap::new();
+        for element in &self.stored.elements {
+            let mut above = tree.above.get(element.name.as_str());
+            while let Some(parent) = above {
+                wanted.entry(parent).or_default().push((&element.name, element.position));
+                above = tree.above.get(parent);
+            }
+        }
+        let all: Vec<(&str, Below)> =
+            all.filter_map(|(key, name)| Some((name, keyspace::below(key)?))).collect();
+        let sets: Vec<String> = all
+            .iter()
+            .flat_map(|(_, it)| [it.children.clone(), it.all_descendants.clone()])
+            .collect();
+        let there = members_of_all(self.library, &sets).await?;
+        let texts =
+            |members: &[ElementKey]| members.iter().map(keyspace::text).collect::<HashSet<_>>();
+        let of = |names: &[&str]| names.iter().map(|it| (*it).to_owned()).collect::<HashSet<_>>();
+        for ((name, below), there) in all.into_iter().zip(there.chunks(2)) {
+            let children = tree.children.get(name).map_or(&[][..], Vec::as_slice);
+            if texts(&there[0]) != of(children) {
+                report.find(&below.children, "these are not the elements whose parent it is");
+            }
+            let wanted = wanted.get(name).cloned().unwrap_or_default();
+            let descendants: Vec<&str> = wanted.iter().map(|(name, _)| *name).collect();
+            if texts(&there[1]) != of(&descendants) {
+                report
+                    .find(&below.all_descendants, "these are not its children and all below them");
+            }
+            let mut from = 0;
+            let mut wanted = wanted.into_iter();
+            loop {
+                let mut cmd = redis::cmd("ZRANGE");
+                cmd.arg(&below.sequence).arg(from).arg(from + AT_ONCE - 1).arg("WITHSCORES");
+                let some: Vec<(String, u64)> = self.library.ask(&cmd).await?;
+                let same =
+                    some.iter().all(|(name, score)| wanted.next() == Some((name.as_str(), *score)));
+                if !same || some.is_empty() && wanted.next().is_some() {
+                    report
+                        .find(&below.sequence, "it is not the order in which the document is read");
+                    break;
+                }
+                if some.is_empty() {
+                    break;
+                }
+                from += some.len();
+            }
+        }
+        Ok(())
+    }
+
+    async fn links(&self, tree: &Tree<'_>, report: &mut Report) -> Result<(), QueryError> {
+        let elements = &self.stored.elements;
+        let name = |at: Option<usize>| at.and_then(|at| elements.get(at)).map(|it| it.name.clone());
+        let places: HashMap<&str, usize> = tree
+            .children
+            .values()
+            .flat_map(|all| all.iter().enumerate().map(|(at, name)| (*name, at)))
+            .collect();
+        let range: Vec<usize> = (0..elements.len()).collect();
+        for some in range.chunks(AT_ONCE) {
+            let mut all = redis::pipe();
+            for at in some {
+                let key = &elements[*at].key;
+                all.get(keyspace::next(key)).get(keyspace::previous(key));
+                // At most as many as the schema allows.
+                all.smembers(keyspace::siblings(key));
+            }
+            let rows: Vec<redis::Value> = self.library.ask_all(&all).await?;
+            for (at, row) in some.iter().zip(rows.chunks(3)) {
+                let row = redis::Value::Array(row.to_vec());
+                let (next, previous, siblings): (Option<String>, Option<String>, HashSet<String>) =
+                    redis::from_redis_value(row)
+                        .map_err(|error| ServerError::Client(error.into()))?;
+                let StoredElement { key, name: own, parent, .. } = &elements[*at];
+                if next != name(Some(at + 1)) {
+                    report.find(&keyspace::next(key), "it is not the next element of the document");
+                }
+                if previous != name(at.checked_sub(1)) {
+                    report.find(
+                        &keyspace::previous(key),
+                        "it is not the previous element of the document",
+                    );
+                }
+                let Some(place) = places.get(own.as_str()) else { continue };
+                let children = &tree.children[parent.as_str()];
+                let near = &children
+                    [place.saturating_sub(reach())..children.len().min(place + reach() + 1)];
+                let near: HashSet<String> =
+                    near.iter().filter(|it| *it != own).map(|it| (*it).to_owned()).collect();
+                if siblings != near {
+                    report.find(&keyspace::siblings(key), "these are not the children around it");
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether chunks are in the sets of their tags and levels, and the document in those of its authors and categories.
+    async fn catalogue(
+        &self,
+        document: &StoredDocument,
+        report: &mut Report,
+    ) -> Result<(), QueryError> {
+        let chunks: Vec<&StoredElement> = self
+            .stored
+            .elements
+            .iter()
+            .filter(|it| keyspace::kind(&it.key) == Kind::Chunk)
+            .collect();
+        let mut sets: Vec<(String, Option<Kind>)> =
+            Kind::ALL.iter().map(|kind| (keyspace::level(*kind).key(), Some(*kind))).collect();
+        for tag in &document.labels.tags {
+            sets.extend(keyspace::tag(tag).ok().map(|key| (key.key(), None)));
+        }
+        for (set, level) in &sets {
+            for chunks in chunks.chunks(AT_ONCE) {
+                let mut cmd = redis::cmd("SMISMEMBER");
+                cmd.arg(set).arg(chunks.iter().map(|it| it.name.as_str()).collect::<Vec<_>>());
+                let has: Vec<bool> = self.library.ask(&cmd).await?;
+                for (chunk, has) in chunks.iter().zip(has) {
+                    let parent = keyspace::parse(&chunk.parent).map(|key| keyspace::kind(&key));
+                    let wanted =
+                        level.is_none_or(|kind| kind == Kind::Chunk || Some(kind) == parent);
+                    if has != wanted {
+                        let word =
+                            if wanted { "is not in it" } else { "is in it, and should not be" };
+                        report.find(set, format!("`{}` {word}", chunk.name));
+                    }
+                }
+            }
+        }
+        let labels = &document.labels;
+        let categories = labels
+            .categories
+            .iter()
+            .filter_map(|it| keyspace::category(it).ok())
+            .map(|it| it.key());
+        let authors =
+            labels.authors.iter().filter_map(|it| keyspace::author(it).ok()).map(|it| it.key());
+        for set in categories.chain(authors) {
+            let has: bool =
+                self.library.ask(redis::cmd("SISMEMBER").arg(&set).arg(&document.name)).await?;
+            if !has {
+                report.find(&set, format!("`{}` is not in it", document.name));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// What elements say about themselves.
+struct Tree<'s> {
+    /// In reading order
+    children: HashMap<&'s str, Vec<&'s str>>,
+    /// The parent of each
+    above: HashMap<&'s str, &'s str>,
+}
