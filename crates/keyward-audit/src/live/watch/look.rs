@@ -29,10 +29,10 @@ const SECOND_LOOK: Duration = Duration::from_secs(1);
 /// The most keys that wait for a second look.
 const MOST_SECOND: usize = 100_000;
 
-/// How often the server is asked what it keeps for this client, and what that may be: once, and twice in a row.
+/// How often the server is asked what it keeps for this client, and what that may be: half of what it keeps at most
+/// for a subscriber, unless it is set otherwise.
 const BEAT: Duration = Duration::from_secs(1);
 const MOST_KEPT: u64 = 16 * 1024 * 1024;
-const MOST_KEPT_TWICE: u64 = 4 * 1024 * 1024;
 
 /// No key that exists needs to be touched to learn whether a command is allowed.
 const NOBODY: &str = "keyward:watch:nobody";
@@ -49,8 +49,6 @@ pub(super) struct Looker<'w> {
     /// The number of the connection that is told names
     subscriber: Option<i64>,
     beat: Instant,
-    /// What the server kept for it when it was last asked
-    kept: u64,
     tally: Tally,
     /// The rules that the key breaks which the tally saw last
     broken: Arc<Mutex<Vec<Rule>>>,
@@ -86,7 +84,6 @@ impl<'w> Looker<'w> {
             db: 0,
             subscriber,
             beat: Instant::now(),
-            kept: 0,
             tally,
             broken,
             again: VecDeque::new(),
@@ -236,9 +233,8 @@ impl<'w> Looker<'w> {
                 "the server closed the connection that it tells names".to_owned(),
             ));
         };
-        let before = std::mem::replace(&mut self.kept, kept.parse().unwrap_or(0));
-        if self.kept > MOST_KEPT || self.kept.min(before) > MOST_KEPT_TWICE {
-            let why = "more is written than can be received: the server kept several megabytes for this client";
+        if kept.parse::<u64>().is_ok_and(|kept| kept > MOST_KEPT) {
+            let why = "more is written than can be received: the server kept more than 16 MiB for this client";
             return Err(Fault::Lost(why.to_owned()));
         }
         Ok(())
