@@ -6,9 +6,14 @@ pub(crate) fn apply(text: &str, out: &mut String) {
         out.push_str(text);
         return;
     }
-    for c in text.chars() {
+    let mut run = 0;
+    for (at, c) in text.char_indices() {
+        if c.is_ascii() || !c.is_alphanumeric() {
+            continue;
+        }
+        out.push_str(&text[run..at]);
+        run = at + c.len_utf8();
         match c {
-            _ if c.is_ascii() || !c.is_alphanumeric() => out.push(c),
             'ä' => out.push_str("ae"),
             'ö' => out.push_str("oe"),
             'ü' => out.push_str("ue"),
@@ -23,6 +28,7 @@ pub(crate) fn apply(text: &str, out: &mut String) {
             ),
         }
     }
+    out.push_str(&text[run..]);
 }
 
 #[cfg(test)]

@@ -10,7 +10,7 @@ use std::borrow::Cow;
 use std::time::SystemTime;
 
 /// How much of a long text is tried first, in bytes: enough for the first four words of most texts.
-const FIRST_WINDOW: usize = 128;
+const FIRST_WINDOW: usize = 64;
 
 /// Turns text into identifiers. The crate's page lists its steps and guarantees.
 #[derive(Debug)]
@@ -65,7 +65,7 @@ impl Pipeline {
         })
     }
 
-    /// The identifier of a text. The clock is read only where the text has no name of its own.
+    /// The identifier of a text. `now` is part of it only where the text has no name of its own.
     ///
     /// ```
     /// # use keyward_text::{Options, Pipeline};
@@ -83,9 +83,9 @@ impl Pipeline {
         if let Some(fallback) = fallback::before(text) {
             return fallback.name(self.max_len, now);
         }
-        let mut size = self.max_len.map_or(0, |max| max.saturating_mul(4)).max(FIRST_WINDOW);
+        let mut size = self.max_len.map_or(0, |max| max.saturating_mul(2)).max(FIRST_WINDOW);
         loop {
-            let mut course = Course::default();
+            let mut course = Course::for_text(size.min(text.len()));
             match self.run(&Window::new(text, size), &mut course) {
                 Outcome::Name => return course.text,
                 Outcome::Fallback(fallback) => return fallback.name(self.max_len, now),
@@ -260,6 +260,12 @@ struct Course {
 }
 
 impl Course {
+    /// With room for a text of this length, and for what steps add to it.
+    fn for_text(length: usize) -> Self {
+        let room = || String::with_capacity(length + length / 2 + 64);
+        Course { text: room(), spare: room(), steps: None }
+    }
+
     fn step(&mut self, name: &'static str, write: impl FnOnce(&str, &mut String)) {
         self.spare.clear();
         write(&self.text, &mut self.spare);

@@ -4,7 +4,7 @@ use crate::{OptionsError, letters, markdown, normal};
 
 const OPTION: &str = "symbols";
 
-/// The symbols that are spoken, in order.
+/// The symbols that are spoken, in order, with their words between spaces.
 #[derive(Debug, Default)]
 pub(crate) struct Symbols(Vec<(char, String)>);
 
@@ -30,7 +30,7 @@ impl Symbols {
             if !latin.contains(|c: char| c.is_ascii_alphanumeric()) || !latin.chars().all(is_word) {
                 return wrong("the words for it have letters, digits, spaces and `_` only");
             }
-            spoken.push((*symbol, latin));
+            spoken.push((*symbol, format!(" {latin} ")));
         }
         spoken.sort_unstable();
         if let Some(twice) = spoken.windows(2).find(|pair| pair[0].0 == pair[1].0) {
@@ -41,32 +41,38 @@ impl Symbols {
 
     /// Writes the text with spoken symbols between spaces, and without the others.
     pub(crate) fn apply(&self, text: &str, out: &mut String) {
-        for c in text.chars() {
+        replace(text, out, |c| {
             if c.is_ascii_alphanumeric() || c == '_' || c.is_whitespace() {
-                out.push(c);
-            } else if let Ok(found) = self.0.binary_search_by_key(&c, |(symbol, _)| *symbol) {
-                out.push(' ');
-                out.push_str(&self.0[found].1);
-                out.push(' ');
+                return None;
             }
-        }
+            let found = self.0.binary_search_by_key(&c, |(symbol, _)| *symbol);
+            Some(found.map_or("", |found| &self.0[found].1))
+        });
     }
 }
 
 /// Writes white space as `_`.
 pub(crate) fn spaces(text: &str, out: &mut String) {
-    out.extend(text.chars().map(|c| if c.is_whitespace() { '_' } else { c }));
+    replace(text, out, |c| c.is_whitespace().then_some("_"));
 }
 
 /// Writes one `_` where there are several.
 pub(crate) fn underscores(text: &str, out: &mut String) {
     let mut last = ' ';
-    for c in text.chars() {
-        if c != '_' || last != '_' {
-            out.push(c);
+    replace(text, out, |c| (std::mem::replace(&mut last, c) == '_' && c == '_').then_some(""));
+}
+
+/// Writes the text with some characters replaced. The others are copied in runs, not one by one.
+fn replace<'r>(text: &str, out: &mut String, mut replacement: impl FnMut(char) -> Option<&'r str>) {
+    let mut run = 0;
+    for (at, c) in text.char_indices() {
+        if let Some(written) = replacement(c) {
+            out.push_str(&text[run..at]);
+            out.push_str(written);
+            run = at + c.len_utf8();
         }
-        last = c;
     }
+    out.push_str(&text[run..]);
 }
 
 #[cfg(test)]

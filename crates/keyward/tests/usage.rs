@@ -72,7 +72,7 @@ fn a_value_is_made_from_text() {
     let paragraph = keys::Paragraph { paragraph_identifier, number };
     assert_eq!(paragraph.key(), "para:diversifikation_der_schluessel:001");
     // ANCHOR_END: text
-    let noon = SystemTime::UNIX_EPOCH + Duration::from_secs(1_704_110_400);
+    let noon = SystemTime::UNIX_EPOCH + Duration::from_hours(473_364);
     let chunk = values::ContentIdentifier::from_text("Rendite > 5 %", noon);
     assert_eq!(chunk.as_str(), "rendite_greater_than_fuenf");
     let unnamed = values::ContentIdentifier::from_text("!!!", noon);

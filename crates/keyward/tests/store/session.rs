@@ -1,7 +1,7 @@
 //! Sessions: made, used, rotated, revoked, and listed by their users.
 
 use super::cluster::store as cluster_store;
-use super::{on_all, signed};
+use super::{on_all, signed, signed_cluster};
 use futures_util::future::{join, join_all};
 use keyward::{Error, Store, Uuid};
 use keyward_testkit::{Cluster, Flavor, Harm, Proxy, Reply, Server};
@@ -76,10 +76,13 @@ macro_rules! everywhere {
                 let end: i64 = ask(&["GET", until]).text().parse().unwrap();
                 // Ten minutes before its end.
                 let soon = (end - left + 600_000).to_string();
-                ask(&["SET", until, &soon]);
+                ask(&["SET", until, &soon, "KEEPTTL"]);
                 assert!(session.touch().await.unwrap());
                 assert!(session.remaining().await.unwrap().unwrap() <= Duration::from_secs(600));
                 let new = session.rotate().await.unwrap().unwrap();
+                let until = format!("sg:~until:{{sg:login:{}}}", new.session_id.as_str());
+                assert_eq!(ask(&["GET", &until]).text(), soon, "the end goes with it");
+                assert!(ask(&["PTTL", &until]).integer() > 0);
                 let new = store.at(new);
                 assert!(new.touch().await.unwrap());
                 assert!(new.remaining().await.unwrap().unwrap() <= Duration::from_secs(600));
@@ -100,6 +103,9 @@ macro_rules! everywhere {
                 assert!(session.create(&login(3)).await.unwrap());
                 assert!(session.revoke().await.unwrap());
                 assert!(!session.revoke().await.unwrap(), "it was already");
+                // A tombstone holds, whatever stands beside it.
+                ask(&["HSET", "sg:login:thief", "user", "3"]);
+                assert!(!session.revoke().await.unwrap(), "it was not live");
                 assert_eq!(session.get().await.unwrap(), None);
                 assert!(!session.touch().await.unwrap());
                 assert_eq!(session.rotate().await.unwrap(), None);
@@ -234,6 +240,30 @@ macro_rules! everywhere {
                 assert_eq!(seats.revoke_all(&keys::Seats { user: 1 }).await.unwrap(), 1);
             }
 
+            /// The time of use in seconds and in milliseconds, and a field that ends before its session.
+            pub(super) async fn fields_hold_times_and_end(
+                store: &Store,
+                ask: &impl Fn(&[&str]) -> Reply,
+            ) {
+                let id = || values::SessionId::new("x").unwrap();
+                let tap = store.at(keys::Tap { session_id: id() });
+                let code = Some("1234".to_owned());
+                assert!(tap.create(&fields::Tap { seen: None, code }).await.unwrap());
+                let knock = store.at(keys::Knock { session_id: id() });
+                assert!(knock.create(&fields::Knock { user: 1, seen: None }).await.unwrap());
+                assert!(tap.touch().await.unwrap() && knock.touch().await.unwrap());
+                let now = std::time::SystemTime::UNIX_EPOCH.elapsed().unwrap().as_secs_f64();
+                for (key, unit) in [("sg:tap:x", 1.0), ("sg:knock:x", 1000.0)] {
+                    let seen: f64 = ask(&["HGET", key, "seen"]).text().parse().unwrap();
+                    assert!((seen / unit - now).abs() < 600.0, "{key}: {seen}");
+                }
+                // Redis 7.0 has no TTLs of fields.
+                if ask(&["INFO", "server"]).text().contains("valkey_version") {
+                    let left = ask(&["HPTTL", "sg:tap:x", "FIELDS", "1", "code"]);
+                    assert!(left.array().remove(0).integer() > 200_000);
+                }
+            }
+
             /// What an index lists comes to an end, whoever listed it.
             pub(super) async fn an_index_does_not_leak(
                 store: &Store,
@@ -269,8 +299,16 @@ macro_rules! everywhere {
                 ask(&["ZADD", ends, "1", "nobody"]);
                 sessions.create(&login(8)).await.unwrap();
                 assert!(!members(index).contains(&"nobody".to_owned()));
+                assert!(!members(ends).contains(&"nobody".to_owned()));
                 assert_eq!(sessions.revoke_all(&user).await.unwrap(), 2);
                 assert_eq!(ask(&["EXISTS", index]).integer() + ask(&["EXISTS", ends]).integer(), 0);
+                // Of an index that another program made, the ends end with it.
+                ask(&["SADD", index, "nobody"]);
+                ask(&["EXPIRE", index, "1000"]);
+                assert!(sessions.list(&user).await.unwrap().is_empty());
+                assert!((1..=1_000_000).contains(&ask(&["PTTL", ends]).integer()));
+                ask(&["DEL", index]);
+                ask(&["DEL", ends]);
                 // What is no id is dropped with the rest.
                 ask(&["SADD", index, "not an id"]);
                 assert_eq!(sessions.revoke_all(&user).await.unwrap(), 0);
@@ -339,6 +377,7 @@ async fn sessions_on_a_server() {
         single::a_session_gets_another_id(&store, &ask).await;
         single::sessions_have_many_shapes(&store, &ask).await;
         single::an_index_does_not_leak(&store, &ask).await;
+        single::fields_hold_times_and_end(&store, &ask).await;
     })
     .await;
 }
@@ -355,7 +394,141 @@ async fn sessions_on_a_cluster() {
         many::a_session_gets_another_id(&store, &ask).await;
         many::sessions_have_many_shapes(&store, &ask).await;
         many::an_index_does_not_leak(&store, &ask).await;
+        many::fields_hold_times_and_end(&store, &ask).await;
     }
+}
+
+/// A script that was run by its hash: the hash, and all keys and arguments.
+struct Ran {
+    hash: String,
+    keys: Vec<String>,
+    args: Vec<String>,
+}
+
+/// What servers ran by a hash, with so many keys and arguments.
+fn ran(servers: &[&Server], keys: usize, args: usize) -> Vec<Ran> {
+    let mut all = Vec::new();
+    for server in servers {
+        for entry in server.command(&["SLOWLOG", "GET", "-1"]).array() {
+            let words = entry.array().remove(3).array().into_iter().map(|word| match word {
+                Reply::Bytes(bytes) => String::from_utf8_lossy(&bytes).into_owned(),
+                other => panic!("{other:?} is not a word"),
+            });
+            let words: Vec<String> = words.collect();
+            if words[0] == "EVALSHA"
+                && words[2] == keys.to_string()
+                && words.len() == 3 + keys + args
+            {
+                let (hash, rest) = (words[1].clone(), &words[3..]);
+                all.push(Ran { hash, keys: rest[..keys].to_vec(), args: rest[keys..].to_vec() });
+            }
+        }
+    }
+    all
+}
+
+fn keep_all_commands(server: &Server) {
+    server.command(&["CONFIG", "SET", "slowlog-log-slower-than", "0"]);
+    server.command(&["CONFIG", "SET", "slowlog-max-len", "100000"]);
+}
+
+/// What may change between what a rotation has read and the script that relies on it.
+#[tokio::test]
+async fn a_session_that_changed_meanwhile_is_not_rotated() {
+    on_all(async |server: &Server, store: Store| {
+        use single::{key, login};
+        keep_all_commands(server);
+        for id in ["first", "second"] {
+            assert!(store.at(key(id)).create(&login(1)).await.unwrap());
+            assert!(store.at(key(id)).rotate().await.unwrap().is_some());
+        }
+        let rotation = ran(&[server], 9, 8).into_iter().find(|it| it.keys[0].ends_with("second"));
+        let rotation = rotation.expect("the second rotation is run by its hash");
+        let rotate = |id: &str| {
+            let mut call = vec!["EVALSHA".to_owned(), rotation.hash.clone(), "9".to_owned()];
+            call.extend(rotation.keys.iter().enumerate().map(|(at, key)| match at {
+                3..6 => format!("{key}-{id}"),
+                _ => key.replace("second", id),
+            }));
+            call.extend(rotation.args.iter().map(|arg| arg.replace("second", id)));
+            server.command(&call).integer()
+        };
+        let make = async |id: &str| {
+            assert!(store.at(key(id)).create(&login(1)).await.unwrap());
+        };
+        make("revoked").await;
+        server.command(&["SET", "sg:~revoked:{sg:login:revoked}", "revoked"]);
+        assert_eq!(rotate("revoked"), 0);
+        make("theirs").await;
+        server.command(&["SET", "sg:logged_out:theirs", "2026-11-16T08:00:00Z"]);
+        assert_eq!(rotate("theirs"), 0);
+        make("given").await;
+        server.command(&["HSET", "sg:login:given", "user", "2"]);
+        assert_eq!(rotate("given"), -1);
+        assert_eq!(rotate("gone"), 0);
+        make("same").await;
+        assert_eq!(rotate("same"), 1);
+    })
+    .await;
+}
+
+/// The same where a session moves step by step.
+#[tokio::test]
+async fn a_session_that_changed_meanwhile_is_not_moved() {
+    let cluster = Cluster::start(Flavor::Redis);
+    cluster.nodes().iter().for_each(keep_all_commands);
+    let store = cluster_store(&cluster).await;
+    let mut key = many::key("first");
+    assert!(store.at(key.clone()).create(&many::login(1)).await.unwrap());
+    // Every server has run every script.
+    for _ in 0..40 {
+        key = store.at(key).rotate().await.unwrap().unwrap();
+    }
+    let servers: Vec<&Server> = cluster.nodes().iter().collect();
+    let is_pending = |ran: &Ran| ran.args[0].starts_with("pending ");
+    let hash_of = |keys, args, pending| {
+        let mut all = ran(&servers, keys, args).into_iter();
+        all.find(|it| is_pending(it) == pending).expect("it was run by its hash").hash
+    };
+    let [arrive, leave, settle] =
+        [(3, 4, true), (3, 2, false), (1, 1, true)].map(|(keys, args, it)| hash_of(keys, args, it));
+    let name = store.at(key.clone()).name().to_owned();
+    let home = cluster.primary_of(&name);
+    let Reply::Bytes(copy) = home.command(&["DUMP", &name]) else { panic!("it is there") };
+    let call = |hash: &str, keys: &[&str], args: &[&[u8]]| {
+        let count = keys.len().to_string();
+        let head = ["EVALSHA", hash, &count].map(str::as_bytes);
+        let named = keys.iter().map(|key| key.as_bytes());
+        let words: Vec<&[u8]> = head.into_iter().chain(named).chain(args.iter().copied()).collect();
+        cluster.primary_of(keys[0]).command(&words).integer()
+    };
+
+    // Whoever revokes all sessions has found the new id in the index.
+    let [new, tombstone, until] =
+        ["sg:login:new", "sg:~revoked:{sg:login:new}", "sg:~until:{sg:login:new}"];
+    let there = cluster.primary_of(new);
+    there.command(&["SET", tombstone, "revoked"]);
+    let arriving: [&[u8]; 4] = [b"pending x", &copy, b"60000", b""];
+    assert_eq!(call(&arrive, &[new, tombstone, until], &arriving), 0);
+    assert_eq!(there.command(&["EXISTS", new]).integer(), 0);
+    assert_eq!(call(&settle, &[tombstone], &[b"pending x"]), 0);
+    assert_eq!(there.command(&["GET", tombstone]).text(), "revoked");
+
+    // Somebody changes the session, and revokes it.
+    let [tombstone, until] = ["revoked", "until"].map(|word| format!("sg:~{word}:{{{name}}}"));
+    let own = [name.as_str(), &tombstone, &until];
+    assert!(
+        store
+            .at(key)
+            .update([signed_cluster::fields::Login::CART.to(&"tea".to_owned())])
+            .await
+            .unwrap()
+    );
+    assert_eq!(call(&leave, &own, &[&copy, b"60000"]), -1);
+    let Reply::Bytes(copy) = home.command(&["DUMP", &name]) else { panic!("it is there") };
+    home.command(&["SET", &tombstone, "revoked"]);
+    assert_eq!(call(&leave, &own, &[&copy, b"60000"]), 0);
+    assert_eq!(home.command(&["EXISTS", &name]).integer(), 1, "it is not touched");
 }
 
 #[tokio::test]

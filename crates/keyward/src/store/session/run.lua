@@ -7,7 +7,6 @@ local function run(key, at)
     if name == 'HPEXPIRE' then
       -- Redis before 7.4 and Valkey before 9 have no TTLs of fields: the key's own must do.
       redis.pcall(name, key, unpack(ARGV, at + 2, last))
-      answers[#answers + 1] = 0
     elseif last > at + 1 then
       answers[#answers + 1] = redis.call(name, key, unpack(ARGV, at + 2, last))
     else
