@@ -16,6 +16,7 @@ pub mod kind;
 pub mod naming;
 pub mod quality;
 pub mod query;
+pub mod search;
 pub mod server;
 pub mod tree;
 pub mod verify;

@@ -241,7 +241,7 @@ fn memory(table: &mut Table) -> Result<()> {
 }
 
 /// The most memory that this process had at once.
-fn peak_kilobytes() -> Result<u64> {
+pub(super) fn peak_kilobytes() -> Result<u64> {
     let status = std::fs::read_to_string("/proc/self/status")?;
     let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
     let peak = peak.and_then(|peak| peak.trim().strip_suffix(" kB"));
