@@ -220,6 +220,10 @@ pub(crate) fn name(outcome: Outcome) -> String {
         Outcome::NoJob => format!("{CONFLICT}: the dead letter holds no job"),
         Outcome::Held => format!("{CONFLICT}: a job with its id waits, runs or is retained"),
         Outcome::Full => format!("{CONFLICT}: the queue is full"),
+        Outcome::Holds => format!("{CONFLICT}: the old queue is not empty"),
+        Outcome::Served => "kept: a queue that is not empty, and is not copied".to_owned(),
+        Outcome::Drained => "kept: a queue that is empty".to_owned(),
+        Outcome::Beside => "counted with its queue".to_owned(),
         Outcome::Later => "kept: it failed after the plan was made".to_owned(),
     }
 }
@@ -233,7 +237,8 @@ fn preconditions(rows: &[Row]) -> Vec<String> {
             "rename: the key is there and has the type of its definition; the new name is free"
         }
         "remove" => {
-            "remove: the key is what was saved in the journal; an old name only where the new one has a value"
+            "remove: the key is what was saved in the journal; an old name only where the new one has a value, \
+             a queue only if it is empty"
         }
         "requeue" => {
             "requeue: the letter is among the dead letters; the queue is not full, and has no job with its id"
@@ -275,9 +280,9 @@ fn estimate(seen: &Seen, took: Duration) -> Estimate {
     Estimate { changes: seen.of(Outcome::Done), keys, keys_per_second, seconds }
 }
 
-/// Whether a row is named even if it changes nothing: what breaks rules or has lost its original is not.
+/// Whether a row is named even if it changes nothing: what breaks rules, has lost its original or stays is not.
 fn is_asked_for(row: &Row) -> bool {
-    row.rule.is_none() && row.action != "remove copy"
+    row.rule.is_none() && row.action != "remove copy" && row.action != "keep"
 }
 
 fn summary(plan: &Plan) -> String {

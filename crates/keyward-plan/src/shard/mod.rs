@@ -1,5 +1,6 @@
 //! The keys of one server: found, shown to the work, and settled.
 
+mod end;
 mod erase;
 mod far;
 mod find;
@@ -172,7 +173,7 @@ impl<'a> Shard<'a> {
             (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         let (mut shortened, mut trimmed, mut pruned, mut forgotten) =
             (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-        let mut orphans = Vec::new();
+        let (mut orphans, mut queues) = (Vec::new(), Vec::new());
         for mut task in self.conditions(tasks)? {
             let is_far = |to: &str| self.is_far(&task.key, to);
             match &mut task.change {
@@ -196,6 +197,7 @@ impl<'a> Shard<'a> {
                 }
                 Change::Remove { .. } => saved.push(task),
                 Change::Orphan { .. } => orphans.push(task),
+                Change::End(_) => queues.push(task),
                 // Decided above, and never one within another.
                 Change::If(_) => self.note(&task, Outcome::Unsettled),
                 Change::Shorten { .. } => shortened.push(task),
@@ -217,6 +219,7 @@ impl<'a> Shard<'a> {
         self.send_far(far)?;
         self.relocate(near)?;
         self.remove(saved)?;
+        self.end_queues(queues)?;
         self.shorten(shortened)?;
         self.trim(trimmed)?;
         self.prune(pruned)?;
@@ -348,12 +351,16 @@ impl<'a> Shard<'a> {
     }
 
     fn note(&mut self, task: &Task, outcome: Outcome) {
+        if outcome == Outcome::Beside {
+            return;
+        }
         let mask = self.pass.mask;
         self.tallies[task.row].add(outcome, || mask.unknown(&task.key).to_string());
         if outcome == Outcome::Done {
             self.changed(1);
         }
-        if outcome != Outcome::Same
+        // What stores write and workers take from says nothing about others.
+        if !matches!(outcome, Outcome::Same | Outcome::Served | Outcome::Drained)
             && let Some(seconds) = self.idle.get(&task.key)
         {
             let tally = &mut self.tallies[task.row];

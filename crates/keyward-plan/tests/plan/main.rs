@@ -9,4 +9,5 @@ mod indexed;
 mod letters;
 mod media_gateway;
 mod migrate;
+mod queues;
 mod steps;
