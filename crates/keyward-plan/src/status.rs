@@ -10,6 +10,7 @@ use crate::pass::{Budget, Pass, Tally};
 use crate::script::Scripts;
 use crate::work::{self, queues::holds_letters};
 use keyward_audit::Mask;
+use keyward_fact::thousands;
 use keyward_schema::Schema;
 use keyward_schema::model::{Date, Migration, Phase};
 use std::collections::BTreeMap;
@@ -58,6 +59,8 @@ pub struct RenameStatus {
     pub queues: u64,
     /// For how many seconds no old key was used, but for those that are the same under both names
     pub idle_seconds: Option<u64>,
+    /// Of how many of these the server does not say when they were used
+    pub unseen_use: u64,
 }
 
 /// Asks the servers where all migrations of a schema stand. Nothing is changed.
@@ -116,6 +119,12 @@ pub fn status(
     Ok((statuses, fleet))
 }
 
+/// Says that nobody knows when keys were used.
+pub(crate) fn unseen_use(from: &str, keys: u64) -> String {
+    let keys = if keys == 1 { "1 key".to_owned() } else { format!("{} keys", thousands(keys)) };
+    format!("when {keys} `{from}` were last used was not seen: the server does not say")
+}
+
 impl RenameStatus {
     fn new(definition: &str, from: &str, tally: &Tally) -> Self {
         let counts = tally.outcomes.iter();
@@ -130,6 +139,7 @@ impl RenameStatus {
             conflicts: counts.filter(|(it, _)| it.is_conflict()).map(|(_, n)| n).sum(),
             queues: tally.of(Outcome::Served) + tally.of(Outcome::Holds),
             idle_seconds: tally.idle,
+            unseen_use: tally.unseen_use,
         }
     }
 }
@@ -159,6 +169,9 @@ impl Status {
                 let idle = keyward_fact::Duration::from_millis(idle * 1000);
                 let (from, idle) = (&rename.from, idle.human());
                 obstacles.push(format!("a key `{from}` was used {idle} ago"));
+            }
+            if rename.unseen_use > 0 && phase != Phase::DualWrite {
+                obstacles.push(unseen_use(&rename.from, rename.unseen_use));
             }
         }
         let left: u64 = renames.iter().map(|it| it.left).sum();

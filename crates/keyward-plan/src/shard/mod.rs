@@ -50,8 +50,8 @@ pub(crate) struct Shard<'a> {
     throttle: Throttle,
     lag: Lag,
     tallies: Vec<Tally>,
-    /// For how many seconds the keys that are being looked at were not used
-    idle: HashMap<Vec<u8>, u64>,
+    /// For how many seconds the keys that are being looked at were not used; `None` where the server does not say
+    idle: HashMap<Vec<u8>, Option<u64>>,
 }
 
 /// A key that is to be changed.
@@ -322,10 +322,14 @@ impl<'a> Shard<'a> {
         }
         self.primary.send(&requests)?;
         for task in tasks {
-            if let Reply::Integer(seconds) = self.primary.reply()? {
-                let seconds = u64::try_from(seconds).unwrap_or(0);
-                self.idle.insert(task.key.clone(), seconds);
-            }
+            let idle = match self.primary.reply()? {
+                Reply::Integer(seconds) => Some(seconds.max(0).unsigned_abs()),
+                // It is denied to this user, or the server counts uses and not the time.
+                Reply::Error(_) => None,
+                // It is gone.
+                _ => continue,
+            };
+            self.idle.insert(task.key.clone(), idle);
         }
         Ok(())
     }
@@ -361,10 +365,13 @@ impl<'a> Shard<'a> {
         }
         // What stores write and workers take from says nothing about others.
         if !matches!(outcome, Outcome::Same | Outcome::Served | Outcome::Drained)
-            && let Some(seconds) = self.idle.get(&task.key)
+            && let Some(idle) = self.idle.get(&task.key)
         {
             let tally = &mut self.tallies[task.row];
-            tally.idle = Some(tally.idle.map_or(*seconds, |least| least.min(*seconds)));
+            match idle {
+                Some(idle) => tally.idle = Some(tally.idle.map_or(*idle, |least| least.min(*idle))),
+                None => tally.unseen_use += 1,
+            }
         }
     }
 

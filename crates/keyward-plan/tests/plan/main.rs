@@ -10,4 +10,5 @@ mod letters;
 mod media_gateway;
 mod migrate;
 mod queues;
+mod refused;
 mod steps;
