@@ -24,7 +24,7 @@ use std::fmt::Write as _;
 use ttl::Lifetime;
 
 /// The rules whose findings can be repaired, in the order of their rows.
-const REPAIRED: [Rule; 8] = [
+pub(super) const REPAIRED: [Rule; 8] = [
     Rule::UnknownKey,
     Rule::TtlMissing,
     Rule::TtlTooLong,
