@@ -64,7 +64,7 @@ pub fn checklist<'s>(schema: &'s Schema, options: &Options) -> Vec<Tick<'s>> {
     if schema.checklist.is_empty() {
         return Vec::new();
     }
-    let (findings, contexts) = judge_all(&[schema], options);
+    let (findings, contexts) = judge_all(&[schema], options.today);
     let tick = |context: &Context<'_>, item| Tick {
         item,
         state: state(item, context, &findings),

@@ -78,15 +78,11 @@ impl Seen<'_> {
             return true;
         };
         let shown = &self.counted.counts.server;
-        match rule {
-            Rule::MemoryHigh => {
-                outlined.memory.is_some() && shown.memory.iter().all(|it| it.schema != number)
-            }
-            _ => {
-                let own = || self.settings.iter().filter(|it| it.schema == schema);
-                own().any(|it| it.ok.is_none()) || own().count() < outlined.settings.len()
-            }
+        if rule == Rule::MemoryHigh {
+            return outlined.memory.is_some() && shown.memory.iter().all(|it| it.schema != number);
         }
+        let own = || self.settings.iter().filter(|it| it.schema == schema);
+        own().any(|it| it.ok.is_none()) || own().count() < outlined.settings.len()
     }
 }
 

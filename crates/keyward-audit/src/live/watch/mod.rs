@@ -167,7 +167,9 @@ impl Watch<'_> {
             found.add(queue);
         }
         let displaced = self.displaced.into_inner().unwrap_or_else(PoisonError::into_inner);
-        displaced.iter().for_each(|_| found.passed_over());
+        for _ in &displaced {
+            found.passed_over();
+        }
         found.take()
     }
 

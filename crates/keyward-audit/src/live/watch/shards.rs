@@ -30,7 +30,7 @@ pub(super) struct Shards<'s, 'e> {
     address: Address,
     /// Servers of a cluster that can be asked for the others when those of the URL are away
     known: Vec<Endpoint>,
-    shards: Vec<Shard<'s>>,
+    watched: Vec<Shard<'s>>,
 }
 
 /// A server that is being watched.
@@ -54,18 +54,18 @@ impl<'s, 'e> Shards<'s, 'e> {
         scope: &'s Scope<'s, 'e>,
     ) -> Result<Self, Error> {
         let address = Address::parse(url)?;
-        let mut all = Shards { watch, scope, address, known: Vec::new(), shards: Vec::new() };
+        let mut all = Shards { watch, scope, address, known: Vec::new(), watched: Vec::new() };
         for partition in all.find()? {
             match all.open(partition) {
-                Ok(shard) => all.shards.push(shard),
+                Ok(shard) => all.watched.push(shard),
                 Err(error) => {
-                    all.shards.iter().for_each(Shard::end);
+                    all.watched.iter().for_each(Shard::end);
                     return Err(error);
                 }
             }
         }
         // Whoever waits for the first waits for all.
-        all.shards.iter().for_each(|shard| all.tell_of(shard));
+        all.watched.iter().for_each(|shard| all.tell_of(shard));
         Ok(all)
     }
 
@@ -73,14 +73,14 @@ impl<'s, 'e> Shards<'s, 'e> {
     pub(super) fn until_finished(mut self) -> Result<(), Error> {
         let (mut pause, mut next) = (PAUSES.0, None::<Instant>);
         let mut asked = Instant::now();
-        while !self.shards.is_empty() || !self.watch.is_over() {
+        while !self.watched.is_empty() || !self.watch.is_over() {
             thread::sleep(TICK);
             if self.take_ended() {
                 (pause, next) = (PAUSES.0, Some(Instant::now() + PAUSES.0));
             }
             if self.watch.is_over() {
                 if self.watch.options.stop.load(Ordering::Acquire) {
-                    self.shards.iter().for_each(Shard::end);
+                    self.watched.iter().for_each(Shard::end);
                 }
                 continue;
             }
@@ -109,13 +109,15 @@ impl<'s, 'e> Shards<'s, 'e> {
     /// Takes out the servers that are not watched any more; whether one of them was lost.
     fn take_ended(&mut self) -> bool {
         let mut is_lost = false;
-        for shard in self.shards.extract_if(.., |shard| shard.thread.is_finished()) {
+        for shard in self.watched.extract_if(.., |shard| shard.thread.is_finished()) {
             let Shard { name, thread, queue, retired, .. } = shard;
             let why = why(thread.join().unwrap_or_else(|_| Err(panicked())));
             if retired {
                 // Another server has what was not looked up.
                 let waiting = queue.lock().take(usize::MAX);
-                waiting.into_iter().for_each(|name| self.watch.displace(name));
+                for name in waiting {
+                    self.watch.displace(name);
+                }
             } else if let Some(why) = why {
                 (self.watch.tell)(Event::Lost { server: &name, why: &why });
                 self.watch.lock().lost();
@@ -131,7 +133,7 @@ impl<'s, 'e> Shards<'s, 'e> {
         let partitions = self.find()?;
         let (mut away, mut new) = (None, 0);
         for partition in &partitions {
-            if self.shards.iter().any(|it| !it.retired && it.name == partition.name) {
+            if self.watched.iter().any(|it| !it.retired && it.name == partition.name) {
                 continue;
             }
             match self.open(partition.clone()) {
@@ -143,7 +145,7 @@ impl<'s, 'e> Shards<'s, 'e> {
                         shard.notes.push(note.to_owned());
                     }
                     self.tell_of(&shard);
-                    self.shards.push(shard);
+                    self.watched.push(shard);
                 }
                 Err(error) => away = Some(error),
             }
@@ -161,7 +163,7 @@ impl<'s, 'e> Shards<'s, 'e> {
             !shard.retired && !partitions.iter().any(|it| it.name == shard.name)
         };
         let mut left = 0;
-        for shard in self.shards.iter_mut().filter(is_gone) {
+        for shard in self.watched.iter_mut().filter(is_gone) {
             let why = "another server has taken over";
             (self.watch.tell)(Event::Lost { server: &shard.name, why });
             shard.retired = true;
@@ -190,7 +192,7 @@ impl<'s, 'e> Shards<'s, 'e> {
             };
             let owner = owners.iter().find(is_there).map(|(owner, _)| *owner);
             let is_owner = |it: &&Shard<'_>| !it.retired && owner == Some(&it.name);
-            match self.shards.iter().find(is_owner) {
+            match self.watched.iter().find(is_owner) {
                 Some(shard) => shard.queue.lock().put_back(self.watch.audit, name),
                 None => self.watch.displace(name),
             }
