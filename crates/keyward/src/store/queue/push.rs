@@ -230,10 +230,10 @@ impl<'s, K: Key, V, C: Codec<V>> Handle<'s, K, Queue<V, C>, Declared> {
     fn enlisted(&self, payload: &[u8], id: &str) -> Result<Request<'s, Pushed>, Error> {
         let job = Enlisted {
             definition: K::DEFINITION,
-            queue: self.name().to_owned(),
+            queue: self.names.pushed().to_owned(),
             id: id.to_owned(),
             payload: payload.to_vec(),
-            status: self.status_key(self.name(), id)?,
+            status: self.status_key(self.names.pushed(), id)?,
         };
         let (core, key, prefix) = (self.core, self.key.clone(), self.prefix.clone());
         let line = move || Handle::<K, Queue<(), ()>, ()>::new(core, key, &prefix).line();
