@@ -91,7 +91,7 @@ impl Line<'_> {
 
     async fn push(&self, job: Job) {
         self.call(&PUSH, |cmd| {
-            let args = ["", "0", "0", "", "", "0", "", "0", "", "", "", ""];
+            let args = ["0", "0", "", "", "0", "", "0", "", "", "", "", ""];
             for arg in args {
                 cmd.arg(arg);
             }
