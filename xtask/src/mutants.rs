@@ -102,7 +102,7 @@ impl Tests {
         tests.arg("--binaries-metadata").arg(self.folder.join(BINARIES));
         // A test that waits for what a mutant does not do is ended with the first that fails, or when its time is over.
         tests.args(["--max-fail", "1:immediate", "--profile", "mutants"]);
-        for filter in &role.suite.filter {
+        if let Some(filter) = &role.suite.filter {
             tests.args(["-E", filter]);
         }
         tests.envs(mutant.map(|mutant| ("KEYWARD_MUTANT", mutant)));

@@ -90,15 +90,15 @@ fn cleanup_removes_what_is_under_the_new_name_and_undo_brings_it_back() {
 fn the_fence_of_a_lock_follows_and_never_goes_back() {
     for bench in Bench::all(&phase("dual-write")) {
         bench.redis(&["SET", "Lock:a", "holder", "PX", "60000"]);
-        bench.redis(&["SET", "shop:~fence:{Lock:a}", "1700000000000007", "PX", "90000"]);
+        bench.redis(&["SET", "shop:~fence:{Lock:a}", "1700000000000007 a", "PX", "90000"]);
         bench.redis(&["SET", "Lock:b", "holder", "PX", "60000"]);
-        bench.redis(&["SET", "shop:~fence:{Lock:b}", "5", "PX", "90000"]);
-        bench.redis(&["SET", "shop:~fence:{shop:lock:b}", "9", "PX", "90000"]);
+        bench.redis(&["SET", "shop:~fence:{Lock:b}", "5 a", "PX", "90000"]);
+        bench.redis(&["SET", "shop:~fence:{shop:lock:b}", "9 b", "PX", "90000"]);
         let plan = bench.plan();
         assert!(bench.apply(&plan).unwrap().converged);
         let fence = |name: &str| format!("shop:~fence:{{shop:lock:{name}}}");
-        assert_eq!(bench.redis(&["GET", &fence("a")]).text(), "1700000000000007");
-        assert_eq!(bench.redis(&["GET", &fence("b")]).text(), "9");
+        assert_eq!(bench.redis(&["GET", &fence("a")]).text(), "1700000000000007 a");
+        assert_eq!(bench.redis(&["GET", &fence("b")]).text(), "9 b");
     }
 }
 
