@@ -2,6 +2,7 @@
 
 use super::areas::{areas, colors};
 use super::chart::{Scale, legend, per_cent};
+use super::checklist::ChecklistRow;
 use super::finding::{FindingRow, SettingRow, UnknownRow};
 use super::prose::{Span, prose};
 use super::row::{Row, flag};
@@ -47,6 +48,7 @@ pub(super) struct Page {
     unknown_total: String,
     foreign: Vec<(String, String, String, String)>,
     settings: Vec<SettingRow>,
+    checklist: Vec<ChecklistRow>,
     shards: Vec<(String, String, String)>,
     notes: Vec<Vec<Span>>,
     masked: bool,
@@ -120,6 +122,7 @@ impl Page {
                 })
                 .collect(),
             settings: report.settings.iter().map(SettingRow::new).collect(),
+            checklist: ChecklistRow::all(report),
             shards: (report.source.shards.iter())
                 .map(|it| {
                     let dbsize = it.dbsize.map(thousands).unwrap_or_default();
