@@ -66,6 +66,15 @@ impl Primary {
         partitions.into_iter().map(|partition| Self::of(partition, options)).collect()
     }
 
+    /// The same where some of them may be away.
+    ///
+    /// # Errors
+    /// If nobody can say which there are.
+    pub fn each(url: &str, options: &Options) -> Result<Vec<Result<Self, Error>>, Error> {
+        let partitions = topology::find(&Address::parse(url)?, options)?;
+        Ok(partitions.into_iter().map(|partition| Self::of(partition, options)).collect())
+    }
+
     /// Connects to the primary of a partition.
     pub(super) fn of(partition: Partition, options: &Options) -> Result<Self, Error> {
         let connection = server::open(&partition.primary, options)?;

@@ -24,6 +24,7 @@ mod plan_faults;
 mod queue;
 mod sarif;
 mod secrets;
+mod serve;
 mod stream;
 mod unseen;
 mod watch;

@@ -28,7 +28,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// assert!(!keyward_plan::repaired().contains(&Rule::WrongType));
 /// ```
 pub fn repaired() -> &'static [Rule] {
-    &fix::REPAIRED
+    &Rule::REPAIRED
 }
 
 /// Which keys are changed, and how. Every key of the servers is shown to it.
