@@ -6,6 +6,9 @@ use crate::span::Span;
 /// Used as the rule's name where the reader refuses a schema.
 pub const SCHEMA: &str = "schema";
 
+/// Used as the rule's name where another file than a schema is refused.
+pub const CONFIG: &str = "config";
+
 /// A message with its places: an error of the reader, or a rule's finding.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Diagnostic {
@@ -40,6 +43,16 @@ impl Diagnostic {
     /// A message of the schema reader: the file cannot be used as it is.
     pub fn schema(message: impl Into<String>, span: Span, label: impl Into<String>) -> Self {
         Diagnostic::new(SCHEMA, Severity::Error, message).at(span, label)
+    }
+
+    /// A message about a file of settings: it cannot be used as it is.
+    pub fn config(message: impl Into<String>, span: Span, label: impl Into<String>) -> Self {
+        Diagnostic::new(CONFIG, Severity::Error, message).at(span, label)
+    }
+
+    /// The same about no place in it.
+    pub fn unplaced(message: impl Into<String>) -> Self {
+        Diagnostic::new(CONFIG, Severity::Error, message)
     }
 
     /// A message without a place yet.

@@ -1,6 +1,6 @@
 //! Diagnostics → text that a person reads in a terminal.
 
-use crate::diagnostic::{Diagnostic, Label, SCHEMA};
+use crate::diagnostic::{CONFIG, Diagnostic, Label, SCHEMA};
 use crate::model::Severity;
 use crate::span::{FileId, Sources};
 use annotate_snippets::renderer::DecorStyle;
@@ -81,7 +81,7 @@ fn group<'a>(sources: &'a Sources, diagnostic: &'a Diagnostic) -> Group<'a> {
     for note in &diagnostic.notes {
         group = group.element(Level::NOTE.message(note));
     }
-    if diagnostic.rule != SCHEMA {
+    if ![SCHEMA, CONFIG].contains(&diagnostic.rule) {
         let explain = format!("`keyward explain {}`", diagnostic.rule);
         group = group.element(Level::NOTE.message(explain));
     }

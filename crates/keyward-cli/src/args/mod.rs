@@ -14,6 +14,7 @@ mod queue;
 mod report;
 mod rules;
 mod selection;
+mod serve;
 mod watch;
 
 pub(crate) use audit::{Audit, AuditForm, AuditFormat};
@@ -35,6 +36,7 @@ pub(crate) use queue::{Queue, QueueCommand, QueueFormat, QueueList, QueueLook};
 pub(crate) use report::{Report, ReportCommand, ReportDiff, ReportFiles, ReportShow, Reports};
 pub(crate) use rules::{Explain, ListFormat, Rules};
 pub(crate) use selection::{Binding, Prefix, Selection};
+pub(crate) use serve::Serve;
 pub(crate) use watch::{Fails, Watch, WatchFormat};
 
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum, ValueHint};
@@ -104,6 +106,7 @@ pub(crate) enum Command {
     Docs(Docs),
     Audit(Audit),
     Watch(Watch),
+    Serve(Serve),
     Report(Report),
     Queue(Queue),
     Plan(Plan),

@@ -17,6 +17,7 @@ mod plan;
 mod queue;
 mod report;
 mod rules;
+mod serve;
 mod watch;
 
 use crate::args::{Args, Command};
@@ -54,6 +55,7 @@ pub(crate) fn run(args: impl Iterator<Item = OsString>) -> Result<Verdict> {
         Command::Docs(args) => docs::run(args, &settings, &output),
         Command::Audit(args) => audit::run(args, &settings, &output),
         Command::Watch(args) => watch::run(args, &settings, &output),
+        Command::Serve(args) => serve::run(args, &settings, &output),
         Command::Report(args) => report::run(&args.command, &output),
         Command::Queue(args) => queue::run(&args.command, &settings, &output),
         Command::Plan(args) => plan::run(&args.command, &settings, &output),

@@ -1,0 +1,254 @@
+//! The file of `--config`.
+
+use super::read::{Errors, Table};
+use super::{Config, LISTEN, Refused, Retention, Source, is_name};
+use keyward_audit::live::{Bound, Options, Secret, is_url};
+use keyward_fact::{Duration, Size};
+use keyward_schema::{Diagnostic, FileId, Sources, Span};
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use toml::de::DeTable;
+
+/// The largest file, and the largest file with a secret.
+const MAX_BYTES: u64 = 1024 * 1024;
+const MAX_SECRET: u64 = 64 * 1024;
+
+/// The shortest times that may be asked for: an audit a second helps nobody.
+const LEAST_EVERY: Duration = Duration::from_secs(10);
+
+/// Reads a configuration. `state` is the folder where it names none. Paths in the file are meant from its folder.
+pub fn load(path: &Path, state: PathBuf) -> Result<Config, Refused> {
+    let mut sources = Sources::default();
+    let text = match read(path, MAX_BYTES) {
+        Ok(text) => text,
+        Err(why) => {
+            let message = format!("cannot read `{}`: {why}", path.display());
+            return Err(Refused { sources, errors: vec![Diagnostic::unplaced(message)] });
+        }
+    };
+    let file = sources.add(path.to_owned(), text.clone());
+    let table = match DeTable::parse(&text) {
+        Ok(table) => table,
+        Err(error) => {
+            let range = error.span().unwrap_or(0..0);
+            let message = format!("not TOML: {}", error.message());
+            let errors = vec![Diagnostic::config(message, Span::new(file, range), "")];
+            return Err(Refused { sources, errors });
+        }
+    };
+    let folder = path.parent().unwrap_or(Path::new("")).to_owned();
+    let mut reading = Reading { folder, errors: Vec::new() };
+    let config =
+        reading.config(Table::new("the configuration", file, table.get_ref()), file, state);
+    let mut errors = reading.errors;
+    match config {
+        Some(config) if errors.is_empty() => Ok(config),
+        _ => {
+            errors.sort_by_key(|it| it.labels.first().map(|label| label.span.start));
+            Err(Refused { sources, errors })
+        }
+    }
+}
+
+struct Reading {
+    folder: PathBuf,
+    errors: Errors,
+}
+
+impl Reading {
+    fn config(&mut self, mut table: Table<'_>, file: FileId, state: PathBuf) -> Option<Config> {
+        let listen = table.parsed::<SocketAddr>("listen", &mut self.errors).map(|(it, _)| it);
+        let token_file = table.text("token_file", &mut self.errors);
+        let token = token_file.and_then(|(path, span)| self.secret_file("token_file", path, span));
+        let folder = table.text("state", &mut self.errors).map(|(path, _)| self.folder.join(path));
+        let retention = self.retention(&mut table);
+        let tables = table.tables("servers", &mut self.errors);
+        table.finish(&mut self.errors);
+        if tables.is_empty() && self.errors.is_empty() {
+            let span = Span::new(file, 0..0);
+            let help = "add `[servers.NAME]` with `url = \"redis://…\"`";
+            let error = Diagnostic::config("no server is configured", span, "").help(help);
+            self.errors.push(error);
+        }
+        let servers: Vec<Option<Source>> =
+            tables.into_iter().map(|(name, span, table)| self.server(name, span, table)).collect();
+        Some(Config {
+            listen: listen.or_else(|| LISTEN.parse().ok())?,
+            token,
+            state: folder.unwrap_or(state),
+            retention,
+            servers: servers.into_iter().collect::<Option<_>>()?,
+        })
+    }
+
+    fn retention(&mut self, table: &mut Table<'_>) -> Retention {
+        let mut retention = Retention::default();
+        let Some(mut table) = table.table("history", &mut self.errors) else { return retention };
+        if let Some((age, _)) = table.parsed::<Duration>("keep", &mut self.errors) {
+            retention.age = std::time::Duration::from_millis(age.as_millis());
+        }
+        if let Some((size, span)) = table.parsed::<Size>("max_size", &mut self.errors) {
+            retention.bytes = size.bytes();
+            if size.bytes() < 1024 * 1024 {
+                let error = Diagnostic::config("`max_size` is less than 1 MiB", span, "too small");
+                self.errors.push(error);
+            }
+        }
+        table.finish(&mut self.errors);
+        retention
+    }
+
+    fn server(&mut self, name: &str, span: Span, mut table: Table<'_>) -> Option<Source> {
+        if !is_name(name) {
+            let message = "the name of a server has letters, digits, `-`, `_` and `.`, at most 64";
+            self.errors.push(Diagnostic::config(message, span.clone(), "cannot stand in a URL"));
+        }
+        let url = self.url(&mut table, &span);
+        let mut options = self.options(&mut table);
+        self.bound(&mut table, &mut options);
+        let schemas = table.texts("schemas", &mut self.errors);
+        let schemas = schemas.into_iter().map(|(path, _)| self.folder.join(path)).collect();
+        let every = table.parsed::<Duration>("every", &mut self.errors);
+        let watch = table.switch("watch", &mut self.errors);
+        table.finish(&mut self.errors);
+        let mut source = Source::new(name.to_owned(), url?, schemas, options);
+        if let Some((every, span)) = every {
+            source.every = std::time::Duration::from_millis(every.as_millis());
+            if every < LEAST_EVERY {
+                let message = format!("`every` is less than {}", LEAST_EVERY.human());
+                self.errors.push(Diagnostic::config(message, span, "too often"));
+            }
+        }
+        source.watch = watch.unwrap_or(false);
+        Some(source)
+    }
+
+    /// The URL, from one of three places; what is wrong with it is said without repeating it.
+    fn url(&mut self, table: &mut Table<'_>, server: &Span) -> Option<String> {
+        let written = table.text("url", &mut self.errors);
+        let file = table.text("url_file", &mut self.errors);
+        let variable = table.text("url_env", &mut self.errors);
+        let given = [&written, &file, &variable].into_iter().flatten().count();
+        if given != 1 {
+            let message = "a server has one of `url`, `url_file` and `url_env`";
+            let label = if given == 0 { "has none" } else { "has several" };
+            self.errors.push(Diagnostic::config(message, server.clone(), label));
+            return None;
+        }
+        let (url, span) = match (written, file, variable) {
+            (Some((url, span)), _, _) => (url.to_owned(), span),
+            (_, Some((path, span)), _) => {
+                (self.secret_file("url_file", path, span.clone())?.expose().to_owned(), span)
+            }
+            (_, _, Some((name, span))) => {
+                (self.variable("url_env", name, span.clone())?.expose().to_owned(), span)
+            }
+            _ => return None,
+        };
+        if !is_url(&url) {
+            let help = keyward_fact::address::AddressError::HELP;
+            let error = Diagnostic::config("this is not the URL of a server", span, "").help(help);
+            self.errors.push(error);
+            return None;
+        }
+        if let Err(error) = keyward_fact::address::Address::parse(&url) {
+            let message = format!("the URL of the server cannot be used: {}", error.why());
+            let help = keyward_fact::address::AddressError::HELP;
+            self.errors.push(Diagnostic::config(message, span, "").help(help));
+            return None;
+        }
+        Some(url)
+    }
+
+    fn options(&mut self, table: &mut Table<'_>) -> Options {
+        let mut options = Options::default();
+        let errors = &mut self.errors;
+        options.user = table.text("user", errors).map(|(user, _)| user.to_owned());
+        let file = table.text("password_file", errors);
+        let variable = table.text("password_env", errors);
+        let authority = table.text("tls_ca", errors);
+        let certificate = table.text("tls_cert", errors);
+        let key = table.text("tls_key", errors);
+        options.password = match (file, variable) {
+            (Some(_), Some((_, span))) => {
+                let message = "a server has one of `password_file` and `password_env`";
+                errors.push(Diagnostic::config(message, span, "has both"));
+                None
+            }
+            (Some((path, span)), None) => self.secret_file("password_file", path, span),
+            (None, Some((name, span))) => self.variable("password_env", name, span),
+            (None, None) => None,
+        };
+        let existing = |path: Option<(&str, Span)>, errors: &mut Errors| {
+            let (path, span) = path?;
+            let path = self.folder.join(path);
+            if let Err(error) = std::fs::metadata(&path) {
+                let message = format!("cannot read `{}`: {error}", path.display());
+                errors.push(Diagnostic::config(message, span, ""));
+            }
+            Some(path)
+        };
+        let span = certificate.as_ref().or(key.as_ref()).map(|(_, span)| span.clone());
+        options.tls.authority = existing(authority, &mut self.errors);
+        let pair = (existing(certificate, &mut self.errors), existing(key, &mut self.errors));
+        options.tls.client = match pair {
+            (Some(certificate), Some(key)) => Some((certificate, key)),
+            (None, None) => None,
+            _ => {
+                let message = "`tls_cert` and `tls_key` belong together";
+                let error =
+                    span.map(|span| Diagnostic::config(message, span, "the other is missing"));
+                self.errors.extend(error);
+                None
+            }
+        };
+        options
+    }
+
+    fn bound(&mut self, table: &mut Table<'_>, options: &mut Options) {
+        let mut bound = Bound::default();
+        if let Some((latency, _)) = table.parsed::<Duration>("max_latency", &mut self.errors) {
+            bound.max_latency = std::time::Duration::from_millis(latency.as_millis());
+        }
+        bound.max_ops = table.number("max_ops", &mut self.errors).map(|(ops, _)| ops.max(1));
+        options.bound = Some(bound);
+        options.primary = table.switch("primary", &mut self.errors).unwrap_or(false);
+        options.db = table.number("db", &mut self.errors).map(|(db, _)| db);
+    }
+
+    /// The first line of a file.
+    fn secret_file(&mut self, field: &str, path: &str, span: Span) -> Option<Secret> {
+        let path = self.folder.join(path);
+        let text = match read(&path, MAX_SECRET) {
+            Ok(text) => text,
+            Err(why) => {
+                let message = format!("cannot read `{}`: {why}", path.display());
+                self.errors.push(Diagnostic::config(message, span, ""));
+                return None;
+            }
+        };
+        let line = text.lines().next().unwrap_or_default().trim();
+        if line.is_empty() {
+            let message = format!("the first line of `{}` is empty", path.display());
+            self.errors.push(Diagnostic::config(message, span, format!("`{field}` needs a line")));
+            return None;
+        }
+        Some(Secret::new(line))
+    }
+
+    fn variable(&mut self, field: &str, name: &str, span: Span) -> Option<Secret> {
+        match std::env::var(name) {
+            Ok(value) if !value.is_empty() => Some(Secret::new(value)),
+            _ => {
+                let message = format!("`{field}` names the variable `{name}`, which is not set");
+                self.errors.push(Diagnostic::config(message, span, ""));
+                None
+            }
+        }
+    }
+}
+
+fn read(path: &Path, most: u64) -> Result<String, String> {
+    let bytes = keyward_fact::read_stream(path, most).map_err(|error| error.to_string())?;
+    String::from_utf8(bytes).map_err(|_| "it is not UTF-8 text".to_owned())
+}

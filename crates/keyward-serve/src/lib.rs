@@ -1,0 +1,31 @@
+//! Audits servers in the background, remembers what it saw, and serves it: pages, a JSON API, metrics.
+//!
+//! [`serve`] runs until it is told to stop. Collectors (`collect`) are threads that ask servers within a load
+//! budget and replace what is known of them ([`state`]); requests (`http`) read what is known and the
+//! `history`, and never ask a server, except for one pasted key.
+//!
+//! # Where things are
+//!
+//! | module | what it does |
+//! |---|---|
+//! | [`config`] | reads the configuration; a typo is refused where it stands |
+//! | `collect` | one thread a server for audits, one for INFO and SLOWLOG, one for `watch` where that is asked for |
+//! | `history` | what was seen, in SQLite: narrow rows for charts, whole reports for comparisons; bounded |
+//! | [`state`], [`info`] | what is known now, as plain data |
+//! | `http` | connections, limits, headers, tokens, routes |
+//! | `api` | `/api/v1`, with its OpenAPI description |
+//! | `metrics` | `/metrics` |
+//! | `pages` | the pages; its top says how to add one |
+#![deny(missing_docs)]
+
+mod collect;
+pub mod config;
+mod http;
+pub mod info;
+mod pages;
+mod run;
+mod schemas;
+pub mod state;
+
+pub use config::{Config, Refused, Retention, Source};
+pub use run::{Error, serve};
