@@ -3,12 +3,14 @@
 mod definition;
 mod indexes;
 mod joins;
+mod look;
 mod references;
 mod relations;
 mod space;
 
 pub(crate) use definition::{Planned, slots};
 pub(crate) use indexes::{Kept, Located, PlannedAgreement, PlannedChain, Said, Statement};
+pub use look::DeclaredKey;
 pub(crate) use references::{Names, PlannedReference, Spelling};
 pub(crate) use relations::{End, PlannedRelation, Step};
 use space::{Beginning, REST};

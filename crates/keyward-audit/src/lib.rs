@@ -37,7 +37,7 @@ mod sketch;
 mod tally;
 
 pub use baseline::{DEFAULT_TOLERANCE, Difference, FindingChange, PartChange, compare, difference};
-pub use checks::{Audit, Options, Subject};
+pub use checks::{Audit, DeclaredKey, Options, Subject};
 pub use clock::{now, parse_rfc3339, rfc3339};
 pub use counts::{Counted, Counts, TTL_BOUNDS};
 pub use hash::Salt;

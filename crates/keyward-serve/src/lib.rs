@@ -2,7 +2,7 @@
 //!
 //! [`serve`] runs until it is told to stop. Collectors (`collect`) are threads that ask servers within a load
 //! budget and replace what is known of them ([`state`]); requests (`http`) read what is known and the
-//! `history`, and never ask a server, except for one pasted key.
+//! [`history`], and never ask a server, except for one pasted key.
 //!
 //! # Where things are
 //!
@@ -10,7 +10,7 @@
 //! |---|---|
 //! | [`config`] | reads the configuration; a typo is refused where it stands |
 //! | `collect` | one thread a server for audits, one for INFO and SLOWLOG, one for `watch` where that is asked for |
-//! | `history` | what was seen, in SQLite: narrow rows for charts, whole reports for comparisons; bounded |
+//! | [`history`] | what was seen, in SQLite: narrow rows for charts, whole reports for comparisons; bounded |
 //! | [`state`], [`info`] | what is known now, as plain data |
 //! | `http` | connections, limits, headers, tokens, routes |
 //! | `api` | `/api/v1`, with its OpenAPI description |
@@ -20,6 +20,8 @@
 
 mod collect;
 pub mod config;
+mod folder;
+pub mod history;
 mod http;
 pub mod info;
 mod pages;

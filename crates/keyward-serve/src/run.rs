@@ -2,9 +2,11 @@
 
 use crate::collect::{self, Stop};
 use crate::config::Config;
+use crate::folder::Folder;
+use crate::history::History;
 use crate::http;
 use crate::schemas;
-use crate::state::State;
+use crate::state::{Say, State};
 use keyward_schema::{Diagnostic, Sources};
 use std::io;
 use std::net::SocketAddr;
@@ -68,6 +70,9 @@ pub fn serve(
         return Err(Error::NoToken(config.listen));
     }
     let schemas = schemas::open_all(config)?;
+    let unusable = |why| Error::State { folder: config.state.clone(), why };
+    let folder = Arc::new(Folder::open(&config.state).map_err(unusable)?);
+    let history = History::new(folder.path(), config.retention);
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)
         .thread_name("keyward-http")
@@ -76,10 +81,12 @@ pub fn serve(
     let refused = |why| Error::Listen { address: config.listen, why };
     let listener = runtime.block_on(TcpListener::bind(config.listen)).map_err(refused)?;
     let address = listener.local_addr().map_err(refused)?;
-    let state = Arc::new(State::new(config, schemas));
+    let listening = format!("listening on http://{address}");
+    let say = Say(Box::new(say));
+    let state = Arc::new(State::new(config, schemas, history, say));
     let ending = Stop::default();
-    let collectors = collect::start(config, &state, &ending)?;
-    say(&format!("listening on http://{address}"));
+    let collectors = collect::start(config, &state, &folder, &ending)?;
+    state.say(&listening);
     let router = http::router(state);
     runtime.block_on(async {
         let until = async {

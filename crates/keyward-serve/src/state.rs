@@ -4,6 +4,7 @@
 //! sees one moment. Nothing here asks a server.
 
 use crate::config::Config;
+use crate::history::{self, History};
 use crate::info::ServerInfo;
 use keyward_audit::Report;
 use keyward_audit::queues::QueueStats;
@@ -23,10 +24,22 @@ const EVENTS: usize = 256;
 pub struct State {
     /// The servers, in the order of the configuration
     pub servers: Vec<Server>,
+    /// What was seen before
+    pub history: History,
     /// When this instance was started, in milliseconds since 1970
     pub started: u64,
     notices: Mutex<BTreeMap<&'static str, Notice>>,
     events: broadcast::Sender<Event>,
+    say: Say,
+}
+
+/// Who is told in lines for people what goes wrong.
+pub(crate) struct Say(pub(crate) Box<dyn Fn(&str) + Send + Sync>);
+
+impl std::fmt::Debug for Say {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Say")
+    }
 }
 
 /// How handlers receive it: `State(shared): axum::extract::State<Shared>`.
@@ -34,13 +47,20 @@ pub type Shared = Arc<State>;
 
 impl State {
     /// The state of a configuration before anything was seen.
-    pub(crate) fn new(config: &Config, schemas: Vec<Arc<Schemas>>) -> Self {
+    pub(crate) fn new(
+        config: &Config,
+        schemas: Vec<Arc<Schemas>>,
+        history: History,
+        say: Say,
+    ) -> Self {
         let servers = config.servers.iter().zip(schemas);
         State {
             servers: servers.map(|(it, schemas)| Server::new(&it.name, &it.url, schemas)).collect(),
+            history,
             started: keyward_audit::now(),
             notices: Mutex::default(),
             events: broadcast::Sender::new(EVENTS),
+            say,
         }
     }
 
@@ -52,6 +72,39 @@ impl State {
     /// What does not work here, such as a history that cannot be written.
     pub fn notices(&self) -> Vec<Notice> {
         lock(&self.notices).values().cloned().collect()
+    }
+
+    /// Says that something does not work, or works again.
+    pub(crate) fn notice(&self, about: &'static str, text: Option<String>) {
+        let mut notices = lock(&self.notices);
+        let known = notices.get(about).map(|it| &it.text);
+        if known == text.as_ref() {
+            return;
+        }
+        match text {
+            Some(text) => {
+                self.say(&format!("warning: {text}"));
+                let at = keyward_audit::now();
+                notices.insert(about, Notice { about: about.to_owned(), text, at });
+            }
+            None => drop(notices.remove(about)),
+        }
+        drop(notices);
+        self.tell(Event::Notices);
+    }
+
+    /// Says a line to whoever runs the program.
+    pub(crate) fn say(&self, line: &str) {
+        (self.say.0)(line);
+    }
+
+    /// Says whether the history could be read or written, and what was moved aside.
+    pub(crate) fn history_result(&self, result: Result<(), history::Error>) {
+        if let Some(moved) = self.history.moved_aside() {
+            self.notice("history-moved", Some(moved));
+        }
+        let text = result.err().map(|error| format!("the history cannot be used: {error}"));
+        self.notice("history", text);
     }
 
     /// Replaces what is known of a server, and tells those who listen.
@@ -124,6 +177,13 @@ pub struct Current {
     pub found: Arc<[LiveFinding]>,
     /// How it is watched: `None` unless it is
     pub watching: Option<Watching>,
+}
+
+impl Current {
+    /// The report of the last audit.
+    pub fn report(&self) -> Option<&Report> {
+        self.audit.as_ref().map(|audit| &audit.report)
+    }
 }
 
 /// The schemas of a server.

@@ -66,7 +66,10 @@ impl Primary {
     }
 
     /// The same where some of them may be away.
-    pub(super) fn each(url: &str, options: &Options) -> Result<Vec<Result<Self, Error>>, Error> {
+    ///
+    /// # Errors
+    /// If nobody can say which there are.
+    pub fn each(url: &str, options: &Options) -> Result<Vec<Result<Self, Error>>, Error> {
         let address = Address::parse(url)?;
         let partitions = topology::find(&address, options)?;
         let open = |partition: topology::Partition| {

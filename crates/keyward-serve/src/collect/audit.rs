@@ -1,15 +1,14 @@
 //! One audit after the other, within the load budget; a lost or stopped one goes on where it was.
 
-use super::Stop;
+use super::derive;
+use super::resume;
 use super::sample::Samples;
-use crate::config::Source;
+use super::{Context, millis, today};
 use crate::schemas;
-use crate::state::{Audited, Auditing, Event, Schemas, Server, Shared};
-use jiff::Timestamp;
-use jiff::tz::TimeZone;
+use crate::state::{Audited, Auditing, Current, Event, Schemas};
 use keyward_audit::live::{self, Progress};
-use keyward_audit::{Audit, Options, Outcome, Salt, Stopped, Subject, now};
-use keyward_schema::model::Date;
+use keyward_audit::{Audit, Options, Outcome, Stopped, Subject, now};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
@@ -21,15 +20,14 @@ const PAUSES: (Duration, Duration) = (Duration::from_secs(1), Duration::from_sec
 const TICK: Duration = Duration::from_millis(500);
 
 /// Audits a server until it is told to stop.
-pub(super) fn run(state: &Shared, number: usize, source: &Source, stop: &Stop) {
-    let Some(server) = state.servers.get(number) else { return };
-    let mut audits = Audits { state, server, source, stop, earlier: None };
+pub(super) fn run(context: &Context) {
+    let mut audits = Audits { context, earlier: None, is_first: true };
     let mut pause = PAUSES.0;
-    while !stop.is_set() {
+    while !context.stop.is_set() {
         let wait = match audits.once() {
             Next::Done => {
                 pause = PAUSES.0;
-                source.every
+                context.source.every
             }
             Next::Failed { why, help, keys } => {
                 let wait = pause;
@@ -40,18 +38,17 @@ pub(super) fn run(state: &Shared, number: usize, source: &Source, stop: &Stop) {
             }
             Next::Stopped => return,
         };
-        stop.wait(wait);
+        context.stop.wait(wait);
     }
 }
 
 /// The audits of one server.
 struct Audits<'a> {
-    state: &'a Shared,
-    server: &'a Server,
-    source: &'a Source,
-    stop: &'a Stop,
-    /// What was counted before a server was lost
+    context: &'a Context,
+    /// What was counted before a server was lost, and when that began
     earlier: Option<(Stopped, Instant)>,
+    /// Whether an earlier run may have left something to go on with
+    is_first: bool,
 }
 
 enum Next {
@@ -62,51 +59,88 @@ enum Next {
 
 impl Audits<'_> {
     fn once(&mut self) -> Next {
+        let context = self.context;
         let schemas = self.schemas();
-        let audit = prepare(&schemas);
-        let (earlier, began) = match self.earlier.take() {
-            Some((earlier, began)) if audit.can_go_on(&earlier).is_ok() => (Some(earlier), began),
-            _ => (None, Instant::now()),
-        };
+        let audit = context.audit(&schemas);
+        let (earlier, began) = self.take_earlier(&audit, &schemas.fingerprint);
         let samples = Samples::default();
-        let mut options = self.source.options.clone();
-        options.stop = self.stop.flag.clone();
+        let mut options = context.options();
         options.progress = Arc::default();
         let listener = || Some(samples.listener());
         let outcome = self.telling(&options.progress.clone(), || {
-            audit.observe_on(&self.source.url, &options, earlier.as_ref(), listener, now())
+            audit.observe_on(&context.source.url, &options, earlier.as_ref(), listener, now())
         });
         match outcome {
             Ok(Outcome::Whole(report)) => {
-                let took = millis(began.elapsed());
-                let samples = samples.take();
-                let audited = Audited { report: *report, at: now(), took, samples };
-                self.publish(audited);
+                let (took, samples) = (millis(began.elapsed()), samples.take());
+                resume::remove(&context.resume_file());
+                self.publish(Audited { report: *report, at: now(), took, samples }, &schemas);
                 Next::Done
             }
-            Ok(Outcome::Stopped(_)) => Next::Stopped,
+            Ok(Outcome::Stopped(stopped)) => {
+                self.keep(&stopped, &schemas);
+                Next::Stopped
+            }
             Ok(Outcome::Lost(error, stopped)) => {
+                self.keep(&stopped, &schemas);
                 let keys = stopped.keys();
                 self.earlier = Some((*stopped, began));
                 failed(&error, keys)
             }
             Err(live::Error::Stopped) => Next::Stopped,
-            Err(error) => failed(&error, 0),
+            Err(error) => {
+                let keys = earlier.as_ref().map_or(0, Stopped::keys);
+                // To another server, what was counted means nothing.
+                if matches!(error, live::Error::NotResumable { .. }) {
+                    resume::remove(&context.resume_file());
+                } else {
+                    self.earlier = earlier.map(|earlier| (earlier, began));
+                }
+                failed(&error, keys)
+            }
         }
+    }
+
+    /// What an audit goes on from, if it is the same, and when that began as far as this process knows.
+    fn take_earlier(&mut self, audit: &Audit, schemas: &str) -> (Option<Stopped>, Instant) {
+        if std::mem::take(&mut self.is_first) {
+            let terms = resume::terms(&self.context.source, schemas);
+            let kept = resume::read(&self.context.resume_file(), &terms);
+            self.earlier = kept.map(|kept| (kept, Instant::now()));
+        }
+        match self.earlier.take() {
+            Some((earlier, began)) if audit.can_go_on(&earlier).is_ok() => (Some(earlier), began),
+            _ => (None, Instant::now()),
+        }
+    }
+
+    fn keep(&self, stopped: &Stopped, schemas: &Schemas) {
+        let terms = resume::terms(&self.context.source, &schemas.fingerprint);
+        let path = self.context.resume_file();
+        let kept = resume::write(&path, terms, today().to_string(), stopped);
+        let text = kept.err().map(|error| {
+            format!("a stopped audit cannot be kept in `{}`: {error}", path.display())
+        });
+        self.context.state.notice("resume", text);
     }
 
     /// The schemas as they are on disk, or the last good ones.
     fn schemas(&self) -> Arc<Schemas> {
-        let current = self.server.current();
-        match schemas::reopen(&self.source.schemas) {
-            Ok(read) if read.fingerprint == current.schemas.fingerprint => {
-                self.change(|current| current.schema_error = None);
-                current.schemas.clone()
+        let current = self.context.server().current();
+        let known = current.schemas.clone();
+        match schemas::reopen(&self.context.source.schemas) {
+            Ok(read) if read.fingerprint == known.fingerprint => {
+                if current.schema_error.is_some() {
+                    self.change(|current| current.schema_error = None);
+                }
+                known
             }
             Ok(read) => {
                 let read = Arc::new(read);
-                let new = read.clone();
+                let (new, today) = (read.clone(), today());
                 self.change(|current| {
+                    current.migrations = derive::migrations(&new, current.report(), today);
+                    current.checklist = derive::checklist(&new, current.report(), today);
                     current.schemas = new;
                     current.schema_error = None;
                 });
@@ -114,31 +148,39 @@ impl Audits<'_> {
             }
             Err(why) => {
                 self.change(|current| current.schema_error = Some(why));
-                current.schemas.clone()
+                known
             }
         }
     }
 
-    fn publish(&self, audited: Audited) {
-        let next = now().saturating_add(millis(self.source.every));
-        let audited = Arc::new(audited);
+    fn publish(&self, audited: Audited, schemas: &Schemas) {
+        let context = self.context;
+        let added =
+            context.state.history.add_audit(&context.server().name, &audited, &schemas.fingerprint);
+        context.state.history_result(added);
+        let queues = Arc::new(derive::queues(context, schemas));
+        let (audited, today) = (Arc::new(audited), today());
+        let next = now().saturating_add(millis(context.source.every));
         self.change(|current| {
+            current.migrations = derive::migrations(schemas, Some(&audited.report), today);
+            current.checklist = derive::checklist(schemas, Some(&audited.report), today);
+            current.queues = queues;
             current.audit = Some(audited);
             current.auditing = Auditing::Idle { next };
         });
     }
 
-    fn change(&self, change: impl FnOnce(&mut crate::state::Current)) {
-        let event = Event::Audit { server: self.server.name.clone() };
-        self.state.update(self.server, event, change);
+    fn change(&self, change: impl FnOnce(&mut Current)) {
+        let event = Event::Audit { server: self.context.server().name.clone() };
+        self.context.state.update(self.context.server(), event, change);
     }
 
     /// Runs an audit, and tells meanwhile how far it is.
-    fn telling<T: Send>(&self, progress: &Arc<Progress>, audit: impl FnOnce() -> T + Send) -> T {
+    fn telling<T>(&self, progress: &Arc<Progress>, audit: impl FnOnce() -> T) -> T {
         let over = AtomicBool::new(false);
         let since = now();
         thread::scope(|scope| {
-            scope.spawn(|| {
+            let teller = scope.spawn(|| {
                 let mut last = None;
                 while !over.load(Ordering::Acquire) {
                     let keys = progress.keys.load(Ordering::Relaxed);
@@ -151,42 +193,55 @@ impl Audits<'_> {
             });
             let done = audit();
             over.store(true, Ordering::Release);
+            teller.thread().unpark();
             done
         })
     }
 
     fn tell(&self, auditing: Auditing) {
-        let event =
-            Event::Progress { server: self.server.name.clone(), auditing: auditing.clone() };
-        self.state.update(self.server, event, |current| current.auditing = auditing);
+        let server = self.context.server();
+        let event = Event::Progress { server: server.name.clone(), auditing: auditing.clone() };
+        self.context.state.update(server, event, |current| current.auditing = auditing);
     }
 }
 
-fn prepare(schemas: &Schemas) -> Arc<Audit> {
-    let options = Options {
-        salt: Salt::of(""),
-        today: today(),
-        schemas: schemas.fingerprint.clone(),
-        ..Options::default()
-    };
-    let subjects = schemas.each.iter().zip(&schemas.paths).map(|(schema, path)| {
-        let path = Some(path.clone());
-        Subject { path, ..Subject::new(schema.clone()) }
-    });
-    Arc::new(Audit::new(subjects.collect(), &options))
+impl Context {
+    /// What an audit with these schemas looks for today.
+    pub(super) fn audit(&self, schemas: &Schemas) -> Arc<Audit> {
+        let options = Options {
+            salt: self.folder.salt,
+            today: today(),
+            schemas: schemas.fingerprint.clone(),
+            ..Options::default()
+        };
+        let subjects = schemas.each.iter().zip(&schemas.paths).map(|(schema, path)| {
+            let path = Some(path.clone());
+            Subject { path, ..Subject::new(schema.clone()) }
+        });
+        Arc::new(Audit::new(subjects.collect(), &options))
+    }
 }
 
-/// The day in UTC.
-pub(super) fn today() -> Date {
-    let day = Timestamp::now().to_zoned(TimeZone::UTC).date();
-    let (month, of_month) = (day.month().unsigned_abs(), day.day().unsigned_abs());
-    Date { year: day.year().unsigned_abs(), month, day: of_month }
+/// What a restart begins with: the last audit of the history.
+pub(super) fn restore(context: &Context) {
+    let server = context.server();
+    let found = context.state.history.report(&server.name, u64::MAX);
+    let (found, result) = match found {
+        Ok(found) => (found, Ok(())),
+        Err(error) => (None, Err(error)),
+    };
+    context.state.history_result(result);
+    let audited = found
+        .map(|(at, took, report)| Arc::new(Audited { report, at, took, samples: BTreeMap::new() }));
+    let event = Event::Audit { server: server.name.clone() };
+    context.state.update(server, event, |current| {
+        current.audit = audited;
+        let (schemas, today) = (current.schemas.clone(), today());
+        current.migrations = derive::migrations(&schemas, current.report(), today);
+        current.checklist = derive::checklist(&schemas, current.report(), today);
+    });
 }
 
 fn failed(error: &live::Error, keys: u64) -> Next {
     Next::Failed { why: error.to_string(), help: error.help().to_owned(), keys }
-}
-
-fn millis(duration: Duration) -> u64 {
-    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }

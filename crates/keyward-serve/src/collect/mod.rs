@@ -1,14 +1,26 @@
 //! What asks servers: threads, since an audit blocks. Each writes to [`State`](crate::state::State) what it saw.
 
 mod audit;
+mod derive;
+mod node;
+mod poll;
+mod resume;
 mod sample;
 mod stop;
+mod watch;
 
 pub(crate) use stop::Stop;
 
-use crate::config::Config;
-use crate::state::Shared;
+use crate::config::{Config, Source};
+use crate::folder::Folder;
+use crate::state::{Server, Shared};
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+use keyward_audit::live::Options;
+use keyward_schema::model::Date;
 use std::io;
+use std::path::PathBuf;
+use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
@@ -17,13 +29,60 @@ pub(crate) struct Collectors {
     threads: Vec<JoinHandle<()>>,
 }
 
+/// What the threads of one server share.
+struct Context {
+    state: Shared,
+    number: usize,
+    source: Source,
+    folder: Arc<Folder>,
+    stop: Stop,
+}
+
+impl Context {
+    fn server(&self) -> &Server {
+        &self.state.servers[self.number]
+    }
+
+    /// How its server is asked.
+    fn options(&self) -> Options {
+        let mut options = self.source.options.clone();
+        options.stop = self.stop.flag.clone();
+        options
+    }
+
+    fn resume_file(&self) -> PathBuf {
+        self.folder.resume(&self.source.name)
+    }
+}
+
 /// Starts to collect.
-pub(crate) fn start(config: &Config, state: &Shared, stop: &Stop) -> io::Result<Collectors> {
+pub(crate) fn start(
+    config: &Config,
+    state: &Shared,
+    folder: &Arc<Folder>,
+    stop: &Stop,
+) -> io::Result<Collectors> {
     let mut threads = Vec::new();
     for (number, source) in config.servers.iter().enumerate() {
-        let (state, source, stop) = (state.clone(), source.clone(), stop.clone());
-        let audits = thread::Builder::new().name(format!("audit {}", source.name));
-        threads.push(audits.spawn(move || audit::run(&state, number, &source, &stop))?);
+        let context = Arc::new(Context {
+            state: state.clone(),
+            number,
+            source: source.clone(),
+            folder: folder.clone(),
+            stop: stop.clone(),
+        });
+        audit::restore(&context);
+        let mut spawn = |what: &str, run: fn(&Context)| -> io::Result<()> {
+            let context = context.clone();
+            let builder = thread::Builder::new().name(format!("{what} {}", source.name));
+            threads.push(builder.spawn(move || run(&context))?);
+            Ok(())
+        };
+        spawn("audit", audit::run)?;
+        spawn("poll", poll::run)?;
+        if source.watch {
+            spawn("watch", watch::run)?;
+        }
     }
     Ok(Collectors { threads })
 }
@@ -43,4 +102,15 @@ impl Collectors {
             }
         }
     }
+}
+
+/// The day in UTC.
+fn today() -> Date {
+    let day = Timestamp::now().to_zoned(TimeZone::UTC).date();
+    let (month, of_month) = (day.month().unsigned_abs(), day.day().unsigned_abs());
+    Date { year: day.year().unsigned_abs(), month, day: of_month }
+}
+
+fn millis(duration: Duration) -> u64 {
+    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }
