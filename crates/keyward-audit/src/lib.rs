@@ -17,6 +17,7 @@ mod hash;
 mod histogram;
 mod leaves;
 pub mod live;
+pub mod lookup;
 mod mask;
 mod merge;
 mod observe;

@@ -128,6 +128,18 @@ impl Rule {
         matches!(self.declaration().judges, Judges::Keys(_))
     }
 
+    /// The rules whose findings `keyward plan fix` repairs, in the order of its rows.
+    pub const REPAIRED: [Rule; 8] = [
+        Rule::UnknownKey,
+        Rule::TtlMissing,
+        Rule::TtlTooLong,
+        Rule::OversizedCollection,
+        Rule::OldName,
+        Rule::StaleIndex,
+        Rule::DanglingReference,
+        Rule::IndexContradiction,
+    ];
+
     /// Its documentation in Markdown: what it does, why that is bad, an example, what to use
     /// instead.
     pub fn documentation(self) -> String {

@@ -1,6 +1,7 @@
 //! The state folder: the history, the secret of masks, audits that were stopped. Only who runs the program reads it.
 
 use keyward_audit::Salt;
+use std::fmt::Write as _;
 use std::fs::{self, DirBuilder, File, OpenOptions, TryLockError};
 use std::io::{self, Read as _, Write as _};
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
@@ -54,6 +55,16 @@ fn private() -> OpenOptions {
     options
 }
 
+/// A secret that nobody guesses.
+pub(crate) fn random() -> io::Result<String> {
+    let mut bytes = [0; 32];
+    getrandom::fill(&mut bytes).map_err(io::Error::other)?;
+    Ok(bytes.iter().fold(String::new(), |mut text, byte| {
+        let _ = write!(text, "{byte:02x}");
+        text
+    }))
+}
+
 /// The secret of masks, written when it is first needed.
 fn salt(path: &Path) -> io::Result<Salt> {
     const MOST: u64 = 1024;
@@ -64,9 +75,7 @@ fn salt(path: &Path) -> io::Result<Salt> {
         Err(error) => return Err(error),
     }
     if text.trim().is_empty() {
-        let mut bytes = [0; 16];
-        getrandom::fill(&mut bytes).map_err(io::Error::other)?;
-        text = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+        text = random()?;
         replace(path, text.as_bytes())?;
     }
     Ok(Salt::of(text.trim()))

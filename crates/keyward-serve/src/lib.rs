@@ -18,12 +18,16 @@
 //! | `pages` | the pages; its top says how to add one |
 #![deny(missing_docs)]
 
+mod api;
+mod asking;
 mod collect;
 pub mod config;
 mod folder;
+pub mod forecast;
 pub mod history;
 mod http;
 pub mod info;
+mod metrics;
 mod pages;
 mod run;
 mod schemas;

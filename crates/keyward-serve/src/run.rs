@@ -4,7 +4,7 @@ use crate::collect::{self, Stop};
 use crate::config::Config;
 use crate::folder::Folder;
 use crate::history::History;
-use crate::http;
+use crate::http::{self, Guard};
 use crate::schemas;
 use crate::state::{Say, State};
 use keyward_schema::{Diagnostic, Sources};
@@ -16,8 +16,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use tokio::net::TcpListener;
 
-/// How long requests and collectors may take to end.
-const PATIENCE: Duration = Duration::from_millis(1500);
+/// How long requests may take to end, and then collectors, which have been told at the same time.
+const REQUESTS: Duration = Duration::from_millis(800);
+const COLLECTORS: Duration = Duration::from_millis(700);
 /// How often it is looked whether to stop.
 const TICK: Duration = Duration::from_millis(50);
 
@@ -84,20 +85,21 @@ pub fn serve(
     let listening = format!("listening on http://{address}");
     let say = Say(Box::new(say));
     let state = Arc::new(State::new(config, schemas, history, say));
+    let guard = Arc::new(Guard::new(config.token.clone())?);
     let ending = Stop::default();
     let collectors = collect::start(config, &state, &folder, &ending)?;
     state.say(&listening);
-    let router = http::router(state);
+    let router = http::router(state, guard);
     runtime.block_on(async {
         let until = async {
             while !stop.load(Ordering::Relaxed) {
                 tokio::time::sleep(TICK).await;
             }
+            ending.stop();
         };
-        http::serve(listener, router, until, PATIENCE).await;
+        http::serve(listener, router, until, REQUESTS).await;
     });
-    ending.stop();
-    collectors.join(PATIENCE);
+    collectors.join(COLLECTORS);
     runtime.shutdown_timeout(Duration::from_millis(100));
     Ok(())
 }

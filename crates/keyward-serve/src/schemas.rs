@@ -36,5 +36,6 @@ fn read(paths: &[PathBuf]) -> Result<Schemas, (Sources, Vec<Diagnostic>)> {
         each,
         paths: paths.iter().map(|path| path.display().to_string()).collect(),
         fingerprint: fingerprint(sources.iter().map(|(_, source)| source.text.as_str())),
+        ..Schemas::default()
     })
 }

@@ -3,16 +3,19 @@
 //! Collectors replace a server's [`Current`] as a whole; whoever answers a request takes one [`Arc`] of it and
 //! sees one moment. Nothing here asks a server.
 
-use crate::config::Config;
+use crate::asking::{Asked, Asking};
+use crate::config::{Config, Source};
 use crate::history::{self, History};
 use crate::info::ServerInfo;
 use keyward_audit::Report;
+use keyward_audit::lookup::Lookup;
 use keyward_audit::queues::QueueStats;
 use keyward_audit::report::Finding;
+use keyward_pattern::Keyspace;
 use keyward_schema::Schema;
 use serde::Serialize;
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock};
 use tokio::sync::broadcast;
 use utoipa::ToSchema;
 
@@ -55,7 +58,7 @@ impl State {
     ) -> Self {
         let servers = config.servers.iter().zip(schemas);
         State {
-            servers: servers.map(|(it, schemas)| Server::new(&it.name, &it.url, schemas)).collect(),
+            servers: servers.map(|(it, schemas)| Server::new(it, schemas)).collect(),
             history,
             started: keyward_audit::now(),
             notices: Mutex::default(),
@@ -131,19 +134,25 @@ pub struct Server {
     pub name: String,
     /// Its URL without credentials
     pub url: String,
+    asking: Asking,
     current: RwLock<Arc<Current>>,
 }
 
 impl Server {
-    fn new(name: &str, url: &str, schemas: Arc<Schemas>) -> Self {
-        let (name, url) = (name.to_owned(), keyward_audit::live::shown(url));
+    fn new(source: &Source, schemas: Arc<Schemas>) -> Self {
+        let (name, url) = (source.name.clone(), keyward_audit::live::shown(&source.url));
         let current = Current { schemas, ..Current::default() };
-        Server { name, url, current: RwLock::new(Arc::new(current)) }
+        Server { name, url, asking: Asking::new(source), current: RwLock::new(Arc::new(current)) }
     }
 
     /// What is known of it now.
     pub fn current(&self) -> Arc<Current> {
         self.current.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Asks it about one key, in this database where its schema names one.
+    pub(crate) fn ask(&self, key: &[u8], db: Option<u64>) -> Asked {
+        self.asking.ask(key, db)
     }
 
     fn update(&self, change: impl FnOnce(&mut Current)) {
@@ -195,6 +204,19 @@ pub struct Schemas {
     pub paths: Vec<String>,
     /// Tells their texts from others
     pub fingerprint: String,
+    /// What finds keys in them, made when it is first needed
+    pub(crate) lookup: OnceLock<(Lookup, Vec<Keyspace>)>,
+}
+
+impl Schemas {
+    /// What finds keys, and the keyspaces that it finds them in.
+    pub fn lookup(&self) -> (&Lookup, &[Keyspace]) {
+        let (lookup, keyspaces) = self.lookup.get_or_init(|| {
+            let keyspaces: Vec<_> = self.each.iter().map(|it| it.compiled.clone()).collect();
+            (Lookup::new(&self.each, &keyspaces), keyspaces)
+        });
+        (lookup, keyspaces)
+    }
 }
 
 /// An audit that saw everything.

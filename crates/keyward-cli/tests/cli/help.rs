@@ -15,6 +15,7 @@ fn help_teaches_by_example() {
         &["init", "--help"],
         &["docs", "--help"],
         &["watch", "--help"],
+        &["serve", "--help"],
     ] {
         assert_snapshot!(cli().run(args));
     }

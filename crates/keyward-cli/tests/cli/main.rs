@@ -22,6 +22,7 @@ mod plan;
 mod queue;
 mod sarif;
 mod secrets;
+mod serve;
 mod stream;
 mod unseen;
 mod watch;

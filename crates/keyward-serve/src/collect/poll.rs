@@ -126,7 +126,9 @@ impl Polls<'_> {
                 node::compare(node, before, seconds);
             }
         } else {
-            nodes.iter_mut().for_each(|node| node::compare(node, None, 0.0));
+            for node in &mut nodes {
+                node::compare(node, None, 0.0);
+            }
         }
         let replaced = self.note_runs(&nodes);
         let info = Arc::new(ServerInfo { at: now(), nodes, away: self.away.clone() });

@@ -71,7 +71,7 @@ impl Reading {
             self.errors.push(error);
         }
         let servers: Vec<Option<Source>> =
-            tables.into_iter().map(|(name, span, table)| self.server(name, span, table)).collect();
+            tables.into_iter().map(|(name, span, table)| self.server(name, &span, table)).collect();
         Some(Config {
             listen: listen.or_else(|| LISTEN.parse().ok())?,
             token,
@@ -98,12 +98,12 @@ impl Reading {
         retention
     }
 
-    fn server(&mut self, name: &str, span: Span, mut table: Table<'_>) -> Option<Source> {
+    fn server(&mut self, name: &str, span: &Span, mut table: Table<'_>) -> Option<Source> {
         if !is_name(name) {
             let message = "the name of a server has letters, digits, `-`, `_` and `.`, at most 64";
             self.errors.push(Diagnostic::config(message, span.clone(), "cannot stand in a URL"));
         }
-        let url = self.url(&mut table, &span);
+        let url = self.url(&mut table, span);
         let mut options = self.options(&mut table);
         self.bound(&mut table, &mut options);
         let schemas = table.texts("schemas", &mut self.errors);

@@ -7,6 +7,7 @@ pub use file::load;
 
 use keyward_audit::live::{Options, Secret};
 use keyward_schema::{Diagnostic, Sources};
+use std::fmt;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -49,7 +50,7 @@ impl Default for Retention {
 }
 
 /// A server to be audited.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct Source {
     /// Its name: letters, digits, `-`, `_` and `.`
     pub name: String,
@@ -72,6 +73,17 @@ impl Source {
     pub fn new(name: String, url: String, schemas: Vec<PathBuf>, mut options: Options) -> Self {
         options.client_name = "keyward-serve";
         Source { name, url, schemas, every: EVERY, poll: POLL, watch: false, options }
+    }
+}
+
+/// Without the password that the URL may hold.
+impl fmt::Debug for Source {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let url = keyward_audit::live::shown(&self.url);
+        f.debug_struct("Source")
+            .field("name", &self.name)
+            .field("url", &url)
+            .finish_non_exhaustive()
     }
 }
 

@@ -93,7 +93,7 @@ impl<'t> Table<'t> {
             return Vec::new();
         };
         let mut texts = Vec::new();
-        for item in items.iter() {
+        for item in items {
             let span = self.span(item.span());
             match item.get_ref() {
                 DeValue::String(text) => texts.push((text.as_ref(), span)),
@@ -118,7 +118,7 @@ impl<'t> Table<'t> {
             return Vec::new();
         };
         let mut found = Vec::new();
-        for (name, value) in tables.iter() {
+        for (name, value) in tables {
             let (text, span): (&Cow<'_, str>, _) = (name.get_ref(), self.span(name.span()));
             match value.get_ref() {
                 DeValue::Table(inner) => {

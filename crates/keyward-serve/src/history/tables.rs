@@ -1,7 +1,7 @@
 //! The tables, and their version.
 
 use super::{Error, Result};
-use rusqlite::Connection;
+use rusqlite::{Connection, TransactionBehavior};
 
 /// Rises with each step in [`STEPS`].
 const VERSION: i64 = 1;
@@ -38,22 +38,24 @@ CREATE TABLE polls(
 
 /// Makes a new file what it should be, and an older one too.
 pub(super) fn prepare(connection: &mut Connection) -> Result<()> {
+    let version: i64 = connection.pragma_query_value(None, "user_version", |row| row.get(0))?;
+    if version > VERSION {
+        return Err(Error::Newer(version));
+    }
     // Only before the first table is there does this have an effect.
     connection.pragma_update(None, "auto_vacuum", "INCREMENTAL")?;
     connection.pragma_update(None, "journal_mode", "WAL")?;
     connection.pragma_update(None, "synchronous", "NORMAL")?;
     connection.pragma_update(None, "foreign_keys", true)?;
     connection.pragma_update(None, "journal_size_limit", 4 * 1024 * 1024)?;
-    let version: i64 = connection.pragma_query_value(None, "user_version", |row| row.get(0))?;
-    if version > VERSION {
-        return Err(Error::Newer(version));
-    }
+    // Two connections may begin at the same time.
+    let change = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    let version: i64 = change.pragma_query_value(None, "user_version", |row| row.get(0))?;
     let done = usize::try_from(version).unwrap_or(0);
     for (version, step) in (1_i64..).zip(STEPS).skip(done) {
-        let step_of = connection.transaction()?;
-        step_of.execute_batch(step)?;
-        step_of.pragma_update(None, "user_version", version)?;
-        step_of.commit()?;
+        change.execute_batch(step)?;
+        change.pragma_update(None, "user_version", version)?;
     }
+    change.commit()?;
     Ok(())
 }

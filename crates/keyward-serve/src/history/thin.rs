@@ -99,3 +99,65 @@ fn size(connection: &Connection) -> Result<u64> {
     let pages = number("page_count")?.saturating_sub(number("freelist_count")?);
     Ok(pages.saturating_mul(number("page_size")?))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::history::History;
+    use crate::history::write::Poll;
+    use std::time::Duration;
+
+    fn poll(at: i64) -> Poll {
+        let at = u64::try_from(at).unwrap_or(0);
+        Poll { at, used_memory: Some(at), ..Poll::default() }
+    }
+
+    #[test]
+    fn the_past_gets_thinner_and_ends() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let age = Duration::from_secs(100 * 24 * 60 * 60);
+        let history = History::new(folder.path(), Retention { age, bytes: u64::MAX });
+        let now = 500 * DAY;
+        for half_hour in 0..200 * 48 {
+            history.add_poll("a", &poll(now - half_hour * HOUR / 2)).expect("it is written");
+        }
+        history.add_poll("b", &poll(now - 90 * DAY)).expect("it is written");
+        history.thin(int_back(now)).expect("it is thinned");
+        let kept = history.polls("a", (0, u64::MAX)).expect("it is read");
+        let within = |from: i64, to: i64| {
+            let is_in = |at: u64| (now - to..now - from).contains(&int(at));
+            kept.iter().filter(|it| is_in(it.at)).count()
+        };
+        assert_eq!(within(-1, DAY), 49, "all of the last day");
+        let hours = within(DAY, MONTH);
+        assert!((30 * 24..=30 * 24 + 1).contains(&hours), "one an hour of the month: {hours}");
+        let days = within(MONTH, 100 * DAY);
+        assert!((69..=70).contains(&days), "one a day before: {days}");
+        assert_eq!(within(101 * DAY, 500 * DAY), 0, "nothing that is too old");
+        assert_eq!(history.polls("b", (0, u64::MAX)).expect("it is read").len(), 1);
+        history.thin(int_back(now)).expect("it is thinned");
+        assert_eq!(history.polls("a", (0, u64::MAX)).expect("it is read"), kept, "once is enough");
+    }
+
+    #[test]
+    fn a_file_that_is_too_large_loses_the_oldest() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let most = 256 * 1024;
+        let retention = Retention { age: Duration::from_secs(u32::MAX.into()), bytes: most };
+        let history = History::new(folder.path(), retention);
+        let now = 10 * DAY;
+        for second in 0..20_000 {
+            history.add_poll("a", &poll(now - second * 1000)).expect("it is written");
+        }
+        history.thin(int_back(now)).expect("it is thinned");
+        let kept = history.polls("a", (0, u64::MAX)).expect("it is read");
+        assert!(!kept.is_empty() && kept.len() < 20_000, "{}", kept.len());
+        assert_eq!(kept.last().map(|it| int(it.at)), Some(now), "the newest is kept");
+        let connection = Connection::open(folder.path().join("history.sqlite")).expect("a file");
+        assert!(size(&connection).expect("a size") <= most);
+    }
+
+    fn int_back(number: i64) -> u64 {
+        u64::try_from(number).unwrap_or(0)
+    }
+}

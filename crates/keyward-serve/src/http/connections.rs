@@ -14,7 +14,7 @@ use tokio::time::{sleep, timeout};
 /// Connections at the same time; others wait to be accepted.
 const CONNECTIONS: usize = 256;
 /// How long the head of a request may take, also the first and the next one of a connection.
-const HEAD: Duration = Duration::from_secs(10);
+const HEAD: Duration = Duration::from_secs(5);
 /// The longest head.
 const HEAD_BYTES: usize = 32 * 1024;
 

@@ -2,18 +2,20 @@
 //!
 //! Everything that does not depend on the key is put together before the first one comes.
 
-use super::elsewhere::{Elsewhere, Mention};
+use super::elsewhere::Elsewhere;
+use keyward_audit::lookup::{Known, Lookup};
 use keyward_fact::{visible, visible_json};
-use keyward_pattern::{DefinitionId, Keyspace, Owners, slot};
+use keyward_pattern::{Keyspace, slot};
 use keyward_schema::Schema;
-use memchr::memchr;
 use serde_json::{Value, json};
 use std::borrow::Cow;
 
 /// Answers for the keys of one or several keyspaces.
 #[derive(Debug)]
 pub(super) struct Answerer {
-    keyspaces: Vec<Prepared>,
+    lookup: Lookup,
+    /// Of each keyspace, by the numbers of its definitions
+    definitions: Vec<Vec<Words>>,
     elsewhere: Elsewhere,
     form: Form,
 }
@@ -28,13 +30,6 @@ pub(super) enum Form {
     Json,
 }
 
-#[derive(Debug)]
-struct Prepared {
-    keyspace: Keyspace,
-    owners: Owners,
-    definitions: Vec<Words>,
-}
-
 /// What an answer says in any case.
 #[derive(Debug)]
 pub(super) struct Words {
@@ -43,44 +38,30 @@ pub(super) struct Words {
     closing: Box<[u8]>,
 }
 
-/// What a key is.
-pub(super) enum Known<'k> {
-    Defined(Found<'k>),
-    Elsewhere(Mention),
-}
-
-/// A key that belongs to a definition, itself or through its owner.
-pub(super) struct Found<'k> {
-    /// Which of the keyspaces
-    pub(super) keyspace: usize,
-    pub(super) definition: DefinitionId,
-    /// The owner's key and the word, if this one is derived
-    pub(super) derived: Option<(&'k str, &'k str)>,
-}
-
 impl Answerer {
     /// Prepares answers; the keyspaces are those of the schemas.
     pub(super) fn new(schemas: &[Schema], keyspaces: &[Keyspace], form: Form) -> Self {
         let several = keyspaces.len() > 1;
         let names = schemas.iter().map(|schema| schema.keyspace.name.as_str());
-        let prepared = keyspaces.iter().zip(names).map(|(keyspace, name)| Prepared {
-            keyspace: keyspace.clone(),
-            owners: Owners::new(keyspace),
-            definitions: keyspace
-                .definitions()
-                .map(|definition| {
-                    let params = definition.params().iter().map(|(param, _)| param.as_str());
-                    match form {
-                        Form::Text if several => {
-                            Words::text(&format!("{name}/{}", definition.name()), params)
-                        }
-                        Form::Text => Words::text(definition.name(), params),
-                        Form::Json => Words::json(name, definition.name(), params),
+        let definitions = keyspaces.iter().zip(names).map(|(keyspace, name)| {
+            let words = keyspace.definitions().map(|definition| {
+                let params = definition.params().iter().map(|(param, _)| param.as_str());
+                match form {
+                    Form::Text if several => {
+                        Words::text(&format!("{name}/{}", definition.name()), params)
                     }
-                })
-                .collect(),
+                    Form::Text => Words::text(definition.name(), params),
+                    Form::Json => Words::json(name, definition.name(), params),
+                }
+            });
+            words.collect()
         });
-        Answerer { keyspaces: prepared.collect(), elsewhere: Elsewhere::new(schemas, form), form }
+        Answerer {
+            lookup: Lookup::new(schemas, keyspaces),
+            definitions: definitions.collect(),
+            elsewhere: Elsewhere::new(schemas, form),
+            form,
+        }
     }
 
     /// Finds what a key is, and the values of its parameters.
@@ -89,33 +70,7 @@ impl Answerer {
         key: &'k [u8],
         values: &mut Vec<Cow<'k, str>>,
     ) -> Option<Known<'k>> {
-        if let Some(found) = self.find(key, values) {
-            return Some(Known::Defined(found));
-        }
-        self.elsewhere.find(key, values).map(Known::Elsewhere)
-    }
-
-    /// Finds the definition of a key, and the values of its parameters.
-    fn find<'k>(&self, key: &'k [u8], values: &mut Vec<Cow<'k, str>>) -> Option<Found<'k>> {
-        for (number, prepared) in self.keyspaces.iter().enumerate() {
-            if let Some(definition) = prepared.keyspace.parse_into(key, values) {
-                return Some(Found { keyspace: number, definition, derived: None });
-            }
-        }
-        memchr(b'~', key)?;
-        let key = str::from_utf8(key).ok()?;
-        for (number, prepared) in self.keyspaces.iter().enumerate() {
-            let Some((owner, word)) = prepared.owners.find(key) else { continue };
-            // An index belongs to no key, and has no values of its own.
-            let definition = match prepared.keyspace.parse_into(owner.as_bytes(), values) {
-                Some(definition) => Some(definition),
-                None => prepared.owners.definition(&prepared.keyspace, owner, word),
-            };
-            if let Some(definition) = definition {
-                return Some(Found { keyspace: number, definition, derived: Some((owner, word)) });
-            }
-        }
-        None
+        self.lookup.find(key, values)
     }
 
     /// Writes the answer for a key, and says whether it is known.
@@ -158,9 +113,7 @@ impl Answerer {
         out: &mut Vec<u8>,
     ) {
         let words = known.map(|known| match known {
-            Known::Defined(found) => {
-                &self.keyspaces[found.keyspace].definitions[found.definition.index()]
-            }
+            Known::Defined(found) => &self.definitions[found.keyspace][found.definition.index()],
             Known::Elsewhere(mention) => self.elsewhere.words(*mention),
         });
         let derived = known.and_then(|known| match known {

@@ -23,18 +23,6 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use ttl::Lifetime;
 
-/// The rules whose findings can be repaired, in the order of their rows.
-const REPAIRED: [Rule; 8] = [
-    Rule::UnknownKey,
-    Rule::TtlMissing,
-    Rule::TtlTooLong,
-    Rule::OversizedCollection,
-    Rule::OldName,
-    Rule::StaleIndex,
-    Rule::DanglingReference,
-    Rule::IndexContradiction,
-];
-
 /// The TTL of what is left under an old name, where its migration says nothing else.
 const OLD_TTL: Duration = Duration::from_secs(60 * 60);
 
@@ -277,7 +265,7 @@ impl Work for Fix<'_> {
 
 /// The rules that are to be repaired.
 fn wanted(names: &[String]) -> Result<Vec<Rule>, Error> {
-    let known = || REPAIRED.iter().map(|rule| rule.name());
+    let known = || Rule::REPAIRED.iter().map(|rule| rule.name());
     if let Some(name) = names.iter().find(|name| known().all(|it| it != name.as_str())) {
         let all: Vec<String> = known().map(|it| format!("`{it}`")).collect();
         let help = match nearest(name, known()) {
@@ -287,7 +275,7 @@ fn wanted(names: &[String]) -> Result<Vec<Rule>, Error> {
         return Err(Error::refused(format!("no plan repairs what breaks the rule `{name}`"), help));
     }
     let is_wanted = |rule: &Rule| names.is_empty() || names.iter().any(|it| *it == rule.name());
-    Ok(REPAIRED.into_iter().filter(is_wanted).collect())
+    Ok(Rule::REPAIRED.into_iter().filter(is_wanted).collect())
 }
 
 /// What the collections of a definition are trimmed to, if they have a bound.
@@ -334,7 +322,7 @@ mod tests {
         {
             assert_eq!(day(wrong), None, "{wrong}");
         }
-        assert_eq!(wanted(&[]).unwrap(), REPAIRED);
+        assert_eq!(wanted(&[]).unwrap(), Rule::REPAIRED);
         assert_eq!(wanted(&["ttl-missing".to_owned()]).unwrap(), [Rule::TtlMissing]);
         let error = wanted(&["ttl-mising".to_owned()]).unwrap_err();
         assert_eq!(error.help(), "did you mean `ttl-missing`?");

@@ -1,0 +1,265 @@
+//! What is answered about a real keyspace.
+
+use crate::instance::{Instance, Place, SCHEMA};
+use keyward_testkit::{Server, wait_until};
+use serde_json::json;
+use std::collections::BTreeSet;
+use std::io::{BufRead as _, BufReader, Write as _};
+
+fn filled(server: &Server) {
+    for user in 0..20 {
+        server.command(&["SET", &format!("shop:cart:{user}"), "[]", "EX", "3600"]);
+    }
+    server.command(&["SET", "shop:cart:99", "[]"]);
+    server.command(&["HSET", "shop:rates", "EUR", "1"]);
+    server.command(&["SET", "shop:crt:1", "typo"]);
+}
+
+#[test]
+fn the_api_tells_what_an_audit_saw() {
+    for server in Server::all() {
+        filled(&server);
+        let place = Place::new();
+        let instance = place.start(&server.url());
+        instance.wait_for_audits(1);
+
+        let servers = instance.get("/api/v1/servers").is(200).json();
+        assert_eq!(servers["servers"][0]["keys"], 23, "{servers:#}");
+        assert_eq!(servers["servers"][0]["name"], "main");
+
+        let overview = instance.api("overview");
+        assert_eq!(overview["summary"]["keys"], 23);
+        assert_eq!(overview["owners"]["checkout"]["keys"], 21);
+        assert_eq!(overview["groups"]["sales"]["definitions"], 1);
+        assert_eq!(overview["complete"], true, "{overview:#}");
+
+        let definitions = instance.api("definitions");
+        let cart = &definitions[0];
+        assert_eq!((&cart["name"], &cart["keys"]), (&json!("cart"), &json!(21)));
+        assert_eq!(cart["no_ttl"], 1);
+
+        let cart = instance.api("definitions/shop/cart");
+        assert_eq!(cart["contact"], "checkout@example.com");
+        assert_eq!(cart["doc"], "What a customer is about to buy");
+        let samples = cart["samples"].as_array().unwrap();
+        assert_eq!(samples.len(), 10);
+        let is_masked = |key: &str| key.starts_with("shop:cart:<uint#");
+        assert!(samples.iter().all(|it| is_masked(it["key"].as_str().unwrap())), "{cart:#}");
+        assert_eq!(cart["findings"][0]["rule"], "ttl-missing");
+        assert_eq!(cart["findings"][0]["fix"], "keyward plan fix --rule ttl-missing");
+
+        let unknown = instance.api("unknown");
+        assert_eq!(unknown[0]["nearest"]["definition"], "cart", "{unknown:#}");
+        let findings = instance.api("findings");
+        let rules = findings.as_array().unwrap().iter().map(|it| it["rule"].as_str().unwrap());
+        assert_eq!(rules.collect::<BTreeSet<_>>(), BTreeSet::from(["ttl-missing", "unknown-key"]));
+        assert_eq!(instance.api("report")["version"], 3);
+        let checklist = instance.api("checklist");
+        assert_eq!(checklist[0]["state"], "broken", "{checklist:#}");
+        assert_eq!(checklist[1]["state"], "by-review");
+        assert_eq!(instance.api("forecast")["expiries"]["keys"], 20);
+        assert_eq!(instance.api("forecast")["memory"]["state"], "not-enough");
+
+        let info = instance.api("server");
+        assert_eq!(info["health"]["state"], "up");
+        let node = &info["info"]["nodes"][0];
+        assert_eq!(node["databases"]["0"]["keys"], 23, "{info:#}");
+        assert_eq!(node["family"], server.flavor().to_string().to_lowercase());
+        assert!(node["used_memory"].as_u64().unwrap() > 0);
+        assert_eq!(node["denied"], json!([]));
+    }
+}
+
+#[test]
+fn slow_commands_name_definitions_and_show_no_value() {
+    let server = Server::redis();
+    server.command(&["CONFIG", "SET", "slowlog-log-slower-than", "0"]);
+    server.command(&["SET", "shop:cart:7", "a secret value"]);
+    server.command(&["CONFIG", "SET", "slowlog-log-slower-than", "-1"]);
+    let place = Place::new();
+    let instance = place.start(&server.url());
+    let slow = || instance.api("server")["info"]["nodes"][0]["slow"].clone();
+    wait_until("the server was asked", || slow().is_array());
+    let slow = slow();
+    let of_cart = slow.as_array().unwrap().iter().find(|it| it["definition"] == "cart");
+    let of_cart = of_cart.unwrap_or_else(|| panic!("{slow:#}"));
+    assert_eq!((&of_cart["command"], &of_cart["schema"]), (&json!("set"), &json!("shop")));
+    assert!(of_cart["key"].as_str().unwrap().starts_with("shop:cart:<uint#"), "{of_cart}");
+    assert!(!slow.to_string().contains("secret"), "{slow:#}");
+}
+
+#[test]
+fn a_pasted_key_is_explained() {
+    let server = Server::redis();
+    filled(&server);
+    let place = Place::new();
+    let instance = place.start(&server.url());
+    let ask = |key: &str| {
+        instance.post("/api/v1/servers/main/key", &json!({ "key": key })).is(200).json()
+    };
+    let known = ask("shop:cart:3");
+    assert_eq!((&known["name"], &known["keyspace"]), (&json!("cart"), &json!("shop")));
+    assert_eq!(known["rows"][0], json!({ "name": "user_id", "value": "3  (uint)" }));
+    assert_eq!(known["live"]["exists"], true);
+    assert_eq!(known["live"]["key_type"], "string");
+    assert!(known["live"]["ttl"].as_u64().unwrap() <= 3_600_000);
+    assert!(known["live"]["bytes"].as_u64().unwrap() > 0);
+    assert_eq!(ask("shop:cart:1234")["live"]["exists"], false);
+    let unknown = ask("shop:cart:x");
+    assert_eq!(
+        (&unknown["name"], &unknown["nearest"]["definition"]),
+        (&json!(null), &json!("cart"))
+    );
+    assert!(unknown["why"].as_str().unwrap().contains('x'), "{unknown:#}");
+
+    let wrong = instance.send("POST", "/api/v1/servers/main/key", &[], "{\"key\": \"a secret");
+    assert!(wrong.status == 400 && !wrong.text.contains("secret"), "{wrong:?}");
+    server.kill();
+    let away = ask("shop:cart:3");
+    assert_eq!(away["name"], "cart");
+    assert!(away["live_error"].as_str().unwrap().contains("cannot be reached"), "{away:#}");
+}
+
+#[test]
+fn every_resource_is_described() {
+    let server = Server::redis();
+    let place = Place::new();
+    let instance = place.start(&server.url());
+    instance.wait_for_audits(1);
+    let api = instance.get("/api/v1/openapi.json").is(200).json();
+    let paths = api["paths"].as_object().unwrap();
+    assert_eq!(paths.len(), 16, "{:?}", paths.keys());
+    for (path, methods) in paths {
+        let path = path.replace("{server}", "main").replace("{schema}", "shop");
+        let path = path.replace("{definition}", "cart");
+        if methods.get("get").is_some() {
+            instance.get(&path).is(if path.ends_with("/compare") { 404 } else { 200 }).json();
+        }
+    }
+    let text = api.to_string();
+    for name in text.split("#/components/schemas/").skip(1) {
+        let name = name.split('"').next().unwrap();
+        assert!(api["components"]["schemas"].get(name).is_some(), "`{name}` is not described");
+    }
+    instance.get("/api/v1/servers/nobody/overview").is(404);
+    instance.get("/api/v1/servers/main/definitions/shop/nothing").is(404);
+    instance.get("/api/v1/servers/main/history?from=2&to=1").is(400);
+    instance.get("/nothing").is(404);
+}
+
+#[test]
+fn two_moments_are_compared_and_a_change_of_the_schema_is_noted() {
+    let server = Server::redis();
+    filled(&server);
+    let place = Place::new();
+    let instance = place.start(&server.url());
+    instance.wait_for_audits(1);
+    let first = instance.api("history")["audits"][0]["at"].as_u64().unwrap();
+    for user in 100..150 {
+        server.command(&["SET", &format!("shop:cart:{user}"), "[]", "EX", "3600"]);
+    }
+    place.write_schema(&format!(
+        "{SCHEMA}\n[keys.code]\npattern = \"crt:{{n:uint}}\"\nttl = \"1d\"\n"
+    ));
+    wait_until("the schema was read again", || {
+        instance.api("definitions").as_array().unwrap().len() == 3
+    });
+    let compared = instance.api(&format!("compare?from={first}"));
+    assert_eq!(compared["keys"], json!([23, 73]), "{compared:#}");
+    assert_eq!(compared["parts"][0]["name"], "cart");
+    let changes = instance.api("history")["changes"].clone();
+    assert_eq!(changes[0]["text"], "added code", "{changes:#}");
+    let rows = instance.api("history/shop/cart");
+    let keys: Vec<u64> =
+        rows.as_array().unwrap().iter().map(|it| it["keys"].as_u64().unwrap()).collect();
+    assert_eq!((keys.first(), keys.last()), (Some(&21), Some(&71)));
+
+    place.write_schema("version = 1\nnonsense");
+    wait_until("the error is told", || {
+        let servers = instance.get("/api/v1/servers").json();
+        servers["servers"][0]["schema_error"].as_str().is_some_and(|it| it.contains("not TOML"))
+    });
+    assert_eq!(
+        instance.api("definitions").as_array().unwrap().len(),
+        3,
+        "the last good one is used"
+    );
+}
+
+#[test]
+fn hostile_names_break_neither_json_nor_metrics() {
+    let server = Server::redis();
+    for key in [
+        &b"<script>alert(1)</script>"[..],
+        b"a\"}\n# TYPE evil counter\nevil_total 1\n",
+        b"\xff\xfe\x00:\x1b[31m",
+        "shop:\u{202e}cart".as_bytes(),
+    ] {
+        server.command(&[&b"SET"[..], key, b"1"]);
+    }
+    let place = Place::new();
+    let instance = place.start(&server.url());
+    instance.wait_for_audits(1);
+    assert_eq!(instance.api("overview")["summary"]["unknown"]["keys"], 4);
+    let unknown = instance.api("unknown").to_string();
+    assert!(!unknown.contains("<script>") && !unknown.contains('\u{202e}'), "{unknown}");
+    let metrics = instance.get("/metrics").is(200).text;
+    assert!(!metrics.lines().any(|line| line.contains("evil") || line.contains("script")));
+    instance.get("/").is(200);
+}
+
+#[test]
+fn metrics_are_written_in_both_forms() {
+    let server = Server::redis();
+    filled(&server);
+    let place = Place::new();
+    let instance = place.start(&server.url());
+    instance.wait_for_audits(1);
+    wait_until("the server was asked", || instance.api("server")["info"].is_object());
+    let text = instance.get("/metrics").is(200);
+    assert!(text.head.contains("text/plain; version=0.0.4"), "{}", text.head);
+    let openmetrics =
+        instance.send("GET", "/metrics", &[("Accept", "application/openmetrics-text")], "").is(200);
+    assert!(openmetrics.text.ends_with("# EOF\n") && !text.text.contains("# EOF"));
+    let labels =
+        "server=\"main\",schema=\"shop\",definition=\"cart\",group=\"sales\",owner=\"checkout\"";
+    for line in [
+        "keyward_keys{server=\"main\",class=\"unknown\"} 1".to_owned(),
+        format!("keyward_definition_keys{{{labels}}} 21"),
+        format!("keyward_definition_keys_without_ttl{{{labels}}} 1"),
+        format!("keyward_definition_keys_expiring{{{labels},within=\"3600\"}} 20"),
+        "keyward_server_up{server=\"main\"} 1".to_owned(),
+        "keyward_findings{server=\"main\",rule=\"unknown-key\",severity=\"error\"} 1".to_owned(),
+        "keyward_audit_complete{server=\"main\"} 1".to_owned(),
+    ] {
+        for answer in [&text, &openmetrics] {
+            assert!(answer.text.lines().any(|it| it == line), "no `{line}` in\n{}", answer.text);
+        }
+    }
+    assert!(text.text.contains("# TYPE keyward_server_evicted_keys_total counter"));
+    assert!(openmetrics.text.contains("# TYPE keyward_server_evicted_keys counter"));
+    let families: Vec<&str> =
+        text.text.lines().filter_map(|it| it.strip_prefix("# TYPE ")).collect();
+    let distinct: BTreeSet<&str> = families.iter().copied().collect();
+    assert_eq!(families.len(), distinct.len(), "a family is written once");
+}
+
+#[test]
+fn changes_are_told_as_they_happen() {
+    let server = Server::redis();
+    filled(&server);
+    let place = Place::new();
+    let mut config = place.config(&server.url());
+    config.servers[0].watch = true;
+    let instance = Instance::start(config);
+    let mut stream = instance.connect();
+    write!(stream, "GET /events HTTP/1.1\r\nHost: {}\r\n\r\n", instance.address).unwrap();
+    let mut lines = BufReader::new(stream).lines().map(Result::unwrap);
+    assert!(lines.any(|line| line == "event: audit"), "an audit is told");
+    wait_until("it is watched", || instance.api("server")["watching"]["via"] == "client tracking");
+    server.command(&["SET", "shop:basket:1", "x"]);
+    assert!(lines.any(|line| line == "event: found"), "a finding is told");
+    let found = lines.find(|line| line.starts_with("data: ")).unwrap();
+    let found: serde_json::Value = serde_json::from_str(&found["data: ".len()..]).unwrap();
+    assert_eq!(found["finding"]["rule"], "unknown-key", "{found:#}");
+}

@@ -1,0 +1,125 @@
+//! What is kept across restarts, and what is done about files that are broken.
+
+use crate::instance::{Instance, Place, files};
+use keyward_audit::live::Bound;
+use keyward_testkit::{Server, wait_until};
+use std::os::unix::fs::PermissionsExt as _;
+
+fn notices(instance: &Instance) -> String {
+    instance.get("/api/v1/servers").json()["notices"].to_string()
+}
+
+#[test]
+fn a_restart_keeps_the_history_and_shows_the_last_audit() {
+    let server = Server::redis();
+    server.command(&["SET", "shop:cart:1", "[]", "EX", "60"]);
+    let place = Place::new();
+    let url = server.url();
+    let instance = place.start(&url);
+    instance.wait_for_audits(2);
+    instance.stop();
+    server.kill();
+    let instance = place.start(&url);
+    assert_eq!(instance.api("overview")["summary"]["keys"], 1);
+    assert!(instance.api("history")["audits"].as_array().unwrap().len() >= 2);
+    assert!(!instance.api("history")["polls"].as_array().unwrap().is_empty());
+    assert_eq!(instance.get("/readyz").status, 200);
+    let mode = std::fs::metadata(place.state()).unwrap().permissions().mode();
+    assert_eq!(mode & 0o777, 0o700);
+    for file in files(&place.state()) {
+        let mode = std::fs::metadata(place.state().join(&file)).unwrap().permissions().mode();
+        assert_eq!(mode & 0o077, 0, "{file} is open to others");
+    }
+}
+
+#[test]
+fn two_instances_do_not_share_a_folder() {
+    let server = Server::redis();
+    let place = Place::new();
+    let _first = place.start(&server.url());
+    let stop = std::sync::Arc::new(std::sync::atomic::AtomicBool::new(false));
+    let error = keyward_serve::serve(&place.config(&server.url()), &stop, |_| {}).unwrap_err();
+    assert!(error.to_string().ends_with("another `keyward serve` uses it"), "{error}");
+}
+
+#[test]
+fn a_corrupt_history_is_moved_aside_and_a_new_one_begun() {
+    let server = Server::redis();
+    server.command(&["SET", "shop:cart:1", "[]", "EX", "60"]);
+    for garbage in [vec![0xa5; 100_000], b"SQLite format 3\0 and then nonsense".repeat(1000)] {
+        let place = Place::new();
+        std::fs::create_dir(place.state()).unwrap();
+        std::fs::write(place.state().join("history.sqlite"), &garbage).unwrap();
+        let instance = place.start(&server.url());
+        instance.wait_for_audits(1);
+        let moved = files(&place.state());
+        let moved = moved.iter().find(|it| it.starts_with("history.corrupt-")).unwrap();
+        assert_eq!(std::fs::read(place.state().join(moved)).unwrap(), garbage);
+        assert!(notices(&instance).contains("the history was corrupt"), "{}", notices(&instance));
+        assert!(instance.said().iter().any(|it| it.contains("the history was corrupt")));
+    }
+}
+
+#[test]
+fn a_history_that_breaks_while_it_is_used_is_begun_again() {
+    let server = Server::redis();
+    server.command(&["SET", "shop:cart:1", "[]", "EX", "60"]);
+    let place = Place::new();
+    let instance = place.start(&server.url());
+    instance.wait_for_audits(2);
+    instance.stop();
+    let path = place.state().join("history.sqlite");
+    let mut bytes = std::fs::read(&path).unwrap();
+    // The head is whole; the pages behind it are not.
+    bytes[4096..].fill(0x5a);
+    std::fs::write(&path, bytes).unwrap();
+    let instance = place.start(&server.url());
+    instance.wait_for_audits(1);
+    wait_until("it is said", || notices(&instance).contains("the history was corrupt"));
+}
+
+#[test]
+fn a_history_of_a_newer_version_is_left_alone() {
+    let server = Server::redis();
+    server.command(&["SET", "shop:cart:1", "[]", "EX", "60"]);
+    let place = Place::new();
+    std::fs::create_dir(place.state()).unwrap();
+    let path = place.state().join("history.sqlite");
+    let newer = rusqlite::Connection::open(&path).unwrap();
+    newer.pragma_update(None, "user_version", 1000).unwrap();
+    drop(newer);
+    let before = std::fs::read(&path).unwrap();
+    let instance = place.start(&server.url());
+    wait_until("it was audited", || instance.get("/readyz").status == 200);
+    wait_until("it is said", || notices(&instance).contains("a newer version of keyward"));
+    assert_eq!(instance.get("/api/v1/servers/main/history").status, 503);
+    instance.stop();
+    assert_eq!(std::fs::read(&path).unwrap().len(), before.len());
+}
+
+#[test]
+fn a_stopped_audit_goes_on_after_a_restart() {
+    let server = Server::redis();
+    for user in 0..2_000 {
+        server.command(&["SET", &format!("shop:cart:{user}"), "[]", "EX", "600"]);
+    }
+    let place = Place::new();
+    let url = server.url();
+    let mut slow = place.config(&url);
+    let bound = Bound { max_ops: Some(500), ..Bound::default() };
+    slow.servers[0].options.bound = Some(bound);
+    let instance = Instance::start(slow);
+    wait_until("some keys were read", || {
+        instance.api("server")["auditing"]["keys"].as_u64().is_some_and(|keys| keys > 0)
+    });
+    instance.stop();
+    assert!(files(&place.state()).contains(&"resume-main.json".to_owned()));
+    let scanned = server.calls("scan");
+    let instance = place.start(&url);
+    instance.wait_for_audits(1);
+    assert_eq!(instance.api("history")["audits"][0]["keys"], 2_000);
+    assert!(server.calls("scan") > scanned);
+    wait_until("nothing is left to resume", || {
+        !files(&place.state()).contains(&"resume-main.json".to_owned())
+    });
+}
