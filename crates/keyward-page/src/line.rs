@@ -36,6 +36,10 @@ pub struct Scale {
     pub from_zero: bool,
     /// No number is greater
     pub most: Option<f64>,
+    /// The least difference that can be seen in words
+    pub least: f64,
+    /// Numbers are counted in powers of 1,024
+    pub binary: bool,
 }
 
 /// A line chart, in units of a plot that is 1,000 wide and 100 high.
@@ -136,19 +140,17 @@ impl Axes {
             let room = if high.abs() < f64::EPSILON { 1.0 } else { high.abs() * 0.05 };
             (low, high) = (if scale.from_zero { low } else { low - room }, high + room);
         }
-        let step = step((high - low) / 3.0);
+        let unit = if scale.binary { 1024.0 } else { 1000.0 };
+        let step = step((high - low) / 3.0, unit);
+        let step = step.max(scale.least);
         low = (low / step).floor() * step;
         high = (high / step).ceil() * step;
         if let Some(most) = scale.most {
             high = high.min(most);
         }
-        Axes {
-            from,
-            to: to.max(from.saturating_add(1)),
-            low,
-            high: high.max(low + step * 0.1),
-            step,
-        }
+        // A single point is at the right edge, where now is.
+        let from = if to <= from { to.saturating_sub(1) } else { from };
+        Axes { from, to, low, high: high.max(low + step * 0.1), step }
     }
 
     #[allow(clippy::cast_precision_loss, reason = "a pixel is coarser")]
@@ -207,10 +209,14 @@ impl Axes {
     }
 }
 
-/// A step that people count in: 1, 2 or 5 times a power of ten.
-fn step(about: f64) -> f64 {
-    let power = 10_f64.powf(about.max(f64::MIN_POSITIVE).log10().floor());
-    [1.0, 2.0, 5.0, 10.0].into_iter().map(|it| it * power).find(|it| *it >= about).unwrap_or(power)
+/// A step that people count in: 1, 2 or 5 times a power of ten, of a power of the unit.
+fn step(about: f64, unit: f64) -> f64 {
+    let about = about.max(f64::MIN_POSITIVE);
+    let of = unit.powf(about.log(unit).floor());
+    let power = 10_f64.powf((about / of).log10().floor());
+    let steps = [1.0, 2.0, 5.0, 10.0].map(|it| it * power);
+    let step = steps.into_iter().find(|it| *it >= about / of).unwrap_or(power);
+    of * if step >= 1000.0 { unit } else { step }
 }
 
 /// The points without the gaps between them.
@@ -256,6 +262,8 @@ mod tests {
         tick: |at| at.to_string(),
         from_zero: true,
         most: None,
+        least: 1.0,
+        binary: false,
     };
 
     fn points(numbers: &[(i64, f64)]) -> Vec<Point> {
@@ -298,12 +306,28 @@ mod tests {
     }
 
     #[test]
+    fn levels_are_numbers_that_people_count_in() {
+        let levels = |points: &[(i64, f64)], scale: Scale| -> Vec<String> {
+            let chart = LineChart::new("", &self::points(points), &Beside::default(), scale);
+            chart.unwrap().levels.into_iter().map(|it| it.1).collect()
+        };
+        assert_eq!(levels(&[(0, 0.0), (1, 1.0)], SCALE), ["0", "1"]);
+        let share =
+            Scale { least: 0.01, value: |it| format!("{it:.2}"), from_zero: false, ..SCALE };
+        assert_eq!(levels(&[(0, 0.9521), (1, 0.9522)], share), ["0.95", "0.96"]);
+        assert_eq!(levels(&[(0, 0.0), (1, 290.0)], SCALE), ["0", "100", "200", "300"]);
+        let bytes = Scale { binary: true, ..SCALE };
+        let most = 2.9 * 1024.0 * 1024.0;
+        assert_eq!(levels(&[(0, 0.0), (1, most)], bytes), ["0", "1048576", "2097152", "3145728"]);
+    }
+
+    #[test]
     fn what_cannot_be_drawn_is_not_a_panic() {
         let none = Beside::default();
         assert_eq!(LineChart::new("", &[], &none, SCALE), None);
         let odd = points(&[(i64::MIN / 4, f64::NAN), (i64::MAX / 4, f64::INFINITY)]);
         assert!(LineChart::new("", &odd, &none, SCALE).is_some());
         let one = LineChart::new("", &points(&[(7, 0.0)]), &none, SCALE).unwrap();
-        assert_eq!(one.dots.len(), 1);
+        assert_eq!(one.dots.first().map(|it| it.0), Some(100.0), "it is where now is");
     }
 }

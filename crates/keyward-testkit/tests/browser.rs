@@ -26,7 +26,7 @@ fn serve() -> String {
             let head: Vec<String> =
                 lines.map_while(Result::ok).take_while(|line| !line.is_empty()).collect();
             let asked = head.join("|").to_lowercase().replace('<', "");
-            let body = format!("{PAGE}<pre>{asked}</pre>");
+            let body = format!("{PAGE}<pre hidden>{asked}</pre>");
             let answer = format!(
                 "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: {}\r\nConnection: close\r\n\r\n{body}",
                 body.len()

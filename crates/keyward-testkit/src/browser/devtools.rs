@@ -1,4 +1,4 @@
-//! Chromium's DevTools protocol over two pipes: JSON that ends in a NUL, commands out, answers and events in.
+//! Chromium's protocol for debuggers over two pipes: JSON that ends in a NUL, commands out, answers and events in.
 
 use crate::PATIENCE;
 use serde_json::{Value, json};

@@ -112,8 +112,9 @@ impl Tab {
 
     /// Makes the screen this large.
     pub fn screen(&self, width: u32, height: u32) {
+        // A phone would zoom out where a page is too wide, and hide that it is.
         let params = json!({ "width": width, "height": height, "deviceScaleFactor": 1,
-            "mobile": width < 600 });
+            "mobile": false });
         self.command("Emulation.setDeviceMetricsOverride", params);
     }
 
