@@ -17,7 +17,7 @@ cargo xtask bench [NAME…]     measure speed against peers: classify, build, pi
                               rust, store, plan, watch, typescript, python, java, go
 cargo xtask torture [--minutes N] [--role R] [--seed S]
                               do harm to clients and servers, and check what the roles promise
-cargo xtask model             check with large bounds that migrations lose nothing (`names/model.rs` of the store)
+cargo xtask model             check with large bounds that migrations lose nothing (`names/model` of the store)
 cargo xtask mutants [--role R]
                               list the lines of scripts that no test misses
 cargo xtask torture --failovers N
@@ -42,9 +42,9 @@ fn main() -> Result<()> {
     }
 }
 
-/// Runs the model of the store with the bounds that take too long for `./test`.
+/// Runs the models of the store with the bounds that take too long for `./test`.
 fn model(root: &Path) -> Result<()> {
-    let args = ["test", "--release", "-p", "keyward", "--lib", "store::names::model", "--"];
+    let args = ["test", "--release", "-p", "keyward", "--lib", "store::names", "--"];
     let mut cargo = std::process::Command::new("cargo");
     let status = cargo.args(args).args(["--ignored", "--nocapture"]).current_dir(root).status()?;
     anyhow::ensure!(status.success(), "the model has a counterexample");

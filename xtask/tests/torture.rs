@@ -10,6 +10,6 @@ fn every_role_survives_a_short_torture() {
     let errors = String::from_utf8_lossy(&ran.stderr);
     assert!(ran.status.success(), "{output}{errors}");
     let sum = output.lines().last().unwrap_or_default();
-    assert!(sum.ends_with(" faults, 0 violations (seed 1)"), "{output}");
+    assert!(sum.ends_with(" servers killed, 0 violations (seed 1)"), "{output}");
     assert!(!sum.starts_with("0 operations"), "{output}");
 }

@@ -32,6 +32,11 @@ fn the_document_librarys_document_contradicts_itself() {
 }
 
 #[test]
+fn the_document_librarys_recipe_contradicts_itself() {
+    assert_snapshot!(check("document-library", &["as-written-text.toml", "--format", "concise"]));
+}
+
+#[test]
 fn the_binary_options_document_contradicts_itself() {
     assert_snapshot!(check("binary-options", &["as-written.toml", "--format", "concise"]));
 }

@@ -9,11 +9,12 @@ use crate::export::Export;
 use crate::fleet::fleet;
 use crate::identity;
 use crate::journal::{self, Journal};
-use crate::make::{keys, name, open};
+use crate::make::{keys, name, needs, open};
 use crate::memory::{self, Room};
 use crate::order::{Order, prepared};
 use crate::pass::{Budget, Pass, Seen};
 use crate::script::Scripts;
+use crate::status::unseen_use;
 use crate::work::{self, Stage, Work};
 use keyward_audit::live::{self, Options, Primary};
 use keyward_audit::{Mask, parse_rfc3339};
@@ -107,8 +108,12 @@ pub fn apply(
     let schema = &*prepared(&plan.order, schema)?;
     let work = work::of(&plan.order, schema, options.subject.as_ref())?;
     expect_schema(plan, schema, &*work)?;
-    let missing: Vec<String> = plan.missing_approvals().map(|it| format!("`{it}`")).collect();
-    if let Some(owner) = plan.missing_approvals().next() {
+    // The schema says who is asked, and not the file.
+    let needs = needs(schema, &*work);
+    let is_missing = |owner: &&String| plan.approvals.iter().all(|it| it.owner != **owner);
+    let missing: Vec<String> =
+        needs.iter().filter(is_missing).map(|it| format!("`{it}`")).collect();
+    if let Some(owner) = needs.iter().find(is_missing) {
         let has = if missing.len() == 1 { "has" } else { "have" };
         return Err(Error::refused(
             format!("{} {has} not approved the plan", missing.join(", ")),
@@ -261,6 +266,10 @@ fn run(
     }
 }
 
+/// What a server answers that may be back soon; with MISCONF, one whose disk is full or that cannot save.
+const PASSING: [&str; 7] =
+    ["LOADING", "READONLY", "MASTERDOWN", "CLUSTERDOWN", "NOSCRIPT", "BUSY", "MISCONF"];
+
 /// Whether a server may be back soon.
 fn is_passing(error: &live::Error) -> bool {
     match error {
@@ -269,11 +278,7 @@ fn is_passing(error: &live::Error) -> bool {
         | live::Error::Loading { .. }
         | live::Error::ClusterDown { .. }
         | live::Error::Incomplete { .. } => true,
-        live::Error::Reply { reply, .. } => {
-            ["LOADING", "READONLY", "MASTERDOWN", "CLUSTERDOWN", "NOSCRIPT", "BUSY"]
-                .iter()
-                .any(|word| reply.starts_with(word))
-        }
+        live::Error::Reply { reply, .. } => PASSING.iter().any(|word| reply.starts_with(word)),
         _ => false,
     }
 }
@@ -320,8 +325,7 @@ fn expect_fleet(
 
 /// Copies must not push other keys out.
 fn expect_room(plan: &Plan, primaries: &mut [Primary]) -> Result<(), Error> {
-    let room = Room::of(primaries)?;
-    match room.and_then(|room| room.refuses(memory::of_copies(plan))) {
+    match memory::refuses(&Room::of_all(primaries)?, memory::of_copies(plan)) {
         None => Ok(()),
         Some(why) => Err(Error::refused(
             why,
@@ -347,6 +351,13 @@ fn expect_quiet(plan: &Plan, schema: &Schema, options: &ApplyOptions) -> Result<
             renames.any(|it| *it.definition == row.definition && it.from.as_str() == row.keys)
         };
         for row in plan.rows.iter().filter(own) {
+            if row.unseen_use > 0 {
+                return Err(Error::refused(
+                    unseen_use(&row.keys, row.unseen_use),
+                    "it denies OBJECT IDLETIME to this user, or its eviction policy is LFU; make the plan as a user who \
+                     may ask, or see otherwise that nobody uses old names and add `--accept-recent`",
+                ));
+            }
             let Some(idle) = row.idle_seconds.filter(|it| it * 1000 < quiet.as_millis()) else {
                 continue;
             };

@@ -22,6 +22,8 @@ pub(crate) enum Change {
         /// What Keyward keeps beside it, which goes with it; without it, it stays for a person to decide
         beside: Option<Vec<String>>,
     },
+    /// It is a queue under an old name, or stands beside one: all of it goes once it is empty
+    End(OldQueue),
     /// Something, if other names are there or not
     If(Box<Condition>),
     /// Away, and nothing is kept of it
@@ -46,6 +48,21 @@ pub(crate) enum Change {
     Trim(Trim),
     /// It loses members that name keys which are gone or say otherwise; these go into the journal first
     Prune,
+}
+
+/// A queue under an old name, or dead letters.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct OldQueue {
+    /// The list or the stream, and what stands beside it
+    pub(crate) keys: Vec<String>,
+    /// Which of them was found
+    pub(crate) place: usize,
+    /// The type that it must have, as the server names it
+    pub(crate) kind: String,
+    /// Whether the phase is `cleanup`, so that it goes
+    pub(crate) is_over: bool,
+    /// Whether workers take its jobs
+    pub(crate) is_served: bool,
 }
 
 /// What must hold of other names before something is done with a key.
@@ -249,6 +266,14 @@ pub(crate) enum Outcome {
     Held,
     /// The queue is full
     Full,
+    /// It is a queue that has jobs, which nobody takes
+    Holds,
+    /// It is a queue that has jobs, which workers take under both names
+    Served,
+    /// It is a queue without jobs, which the phase still uses
+    Drained,
+    /// It stands beside a queue that another of its keys was counted for
+    Beside,
     /// Another old name of the same key counts
     Superseded,
     /// Its old name is not spelled as old names are
@@ -272,6 +297,8 @@ impl Outcome {
             6 => Outcome::Differs,
             7 => Outcome::Lone,
             8 => Outcome::NoEnd,
+            9 => Outcome::Holds,
+            10 => Outcome::Beside,
             _ => return None,
         })
     }
@@ -291,6 +318,7 @@ impl Outcome {
                 | Outcome::NoJob
                 | Outcome::Held
                 | Outcome::Full
+                | Outcome::Holds
         )
     }
 }

@@ -13,6 +13,8 @@ const PAUSE: Duration = Duration::from_millis(50);
 #[derive(Debug)]
 pub struct Control {
     began: Instant,
+    /// When the pass over the keys began
+    pass: Mutex<Instant>,
     seen: AtomicU64,
     changed: AtomicU64,
     /// How many keys there are to be seen, about
@@ -29,6 +31,7 @@ impl Default for Control {
     fn default() -> Self {
         Control {
             began: Instant::now(),
+            pass: Mutex::new(Instant::now()),
             seen: AtomicU64::new(0),
             changed: AtomicU64::new(0),
             expected: AtomicU64::new(0),
@@ -51,10 +54,28 @@ pub struct Progress {
     pub changed: u64,
     /// Since it began
     pub elapsed: Duration,
+    /// Since it began to look at the keys that it looks at now: all keys are looked at several times
+    pub pass: Duration,
     /// Whether it waits to go on
     pub paused: bool,
     /// The most keys a second that are changed; 0 for any number
     pub rate: u64,
+}
+
+impl Progress {
+    /// Keys that were looked at a second, in this pass.
+    pub fn keys_per_second(&self) -> u64 {
+        let millis = u64::try_from(self.pass.as_millis()).unwrap_or(u64::MAX).max(1);
+        self.seen.saturating_mul(1000) / millis
+    }
+
+    /// How long this pass still takes at that speed; `None` before the first key was seen.
+    pub fn left(&self) -> Option<Duration> {
+        let left = self.expected.saturating_sub(self.seen);
+        let millis = u64::try_from(self.pass.as_millis()).unwrap_or(u64::MAX);
+        let millis = millis.saturating_mul(left).checked_div(self.seen)?;
+        Some(Duration::from_millis(millis))
+    }
 }
 
 impl Control {
@@ -65,6 +86,7 @@ impl Control {
             expected: self.expected.load(Ordering::Relaxed),
             changed: self.changed.load(Ordering::Relaxed),
             elapsed: self.began.elapsed(),
+            pass: self.pass.lock().unwrap_or_else(PoisonError::into_inner).elapsed(),
             paused: self.paused.load(Ordering::Relaxed),
             rate: self.rate.load(Ordering::Relaxed),
         }
@@ -97,6 +119,7 @@ impl Control {
     pub(crate) fn expect(&self, keys: u64) {
         self.expected.store(keys, Ordering::Relaxed);
         self.seen.store(0, Ordering::Relaxed);
+        *self.pass.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
     }
 
     pub(crate) fn seen(&self, keys: u64) {
@@ -125,5 +148,27 @@ impl Control {
             }
             thread::sleep(PAUSE);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_left_is_judged_by_the_speed_of_this_pass() {
+        let progress = Progress {
+            seen: 200,
+            expected: 1000,
+            changed: 10,
+            elapsed: Duration::from_secs(60),
+            pass: Duration::from_secs(2),
+            paused: false,
+            rate: 0,
+        };
+        assert_eq!(progress.keys_per_second(), 100);
+        assert_eq!(progress.left(), Some(Duration::from_secs(8)));
+        assert_eq!(Progress { seen: 0, ..progress }.left(), None);
+        assert_eq!(Progress { seen: 2000, ..progress }.left(), Some(Duration::ZERO));
     }
 }

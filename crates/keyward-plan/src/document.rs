@@ -107,6 +107,9 @@ pub struct Row {
     /// For how many seconds none of the keys was used that have no equal under their new name
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub idle_seconds: Option<u64>,
+    /// Of how many of these keys the server does not say when they were used
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub unseen_use: u64,
     /// How many bytes of memory the copies take, estimated from some of the keys
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub copy_bytes: Option<u64>,
@@ -124,6 +127,11 @@ pub struct Row {
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for a reference")]
 fn is_false(flag: &bool) -> bool {
     !flag
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for a reference")]
+fn is_zero(count: &u64) -> bool {
+    *count == 0
 }
 
 /// How long a plan will take.
@@ -164,6 +172,7 @@ impl Row {
             samples: Vec::new(),
             conflicts: Vec::new(),
             idle_seconds: None,
+            unseen_use: 0,
             copy_bytes: None,
             destructive: false,
             not_undoable: false,
@@ -250,7 +259,11 @@ impl Plan {
             file.sync_all()?;
             std::fs::rename(&beside, path)
         };
-        write().map_err(failed)
+        write().map_err(|error| {
+            // What was written of it is of no use; if it cannot be removed, its name says what it is.
+            let _ = std::fs::remove_file(&beside);
+            failed(error)
+        })
     }
 
     /// Seals what was planned.

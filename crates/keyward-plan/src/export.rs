@@ -6,7 +6,7 @@ use keyward_audit::rfc3339;
 use serde_json::{Map, Value, json};
 use std::fmt::Write as _;
 use std::fs::{File, OpenOptions};
-use std::io::Write as _;
+use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
@@ -23,9 +23,13 @@ impl Export {
         Self::open(path, OpenOptions::new().append(true).create_new(true))
     }
 
-    /// Opens the file, to write behind what it has.
+    /// Opens the file, to write behind what it has: on a line of its own, also where the last one was torn.
     pub(crate) fn append(path: &Path) -> Result<Self, Error> {
-        Self::open(path, OpenOptions::new().append(true).create(true))
+        let export = Self::open(path, OpenOptions::new().read(true).append(true).create(true))?;
+        let mut file = export.file.lock().unwrap_or_else(PoisonError::into_inner);
+        end_line(&mut file).map_err(|error| Error::file("write", path, error))?;
+        drop(file);
+        Ok(export)
     }
 
     fn open(path: &Path, options: &mut OpenOptions) -> Result<Self, Error> {
@@ -45,11 +49,25 @@ impl Export {
         }
         let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
         let mut write = || {
-            file.write_all(text.as_bytes())?;
-            file.sync_data()
+            let before = file.metadata()?.len();
+            let written = file.write_all(text.as_bytes()).and_then(|()| file.sync_data());
+            // Half a line would spoil the next one; if it stays, the next run begins a line of its own.
+            written.inspect_err(|_| _ = file.set_len(before))
         };
         write().map_err(|error| Error::file("write", &self.path, error))
     }
+}
+
+/// Ends a line that was torn.
+fn end_line(file: &mut File) -> io::Result<()> {
+    let length = file.metadata()?.len();
+    if length == 0 {
+        return Ok(());
+    }
+    file.seek(SeekFrom::Start(length - 1))?;
+    let mut last = [0];
+    file.read_exact(&mut last)?;
+    if last == *b"\n" { Ok(()) } else { file.write_all(b"\n") }
 }
 
 /// A whole key: its type, when it ends, and its content as the server gave it.

@@ -84,6 +84,35 @@ impl Fleet {
                 thousands(count)
             ));
         }
+        self.refuses_unnamed(migration, accept_unnamed)
+    }
+
+    /// Why what was done in this phase cannot be taken back now: clients that are further rely on it. `None` if nothing was
+    /// seen that speaks against it.
+    pub fn refuses_undo(
+        &self,
+        migration: &str,
+        phase: &str,
+        accept_unnamed: bool,
+    ) -> Option<String> {
+        let rank = |phase: &str| PHASES.iter().position(|it| *it == phase);
+        let is_later = |name: &str| {
+            let said = Announcement::parse(name);
+            let announced = said.as_ref().and_then(|said| said.phase(migration)).and_then(rank);
+            announced > rank(phase)
+        };
+        let later: Vec<_> = self.announced.iter().filter(|(name, _)| is_later(name)).collect();
+        if let Some((name, _)) = later.first() {
+            let count: u64 = later.iter().map(|(_, count)| **count).sum();
+            return Some(format!(
+                "{} connected clients are beyond the phase `{phase}` of `{migration}`; one is `{name}`",
+                thousands(count)
+            ));
+        }
+        self.refuses_unnamed(migration, accept_unnamed)
+    }
+
+    fn refuses_unnamed(&self, migration: &str, accept_unnamed: bool) -> Option<String> {
         if accept_unnamed {
             return None;
         }
@@ -120,6 +149,16 @@ mod tests {
         assert!(fleet(&["keyward:shop:"]).refuses("v2", "dual-write", true).is_some());
         // Another keyspace's clients do not matter.
         assert_eq!(fleet(&["keyward:bank:"]).refuses("v2", "cleanup", false), None);
+    }
+
+    #[test]
+    fn a_later_client_stops_an_undo_and_an_older_one_does_not() {
+        let both = fleet(&["keyward:shop:v2=dual-write", "keyward:shop:v2=read-fallback"]);
+        assert_eq!(both.refuses_undo("v2", "read-fallback", false), None);
+        assert!(both.refuses_undo("v2", "dual-write", true).unwrap().starts_with("1 connected"));
+        assert_eq!(fleet(&["keyward:shop:"]).refuses_undo("v2", "dual-write", false), None);
+        assert!(fleet(&["celery"]).refuses_undo("v2", "cleanup", false).is_some());
+        assert_eq!(fleet(&["celery"]).refuses_undo("v2", "cleanup", true), None);
     }
 
     #[test]

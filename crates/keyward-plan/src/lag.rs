@@ -25,11 +25,20 @@ impl Lag {
         Ok(Lag { primary: primary.again()?, asked: Instant::now() })
     }
 
-    /// Waits until no replica that is online is far behind.
+    /// Waits until no replica that is online is far behind, and says so meanwhile.
     pub(crate) fn wait(&mut self, control: &Control) -> Result<(), Error> {
         if self.asked.elapsed() < EVERY {
             return Ok(());
         }
+        let mut waits = false;
+        let waited = self.wait_for_replicas(control, &mut waits);
+        if waits {
+            control.lose(None);
+        }
+        waited
+    }
+
+    fn wait_for_replicas(&mut self, control: &Control, waits: &mut bool) -> Result<(), Error> {
         let start = Instant::now();
         loop {
             self.asked = Instant::now();
@@ -46,6 +55,11 @@ impl Lag {
                     "look after the replica, and apply the plan again",
                 ));
             }
+            *waits = true;
+            control.lose(Some(format!(
+                "a replica of {} is more than 32 MB behind",
+                self.primary.name
+            )));
             thread::sleep(PAUSE);
             control.wait()?;
         }

@@ -12,12 +12,12 @@ use crate::memory::{self, Room};
 use crate::order::{Order, prepared};
 use crate::pass::{Budget, Pass, Seen, Tally};
 use crate::script::Scripts;
-use crate::work::{self, Stage};
+use crate::work::{self, Stage, Work};
 use keyward_audit::live::{self, Options, Primary, Reply};
 use keyward_audit::{Mask, rfc3339};
 use keyward_fact::thousands;
 use keyward_schema::Schema;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
@@ -94,13 +94,7 @@ pub fn make(
     let seen = pass.run(&mut primaries)?;
     let took = start.elapsed();
     let definitions = work.definitions();
-    let mut needs: Vec<String> = Vec::new();
-    if schema.plans.require_owner {
-        let touched = schema.keys.iter().filter(|it| definitions.contains(&it.name.value));
-        needs.extend(touched.filter_map(|it| it.owner.as_ref()).map(|it| it.value.clone()));
-        needs.sort();
-        needs.dedup();
-    }
+    let needs = needs(schema, &*work);
     let mut plan = Plan {
         keyward_plan: VERSION,
         id: id()?,
@@ -117,16 +111,27 @@ pub fn make(
         rows: rows(work.rows(), &seen),
         preconditions: preconditions(&work.rows()),
         too_large: None,
-        estimate: estimate(&seen, took),
+        estimate: estimate(&seen, took, bound.and_then(|it| it.max_ops)),
         needs,
         approvals: Vec::new(),
         seal: String::new(),
     };
     plan.summary = summary(&plan);
     let bytes = memory::of_copies(&plan);
-    plan.too_large = Room::of(&mut primaries)?.and_then(|room| room.refuses(bytes));
+    plan.too_large = memory::refuses(&Room::of_all(&mut primaries)?, bytes);
     plan.seal()?;
     Ok(plan)
+}
+
+/// Whose approval a plan needs: the owners of what it touches, if the schema asks for it.
+pub(crate) fn needs(schema: &Schema, work: &dyn Work) -> Vec<String> {
+    if !schema.plans.require_owner {
+        return Vec::new();
+    }
+    let definitions = work.definitions();
+    let touched = schema.keys.iter().filter(|it| definitions.contains(&it.name.value));
+    let owners = touched.filter_map(|it| it.owner.as_ref()).map(|it| it.value.clone());
+    owners.collect::<BTreeSet<String>>().into_iter().collect()
 }
 
 /// The order with the servers' time, where it depends on that: the earliest, where their clocks differ.
@@ -194,7 +199,8 @@ fn rows(rows: Vec<Row>, seen: &Seen) -> Vec<Row> {
         }
         let (samples, idle_seconds) = (tally.samples.clone(), tally.idle);
         let conflicts = tally.conflicts.clone();
-        Row { counts, samples, conflicts, idle_seconds, copy_bytes: tally.copy_bytes(), ..row }
+        let (unseen_use, copy_bytes) = (tally.unseen_use, tally.copy_bytes());
+        Row { counts, samples, conflicts, idle_seconds, unseen_use, copy_bytes, ..row }
     };
     rows.into_iter().zip(&seen.rows).map(fill).collect()
 }
@@ -220,6 +226,10 @@ pub(crate) fn name(outcome: Outcome) -> String {
         Outcome::NoJob => format!("{CONFLICT}: the dead letter holds no job"),
         Outcome::Held => format!("{CONFLICT}: a job with its id waits, runs or is retained"),
         Outcome::Full => format!("{CONFLICT}: the queue is full"),
+        Outcome::Holds => format!("{CONFLICT}: the old queue is not empty"),
+        Outcome::Served => "kept: a queue that is not empty, and is not copied".to_owned(),
+        Outcome::Drained => "kept: a queue that is empty".to_owned(),
+        Outcome::Beside => "counted with its queue".to_owned(),
         Outcome::Later => "kept: it failed after the plan was made".to_owned(),
     }
 }
@@ -233,7 +243,8 @@ fn preconditions(rows: &[Row]) -> Vec<String> {
             "rename: the key is there and has the type of its definition; the new name is free"
         }
         "remove" => {
-            "remove: the key is what was saved in the journal; an old name only where the new one has a value"
+            "remove: the key is what was saved in the journal; an old name only where the new one has a value, \
+             a queue only if it is empty"
         }
         "requeue" => {
             "requeue: the letter is among the dead letters; the queue is not full, and has no job with its id"
@@ -260,8 +271,9 @@ fn preconditions(rows: &[Row]) -> Vec<String> {
     all
 }
 
-/// Looking takes about as long as changing, and whoever changes looks once more at the end.
-fn estimate(seen: &Seen, took: Duration) -> Estimate {
+/// Looking takes about as long as changing, and whoever changes looks once more at the end. `most` is how many keys a second
+/// may be changed.
+fn estimate(seen: &Seen, took: Duration, most: Option<u64>) -> Estimate {
     let seconds = took.as_secs_f64().max(0.001);
     #[expect(
         clippy::cast_precision_loss,
@@ -272,12 +284,14 @@ fn estimate(seen: &Seen, took: Duration) -> Estimate {
     let keys_per_second = (seen.keys as f64 / seconds) as u64;
     let keys = seen.keys;
     let seconds = (3 * keys).div_ceil(keys_per_second.max(1));
-    Estimate { changes: seen.of(Outcome::Done), keys, keys_per_second, seconds }
+    let changes = seen.of(Outcome::Done);
+    let seconds = seconds.max(most.map_or(0, |most| changes.div_ceil(most.max(1))));
+    Estimate { changes, keys, keys_per_second, seconds }
 }
 
-/// Whether a row is named even if it changes nothing: what breaks rules or has lost its original is not.
+/// Whether a row is named even if it changes nothing: what breaks rules, has lost its original or stays is not.
 fn is_asked_for(row: &Row) -> bool {
-    row.rule.is_none() && row.action != "remove copy"
+    row.rule.is_none() && row.action != "remove copy" && row.action != "keep"
 }
 
 fn summary(plan: &Plan) -> String {
@@ -318,4 +332,19 @@ pub(crate) fn random() -> Result<u64, Error> {
         Error::unfinished(format!("the system has no random numbers: {error}"), "try again")
     })?;
     Ok(u64::from_be_bytes(bytes))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_estimate_knows_the_rate_that_was_asked_for() {
+        let mut seen = Seen { keys: 1000, ..Seen::of_rows(1) };
+        seen.rows[0].outcomes.insert(Outcome::Done, 600);
+        let took = Duration::from_secs(1);
+        assert_eq!(estimate(&seen, took, None).seconds, 3);
+        assert_eq!(estimate(&seen, took, Some(10)).seconds, 60);
+        assert_eq!(estimate(&seen, took, Some(100_000)).seconds, 3);
+    }
 }

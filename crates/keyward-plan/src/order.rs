@@ -2,9 +2,10 @@
 
 use crate::error::Error;
 use crate::subject::Subject;
+use crate::work::queues;
 use keyward_fact::thousands;
 use keyward_pattern::{Hole, Template, Type, nearest};
-use keyward_schema::model::{Migration, ParamDeclaration, Phase, Rename};
+use keyward_schema::model::{Definition, Migration, ParamDeclaration, Phase, Rename};
 use keyward_schema::{Schema, Spanned};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
@@ -152,6 +153,7 @@ pub(crate) fn prepared<'s>(order: &Order, schema: &'s Schema) -> Result<Cow<'s, 
         );
         return Err(Error::refused(format!("the schema has no definition `{to}`"), help));
     };
+    expect_movable(schema, definition)?;
     let template = Template::parse(from).map_err(|error| {
         let help = error.help().unwrap_or_else(|| "write it as a pattern: `User:{id}`".to_owned());
         Error::refused(format!("`{from}` is not a pattern: {error}"), help)
@@ -204,6 +206,28 @@ pub(crate) fn prepared<'s>(order: &Order, schema: &'s Schema) -> Result<Cow<'s, 
         allow: Vec::new(),
     };
     Ok(Cow::Owned(Schema { migrations: vec![migration], ..schema.clone() }))
+}
+
+/// Refuses keys that are more than one key: what stands beside them would stay behind, and with it who is signed in,
+/// what an index knows, and which jobs run.
+fn expect_movable(schema: &Schema, definition: &Definition) -> Result<(), Error> {
+    let name = &definition.name.value;
+    if let Some(role) = definition.role.as_ref().filter(|it| it.is_fixed()) {
+        return Err(Error::refused(
+            format!(
+                "`{name}` is a `{}`, and what stands beside its keys would stay behind",
+                role.name()
+            ),
+            "let the old ones expire under a definition of their own, and add another for new ones",
+        ));
+    }
+    if queues::is_queue(schema, definition) {
+        return Err(Error::refused(
+            format!("`{name}` holds jobs, and what stands beside a queue would stay behind"),
+            "declare the old name in `[migrations]`: workers then take from both names",
+        ));
+    }
+    Ok(())
 }
 
 impl fmt::Display for Order {

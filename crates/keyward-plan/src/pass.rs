@@ -79,6 +79,8 @@ pub(crate) struct Tally {
     /// For how many seconds no key was used that is not the same under its new name; none where the server
     /// does not say
     pub(crate) idle: Option<u64>,
+    /// Keys of which the server does not say when they were used
+    pub(crate) unseen_use: u64,
 }
 
 /// What a pass saw.
@@ -126,6 +128,7 @@ impl Tally {
         self.new_names += other.new_names;
         self.measured.0 += other.measured.0;
         self.measured.1 += other.measured.1;
+        self.unseen_use += other.unseen_use;
         self.idle = [self.idle, other.idle].into_iter().flatten().min();
     }
 }

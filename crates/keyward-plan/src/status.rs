@@ -8,8 +8,9 @@ use crate::make::{MakeOptions, keys, open};
 use crate::order::Order;
 use crate::pass::{Budget, Pass, Tally};
 use crate::script::Scripts;
-use crate::work;
+use crate::work::{self, queues::holds_letters};
 use keyward_audit::Mask;
+use keyward_fact::thousands;
 use keyward_schema::Schema;
 use keyward_schema::model::{Date, Migration, Phase};
 use std::collections::BTreeMap;
@@ -54,8 +55,12 @@ pub struct RenameStatus {
     pub left: u64,
     /// Keys that a person must decide about
     pub conflicts: u64,
+    /// Queues under the old name that are not empty
+    pub queues: u64,
     /// For how many seconds no old key was used, but for those that are the same under both names
     pub idle_seconds: Option<u64>,
+    /// Of how many of these the server does not say when they were used
+    pub unseen_use: u64,
 }
 
 /// Asks the servers where all migrations of a schema stand. Nothing is changed.
@@ -109,9 +114,15 @@ pub fn status(
     }
     let statuses = all
         .into_iter()
-        .map(|(migration, renames)| Status::new(migration, renames, &fleet))
+        .map(|(migration, renames)| Status::new(schema, migration, renames, &fleet))
         .collect();
     Ok((statuses, fleet))
+}
+
+/// Says that nobody knows when keys were used.
+pub(crate) fn unseen_use(from: &str, keys: u64) -> String {
+    let keys = if keys == 1 { "1 key".to_owned() } else { format!("{} keys", thousands(keys)) };
+    format!("when {keys} `{from}` were last used was not seen: the server does not say")
 }
 
 impl RenameStatus {
@@ -126,7 +137,9 @@ impl RenameStatus {
             same: tally.of(Outcome::Same),
             left: tally.of(Outcome::Done) + tally.of(Outcome::Unsettled),
             conflicts: counts.filter(|(it, _)| it.is_conflict()).map(|(_, n)| n).sum(),
+            queues: tally.of(Outcome::Served) + tally.of(Outcome::Holds),
             idle_seconds: tally.idle,
+            unseen_use: tally.unseen_use,
         }
     }
 }
@@ -136,11 +149,19 @@ fn is_old(outcome: Outcome) -> bool {
 }
 
 impl Status {
-    fn new(migration: &Migration, renames: Vec<RenameStatus>, fleet: &Fleet) -> Self {
+    fn new(
+        schema: &Schema,
+        migration: &Migration,
+        renames: Vec<RenameStatus>,
+        fleet: &Fleet,
+    ) -> Self {
         let phase = migration.phase.value;
         let name = &migration.name.value;
         let mut obstacles: Vec<String> =
             fleet.refuses(name, phase.name(), false).into_iter().collect();
+        let queued = renames.iter().filter(|it| it.queues > 0);
+        let (letters, queues): (Vec<_>, Vec<_>) =
+            queued.partition(|it| holds_letters(schema, &it.definition));
         let quiet = migration.quiet();
         for rename in &renames {
             let recent = rename.idle_seconds.filter(|it| it * 1000 < quiet.as_millis());
@@ -149,11 +170,16 @@ impl Status {
                 let (from, idle) = (&rename.from, idle.human());
                 obstacles.push(format!("a key `{from}` was used {idle} ago"));
             }
+            if rename.unseen_use > 0 && phase != Phase::DualWrite {
+                obstacles.push(unseen_use(&rename.from, rename.unseen_use));
+            }
         }
         let left: u64 = renames.iter().map(|it| it.left).sum();
         let conflicts: u64 = renames.iter().map(|it| it.conflicts).sum();
         let next = if left > 0 {
             "make a plan with `keyward plan migrate`, review it, and apply it".to_owned()
+        } else if let Some(next) = next_of_queues(phase, &queues, &letters) {
+            next
         } else if conflicts > 0 {
             "decide about the conflicts that `keyward plan migrate` shows".to_owned()
         } else if !obstacles.is_empty() {
@@ -184,5 +210,36 @@ impl Status {
             obstacles,
             next,
         }
+    }
+}
+
+/// What is done about queues and dead letters under old names, which no plan copies.
+fn next_of_queues(
+    phase: Phase,
+    queues: &[&RenameStatus],
+    letters: &[&RenameStatus],
+) -> Option<String> {
+    let names = |all: &[&RenameStatus]| {
+        let names: Vec<String> = all.iter().map(|it| format!("`{}`", it.from)).collect();
+        names.join(", ")
+    };
+    match phase {
+        // Its jobs come and go under the old name.
+        Phase::DualWrite => None,
+        _ if !letters.is_empty() => Some(format!(
+            "dead letters are left in {}: set `phase = \"dual-write\"` again, in which programs see them, requeue or \
+             remove them, and ask again",
+            names(letters)
+        )),
+        _ if queues.is_empty() => None,
+        Phase::ReadFallback => Some(format!(
+            "wait until workers have emptied {} and what stands beside it, and ask again",
+            names(queues)
+        )),
+        Phase::Cleanup => Some(format!(
+            "nobody takes the jobs that are left in {} or beside it: set `phase = \"read-fallback\"` again, wait until \
+             workers have emptied it, and ask again",
+            names(queues)
+        )),
     }
 }

@@ -5,7 +5,7 @@ use crate::content::Content;
 use crate::control::Control;
 use crate::document::Plan;
 use crate::error::Error;
-use crate::fleet::PHASES;
+use crate::fleet::{PHASES, fleet};
 use crate::history::History;
 use crate::identity;
 use crate::journal::{Journal, Reader, Record};
@@ -59,6 +59,7 @@ pub fn undo(
     expect_phase(plan, schema)?;
     let mut primaries = open(url, schema, &options.live)?;
     identity::expect(plan, schema, &mut primaries)?;
+    expect_fleet(plan, schema, &mut primaries, options.accept_unnamed)?;
     let mut undo = Undo {
         primaries,
         routers: BTreeMap::new(),
@@ -101,6 +102,27 @@ fn expect_phase(plan: &Plan, schema: &Schema) -> Result<(), Error> {
         }
     }
     Ok(())
+}
+
+/// Nor while a program is connected that is in a later one, whatever the schema here says.
+fn expect_fleet(
+    plan: &Plan,
+    schema: &Schema,
+    primaries: &mut [Primary],
+    accept_unnamed: bool,
+) -> Result<(), Error> {
+    let Order::Migrate { migrations, .. } = &plan.order else { return Ok(()) };
+    let fleet = fleet(primaries, &schema.keyspace.name)?;
+    let refuses =
+        |(name, phase): (&String, &String)| fleet.refuses_undo(name, phase, accept_unnamed);
+    match migrations.iter().find_map(refuses) {
+        None => Ok(()),
+        Some(why) => Err(Error::refused(
+            why,
+            "deploy the schema with this phase everywhere first; for clients that never touch these keys, \
+             `--accept-unnamed`",
+        )),
+    }
 }
 
 struct Undo<'a> {

@@ -7,8 +7,8 @@ use crate::form::{Form, Id, Map, OneOrMany, ParamName, table, words};
 use crate::json_schema::{Json, Schemas, json};
 use crate::lower::{allow_list, template_params};
 use crate::model::{
-    Convert, Date, Definition, Keyspace, Migration, ParamDeclaration, Phase, Recase, Rename, Role,
-    Score, Value,
+    Convert, Date, Definition, Keyspace, Migration, ParamDeclaration, Phase, Recase, Rename, Score,
+    Value,
 };
 use crate::scalar::Integer;
 use crate::span::{Sources, Span, Spanned};
@@ -31,7 +31,7 @@ table! {
         optional remove_after: Date,
         /// The longest TTL that keys left under old names may have in `cleanup`. `keyward plan migrate` sets it before it removes them.
         optional old_ttl: Duration,
-        /// How long no old name may have been written outside the store before `keyward plan migrate` goes on to the next phase. Default: `"1d"`.
+        /// How long no key under an old name may have been read or written before `keyward plan apply` takes a step in `read-fallback` or `cleanup`, as the server says while the plan is made. Keys that are the same under both names do not count. Default: `"1d"`.
         optional quiet: Duration,
         /// The old pattern of each definition, or several. Old patterns are whole keys, without the prefix added, and may declare their own types.
         required renames: Map<Id, OneOrMany<RenameForm>>,
@@ -257,7 +257,7 @@ pub(crate) fn check(
 /// The store does not move what stands beside sessions, tokens and indexes yet.
 fn renamed_role(rename: &Rename, definition: &Definition) -> Option<Diagnostic> {
     let role = definition.role.as_ref()?;
-    if !matches!(role.value, Role::Session(_) | Role::RefreshToken(_) | Role::Index(_)) {
+    if !role.is_fixed() {
         return None;
     }
     let message = format!("renaming a `{}` is not supported yet", role.name());

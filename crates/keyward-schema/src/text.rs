@@ -26,7 +26,7 @@ table! {
         optional numbers: Numbers,
         /// Symbols and the words for them, such as `"&" = "and"`. All other symbols are removed.
         optional symbols: Map<AnyName, NonEmpty>,
-        /// Words that are left out, written as people write them: `für` is found as `fuer` too.
+        /// Words that are left out, written as people write them: `für` is found as `fuer` too. They stay in the long forms of abbreviations and in the words for symbols, which the text does not have: with `at`, `VaR` is `value_at_risk`, and `Value at Risk` is `value_risk`.
         optional stop_words: Vec<Spanned<NonEmpty>>,
         /// How many words stay: the first that are not stop words.
         optional words: Count,

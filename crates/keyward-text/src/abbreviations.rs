@@ -2,7 +2,7 @@
 
 use crate::OptionsError;
 use crate::normal::{compose, lower_case};
-use crate::words::{pieces, set_apart};
+use crate::words::{kept, pieces, set_apart};
 use std::collections::{HashMap, VecDeque};
 
 const OPTION: &str = "abbreviations";
@@ -41,6 +41,9 @@ impl Abbreviations {
             if words.is_empty() {
                 return wrong("its long form needs a letter or a digit");
             }
+            if text.contains(|c: char| c.is_control() && !c.is_whitespace()) {
+                return wrong("its long form has a control character");
+            }
             all.longest = all.longest.max(short.len());
             all.most_words = all.most_words.max(words.len());
             if all.long_forms.insert(short, LongForm { text, words }).is_some() {
@@ -48,6 +51,13 @@ impl Abbreviations {
             }
         }
         Ok(all)
+    }
+
+    /// The same, with long forms that stop words leave whole.
+    #[must_use]
+    pub(crate) fn kept(mut self) -> Self {
+        self.long_forms.values_mut().for_each(|long| long.text = kept(&long.text));
+        self
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -126,6 +136,10 @@ mod tests {
             ),
             (&[("", "x")], "`` in `abbreviations`: an abbreviation has letters and digits only"),
             (&[("ki", "…")], "`ki` in `abbreviations`: its long form needs a letter or a digit"),
+            (
+                &[("ki", "a\u{2}b")],
+                "`ki` in `abbreviations`: its long form has a control character",
+            ),
             (
                 &[("VaR", "a"), ("VAR", "b")],
                 "`VAR` in `abbreviations`: upper and lower case are the same here, so this is declared twice",

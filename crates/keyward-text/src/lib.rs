@@ -36,11 +36,15 @@
 //! | `symbols` | speaks the symbols of the dictionary, and removes the others | always |
 //! | `spaces` | writes white space as `_` | always |
 //! | `underscores` | leaves one `_` of several | always |
-//! | `stop_words` | removes the words of the list | with a list |
+//! | `stop_words` | removes the words of the list, except from long forms and from words for symbols | with a list |
 //! | `words` | leaves the first words | with a number |
 //! | `limit` | shortens the identifier | with a limit |
 //! | `trim` | removes what stands before the first letter, and a `_` at the end | always |
 //! | `fallback` | names a text by the clock if nothing was left of it | if needed |
+//!
+//! Stop words are removed from what was written. In the long form of an abbreviation and in the words for a symbol they
+//! stay, since they were written by nobody: with `at` as a stop word, `VaR @ home` is `value_at_risk_at_home`, and
+//! `Value at Risk at home` is `value_risk_home`.
 //!
 //! # Guarantees
 //!

@@ -11,7 +11,7 @@ pub struct Options<'a> {
     pub numbers: Option<Numbers>,
     /// Symbols with the words that stand for them. Others are removed.
     pub symbols: &'a [(char, &'a str)],
-    /// Words that are left out.
+    /// Words that are left out, except in the long forms of abbreviations and in the words for symbols.
     pub stop_words: &'a [&'a str],
     /// How many words stay: the first that are not stop words.
     pub words: Option<usize>,

@@ -53,10 +53,15 @@ impl Pipeline {
             }
             _ => {}
         }
+        let mut abbreviations = Abbreviations::new(options.abbreviations)?;
+        let mut symbols = Symbols::new(options.symbols)?;
+        if !options.stop_words.is_empty() {
+            (abbreviations, symbols) = (abbreviations.kept(), symbols.kept());
+        }
         Ok(Pipeline {
-            abbreviations: Abbreviations::new(options.abbreviations)?,
+            abbreviations,
             numbers: options.numbers,
-            symbols: Symbols::new(options.symbols)?,
+            symbols,
             stop_words: StopWords::new(options.stop_words, options.numbers)?,
             words: options.words,
             max_len: options.max_len,
@@ -153,7 +158,10 @@ impl Pipeline {
 
     /// Runs the steps on a window, as far as it decides the name.
     fn run(&self, window: &Window<'_>, course: &mut Course) -> Outcome {
-        course.step("markdown", |_, out| markdown::strip(&window.text, window.until, out));
+        course.step("markdown", |_, out| {
+            markdown::strip(&window.text, window.until, out);
+            words::without_marks(out);
+        });
         course.step("lower_case", normal::lower_case);
         if !self.abbreviations.is_empty() {
             course.step("abbreviations", |text, out| self.abbreviations.apply(text, out));
@@ -271,7 +279,7 @@ impl Course {
         write(&self.text, &mut self.spare);
         std::mem::swap(&mut self.text, &mut self.spare);
         if let Some(steps) = &mut self.steps {
-            steps.push(Step { name, text: self.text.clone() });
+            steps.push(Step { name, text: words::readable(&self.text) });
         }
     }
 }

@@ -1,5 +1,6 @@
 //! Symbols, white space and underscores.
 
+use crate::words::{is_mark, kept};
 use crate::{OptionsError, letters, markdown, normal};
 
 const OPTION: &str = "symbols";
@@ -16,6 +17,9 @@ impl Symbols {
                 |reason: &str| Err(OptionsError::entry(OPTION, &symbol.to_string(), reason));
             if symbol.is_alphanumeric() || symbol.is_whitespace() || *symbol == '_' {
                 return wrong("only a symbol can be spoken: no letter, digit, white space or `_`");
+            }
+            if symbol.is_control() {
+                return wrong("a control character cannot be spoken");
             }
             if markdown::is_always_removed(*symbol) {
                 return wrong(
@@ -39,10 +43,17 @@ impl Symbols {
         Ok(Symbols(spoken))
     }
 
+    /// The same, with words that stop words leave.
+    #[must_use]
+    pub(crate) fn kept(self) -> Self {
+        let kept = |words: &str| format!(" {} ", kept(words.trim()));
+        Symbols(self.0.into_iter().map(|(symbol, words)| (symbol, kept(&words))).collect())
+    }
+
     /// Writes the text with spoken symbols between spaces, and without the others.
     pub(crate) fn apply(&self, text: &str, out: &mut String) {
         replace(text, out, |c| {
-            if c.is_ascii_alphanumeric() || c == '_' || c.is_whitespace() {
+            if c.is_ascii_alphanumeric() || c == '_' || c.is_whitespace() || is_mark(c) {
                 return None;
             }
             let found = self.0.binary_search_by_key(&c, |(symbol, _)| *symbol);
@@ -94,6 +105,7 @@ mod tests {
                 &[('a', "b")][..],
                 "`a` in `symbols`: only a symbol can be spoken: no letter, digit, white space or `_`",
             ),
+            (&[('\u{2}', "b")], "`\u{2}` in `symbols`: a control character cannot be spoken"),
             (
                 &[('[', "b")],
                 "`[` in `symbols`: it is a marker of Markdown, which is removed before symbols are spoken",

@@ -3,6 +3,42 @@
 use crate::{Numbers, OptionsError, letters, normal, numbers, symbols::Symbols};
 use std::collections::HashSet;
 
+/// Stand around words that nobody wrote, those of long forms and of spoken symbols: stop words leave them. They are words
+/// of their own, so that no step joins them with another, and no text has them (see [`without_marks`]).
+const KEPT: [char; 2] = ['\u{2}', '\u{3}'];
+
+pub(crate) fn is_mark(c: char) -> bool {
+    KEPT.contains(&c)
+}
+
+/// The words between marks.
+pub(crate) fn kept(words: &str) -> String {
+    format!("{} {words} {}", KEPT[0], KEPT[1])
+}
+
+/// Removes marks that a text brings along.
+pub(crate) fn without_marks(text: &mut String) {
+    if text.contains(is_mark) {
+        text.retain(|c| !is_mark(c));
+    }
+}
+
+/// The text as a person reads it: marks and the space, or the `_`, between them and their words are not part of it.
+pub(crate) fn readable(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text.chars();
+    while let Some(c) = rest.next() {
+        if c == KEPT[0] {
+            rest.next();
+        } else if c == KEPT[1] {
+            out.pop();
+        } else {
+            out.push(c);
+        }
+    }
+    out
+}
+
 /// Words and what stands between them, in turn: whether it is a word, and its text.
 pub(crate) fn pieces(text: &str) -> impl Iterator<Item = (bool, &str)> {
     let mut rest = text;
@@ -58,9 +94,22 @@ impl StopWords {
         self.0.is_empty()
     }
 
-    /// Writes the identifier without them.
+    /// Writes the identifier without them, and without marks.
     pub(crate) fn apply(&self, identifier: &str, out: &mut String) {
-        join(split(identifier).filter(|word| !self.0.contains(*word)), out);
+        // A long form can have a symbol that is spoken.
+        let mut depth = 0_usize;
+        let stays = |word: &&str| {
+            if word.starts_with(KEPT[0]) {
+                depth += 1;
+                return false;
+            }
+            if word.starts_with(KEPT[1]) {
+                depth = depth.saturating_sub(1);
+                return false;
+            }
+            depth > 0 || !self.0.contains(*word)
+        };
+        join(split(identifier).filter(stays), out);
     }
 }
 
@@ -97,6 +146,18 @@ mod tests {
         let mut out = String::new();
         words.apply("_the_zins_fuer_fuenf_theorie_", &mut out);
         assert_eq!(out, "zins_theorie");
+    }
+
+    #[test]
+    fn what_nobody_wrote_is_no_stop_word() {
+        let words = StopWords::new(&["at", "and"], None).unwrap();
+        let marked = format!("look at {} and at", kept(&format!("value at {} risk", kept("and"))));
+        assert_eq!(readable(&marked), "look at value at and risk and at");
+        let marked = marked.replace(' ', "_");
+        assert_eq!(readable(&marked), "look_at_value_at_and_risk_and_at");
+        let mut out = String::new();
+        words.apply(&marked, &mut out);
+        assert_eq!(out, "look_value_at_and_risk");
     }
 
     #[test]

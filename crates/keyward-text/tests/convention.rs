@@ -159,10 +159,9 @@ fn numbers_and_abbreviations() {
 
 #[test]
 fn the_ten_symbols_are_spoken_in_contents_and_dropped_in_headings() {
-    let spoken = Options { stop_words: &[], ..CONTENT };
     for (symbol, words) in SYMBOLS {
         let text = format!("Wert {symbol} Preis");
-        assert_eq!(name(&spoken, &text), format!("wert_{words}_preis"));
+        assert_eq!(name(&CONTENT, &text), format!("wert_{words}_preis"));
         assert_eq!(name(&HEADING, &text), "wert_preis");
     }
     assert_eq!(name(&CONTENT, "# Wert"), "wert");
@@ -189,6 +188,8 @@ fn a_text_without_a_name_is_named_by_the_clock() {
         ("", "empty_content_20240101_120000"),
         (" \t\n\u{a0}", "empty_content_20240101_120000"),
         ("ab", "short_content_20240101_120000"),
+        // Whether it is short is asked before whether it has only symbols.
+        ("!!", "short_content_20240101_120000"),
         (" Ä ", "short_content_20240101_120000"),
         ("A\u{308}b", "short_content_20240101_120000"),
         ("!!!", "special_chars_20240101_120000"),
@@ -221,4 +222,45 @@ fn stop_words_are_found_in_any_spelling() {
     for text in ["Zinsen für Anleger", "Zinsen fuer Anleger", "ZINSEN FU\u{308}R ANLEGER"] {
         assert_eq!(name(&CONTENT, text), "zinsen_anleger");
     }
+}
+
+#[test]
+fn stop_words_leave_what_nobody_wrote() {
+    let options = Options {
+        abbreviations: &[
+            ("VaR", "value at risk"),
+            ("YoY", "year-on-year"),
+            ("RnD", "research & development, at 5"),
+            ("G5", "group of 5"),
+            ("k", "at 1.000 and"),
+        ],
+        symbols: &[('&', "and"), ('@', "at")],
+        stop_words: &["at", "and", "of", "die", "5"],
+        numbers: Some(Numbers::German),
+        ..Options::default()
+    };
+    let pipeline = Pipeline::new(&options).unwrap();
+    for (text, name) in [
+        ("Die VaR Berechnung", "value_at_risk_berechnung"),
+        ("VaR-Limit", "value_at_risk_limit"),
+        ("YoY at 5", "yearonyear"),
+        ("RnD at home", "research_and_development_at_fuenf_home"),
+        ("G5 of Europe", "group_of_fuenf_europe"),
+        ("5 k at 5", "at_eintausend_and"),
+        ("Wind & Wellen and Meer", "wind_and_wellen_meer"),
+        ("mail@home", "mail_at_home"),
+        // What is written out loses its stop words, like all that is written.
+        ("Value at Risk (VaR)", "value_risk_var"),
+        ("\u{2}at \u{2}die\u{3} and\u{3} \u{2} at Küste", "kueste"),
+    ] {
+        assert_eq!(pipeline.name(text, noon()), name, "{text}");
+        for step in pipeline.steps(text, noon()).iter().skip(1) {
+            assert!(!step.text.contains(char::is_control), "{step:?}");
+        }
+    }
+    let steps = pipeline.steps("Die VaR & G5", noon());
+    let text = |name| steps.iter().find(|step| step.name == name).map(|step| step.text.as_str());
+    assert_eq!(text("abbreviations"), Some("die value at risk & group of 5"));
+    assert_eq!(text("symbols"), Some("die value at risk  and  group of fuenf"));
+    assert_eq!(text("underscores"), Some("die_value_at_risk_and_group_of_fuenf"));
 }

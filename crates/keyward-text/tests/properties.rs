@@ -4,6 +4,7 @@
 
 use keyward_text::{Numbers, Options, Pipeline, Shorten};
 use proptest::prelude::*;
+use regex::Regex;
 use std::time::{Duration, SystemTime};
 
 /// Text with what steps look for, more often than chance would have it.
@@ -35,6 +36,14 @@ fn text() -> impl Strategy<Value = String> {
             "<a:b>",
             "VaR",
             "(VaR)",
+            "YoY",
+            "YoY-",
+            "G5",
+            "\u{2}",
+            "\u{3}",
+            "\u{2} at \u{3}",
+            "at ",
+            "@",
             "value at risk ",
             "der ",
             "für ",
@@ -97,10 +106,22 @@ fn pipeline(switches: Switches) -> Pipeline {
         ..Options::default()
     };
     if switches.dictionaries {
-        options.abbreviations = &[("VaR", "value at risk"), ("ä", "das andere")];
-        options.symbols =
-            &[('&', "and"), ('%', "prozent"), ('*', "mal"), ('=', "gleich"), ('<', "less_than")];
-        options.stop_words = &["der", "für", "and"];
+        options.abbreviations = &[
+            ("VaR", "value at risk"),
+            ("ä", "das andere"),
+            ("YoY", "year-on-year & 1.000"),
+            ("G5", "group-of 5, für 北京"),
+            ("7", "_at @ 7"),
+        ];
+        options.symbols = &[
+            ('&', "and"),
+            ('%', "prozent"),
+            ('*', "mal"),
+            ('=', "gleich"),
+            ('<', "less_than"),
+            ('@', "at 5"),
+        ];
+        options.stop_words = &["der", "für", "and", "at", "of", "5", "than"];
     }
     Pipeline::new(&options).unwrap()
 }
@@ -114,7 +135,11 @@ proptest! {
 
     #[test]
     fn a_result_is_in_the_language_and_within_the_limit(text in text(), switches in switches()) {
-        let name = pipeline(switches).name(&text, noon());
+        let pipeline = pipeline(switches);
+        let name = pipeline.name(&text, noon());
+        // What the proof of a schema takes for granted.
+        let results = Regex::new(&format!("^(?:{})$", pipeline.results())).unwrap();
+        prop_assert!(results.is_match(&name), "{name}");
         prop_assert!(name.len() >= 2, "{name}");
         prop_assert!(switches.max_len.is_none_or(|max| name.len() <= max), "{name}");
         prop_assert!(name.starts_with(|c: char| c.is_ascii_lowercase()), "{name}");
@@ -144,6 +169,34 @@ proptest! {
         let pipeline = pipeline(switches);
         let steps = pipeline.steps(&text, noon());
         prop_assert_eq!(&steps.last().unwrap().text, &pipeline.name(&text, noon()));
+    }
+
+    /// Long forms and words for symbols in any form: whatever is accepted makes names, and loses no word to stop words.
+    #[test]
+    fn any_dictionary_makes_names(
+        long in "[a-z0-9.,&_\u{1}-\u{4} \n-]{1,20}",
+        symbol in prop_oneof![Just('&'), any::<char>()],
+        spoken in "[a-z0-9_ ]{1,8}",
+        numbers in proptest::option::of(Just(Numbers::German)),
+        around in "[a-z ]{0,6}",
+    ) {
+        let plain = Options {
+            abbreviations: &[("VaR", &long)],
+            symbols: &[(symbol, &spoken)],
+            numbers,
+            ..Options::default()
+        };
+        let Ok(unfiltered) = Pipeline::new(&plain) else { return Ok(()) };
+        let whole = unfiltered.name("VaR", noon());
+        // A word with digits is several words where numbers are spelled.
+        let words = whole.split('_').filter(|word| !word.contains(|c: char| c.is_ascii_digit()));
+        let words: Vec<&str> = words.collect();
+        let pipeline = Pipeline::new(&Options { stop_words: &words, ..plain }).unwrap();
+        let text = format!("{around} VaR{symbol}VaR {around}");
+        let name = pipeline.name(&text, noon());
+        let results = Regex::new(&format!("^(?:{})$", pipeline.results())).unwrap();
+        prop_assert!(results.is_match(&name), "{name:?}");
+        prop_assert_eq!(pipeline.name("VaR", noon()), whole);
     }
 }
 

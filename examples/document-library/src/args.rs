@@ -58,9 +58,9 @@ pub enum Command {
         /// The key of a document
         document: String,
     },
-    /// Find documents by author or category, and pieces of text by tag and words
+    /// Find documents by author or category, and headings and pieces of text by tag and words
     ///
-    /// All that is given must hold. Words are looked for in the texts themselves, in any case.
+    /// All that is given must hold. Words are looked for in titles, headings and texts themselves: whole words, in any case.
     Search(Search),
     /// Remove documents with all that belongs to them
     Remove {
@@ -96,7 +96,7 @@ pub struct Add {
 
 #[derive(Debug, ClapArgs)]
 pub struct Search {
-    /// Words that a piece of text has, all of them
+    /// Words that a heading or a piece of text has, all of them
     pub words: Vec<String>,
     /// A tag of its document
     #[arg(long)]

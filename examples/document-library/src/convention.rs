@@ -20,11 +20,12 @@ use crate::document_library::Key;
 use crate::keyspace::{self, HIGHEST};
 use crate::kind::Kind;
 use crate::naming::{own, timed};
-use keyward::text::{Options, OptionsError, Pipeline, Shorten};
+use keyward::text::{Options, Pipeline};
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashSet};
 use std::sync::LazyLock;
 use std::time::SystemTime;
+use unicode_normalization::UnicodeNormalization as _;
 
 pub use crate::naming::generate_timestamp;
 
@@ -56,22 +57,48 @@ pub fn resolve_key_collision(
 
 /// The text, or a name by the clock if it is empty, has fewer than three characters, or has only symbols.
 pub fn handle_invalid_input(text: &str, now: SystemTime) -> Cow<'_, str> {
+    let text_itself = text.trim();
+    let why = if text_itself.is_empty() {
+        "empty_content"
+    } else if text_itself.nfc().take(3).count() < 3 {
+        "short_content"
+    } else if !text.contains(is_letter_or_digit) {
+        "special_chars_only"
+    } else {
+        return text.into();
+    };
+    format!("{why}_{}", generate_timestamp(now)).into()
+}
+
+/// Whether something is left of a character in Latin letters and digits.
+fn is_letter_or_digit(c: char) -> bool {
     static PLAIN: LazyLock<Option<Pipeline>> =
         LazyLock::new(|| Pipeline::new(&Options::default()).ok());
-    match &*PLAIN {
-        Some(plain) if own(text, plain).is_none() => plain.name(text, now).into(),
-        _ => text.into(),
-    }
+    // A name has two characters or more, and begins with a letter.
+    let is_transliterated =
+        |plain: &Pipeline| own(&format!("abc{c}"), plain).is_some_and(|it| it != "abc");
+    c.is_ascii_alphanumeric() || c.is_alphanumeric() && PLAIN.as_ref().is_none_or(is_transliterated)
 }
 
 /// The identifier within a limit: without vowels except at the beginning, or cut if that is still too long.
-///
-/// # Errors
-/// If the limit is below 17, which a name by the clock needs.
-pub fn optimize_key_length(identifier: &str, max_length: usize) -> Result<String, OptionsError> {
-    let options =
-        Options { max_len: Some(max_length), shorten: Shorten::Vowels, ..Options::default() };
-    Ok(Pipeline::new(&options)?.name(identifier, SystemTime::UNIX_EPOCH))
+pub fn optimize_key_length(identifier: &str, max_length: usize) -> String {
+    let length = |text: &str| text.chars().count();
+    if length(identifier) <= max_length {
+        return identifier.to_owned();
+    }
+    let mut consonants = String::new();
+    for c in identifier.chars() {
+        // Of a word that had only vowels, not even its `_` stays.
+        let is_left_out = "aeiou".contains(c) || c == '_' && consonants.ends_with('_');
+        if consonants.is_empty() || !is_left_out {
+            consonants.push(c);
+        }
+    }
+    let consonants = consonants.trim_end_matches('_');
+    if length(consonants) <= max_length {
+        return consonants.to_owned();
+    }
+    identifier.chars().take(max_length).collect()
 }
 
 /// Whether this is the key of an element.

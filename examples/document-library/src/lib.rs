@@ -4,7 +4,7 @@
 //! words, and sets and links between the keys let a reader walk the document. `keyward.toml` declares all keys;
 //! `README.md` says how the program `library` is used.
 //!
-//! From file to key: [`file`] reads, [`tree`] parses, [`naming`] names, [`import`] writes. [`convention`] has the
+//! From file to key: [`mod@file`] reads, [`tree`] parses, [`naming`] names, [`import`] writes. [`convention`] has the
 //! functions of the document that the library follows.
 
 pub mod convention;
@@ -16,6 +16,7 @@ pub mod kind;
 pub mod naming;
 pub mod quality;
 pub mod query;
+pub mod search;
 pub mod server;
 pub mod tree;
 pub mod verify;

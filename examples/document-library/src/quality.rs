@@ -3,9 +3,12 @@
 use crate::convention::{Quality, analyze_key_quality};
 use crate::keyspace;
 use crate::kind::Kind;
+use crate::naming;
 use crate::query::QueryError;
 use crate::server::Library;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::sync::LazyLock;
+use std::time::SystemTime;
 
 /// How many keys a step of a scan looks at.
 const COUNT: usize = 1000;
@@ -80,25 +83,52 @@ pub fn measure<'k>(keys: &[&'k str], longest: usize) -> Report<'k> {
     }
 }
 
-/// A word for any text, alone or with a number.
+/// Words for any text.
+const WORDS: [&str; 23] = [
+    "text",
+    "content",
+    "chunk",
+    "document",
+    "doc",
+    "file",
+    "page",
+    "chapter",
+    "section",
+    "paragraph",
+    "heading",
+    "title",
+    "untitled",
+    "test",
+    "inhalt",
+    "dokument",
+    "datei",
+    "seite",
+    "kapitel",
+    "abschnitt",
+    "absatz",
+    "ueberschrift",
+    "titel",
+];
+
+/// The numbers from 0 to 999, as the pipelines spell them.
+static NUMBERS: LazyLock<HashSet<String>> = LazyLock::new(|| {
+    let names = (0..=999).map(|number| {
+        naming::name(Kind::Chapter, &format!("text {number}"), SystemTime::UNIX_EPOCH)
+    });
+    names.filter_map(|name| Some(name.strip_prefix("text_")?.to_owned())).collect()
+});
+
+/// A word for any text, alone or with numbers: `text1`, `chapter_eins`.
 fn is_meaningless(identifier: &str) -> bool {
-    const WORDS: [&str; 14] = [
-        "text",
-        "content",
-        "chunk",
-        "document",
-        "doc",
-        "file",
-        "page",
-        "chapter",
-        "section",
-        "paragraph",
-        "heading",
-        "title",
-        "untitled",
-        "test",
-    ];
-    WORDS.contains(&identifier.trim_end_matches(|c: char| c.is_ascii_digit() || c == '_'))
+    let is_number =
+        |part: &str| part.bytes().all(|byte| byte.is_ascii_digit()) || NUMBERS.contains(part);
+    let mut word = identifier;
+    while let Some((before, part)) = word.rsplit_once('_')
+        && is_number(part)
+    {
+        word = before;
+    }
+    WORDS.contains(&word.trim_end_matches(|c: char| c.is_ascii_digit()))
 }
 
 /// Whether it ends in a time such as `_20240101_120000`.

@@ -1,14 +1,12 @@
-//! Reads what is stored: lists, elements with what is around them, whole texts, searches.
+//! Reads what is stored: lists, elements with what is around them, whole texts.
 
 use crate::document_library::fields;
 use crate::document_library::keys;
 use crate::import::ContentHash;
-use crate::import::stored::{members, members_of_all};
+use crate::import::stored::members;
 use crate::keyspace::{self, ElementKey};
 use crate::kind::Kind;
-use crate::naming;
 use crate::server::{Library, ServerError};
-use std::collections::HashSet;
 use thiserror::Error;
 
 /// How many elements are read in one round trip.
@@ -21,6 +19,18 @@ pub enum QueryError {
     /// There is no such element
     #[error("`{0}` is not in the library: `library list` shows all documents")]
     Unknown(String),
+    /// It is a part of a document, where a document was asked for
+    #[error(
+        "`{part}` is a {kind} of `{document}`: `library read {document}` prints the whole, `library show {part}` this {kind}"
+    )]
+    Part {
+        /// The key
+        part: String,
+        /// What it is
+        kind: Kind,
+        /// The document that it is a part of
+        document: String,
+    },
     /// The import of the document is not finished
     #[error("the import of `{document}` was not finished: run `library add {source_path}` again")]
     Unfinished {
@@ -112,7 +122,10 @@ pub(crate) fn source_document(path: &str) -> Result<String, QueryError> {
 }
 
 /// What a list shows of documents.
-async fn listed(library: &Library, documents: &[ElementKey]) -> Result<Vec<Listed>, QueryError> {
+pub(crate) async fn listed(
+    library: &Library,
+    documents: &[ElementKey],
+) -> Result<Vec<Listed>, QueryError> {
     let mut found = Vec::with_capacity(documents.len());
     for documents in documents.chunks(AT_ONCE) {
         let mut all = redis::pipe();
@@ -150,8 +163,10 @@ pub struct Card {
     pub previous: Option<Named>,
     /// The one after it
     pub next: Option<Named>,
-    /// How many siblings are listed
+    /// How many siblings are listed: the nearest ones
     pub siblings: usize,
+    /// How many there are
+    pub all_siblings: usize,
     /// Its children, in reading order
     pub children: Vec<Named>,
     /// How many elements are below it
@@ -191,6 +206,7 @@ pub async fn show(library: &Library, key: &str) -> Result<Card, QueryError> {
     let (previous, next) =
         (link(keyspace::previous(&key)).await?, link(keyspace::next(&key)).await?);
     let siblings = library.ask(redis::cmd("SCARD").arg(keyspace::siblings(&key))).await?;
+    let all_siblings = all_siblings(library, &element).await?;
     let (mut children, mut descendants) = (Vec::new(), 0);
     if let Some(below) = keyspace::below(&key) {
         children = named(library, &members(library, &below.children).await?).await?;
@@ -208,7 +224,27 @@ pub async fn show(library: &Library, key: &str) -> Result<Card, QueryError> {
         _ => None,
     };
     let above = above(library, &element).await?;
-    Ok(Card { element, text, above, previous, next, siblings, children, descendants, document })
+    Ok(Card {
+        element,
+        text,
+        above,
+        previous,
+        next,
+        siblings,
+        all_siblings,
+        children,
+        descendants,
+        document,
+    })
+}
+
+/// How many other children its parent has, or how many other documents there are.
+async fn all_siblings(library: &Library, element: &Named) -> Result<usize, QueryError> {
+    let with_itself: usize = match element.parent.as_ref().and_then(keyspace::below) {
+        Some(parent) => library.ask(redis::cmd("SCARD").arg(parent.children)).await?,
+        None => library.ask(redis::cmd("ZCARD").arg(keys::Paths {}.key())).await?,
+    };
+    Ok(with_itself.saturating_sub(1))
 }
 
 /// What is above an element, from the document down.
@@ -233,7 +269,10 @@ async fn named_one(library: &Library, key: &ElementKey) -> Result<Option<Named>,
 }
 
 /// Elements as a person recognises them; those that are not there are left out.
-async fn named(library: &Library, keys: &[ElementKey]) -> Result<Vec<Named>, QueryError> {
+pub(crate) async fn named(
+    library: &Library,
+    keys: &[ElementKey],
+) -> Result<Vec<Named>, QueryError> {
     let mut found = Vec::with_capacity(keys.len());
     for keys in keys.chunks(AT_ONCE) {
         let mut all = redis::pipe();
@@ -274,7 +313,9 @@ pub async fn read<E: From<QueryError>>(
 ) -> Result<(), E> {
     let unknown = || QueryError::Unknown(key.to_owned());
     let document = keyspace::parse(key).ok_or_else(unknown)?;
-    let ElementKey::Document(typed) = &document else { return Err(unknown().into()) };
+    let ElementKey::Document(typed) = &document else {
+        return Err(no_document(library, &document).await?.into());
+    };
     let fields = library.store.at(typed.clone()).get().await.map_err(QueryError::from)?;
     let fields::Document { front_matter, content_hash: hash, source, .. } =
         fields.ok_or_else(unknown)?;
@@ -301,6 +342,20 @@ pub async fn read<E: From<QueryError>>(
         }
     }
     if digest.finish() == hash { Ok(()) } else { Err(QueryError::Changed(key.to_owned()).into()) }
+}
+
+/// Why a key names no document.
+async fn no_document(library: &Library, key: &ElementKey) -> Result<QueryError, QueryError> {
+    let part = keyspace::text(key);
+    let Some(element) = named_one(library, key).await? else {
+        return Ok(QueryError::Unknown(part));
+    };
+    Ok(match above(library, &element).await?.first() {
+        Some(it) if keyspace::kind(&it.key) == Kind::Document => {
+            QueryError::Part { part, kind: keyspace::kind(key), document: keyspace::text(&it.key) }
+        }
+        _ => QueryError::Unknown(part),
+    })
 }
 
 /// What is below an element, in reading order, after so many others.
@@ -333,145 +388,4 @@ pub(crate) async fn sources(
         all.cmd("HGET").arg(keyspace::text(key)).arg(field);
     }
     Ok(if keys.is_empty() { Vec::new() } else { library.ask_all(&all).await? })
-}
-
-/// What is searched for. What is not given is not asked for; all that is given must hold.
-#[derive(Debug, Clone, Default)]
-pub struct Search {
-    /// Words that a chunk has
-    pub words: Vec<String>,
-    /// Names of tags that a chunk has
-    pub tags: Vec<String>,
-    /// Names of authors that its document has
-    pub authors: Vec<String>,
-    /// Names of categories that its document is in
-    pub categories: Vec<String>,
-    /// How many are found at most
-    pub limit: usize,
-}
-
-/// What a search found.
-#[derive(Debug)]
-pub enum Found {
-    /// Documents, where neither words nor tags were asked for
-    Documents(Vec<Listed>),
-    /// Chunks
-    Chunks(Vec<Named>),
-}
-
-/// Searches. Words are looked for in the texts themselves: in those of the tags, authors and categories that are given,
-/// otherwise in all.
-///
-/// # Errors
-/// If a name is none, or the server cannot be asked.
-pub async fn search(library: &Library, search: &Search) -> Result<Found, QueryError> {
-    let nameless = |text: &String| QueryError::Nameless(text.clone());
-    let label = |text: &String| naming::label(text).ok_or_else(|| nameless(text));
-    let mut lists = Vec::new();
-    for text in &search.authors {
-        lists.push(keyspace::author(&label(text)?).map_err(|_| nameless(text))?.key());
-    }
-    for text in &search.categories {
-        lists.push(keyspace::category(&label(text)?).map_err(|_| nameless(text))?.key());
-    }
-    let mut tags = Vec::new();
-    for text in &search.tags {
-        tags.push(keyspace::tag(&label(text)?).map_err(|_| nameless(text))?.key());
-    }
-    let mut hits = Hits { library, search, tags: &tags, found: Vec::new() };
-    if lists.is_empty() {
-        let all = tags.first().cloned().unwrap_or_else(|| keyspace::level(Kind::Chunk).key());
-        hits.look_in_set(&all).await?;
-    } else {
-        let mut documents = in_all(library, &lists).await?;
-        if search.words.is_empty() && tags.is_empty() {
-            documents.truncate(search.limit);
-            return Ok(Found::Documents(listed(library, &documents).await?));
-        }
-        for document in documents {
-            hits.look_in_document(&document).await?;
-        }
-    }
-    Ok(Found::Chunks(named(library, &hits.found).await?))
-}
-
-/// The documents that are in all of these sets.
-async fn in_all(library: &Library, sets: &[String]) -> Result<Vec<ElementKey>, QueryError> {
-    let mut sets = members_of_all(library, sets).await?.into_iter();
-    let mut documents = sets.next().unwrap_or_default();
-    for set in sets {
-        let set: HashSet<ElementKey> = set.into_iter().collect();
-        documents.retain(|document| set.contains(document));
-    }
-    Ok(documents)
-}
-
-struct Hits<'a> {
-    library: &'a Library,
-    search: &'a Search,
-    tags: &'a [String],
-    found: Vec<ElementKey>,
-}
-
-impl Hits<'_> {
-    async fn look_in_document(&mut self, document: &ElementKey) -> Result<(), QueryError> {
-        let mut from = 0;
-        loop {
-            let some = sequence(self.library, document, from).await?;
-            from += some.len();
-            if some.is_empty() || self.look(some).await? {
-                return Ok(());
-            }
-        }
-    }
-
-    async fn look_in_set(&mut self, set: &str) -> Result<(), QueryError> {
-        let mut cursor = 0_u64;
-        loop {
-            let mut cmd = redis::cmd("SSCAN");
-            cmd.arg(set).arg(cursor).arg("COUNT").arg(AT_ONCE);
-            let (next, some): (u64, Vec<String>) = self.library.ask(&cmd).await?;
-            let some = some.iter().filter_map(|name| keyspace::parse(name)).collect();
-            cursor = next;
-            if self.look(some).await? || cursor == 0 {
-                return Ok(());
-            }
-        }
-    }
-
-    /// Looks at some elements; whether enough were found.
-    async fn look(&mut self, some: Vec<ElementKey>) -> Result<bool, QueryError> {
-        let mut chunks: Vec<ElementKey> =
-            some.into_iter().filter(|key| keyspace::kind(key) == Kind::Chunk).collect();
-        for tag in self.tags {
-            if chunks.is_empty() {
-                return Ok(false);
-            }
-            let mut cmd = redis::cmd("SMISMEMBER");
-            cmd.arg(tag).arg(chunks.iter().map(keyspace::text).collect::<Vec<_>>());
-            let has: Vec<bool> = self.library.ask(&cmd).await?;
-            chunks =
-                chunks.into_iter().zip(has).filter_map(|(it, has)| has.then_some(it)).collect();
-        }
-        let words: Vec<String> = self.search.words.iter().map(|word| word.to_lowercase()).collect();
-        for chunks in chunks.chunks(AT_ONCE) {
-            let texts = if words.is_empty() {
-                vec![None; chunks.len()]
-            } else {
-                sources(self.library, chunks).await?
-            };
-            for (chunk, text) in chunks.iter().zip(texts) {
-                let text = text.unwrap_or_default().to_lowercase();
-                // A set may return a member twice while it changes.
-                let is_new = !self.found.contains(chunk);
-                if is_new && words.iter().all(|word| text.contains(word)) {
-                    self.found.push(chunk.clone());
-                    if self.found.len() >= self.search.limit {
-                        return Ok(true);
-                    }
-                }
-            }
-        }
-        Ok(false)
-    }
 }

@@ -1,11 +1,13 @@
 //! The document library: parsing and naming alone, and adding documents against a bare pipelined HSET of the same elements.
 
+use super::plan::peak_kilobytes;
 use super::{Table, at_least, at_most, compete};
 use anyhow::{Context, Result, ensure};
 use document_library::import::{self, Desired};
 use document_library::kind::Kind;
 use document_library::server::Library;
 use keyward_testkit::Flavor;
+use std::fmt::Write as _;
 use std::fs;
 use std::time::{Duration, Instant, SystemTime};
 
@@ -27,7 +29,8 @@ pub(super) fn run(table: &mut Table) -> Result<()> {
     let text = text.iter().filter_map(|text| text.splitn(3, "---\n").nth(2)).collect::<String>();
     parse(table, &text)?;
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
-    runtime.block_on(add(table, &text))
+    runtime.block_on(add(table, &text))?;
+    runtime.block_on(memory(table))
 }
 
 fn parse(table: &mut Table, text: &str) -> Result<()> {
@@ -55,6 +58,11 @@ async fn add(table: &mut Table, text: &str) -> Result<()> {
     let texts: Vec<(String, String)> = (0..DOCUMENTS)
         .map(|document| (format!("/texts/{document:03}.md"), varied(text, document)))
         .collect();
+    // The peer does nothing but send: what it sends is made before.
+    let mut peers = Vec::new();
+    for (path, text) in &texts {
+        peers.extend(hashes(path, text)?);
+    }
     let mut elements = 0;
     for _ in 0..ROUNDS {
         let server = Flavor::Redis.start();
@@ -67,7 +75,7 @@ async fn add(table: &mut Table, text: &str) -> Result<()> {
         }
         ours = ours.min(began.elapsed());
         let server = Flavor::Redis.start();
-        theirs = theirs.min(bare(&server.url(), &texts).await?);
+        theirs = theirs.min(bare(&server.url(), &peers).await?);
     }
     let speed = elements as f64 / ours.as_secs_f64();
     table.row(
@@ -79,10 +87,45 @@ async fn add(table: &mut Table, text: &str) -> Result<()> {
     table.row(
         "the same",
         format!("{:.0} ms", ours.as_secs_f64() * 1e3),
-        format!("parse, and HSET in pipelines {:.0} ms", theirs.as_secs_f64() * 1e3),
+        format!("HSET of the same elements in pipelines {:.0} ms", theirs.as_secs_f64() * 1e3),
         at_most(ours.as_secs_f64() / theirs.as_secs_f64(), 3.0),
     );
     Ok(())
+}
+
+/// How much memory a document with 101,000 headings takes at most, from its text to the server.
+async fn memory(table: &mut Table) -> Result<()> {
+    let mut text = String::new();
+    for chapter in 0..1000 {
+        let _ = writeln!(text, "# {} Chapter", word(chapter));
+        for part in 0..10 {
+            let _ = writeln!(text, "## {} {} Part", word(part), word(chapter));
+            for at in 0..9 {
+                let _ = writeln!(text, "### {} {} {}", word(at), word(part), word(chapter));
+            }
+        }
+    }
+    let server = Flavor::Redis.start();
+    let library = Library::connect(&server.url()).await?;
+    // Forgets the peak so far.
+    fs::write("/proc/self/clear_refs", "5")?;
+    let desired = Desired::new("/texts/headings.md", &text, SystemTime::now())?;
+    let elements = import::add(&library, &desired).await?.elements;
+    ensure!(elements == 101_000, "{elements} elements");
+    let peak = peak_kilobytes()? as f64 / 1024.0;
+    table.row(
+        &format!("memory for a document with {elements} headings"),
+        format!("{peak:.0} MB"),
+        "400 MB".to_owned(),
+        at_most(peak / 400.0, 1.0),
+    );
+    Ok(())
+}
+
+/// A word of its own for each number below 1,000.
+fn word(number: usize) -> String {
+    let letter = |number: usize| char::from(b"bcdfghjklm"[number % 10]);
+    format!("x{}{}{}", letter(number), letter(number / 10), letter(number / 100))
 }
 
 /// A text of its own for each document: other headings, and so other names.
@@ -94,29 +137,40 @@ fn varied(text: &str, document: usize) -> String {
     varied
 }
 
-/// The elements alone, 500 in each round trip.
-async fn bare(url: &str, texts: &[(String, String)]) -> Result<Duration> {
+/// The elements of a document with the fields that the library writes, 500 in each round trip.
+fn hashes(path: &str, text: &str) -> Result<Vec<redis::Pipeline>> {
+    let desired = Desired::new(path, text, SystemTime::now())?;
+    let name = |at: usize| {
+        let kind = desired.tree.elements[at].kind;
+        format!("{}:{}:{:03}", kind.prefix(), desired.name(at), at % 999 + 1)
+    };
+    let document = format!("doc:{}:001", desired.identifier);
+    let elements: Vec<_> = desired.tree.elements.iter().enumerate().collect();
+    let mut pipelines = Vec::new();
+    for some in elements.chunks(500) {
+        let mut all = redis::pipe();
+        for (at, element) in some {
+            let parent = element.parent.map_or_else(|| document.clone(), name);
+            all.cmd("HSET").arg(name(*at)).arg("parent").arg(parent);
+            if element.kind == Kind::Chunk {
+                all.arg("text").arg(element.source);
+            } else {
+                all.arg("title").arg(&*element.words).arg("heading").arg(element.source);
+            }
+            all.arg("content_hash").arg(&desired.hashes[*at]);
+            all.arg("position").arg(at + 1).ignore();
+        }
+        pipelines.push(all);
+    }
+    Ok(pipelines)
+}
+
+/// Sends them one after the other.
+async fn bare(url: &str, pipelines: &[redis::Pipeline]) -> Result<Duration> {
     let mut connection = redis::Client::open(url)?.get_multiplexed_async_connection().await?;
     let began = Instant::now();
-    for (path, text) in texts {
-        let desired = Desired::new(path, text, SystemTime::now())?;
-        let elements: Vec<_> = desired.tree.elements.iter().enumerate().collect();
-        for some in elements.chunks(500) {
-            let mut all = redis::pipe();
-            for (at, element) in some {
-                let key = format!("{}:{}:{at:03}", element.kind.prefix(), desired.name(*at));
-                let own = if element.kind == Kind::Chunk { "text" } else { "heading" };
-                all.cmd("HSET")
-                    .arg(key)
-                    .arg(own)
-                    .arg(element.source)
-                    .arg("title")
-                    .arg(&*element.words);
-                all.arg("content_hash").arg(&desired.hashes[*at]).arg("position").arg(*at);
-                all.arg("parent").arg(path).ignore();
-            }
-            () = all.query_async(&mut connection).await.context("HSET")?;
-        }
+    for all in pipelines {
+        () = all.query_async(&mut connection).await.context("HSET")?;
     }
     Ok(began.elapsed())
 }

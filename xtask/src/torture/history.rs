@@ -130,6 +130,8 @@ pub(super) struct Verdict {
     /// Calls that clients have made
     pub(super) operations: usize,
     pub(super) violations: Vec<String>,
+    /// Plans that were killed while they were applied
+    pub(super) interrupted: usize,
     /// What is allowed, and worth a look
     pub(super) remarks: Vec<String>,
 }

@@ -38,7 +38,7 @@ use history::{History, Kind, Verdict};
 use std::time::Duration;
 
 /// The roles that can be tortured.
-const ROLES: [Role; 9] = [
+const ROLES: [Role; 10] = [
     lock::ROLE,
     queue::ROLE,
     limit::ROLE,
@@ -48,6 +48,7 @@ const ROLES: [Role; 9] = [
     index::ROLE,
     plan::DUAL,
     plan::FALLBACK,
+    plan::CLEANUP,
 ];
 
 /// What is tortured.
@@ -81,8 +82,15 @@ pub(crate) fn run(args: &[&str]) -> Result<()> {
         }
     }
     println!(
-        "{} operations, {} faults, {} violations (seed {})",
-        sum.operations, sum.faults, sum.violations, options.seed
+        "{} operations, {} faults, {} clients killed ({} while they applied a plan), {} servers killed, \
+         {} violations (seed {})",
+        sum.operations,
+        sum.faults,
+        sum.clients_killed,
+        sum.plans_killed,
+        sum.servers_killed,
+        sum.violations,
+        options.seed
     );
     if sum.violations > 0 {
         bail!("run the same faults again with `--seed {}`", options.seed);
@@ -161,6 +169,10 @@ fn role(name: &str) -> Result<&'static Role> {
 struct Sum {
     operations: usize,
     faults: usize,
+    clients_killed: usize,
+    /// Those of the clients that were applying a plan
+    plans_killed: usize,
+    servers_killed: usize,
     violations: usize,
 }
 
@@ -168,6 +180,9 @@ impl Sum {
     fn add(&mut self, other: Sum) {
         self.operations += other.operations;
         self.faults += other.faults;
+        self.clients_killed += other.clients_killed;
+        self.plans_killed += other.plans_killed;
+        self.servers_killed += other.servers_killed;
         self.violations += other.violations;
     }
 }
@@ -200,9 +215,14 @@ fn torture(role: &'static Role, place: Place, length: Duration, options: &Option
         history.counted(),
         verdict.violations.len(),
     );
+    let count =
+        |kinds: &[Kind]| history.faults.iter().filter(|it| kinds.contains(&it.kind)).count();
     Ok(Sum {
         operations: verdict.operations,
         faults: history.faults.len(),
+        clients_killed: count(&[Kind::KillClient]),
+        plans_killed: verdict.interrupted,
+        servers_killed: count(&[Kind::RestartServer, Kind::FailOver]),
         violations: verdict.violations.len(),
     })
 }

@@ -6,7 +6,7 @@ use clap::Args as ClapArgs;
 /// Show where each migration stands, and the next safe step
 ///
 /// Only reads. Shows the phase in the schema and the phases that connected programs announce, keys under old and new names,
-/// how long old ones were not used, and what to do next. What was not seen may still be there: a program that is not
+/// how long old ones were neither read nor written, and what to do next. What was not seen may still be there: a program that is not
 /// connected now, or a key that is written in a moment.
 #[derive(Debug, ClapArgs)]
 #[command(after_help = "\

@@ -102,7 +102,9 @@ pub(crate) struct Burden {
 /// In `dual-write`, values under old names are copied over those under the new ones. In `read-fallback`, they are copied
 /// where the new name has none. In `cleanup`, old names are removed, or get the TTL of `old_ttl`.
 ///
-/// With `--from` and `--to`, keys of one pattern are renamed at once, for programs that are stopped meanwhile.
+/// With `--from` and `--to`, keys of one pattern are renamed at once, for programs that are stopped meanwhile. What else
+/// changes (`convert`, `recase`, `db`) is declared in `[migrations]`. Queues are never copied, and sessions, refresh tokens and
+/// indexes cannot be renamed.
 #[derive(Debug, ClapArgs)]
 pub(crate) struct PlanMigrate {
     #[command(flatten)]
@@ -271,7 +273,7 @@ pub(crate) struct PlanApply {
     /// Take a step of a migration although clients are connected that do not announce a phase
     #[arg(long)]
     pub(crate) accept_unnamed: bool,
-    /// Take a step of a migration although old names were used shortly before it was planned
+    /// Take a step of a migration although old names were used shortly before it was planned, or that was not seen
     #[arg(long)]
     pub(crate) accept_recent: bool,
     /// Move keys to other slots although a crash of the server may lose them

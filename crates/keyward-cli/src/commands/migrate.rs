@@ -32,7 +32,7 @@ pub(crate) fn run(args: &Migrate, settings: &Settings, output: &Output) -> Resul
     drop(watch);
     let (statuses, fleet) = found.map_err(|error| failed(&error))?;
     if args.format == ListFormat::Json {
-        output.print(format_args!("{:#}\n", json(&statuses, &fleet)))?;
+        output.print(format_args!("{:#}\n", json(&statuses, &fleet, settings.today)))?;
     } else {
         let mut text = String::new();
         for status in &statuses {
@@ -47,7 +47,7 @@ pub(crate) fn run(args: &Migrate, settings: &Settings, output: &Output) -> Resul
     Ok(Verdict::of(statuses.iter().any(is_left)))
 }
 
-fn json(statuses: &[Status], fleet: &Fleet) -> Value {
+fn json(statuses: &[Status], fleet: &Fleet, today: Date) -> Value {
     let rename = |it: &RenameStatus| {
         json!({
             "definition": it.definition,
@@ -58,7 +58,9 @@ fn json(statuses: &[Status], fleet: &Fleet) -> Value {
             "same": it.same,
             "to_do": it.left,
             "conflicts": it.conflicts,
+            "queues_with_jobs": it.queues,
             "idle_seconds": it.idle_seconds,
+            "unseen_use": it.unseen_use,
         })
     };
     let migration = |it: &Status| {
@@ -67,6 +69,7 @@ fn json(statuses: &[Status], fleet: &Fleet) -> Value {
             "phase": it.phase,
             "started": it.started.map(|date| date.to_string()),
             "remove_after": it.remove_after.map(|date| date.to_string()),
+            "days_left": it.remove_after.and_then(|end| days(end, today)),
             "renames": it.renames.iter().map(rename).collect::<Vec<_>>(),
             "obstacles": it.obstacles,
             "next": it.next,
@@ -100,9 +103,9 @@ fn show(status: &Status, today: Date, text: &mut String) {
     );
     for it in &status.renames {
         let idle = match it.idle_seconds {
+            _ if it.unseen_use > 0 => "not seen".to_owned(),
             Some(seconds) => Duration::from_millis(seconds.saturating_mul(1000)).human(),
-            None if it.old == it.same => "-".to_owned(),
-            None => "not known".to_owned(),
+            None => "-".to_owned(),
         };
         let _ = writeln!(
             text,
@@ -134,15 +137,19 @@ fn show(status: &Status, today: Date, text: &mut String) {
     let _ = writeln!(text, "  next: {}\n", status.next);
 }
 
-/// `remove after 2026-12-31, in 45 days`
-fn until(end: Date, today: Date) -> String {
+/// How many days are left until a day; negative after it.
+fn days(end: Date, today: Date) -> Option<i32> {
     let civil = |date: Date| {
         let year = i16::try_from(date.year).ok()?;
         let (month, day) = (i8::try_from(date.month).ok()?, i8::try_from(date.day).ok()?);
         jiff::civil::Date::new(year, month, day).ok()
     };
-    let days = civil(end).zip(civil(today)).map(|(end, today)| (end - today).get_days());
-    let Some(days) = days else { return format!("remove after {end}") };
+    Some((civil(end)? - civil(today)?).get_days())
+}
+
+/// `remove after 2026-12-31, in 45 days`
+fn until(end: Date, today: Date) -> String {
+    let Some(days) = days(end, today) else { return format!("remove after {end}") };
     match days {
         0 => format!("remove after {end}, which is today"),
         1 => format!("remove after {end}, in 1 day"),

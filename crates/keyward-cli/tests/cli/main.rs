@@ -19,6 +19,7 @@ mod hostile;
 mod init;
 mod key;
 mod plan;
+mod plan_faults;
 mod queue;
 mod sarif;
 mod secrets;

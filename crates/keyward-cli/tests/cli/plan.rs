@@ -3,7 +3,7 @@
 use keyward_testkit::{Cli, Flavor, Server, wait_until};
 use std::fs;
 
-const SHOP: &str = r#"
+pub(crate) const SHOP: &str = r#"
 version = 1
 [keyspace]
 name = "shop"
@@ -32,13 +32,13 @@ phase = "dual-write"
 user = "User:{id}"
 "#;
 
-struct Shop {
-    cli: Cli,
-    server: Server,
+pub(crate) struct Shop {
+    pub(crate) cli: Cli,
+    pub(crate) server: Server,
 }
 
 impl Shop {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let shop = Shop { cli: crate::shop(SHOP), server: Flavor::Redis.server().start() };
         for id in 1..=200 {
             shop.server.command(&["HSET", &format!("User:{id}"), "name", "ann"]);
@@ -46,7 +46,7 @@ impl Shop {
         shop
     }
 
-    fn plan(&self, args: &[&str]) -> keyward_testkit::Output {
+    pub(crate) fn plan(&self, args: &[&str]) -> keyward_testkit::Output {
         let url = self.server.url();
         let args: Vec<&str> =
             args.iter().map(|arg| if *arg == "URL" { &url } else { *arg }).collect();
@@ -55,7 +55,7 @@ impl Shop {
     }
 
     /// Short: the path of a socket must be.
-    fn runtime(&self) -> std::path::PathBuf {
+    pub(crate) fn runtime(&self) -> std::path::PathBuf {
         let runtime = self.cli.folder().join("run");
         fs::create_dir_all(&runtime).unwrap();
         runtime
@@ -179,6 +179,9 @@ fn a_lost_server_is_waited_for_aloud_and_all_keys_are_counted() {
     });
     shop.server.kill();
     shop.plan(&["resume", "plan.json"]);
+    let told = status().unwrap_or_else(|| panic!("it runs"));
+    assert!(told["seen_per_second"].is_u64() && told["changed_per_second"].is_u64(), "{told}");
+    assert!(told["seconds_left_of_pass"].is_u64(), "{told}");
     wait_until("the server is missed", || status().is_some_and(|it| it["waiting_for"].is_string()));
     assert!(shop.plan(&["status", "plan.json"]).stdout.contains("waiting for a server: "));
     shop.server.restart();
@@ -200,7 +203,9 @@ fn where_a_migration_stands_is_told_to_programs_too() {
     assert_eq!(told["version"], 1);
     let v2 = &told["migrations"][0];
     assert_eq!((&v2["name"], &v2["phase"]), (&"v2".into(), &"dual-write".into()));
+    assert!(v2["days_left"].is_null(), "it has no `remove_after`");
     let user = &v2["renames"][0];
+    assert_eq!((&user["unseen_use"], &user["queues_with_jobs"]), (&0.into(), &0.into()));
     assert_eq!((&user["from"], &user["old_keys"]), (&"User:{id}".into(), &200.into()));
     assert_eq!((&user["to_do"], &user["new_keys"]), (&200.into(), &0.into()));
     assert!(told["clients"]["announced"].is_object());
@@ -339,7 +344,7 @@ fn a_repair_that_is_killed_goes_on_and_can_be_undone() {
     assert_eq!(state(), vec![(false, 4); 300]);
 }
 
-const JOBS: &str = r#"
+pub(crate) const JOBS: &str = r#"
 version = 1
 [keyspace]
 name = "jobs"

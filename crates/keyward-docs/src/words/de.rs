@@ -334,7 +334,7 @@ pub(super) static WORDS: Words = Words {
     text_symbols: "Sonderzeichen werden zu Wörtern, alle anderen entfallen: {0}",
     text_no_symbols: "Sonderzeichen entfallen.",
     text_spaces: "Leerraum wird `_`, und von mehreren `_` bleibt eines.",
-    text_stop_words: "Stoppwörter entfallen: {0}",
+    text_stop_words: "Stoppwörter entfallen, außer in Langformen von Abkürzungen und in Wörtern für Sonderzeichen: {0}",
     text_words: "Die ersten {0} Wörter bleiben.",
     text_cut: "Die ersten {0} Zeichen bleiben.",
     text_vowels: "Sind es mehr als {0} Zeichen, entfallen die Vokale, außer am Anfang; reicht das nicht, bleiben die ersten {0} Zeichen mit ihren Vokalen.",

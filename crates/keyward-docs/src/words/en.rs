@@ -334,7 +334,7 @@ pub(super) static WORDS: Words = Words {
     text_symbols: "Symbols become words, and all others are removed: {0}",
     text_no_symbols: "Symbols are removed.",
     text_spaces: "White space becomes `_`, and of several `_` one stays.",
-    text_stop_words: "Stop words are left out: {0}",
+    text_stop_words: "Stop words are left out, except in long forms of abbreviations and in words for symbols: {0}",
     text_words: "The first {0} words stay.",
     text_cut: "The first {0} characters stay.",
     text_vowels: "If it has more than {0} characters, it loses its vowels, except at the beginning; if that is not enough, its first {0} characters stay, vowels included.",

@@ -334,7 +334,7 @@ pub(super) static WORDS: Words = Words {
     text_symbols: "Simbol menjadi kata, dan simbol lain dihapus: {0}",
     text_no_symbols: "Simbol dihapus.",
     text_spaces: "Spasi menjadi `_`, dan dari beberapa `_` tersisa satu.",
-    text_stop_words: "Kata henti dihilangkan: {0}",
+    text_stop_words: "Kata henti dihilangkan, kecuali di dalam bentuk panjang singkatan dan kata untuk simbol: {0}",
     text_words: "{0} kata pertama tetap ada.",
     text_cut: "{0} karakter pertama tetap ada.",
     text_vowels: "Jika lebih dari {0} karakter, huruf vokal dihilangkan kecuali di awal; jika masih terlalu panjang, {0} karakter pertama dengan vokalnya tetap ada.",

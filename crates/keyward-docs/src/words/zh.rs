@@ -334,7 +334,7 @@ pub(super) static WORDS: Words = Words {
     text_symbols: "以下符号变为词，其余符号去除：{0}",
     text_no_symbols: "符号去除。",
     text_spaces: "空白变为 `_`，连续的 `_` 只保留一个。",
-    text_stop_words: "去除停用词：{0}",
+    text_stop_words: "去除停用词，但缩写的全称和符号的读法中的除外：{0}",
     text_words: "保留前 {0} 个词。",
     text_cut: "保留前 {0} 个字符。",
     text_vowels: "超过 {0} 个字符时去除元音（开头的除外）；仍然过长时，保留带元音的前 {0} 个字符。",

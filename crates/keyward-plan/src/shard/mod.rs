@@ -1,5 +1,6 @@
 //! The keys of one server: found, shown to the work, and settled.
 
+mod end;
 mod erase;
 mod far;
 mod find;
@@ -49,8 +50,8 @@ pub(crate) struct Shard<'a> {
     throttle: Throttle,
     lag: Lag,
     tallies: Vec<Tally>,
-    /// For how many seconds the keys that are being looked at were not used
-    idle: HashMap<Vec<u8>, u64>,
+    /// For how many seconds the keys that are being looked at were not used; `None` where the server does not say
+    idle: HashMap<Vec<u8>, Option<u64>>,
 }
 
 /// A key that is to be changed.
@@ -172,7 +173,7 @@ impl<'a> Shard<'a> {
             (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         let (mut shortened, mut trimmed, mut pruned, mut forgotten) =
             (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-        let mut orphans = Vec::new();
+        let (mut orphans, mut queues) = (Vec::new(), Vec::new());
         for mut task in self.conditions(tasks)? {
             let is_far = |to: &str| self.is_far(&task.key, to);
             match &mut task.change {
@@ -196,6 +197,7 @@ impl<'a> Shard<'a> {
                 }
                 Change::Remove { .. } => saved.push(task),
                 Change::Orphan { .. } => orphans.push(task),
+                Change::End(_) => queues.push(task),
                 // Decided above, and never one within another.
                 Change::If(_) => self.note(&task, Outcome::Unsettled),
                 Change::Shorten { .. } => shortened.push(task),
@@ -217,6 +219,7 @@ impl<'a> Shard<'a> {
         self.send_far(far)?;
         self.relocate(near)?;
         self.remove(saved)?;
+        self.end_queues(queues)?;
         self.shorten(shortened)?;
         self.trim(trimmed)?;
         self.prune(pruned)?;
@@ -319,10 +322,14 @@ impl<'a> Shard<'a> {
         }
         self.primary.send(&requests)?;
         for task in tasks {
-            if let Reply::Integer(seconds) = self.primary.reply()? {
-                let seconds = u64::try_from(seconds).unwrap_or(0);
-                self.idle.insert(task.key.clone(), seconds);
-            }
+            let idle = match self.primary.reply()? {
+                Reply::Integer(seconds) => Some(seconds.max(0).unsigned_abs()),
+                // It is denied to this user, or the server counts uses and not the time.
+                Reply::Error(_) => None,
+                // It is gone.
+                _ => continue,
+            };
+            self.idle.insert(task.key.clone(), idle);
         }
         Ok(())
     }
@@ -348,16 +355,23 @@ impl<'a> Shard<'a> {
     }
 
     fn note(&mut self, task: &Task, outcome: Outcome) {
+        if outcome == Outcome::Beside {
+            return;
+        }
         let mask = self.pass.mask;
         self.tallies[task.row].add(outcome, || mask.unknown(&task.key).to_string());
         if outcome == Outcome::Done {
             self.changed(1);
         }
-        if outcome != Outcome::Same
-            && let Some(seconds) = self.idle.get(&task.key)
+        // What stores write and workers take from says nothing about others.
+        if !matches!(outcome, Outcome::Same | Outcome::Served | Outcome::Drained)
+            && let Some(idle) = self.idle.get(&task.key)
         {
             let tally = &mut self.tallies[task.row];
-            tally.idle = Some(tally.idle.map_or(*seconds, |least| least.min(*seconds)));
+            match idle {
+                Some(idle) => tally.idle = Some(tally.idle.map_or(*idle, |least| least.min(*idle))),
+                None => tally.unseen_use += 1,
+            }
         }
     }
 

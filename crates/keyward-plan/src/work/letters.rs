@@ -179,7 +179,7 @@ fn definition<'s>(schema: &'s Schema, name: &str) -> Result<(&'s Definition, Def
     })
 }
 
-/// Stores refuse queues that have two names, and so does a plan.
+/// While one of them is renamed, letters and jobs are under two names, and a plan would see only one.
 fn expect_settled(schema: &Schema, definition: &Definition) -> Result<(), Error> {
     let running = schema.migrations.iter().filter(|it| *it.phase != Phase::Cleanup);
     let mut renames = running.flat_map(|it| &it.renames);

@@ -1,6 +1,6 @@
 //! `plan migrate`: what the phase of a migration says.
 
-use super::{Work, beside, covering, indexes, old_ttl, prefix_of};
+use super::{Work, beside, covering, indexes, old_ttl, prefix_of, queues};
 use crate::change::{Change, Condition, How, Outcome, Relocation};
 use crate::document::Row;
 use crate::error::Error;
@@ -92,7 +92,9 @@ impl<'s> Migrate<'s> {
         // What stores do not know may have come from anywhere.
         let is_plain = |it: &&Definition| {
             let mut own = renames.iter().filter(|(_, rename)| *rename.definition == *it.name);
-            old.contains(&it.name.as_str()) && own.all(|(_, rename)| rename.is_known_to_stores())
+            let is_queue = queues::is_queue(schema, it);
+            let is_old = old.contains(&it.name.as_str()) && !is_queue;
+            is_old && own.all(|(_, rename)| rename.is_known_to_stores())
         };
         let copies = schema.keys.iter().filter(is_plain).collect();
         let gives_up = false;
@@ -115,6 +117,23 @@ impl<'s> Migrate<'s> {
 
     fn definition(&self, rename: &Rename) -> Option<&'s Definition> {
         self.schema.keys.iter().find(|it| *it.name == *rename.definition)
+    }
+
+    fn is_queue(&self, rename: &Rename) -> bool {
+        self.definition(rename).is_some_and(|it| queues::is_queue(self.schema, it))
+    }
+
+    /// What is done with a key that stands beside a queue's old name.
+    fn beside_queue(
+        &self,
+        names: &OldNames<'_>,
+        rows: &[Option<usize>],
+        key: &[u8],
+        given: &[(&str, &str)],
+    ) -> Option<(usize, Change)> {
+        let key = std::str::from_utf8(key).ok().filter(|key| key.contains('~'))?;
+        let (number, change) = queues::beside(self.schema, names, key, given)?;
+        Some(((*rows.get(number)?)?, change))
     }
 
     /// The whole pattern of a definition.
@@ -157,15 +176,18 @@ impl<'s> Migrate<'s> {
 
     fn row(&self, migration: &Migration, rename: &Rename) -> Row {
         let phase = migration.phase.value;
+        let is_queue = self.is_queue(rename);
         let action = match phase {
             _ if self.gives_up => "rename",
+            Phase::DualWrite | Phase::ReadFallback if is_queue => "keep",
+            Phase::Cleanup if is_queue => "remove",
             Phase::DualWrite | Phase::ReadFallback => "copy",
             Phase::Cleanup if migration.old_ttl.is_some() => "shorten",
             Phase::Cleanup => "remove",
         };
         let to = self.definition(rename).map(|it| self.pattern(it));
         Row {
-            to: to.filter(|_| phase != Phase::Cleanup),
+            to: to.filter(|_| phase != Phase::Cleanup && !is_queue),
             destructive: phase == Phase::Cleanup,
             lossy: action == "copy" && rename.convert.as_ref().is_some_and(|it| is_lossy(it.value)),
             ..Row::new(action, &rename.definition, rename.from.as_str())
@@ -188,7 +210,9 @@ impl Work for Migrate<'_> {
             self.values.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
         let (names, rows) = self.names.iter().find(|(names, _)| names.db == db)?;
         let Some(found) = names.new_name(key, &given) else {
-            return self.orphan(db, key).or_else(|| self.unread(names, rows, key));
+            let beside = || self.beside_queue(names, rows, key, &given);
+            let unread = || self.unread(names, rows, key);
+            return self.orphan(db, key).or_else(beside).or_else(unread);
         };
         let row = (*rows.get(found.number)?)?;
         let from = std::str::from_utf8(key).ok()?;
@@ -198,6 +222,11 @@ impl Work for Migrate<'_> {
         let is_spelled = names.old_name(number, to.as_bytes()).map_or(true, |it| it == from);
         if !is_spelled && !self.gives_up && found.migration.phase.value != Phase::Cleanup {
             return Some((row, Change::Stay(Outcome::Misspelt)));
+        }
+        if queues::is_queue(self.schema, definition) {
+            let rename = (found.migration, found.rename);
+            let change = queues::change(self.schema, definition, rename, (from, &to), from)?;
+            return Some((row, change));
         }
         let kind = definition.key_type.as_ref().map(|it| it.stored().to_owned());
         let needs = (to.clone(), kind.clone());
@@ -259,6 +288,10 @@ impl Work for Migrate<'_> {
     }
 
     fn glob(&self) -> Option<String> {
+        // What stands beside a queue has no name that begins like its own.
+        if self.renames.iter().any(|(_, rename)| self.is_queue(rename)) {
+            return None;
+        }
         let old = self.names.iter().flat_map(|(names, rows)| {
             let wanted = rows.iter().enumerate().filter(|(_, row)| row.is_some());
             wanted.map(|(number, _)| names.glob(number))

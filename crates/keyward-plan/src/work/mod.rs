@@ -6,6 +6,7 @@ mod forget;
 mod invalidate;
 mod letters;
 mod migrate;
+pub(crate) mod queues;
 
 use crate::change::{Change, Ending, Reference, StatusKey};
 use crate::document::Row;

@@ -9,4 +9,6 @@ mod indexed;
 mod letters;
 mod media_gateway;
 mod migrate;
+mod queues;
+mod refused;
 mod steps;

@@ -341,3 +341,43 @@ fn a_whole_key_is_read_with_what_it_holds() {
         }
     }
 }
+
+#[test]
+fn a_queue_goes_only_as_it_was_saved_and_counts_once() {
+    const END: &str = step!("end.lua");
+    for bench in Bench::all(SCHEMA) {
+        let keys = ["list", "jobs", "taken", "leases", "due", "ready", "done"];
+        let end = |act: &str, guard: &str, place: &str| {
+            step(&bench, END, &keys, &[act, guard, "list", place]).integer()
+        };
+        assert_eq!(end("1", "", "1"), 0, "nothing of it is there");
+        bench.redis(&["HSET", "jobs", "seq", "7"]);
+        assert_eq!(end("0", "", "2"), 1);
+        assert!(!gone(&bench, "jobs"), "it was only looked at");
+        bench.redis(&["ZADD", "done", "1", "7"]);
+        assert_eq!(end("0", "", "7"), 10, "it is counted by an earlier key");
+        let saved = digest(&bench, "jobs");
+        bench.redis(&["HSET", "jobs", "seq", "8"]);
+        assert_eq!(end("1", &saved, "2"), 5, "it has changed since");
+        bench.redis(&["SET", "list", "of another type"]);
+        assert_eq!(end("1", &saved, "1"), 4);
+        bench.redis(&["DEL", "list"]);
+        bench.redis(&["RPUSH", "list", "job"]);
+        assert_eq!(end("1", &digest(&bench, "list"), "1"), 9);
+        bench.redis(&["DEL", "list"]);
+        // A record of a job that has ended and that nobody retains does not keep the queue.
+        bench.redis(&["HSET", "jobs", "m:7", "k 1 1 0 0 1 0:id", "m:8", "k 1 1 0 0 1 0:id"]);
+        assert_eq!(end("0", "", "2"), 1);
+        bench.redis(&["DEL", "done"]);
+        bench.redis(&["SET", "done", "of another type"]);
+        assert_eq!(end("0", "", "2"), 9, "when jobs end is not known");
+        bench.redis(&["DEL", "done", "jobs"]);
+        bench.redis(&["SET", "jobs", "of another type"]);
+        assert_eq!(end("1", "", "2"), 4);
+        bench.redis(&["DEL", "jobs"]);
+        bench.redis(&["HSET", "jobs", "seq", "8"]);
+        bench.redis(&["ZADD", "done", "1", "7"]);
+        assert_eq!(end("1", &digest(&bench, "jobs"), "2"), 1);
+        assert!(keys.iter().all(|key| gone(&bench, key)));
+    }
+}

@@ -21,7 +21,7 @@ pub struct Migration {
     pub remove_after: Option<Spanned<Date>>,
     /// The TTL that keys left under old names get in `cleanup`, if theirs is longer
     pub old_ttl: Option<Spanned<Duration>>,
-    /// How long nothing but stores may have written an old name before the next phase, see
+    /// How long no key under an old name may have been used before the next step is taken, see
     /// [`Migration::quiet`]
     pub quiet: Option<Spanned<Duration>>,
     /// Definition and old pattern
@@ -74,7 +74,7 @@ pub enum Score {
 }
 
 impl Migration {
-    /// How long nothing but stores may have written an old name before the next phase; a day
+    /// How long no key under an old name may have been used before the next step is taken; a day
     /// unless the schema says otherwise.
     pub fn quiet(&self) -> Duration {
         self.quiet.as_ref().map_or(Duration::from_days(1), |quiet| quiet.value)

@@ -61,6 +61,13 @@ impl Role {
 }
 
 impl Role {
+    /// Whether its keys cannot be renamed: nothing moves yet what belongs to them and stands beside them.
+    pub fn is_fixed(&self) -> bool {
+        matches!(self, Role::Session(_) | Role::RefreshToken(_) | Role::Index(_))
+    }
+}
+
+impl Role {
     /// The definitions that its options name, by option.
     pub fn links(&self) -> Vec<(&'static str, &Spanned<String>)> {
         let named = match self {

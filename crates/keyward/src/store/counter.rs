@@ -2,7 +2,8 @@
 
 use super::handle::{Handle, malformed, understand};
 use super::lua::{Lua, lua};
-use super::request::{Calls, Request};
+use super::names::Names;
+use super::request::{Call, Calls, Request};
 use super::write::{Command, Mode, note_in_indexes};
 use crate::Key;
 use crate::kind::{ByCaller, Counter, Declared, Known, Quota};
@@ -93,10 +94,7 @@ impl<'s, K: Key, T> Handle<'s, K, T, Declared> {
         if let Err(error) = self.in_one_slot() {
             return Request::known(self.core, K::NAME, Err(error));
         }
-        let bound = |bound: Option<i64>| bound.map(|bound| bound.to_string()).unwrap_or_default();
         let restart = K::DEFINITION.behaviour.sliding;
-        let copies = self.names.all().filter(|name| self.names.is_copy(name)).count();
-        let mut keys: Vec<&str> = self.names.all().collect();
         // On a cluster an index is on another node, and is told before.
         let (before, indexes) = if self.core.is_cluster() {
             let live = ttl.unwrap_or(0);
@@ -104,12 +102,7 @@ impl<'s, K: Key, T> Handle<'s, K, T, Declared> {
         } else {
             (Vec::new(), self.indexes.as_slice())
         };
-        keys.extend(indexes.iter().map(String::as_str));
-        let call = COUNT.call(&keys, |cmd| {
-            cmd.arg(by).arg(bound(lowest)).arg(bound(highest)).arg(ttl.unwrap_or(0));
-            cmd.arg(u8::from(restart)).arg(copies);
-            cmd.arg(indexes.len()).arg(self.names.own());
-        });
+        let call = counting(&self.names, indexes, by, [lowest, highest], ttl, restart);
         let uses = self.names.written_by(K::NAME);
         let calls = Calls { before, uses, ..Calls::one(call) };
         Request::new(self.core, K::DEFINITION, calls, |answers| {
@@ -118,4 +111,23 @@ impl<'s, K: Key, T> Handle<'s, K, T, Declared> {
             Ok(Counted { counted, value })
         })
     }
+}
+
+/// What counts under all names, which are in one slot.
+pub(crate) fn counting(
+    names: &Names,
+    indexes: &[String],
+    by: i64,
+    [lowest, highest]: [Option<i64>; 2],
+    ttl: Option<u64>,
+    restart: bool,
+) -> Call {
+    let bound = |bound: Option<i64>| bound.map(|bound| bound.to_string()).unwrap_or_default();
+    let copies = names.all().filter(|name| names.is_copy(name)).count();
+    let mut keys: Vec<&str> = names.all().collect();
+    keys.extend(indexes.iter().map(String::as_str));
+    COUNT.call(&keys, |cmd| {
+        cmd.arg(by).arg(bound(lowest)).arg(bound(highest)).arg(ttl.unwrap_or(0));
+        cmd.arg(u8::from(restart)).arg(copies).arg(indexes.len()).arg(names.own());
+    })
 }

@@ -1,11 +1,11 @@
 //! `library add`
 
-use super::{Ended, count};
+use super::{Ended, count, is_fatal};
 use crate::args;
 use anyhow::Context as _;
 use document_library::file::{self, FileError};
-use document_library::import::{self, Change, Desired, ImportError, Outcome};
-use document_library::server::{Library, ServerError};
+use document_library::import::{self, Change, Desired, Outcome};
+use document_library::server::Library;
 use futures_util::StreamExt as _;
 use futures_util::stream;
 use indicatif::{ProgressBar, ProgressStyle};
@@ -75,16 +75,6 @@ async fn one(
         import::add(library, &desired).await.with_context(|| name.to_owned())?
     };
     Ok((path, outcome))
-}
-
-/// Whether other files would fail for the same reason.
-fn is_fatal(error: &anyhow::Error) -> bool {
-    let import = error.downcast_ref::<ImportError>();
-    let server = match import {
-        Some(ImportError::Server(error)) => Some(error),
-        _ => error.downcast_ref::<ServerError>(),
-    };
-    server.is_some_and(|error| !matches!(error, ServerError::Fenced))
 }
 
 fn line(outcome: &Outcome, path: &Path, dry_run: bool) -> String {

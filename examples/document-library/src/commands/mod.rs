@@ -59,6 +59,15 @@ pub async fn run(args: Args) -> anyhow::Result<Ended> {
     }
 }
 
+/// Whether other documents would fail for the same reason.
+fn is_fatal(error: &anyhow::Error) -> bool {
+    let server = match (error.downcast_ref::<ImportError>(), error.downcast_ref::<QueryError>()) {
+        (Some(ImportError::Server(error)), _) | (_, Some(QueryError::Server(error))) => Some(error),
+        _ => error.downcast_ref::<ServerError>(),
+    };
+    server.is_some_and(|error| !matches!(error, ServerError::Fenced | ServerError::Strange { .. }))
+}
+
 /// `1 element`, `12,345 elements`.
 fn count(number: usize, of: &str) -> String {
     let digits = number.to_string();

@@ -1,6 +1,6 @@
 //! `library remove`
 
-use super::{Ended, count};
+use super::{Ended, count, is_fatal};
 use anyhow::Context as _;
 use document_library::document_library::fields;
 use document_library::import;
@@ -11,28 +11,42 @@ use std::io::{Write as _, stderr, stdout};
 use std::path::{Path, absolute};
 
 pub async fn run(library: &Library, documents: &[String]) -> anyhow::Result<Ended> {
-    let mut ended = Ended::Well;
+    let mut failures = Vec::new();
     for document in documents {
-        let removed = match source(library, document).await? {
-            Some(path) => import::remove(library, &path).await?.map(|elements| (path, elements)),
-            None => None,
-        };
-        if let Some((path, elements)) = removed {
-            writeln!(stdout(), "removed  {document}  {}  {path}", count(elements, "element"))?;
-        } else {
-            let unknown = QueryError::Unknown(document.clone());
-            writeln!(stderr(), "error: {unknown}")?;
-            ended = Ended::Input;
+        match one(library, document).await {
+            Ok(line) => writeln!(stdout(), "{line}")?,
+            Err(error) if is_fatal(&error) => {
+                report(&failures)?;
+                return Err(
+                    error.context("what was removed until now is gone: run it again for the rest")
+                );
+            }
+            Err(error) => failures.push(error),
         }
     }
-    Ok(ended)
+    report(&failures)?;
+    Ok(if failures.is_empty() { Ended::Well } else { Ended::Input })
+}
+
+fn report(failures: &[anyhow::Error]) -> std::io::Result<()> {
+    failures.iter().try_for_each(|error| writeln!(stderr(), "error: {error:#}"))
+}
+
+/// Removes one document; what to say of it.
+async fn one(library: &Library, document: &str) -> anyhow::Result<String> {
+    let unknown = || QueryError::Unknown(document.to_owned());
+    let path = source(library, document).await?.ok_or_else(unknown)?;
+    let removed = import::remove(library, &path).await.with_context(|| document.to_owned())?;
+    let elements = count(removed.ok_or_else(unknown)?, "element");
+    Ok(format!("removed  {document}  {elements}  {path}"))
 }
 
 /// The path that a document came from: of a key, or of a file that may be gone.
 async fn source(library: &Library, document: &str) -> anyhow::Result<Option<String>> {
     match keyspace::parse(document) {
         Some(ElementKey::Document(key)) => {
-            Ok(library.store.at(key).get_field(fields::Document::SOURCE).await?)
+            let source = library.store.at(key).get_field(fields::Document::SOURCE).await;
+            Ok(source.map_err(QueryError::from)?)
         }
         Some(_) => {
             anyhow::bail!("`{document}` is a part of a document: give the key of a document")
@@ -48,7 +62,8 @@ async fn source(library: &Library, document: &str) -> anyhow::Result<Option<Stri
                 _ => absolute(path),
             });
             let real = real.or_else(|_| absolute(path))?;
-            Ok(Some(real.to_str().context("the path is not valid UTF-8")?.to_owned()))
+            let real = real.to_str().with_context(|| format!("`{document}` is not valid UTF-8"))?;
+            Ok(Some(real.to_owned()))
         }
     }
 }

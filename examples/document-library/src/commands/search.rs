@@ -2,17 +2,19 @@
 
 use super::{Ended, show::named};
 use crate::args;
-use document_library::query::{self, Found, Search};
+use document_library::query;
+use document_library::search::{Found, Search, search};
 use document_library::server::Library;
 use std::io::{Write as _, stdout};
 
 pub async fn run(library: &Library, args: args::Search) -> anyhow::Result<Ended> {
-    let args::Search { words, tag, author, category, limit } = args;
+    let args::Search { mut words, tag, author, category, limit } = args;
+    words.retain(|it| !it.trim().is_empty());
     if [&words, &tag, &author, &category].iter().all(|it| it.is_empty()) {
         anyhow::bail!("say what to search for: words, --tag, --author or --category");
     }
     // One more than is shown says whether there are more.
-    let search = Search {
+    let wanted = Search {
         words,
         tags: tag,
         authors: author,
@@ -20,20 +22,23 @@ pub async fn run(library: &Library, args: args::Search) -> anyhow::Result<Ended>
         limit: limit.saturating_add(1),
     };
     let mut out = stdout().lock();
-    let found = match query::search(library, &search).await? {
+    let found = match search(library, &wanted).await? {
         Found::Documents(documents) => {
             for it in documents.iter().take(limit) {
                 writeln!(out, "{}  {}  {}", it.key, it.title, it.source)?;
             }
             documents.len()
         }
-        Found::Chunks(chunks) => {
-            for chunk in chunks.iter().take(limit) {
-                let above = query::above(library, chunk).await?;
+        Found::Elements(elements) => {
+            for element in elements.iter().take(limit) {
+                writeln!(out, "{}", named(element))?;
+                let above = query::above(library, element).await?;
                 let titles: Vec<&str> = above.iter().map(|it| it.title.as_str()).collect();
-                writeln!(out, "{}\n    in {}", named(chunk), titles.join(" > "))?;
+                if !titles.is_empty() {
+                    writeln!(out, "    in {}", titles.join(" > "))?;
+                }
             }
-            chunks.len()
+            elements.len()
         }
     };
     if found == 0 {

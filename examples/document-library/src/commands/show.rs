@@ -1,6 +1,7 @@
 //! `library show`
 
 use super::{Ended, count};
+use document_library::import::reach;
 use document_library::keyspace;
 use document_library::kind::Kind;
 use document_library::query::{self, Card, Named};
@@ -37,8 +38,13 @@ fn page(card: &Card) -> String {
     row("parent", above.last());
     row("previous", card.previous.as_ref());
     row("next", card.next.as_ref());
-    if card.siblings > 0 {
-        lines.push(format!("siblings  {}", card.siblings));
+    match (card.siblings, card.all_siblings) {
+        (0, _) => {}
+        (listed, all) if listed < all => {
+            lines
+                .push(format!("siblings  {listed} of {all}: the nearest {} on each side", reach()));
+        }
+        (listed, _) => lines.push(format!("siblings  {listed}")),
     }
     if let Some(document) = &card.document {
         lines.push(format!("source    {}", document.source));

@@ -242,7 +242,7 @@ impl<'l> Import<'l> {
 }
 
 /// How many siblings an element has on each side at most.
-pub(crate) fn reach() -> usize {
+pub fn reach() -> usize {
     usize::try_from(bound::<keys::Siblings>() / 2).unwrap_or(usize::MAX)
 }
 

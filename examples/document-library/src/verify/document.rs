@@ -1,6 +1,6 @@
 //! One document: its elements, what is below each, and what is next to each.
 
-use super::Report;
+use super::{Known, Report};
 use crate::document_library::keys;
 use crate::import::stored::{Stored, StoredDocument, StoredElement, members_of_all};
 use crate::import::{element_hash, reach};
@@ -21,7 +21,7 @@ pub(super) async fn check(
     path: &str,
     document: &ElementKey,
     report: &mut Report,
-    known: &mut HashSet<String>,
+    known: &mut Known,
 ) -> Result<(), QueryError> {
     let source_id = keyspace::source_id(path)
         .map_err(|error| ServerError::Strange { key: path.to_owned(), why: error.to_string() })?;
@@ -40,8 +40,11 @@ pub(super) async fn check(
         if may_be_half && attempts < ATTEMPTS {
             continue;
         }
-        known.extend(stored.documents.into_iter().map(|it| it.name));
-        known.extend(stored.elements.into_iter().map(|it| it.name));
+        let labels = known.labels.len();
+        known.labels.push(stored.labels());
+        let documents = stored.documents.into_iter().map(|it| it.name);
+        let names = documents.chain(stored.elements.into_iter().map(|it| it.name));
+        known.elements.extend(names.map(|name| (name, labels)));
         report.append(found);
         return Ok(());
     }
@@ -151,34 +154,57 @@ impl Check<'_> {
         let texts =
             |members: &[ElementKey]| members.iter().map(keyspace::text).collect::<HashSet<_>>();
         let of = |names: &[&str]| names.iter().map(|it| (*it).to_owned()).collect::<HashSet<_>>();
-        for ((name, below), there) in all.into_iter().zip(there.chunks(2)) {
+        for ((name, below), there) in all.iter().zip(there.chunks(2)) {
             let children = tree.children.get(name).map_or(&[][..], Vec::as_slice);
             if texts(&there[0]) != of(children) {
                 report.find(&below.children, "these are not the elements whose parent it is");
             }
-            let wanted = wanted.get(name).cloned().unwrap_or_default();
+            let wanted = wanted.get(name).map_or(&[][..], Vec::as_slice);
             let descendants: Vec<&str> = wanted.iter().map(|(name, _)| *name).collect();
             if texts(&there[1]) != of(&descendants) {
                 report
                     .find(&below.all_descendants, "these are not its children and all below them");
             }
-            let mut from = 0;
-            let mut wanted = wanted.into_iter();
-            loop {
-                let mut cmd = redis::cmd("ZRANGE");
-                cmd.arg(&below.sequence).arg(from).arg(from + AT_ONCE - 1).arg("WITHSCORES");
-                let some: Vec<(String, u64)> = self.library.ask(&cmd).await?;
-                let same =
-                    some.iter().all(|(name, score)| wanted.next() == Some((name.as_str(), *score)));
-                if !same || some.is_empty() && wanted.next().is_some() {
-                    report
-                        .find(&below.sequence, "it is not the order in which the document is read");
-                    break;
+        }
+        self.sequences(&all, &wanted, report).await
+    }
+
+    /// Whether each sequence is the reading order. Most are short, and many of those are read in one round trip.
+    async fn sequences(
+        &self,
+        all: &[(&str, Below)],
+        wanted: &HashMap<&str, Vec<(&str, u64)>>,
+        report: &mut Report,
+    ) -> Result<(), QueryError> {
+        let page = |key: &str, from: usize| {
+            let mut cmd = redis::cmd("ZRANGE");
+            cmd.arg(key).arg(from).arg(from + AT_ONCE - 1).arg("WITHSCORES");
+            cmd
+        };
+        for some in all.chunks(AT_ONCE) {
+            let mut first = redis::pipe();
+            for (_, below) in some {
+                first.add_command(page(&below.sequence, 0));
+            }
+            let first: Vec<Vec<(String, u64)>> = self.library.ask_all(&first).await?;
+            for ((name, below), mut there) in some.iter().zip(first) {
+                let mut wanted = wanted.get(name).map_or(&[][..], Vec::as_slice);
+                let mut from = 0;
+                loop {
+                    let (now, later) = wanted.split_at(wanted.len().min(AT_ONCE));
+                    let same = |(a, b): (&(String, u64), &(&str, u64))| (a.0.as_str(), a.1) == *b;
+                    if there.len() != now.len() || !there.iter().zip(now).all(same) {
+                        let what = "it is not the order in which the document is read";
+                        report.find(&below.sequence, what);
+                        break;
+                    }
+                    if there.len() < AT_ONCE {
+                        break;
+                    }
+                    from += AT_ONCE;
+                    wanted = later;
+                    there = self.library.ask(&page(&below.sequence, from)).await?;
                 }
-                if some.is_empty() {
-                    break;
-                }
-                from += some.len();
             }
         }
         Ok(())

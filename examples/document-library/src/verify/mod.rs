@@ -5,10 +5,11 @@ mod documents;
 mod leftovers;
 
 use crate::convention::check_cross_type_conflicts;
+use crate::import::Labels;
 use crate::kind::Kind;
 use crate::query::{QueryError, placed};
 use crate::server::Library;
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashMap};
 
 /// How many findings are kept. Of more, only their number is known.
 const KEPT: usize = 1000;
@@ -50,13 +51,27 @@ impl Report {
     }
 }
 
+/// The elements of all documents, each with its document's sets.
+#[derive(Default)]
+struct Known {
+    /// Where the labels of its document are, by the name of the element
+    elements: HashMap<String, usize>,
+    labels: Vec<Labels>,
+}
+
+impl Known {
+    fn labels_of(&self, name: &str) -> Option<&Labels> {
+        self.elements.get(name).and_then(|at| self.labels.get(*at))
+    }
+}
+
 /// Checks everything. A document that is being written is looked at again.
 ///
 /// # Errors
 /// If the server cannot be asked.
 pub async fn verify(library: &Library) -> Result<Report, QueryError> {
     let mut report = Report::default();
-    let mut known: HashSet<String> = HashSet::new();
+    let mut known = Known::default();
     let mut order = documents::Order::default();
     loop {
         let some = placed(library, report.documents).await?;
@@ -70,9 +85,9 @@ pub async fn verify(library: &Library) -> Result<Report, QueryError> {
         }
     }
     order.finish(library, &mut report).await?;
-    report.elements = known.len();
+    report.elements = known.elements.len();
     leftovers::check(library, &known, &mut report).await?;
-    let conflicts = check_cross_type_conflicts(known.iter().map(String::as_str));
+    let conflicts = check_cross_type_conflicts(known.elements.keys().map(String::as_str));
     report.notes = conflicts.into_iter().map(|(name, kinds)| (name.to_owned(), kinds)).collect();
     Ok(report)
 }

@@ -29,7 +29,15 @@ fn a_library_is_listed_shown_read_and_searched() {
         &["search", "nichtda"],
         &["verify"],
         &["quality"],
-        &["remove", "texts/glossar.md", "doc:nothing:001", "ch:risk_management:001"],
+        &["read", "ch:risk_management:001"],
+        &[
+            "remove",
+            "ch:risk_management:001",
+            "texts/glossar.md",
+            "doc:nothing:001",
+            "texts/none.md",
+        ],
+        &["list"],
     ] {
         shown.push(run(args));
     }
@@ -51,4 +59,69 @@ fn mistakes_are_explained() {
     let codes: Vec<_> = shown.iter().map(|it| it.code).collect();
     assert_eq!(codes, [2, 2, 2, 2, 2, 2, 3].map(Some));
     assert_snapshot!(shown.map(|it| it.to_string()).join("\n"));
+}
+
+#[test]
+fn a_search_finds_whole_words_headings_and_all_labels() {
+    let shelf = Shelf::new(Flavor::Redis);
+    let text = |labels: &str, text: &str| format!("---\n{labels}\n---\n{text}\n");
+    let both = "title: Both\nauthors: [Ada, Bob]\ntags: [one, two]";
+    shelf.write("both.md", text(both, "# Kurs\n\nDer Kurs steigt.\n\n## Aktienkurse, Kursverlauf"));
+    let one = "title: Der Kurs\nauthor: Ada\ntags: [one]";
+    shelf.write("one.md", text(one, "# Volatilita\u{308}t\n\nKURS und mehr."));
+    shelf.ok(&["add", "--jobs", "1", "."]);
+    let shown = [
+        &["search", "kurs"][..],
+        &["search", "kurs", "--limit", "2"],
+        &["search", "volatilität"],
+        &["search", "der kurs", "steigt"],
+        &["search", "--tag", "one", "--tag", "two"],
+        &["search", "--tag", "one", "--tag", "two", "kurs"],
+        &["search", "--author", "Ada", "--author", "Bob"],
+        &["search", "--author", "ADA", "--limit", "1"],
+        &["search", "--author", "Ada", "--tag", "two"],
+        &["search", "--author", "Bob", "volatilität"],
+        &["search", " "],
+    ];
+    assert_snapshot!(shown.map(|args| shelf.run(args).to_string()).join("\n"));
+}
+
+#[test]
+fn unfinished_imports_and_bad_keys_are_shown() {
+    let shelf = Shelf::new(Flavor::Valkey);
+    let empty = shelf.run(&["quality"]);
+    shelf.write("alpha.md", "# Text 1\n\nSome words here.\n");
+    shelf.write("beta.md", "# Some Heading\n");
+    shelf.ok(&["add", "--jobs", "1", "."]);
+    shelf.server.command(&["HDEL", "doc:beta:001", "content_hash"]);
+    let list = shelf.run(&["list"]);
+    for key in ["doc:Bad-Name:001", "chunk:special_chars_20240101_120000:001", "ch:gap:003"] {
+        shelf.server.command(&["HSET", key, "title", "x"]);
+    }
+    for number in 2..9 {
+        shelf.server.command(&["HSET", &format!("ch:Bad:{number}"), "title", "x"]);
+    }
+    let quality = shelf.run(&["quality", "--longest", "30"]);
+    assert_eq!((empty.code, list.code, quality.code), (Some(0), Some(0), Some(1)));
+    assert_snapshot!([empty, list, quality].map(|it| it.to_string()).join("\n"));
+}
+
+#[test]
+fn siblings_that_are_not_listed_are_counted() {
+    let shelf = Shelf::new(Flavor::Redis);
+    let chapters = (100..221).map(|at| format!("# Chapter {at}\n"));
+    shelf.write("first.md", chapters.collect::<String>());
+    shelf.ok(&["add", "first.md"]);
+    let order = shelf.sequence("doc:first:001:sequence");
+    for (at, line) in [
+        (0, "siblings  50 of 120: the nearest 50 on each side"),
+        (60, "siblings  100 of 120: the nearest 50 on each side"),
+    ] {
+        let shown = shelf.ok(&["show", &order[at]]);
+        assert!(shown.lines().any(|it| it == line), "{shown}");
+    }
+    shelf.write("second.md", "# One\n\n# Two\n");
+    shelf.ok(&["add", "second.md"]);
+    let shown = shelf.ok(&["show", "doc:second:001"]);
+    assert!(shown.lines().any(|it| it == "siblings  1"), "{shown}");
 }

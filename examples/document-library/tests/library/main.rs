@@ -11,4 +11,6 @@ mod documents;
 mod front_matter;
 mod harness;
 mod hostile;
+mod large;
 mod tree;
+mod verify;

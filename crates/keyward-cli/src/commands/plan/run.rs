@@ -112,7 +112,6 @@ fn prepare(args: &PlanApply, settings: &Settings, output: &Output) -> Result<Pre
     Ok(Prepared { plan, schema, options, mask, control })
 }
 
-/// A file that is named after the plan.
 /// Refuses to write a certificate over anything else, before something is erased.
 fn expect_certificate(path: &Path) -> Result<()> {
     const LARGEST: u64 = 16 * 1024 * 1024;
@@ -136,6 +135,7 @@ pub(super) fn journal_of(path: &Path, plan: &Plan) -> PathBuf {
     PathBuf::from(name)
 }
 
+/// A file that is named after the plan.
 fn beside(args: &PlanApply, ending: &str) -> PathBuf {
     let mut name = args.file.plan.clone().into_os_string();
     name.push(ending);
@@ -154,7 +154,7 @@ fn confirm(args: &PlanApply, plan: &Plan, what: &str, output: &Output) -> Result
         .help("look at it with `keyward plan show`, then add `--yes`"));
     }
     if what == "undo" {
-        output.print(format_args!("{}\n", plan.summary))?;
+        output.print(format_args!("{}\n", keyward_fact::visible(&plan.summary)))?;
         complain(format_args!("\nundo this on {}? Type `yes`: ", shown(&args.source)))?;
     } else {
         show::plan(plan, output)?;
@@ -286,7 +286,11 @@ fn draw(over: &AtomicBool, control: &Control) {
             None if progress.paused => ", paused",
             None => "",
         };
-        bar.set_message(format!("{} changed{waits}", thousands(progress.changed)));
+        bar.set_message(format!(
+            "{} changed, {} keys a second{waits}",
+            thousands(progress.changed),
+            thousands(progress.keys_per_second())
+        ));
     }
     bar.finish_and_clear();
 }

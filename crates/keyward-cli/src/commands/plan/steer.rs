@@ -97,12 +97,10 @@ fn status(control: &Control) -> String {
         None if progress.paused => "; paused".to_owned(),
         None => String::new(),
     };
-    let left = progress.expected.saturating_sub(progress.seen);
-    let time =
-        seconds.saturating_mul(left).checked_div(progress.seen).map_or_else(String::new, |it| {
-            let time = keyward_fact::Duration::from_millis(it.saturating_mul(1000));
-            format!(", about {} left of this pass", time.human())
-        });
+    let time = progress.left().map_or_else(String::new, |left| {
+        let time = keyward_fact::Duration::from_millis(left.as_secs().saturating_mul(1000));
+        format!(", about {} left of this pass", time.human())
+    });
     let limit = match progress.rate {
         0 => String::new(),
         rate => format!(" (at most {})", thousands(rate)),
@@ -124,6 +122,9 @@ fn status_json(control: &Control) -> String {
         "expected": progress.expected,
         "changed": progress.changed,
         "elapsed_seconds": progress.elapsed.as_secs(),
+        "seen_per_second": progress.keys_per_second(),
+        "changed_per_second": progress.changed / progress.elapsed.as_secs().max(1),
+        "seconds_left_of_pass": progress.left().map(|left| left.as_secs()),
         "paused": progress.paused,
         "max_rate": progress.rate,
         "waiting_for": control.lost(),

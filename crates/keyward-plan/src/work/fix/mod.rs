@@ -4,7 +4,7 @@ mod members;
 mod misspelt;
 mod ttl;
 
-use super::{Work, old_ttl};
+use super::{Work, old_ttl, queues};
 use crate::change::{Change, Condition, Ending, Outcome, Reference, Trim};
 use crate::document::Row;
 use crate::error::Error;
@@ -136,7 +136,9 @@ impl<'s> Fix<'s> {
                 };
                 let definition = definition.filter(is_judged);
                 rows.push(definition.map(|definition| {
-                    self.add_row(Rule::OldName, "shorten", definition, rename.from.as_str())
+                    let is_queue = queues::is_queue(self.schema, definition);
+                    let action = if is_queue { "remove" } else { "shorten" };
+                    self.add_row(Rule::OldName, action, definition, rename.from.as_str())
                 }));
             }
             self.old.push((names, rows));
@@ -147,7 +149,7 @@ impl<'s> Fix<'s> {
         let (names, rows) = self.old.iter().find(|(names, _)| names.db == db)?;
         let number = names.keyspace.classify(key)?.index();
         let row = (*rows.get(number)?)?;
-        let (migration, _) = names.renames.get(number)?;
+        let (migration, rename) = *names.renames.get(number)?;
         let ttl = migration.old_ttl.as_ref().map_or(OLD_TTL, |ttl| ttl.value);
         Some((
             row,
@@ -156,6 +158,15 @@ impl<'s> Fix<'s> {
                     let then = old_ttl(key, ttl);
                     let to = names.new_name(key, &[])?.key.ok();
                     let Some(to) = to else { return Some((row, Change::Stay(Outcome::Nowhere))) };
+                    let definition = self.schema.keys.iter();
+                    let definition = definition.filter(|it| queues::is_queue(self.schema, it));
+                    let mut queue = definition.filter(|it| *it.name == *rename.definition);
+                    if let Some(queue) = queue.next() {
+                        let from = std::str::from_utf8(key).ok()?;
+                        let (rename, names) = ((migration, rename), (from, to.as_str()));
+                        let change = queues::change(self.schema, queue, rename, names, from)?;
+                        return Some((row, change));
+                    }
                     let needs = Some((to, None));
                     Change::If(Box::new(Condition { needs, unless: Vec::new(), then }))
                 }

@@ -39,7 +39,8 @@ pub(super) struct Claim {
 
 /// Names of a lock that one script reaches, and what is kept beside them.
 struct Group {
-    fence: String,
+    /// Beside each of the names: programs that know one of them only look there
+    fences: Vec<String>,
     /// Who waits, and until when each is believed in, where the lock is fair
     waiters: Option<[String; 2]>,
     names: Vec<String>,
@@ -111,11 +112,19 @@ impl Claim {
     pub(super) async fn take(&self, patience: Duration) -> Result<Taken, Error> {
         let sent = Sent::now(&self.core.clock);
         let mut fence = 0;
-        for (at, group) in self.groups.iter().enumerate() {
-            match self.take_group(group, fence, patience).await {
+        // Whoever takes one slot only looks at its fence: all of them know the last one in the end.
+        let (last, before) =
+            self.groups.split_last().map_or((0, 0), |(_, it)| (it.len(), it.len()));
+        let all = (0..=last).chain(0..before);
+        for (number, at) in all.enumerate() {
+            let is_raised = number > last;
+            let lowest = if is_raised { fence } else { fence + 1 };
+            match self.take_group(&self.groups[at], lowest, patience).await {
+                Ok(Grant { fence: 1.., .. }) if is_raised => {}
                 Ok(Grant { fence: got @ 1.., .. }) => fence = got,
                 answer => {
-                    for taken in &self.groups[..at] {
+                    let taken = if is_raised { last + 1 } else { at };
+                    for taken in &self.groups[..taken] {
                         self.release_group(taken, true).await?;
                     }
                     return Ok(Taken::No { before: answer?.before });
@@ -141,8 +150,9 @@ impl Claim {
         patience: Duration,
     ) -> Result<Grant, Error> {
         let call = TAKE.call(&group.keys(), |cmd| {
-            cmd.arg(&*self.holder).arg(&*self.attempt).arg(millis(self.ttl)).arg(lowest + 1);
+            cmd.arg(&*self.holder).arg(&*self.attempt).arg(millis(self.ttl)).arg(lowest);
             cmd.arg(self.places).arg(u8::from(self.is_fair)).arg(millis(patience));
+            cmd.arg(group.fences.len());
         });
         // The attempt's id makes it safe to ask twice.
         let Value::Array(items) = self.send(call.repeatable()).await? else {
@@ -160,14 +170,14 @@ impl Claim {
     pub(super) async fn renew(&self) -> Result<Option<Sent>, Error> {
         let sent = Sent::now(&self.core.clock);
         for group in &*self.groups {
-            let mut keys = vec![group.fence.as_str()];
-            keys.extend(group.names.iter().map(String::as_str));
-            let call = RENEW.call(&keys, |cmd| {
+            let keys = group.fences.iter().chain(&group.names).map(String::as_str);
+            let call = RENEW.call(&keys.collect::<Vec<_>>(), |cmd| {
                 cmd.arg(&*self.holder).arg(&*self.attempt).arg(millis(self.ttl)).arg(self.places);
+                cmd.arg(group.fences.len());
             });
             let is_held = match &self.replicas {
                 None => self.send(call.repeatable()).await?,
-                Some(replicas) => self.confirm(replicas, &group.fence, &call).await?,
+                Some(replicas) => self.confirm(replicas, &group.names[0], &call).await?,
             };
             if is_held != Value::Int(1) {
                 return Ok(None);
@@ -211,7 +221,7 @@ impl Claim {
     async fn release_group(&self, group: &Group, repeatable: bool) -> Result<bool, Error> {
         let call = RELEASE.call(&group.keys(), |cmd| {
             cmd.arg(&*self.holder).arg(&*self.attempt);
-            cmd.arg(self.places).arg(u8::from(self.is_fair));
+            cmd.arg(self.places).arg(u8::from(self.is_fair)).arg(group.fences.len());
         });
         Ok(self.send(Call { repeatable, ..call }).await? == Value::Int(1))
     }
@@ -268,15 +278,17 @@ impl Group {
                 ))
             })
         };
+        let fences = group.iter().filter(|name| **name != owner);
+        let fences = fences.filter_map(|name| names.derived_of(name, "fence"));
         Ok(Group {
-            fence: beside("fence")?,
+            fences: [beside("fence")?].into_iter().chain(fences).collect(),
             waiters: if is_fair { Some([beside("waiters")?, beside("alive")?]) } else { None },
             names: group.iter().map(|name| (*name).to_owned()).collect(),
         })
     }
 
     fn keys(&self) -> Vec<&str> {
-        let beside = [&self.fence].into_iter().chain(self.waiters.iter().flatten());
+        let beside = self.fences.iter().chain(self.waiters.iter().flatten());
         beside.chain(&self.names).map(String::as_str).collect()
     }
 }

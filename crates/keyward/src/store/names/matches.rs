@@ -2,15 +2,20 @@
 
 use super::Names;
 use super::course::{Course, Step, forget};
-use super::model::{Change, REMOVED, Server, Stamp};
-use super::tests::{names, on_clusters, write};
+use super::model::{Change, PLANS, REMOVED, Server, Stamp};
+use super::tests::{LEASE, names, on_clusters, write};
 use crate::store::core::Core;
+use crate::store::counter::counting;
+use crate::store::emit::BESIDE;
+use crate::store::lua::{Lua, lua};
 use crate::store::request::{Answers, Calls};
 use crate::store::write::{Command, Mode, Write};
 use redis::{Cmd, Value};
 
+static TAKE: Lua = lua!("take.lua");
+
 /// Who makes the change, and what it writes.
-const BY: u8 = 9;
+pub(super) const BY: u8 = 9;
 /// A version that a clock will not reach for years.
 const FUTURE: u64 = 8_000_000_000_000_000;
 
@@ -34,21 +39,21 @@ async fn the_scripts_do_what_the_model_says() {
     .await;
 }
 
-fn state(random: &mut fastrand::Rng) -> Server {
+pub(super) fn state(random: &mut fastrand::Rng) -> Server {
     let mut server = Server::default();
     for cell in &mut server.0 {
         cell.value = [None, Some(1), Some(2)][random.usize(..3)];
         cell.version = [0, 10, 21, FUTURE][random.usize(..4)];
-        cell.lease = [0, BY, 13, REMOVED][random.usize(..4)];
+        cell.lease = [0, BY, 13, REMOVED, PLANS][random.usize(..5)];
     }
     server
 }
 
-struct Case<'c> {
-    core: &'c Core,
-    names: &'c Names,
+pub(super) struct Case<'c> {
+    pub(super) core: &'c Core,
+    pub(super) names: &'c Names,
     /// The old name and the new one
-    both: [&'c str; 2],
+    pub(super) both: [&'c str; 2],
 }
 
 impl Case<'_> {
@@ -66,9 +71,18 @@ impl Case<'_> {
             self.step(step, stamp).await;
             return (format!("{step:?} with {stamp:?}"), model);
         }
-        let kinds = [Change::Set, Change::Fill, Change::Delete, Change::Add];
+        if random.u8(..8) == 0 {
+            let takes = model.lease(&self.names.name, BY);
+            let answer = self.lease().await;
+            assert_eq!(answer == Value::Int(1), takes, "{before:?}");
+            return ("a lease".to_owned(), model);
+        }
+        let all =
+            [Change::Set, Change::Fill, Change::Delete, Change::Part, Change::Count, Change::Take];
         // Across slots, what depends on the value is refused.
-        let change = kinds[random.usize(..if split { 3 } else { 4 })];
+        let kinds: Vec<Change> =
+            all.into_iter().filter(|it| !split || !it.needs_one_slot()).collect();
+        let change = kinds[random.usize(..kinds.len())];
         let floor = [0, 10, FUTURE][random.usize(..3)];
         let stamp = model.change(change, BY, self.names, true, floor);
         let answer = self.change(change, floor).await;
@@ -92,15 +106,42 @@ impl Case<'_> {
                 let write = write(self.names, Command::new("SET").arg(&value));
                 Write { token: Some(&token), ..write }.calls(self.core)
             }
-            Change::Add => {
+            Change::Part => {
                 let write = write(self.names, Command::new("INCRBY").arg(&value));
                 Write { mode: Mode::Part, ..write }.calls(self.core)
             }
+            Change::Count => {
+                let by = i64::from(1u16 << BY);
+                Calls::one(counting(self.names, &[], by, [None, None], Some(3_600_000), false))
+            }
+            Change::Take => Calls::one(TAKE.call(&self.taken(), |cmd| {
+                let asked = 1 + self.names.fallbacks().len();
+                cmd.arg(asked).arg(0).arg(self.names.own()).arg("GET");
+            })),
             Change::Delete => forget(self.names, &[], &[], true),
         };
         let floors = vec![Value::BulkString(floor.to_string().into_bytes()); calls.floors];
         calls.main.exceed(&floors);
         self.core.send(&calls.main.first).await.unwrap()
+    }
+
+    /// The keys that go when a value is taken out: see `Handle::taking`.
+    fn taken(&self) -> Vec<&str> {
+        let names = self.names.all();
+        let beside = self.names.all().flat_map(|name| {
+            BESIDE.iter().filter_map(move |word| self.names.derived_of(name, word))
+        });
+        let beside = beside.map(|key| &*key.leak());
+        names.chain(beside).collect()
+    }
+
+    async fn lease(&self) -> Value {
+        let lease = self.names.derived("lease").unwrap();
+        let name = &self.names.name;
+        let call = LEASE.call(&[name, &lease], |cmd| {
+            cmd.arg(BY).arg(10_000).arg(0).arg(name).arg(0);
+        });
+        self.core.send(&call).await.unwrap()
     }
 
     async fn step(&self, step: Step, stamp: Stamp) {
@@ -139,11 +180,11 @@ impl Case<'_> {
         assert_eq!(matches!(value, Value::BulkString(_)), stamp.value.is_some());
     }
 
-    async fn ask(&self, cmd: &mut Cmd) -> Value {
+    pub(super) async fn ask(&self, cmd: &mut Cmd) -> Value {
         self.core.link.query(cmd, true).await.unwrap()
     }
 
-    async fn put(&self, server: Server) {
+    pub(super) async fn put(&self, server: Server) {
         for (name, cell) in self.both.iter().zip(server.0) {
             let lease =
                 if cell.lease == REMOVED { "removed".to_owned() } else { cell.lease.to_string() };
@@ -162,7 +203,7 @@ impl Case<'_> {
         };
     }
 
-    async fn get(&self) -> Server {
+    pub(super) async fn get(&self) -> Server {
         let mut server = Server::default();
         for (name, cell) in self.both.iter().zip(&mut server.0) {
             let beside = |word| self.names.derived_of(name, word).unwrap();

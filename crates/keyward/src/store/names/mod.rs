@@ -190,6 +190,16 @@ impl Names {
         old.unwrap_or(&self.name)
     }
 
+    /// The name that a queue's jobs are pushed to.
+    pub(crate) fn pushed(&self) -> &str {
+        &self.name
+    }
+
+    /// The names that a queue's jobs are taken from, in this order: old ones first, so that they run dry.
+    pub(crate) fn worked(&self) -> Vec<&str> {
+        self.locked(false).concat()
+    }
+
     /// The names that are removed with the key.
     pub(crate) fn to_remove(&self) -> Cow<'_, Self> {
         if self.left.is_empty() {
@@ -214,8 +224,18 @@ impl Names {
 #[cfg(test)]
 mod exclusion;
 #[cfg(test)]
+mod limits;
+#[cfg(test)]
+mod line_matches;
+#[cfg(test)]
+mod lines;
+#[cfg(test)]
+mod lock_matches;
+#[cfg(test)]
 mod matches;
 #[cfg(test)]
 mod model;
+#[cfg(test)]
+mod plan_matches;
 #[cfg(test)]
 mod tests;

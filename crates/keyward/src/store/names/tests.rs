@@ -12,7 +12,7 @@ use keyward_testkit::{Cluster, Flavor};
 use redis::Value;
 use std::time::Duration;
 
-static LEASE: Lua = lua!("../lua/lease.lua");
+pub(super) static LEASE: Lua = lua!("../lua/lease.lua");
 
 static TEXT: Definition = Definition::new(
     0,

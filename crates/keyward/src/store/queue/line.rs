@@ -50,7 +50,7 @@ impl<K: Key, V, C, L> Handle<'_, K, Queue<V, C>, L> {
     /// # Errors
     /// If a definition that it names cannot be used, or lies in another slot.
     pub(crate) fn line(&self) -> Result<Line, Error> {
-        self.line_at(self.name())
+        self.line_at(self.names.pushed())
     }
 
     /// The queues that jobs are taken from: while it is renamed, those of old names first.
@@ -58,8 +58,7 @@ impl<K: Key, V, C, L> Handle<'_, K, Queue<V, C>, L> {
     /// # Errors
     /// See [`line`](Handle::line).
     pub(crate) fn lines(&self) -> Result<Vec<Line>, Error> {
-        let names = self.names.locked(false).into_iter().flatten();
-        names.map(|name| self.line_at(name)).collect()
+        self.names.worked().into_iter().map(|name| self.line_at(name)).collect()
     }
 
     fn line_at(&self, name: &str) -> Result<Line, Error> {

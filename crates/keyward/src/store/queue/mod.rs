@@ -47,12 +47,12 @@ macro_rules! script {
 
 /// Adding and taking, at a list and at a stream.
 static PUSH: [Lua; 2] = [Lua::new(shared::PUSH[0]), Lua::new(shared::PUSH[1])];
-static TAKE: [Lua; 2] = [
+pub(crate) static TAKE: [Lua; 2] = [
     script!(" flags=allow-oom", "list.lua", "take.lua"),
     script!(" flags=allow-oom", "stream.lua", "take.lua"),
 ];
 static SETTLE: Lua = script!(" flags=allow-oom", "conclude.lua", "settle.lua");
-static FINISH: Lua = script!(" flags=allow-oom", "conclude.lua", "finish.lua");
+pub(crate) static FINISH: Lua = script!(" flags=allow-oom", "conclude.lua", "finish.lua");
 static MARK: Lua = script!(" flags=allow-oom", "mark.lua");
 static RENEW: Lua = script!(" flags=allow-oom", "renew.lua");
 static CANCEL: Lua = script!(" flags=allow-oom", "cancel.lua");
