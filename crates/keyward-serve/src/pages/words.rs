@@ -92,7 +92,7 @@ mod tests {
 
     #[test]
     fn times_are_said_as_people_do() {
-        assert_eq!(Moment::new(1_794_882_840_000).text, "2026-11-17 02:14 UTC");
+        assert_eq!(Moment::new(1_794_882_840_000).text, "2026-11-17 02:34 UTC");
         assert_eq!(Moment::new(u64::MAX).iso.len(), 20);
         assert_eq!(ago(0, 200_000), "3 min ago");
         assert_eq!(micros(340), "340 µs");

@@ -1,12 +1,12 @@
 //! Paste any key: what it is, or why it fits nothing. It stands in no address.
 
-use crate::stage::Stage;
+use crate::stage::{Stage, listening, picture};
 
 #[test]
 fn a_pasted_key_is_explained_and_stands_in_no_address() {
     let stage = Stage::new();
     let tab = stage.visit("/key");
-    stage.listening(&tab);
+    listening(&tab);
     let key = "session:active:00000007-7425-40de-944b-e07fc1f90ae7";
     tab.press("/");
     tab.write(key);
@@ -18,10 +18,10 @@ fn a_pasted_key_is_explained_and_stands_in_no_address() {
         assert!(answer.contains(part), "{part}: {answer}");
     }
     assert!(!tab.eval("location.href").to_string().contains("0007"));
-    stage.picture(&tab, "key-light");
+    picture(&tab, "key-light");
 
     tab.visit(&format!("{}/key", stage.url));
-    stage.listening(&tab);
+    listening(&tab);
     tab.press("/");
     tab.write("sesion:active:7<script>alert(1)</script>");
     tab.press("Enter");

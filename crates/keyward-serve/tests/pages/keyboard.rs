@@ -1,6 +1,6 @@
 //! Everything can be reached with the keyboard alone, and one sees where one is.
 
-use crate::stage::Stage;
+use crate::stage::{Stage, listening};
 
 #[test]
 fn the_keyboard_is_enough() {
@@ -27,7 +27,7 @@ fn the_keyboard_is_enough() {
     }
     tab.press("Enter");
     tab.wait("document.querySelector('h1')?.textContent === 'Definitions'");
-    stage.listening(&tab);
+    listening(&tab);
     tab.press("/");
     tab.write("profile");
     tab.wait("document.querySelectorAll('#results tbody tr').length === 1");

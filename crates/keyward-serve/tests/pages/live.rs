@@ -1,12 +1,12 @@
 //! What is new comes by itself, and filters are part of the address.
 
-use crate::stage::Stage;
+use crate::stage::{Stage, listening};
 
 #[test]
 fn a_page_shows_what_is_new_without_being_loaded_again() {
     let stage = Stage::new();
     let tab = stage.visit("/unknown");
-    stage.listening(&tab);
+    listening(&tab);
     tab.eval("window.same = true");
     // A word that many keys have is shown.
     let keys: Vec<String> = (0..50).map(|number| format!("fresh:{number}")).collect();
@@ -29,7 +29,7 @@ fn a_filter_is_part_of_the_address() {
     let tab = stage.visit("/definitions");
     let rows = "[...document.querySelectorAll('#results tbody tr')].map((it) =>
         it.querySelector('a').textContent).join(' ')";
-    stage.listening(&tab);
+    listening(&tab);
     tab.press("/");
     tab.write("watch");
     tab.wait("location.search === '?q=watch&sort=bytes'");

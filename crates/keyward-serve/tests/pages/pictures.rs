@@ -1,6 +1,6 @@
 //! The pictures of the book and of the README.
 
-use crate::stage::Stage;
+use crate::stage::{Stage, picture_of_screen};
 use keyward_testkit::browser::Tab;
 use keyward_testkit::{Flavor, wait_until};
 
@@ -27,9 +27,9 @@ fn pictures() {
     }
     tab.screen(1280, 1180);
     tab.visit(&format!("{}?time=day", stage.url));
-    stage.picture_of_screen(&tab, "serve-overview");
+    picture_of_screen(&tab, "serve-overview");
     tab.visit(&format!("{}/definitions/media-gateway/content_meta?time=day", stage.url));
-    stage.picture_of_screen(&tab, "serve-definition");
+    picture_of_screen(&tab, "serve-definition");
 }
 
 fn audits(tab: &Tab) -> u64 {

@@ -1,6 +1,6 @@
 //! Several servers, and many definitions.
 
-use crate::stage::{Stage, source};
+use crate::stage::{Stage, listening, picture, source};
 use keyward_testkit::{Server, repository};
 use std::fmt::Write as _;
 use std::fs;
@@ -22,7 +22,7 @@ fn servers_are_listed_and_each_has_its_pages() {
     assert_eq!(tab.overflow(), 0);
     tab.screen(390, 844);
     assert_eq!(tab.overflow(), 0);
-    stage.picture(&tab, "servers-phone");
+    picture(&tab, "servers-phone");
     tab.screen(1280, 900);
 
     tab.eval("[...document.querySelectorAll('#servers a')].find((it) => it.textContent === 'trading').click()");
@@ -31,13 +31,13 @@ fn servers_are_listed_and_each_has_its_pages() {
     assert_eq!(tab.eval("document.querySelectorAll('#results tbody tr').length"), 9);
     let review = "[...document.querySelectorAll('#results .mark')].filter((it) => it.textContent === 'by review').length";
     assert_eq!(tab.eval(review), 2);
-    stage.picture(&tab, "trading-checklist");
+    picture(&tab, "trading-checklist");
     let mapping = format!("{}/s/trading/definitions/binary-options/auth_mapping", stage.root);
     tab.visit(&mapping);
     let former = tab.eval("document.getElementById('former').innerText");
     let former = former.as_str().unwrap();
     assert!(former.contains("BO:User:Mapping:") && former.contains("cleanup"), "{former}");
-    stage.picture(&tab, "trading-definition");
+    picture(&tab, "trading-definition");
     assert_eq!(tab.errors(), [""; 0]);
 }
 
@@ -64,7 +64,7 @@ fn a_thousand_definitions_are_shown_filtered_and_documented() {
     let tab = stage.visit("/definitions");
     assert_eq!(tab.eval("document.querySelectorAll('#results tbody tr').length"), 1000);
     assert_eq!(tab.overflow(), 0);
-    stage.listening(&tab);
+    listening(&tab);
     tab.press("/");
     tab.write("kind_99");
     tab.wait("document.querySelectorAll('#results tbody tr').length === 11");

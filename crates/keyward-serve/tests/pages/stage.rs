@@ -91,27 +91,27 @@ impl Stage {
         tab.visit(&self.url);
         tab.wait("document.getElementById('memory') !== null");
     }
+}
 
-    /// Waits until the script of a page has begun, so that no key is lost.
-    #[track_caller]
-    pub(crate) fn listening(&self, tab: &Tab) {
-        tab.wait("document.documentElement.dataset.live === 'listening'");
-    }
+/// Waits until the script of a page has begun, so that no key is lost.
+#[track_caller]
+pub(crate) fn listening(tab: &Tab) {
+    tab.wait("document.documentElement.dataset.live === 'listening'");
+}
 
-    /// Keeps a picture of a whole page where `KEYWARD_SCREENSHOTS` says, for people.
-    pub(crate) fn picture(&self, tab: &Tab, name: &str) {
-        self.keep(tab, name, true);
-    }
+/// Keeps a picture of a whole page where `KEYWARD_SCREENSHOTS` says, for people.
+pub(crate) fn picture(tab: &Tab, name: &str) {
+    keep(tab, name, true);
+}
 
-    /// The same of what the screen shows.
-    pub(crate) fn picture_of_screen(&self, tab: &Tab, name: &str) {
-        self.keep(tab, name, false);
-    }
+/// The same of what the screen shows.
+pub(crate) fn picture_of_screen(tab: &Tab, name: &str) {
+    keep(tab, name, false);
+}
 
-    fn keep(&self, tab: &Tab, name: &str, whole: bool) {
-        if let Some(folder) = std::env::var_os("KEYWARD_SCREENSHOTS") {
-            tab.screenshot(&PathBuf::from(folder).join(format!("{name}.png")), whole);
-        }
+fn keep(tab: &Tab, name: &str, whole: bool) {
+    if let Some(folder) = std::env::var_os("KEYWARD_SCREENSHOTS") {
+        tab.screenshot(&PathBuf::from(folder).join(format!("{name}.png")), whole);
     }
 }
 

@@ -1,6 +1,6 @@
 //! Whoever has the token signs in once; nobody else sees a page.
 
-use crate::stage::{PAGES, Stage};
+use crate::stage::{PAGES, Stage, picture};
 use keyward_audit::live::Secret;
 use keyward_testkit::Server;
 
@@ -17,7 +17,7 @@ fn the_token_opens_the_pages_and_nothing_else_does() {
     }
     assert_eq!(tab.overflow(), 0);
     assert_eq!(tab.errors(), [""; 0]);
-    stage.picture(&tab, "login-light");
+    picture(&tab, "login-light");
 
     let ready = "document.activeElement.name === 'token'";
     tab.wait(ready);

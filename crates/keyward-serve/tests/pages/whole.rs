@@ -1,6 +1,6 @@
 //! Pages are whole: without a script, on a phone, in the dark; and one leads to the next.
 
-use crate::stage::{PAGES, Stage};
+use crate::stage::{PAGES, Stage, picture};
 
 fn name(path: &str) -> &str {
     path.rsplit('/').next().filter(|it| !it.is_empty()).unwrap_or("overview")
@@ -39,7 +39,7 @@ fn every_page_is_whole_on_every_screen_and_without_a_script() {
             } else {
                 "light"
             };
-            stage.picture(&tab, &format!("{}-{look}", name(path)));
+            picture(&tab, &format!("{}-{look}", name(path)));
         }
         tab.screen(1280, 900);
         tab.dark(false);
