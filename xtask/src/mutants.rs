@@ -52,8 +52,11 @@ struct Role {
 /// The tests that must notice what a script lacks.
 struct Suite {
     package: &'static str,
+    /// Its file of tests
     test: &'static str,
-    /// Only those that have this in their name
+    /// Whether tests beside the code belong to it
+    lib: bool,
+    /// Only those, as a filter of cargo-nextest
     filter: Option<String>,
 }
 
@@ -74,15 +77,19 @@ impl Tests {
             Ok(output.stdout)
         };
         fs::write(folder.join(METADATA), cargo(&["metadata", "--format-version", "1"])?)?;
-        let Suite { package, test, .. } = suite;
+        let Suite { package, test, lib, .. } = suite;
         let list = ["nextest", "list", "-p", package, "--all-features", "--test", test];
+        let lib: &[&str] = if *lib { &["--lib"] } else { &[] };
         let as_json = ["--list-type", "binaries-only", "--message-format", "json"];
-        let mut binaries: Value = serde_json::from_slice(&cargo(&[&list[..], &as_json].concat())?)?;
-        let path = binaries.pointer_mut(&format!("/rust-binaries/{package}::{test}/binary-path"));
-        let path = path.context("cargo-nextest names no test binary")?;
-        let own = folder.join(test);
-        fs::copy(path.as_str().context("a path is a text")?, &own)?;
-        *path = own.display().to_string().into();
+        let list = [&list[..], lib, &as_json].concat();
+        let mut binaries: Value = serde_json::from_slice(&cargo(&list)?)?;
+        let all = binaries.pointer_mut("/rust-binaries").and_then(Value::as_object_mut);
+        for (name, binary) in all.context("cargo-nextest names no test binary")? {
+            let path = binary.get_mut("binary-path").context("a binary has a path")?;
+            let own = folder.join(name.replace("::", "-"));
+            fs::copy(path.as_str().context("a path is a text")?, &own)?;
+            *path = own.display().to_string().into();
+        }
         fs::write(folder.join(BINARIES), binaries.to_string())?;
         Ok(Tests { root: root.to_owned(), folder })
     }
@@ -93,9 +100,11 @@ impl Tests {
         tests.current_dir(&self.root).stdout(Stdio::null()).stderr(Stdio::null());
         tests.args(["nextest", "run", "--cargo-metadata"]).arg(self.folder.join(METADATA));
         tests.arg("--binaries-metadata").arg(self.folder.join(BINARIES));
-        // A test that waits for what a mutant does not do is ended with the first that fails.
-        tests.args(["--max-fail", "1:immediate"]);
-        tests.args(&role.suite.filter);
+        // A test that waits for what a mutant does not do is ended with the first that fails, or when its time is over.
+        tests.args(["--max-fail", "1:immediate", "--profile", "mutants"]);
+        if let Some(filter) = &role.suite.filter {
+            tests.args(["-E", filter]);
+        }
         tests.envs(mutant.map(|mutant| ("KEYWARD_MUTANT", mutant)));
         Ok(tests.status().context("cargo-nextest cannot be run")?.success())
     }
@@ -113,13 +122,21 @@ fn roles(root: &Path) -> Result<Vec<Role>> {
             continue;
         }
         let name = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        // Scripts of no role are everybody's.
-        let filter = Some(name.clone()).filter(|name| name != "lua");
-        let suite = Suite { package: "keyward", test: "store", filter };
+        let filter = match &*name {
+            // Scripts of no role are everybody's.
+            "lua" => None,
+            // What is tested beside the code compares the scripts with the model of a migration.
+            "names" => Some(
+                "binary(store) & (test(names) | test(migration)) | test(names::matches)".to_owned(),
+            ),
+            name => Some(format!("test({name})")),
+        };
+        let lib = name == "names";
+        let suite = Suite { package: "keyward", test: "store", lib, filter };
         roles.push(Role { name, scripts: scripts(&folder)?, suite });
     }
     roles.retain(|role| !role.scripts.is_empty());
-    let suite = Suite { package: "keyward-plan", test: "plan", filter: None };
+    let suite = Suite { package: "keyward-plan", test: "plan", lib: false, filter: None };
     let scripts = scripts(&root.join("crates/keyward-plan/src/lua"))?;
     roles.push(Role { name: "plan".to_owned(), scripts, suite });
     roles.sort_by(|a, b| a.name.cmp(&b.name));

@@ -19,10 +19,10 @@ pub(crate) use space::{Class, Space};
 use crate::hash::Salt;
 use crate::mask::{Mask, Masked};
 use crate::outline::{Outline, OutlinedDefinition, OutlinedForeign, OutlinedParam, OutlinedSchema};
-use crate::report::Severity;
+use crate::report::{ChecklistItem, Severity};
 use crate::settings;
 use keyward_pattern::{Glob, Keyspace, Part, Template, is_plan_marker};
-use keyward_rules::{Live, Rule};
+use keyward_rules::{Live, Rule, checklist};
 use keyward_schema::model::{Date, Definition, Schema, Severity as RuleSeverity};
 use std::ops::Range;
 
@@ -203,6 +203,10 @@ impl Audit {
             server_setting: Severity::of(live.severity(Rule::ServerSetting, None)),
             memory: schema.alerts.memory.as_ref().map(|alert| alert.value),
             memory_high: Severity::of(live.severity(Rule::MemoryHigh, None)),
+            checklist: checklist(schema, &keyward_rules::Options { today: options.today })
+                .iter()
+                .map(|tick| ChecklistItem::new(&schema.keyspace.name, tick))
+                .collect(),
         });
         let prefix = schema.keyspace.prefix.as_ref().map_or("", |prefix| prefix.as_str());
         for (definition, compiled) in schema.keys.iter().zip(keyspace.definitions()) {
@@ -222,6 +226,7 @@ impl Audit {
                 pattern: format!("{prefix}{}", definition.pattern.as_str()),
                 group: definition.group.as_ref().map(|group| group.value.clone()),
                 owner: definition.owner.as_ref().map(|owner| owner.value.clone()),
+                contact: schema.contact(definition).map(str::to_owned),
                 lifecycle: definition.lifecycle.name().to_owned(),
                 key_type: definition.key_type.as_ref().map(|it| it.name().to_owned()),
                 ttl: definition.ttl.as_ref().map(|ttl| ttl.to_string()),

@@ -1,5 +1,6 @@
 //! A report, made once of all that was counted.
 
+mod checklist;
 mod facts;
 mod source;
 
@@ -58,7 +59,9 @@ impl Report {
         for (definition, counts) in outline.definitions.iter().zip(&counts.definitions) {
             source.notes.extend(counts.as_ref().and_then(|it| in_part(definition, it)));
         }
+        let notes = source.notes.len();
         let joined = findings::joined(outline, counts, &mut source);
+        let is_uncompared = source.notes.len() > notes;
         let maker = Maker { counted: &counted, known: source.bytes };
         let summary = maker.summary();
         let listed = maker.groups(&groups, &summary);
@@ -69,6 +72,13 @@ impl Report {
         found.extend(findings::unknown(outline, counts, &groups, source.bytes));
         found.extend(findings::of_server(outline, counts));
         findings::sort(outline, &mut found);
+        let settings = maker.settings();
+        let seen = checklist::Seen {
+            counted: &counted,
+            source: &source,
+            settings: &settings,
+            is_uncompared,
+        };
         Report {
             version: VERSION,
             keyward: env!("CARGO_PKG_VERSION").to_owned(),
@@ -78,7 +88,8 @@ impl Report {
             unknown,
             groups: groups_listed,
             foreign: maker.foreign(),
-            settings: maker.settings(),
+            checklist: seen.tick(&found),
+            settings,
             findings: found,
             baseline: None,
             summary,

@@ -104,6 +104,7 @@ impl Of {
             schema: Some(outline.schema_of(definition).to_owned()),
             definition: Some(definition.name.clone()),
             owner: definition.owner.clone(),
+            contact: definition.contact.clone(),
             bytes: self.known.of(bytes),
             examples: broken.examples.iter().map(example).collect(),
             ..finding(self.rule, self.severity, case, keys, self.all)
@@ -120,6 +121,7 @@ fn finding(rule: Rule, severity: Severity, case: &Case<'_>, count: u64, of: u64)
         schema: None,
         definition: None,
         owner: None,
+        contact: None,
         subject: case.subject.map(str::to_owned),
         count,
         of,

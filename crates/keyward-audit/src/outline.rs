@@ -3,7 +3,7 @@
 //! It is taken from the schemas when an audit begins and stays beside the counts, so that findings and a report
 //! can be made of a file, without the schemas. Nothing of it depends on keys.
 
-use crate::report::{Severity, Unit};
+use crate::report::{ChecklistItem, Severity, Unit};
 use keyward_rules::Rule;
 use keyward_rules::judge::Target;
 use serde::{Deserialize, Serialize};
@@ -59,6 +59,9 @@ pub(crate) struct OutlinedSchema {
     pub(crate) memory: Option<f64>,
     /// How serious it is to use more
     pub(crate) memory_high: Option<Severity>,
+    /// Its check-list, as far as the schema alone decides it; `NotJudged` is what keys decide
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) checklist: Vec<ChecklistItem>,
 }
 
 /// A former name.
@@ -99,6 +102,9 @@ pub(crate) struct OutlinedDefinition {
     pub(crate) pattern: String,
     pub(crate) group: Option<String>,
     pub(crate) owner: Option<String>,
+    /// How to reach the owner
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) contact: Option<String>,
     pub(crate) lifecycle: String,
     pub(crate) key_type: Option<String>,
     pub(crate) ttl: Option<String>,
@@ -189,6 +195,24 @@ pub(crate) struct OutlinedRelation {
     pub(crate) other: usize,
 }
 
+impl OutlinedSchema {
+    /// Takes over another state of the same check-list, where that is worse. Of two different ones, neither is
+    /// ticked.
+    fn merge_checklist(&mut self, theirs: Vec<ChecklistItem>) {
+        let is_same = |ours: &[ChecklistItem]| {
+            ours.len() == theirs.len() && ours.iter().zip(&theirs).all(|(one, other)| one.is(other))
+        };
+        if !is_same(&self.checklist) {
+            self.checklist.clear();
+        }
+        for (ours, theirs) in self.checklist.iter_mut().zip(theirs) {
+            if (theirs.state, theirs.findings) > (ours.state, ours.findings) {
+                *ours = theirs;
+            }
+        }
+    }
+}
+
 impl Outline {
     /// Whether keys are checked against a schema at all.
     pub(crate) fn has_schema(&self) -> bool {
@@ -201,7 +225,8 @@ impl Outline {
     }
 
     /// Whether two list the same, one by one and in the same order, so that their numbers can be added. How
-    /// serious a rule is may differ, and so may where a schema was read.
+    /// serious a rule is may differ, and so may where a schema was read, how its
+    /// owners are reached and how its check-list is ticked.
     pub(crate) fn lists_the_same(&self, other: &Outline) -> bool {
         let bare = |outline: &Outline| {
             let mut bare = outline.clone();
@@ -211,7 +236,11 @@ impl Outline {
             bare.agreements.iter_mut().for_each(|it| it.severity = Severity::Warning);
             bare.chains.iter_mut().for_each(|it| it.severity = Severity::Warning);
             bare.relations.iter_mut().for_each(|it| it.severity = Severity::Warning);
-            bare.schemas.iter_mut().for_each(|schema| schema.path = None);
+            for schema in &mut bare.schemas {
+                schema.path = None;
+                schema.checklist.clear();
+            }
+            bare.definitions.iter_mut().for_each(|it| it.contact = None);
             let compared = (bare.joins, bare.pools, bare.references, bare.agreements, bare.chains);
             (bare.selective, bare.schemas, bare.definitions, compared, bare.relations)
         };
@@ -250,6 +279,7 @@ impl Outline {
             if ours.path != theirs.path {
                 ours.path = None;
             }
+            ours.merge_checklist(theirs.checklist);
         }
     }
 

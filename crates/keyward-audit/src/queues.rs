@@ -43,19 +43,20 @@ pub struct QueueStats {
     /// Its definition
     pub definition: String,
     /// Jobs that could run now: entries of the list or the stream, prioritised, grouped, or tried again
-    pub waiting: u64,
+    pub waiting: Option<u64>,
     /// Jobs that wait for their time: delayed, or to be tried again
-    pub due: u64,
+    pub due: Option<u64>,
     /// Jobs that run
-    pub running: u64,
+    pub running: Option<u64>,
     /// Jobs that have ended and are retained
-    pub ended: u64,
+    pub ended: Option<u64>,
     /// Dead letters; none where the queue has nowhere to put them
     pub dead: Option<u64>,
     /// Whether nothing is taken
     pub paused: bool,
-    /// Whether one of its keys holds another type, so that nothing of it can be counted
-    pub wrong_type: bool,
+    /// Its keys that hold another type, so that they cannot be counted: a derived key by its word, such as `~due`, any other
+    /// by its definition
+    pub wrong_type: Vec<String>,
 }
 
 /// What a queue knows of a job. A job without an id that waits on the list is known only by its number.
@@ -177,56 +178,51 @@ impl<'s> Queues<'s> {
         QueueName { schema, definition, key: key.to_owned(), shown }
     }
 
-    /// How many jobs a queue has. The numbers are not of one moment.
+    /// How many jobs a queue has. The numbers are not of one moment, and those of keys with another type are missing.
     ///
     /// # Errors
     /// If the server cannot be asked.
     pub fn stats(&mut self, queue: &QueueName<'_>) -> Result<QueueStats, Error> {
-        match self.count(queue) {
-            Err(error) if is_wrong_type(&error) => Ok(QueueStats {
-                queue: queue.shown.clone(),
-                definition: queue.definition.name.value.clone(),
-                waiting: 0,
-                due: 0,
-                running: 0,
-                ended: 0,
-                dead: None,
-                paused: false,
-                wrong_type: true,
-            }),
-            counted => counted,
-        }
-    }
-
-    fn count(&mut self, queue: &QueueName<'_>) -> Result<QueueStats, Error> {
-        let mut count = |command: &str, word: &str| match queue.derived(word) {
-            Some(key) => self.number(&key, &[command, &key]),
-            None => Ok(0),
+        let mut wrong_type = Vec::new();
+        let mut count = |command: &str, key: Option<String>, name: String| {
+            let Some(key) = key else { return Ok(Some(0)) };
+            let args: &[&str] = match command {
+                "HEXISTS" => &[command, &key, "paused"],
+                _ => &[command, &key],
+            };
+            match self.number(&key, args) {
+                Err(error) if is_wrong_type(&error) => {
+                    wrong_type.push(name);
+                    Ok(None)
+                }
+                counted => counted.map(Some),
+            }
         };
-        let (taken, ready) = (count("LLEN", "taken")?, count("ZCARD", "ready")?);
-        let (due, running) = (count("ZCARD", "due")?, count("ZCARD", "leases")?);
-        let ended = count("ZCARD", "done")?;
+        let own = queue.definition.name.value.clone();
         let is_stream = queue.definition.key_type.as_deref() == Some(&KeyType::Stream);
         let length = if is_stream { "XLEN" } else { "LLEN" };
-        let listed = self.number(&queue.key, &[length, &queue.key])?;
-        let paused = match queue.derived("jobs") {
-            Some(jobs) => self.number(&jobs, &["HEXISTS", &jobs, "paused"])? == 1,
-            None => false,
+        let listed = count(length, Some(queue.key.clone()), own.clone())?;
+        let mut beside =
+            |command, word: &str| count(command, queue.derived(word), format!("~{word}"));
+        let (taken, ready) = (beside("LLEN", "taken")?, beside("ZCARD", "ready")?);
+        let (due, running) = (beside("ZCARD", "due")?, beside("ZCARD", "leases")?);
+        let ended = beside("ZCARD", "done")?;
+        let paused = beside("HEXISTS", "jobs")? == Some(1);
+        let dead = match (queue.dead_letters(), queue.dead_name()) {
+            (Some(key), Some(name)) => count("LLEN", Some(key), name.to_owned())?,
+            _ => None,
         };
-        let dead = match queue.dead_letters() {
-            Some(dead) => Some(self.number(&dead, &["LLEN", &dead])?),
-            None => None,
-        };
+        let waiting = listed.zip(taken).zip(ready);
         Ok(QueueStats {
             queue: queue.shown.clone(),
-            definition: queue.definition.name.value.clone(),
-            waiting: listed + taken + ready,
+            definition: own,
+            waiting: waiting.map(|((listed, taken), ready)| listed + taken + ready),
             due,
             running,
             ended,
             dead,
             paused,
-            wrong_type: false,
+            wrong_type,
         })
     }
 
@@ -305,7 +301,7 @@ impl<'s> Queues<'s> {
         Ok(scores.collect())
     }
 
-    /// The last dead letters, the newest first, up to so many. `None` if the queue has no `dead_letter`.
+    /// The last dead letters, up to so many, the oldest of them first as on the list. `None` if the queue has no `dead_letter`.
     ///
     /// # Errors
     /// If the server cannot be asked.
@@ -338,10 +334,12 @@ impl<'s> Queues<'s> {
                 Some(notes) => notes.get(at).and_then(Option::as_deref).map(said),
                 None => Some(said(entry)),
             };
+            // From the end on, until they are turned round.
             for (at, entry) in entries.iter().enumerate() {
                 letters.push(self.letter(entry.len(), said(at, entry).unwrap_or_default()));
             }
         }
+        letters.reverse();
         Ok(Some(letters))
     }
 
@@ -436,10 +434,15 @@ impl QueueName<'_> {
         self.key.get(..length)
     }
 
+    /// The definition of its dead letters.
+    fn dead_name(&self) -> Option<&str> {
+        let Some(Role::Queue(queue)) = self.definition.role.as_deref() else { return None };
+        Some(&queue.dead_letter.as_ref()?.value)
+    }
+
     /// The key of its dead letters: parameters of the same name have the same values.
     fn dead_letters(&self) -> Option<String> {
-        let Some(Role::Queue(queue)) = self.definition.role.as_deref() else { return None };
-        let name = queue.dead_letter.as_ref()?;
+        let name = self.dead_name()?;
         let keyspace = &self.schema.compiled;
         let parsed = keyspace.parse(self.key.as_bytes())?;
         let own = keyspace.definition(parsed.definition);
@@ -447,7 +450,7 @@ impl QueueName<'_> {
             .zip(&parsed.values)
             .map(|((name, _), value)| (name.as_str(), value.as_ref()))
             .collect();
-        let at = self.schema.keys.iter().position(|key| key.name.value == name.value)?;
+        let at = self.schema.keys.iter().position(|key| key.name.value == name)?;
         let dead = keyspace.definitions().nth(at)?;
         let has = |(name, _): &&(&str, &str)| dead.params().iter().any(|(own, _)| own == name);
         let values: Vec<(&str, &str)> = values.iter().filter(has).copied().collect();

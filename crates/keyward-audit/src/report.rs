@@ -4,10 +4,12 @@
 //! members may come at any time. It is made once, of [`Counts`](crate::Counts), and carries them: reports are
 //! merged by merging what they carry.
 
+mod checklist;
 mod facts;
 mod finding;
 mod source;
 
+pub use checklist::{ChecklistItem, Level, Ticked};
 pub use facts::{
     Bar, Big, Definition, Distribution, Facts, Foreign, Group, KeyLengths, Nearest, OldName, Param,
     Ttl, TtlBucket,
@@ -76,6 +78,9 @@ pub struct Report {
     /// What is wrong: errors first, then those with the most keys
     #[serde(default)]
     pub findings: Vec<Finding>,
+    /// The check-lists of the schemas, ticked
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub checklist: Vec<ChecklistItem>,
     /// What it was compared with, if it was
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub baseline: Option<BaselineInfo>,

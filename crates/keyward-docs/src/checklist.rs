@@ -25,12 +25,13 @@ impl Context<'_> {
                 State::ByReview => Some(words.by_review),
                 State::Off(_) => Some(words.is_off),
             };
-            if let Some(note) = note {
-                if !decided.is_empty() {
-                    decided.push_text(words.colon, false);
-                }
-                decided.push_text(note, false);
+            let excepted = (tick.accepted > 0)
+                .then(|| format!("{} {}", words.number(tick.accepted), words.excepted));
+            let notes: Vec<String> = note.map(str::to_owned).into_iter().chain(excepted).collect();
+            if !notes.is_empty() && !decided.is_empty() {
+                decided.push_text(words.colon, false);
             }
+            decided.push_text(&notes.join(words.list_comma), false);
             ChecklistItem {
                 holds: tick.state == State::Holds,
                 text: Doc::read(&item.text.value),

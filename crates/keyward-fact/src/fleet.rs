@@ -6,6 +6,11 @@ use std::fmt;
 /// What the names of all clients of a schema begin with.
 const MARK: &str = "keyward:";
 
+/// What Keyward's own programs call their connections. They do not read or write an application's keys by a schema of
+/// their own, so that no migration waits for them.
+pub const OWN_PROGRAMS: [&str; 4] =
+    ["keyward-audit", "keyward-plan", "keyward-serve", "keyward-watch"];
+
 /// The name of a client, as `CLIENT SETNAME` takes it: `keyward:shop:v2=dual-write;v3=cleanup`.
 ///
 /// ```

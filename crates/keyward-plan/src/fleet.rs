@@ -2,7 +2,7 @@
 
 use crate::error::Error;
 use keyward_audit::live::{Primary, Reply};
-use keyward_fact::fleet::Announcement;
+use keyward_fact::fleet::{Announcement, OWN_PROGRAMS};
 use keyward_fact::thousands;
 use std::collections::BTreeMap;
 
@@ -44,7 +44,7 @@ impl Fleet {
             };
             let (name, flags) = (field("name="), field("flags="));
             let is_server = flags.contains(['S', 'M']) || name.starts_with("sentinel-");
-            if is_server || name == "keyward-plan" || name == "keyward-audit" {
+            if is_server || OWN_PROGRAMS.contains(&name) {
                 continue;
             }
             match Announcement::parse(name) {
@@ -166,7 +166,14 @@ mod tests {
         let unnamed = fleet(&["", "celery"]);
         assert!(unnamed.refuses("v2", "cleanup", false).unwrap().starts_with("2 connected"));
         assert_eq!(unnamed.refuses("v2", "cleanup", true), None);
-        let own = fleet(&["keyward-plan", "keyward-audit", "sentinel-1234-cmd"]);
-        assert_eq!(own.refuses("v2", "cleanup", false), None);
+    }
+
+    #[test]
+    fn own_programs_and_sentinels_stop_no_step() {
+        for own in OWN_PROGRAMS.into_iter().chain(["sentinel-1234-cmd"]) {
+            assert_eq!(fleet(&[own]).refuses("v2", "cleanup", false), None, "{own}");
+        }
+        // A name is no way around the gate.
+        assert!(fleet(&["keyward-worker"]).refuses("v2", "cleanup", false).is_some());
     }
 }

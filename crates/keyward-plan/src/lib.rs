@@ -45,3 +45,4 @@ pub use order::{Buried, Order, Target};
 pub use status::{RenameStatus, Status, status};
 pub use subject::Subject;
 pub use undo::{Undone, undo};
+pub use work::repaired;

@@ -6,13 +6,15 @@ use keyward_schema::diagnostic::Diagnostic;
 use keyward_schema::model::{Allow, Schema};
 use keyward_schema::span::Span;
 use std::cell::RefCell;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 /// Every `allow` of a schema, and which of them have accepted something.
 #[derive(Debug)]
 pub(crate) struct Allowing<'a> {
     everywhere: &'a [Allow],
     used: RefCell<HashSet<&'a Span>>,
+    /// How many findings of each rule were accepted
+    counts: RefCell<HashMap<Rule, u64>>,
 }
 
 impl<'a> Allowing<'a> {
@@ -21,7 +23,7 @@ impl<'a> Allowing<'a> {
         let allows = lists(schema).flatten();
         let unknown = allows.filter(|allow| Rule::parse(&allow.rule).is_none());
         refused.extend(unknown.map(|allow| settings::unknown(&allow.rule)));
-        Allowing { everywhere: &schema.allow, used: RefCell::default() }
+        Allowing { everywhere: &schema.allow, used: RefCell::default(), counts: RefCell::default() }
     }
 
     /// Whether one of these lists, or that of the whole schema, accepts what a rule found; the first
@@ -31,8 +33,14 @@ impl<'a> Allowing<'a> {
         let accepting = lists.flatten().find(|allow| *allow.rule == rule.name());
         if let Some(allow) = accepting {
             self.used.borrow_mut().insert(&allow.span);
+            *self.counts.borrow_mut().entry(rule).or_default() += 1;
         }
         accepting.is_some()
+    }
+
+    /// How many findings of a rule were accepted so far.
+    pub(crate) fn count(&self, rule: Rule) -> u64 {
+        self.counts.borrow().get(&rule).copied().unwrap_or(0)
     }
 
     /// Whether it has accepted something so far.

@@ -29,12 +29,18 @@ pub fn check(schema: &Schema, options: &Options) -> Vec<Diagnostic> {
 /// The same for several schemas of the same servers, which are compared with each other as well. Their
 /// files must be in one list, see [`keyward_schema::load_after`].
 pub fn check_all(schemas: &[&Schema], options: &Options) -> Vec<Diagnostic> {
+    judge_all(schemas, options.today).0
+}
+
+/// The same, with what the rules knew.
+pub(crate) fn judge_all<'a>(
+    schemas: &[&'a Schema],
+    today: Date,
+) -> (Vec<Diagnostic>, Vec<Context<'a>>) {
     let mut found = Vec::new();
     let alone = schemas.len() == 1;
-    let contexts: Vec<Context<'_>> = schemas
-        .iter()
-        .map(|schema| Context::new(schema, options.today, alone, &mut found))
-        .collect();
+    let contexts: Vec<Context<'_>> =
+        schemas.iter().map(|schema| Context::new(schema, today, alone, &mut found)).collect();
     let first = Rule::ALL.iter().copied().filter(|rule| *rule != rules::LAST);
     for rule in first.chain([rules::LAST]) {
         for context in &contexts {
@@ -44,7 +50,7 @@ pub fn check_all(schemas: &[&Schema], options: &Options) -> Vec<Diagnostic> {
             found.extend(run_across(rule, compare, left, right));
         }
     }
-    ordered(found)
+    (ordered(found), contexts)
 }
 
 /// Why no code can be made from these schemas of the same servers: what breaks a rule that every

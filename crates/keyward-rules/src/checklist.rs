@@ -1,8 +1,10 @@
 //! A team's check-list, ticked by rules.
 
-use crate::check::{Options, check};
+use crate::allowing;
+use crate::check::{Options, judge_all};
+use crate::context::Context;
 use crate::rules::Rule;
-use crate::settings::{Settings, unknown};
+use crate::settings::unknown;
 use keyward_schema::diagnostic::Diagnostic;
 use keyward_schema::model::{ChecklistItem, Schema, Severity};
 
@@ -13,6 +15,8 @@ pub struct Tick<'s> {
     pub item: &'s ChecklistItem,
     /// Whether it holds
     pub state: State,
+    /// What an `allow` accepts and `state` therefore leaves out: findings, and of rules that judge keys each `allow`
+    pub accepted: u64,
 }
 
 /// Whether an item of a check-list holds.
@@ -60,14 +64,31 @@ pub fn checklist<'s>(schema: &'s Schema, options: &Options) -> Vec<Tick<'s>> {
     if schema.checklist.is_empty() {
         return Vec::new();
     }
-    let settings = Settings::read(schema, &mut Vec::new());
-    let findings = check(schema, options);
-    let tick = |item| Tick { item, state: state(item, &settings, &findings) };
-    schema.checklist.iter().map(tick).collect()
+    let (findings, contexts) = judge_all(&[schema], options.today);
+    let tick = |context: &Context<'_>, item| Tick {
+        item,
+        state: state(item, context, &findings),
+        accepted: rules(item).map(|rule| accepted(rule, context)).sum(),
+    };
+    let ticks = |context| schema.checklist.iter().map(move |item| tick(context, item));
+    contexts.iter().flat_map(ticks).collect()
 }
 
-fn state(item: &ChecklistItem, settings: &Settings<'_>, findings: &[Diagnostic]) -> State {
-    let rules = || item.rules.iter().filter_map(|name| Rule::parse(name));
+fn rules(item: &ChecklistItem) -> impl Iterator<Item = Rule> {
+    item.rules.iter().filter_map(|name| Rule::parse(name))
+}
+
+/// How much of what a rule finds is accepted. What it would find in keys is not known here.
+fn accepted(rule: Rule, context: &Context<'_>) -> u64 {
+    if !rule.is_live() {
+        return context.allowing.count(rule);
+    }
+    let allows = allowing::lists(context.schema).flatten();
+    allows.filter(|allow| *allow.rule == rule.name()).count() as u64
+}
+
+fn state(item: &ChecklistItem, context: &Context<'_>, findings: &[Diagnostic]) -> State {
+    let (rules, settings) = (|| rules(item), &context.settings);
     let of = |rule: Rule| {
         let own = findings.iter().filter(move |it| it.rule == rule.name());
         own.map(|finding| 1 + finding.left_out).sum::<u64>()

@@ -41,6 +41,27 @@ impl Cli {
         Self { binary: binary.into(), folder: folder.expect("a folder for the program") }
     }
 
+    /// The program that was built beside this test, for tests of other crates. `cargo test --workspace` builds it; for
+    /// one crate alone it is built now.
+    ///
+    /// # Panics
+    ///
+    /// When it cannot be built.
+    #[track_caller]
+    pub fn beside() -> Self {
+        let test = std::env::current_exe().expect("this test is a file");
+        let folder = test.parent().and_then(Path::parent).expect("it is in `deps`");
+        let binary = folder.join("keyward");
+        if !binary.exists() {
+            let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+            let mut build = Command::new(cargo);
+            build.args(["build", "--quiet", "--package", "keyward-cli"]).current_dir(repository());
+            let built = build.status().expect("cargo runs");
+            assert!(built.success() && binary.exists(), "`{}` is not built", binary.display());
+        }
+        Self::new(binary)
+    }
+
     /// The folder where the program runs.
     pub fn folder(&self) -> &Path {
         self.folder.path()

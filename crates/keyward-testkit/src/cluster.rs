@@ -157,6 +157,31 @@ impl Cluster {
         migration
     }
 
+    /// Makes one of the replicas a primary that has no slots yet, as a node that has just joined.
+    ///
+    /// # Panics
+    ///
+    /// When that takes more than a minute.
+    #[track_caller]
+    pub fn promote_without_slots(&self, replica: usize) {
+        let (node, first) = (&self.nodes[replica], &self.nodes[0]);
+        let id = id(node);
+        node.command(&["CLUSTER", "RESET"]);
+        let (port, bus) = (first.port().to_string(), first.bus_port().to_string());
+        node.command(&["CLUSTER", "MEET", "127.0.0.1", &port, &bus]);
+        wait_until("every node knows it as a primary", || {
+            self.nodes.iter().all(|node| {
+                let known = node.command(&["CLUSTER", "NODES"]).text();
+                let mut lines = known.lines();
+                let is_primary = |line: &str| line.starts_with(&id) && line.contains("master");
+                lines.clone().count() == self.nodes.len()
+                    && lines.any(is_primary)
+                    && !known.contains("handshake")
+            })
+        });
+        self.wait_until_ok();
+    }
+
     /// The nodes that can answer.
     fn running(&self) -> impl Iterator<Item = &Server> {
         self.nodes.iter().filter(|node| node.is_running())

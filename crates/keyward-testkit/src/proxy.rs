@@ -34,6 +34,11 @@ pub enum Harm {
         /// Bytes that pass before.
         after: u64,
     },
+    /// Takes nothing more from the server, once it has sent so many bytes on a connection: they pile up there.
+    Stall {
+        /// Bytes that pass before.
+        after: u64,
+    },
     /// Answers as a web server does.
     Web,
     /// Loses the answers that [`Proxy::lose_the_answer_to`] asks for.
@@ -64,6 +69,7 @@ struct Plan {
 struct Carried {
     client: TcpStream,
     server: TcpStream,
+    closed: AtomicBool,
 }
 
 impl Proxy {
@@ -86,7 +92,7 @@ impl Proxy {
                 for stream in [&client, &server] {
                     stream.set_nodelay(true).expect("a socket");
                 }
-                let carried = Arc::new(Carried { client, server });
+                let carried = Arc::new(Carried { client, server, closed: AtomicBool::new(false) });
                 let mut open = locked(&followed.open);
                 open.retain(|it| it.strong_count() > 0);
                 open.push(Arc::downgrade(&carried));
@@ -175,6 +181,10 @@ impl Plan {
         }
     }
 
+    fn stalls(&self, taken: u64) -> bool {
+        matches!(self.now(), Harm::Stall { after } if taken > after)
+    }
+
     fn harm_done(&self) -> usize {
         self.harmed.fetch_add(1, Ordering::SeqCst)
     }
@@ -242,6 +252,10 @@ enum Way {
 }
 
 impl Carried {
+    fn is_closed(&self) -> bool {
+        self.closed.load(Ordering::SeqCst)
+    }
+
     fn ends(&self, way: Way) -> (&TcpStream, &TcpStream) {
         match way {
             Way::There => (&self.client, &self.server),
@@ -261,8 +275,12 @@ fn pass(
     let (reading, writing, plan) = (Arc::clone(carried), Arc::clone(carried), Arc::clone(plan));
     thread::spawn(move || {
         let (mut from, _) = reading.ends(way);
-        let mut buffer = [0; 16 * 1024];
+        let (mut buffer, mut taken) = ([0; 16 * 1024], 0);
         while let Ok(read @ 1..) = from.read(&mut buffer) {
+            taken += read as u64;
+            while matches!(way, Way::Back) && plan.stalls(taken) && !reading.is_closed() {
+                thread::sleep(Duration::from_millis(5));
+            }
             if sender.send((Instant::now() + plan.delay(), buffer[..read].to_vec())).is_err() {
                 break;
             }
@@ -276,6 +294,7 @@ fn pass(
                 break;
             }
         }
+        writing.closed.store(true, Ordering::SeqCst);
         let _ = to.shutdown(Shutdown::Both);
         let _ = from.shutdown(Shutdown::Both);
     });

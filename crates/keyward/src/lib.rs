@@ -185,8 +185,8 @@ pub use store::queue;
 pub use store::{
     Allowance, Allowances, BreakerSettings, BreakerState, Builder, Cause, Clock, Counted, EntryId,
     EntryIdError, Error, Guard, Handle, Holder, Indexes, Invalidated, Lifespan, Limits, LoadError,
-    Pipeline, Prefixed, Promise, Rebuilt, Refreshed, Request, Results, Score, Sessions, Standing,
-    Store, Whole, random_id,
+    Pipeline, Prefixed, Promise, Rebuild, Rebuilt, Refreshed, Request, Results, Score, Sessions,
+    Standing, Store, Whole, random_id,
 };
 #[cfg(feature = "tower")]
 pub use store::{LimitLayer, LimitService};

@@ -64,9 +64,11 @@ impl App {
     /// Makes the word index again from all entities, and removes what belongs to none. What was changed after it was
     /// read here is indexed once more by its own task.
     async fn rebuild(&self) -> Result<(), Failure> {
+        let index = self.site.index::<keys::WordIndex>();
+        let rebuild = index.rebuild().await?;
         let entities: Vec<keys::Entity> = self.site.scan().try_collect().await?;
         let truth = self.indexed(&entities).await?;
-        let done = self.site.index::<keys::WordIndex>().rebuild(truth).await?;
+        let done = rebuild.from(truth).await?;
         tracing::info!(done.assigned, done.removed, done.skipped, "the word index was made again");
         let tasks: Vec<Task> = entities.iter().map(|it| Task::Index(it.into())).collect();
         self.site

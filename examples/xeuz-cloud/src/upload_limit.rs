@@ -29,9 +29,9 @@ fn headers(allowance: &Allowance) -> HeaderMap {
         (HeaderName::from_static("x-ratelimit-remaining"), allowance.remaining.into()),
         (HeaderName::from_static("x-ratelimit-reset"), seconds(allowance.reset)),
     ];
-    let refused = (header::RETRY_AFTER, seconds(allowance.retry_after));
+    let refused = allowance.retry_after.map(|wait| (header::RETRY_AFTER, seconds(wait)));
     let counted = counted.into_iter().filter(|_| !allowance.outage);
-    counted.chain((!allowance.allowed).then_some(refused)).collect()
+    counted.chain(refused.filter(|_| !allowance.allowed)).collect()
 }
 
 fn seconds(time: Duration) -> HeaderValue {

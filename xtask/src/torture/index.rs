@@ -161,13 +161,15 @@ macro_rules! clients {
             /// Notes all sets and reverses, before a rebuild and after it.
             pub(super) async fn last(store: &Store, client: &Client) -> Result<()> {
                 read(store, client, "left").await?;
+                let index = store.index::<keys::Words>();
+                let rebuild = index.rebuild().await?;
                 let mut truth = Vec::new();
                 for id in 0..ARTICLES {
                     let words = store.at(keys::WordsOf { article_id: id }).get().await?;
                     let words: Vec<u64> = words.into_iter().flatten().collect();
                     truth.push((keys::Article { id }, words_of(&words)));
                 }
-                let rebuilt = store.index::<keys::Words>().rebuild(truth).await?;
+                let rebuilt = rebuild.from(truth).await?;
                 client.log(format_args!("rebuilt {} {}", rebuilt.removed, rebuilt.skipped));
                 read(store, client, "after").await
             }

@@ -96,6 +96,7 @@ fn disagreeing(
             schema: Some(outline.schema_of(index).to_owned()),
             definition: Some(index.name.clone()),
             owner: index.owner.clone(),
+            contact: index.contact.clone(),
             sampled,
             examples: examples.collect(),
             unit: Unit::Members,
@@ -130,6 +131,7 @@ fn cyclic(outline: &Outline, outlined: &OutlinedChain, chains: &Chains) -> Optio
             schema: Some(outline.schema_of(definition).to_owned()),
             definition: Some(definition.name.clone()),
             owner: definition.owner.clone(),
+            contact: definition.contact.clone(),
             examples: examples.collect(),
             unit: Unit::References,
             ..finding(Rule::ReferenceCycle, outlined.severity, &case, count, chains.seen())

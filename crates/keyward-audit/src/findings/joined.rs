@@ -103,6 +103,7 @@ fn both_names(
         schema: Some(outline.schema_of(definition).to_owned()),
         definition: Some(definition.name.clone()),
         owner: definition.owner.clone(),
+        contact: definition.contact.clone(),
         sampled,
         ..finding(Rule::BothNames, join.severity, &case, count, looked_at)
     })
@@ -149,6 +150,7 @@ fn unresolved(
             schema: Some(outline.schema_of(definition).to_owned()),
             definition: Some(definition.name.clone()),
             owner: definition.owner.clone(),
+            contact: definition.contact.clone(),
             sampled,
             examples: examples.into_iter().map(example).collect(),
             details: unresolved.describe(target),

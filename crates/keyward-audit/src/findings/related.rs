@@ -83,6 +83,7 @@ fn disagreeing(
             schema: Some(outline.schema_of(own).to_owned()),
             definition: Some(own.name.clone()),
             owner: own.owner.clone(),
+            contact: own.contact.clone(),
             sampled,
             examples: examples.into_iter().map(example).collect(),
             unit: Unit::References,

@@ -132,7 +132,7 @@ pub(super) struct Questions {
     pub(super) usage: Option<Usage>,
     /// Whether there may be values of modules, which are `raw` as strings are
     pub(super) modules: bool,
-    /// Whether a key that another server has by now is gone; otherwise the reading must begin again
+    /// Whether a key may be at another server by now; otherwise the reading must begin again
     pub(super) moves: bool,
 }
 
@@ -200,11 +200,14 @@ impl Questions {
         }
         // -1: never; -2: the key is gone.
         let ttl = match integer(connection, "PTTL", -2..=i64::MAX) {
-            Err(Fault::Changed(_)) if self.moves => Some(-2),
+            Err(Fault::Changed(_)) if self.moves => {
+                row.state = State::Elsewhere;
+                None
+            }
             ttl => ttl?,
         };
         row.ttl = ttl.filter(|ttl| *ttl != -1).map(|ttl| u64::try_from(ttl).unwrap_or(0));
-        if ttl == Some(-2) && row.state != State::Denied {
+        if ttl == Some(-2) && row.state == State::There {
             row.state = State::Gone;
         }
         if self.memory.is_some() {
@@ -304,13 +307,15 @@ pub(super) enum State {
     There,
     Gone,
     Denied,
+    /// Another server may have it by now, or this one cannot tell at the moment
+    Elsewhere,
 }
 
 impl Row {
     /// The type of a key that another server may have by now.
     fn read_type_of_any(&mut self, connection: &mut Connection) -> Result<(), Fault> {
         match self.read_type(connection) {
-            Err(Fault::Changed(_)) => self.state = State::Gone,
+            Err(Fault::Changed(_)) => self.state = State::Elsewhere,
             read => return read,
         }
         Ok(())

@@ -9,7 +9,7 @@ use super::error::{Error, Fault};
 use super::lines;
 use super::options::Options;
 use super::server;
-use super::topology::{self, Node, slot_ranges};
+use super::topology::{self, Node, Partition, slot_ranges};
 
 /// A connection to a server that takes writes: a single one, what a sentinel names, or one of a cluster's.
 #[derive(Debug)]
@@ -70,25 +70,26 @@ impl Primary {
     /// # Errors
     /// If nobody can say which there are.
     pub fn each(url: &str, options: &Options) -> Result<Vec<Result<Self, Error>>, Error> {
-        let address = Address::parse(url)?;
-        let partitions = topology::find(&address, options)?;
-        let open = |partition: topology::Partition| {
-            let connection = server::open(&partition.primary, options)?;
-            let (node, slots) = partition.node.unzip();
-            let db = options.db.or(partition.primary.db.map(u64::from)).unwrap_or(0);
-            let mut primary = Primary {
-                name: partition.name,
-                node,
-                slots: slots.as_deref().map(slot_ranges),
-                endpoint: partition.primary,
-                options: options.clone(),
-                connection,
-                db: 0,
-            };
-            primary.select(db)?;
-            Ok(primary)
+        let partitions = topology::find(&Address::parse(url)?, options)?;
+        Ok(partitions.into_iter().map(|partition| Self::of(partition, options)).collect())
+    }
+
+    /// Connects to the primary of a partition.
+    pub(super) fn of(partition: Partition, options: &Options) -> Result<Self, Error> {
+        let connection = server::open(&partition.primary, options)?;
+        let (node, slots) = partition.node.unzip();
+        let db = options.db.or(partition.primary.db.map(u64::from)).unwrap_or(0);
+        let mut primary = Primary {
+            name: partition.name,
+            node,
+            slots: slots.as_deref().map(slot_ranges),
+            endpoint: partition.primary,
+            options: options.clone(),
+            connection,
+            db: 0,
         };
-        Ok(partitions.into_iter().map(open).collect())
+        primary.select(db)?;
+        Ok(primary)
     }
 
     /// Another connection to the same server, in the same database.

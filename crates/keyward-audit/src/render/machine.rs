@@ -58,6 +58,7 @@ fn notes(report: &Report, finding: &Finding) -> Vec<String> {
         notes.push("counted in a sample of the keys".to_owned());
     }
     notes.extend(finding.details.iter().map(|text| visible(text)));
+    notes.extend(finding.written_by().map(|text| visible(&text)));
     let examples: Vec<String> = examples(finding)
         .iter()
         .take(EXAMPLES)
@@ -92,6 +93,9 @@ fn properties(report: &Report, finding: &Finding) -> Map<String, Value> {
     }
     if let Some(owner) = &finding.owner {
         insert("owner", owner.clone().into());
+    }
+    if let Some(contact) = &finding.contact {
+        insert("contact", contact.clone().into());
     }
     insert("source", report.source.name.clone().into());
     insert("count", finding.count.into());

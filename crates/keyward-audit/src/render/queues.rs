@@ -16,23 +16,23 @@ pub fn queue_stats(queues: &[QueueStats], style: &Style) -> String {
     }
     table = table.column("", Side::Left);
     for it in queues {
-        if it.wrong_type {
-            let mut cells = vec![Cell::new(visible(it.queue.as_str())).look(Look::Code)];
-            cells.extend((0..5).map(|_| Cell::new("-")));
-            cells.push(Cell::new("holds another type").look(Look::Error));
-            table.row(cells);
-            continue;
-        }
-        let dead = it.dead.unwrap_or(0);
-        let dead_look = if dead > 0 { Look::Warning } else { Look::Plain };
+        let number = |count: Option<u64>| Cell::new(count.map_or("-".to_owned(), thousands));
+        let dead_look = if it.dead > Some(0) { Look::Warning } else { Look::Plain };
+        let names: Vec<String> = it.wrong_type.iter().map(|name| format!("`{name}`")).collect();
+        let remark = match (&names[..], it.paused) {
+            ([], true) => Cell::new("paused").look(Look::Warning),
+            ([], false) => Cell::new(""),
+            ([one], _) => Cell::new(format!("{one} holds another type")).look(Look::Error),
+            _ => Cell::new(format!("{} hold another type", names.join(", "))).look(Look::Error),
+        };
         table.row(vec![
             Cell::new(visible(it.queue.as_str())).look(Look::Code),
-            Cell::new(thousands(it.waiting)),
-            Cell::new(thousands(it.due)),
-            Cell::new(thousands(it.running)),
-            Cell::new(thousands(it.ended)),
-            Cell::new(it.dead.map_or("-".to_owned(), thousands)).look(dead_look),
-            Cell::new(if it.paused { "paused" } else { "" }).look(Look::Warning),
+            number(it.waiting),
+            number(it.due),
+            number(it.running),
+            number(it.ended),
+            number(it.dead).look(dead_look),
+            remark,
         ]);
     }
     write(&table, style)

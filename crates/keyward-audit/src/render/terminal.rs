@@ -1,5 +1,6 @@
 //! What `keyward audit` prints: first what it amounts to, then where the memory is, then what is wrong.
 
+mod checklist;
 mod definitions;
 mod findings;
 mod headline;
@@ -45,6 +46,7 @@ pub fn terminal(report: &Report, style: &Style, shown: Shown) -> String {
     rest::foreign(report, &mut sheet);
     findings::write(report, &mut sheet);
     rest::settings(report, &mut sheet);
+    checklist::write(report, &mut sheet);
     rest::notes(report, &mut sheet);
     sheet.text
 }

@@ -68,6 +68,9 @@ pub struct Finding {
     /// Who writes the keys of the definition, if the schema names an owner
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub owner: Option<String>,
+    /// How to reach the owner, if the schema says so
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub contact: Option<String>,
     /// What in the definition it is about: a field, a parameter, a former name; what in the keyspace: an
     /// unknown pattern, a setting
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -164,6 +167,13 @@ impl Finding {
     pub(crate) fn keys(&self) -> Option<u64> {
         let own = || (self.unit == Unit::Keys).then_some(self.count);
         self.in_keys.map(|keys| keys.count).or_else(own)
+    }
+
+    /// Who writes the keys and how to reach them: ``written by `checkout`, contact: #checkout``.
+    pub fn written_by(&self) -> Option<String> {
+        let owner = self.owner.as_ref()?;
+        let contact = self.contact.as_ref().map(|contact| format!(", contact: {contact}"));
+        Some(format!("written by `{owner}`{}", contact.unwrap_or_default()))
     }
 
     /// Whether it is about the server rather than about keys.

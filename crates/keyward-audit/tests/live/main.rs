@@ -11,3 +11,5 @@ mod single;
 mod snapshot;
 mod support;
 mod watch;
+mod watch_careful;
+mod watch_servers;

@@ -34,24 +34,28 @@ fn audit() -> Arc<Audit> {
 }
 
 /// One watch, while something is done.
-struct Watcher {
+pub(crate) struct Watcher {
     via: Option<Way>,
-    looks: Option<u32>,
-    options: Options,
+    pub(crate) looks: Option<u32>,
+    pub(crate) options: Options,
 }
 
 /// What was told, in order.
-type Told = Arc<Mutex<Vec<String>>>;
+pub(crate) type Told = Arc<Mutex<Vec<String>>>;
 
 impl Watcher {
-    fn new(via: Option<Way>) -> Self {
+    pub(crate) fn new(via: Option<Way>) -> Self {
         let mut options = Options::default();
         options.timeout = Duration::from_secs(30);
         Watcher { via, looks: None, options }
     }
 
     /// Does something as soon as the watch has begun, and ends the watch.
-    fn during(&self, url: &str, act: impl FnOnce(&Told)) -> (Result<Watched, Error>, Vec<String>) {
+    pub(crate) fn during(
+        &self,
+        url: &str,
+        act: impl FnOnce(&Told),
+    ) -> (Result<Watched, Error>, Vec<String>) {
         let (audit, told) = (audit(), Told::default());
         let mut watching = Watching::default();
         (watching.via, watching.looks) = (self.via, self.looks);
@@ -83,12 +87,12 @@ impl Watcher {
 
     /// The same where it must work: how often each rule was broken, by definition or pattern.
     #[track_caller]
-    fn finds(&self, url: &str, act: impl FnOnce(&Told)) -> BTreeMap<String, u64> {
+    pub(crate) fn finds(&self, url: &str, act: impl FnOnce(&Told)) -> BTreeMap<String, u64> {
         counted(&self.during(url, act).0.expect("a server"))
     }
 }
 
-fn counted(watched: &Watched) -> BTreeMap<String, u64> {
+pub(crate) fn counted(watched: &Watched) -> BTreeMap<String, u64> {
     let name = |finding: &keyward_audit::report::Finding| {
         let of = finding.definition.as_ref().or(finding.subject.as_ref());
         format!("{} {}", finding.rule, of.map_or("", String::as_str))
@@ -96,7 +100,7 @@ fn counted(watched: &Watched) -> BTreeMap<String, u64> {
     watched.findings.iter().map(|it| (name(&it.finding), it.count)).collect()
 }
 
-fn names(findings: &BTreeMap<String, u64>) -> Vec<&str> {
+pub(crate) fn names(findings: &BTreeMap<String, u64>) -> Vec<&str> {
     findings.keys().map(String::as_str).collect()
 }
 

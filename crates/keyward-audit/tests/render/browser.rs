@@ -202,6 +202,7 @@ fn nothing() -> Report {
     report.settings.clear();
     report.findings.clear();
     report.schemas.clear();
+    report.checklist.clear();
     report.summary = Summary::default();
     report
 }
@@ -212,8 +213,9 @@ fn hostile(report: &Report) -> Report {
     fn spoil(value: &mut Value, name: &str) {
         match value {
             Value::String(text) => {
-                let chosen =
-                    ["kind", "bytes", "severity", "verdict", "rule", "unit"].contains(&name);
+                const CHOSEN: [&str; 8] =
+                    ["kind", "bytes", "severity", "verdict", "rule", "unit", "level", "state"];
+                let chosen = CHOSEN.contains(&name);
                 if !chosen {
                     text.push_str(EVIL);
                 }

@@ -28,7 +28,7 @@ pub(crate) enum QueueCommand {
     ///
     /// A job that was pushed without an id and still waits is only counted: see `queue stats`.
     Inspect(QueueList),
-    /// List the dead letters of a queue, the newest first
+    /// List the last dead letters of a queue, the oldest of them first
     Dead(QueueList),
 }
 

@@ -24,7 +24,7 @@ Examples:
   keyward watch redis://10.0.0.7:7000 --format jsonl         any node of a cluster: all shards at once
 
 Exit codes: 0 clean; 1 findings; 2 wrong usage; 3 a server was lost, or keys could not be looked up. \
-With a COMMAND: 1 if there are findings, otherwise that of the command, and 3 only if the command ended with 0")]
+With a COMMAND: 1 if there are findings, otherwise that of the command; if that is 0, 3 if a key was not judged")]
 pub(crate) struct Watch {
     /// The URL of a server: redis://, rediss://, redis+unix://, redis+cluster:// or redis+sentinel://
     pub(crate) source: String,

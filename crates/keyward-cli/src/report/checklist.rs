@@ -14,6 +14,7 @@ pub(crate) struct Ticked {
     level: Level,
     rules: Vec<String>,
     state: State,
+    accepted: u64,
 }
 
 impl Ticked {
@@ -24,6 +25,7 @@ impl Ticked {
             level: tick.item.level,
             rules: rules.collect(),
             state: tick.state,
+            accepted: tick.accepted,
         }
     }
 
@@ -38,6 +40,7 @@ impl Ticked {
         let level = if self.level == Level::Must { "must" } else { "should" };
         json!({
             "text": self.text, "level": level, "rules": self.rules, "state": state, "findings": findings,
+            "accepted": self.accepted,
         })
     }
 
@@ -56,7 +59,16 @@ impl Ticked {
                 (WARNING.on("?"), format!("`{rule}` is off, so nothing decides it"))
             }
         };
-        let why = if why.is_empty() { why } else { format!("{} {why}", DIM.on(":")) };
+        let accepted = match self.accepted {
+            0 => None,
+            accepted => Some(format!("{} accepted", thousands(accepted))),
+        };
+        let why: Vec<String> =
+            Some(why).filter(|it| !it.is_empty()).into_iter().chain(accepted).collect();
+        let why = match why.join(", ") {
+            why if why.is_empty() => why,
+            why => format!("{} {why}", DIM.on(":")),
+        };
         format!("  {mark} {}{why}", printable(&self.text))
     }
 }

@@ -1,6 +1,7 @@
 //! What a person sees: whole output and exit code of every command, for good input and bad.
 
 mod audit;
+mod audit_checklist;
 mod audit_live;
 mod audit_lost;
 mod audit_partial;

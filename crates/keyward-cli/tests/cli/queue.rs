@@ -113,9 +113,13 @@ fn nothing_of_a_job_is_shown_unless_it_was_asked_for() {
         }
     }
     let dead = run(&cli, &server.url(), &["dead", "app:{mail}:work", "--show-keys"]);
-    assert_eq!(dead["queues"][0]["dead"][0]["error"], "no such mailbox: carol");
-    assert_eq!(dead["queues"][0]["dead"][0]["attempts"], 3);
-    assert_eq!(dead["queues"][0]["dead"][1]["error"], Value::Null, "an entry that no worker wrote");
+    assert_eq!(dead["queues"][0]["dead"][1]["error"], "no such mailbox: carol");
+    assert_eq!(dead["queues"][0]["dead"][1]["attempts"], 3);
+    assert_eq!(dead["queues"][0]["dead"][0]["error"], Value::Null, "an entry that no worker wrote");
+    let last =
+        run(&cli, &server.url(), &["dead", "app:{mail}:work", "--show-keys", "--limit", "1"]);
+    assert_eq!(last["queues"][0]["dead"].as_array().unwrap().len(), 1);
+    assert_eq!(last["queues"][0]["dead"][0]["error"], "no such mailbox: carol", "the newest");
 }
 
 #[test]
@@ -165,8 +169,8 @@ fn streams_and_dead_letters_that_are_values_are_read_too() {
         server.command(&["HSET", "app:~letters:{app:label:old}", hash, note]);
         let dead = run(&cli, &server.url(), &["dead", "label", "--show-keys"]);
         let dead = dead["queues"][0]["dead"].as_array().unwrap();
-        assert_eq!((&dead[0]["error"], &dead[0]["bytes"]), (&Value::Null, &7.into()));
-        assert_eq!((&dead[1]["error"], &dead[1]["attempts"]), (&"out of paper".into(), &2.into()));
+        assert_eq!((&dead[0]["error"], &dead[0]["attempts"]), (&"out of paper".into(), &2.into()));
+        assert_eq!((&dead[1]["error"], &dead[1]["bytes"]), (&Value::Null, &7.into()));
         let masked = run(&cli, &server.url(), &["dead", "label"]).to_string();
         assert!(!masked.contains("paper") && !masked.contains("l1"), "{masked}");
     }
@@ -180,10 +184,19 @@ fn one_key_of_another_type_does_not_hide_the_other_queues() {
     server.command(&["SET", "app:{oops}:failed", "not a list"]);
     let cli = shop(JOBS);
     let stats = run(&cli, &server.url(), &["stats", "work"]);
-    let wrong: Vec<bool> = { stats["queues"].as_array().unwrap().iter() }
-        .map(|queue| queue["wrong_type"].as_bool().unwrap())
+    let wrong: Vec<String> = { stats["queues"].as_array().unwrap().iter() }
+        .map(|queue| queue["wrong_type"].to_string())
         .collect();
-    assert_eq!(wrong, [false, true, false]);
+    assert_eq!(wrong, ["[]", r#"["work","failed"]"#, "[]"]);
+    assert_eq!(stats["queues"][1]["waiting"], Value::Null);
+    // What can be counted is counted.
+    server.command(&["DEL", "app:{oops}:work"]);
+    server.command(&["RPUSH", "app:{oops}:work", "{}", "{}"]);
+    let one = &run(&cli, &server.url(), &["stats", "app:{oops}:work"])["queues"][0];
+    assert_eq!((&one["waiting"], &one["dead"]), (&2.into(), &Value::Null));
+    assert_eq!(one["wrong_type"].to_string(), r#"["failed"]"#);
+    let shown = cli.run(["queue", "stats", &server.url(), "app:{oops}:work"]);
+    assert!(shown.stdout.contains("`failed` holds another type"), "{shown}");
     let dead = cli.run(["queue", "dead", &server.url(), "app:{oops}:work"]);
     assert_eq!(dead.code, Some(3), "{dead}");
     assert!(dead.stderr.contains("holds another type"), "{dead}");

@@ -161,3 +161,75 @@ fn a_command_is_asked_to_end_too() {
     assert_eq!(watch.finish().code, Some(7));
     assert!(cli.folder().join("ended").exists());
 }
+
+#[test]
+fn what_a_bound_leaves_unjudged_does_not_pass() {
+    let server = Flavor::Redis.start();
+    let script = "for i = 1, 1000 do redis.call('SET', 'shop:price:a' .. i, 1, 'EX', 300) end";
+    let line = format!("$R EVAL \"{script}\" 0");
+    let bound = ["--max-keys", "100", "--quiet"];
+    let output = under_watch(&server, &bound, &line);
+    assert_eq!(output.code, Some(3), "{output}");
+    assert!(output.stderr.contains("keys were passed over"), "{output}");
+    // What the command itself says, and what was found, come first.
+    assert_eq!(under_watch(&server, &bound, &format!("{line}; exit 5")).code, Some(5));
+    let wrong = format!("$R SET shop:crat:7 x; {line}");
+    assert_eq!(under_watch(&server, &bound, &wrong).code, Some(1));
+    assert_eq!(under_watch(&server, &["--quiet"], &line).code, Some(0));
+}
+
+#[test]
+fn hostile_names_are_shown_and_do_nothing() {
+    let server = Flavor::Redis.start();
+    let names: [&[u8]; 6] = [
+        b"evil:\x1b[2J\x1b]0;title\x07",
+        b"wicked\n::error::line\r::error::too",
+        b"::error file=a::bad",
+        b"cruel:\xff\xfe\x9b31m",
+        "vile:\u{202e}gnp.exe\u{2028}x".as_bytes(),
+        b"%0A::warning::mean",
+    ];
+    let cli = shop(SHOP);
+    for format in ["full", "jsonl", "github"] {
+        server.command(&["FLUSHALL"]);
+        let url = server.url();
+        let watch = cli.command(["watch", &url, "--show-keys", "--format", format]).start();
+        wait_until("it watches", || {
+            server.command(&["CLIENT", "LIST"]).text().matches("name=keyward-watch").count() >= 3
+        });
+        for name in names {
+            server.command(&[b"SET", name, b"x"]);
+        }
+        // The last to be written is not the last to be looked up, but all are within the same second.
+        wait_until("all are looked up", || server.calls("type") > names.len() as u64);
+        watch.interrupt();
+        let output = watch.finish();
+        assert_eq!(output.code, Some(1), "{output}");
+        let text = &output.stdout;
+        let is_plain = |char: char| {
+            char == '\n' || !char.is_control() && !('\u{2028}'..='\u{202e}').contains(&char)
+        };
+        assert!(text.chars().all(is_plain), "{format}: {text:?}");
+        match format {
+            "github" => {
+                let commands = text.lines().filter(|line| line.starts_with("::"));
+                let own = |line: &str| line.starts_with("::error title=unknown-key");
+                assert!(
+                    commands.clone().all(|line| own(line) || line.contains(",title=")),
+                    "{text}"
+                );
+                assert_eq!(commands.count(), names.len(), "{text}");
+                assert!(text.contains("%250A::warning"), "{text}");
+            }
+            "jsonl" => {
+                let events = text.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+                let found = events.filter(|event| event["event"] == "found").count();
+                assert_eq!(found, names.len(), "{text}");
+            }
+            _ => {
+                let heads = text.lines().filter(|line| line.starts_with("error[unknown-key]"));
+                assert_eq!(heads.count(), names.len(), "{text}");
+            }
+        }
+    }
+}

@@ -57,6 +57,7 @@ pub(super) static WORDS: Words = Words {
     should: "soll",
     decided_by: "Entschieden durch",
     broken: "nicht erfüllt",
+    excepted: "hingenommen",
     by_audit: "durch eine Prüfung des Servers",
     by_review: "durch Begutachtung",
     is_off: "abgeschaltet",

@@ -57,6 +57,7 @@ pub(super) static WORDS: Words = Words {
     should: "should",
     decided_by: "Decided by",
     broken: "does not hold",
+    excepted: "accepted",
     by_audit: "an audit of the server",
     by_review: "by review",
     is_off: "switched off",

@@ -57,6 +57,7 @@ pub(super) static WORDS: Words = Words {
     should: "sebaiknya",
     decided_by: "Diputuskan oleh",
     broken: "tidak terpenuhi",
+    excepted: "diterima",
     by_audit: "audit server",
     by_review: "melalui tinjauan",
     is_off: "dimatikan",

@@ -110,6 +110,8 @@ pub struct Words {
     pub should: &'static str,
     pub decided_by: &'static str,
     pub broken: &'static str,
+    /// Of findings, after their number
+    pub excepted: &'static str,
     pub by_audit: &'static str,
     pub by_review: &'static str,
     pub is_off: &'static str,

@@ -57,6 +57,7 @@ pub(super) static WORDS: Words = Words {
     should: "建议",
     decided_by: "判定方式",
     broken: "未满足",
+    excepted: "项已接受",
     by_audit: "由服务器审计判定",
     by_review: "由人工评审",
     is_off: "已关闭",

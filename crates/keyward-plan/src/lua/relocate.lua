@@ -18,8 +18,9 @@ if redis.call('EXISTS', to) == 1 then
 end
 if ARGV[1] == '0' then return 1 end
 if KEYS[3] then
-  local old, new = redis.call('GET', KEYS[3]), redis.call('GET', KEYS[4])
-  if old and (not new or tonumber(old) > tonumber(new)) then redis.call('COPY', KEYS[3], KEYS[4], 'REPLACE') end
+  -- The last fence, and behind a space the attempt that got it.
+  local function fence(key) return tonumber(string.match(redis.call('GET', key) or '', '^%d+') or 0) end
+  if fence(KEYS[3]) > fence(KEYS[4]) then redis.call('COPY', KEYS[3], KEYS[4], 'REPLACE') end
 end
 if how == 'rename' then
   redis.call('RENAME', from, to)

@@ -174,7 +174,6 @@ impl Shard<'_> {
         call.extend(grave.notes.clone().map(String::into_bytes));
         call.push(task.key.clone());
         let args: [&[u8]; 13] = [
-            id.as_bytes(),
             b"0",
             b"0",
             b"",
@@ -186,6 +185,7 @@ impl Shard<'_> {
             noted,
             b"",
             b"0",
+            id.as_bytes(),
             &payload,
         ];
         call.extend(args.map(<[u8]>::to_vec));
@@ -230,6 +230,9 @@ impl Shard<'_> {
                 Reply::Array(parts) => match &parts[..] {
                     [Reply::Integer(1), ..] => Outcome::Done,
                     [Reply::Integer(-1), ..] => Outcome::Full,
+                    [Reply::Integer(-2), Reply::Bytes(why)] => {
+                        self.refused(&String::from_utf8_lossy(why))?
+                    }
                     [_, Reply::Bytes(ticket)] if ticket.is_empty() => Outcome::Gone,
                     _ => Outcome::Held,
                 },

@@ -14,9 +14,22 @@ use crate::error::Error;
 use crate::order::Order;
 use keyward_fact::Duration;
 use keyward_pattern::{Part, derived};
+use keyward_rules::Rule;
 use keyward_schema::Schema;
 use keyward_schema::model::{Definition, Derived};
 use std::collections::{BTreeMap, BTreeSet};
+
+/// The rules whose findings `plan fix` repairs, so that whoever shows a finding can show the command too.
+///
+/// ```
+/// use keyward_rules::Rule;
+///
+/// assert!(keyward_plan::repaired().contains(&Rule::TtlMissing));
+/// assert!(!keyward_plan::repaired().contains(&Rule::WrongType));
+/// ```
+pub fn repaired() -> &'static [Rule] {
+    &Rule::REPAIRED
+}
 
 /// Which keys are changed, and how. Every key of the servers is shown to it.
 pub(crate) trait Work: Sync {

@@ -1,7 +1,14 @@
 //! Migrations on real servers: what each phase does, what it leaves alone, and the way back.
 
 use crate::bench::{Bench, SCHEMA};
+use keyward_audit::live::Options;
+use keyward_audit::live::watch::Watching;
+use keyward_audit::{Audit, Subject};
 use keyward_plan::Error;
+use keyward_testkit::wait_until;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::thread;
 
 fn phase(phase: &str) -> String {
     SCHEMA.replace("PHASE", phase)
@@ -83,15 +90,15 @@ fn cleanup_removes_what_is_under_the_new_name_and_undo_brings_it_back() {
 fn the_fence_of_a_lock_follows_and_never_goes_back() {
     for bench in Bench::all(&phase("dual-write")) {
         bench.redis(&["SET", "Lock:a", "holder", "PX", "60000"]);
-        bench.redis(&["SET", "shop:~fence:{Lock:a}", "1700000000000007", "PX", "90000"]);
+        bench.redis(&["SET", "shop:~fence:{Lock:a}", "1700000000000007 a", "PX", "90000"]);
         bench.redis(&["SET", "Lock:b", "holder", "PX", "60000"]);
-        bench.redis(&["SET", "shop:~fence:{Lock:b}", "5", "PX", "90000"]);
-        bench.redis(&["SET", "shop:~fence:{shop:lock:b}", "9", "PX", "90000"]);
+        bench.redis(&["SET", "shop:~fence:{Lock:b}", "5 a", "PX", "90000"]);
+        bench.redis(&["SET", "shop:~fence:{shop:lock:b}", "9 b", "PX", "90000"]);
         let plan = bench.plan();
         assert!(bench.apply(&plan).unwrap().converged);
         let fence = |name: &str| format!("shop:~fence:{{shop:lock:{name}}}");
-        assert_eq!(bench.redis(&["GET", &fence("a")]).text(), "1700000000000007");
-        assert_eq!(bench.redis(&["GET", &fence("b")]).text(), "9");
+        assert_eq!(bench.redis(&["GET", &fence("a")]).text(), "1700000000000007 a");
+        assert_eq!(bench.redis(&["GET", &fence("b")]).text(), "9 b");
     }
 }
 
@@ -108,6 +115,31 @@ fn a_client_that_does_not_know_the_phase_stops_the_step() {
         assert_eq!(bench.redis(&["EXISTS", "shop:user:1"]).integer(), 0);
         client.command(&["CLIENT", "SETNAME", "keyward:shop:v2=read-fallback"]).unwrap();
         assert!(bench.apply(&plan).unwrap().converged);
+    }
+}
+
+#[test]
+fn a_watch_that_runs_stops_no_step() {
+    for mut bench in Bench::all(&phase("read-fallback")) {
+        bench.redis(&["HSET", "User:1", "name", "ann"]);
+        let plan = bench.plan();
+        bench.accept_unnamed = false;
+        let subjects = vec![Subject::new(bench.schema.clone())];
+        let audit = Arc::new(Audit::new(subjects, &keyward_audit::Options::default()));
+        let watching = Watching::default();
+        let (url, finish) = (bench.url(), watching.finish.clone());
+        thread::scope(|scope| {
+            let watch = scope
+                .spawn(|| audit.watch(&url, &Options::default(), &watching, &|_| {}).map(|_| ()));
+            wait_until("it watches", || {
+                let clients = bench.connect().command(&["CLIENT", "LIST"]).unwrap().text();
+                clients.matches("name=keyward-watch").count() >= 3
+            });
+            let applied = bench.apply(&plan);
+            finish.store(true, Ordering::Release);
+            watch.join().expect("no panic").expect("a server");
+            assert!(applied.unwrap().converged);
+        });
     }
 }
 

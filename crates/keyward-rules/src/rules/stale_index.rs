@@ -3,7 +3,7 @@ use crate::finding::{Finding, Findings};
 use crate::loss::{indexes, longest_life};
 use crate::rule::rule;
 use keyward_fact::KeyType;
-use keyward_schema::model::Definition;
+use keyward_schema::model::{Definition, Role};
 
 rule! {
     /// ## What it does
@@ -53,6 +53,11 @@ fn check<'a>(cx: &Context<'a>, out: &mut Findings<'a>) {
             continue;
         }
         let (name, of_name) = (&index.name.value, &of.name.value);
+        // The reverse of an index names its sets, and only sets can have one.
+        let sorted = match index.role.as_deref() {
+            Some(Role::Index(role)) if role.reverse.is_some() => "",
+            _ => ", or make it a sorted set whose expired members you remove by score",
+        };
         out.add(
             Finding::new(format!(
                 "the index `{name}` outlives the keys of `{of_name}` it refers to"
@@ -61,10 +66,7 @@ fn check<'a>(cx: &Context<'a>, out: &mut Findings<'a>) {
             .about(of)
             .at(&index_ttl.span, "keeps members that have expired")
             .at(&of_ttl.span, format!("how long keys of `{of_name}` live"))
-            .help(format!(
-                "give `{name}` the TTL of `{of_name}`, or make it a sorted set whose expired members \
-                 you remove by score"
-            )),
+            .help(format!("give `{name}` the TTL of `{of_name}`{sorted}")),
         );
     }
 }
@@ -79,7 +81,7 @@ fn outlives(index: &Definition, of: &Definition) -> bool {
 #[cfg(test)]
 mod tests {
     use super::RULE;
-    use crate::harness::{example, messages};
+    use crate::harness::{example, findings, messages};
 
     #[test]
     fn the_example_is_reported() {
@@ -110,5 +112,17 @@ mod tests {
         assert_eq!(messages(&RULE, &with("ttl = \"none\"")), found);
         assert_eq!(messages(&RULE, &with("ttl = \"none\"\ntype = \"zset\"")), [""; 0]);
         assert_eq!(messages(&RULE, &with("ttl = \"1d\"")), [""; 0]);
+    }
+
+    #[test]
+    fn a_sorted_set_is_not_proposed_for_an_index_with_a_reverse() {
+        let shown = findings(
+            &RULE,
+            "[keys.doc]\npattern = \"doc:{id}\"\ntype = \"hash\"\nttl = \"1d\"\n\
+             [keys.docs]\npattern = \"docs:{word}\"\nttl = \"none\"\n\
+             index = { of = \"doc\", reverse = \"words\" }\n\
+             [keys.words]\npattern = \"words:{id}\"\ntype = \"set\"\nttl = \"none\"\n",
+        );
+        assert!(shown.contains("help: give `docs` the TTL of `doc`\n"), "{shown}");
     }
 }

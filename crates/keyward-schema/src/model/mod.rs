@@ -176,6 +176,15 @@ pub struct Named {
     pub contact: Option<Spanned<String>>,
 }
 
+impl Schema {
+    /// How to reach the owner of a definition.
+    pub fn contact(&self, definition: &Definition) -> Option<&str> {
+        let owner = definition.owner.as_ref()?;
+        let named = self.owners.iter().find(|named| named.name.value == owner.value)?;
+        named.contact.as_ref().map(|contact| contact.value.as_str())
+    }
+}
+
 /// `[foreign.*]`: keys of other software, counted and never judged.
 #[derive(Debug, Clone)]
 pub struct Foreign {

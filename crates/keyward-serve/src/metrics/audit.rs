@@ -301,10 +301,10 @@ fn migrations_and_queues(out: &mut Exposition, servers: &[Seen]) {
         let mut jobs: BTreeMap<(&str, &str), u64> = BTreeMap::new();
         for queue in &current.queues.each {
             let states = [
-                ("waiting", Some(queue.waiting)),
-                ("due", Some(queue.due)),
-                ("running", Some(queue.running)),
-                ("ended", Some(queue.ended)),
+                ("waiting", queue.waiting),
+                ("due", queue.due),
+                ("running", queue.running),
+                ("ended", queue.ended),
                 ("dead", queue.dead),
             ];
             for (state, count) in states {

@@ -12,6 +12,7 @@ use super::lua::{Lua, is_unknown};
 use super::measure;
 use super::missed::Missed;
 use super::pace::Pace;
+use super::queue::gather::Gather;
 use super::request::{Answers, Call, Calls, Group, is_nothing};
 use crate::Definition;
 use futures_util::FutureExt as _;
@@ -35,6 +36,8 @@ pub(crate) struct Core {
     pub(crate) l1: L1,
     /// Invalidations that could not be sent
     pub(crate) missed: Missed,
+    /// Pushes that are about to be sent
+    pub(crate) gather: Gather,
     /// What limits have refused a moment ago
     pub(crate) refusals: Refusals,
     /// Turns at the database while the cache is away
@@ -61,6 +64,7 @@ impl Core {
             pace: Pace::default(),
             l1,
             missed: Missed::default(),
+            gather: Gather::default(),
             refusals: Refusals::default(),
             fallback: Semaphore::new(fallback),
             me: me.clone(),
@@ -103,10 +107,21 @@ impl Core {
     /// All that one request sends; the answers to its main part, or to another name's.
     pub(crate) async fn do_calls(
         &self,
-        mut calls: Calls,
+        calls: Calls,
         definition: &'static str,
     ) -> Result<Answers, Error> {
         let began = Instant::now();
+        let answers = self.do_in_order(calls, definition).await;
+        measure::time("keyward_request_seconds", began.elapsed(), definition);
+        answers
+    }
+
+    /// The same for several requests, each of which has its own time.
+    pub(crate) async fn do_in_order(
+        &self,
+        mut calls: Calls,
+        definition: &'static str,
+    ) -> Result<Answers, Error> {
         let changes = calls.changes.take();
         if !self.missed.is_empty() {
             self.settle_for(definition).boxed().await?;
@@ -127,7 +142,6 @@ impl Core {
         if let Some(name) = changes {
             self.l1.remove(&name);
         }
-        measure::time("keyward_request_seconds", began.elapsed(), definition);
         answers.map_err(|error| error.about(definition))
     }
 

@@ -18,6 +18,8 @@ pub enum Error {
     BreakerOpen,
     /// The server refused
     Refused {
+        /// The definition, if it was about one
+        definition: Option<&'static str>,
         /// The first word of its answer: `OOM`, `NOPERM`, `READONLY`
         code: String,
         /// The rest of it
@@ -136,6 +138,7 @@ impl Error {
             || error.is_connection_refusal();
         match error.code() {
             Some(code) if !lost => Error::Refused {
+                definition: None,
                 code: code.to_owned(),
                 message: error.detail().unwrap_or_default().to_owned(),
             },
@@ -152,7 +155,13 @@ impl Error {
         }
     }
 
-    /// The same error about a definition, where the server names a wrong type.
+    /// From an error that a script has caught.
+    pub(crate) fn from_script(why: &str) -> Self {
+        let (code, message) = why.split_once(' ').unwrap_or((why, ""));
+        Error::Refused { definition: None, code: code.to_owned(), message: message.to_owned() }
+    }
+
+    /// The same error about a definition, where the server has refused.
     pub(crate) fn about(self, definition: &'static str) -> Self {
         match self {
             Error::Refused { code, .. } if code == "WRONGTYPE" => Error::WrongType { definition },
@@ -161,6 +170,9 @@ impl Error {
                 field: None,
                 why: "it is not a whole number".to_owned(),
             },
+            Error::Refused { definition: None, code, message } => {
+                Error::Refused { definition: Some(definition), code, message }
+            }
             other => other,
         }
     }
@@ -177,7 +189,12 @@ impl fmt::Display for Error {
             Error::BreakerOpen => {
                 f.write_str("the server has not answered lately and is given a rest")
             }
-            Error::Refused { code, message } => write!(f, "the server refused: {code} {message}"),
+            Error::Refused { definition: None, code, message } => {
+                write!(f, "the server refused: {code} {message}")
+            }
+            Error::Refused { definition: Some(definition), code, message } => {
+                write!(f, "the server refused a command about `{definition}`: {code} {message}")
+            }
             Error::WrongType { definition } => {
                 write!(f, "the key of `{definition}` holds another type than was declared")
             }

@@ -53,7 +53,7 @@ pub use counter::Counted;
 pub use emit::Invalidated;
 pub use error::{Cause, Error};
 pub use handle::Handle;
-pub use index::{Indexes, Rebuilt};
+pub use index::{Indexes, Rebuild, Rebuilt};
 pub use limit::{Allowance, Allowances, Limits};
 #[cfg(feature = "tower")]
 pub use limit::{LimitLayer, LimitService};

@@ -4,11 +4,13 @@ use super::core::Core;
 use super::error::Error;
 use super::lua::Lua;
 use super::measure;
+use super::queue::gather::{self, Enlisted, MakeLine};
 use crate::Definition;
 use redis::{Cmd, Value};
 use std::fmt;
 use std::future::{Future, IntoFuture};
 use std::pin::Pin;
+use std::time::Instant;
 
 /// A command, and the script that it runs, if it runs one.
 pub(crate) struct Call {
@@ -188,6 +190,8 @@ pub struct Request<'s, R> {
 enum Work<'s, R> {
     Known(Result<R, Error>),
     Ask(Calls, Read<'s, R>),
+    /// A push that travels with others
+    Together(Box<(Enlisted, MakeLine<'s>)>, Read<'s, R>),
 }
 
 impl<'s, R: Send + 's> Request<'s, R> {
@@ -199,6 +203,21 @@ impl<'s, R: Send + 's> Request<'s, R> {
     ) -> Self {
         let work = match core.suits(definition) {
             Ok(()) => Work::Ask(calls, Box::new(read)),
+            Err(error) => Work::Known(Err(error)),
+        };
+        Request { core, definition: definition.name, work }
+    }
+
+    /// A push that travels with others of the same moment, or alone in a pipeline.
+    pub(crate) fn together(
+        core: &'s Core,
+        definition: &'static Definition,
+        job: Enlisted,
+        line: MakeLine<'s>,
+        read: impl FnOnce(Answers) -> Result<R, Error> + Send + 's,
+    ) -> Self {
+        let work = match core.suits(definition) {
+            Ok(()) => Work::Together(Box::new((job, line)), Box::new(read)),
             Err(error) => Work::Known(Err(error)),
         };
         Request { core, definition: definition.name, work }
@@ -224,6 +243,9 @@ impl<'s, R: Send + 's> Request<'s, R> {
             Work::Ask(calls, read) => {
                 Work::Ask(calls, Box::new(move |answers| then(read(answers)?)))
             }
+            Work::Together(job, read) => {
+                Work::Together(job, Box::new(move |answers| then(read(answers)?)))
+            }
         };
         Request { core, definition, work }
     }
@@ -243,6 +265,13 @@ impl<'s, R: Send + 's> Request<'s, R> {
         let work = match self.work {
             Work::Known(answer) => Err(answer),
             Work::Ask(calls, read) => Ok((calls, read)),
+            Work::Together(together, read) => {
+                let (job, line) = *together;
+                match line() {
+                    Ok(line) => Ok((Calls::one(gather::call(&line, &[job])), read)),
+                    Err(error) => Err(Err(error)),
+                }
+            }
         };
         (self.definition, work)
     }
@@ -258,6 +287,13 @@ impl<'s, R: Send + 's> IntoFuture for Request<'s, R> {
             let answer = match work {
                 Work::Known(answer) => answer,
                 Work::Ask(calls, read) => core.do_calls(calls, definition).await.and_then(read),
+                Work::Together(together, read) => {
+                    let (job, line) = *together;
+                    let began = Instant::now();
+                    let answers = core.push_together(job, line).await;
+                    measure::time("keyward_request_seconds", began.elapsed(), definition);
+                    answers.and_then(read)
+                }
             };
             answer.inspect_err(|error| core.failures.note(definition, error))
         })

@@ -43,8 +43,9 @@ async fn indexes(site: &Prefixed<Prefix>) -> Done {
     // ANCHOR_END: search
     assert_eq!((both, any), (vec![entity.clone()], vec![entity.clone()]));
     // ANCHOR: rebuild
+    let rebuild = index.rebuild().await?; // before the truth is read
     let truth = [(entity, words("Modern times")?)]; // from a database: an iterator, never all at once
-    let rebuilt = index.rebuild(truth).await?;
+    let rebuilt = rebuild.from(truth).await?;
     println!("{} members are where they belong", rebuilt.assigned);
     // ANCHOR_END: rebuild
     assert_eq!((rebuilt.assigned, rebuilt.removed), (1, 0));

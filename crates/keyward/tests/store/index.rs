@@ -183,7 +183,7 @@ macro_rules! everywhere {
                 ask(&["SREM", "ix:word:b", "article:post:60"]);
                 ask(&["DEL", "ix:article_words:61"]);
                 let truth = [(article(60), words(&["a", "b"])), (article(61), words(&["a", "c"]))];
-                let done = index.rebuild(truth.clone()).await.unwrap();
+                let done = index.rebuild().await.unwrap().from(truth.clone()).await.unwrap();
                 assert_eq!((done.assigned, done.skipped), (2, 0), "{done:?}");
                 assert_eq!(done.removed, 3, "{done:?}");
                 assert_eq!(ids(store.at(word("b")).get().await.unwrap()), [60]);
@@ -191,7 +191,28 @@ macro_rules! everywhere {
                 assert_eq!(ask(&["EXISTS", "ix:word:wrong"]).integer(), 0);
                 assert_eq!(ask(&["EXISTS", "ix:word:gone"]).integer(), 0);
                 assert_eq!(ask(&["EXISTS", "ix:article_words:62"]).integer(), 0);
-                assert_eq!(index.rebuild(truth).await.unwrap().removed, 0);
+                let again = index.rebuild().await.unwrap().from(truth).await.unwrap();
+                assert_eq!(again.removed, 0);
+            }
+
+            /// The truth may be older than what it finds.
+            pub(super) async fn a_rebuild_spares_what_is_newer(store: &Store) {
+                let index = store.index::<keys::WordIndex>();
+                let sets = index.any_of(words(&["a", "b", "c"])).await.unwrap();
+                assert_eq!(ids(sets), [60, 61]);
+                index.assign(&article(70), words(&["old"])).await.unwrap();
+                index.assign(&article(71), words(&["old"])).await.unwrap();
+                let rebuild = index.rebuild().await.unwrap();
+                let truth = [(article(70), words(&["old"])), (article(71), words(&["old"]))];
+                index.assign(&article(70), words(&["new"])).await.unwrap();
+                index.assign(&article(72), words(&["new"])).await.unwrap();
+                let done = rebuild.from(truth).await.unwrap();
+                assert_eq!((done.assigned, done.skipped), (1, 2), "{done:?}");
+                // Those of the last truth are gone from all their sets.
+                assert_eq!(done.removed, 4, "{done:?}");
+                assert!(index.any_of(words(&["a", "b", "c"])).await.unwrap().is_empty());
+                assert_eq!(ids(store.at(word("new")).get().await.unwrap()), [70, 72]);
+                assert_eq!(ids(store.at(word("old")).get().await.unwrap()), [71]);
             }
         }
     };
@@ -209,6 +230,7 @@ async fn indexes_on_a_server() {
         single::no_search_misses(&store, &ask).await;
         server.command(&["FLUSHALL"]);
         single::a_rebuild_is_the_truth(&store, &ask).await;
+        single::a_rebuild_spares_what_is_newer(&store).await;
     })
     .await;
 }
@@ -226,6 +248,7 @@ async fn indexes_on_a_cluster() {
             node.command(&["FLUSHALL"]);
         }
         many::a_rebuild_is_the_truth(&store, &ask).await;
+        many::a_rebuild_spares_what_is_newer(&store).await;
     }
 }
 

@@ -17,8 +17,8 @@ async fn a_fixed_window_starts_anew_when_its_time_is_over() {
         }
         let refused = limit.check().await.unwrap();
         assert!(!refused.allowed);
-        assert!(refused.retry_after > Duration::from_secs(50), "{refused:?}");
-        assert_eq!(refused.retry_after, refused.reset);
+        assert!(refused.retry_after > Some(Duration::from_secs(50)), "{refused:?}");
+        assert_eq!(refused.retry_after, Some(refused.reset));
         assert_eq!(server.command(&["TYPE", "ev:fixed:1"]).text(), "string");
         assert_eq!(server.command(&["GET", "ev:fixed:1"]).text(), "3", "as the document says");
         assert!(limit.reset().await.unwrap());
@@ -35,6 +35,33 @@ async fn a_fixed_window_starts_anew_when_its_time_is_over() {
 }
 
 #[tokio::test]
+async fn what_costs_more_than_the_limit_is_told_that_waiting_does_not_help() {
+    on_all(async |_server: &Server, store: Store| {
+        let (fixed, moving) = (store.at(keys::Fixed { id: 1 }), store.at(keys::Moving { id: 1 }));
+        let even = store.at(keys::Even { id: 1 });
+        for _ in 0..2 {
+            // The second time a refusal is remembered.
+            let refused = [
+                fixed.check_cost(4).await.unwrap(),
+                moving.check_cost(4).await.unwrap(),
+                even.check_cost(4).await.unwrap(),
+                even.peek_cost(4).await.unwrap(),
+                store.at(keys::Plan { id: 1 }).limited_to(0).check().await.unwrap(),
+            ];
+            for refused in refused {
+                assert_eq!((refused.allowed, refused.retry_after), (false, None), "{refused:?}");
+            }
+        }
+        let all = store.limits().and(&fixed).and_cost(&moving, 4).check().await.unwrap();
+        assert_eq!((all.allowed, all.retry_after), (false, None), "{all:?}");
+        for left in (0..3).rev() {
+            assert_eq!(fixed.check().await.unwrap().remaining, left, "nothing was counted");
+        }
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn a_sliding_window_and_a_spread_one_allow_as_many() {
     on_all(async |_server: &Server, store: Store| {
         for _ in 0..3 {
@@ -42,12 +69,12 @@ async fn a_sliding_window_and_a_spread_one_allow_as_many() {
             assert!(store.at(keys::Even { id: 1 }).check().await.unwrap().allowed);
         }
         let moving = store.at(keys::Moving { id: 1 }).check().await.unwrap();
-        assert!(!moving.allowed && moving.retry_after > Duration::ZERO, "{moving:?}");
+        assert!(!moving.allowed && moving.retry_after > Some(Duration::ZERO), "{moving:?}");
         assert!(moving.reset <= Duration::from_secs(120));
         let even = store.at(keys::Even { id: 1 }).check().await.unwrap();
         assert!(!even.allowed, "{even:?}");
         let each = Duration::from_secs(20);
-        assert!(even.retry_after <= each && even.retry_after > each / 2, "{even:?}");
+        assert!(even.retry_after <= Some(each) && even.retry_after > Some(each / 2), "{even:?}");
     })
     .await;
 }
@@ -62,7 +89,7 @@ async fn a_look_at_a_limit_writes_nothing_and_says_what_a_check_would() {
         };
         for before in look().await {
             assert!(before.allowed && before.remaining == 3, "{before:?}");
-            assert_eq!((before.retry_after, before.reset), (Duration::ZERO, Duration::ZERO));
+            assert_eq!((before.retry_after, before.reset), (Some(Duration::ZERO), Duration::ZERO));
         }
         assert_eq!(server.command(&["DBSIZE"]).integer(), 0);
         for left in (0..3).rev() {
@@ -78,7 +105,7 @@ async fn a_look_at_a_limit_writes_nothing_and_says_what_a_check_would() {
             || ["ev:fixed:1", "ev:moving:1", "ev:even:1"].map(|key| server.command(&["GET", key]));
         let before = values();
         for seen in look().await {
-            assert!(!seen.allowed && seen.retry_after > Duration::ZERO, "{seen:?}");
+            assert!(!seen.allowed && seen.retry_after > Some(Duration::ZERO), "{seen:?}");
         }
         assert!(!fixed.peek_cost(2).await.unwrap().allowed);
         assert_eq!(values(), before);
@@ -137,7 +164,7 @@ async fn several_limits_count_all_or_nothing() {
         let moving = store.at(keys::Moving { id: 1 });
         let all = store.limits().and(&fixed).and_cost(&even, 2).and(&moving);
         let seen = all.peek().await.unwrap();
-        assert!(seen.allowed && seen.retry_after == Duration::ZERO, "{seen:?}");
+        assert!(seen.allowed && seen.retry_after == Some(Duration::ZERO), "{seen:?}");
         assert_eq!(server.command(&["DBSIZE"]).integer(), 0);
         let left = |each: &[Allowance]| each.iter().map(|it| it.remaining).collect::<Vec<_>>();
         let first = all.check().await.unwrap();

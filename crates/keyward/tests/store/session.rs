@@ -327,6 +327,36 @@ macro_rules! everywhere {
                 assert_eq!(sessions.revoke_all(&user).await.unwrap(), 50);
             }
 
+            /// A session that cannot be read hides no other, and is revoked with them.
+            pub(super) async fn one_that_cannot_be_read_hides_no_other(
+                store: &Store,
+                ask: &impl Fn(&[&str]) -> Reply,
+            ) {
+                let sessions = store.sessions::<keys::Login>();
+                let user = keys::Logins { user: 9 };
+                let good = sessions.create(&login(9)).await.unwrap();
+                let odd = sessions.create(&login(9)).await.unwrap();
+                let text = sessions.create(&login(9)).await.unwrap();
+                ask(&["HSET", store.at(odd.clone()).name(), "user", "not a number"]);
+                ask(&["DEL", store.at(text.clone()).name()]);
+                ask(&["SET", store.at(text.clone()).name(), "not a hash"]);
+                let listed = sessions.list(&user).await.unwrap();
+                assert_eq!(listed.iter().map(|(key, _)| key).collect::<Vec<_>>(), [&good]);
+                let each = sessions.list_each(&user).await.unwrap();
+                assert_eq!(each.len(), 3);
+                for (key, value) in each {
+                    match value {
+                        Ok(_) => assert_eq!(key, good),
+                        Err(Error::Malformed { definition: "login", .. }) => assert_eq!(key, odd),
+                        Err(Error::WrongType { definition: "login" }) => assert_eq!(key, text),
+                        Err(error) => panic!("{error}"),
+                    }
+                }
+                ask(&["DEL", store.at(text).name()]);
+                sessions.revoke_all(&user).await.unwrap();
+                assert!(sessions.list_each(&user).await.unwrap().is_empty());
+            }
+
             /// While everybody rotates and logs in, a user logs out everywhere: nothing is left.
             pub(super) async fn revoking_all_leaves_none(store: &Store) {
                 let sessions = store.sessions::<keys::Login>();
@@ -377,6 +407,7 @@ async fn sessions_on_a_server() {
         single::a_session_gets_another_id(&store, &ask).await;
         single::sessions_have_many_shapes(&store, &ask).await;
         single::an_index_does_not_leak(&store, &ask).await;
+        single::one_that_cannot_be_read_hides_no_other(&store, &ask).await;
         single::fields_hold_times_and_end(&store, &ask).await;
     })
     .await;
@@ -394,6 +425,7 @@ async fn sessions_on_a_cluster() {
         many::a_session_gets_another_id(&store, &ask).await;
         many::sessions_have_many_shapes(&store, &ask).await;
         many::an_index_does_not_leak(&store, &ask).await;
+        many::one_that_cannot_be_read_hides_no_other(&store, &ask).await;
         many::fields_hold_times_and_end(&store, &ask).await;
     }
 }

@@ -7,6 +7,7 @@ mod invalidation;
 mod keyspace;
 mod lost;
 mod outage;
+mod watched;
 
 // What tests know of Redis they know from the same schema.
 keyward::keyspace!("keyward.toml");

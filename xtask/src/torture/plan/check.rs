@@ -97,7 +97,9 @@ pub(super) fn check(history: &History) -> Verdict {
             let is_apart = is_foreign(old) || history.is_cluster && it.counted.is_none();
             let lags = *phase == "read-fallback" && phases[0] == *phase && is_apart;
             let said = judge(phase, old, &found, it, lags, may_lose);
-            said.into_iter().for_each(|what| verdict.violation(what));
+            for what in said {
+                verdict.violation(what);
+            }
         }
     }
     verdict.remarks.push(format!("{} keys", expected.len()));

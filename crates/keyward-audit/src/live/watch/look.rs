@@ -93,8 +93,9 @@ impl<'w> Looker<'w> {
     /// Looks up what comes, until no more will and all was looked up.
     pub(super) fn run(mut self, queue: &Queue, ends: &AtomicBool) -> Result<(), Fault> {
         let looked_up = self.look_up_all(queue, ends);
-        // Nobody will look at them a second time.
-        self.again.iter().for_each(|_| self.watch.lock().passed_over());
+        // They are looked up when the server is back, or counted at the end.
+        let unseen = self.again.drain(..).map(|(_, name)| name);
+        unseen.for_each(|name| queue.lock().put_back(self.watch.audit, name));
         looked_up
     }
 
@@ -114,10 +115,10 @@ impl<'w> Looker<'w> {
                 waiting.take(share.unwrap_or(WINDOW).min(WINDOW))
             };
             let mut is_idle = names.is_empty();
-            self.look_up(names, true)?;
+            self.look_up(names, queue, true)?;
             let due = self.due(share.unwrap_or(WINDOW));
             is_idle &= due.is_empty();
-            self.look_up(due, false)?;
+            self.look_up(due, queue, false)?;
             if is_idle && closed.is_some() && self.again.is_empty() {
                 return Ok(());
             }
@@ -138,32 +139,33 @@ impl<'w> Looker<'w> {
         self.again.drain(..count).map(|(_, name)| name).collect()
     }
 
-    fn look_up(&mut self, names: Vec<Name>, first: bool) -> Result<(), Fault> {
-        let count = names.len();
-        let looked_up = self.try_to_look_up(names, first);
-        if looked_up.is_err() {
-            (0..count).for_each(|_| self.watch.lock().passed_over());
-        }
-        looked_up
-    }
-
-    fn try_to_look_up(&mut self, mut names: Vec<Name>, first: bool) -> Result<(), Fault> {
+    fn look_up(&mut self, mut names: Vec<Name>, queue: &Queue, first: bool) -> Result<(), Fault> {
         names.sort_by_key(|name| name.db);
-        for names in names.chunk_by(|left, right| left.db == right.db) {
-            self.select(names)?;
-            let mut requests = Vec::new();
-            QUESTIONS.write_for(names.iter().map(|name| &*name.key), &mut requests);
-            self.connection.send(&requests)?;
-            let rows: Vec<Row> = names
-                .iter()
-                .map(|_| QUESTIONS.read(&mut self.connection))
-                .collect::<Result<_, _>>()?;
-            self.tally.set_clock(now());
-            for (name, row) in names.iter().zip(rows) {
-                self.judge(name, row, first);
+        while let Some(db) = names.last().map(|name| name.db) {
+            let start = names.partition_point(|name| name.db < db);
+            let alike = names.split_off(start);
+            match self.ask(&alike) {
+                Ok(rows) => {
+                    self.tally.set_clock(now());
+                    alike.iter().zip(rows).for_each(|(name, row)| self.judge(name, row, first));
+                }
+                Err(fault) => {
+                    let unseen = names.into_iter().chain(alike);
+                    unseen.for_each(|name| queue.lock().put_back(self.watch.audit, name));
+                    return Err(fault);
+                }
             }
         }
         Ok(())
+    }
+
+    /// Asks for keys of one database.
+    fn ask(&mut self, names: &[Name]) -> Result<Vec<Row>, Fault> {
+        self.select(names)?;
+        let mut requests = Vec::new();
+        QUESTIONS.write_for(names.iter().map(|name| &*name.key), &mut requests);
+        self.connection.send(&requests)?;
+        names.iter().map(|_| QUESTIONS.read(&mut self.connection)).collect()
     }
 
     fn select(&mut self, names: &[Name]) -> Result<(), Fault> {
@@ -187,6 +189,10 @@ impl<'w> Looker<'w> {
             }
             State::Denied => return found.denied(),
             State::Gone => return found.gone(),
+            State::Elsewhere => {
+                drop(found);
+                return self.watch.displace(name.clone());
+            }
             State::There => {
                 found.looked_up();
                 let Some(key_type) = row.key_type else { return };

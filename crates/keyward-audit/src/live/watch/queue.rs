@@ -59,26 +59,36 @@ impl Waiting {
         (db, key): (u64, &[u8]),
         written: bool,
     ) {
-        let others = audit.definitions.len();
-        let group = match class {
-            Class::Foreign { .. } | Class::Marker => return,
-            Class::Defined(number) => number,
-            Class::Derived { .. } => others,
-            Class::Old { .. } => others + 1,
-            Class::Unknown => others + 2,
-        };
+        let Some(group) = group(audit, class) else { return };
         self.touched += 1;
         let hash = audit.mask.salt.order(db, key) ^ u64::from(written);
-        if !self.hashes.insert(hash) {
-            return;
+        if self.admits(group, hash) {
+            self.bytes += key.len();
+            self.groups[group].push_back(Name { db, key: key.into(), written, hash });
         }
-        if !self.has_room_for(group) {
+    }
+
+    /// Takes back a name that could not be looked up.
+    pub(super) fn put_back(&mut self, audit: &Audit, name: Name) {
+        let class = audit.classify(name.db, &name.key, &mut Vec::new());
+        let Some(group) = group(audit, class) else { return };
+        if self.admits(group, name.hash) {
+            self.bytes += name.key.len();
+            self.groups[group].push_back(name);
+        }
+    }
+
+    /// Whether a name is to wait: it does not wait already, and there is room.
+    fn admits(&mut self, group: usize, hash: u64) -> bool {
+        if !self.hashes.insert(hash) {
+            return false;
+        }
+        let has_room = self.has_room_for(group);
+        if !has_room {
             self.hashes.remove(&hash);
             self.passed_over += 1;
-            return;
         }
-        self.bytes += key.len();
-        self.groups[group].push_back(Name { db, key: key.into(), written, hash });
+        has_room
     }
 
     /// Whether one more fits: when all are too many, a group may have its share.
@@ -131,5 +141,17 @@ impl Waiting {
 
     pub(super) fn is_closed(&self) -> bool {
         self.closed
+    }
+}
+
+/// The group of a key; nothing for one that is not judged.
+fn group(audit: &Audit, class: Class) -> Option<usize> {
+    let others = audit.definitions.len();
+    match class {
+        Class::Foreign { .. } | Class::Marker => None,
+        Class::Defined(number) => Some(number),
+        Class::Derived { .. } => Some(others),
+        Class::Old { .. } => Some(others + 1),
+        Class::Unknown => Some(others + 2),
     }
 }

@@ -39,7 +39,7 @@ impl FindingRow {
             severity: finding.severity.name(),
             message: prose(&finding.message),
             help: (finding.details.iter().cloned())
-                .chain(finding.owner.iter().map(|owner| format!("written by `{owner}`")))
+                .chain(finding.written_by())
                 .chain(finding.help.iter().cloned())
                 .map(|text| prose(&text))
                 .collect(),

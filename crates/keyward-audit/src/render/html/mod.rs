@@ -2,6 +2,7 @@
 
 mod areas;
 mod chart;
+mod checklist;
 mod finding;
 mod links;
 mod page;

@@ -2,6 +2,7 @@
 
 use super::areas::{areas, colors};
 use super::chart::{Scale, legend};
+use super::checklist::ChecklistRow;
 use super::finding::{FindingRow, SettingRow, UnknownRow};
 use super::links::Links;
 use super::row::{Row, flag};
@@ -48,6 +49,7 @@ pub struct Page {
     unknown_total: String,
     foreign: Vec<(String, String, String, String)>,
     settings: Vec<SettingRow>,
+    checklist: Vec<ChecklistRow>,
     shards: Vec<(String, String, String)>,
     notes: Vec<Vec<Span>>,
     masked: bool,
@@ -121,6 +123,7 @@ impl Page {
                 })
                 .collect(),
             settings: report.settings.iter().map(SettingRow::new).collect(),
+            checklist: ChecklistRow::all(report),
             shards: (report.source.shards.iter())
                 .map(|it| {
                     let dbsize = it.dbsize.map(thousands).unwrap_or_default();

@@ -75,8 +75,8 @@ fn write_one(finding: &Finding, sheet: &mut Sheet) {
         let more = words::counted(more, "more key");
         lines.push((String::new(), Look::Dim, format!("and {more}")));
     }
-    if let Some(owner) = &finding.owner {
-        lines.push((String::new(), Look::Dim, format!("written by `{}`", visible(owner))));
+    if let Some(written_by) = finding.written_by() {
+        lines.push((String::new(), Look::Dim, visible(&written_by)));
     }
     for help in &finding.help {
         lines.push(("help: ".to_owned(), Look::Help, help.clone()));

@@ -50,7 +50,7 @@ impl Watch<'_> {
         self.teller.all(&watched)?;
         Ok(match (self.verdict(&watched), code(status)) {
             (Verdict::Findings, _) => Verdict::Findings,
-            (_, 0) if watched.is_incomplete() => Verdict::Incomplete,
+            (_, 0) if watched.is_partial() => Verdict::Incomplete,
             (_, code) => Verdict::Command(code),
         })
     }

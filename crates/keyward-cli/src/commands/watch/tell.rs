@@ -95,9 +95,14 @@ impl<'r> Teller<'r> {
             );
         }
         text.push_str(&summary(watched));
+        // Under a command, nothing may be left out; otherwise it is what the bound is for.
+        let unjudged = unjudged(watched);
+        for line in unjudged.lines().filter(|_| !self.to_stderr) {
+            let _ = write!(text, "\n  {line}");
+        }
         self.output.note(text)?;
         // Why the exit code is 3 is said in any case.
-        let unseen = unseen(watched);
+        let unseen = if self.to_stderr { unjudged } else { String::new() } + &unseen(watched);
         if !unseen.is_empty() {
             complain(unseen)?;
         }
@@ -123,6 +128,7 @@ impl<'r> Teller<'r> {
     fn reported(&self, finding: &Finding, count: Option<u64>) -> Reported {
         let mut notes = Vec::new();
         notes.extend(example(finding).map(|key| format!("for example {key}")));
+        notes.extend(finding.written_by().map(|text| printable(&text)));
         notes.extend(
             count
                 .filter(|count| *count > 1)
@@ -164,7 +170,8 @@ fn full(finding: &Finding, count: Option<u64>) -> String {
         line("key", &key);
     }
     if let Some(owner) = &finding.owner {
-        line("owner", &printable(owner));
+        let contact = finding.contact.as_ref().map(|contact| format!(", contact: {contact}"));
+        line("owner", &printable(&format!("{owner}{}", contact.unwrap_or_default())));
     }
     for help in &finding.help {
         line("help", &printable(help));
@@ -182,6 +189,7 @@ fn object(finding: &Finding, count: Option<u64>) -> Value {
         "schema": finding.schema,
         "definition": finding.definition,
         "owner": finding.owner,
+        "contact": finding.contact,
         "subject": finding.subject,
         "what": finding.what,
         "help": finding.help,
@@ -213,17 +221,28 @@ fn summary(watched: &Watched) -> String {
             times(found)
         ),
     };
-    let mut more = |count: u64, what: &str| {
-        if count > 0 {
-            let _ = write!(text, "\n  {} {what}", keys(count));
-        }
-    };
-    more(watched.beyond, "are wrong in other ways than the first 1,000");
-    more(
-        watched.passed_over,
-        "were passed over: more were written than could be looked up, or with too long a name",
-    );
-    more(watched.gone, "were gone when they were looked up, or are in another database");
+    if watched.gone > 0 {
+        let keys = keys(watched.gone);
+        let what = "gone when looked up, or in another database";
+        let _ = write!(text, "\n  {keys} {} {what}", were(watched.gone));
+    }
+    text
+}
+
+/// What was received and not judged.
+fn unjudged(watched: &Watched) -> String {
+    let mut text = String::new();
+    if watched.beyond > 0 {
+        let keys = keys(watched.beyond);
+        let _ = writeln!(text, "{keys} broke a rule beyond the 1,000 patterns that are reported");
+    }
+    if watched.passed_over > 0 {
+        let (keys, were) = (keys(watched.passed_over), were(watched.passed_over));
+        let _ = writeln!(
+            text,
+            "{keys} {were} passed over: more were written than could be looked up, or with too long a name"
+        );
+    }
     text
 }
 
@@ -238,7 +257,7 @@ fn unseen(watched: &Watched) -> String {
         let lost = times(u64::from(watched.gaps));
         let _ = writeln!(
             text,
-            "a server was lost {lost}: what was written to it meanwhile was not seen"
+            "a server was lost or replaced {lost}: what was written to it meanwhile was not seen"
         );
     }
     text
@@ -246,6 +265,10 @@ fn unseen(watched: &Watched) -> String {
 
 fn keys(count: u64) -> String {
     if count == 1 { "1 key".to_owned() } else { format!("{} keys", thousands(count)) }
+}
+
+fn were(count: u64) -> &'static str {
+    if count == 1 { "was" } else { "were" }
 }
 
 fn times(count: u64) -> String {

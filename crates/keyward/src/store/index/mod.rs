@@ -9,7 +9,7 @@ mod change;
 mod rebuild;
 mod search;
 
-pub use rebuild::Rebuilt;
+pub use rebuild::{Rebuild, Rebuilt};
 
 use super::core::Core;
 use super::error::Error;
@@ -152,7 +152,17 @@ impl<K: Key> Indexes<'_, K> {
         let reverse = self
             .reverse(&member)?
             .ok_or_else(|| Error::Settings(format!("the index `{}` has no reverse", K::NAME)))?;
-        let mut gaining = self.places(&sets)?;
+        self.assign_bytes(member, reverse, &sets).await
+    }
+
+    /// Makes these sets the only ones of a member.
+    async fn assign_bytes(
+        &self,
+        member: Vec<u8>,
+        reverse: Reverse,
+        sets: &[K],
+    ) -> Result<(), Error> {
+        let mut gaining = self.places(sets)?;
         gaining.sort_by(|a, b| a.word.cmp(&b.word));
         gaining.dedup_by(|a, b| a.word == b.word);
         let change = Change {

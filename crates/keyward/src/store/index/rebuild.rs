@@ -30,26 +30,66 @@ where
     C: Codec<M>,
     R: Key<Keyspace = K::Keyspace>,
 {
+    /// Begins to make the index again. Read the truth after this, and give it to [`Rebuild::from`]: what is changed from now
+    /// on is left alone, since the truth may have been read before.
+    ///
+    /// # Errors
+    /// If the server cannot be asked for its time.
+    pub async fn rebuild(&self) -> Result<Rebuild<'_, K>, Error> {
+        let began = self.core.noting(K::DEFINITION, self.time()).await?;
+        Ok(Rebuild { index: self, began })
+    }
+}
+
+/// A rebuild of an index that has begun: see [`Indexes::rebuild`].
+#[must_use = "nothing is made again until it is given the truth"]
+pub struct Rebuild<'i, K: Key> {
+    index: &'i Indexes<'i, K>,
+    /// By the server's clock, in microseconds since 1970. Clocks of a cluster's nodes differ a little
+    began: u64,
+}
+
+impl<K, M, C, R> Rebuild<'_, K>
+where
+    K: Key<Kind = Index<M, C, R>>,
+    M: Send,
+    C: Codec<M>,
+    R: Key<Keyspace = K::Keyspace>,
+{
     /// Makes the index again from the truth: each member with all its sets. Members that the truth does not name are removed,
     /// and what was changed since the rebuild began is left alone. Looks at all keys of the server: for maintenance. Keeps eight
     /// bytes for each member in memory.
-    pub async fn rebuild(
-        &self,
+    ///
+    /// # Errors
+    /// If the server cannot be asked, or a set is full: what was done until then stays.
+    pub async fn from(
+        self,
         truth: impl IntoIterator<Item = (M, Vec<K>)>,
     ) -> Result<Rebuilt, Error> {
-        self.core.noting(K::DEFINITION, self.rebuild_now::<M, C, R>(truth)).await
+        let Rebuild { index, began } = self;
+        index.core.noting(K::DEFINITION, index.rebuild_now::<M, C, R>(began, truth)).await
+    }
+}
+
+impl<K: Key> std::fmt::Debug for Rebuild<'_, K> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Rebuild").field("definition", &K::NAME).finish_non_exhaustive()
     }
 }
 
 impl<K: Key> Indexes<'_, K> {
-    async fn rebuild_now<M, C: Codec<M>, R: Key<Keyspace = K::Keyspace>>(
-        &self,
-        truth: impl IntoIterator<Item = (M, Vec<K>)>,
-    ) -> Result<Rebuilt, Error> {
+    /// The server's time in microseconds.
+    async fn time(&self) -> Result<u64, Error> {
         let (seconds, micros): (u64, u64) =
             understand::<_, K>(self.core.ask(&redis::cmd("TIME")).await?)?;
-        // Clocks of a cluster's nodes differ a little.
-        let began = seconds * 1_000_000 + micros;
+        Ok(seconds * 1_000_000 + micros)
+    }
+
+    async fn rebuild_now<M, C: Codec<M>, R: Key<Keyspace = K::Keyspace>>(
+        &self,
+        began: u64,
+        truth: impl IntoIterator<Item = (M, Vec<K>)>,
+    ) -> Result<Rebuilt, Error> {
         let mut done = Rebuilt::default();
         let mut known = HashSet::new();
         for (member, sets) in truth {
@@ -131,9 +171,14 @@ impl<K: Key> Indexes<'_, K> {
                 done.skipped += 1;
                 return Ok(());
             }
-            if !named {
-                only = Only::Unnamed;
+            if named {
+                // From all its sets at once: after the first it would look like one that somebody else has changed.
+                let sets = self.core.ask(&about("SCARD", &reverse.name)).await?;
+                self.assign_bytes(member, reverse.clone(), &[]).await?;
+                done.removed += understand::<u64, K>(sets)?;
+                return Ok(());
             }
+            only = Only::Unnamed;
         }
         let change = super::Change {
             core: self.core,

@@ -53,9 +53,8 @@ algorithms['sliding-window'] = function(_, stored, limit, window, cost)
       -- Enough of the older window must have gone out of sight.
       retry = math.ceil(window - (limit - cost - count) * window / before) - into
     else
-      -- Only in the next window, when enough of this one has.
-      retry = window - into
-      if cost <= limit then retry = retry + math.ceil(window - (limit - cost) * window / count) end
+      -- Only in the next window, when enough of this one has. What costs more than the limit is told so by the store.
+      retry = window - into + math.ceil(window - (limit - cost) * window / math.max(count, 1))
     end
     return {math.floor(limit - used), retry, reset}
   end

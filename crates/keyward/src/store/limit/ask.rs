@@ -57,6 +57,11 @@ impl Asked {
         self.answer(allowed, 0, wait, wait, outage)
     }
 
+    /// Whether the request costs more than the limit ever allows.
+    fn is_hopeless(&self) -> bool {
+        self.cost > self.limit
+    }
+
     pub(super) fn answer(
         &self,
         allowed: bool,
@@ -66,6 +71,7 @@ impl Asked {
         outage: bool,
     ) -> Allowance {
         let (definition, limit) = (self.definition.name, self.limit);
+        let retry_after = (allowed || !self.is_hopeless()).then_some(retry_after);
         let window = Duration::from_millis(self.window_ms());
         Allowance { definition, limit, window, allowed, remaining, retry_after, reset, outage }
     }

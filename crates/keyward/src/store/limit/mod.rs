@@ -33,9 +33,8 @@ pub struct Allowance {
     pub allowed: bool,
     /// How many more may
     pub remaining: u64,
-    /// After which time one like it would be allowed; zero if it was. A request that costs more than the limit
-    /// never is
-    pub retry_after: Duration,
+    /// After which time one like it would be allowed; zero if it was. `None` if none ever will: it costs more than the limit
+    pub retry_after: Option<Duration>,
     /// After which time nothing of what was counted counts any more
     pub reset: Duration,
     /// Whether the server could not be asked, or its answer was lost, and `on_outage` answered in its
@@ -86,7 +85,7 @@ impl<'s, K: Key, B> Handle<'s, K, Limit<B>, Declared> {
 
     /// Asks for a request that counts as several.
     ///
-    /// A refusal is remembered in this process for its `retry_after`, and for a second at most: a client that
+    /// A refusal is remembered in this process until its `retry_after`, and for a second at most: a client that
     /// keeps asking for as much or more is refused without a round trip.
     ///
     /// # Errors

@@ -39,7 +39,7 @@ impl Refusals {
         let at = |wait: Duration| {
             sent.saturating_add(u64::try_from(wait.as_millis()).unwrap_or(u64::MAX))
         };
-        let (retry, reset) = (at(refused.retry_after), at(refused.reset));
+        let (retry, reset) = (refused.retry_after.map_or(u64::MAX, at), at(refused.reset));
         let refusal = Refusal {
             limit: asked.limit,
             cost: asked.cost,

@@ -25,8 +25,8 @@ pub struct Limits {
 pub struct Allowances {
     /// Whether all allow it. A check that was allowed has been counted in each of them, any other in none
     pub allowed: bool,
-    /// After which time all would allow one like it; zero if they did
-    pub retry_after: Duration,
+    /// After which time all would allow one like it; zero if they did. `None` if one of them never will
+    pub retry_after: Option<Duration>,
     /// What each says, in the order in which they were added. Where this process knows that some refuse, the
     /// others are not asked, and are not listed
     pub each: Vec<Allowance>,
@@ -93,7 +93,8 @@ impl Limits {
 impl Allowances {
     fn new(each: Vec<Allowance>) -> Self {
         let allowed = each.iter().all(|it| it.allowed);
-        let retry_after = each.iter().map(|it| it.retry_after).max().unwrap_or_default();
+        let waits: Option<Vec<Duration>> = each.iter().map(|it| it.retry_after).collect();
+        let retry_after = waits.map(|waits| waits.into_iter().max().unwrap_or_default());
         Allowances { allowed, retry_after, each }
     }
 }

@@ -105,8 +105,9 @@ fn headers(allowances: &Allowances) -> HeaderMap {
     };
     list(POLICY, allowances.each.iter().map(Allowance::policy_item).collect());
     list(LIMIT, allowances.each.iter().filter_map(Allowance::limit_item).collect());
-    if !allowances.allowed {
-        headers.insert(RETRY_AFTER, seconds(allowances.retry_after).into());
+    // Where waiting does not help, nothing is promised.
+    if let (false, Some(retry_after)) = (allowances.allowed, allowances.retry_after) {
+        headers.insert(RETRY_AFTER, seconds(retry_after).into());
     }
     headers
 }

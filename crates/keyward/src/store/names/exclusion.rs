@@ -102,6 +102,7 @@ enum Stage {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[expect(clippy::struct_excessive_bools, reason = "they are independent of each other")]
 struct Running {
     stage: Stage,
     attempts: usize,

@@ -91,8 +91,10 @@ impl Line<'_> {
 
     async fn push(&self, job: Job) {
         self.call(&PUSH, |cmd| {
-            let args = ["", "0", "0", "", "", "0", "", "0", "", "", "", ""];
-            args.iter().for_each(|arg| _ = cmd.arg(arg));
+            let args = ["0", "0", "", "", "0", "", "0", "", "", "", "", ""];
+            for arg in args {
+                cmd.arg(arg);
+            }
             cmd.arg(job);
         })
         .await;

@@ -11,10 +11,13 @@ for at = 4, #ARGV, 5 do
   local record = held(ticket, tonumber(take))
   if record then
     unlease(ticket, record)
+    -- An error stands there if it has failed before, or was cancelled.
+    local clean = record.attempts == 0 and record.state == 'l'
     record.attempts = record.attempts + 1
     conclude(ticket, record, retain, result)
     if has_status == '1' then
-      local facts = { started_at = tonumber(since), completed_at = now, error = false }
+      local facts = { started_at = tonumber(since), completed_at = now }
+      if not clean then facts.error = false end
       if result ~= '' then facts.result = result end
       failed = project(KEYS[status], spec, ttl, 'completed', record, facts) or failed
     end

@@ -61,6 +61,24 @@ impl<K: Key, V, C, L> Handle<'_, K, Queue<V, C>, L> {
         self.names.worked().into_iter().map(|name| self.line_at(name)).collect()
     }
 
+    /// The key of a job's status, if the schema has one. `name` is the key of the list or the stream.
+    ///
+    /// # Errors
+    /// If the id does not fit the parameter, or the key lies in another slot.
+    pub(crate) fn status_key(&self, name: &str, id: &str) -> Result<Option<String>, Error> {
+        let Some(definition) = Self::link("status") else { return Ok(None) };
+        let Some(param) = K::DEFINITION.behaviour.job_id else {
+            return Err(Error::Settings(format!(
+                "`{}` needs a `job_id`: the parameter of `{}` that is the id of a job",
+                K::NAME,
+                definition.name
+            )));
+        };
+        let Some(linked) = self.linked("status", &[(param, id)])? else { return Ok(None) };
+        same_slot(self.core, K::NAME, name, &linked)?;
+        Ok(Some(linked.names.name))
+    }
+
     fn line_at(&self, name: &str) -> Result<Line, Error> {
         let Some(core) = self.core.me().upgrade() else { return Err(Error::BreakerOpen) };
         let keys = keys_of(&self.names, name).ok_or_else(|| lonely(K::NAME))?;
@@ -95,24 +113,14 @@ fn projection<K: Key>(
     name: &str,
 ) -> Result<Option<Projection>, Error> {
     let Some(definition) = Handle::<K, (), ()>::link("status") else { return Ok(None) };
-    let Some(param) = K::DEFINITION.behaviour.job_id else {
-        return Err(Error::Settings(format!(
-            "`{}` needs a `job_id`: the parameter of `{}` that is the id of a job",
-            K::NAME,
-            definition.name
-        )));
-    };
     let spec = spec(definition)?;
     let (core, key, prefix) = (core.clone(), key.clone(), prefix.clone());
     let name = name.to_owned();
-    let name_of = move |id: &str| {
-        let handle = Handle::<K, (), ()>::new(&core, key.clone(), &prefix);
-        let linked = handle.linked("status", &[(param, id)])?;
-        let Some(linked) = linked else { return Err(Error::Settings(K::NAME.to_owned())) };
-        same_slot(&core, K::NAME, &name, &linked)?;
-        Ok(linked.names.name)
+    let key_of = move |id: &str| {
+        let queue = Handle::<K, Queue<(), ()>, ()>::new(&core, key.clone(), &prefix);
+        queue.status_key(&name, id)?.ok_or_else(|| Error::Settings(K::NAME.to_owned()))
     };
-    Ok(Some(Projection { definition, spec, key: Box::new(name_of) }))
+    Ok(Some(Projection { definition, spec, key: Box::new(key_of) }))
 }
 
 fn spec(status: &'static Definition) -> Result<String, Error> {
@@ -202,9 +210,7 @@ impl Line {
     pub(crate) fn note_status(&self, failed: Option<&str>) {
         let (Some(why), Some(status)) = (failed, &self.status) else { return };
         let name = status.definition.name;
-        let (code, message) = why.split_once(' ').unwrap_or((why, ""));
-        let error = Error::Refused { code: code.to_owned(), message: message.to_owned() };
-        self.core.failures.note(name, &error.about(name));
+        self.core.failures.note(name, &Error::from_script(why).about(name));
     }
 
     pub(crate) fn error(&self, error: Error) -> Error {

@@ -4,22 +4,14 @@ local function count()
   return redis.call('LLEN', list)
 end
 
--- Remembers which job an entry of the list is: equal payloads are served in the order of their tickets.
-local function link(ticket, payload)
-  local field = 's:' .. redis.sha1hex(payload)
-  local chain = redis.call('HGET', jobs, field)
-  if chain then
-    local first, last = string.match(chain, '^(%d+) (%d+)$')
-    redis.call('HSET', jobs, 'n:' .. last, ticket, field, first .. ' ' .. ticket)
-  else
-    redis.call('HSET', jobs, field, ticket .. ' ' .. ticket)
-  end
-  redis.call('HINCRBY', jobs, 'linked', 1)
+-- The field of ~jobs that says which tickets wait with a payload.
+local function chain_of(payload)
+  return 's:' .. redis.sha1hex(payload)
 end
 
 -- The ticket of an entry that was taken off the list, if it has one.
 local function unlink(payload)
-  local field = 's:' .. redis.sha1hex(payload)
+  local field = chain_of(payload)
   local chain = redis.call('HGET', jobs, field)
   if not chain then return nil end
   local first, last = string.match(chain, '^(%d+) (%d+)$')
@@ -34,10 +26,20 @@ local function unlink(payload)
   return first
 end
 
--- Adds an entry, and remembers its ticket where it has one.
-local function append(payload, ticket)
-  if ticket then link(ticket, payload) end
+-- Adds an entry.
+local function append(payload)
   redis.call('RPUSH', list, payload)
+end
+
+-- Adds an entry with a ticket; the fields of ~jobs that say so. `known` is what they hold. Equal payloads are served in the
+-- order of their tickets.
+local function append_as(ticket, payload, field, known)
+  append(payload)
+  local first, last = ticket, nil
+  if known[field] then first, last = string.match(known[field], '^(%d+) (%d+)$') end
+  known[field] = first .. ' ' .. ticket
+  if last then return field, known[field], 'n:' .. last, ticket end
+  return field, known[field]
 end
 
 -- Drops the oldest entry; its ticket, if it has one.

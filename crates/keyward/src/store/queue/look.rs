@@ -107,9 +107,8 @@ impl<'s, K: Key, V, C: Codec<V>, L> Handle<'s, K, Queue<V, C>, L> {
             let known = each.into_iter().max_by_key(|(outcome, _)| *outcome);
             let (outcome, failed) = known.unwrap_or((0, Value::Nil));
             if let (Some(why), Some(definition)) = (text(&failed), definition) {
-                let (code, message) = why.split_once(' ').unwrap_or((&why, ""));
-                let error = Error::Refused { code: code.to_owned(), message: message.to_owned() };
-                core.failures.note(definition.name, &error.about(definition.name));
+                let error = Error::from_script(&why).about(definition.name);
+                core.failures.note(definition.name, &error);
             }
             Ok(match outcome {
                 1 => Cancelled::Removed,

@@ -5,7 +5,7 @@ local failed = false
 for number = 8, #KEYS do
   local record = read(ARGV[number - 5])
   if record and record.state == 'l' then
-    failed = project(KEYS[number], spec, ttl, 'processing', record, { started_at = now, completed_at = false }) or failed
+    failed = project(KEYS[number], spec, ttl, 'processing', record, { started_at = now }) or failed
   elseif record and (record.state == 'r' or record.state == 'd') then
     failed = project(KEYS[number], spec, ttl, 'pending', record, {}) or failed
   end

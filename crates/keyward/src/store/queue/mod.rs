@@ -11,6 +11,7 @@
 
 mod board;
 mod dead;
+pub(super) mod gather;
 mod idle;
 mod job;
 mod lease;

@@ -1,27 +1,28 @@
--- Pushes jobs. ARGV: id ('=': equal payloads have one), delay, priority, group, whether an old one is replaced, bound
--- (negative: the oldest entries go), spec and TTL of the status, the dead letter that the job was, whether that has a note
--- ('': it was none), the name and the tick of a repeating job (or ''), payloads. With an id, a delay, a priority or a group
--- there is one payload. Answers 1 and the ticket, 0 if nothing was pushed, with the ticket that has the id, or -1 if the
--- queue is full.
-local id, delay, priority, group, replace, bound, spec, ttl, letter, noted, name, tick = unpack(ARGV, 1, 12)
+-- Pushes jobs. ARGV: delay, priority, group, whether an old one is replaced, bound (negative: the oldest entries go), spec and
+-- TTL of the status, the dead letter that the job was, whether that has a note ('': it was none), the name and the tick of a
+-- repeating job (or ''); then an id ('=': equal payloads have one) and a payload for each job. Either no job has an id, or
+-- each has one and, with a spec, its status behind the queue's own keys. Jobs with an id are pushed together only where
+-- nothing else is asked and there is no bound.
+--
+-- Answers for each job, or once for all without an id, a number and a text: 1 and the ticket, 0 if it was not pushed, with the
+-- ticket that has the id, -1 if the queue is full, or -2 and why the status cannot be written.
+local delay, priority, group, replace, bound, spec, ttl, letter, noted, name, tick = unpack(ARGV, 1, 11)
 delay, priority, bound = tonumber(delay), tonumber(priority), tonumber(bound)
-local payload, dead = ARGV[13], KEYS[#KEYS]
-if id == '=' then id = '=' .. redis.sha1hex(payload) end
+local dead = KEYS[#KEYS]
+local plain = ARGV[12] == '' and delay == 0 and priority == 0 and group == ''
 
+-- Keys of another type are refused here, before anything is changed.
 local waits = count()
+if delay > 0 or priority ~= 0 or group ~= '' or replace ~= '' then
+  for _, key in ipairs({ due, ready, done }) do redis.call('ZCARD', key) end
+end
 if name ~= '' and tonumber(redis.call('HGET', jobs, 'c:' .. name) or 0) >= tonumber(tick) then return { 0, '' } end
-local old, record
-if id ~= '' then
-  old = redis.call('HGET', jobs, 'i:' .. id)
-  record = old and read(old)
-  local runs = record and (record.state == 'l' or record.state == 'c')
-  if record and (replace == '' or runs) then return { 0, old } end
-end
-if bound > 0 and not record then
-  local waiting = waits + redis.call('LLEN', taken) + redis.call('ZCARD', ready) + redis.call('ZCARD', due)
-  if waiting + #ARGV - 12 > bound then return { -1, '' } end
-end
 if noted ~= '' and not redis.call('LPOS', dead, letter) then return { 0, '' } end
+
+local function is_full(more)
+  if bound <= 0 then return false end
+  return waits + redis.call('LLEN', taken) + redis.call('ZCARD', ready) + redis.call('ZCARD', due) + more > bound
+end
 
 -- Drops the jobs that have waited longest, where the schema says so.
 local function trim()
@@ -32,49 +33,71 @@ local function trim()
   end
 end
 
--- Notes where the job came from. What may fail has been done before.
+-- Notes where the job came from.
 local function arrive()
   if name ~= '' then redis.call('HSET', jobs, 'c:' .. name, tick) end
-  if noted == '' then return end
-  unbury(dead, noted == '1' and KEYS[#KEYS - 1], letter)
+  if noted ~= '' then unbury(dead, noted == '1' and KEYS[#KEYS - 1], letter) end
 end
 
-if id == '' and delay == 0 and priority == 0 and group == '' then
-  for at = 13, #ARGV do append(ARGV[at]) end
+if plain then
+  if is_full((#ARGV - 11) / 2) then return { -1, '' } end
+  for at = 13, #ARGV, 2 do append(ARGV[at]) end
   arrive()
   trim()
   return { 1, '' }
 end
 
-local ticket = issue(redis.call('HGET', jobs, 'seq'))
-local job = { state = 'w', takes = 0, attempts = 0, crashes = 0, priority = priority, created = now, group = group, id = id }
-if spec ~= '' then
-  local cleared = { started_at = false, completed_at = false, error = false, result = false, progress = false }
-  local failed = project(KEYS[8], spec, ttl, 'pending', job, cleared)
-  if failed then return redis.error_reply(failed) end
+-- What ~jobs holds of these jobs: the tickets of their ids and of their payloads.
+local wanted, known = { 'seq' }, {}
+for at = 12, #ARGV, 2 do
+  if ARGV[at] == '=' then ARGV[at] = '=' .. redis.sha1hex(ARGV[at + 1]) end
+  wanted[at - 10], wanted[at - 9] = 'i:' .. ARGV[at], chain_of(ARGV[at + 1])
 end
--- Idle workers wait for an entry. Where there is none, order does not matter, and any job may wake one.
-local as_entry = delay == 0 and ((priority == 0 and group == '') or waits == 0)
-if as_entry then append(payload, ticket) end
-arrive()
-if record then withdraw(old, record) end
-local known = { 'seq', ticket }
-local function know(field, value)
-  known[#known + 1] = field
-  known[#known + 1] = value
+for at, value in ipairs(redis.call('HMGET', jobs, unpack(wanted))) do known[wanted[at]] = value end
+
+local cleared = { started_at = false, completed_at = false, error = false, result = false, progress = false }
+
+-- Pushes one job; what is answered about it.
+local function push(id, payload, chain, status)
+  local old = id ~= '' and known['i:' .. id]
+  local record = old and read(old)
+  local runs = record and (record.state == 'l' or record.state == 'c')
+  if record and (replace == '' or runs) then return 0, old end
+  if not record and is_full(1) then return -1, '' end
+
+  local ticket = issue(known.seq)
+  local job = { state = 'w', takes = 0, attempts = 0, crashes = 0, priority = priority, created = now, group = group, id = id }
+  local failed = spec ~= '' and project(status, spec, ttl, 'pending', job, cleared)
+  if failed then return -2, failed end
+  arrive()
+  if record then withdraw(old, record) end
+  local more
+  -- Idle workers wait for an entry. Where there is none, order does not matter, and any job may wake one.
+  if delay == 0 and ((priority == 0 and group == '') or waits == 0) then
+    more = { append_as(ticket, payload, chain, known) }
+    redis.call('HINCRBY', jobs, 'linked', 1)
+  else
+    job.state = delay > 0 and 'd' or 'r'
+    more = { 'p:' .. ticket, payload }
+  end
+  if id ~= '' then
+    more[#more + 1], more[#more + 2] = 'i:' .. id, ticket
+    known['i:' .. id] = ticket
+  end
+  known.seq = ticket
+  redis.call('HSET', jobs, 'seq', ticket, 'm:' .. ticket, spell(job), unpack(more))
+  if job.state == 'w' then
+    trim()
+  elseif delay > 0 then
+    redis.call('ZADD', due, now + delay, ticket)
+  else
+    redis.call('ZADD', ready, 0, place(ticket, job))
+  end
+  return 1, ticket
 end
-if id ~= '' then know('i:' .. id, ticket) end
-if not as_entry then
-  job.state = delay > 0 and 'd' or 'r'
-  know('p:' .. ticket, payload)
+
+local answers = {}
+for at = 12, #ARGV, 2 do
+  answers[at - 11], answers[at - 10] = push(ARGV[at], ARGV[at + 1], wanted[at - 9], KEYS[at / 2 + 2])
 end
-know('m:' .. ticket, spell(job))
-redis.call('HSET', jobs, unpack(known))
-if as_entry then
-  trim()
-elseif delay > 0 then
-  redis.call('ZADD', due, now + delay, ticket)
-else
-  redis.call('ZADD', ready, 0, place(ticket, job))
-end
-return { 1, ticket }
+return answers

@@ -1,7 +1,8 @@
 //! Pushing jobs.
 
 use super::PUSH;
-use super::line::Line;
+use super::gather::Enlisted;
+use super::line::{Line, Projection, is_given};
 use crate::kind::{Declared, Queue};
 use crate::store::error::Error;
 use crate::store::handle::{Handle, malformed, understand};
@@ -78,12 +79,22 @@ impl Push {
 
     /// Whether it is the value alone.
     fn is_plain(&self) -> bool {
-        self.id.is_empty()
-            && self.delay.is_zero()
+        self.id.is_empty() && self.is_bare()
+    }
+
+    /// Whether nothing is said besides the value and its id.
+    fn is_bare(&self) -> bool {
+        self.delay.is_zero()
             && self.priority == 0
             && self.group.is_empty()
             && self.letter.is_none()
             && self.tick.is_none()
+            && !self.replace
+    }
+
+    /// Whether it is a value with an id, of which the application knows, and nothing else.
+    fn is_id_alone(&self) -> bool {
+        is_given(&self.id) && self.is_bare()
     }
 
     fn check(&self) -> Result<(), String> {
@@ -187,57 +198,91 @@ impl<'s, K: Key, V, C: Codec<V>> Handle<'s, K, Queue<V, C>, Declared> {
 
     fn push_payloads(&self, payloads: &[impl AsRef<[u8]>], push: &Push) -> Request<'s, Pushed> {
         let is_stream = K::DEFINITION.key_type == Some("stream");
+        let is_bounded = K::DEFINITION.behaviour.max_len.is_some();
         let unfit = |payload: &_| entry::unfit(AsRef::<[u8]>::as_ref(payload));
         let unfit = if is_stream { payloads.iter().find_map(unfit) } else { None };
-        let call = match unfit.map_or(push.check(), Err) {
-            Err(why) => Err(Error::Settings(format!("`{}`: {why}", K::NAME))),
-            Ok(())
-                if push.is_plain() && K::DEFINITION.behaviour.max_len.is_none() && !is_stream =>
-            {
-                let mut cmd = about("RPUSH", &self.names.name);
-                for payload in payloads {
-                    cmd.arg(payload.as_ref());
-                }
-                let read = |_| Ok(Pushed { pushed: true, ticket: None });
-                let calls = Calls::one(Call::changing(cmd));
-                return Request::new(self.core, K::DEFINITION, calls, read);
-            }
-            Ok(()) => self.line().and_then(|line| script(&line, payloads, push)),
-        };
-        match call {
-            Err(error) => Request::known(self.core, K::NAME, Err(error)),
-            Ok(call) => Request::new(self.core, K::DEFINITION, Calls::one(call), pushed::<K>),
+        if let Err(why) = unfit.map_or(push.check(), Err) {
+            let error = Error::Settings(format!("`{}`: {why}", K::NAME));
+            return Request::known(self.core, K::NAME, Err(error));
         }
+        if push.is_plain() && !is_bounded && !is_stream {
+            let mut cmd = about("RPUSH", &self.names.name);
+            for payload in payloads {
+                cmd.arg(payload.as_ref());
+            }
+            let read = |_| Ok(Pushed { pushed: true, ticket: None });
+            let calls = Calls::one(Call::changing(cmd));
+            return Request::new(self.core, K::DEFINITION, calls, read);
+        }
+        let request = match payloads {
+            [payload] if push.is_id_alone() && !is_bounded => {
+                self.enlisted(payload.as_ref(), &push.id)
+            }
+            _ => self
+                .line()
+                .and_then(|line| alone(&line, payloads, push))
+                .map(|call| Request::new(self.core, K::DEFINITION, Calls::one(call), pushed::<K>)),
+        };
+        request.unwrap_or_else(|error| Request::known(self.core, K::NAME, Err(error)))
+    }
+
+    /// A push that travels with others of the same moment.
+    fn enlisted(&self, payload: &[u8], id: &str) -> Result<Request<'s, Pushed>, Error> {
+        let job = Enlisted {
+            definition: K::DEFINITION,
+            queue: self.names.pushed().to_owned(),
+            id: id.to_owned(),
+            payload: payload.to_vec(),
+            status: self.status_key(self.names.pushed(), id)?,
+        };
+        let (core, key, prefix) = (self.core, self.key.clone(), self.prefix.clone());
+        let line = move || Handle::<K, Queue<(), ()>, ()>::new(core, key, &prefix).line();
+        Ok(Request::together(self.core, K::DEFINITION, job, Box::new(line), pushed::<K>))
     }
 }
 
-fn script(line: &Line, payloads: &[impl AsRef<[u8]>], push: &Push) -> Result<Call, Error> {
+/// The call that pushes one job with all that was said about it, or values alone.
+fn alone(line: &Line, payloads: &[impl AsRef<[u8]>], push: &Push) -> Result<Call, Error> {
     let status = line.status_of(&push.id)?;
     let dead = line.dead_keys().filter(|_| push.letter.is_some());
     let more: Vec<&str> = status.key.iter().map(String::as_str).chain(dead).collect();
+    let pairs = payloads.iter().map(|payload| (push.id.as_str(), payload.as_ref()));
+    let call = script(line, pairs, push, &more);
+    // Its id, its dead letter or its tick keeps it from being pushed twice.
+    let once = !push.id.is_empty() || push.letter.is_some() || push.tick.is_some();
+    Ok(if once { call.repeatable() } else { call })
+}
+
+/// The call that pushes jobs: their ids and payloads. Behind the keys of the queue stand those of their statuses, and of the dead
+/// letters.
+pub(super) fn script<'p>(
+    line: &Line,
+    jobs: impl Iterator<Item = (&'p str, &'p [u8])>,
+    push: &Push,
+    more: &[&str],
+) -> Call {
+    let mut jobs = jobs.peekable();
+    let has_status = jobs.peek().is_some_and(|(id, _)| is_given(id));
+    let status = line.status.as_ref().filter(|_| has_status);
     let delay = u64::try_from(push.delay.as_millis()).unwrap_or(u64::MAX);
     let (name, tick) = push.tick.as_ref().map_or(("", 0), |(name, tick)| (name.as_str(), *tick));
-    let call = line.call(line.suited(&PUSH), &more, |cmd| {
-        cmd.arg(&push.id)
-            // A century is for ever, and a score stays exact.
-            .arg(delay.min(3_155_760_000_000))
+    line.call(line.suited(&PUSH), more, |cmd| {
+        // A century is for ever, and a score stays exact.
+        cmd.arg(delay.min(3_155_760_000_000))
             .arg(push.priority)
             .arg(&push.group)
             .arg(if push.replace { "1" } else { "" })
             .arg(bound(line.definition))
-            .arg(status.spec)
-            .arg(status.ttl)
+            .arg(status.map_or("", |status| &status.spec))
+            .arg(status.map_or(0, Projection::ttl))
             .arg(push.letter.as_deref().unwrap_or_default())
             .arg(push.letter.as_ref().map_or("", |_| if line.notes.is_some() { "1" } else { "0" }))
             .arg(name)
             .arg(tick);
-        for payload in payloads {
-            cmd.arg(payload.as_ref());
+        for (id, payload) in jobs {
+            cmd.arg(id).arg(payload);
         }
-    });
-    // Its id, its dead letter or its tick keeps it from being pushed twice.
-    let once = !push.id.is_empty() || push.letter.is_some() || push.tick.is_some();
-    Ok(if once { call.repeatable() } else { call })
+    })
 }
 
 /// The most jobs that wait; negative if older ones go, and 0 if there is no bound.
@@ -248,6 +293,10 @@ fn bound(definition: &Definition) -> i64 {
 
 fn pushed<K: Key>(answers: Answers) -> Result<Pushed, Error> {
     let (outcome, ticket): (i64, String) = understand::<_, K>(answers.first)?;
+    if outcome == -2 {
+        let status = Handle::<K, (), ()>::link("status").map_or(K::NAME, |status| status.name);
+        return Err(Error::from_script(&ticket).about(status));
+    }
     if outcome < 0 {
         let max_len = K::DEFINITION.behaviour.max_len.unwrap_or(0);
         return Err(Error::Full { definition: K::NAME, max_len });

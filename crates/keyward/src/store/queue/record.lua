@@ -29,9 +29,24 @@ local function read(ticket)
   return text and parse(text)
 end
 
+-- A moment as a field spells it: RFC 3339, seconds or milliseconds since 1970. Jobs of one moment share the text.
+local moments = {}
+local function moment(ms, kind)
+  local of_kind = moments[kind] or {}
+  moments[kind] = of_kind
+  if not of_kind[ms] then
+    if kind == 't' then
+      of_kind[ms] = rfc3339(ms)
+    else
+      of_kind[ms] = string.format('%.0f', kind == 'm' and ms or math.floor(ms / 1000))
+    end
+  end
+  return of_kind[ms]
+end
+
 local function spell(record)
-  local numbers = string.format('%s %d %d %d %d %.0f %d:', record.state, record.takes, record.attempts,
-    record.crashes, record.priority, record.created, #record.group)
+  local numbers = string.format('%s %d %d %d %d %s %d:', record.state, record.takes, record.attempts,
+    record.crashes, record.priority, moment(record.created, 'm'), #record.group)
   return numbers .. record.group .. record.id
 end
 
@@ -41,7 +56,9 @@ end
 
 -- Tickets grow, also when the server's clock jumps back, and after all keys were lost.
 local function issue(last)
-  return string.format('%016.0f', math.max(tonumber(last or 0) + 1, time[1] * 1000000 + time[2]))
+  local ticket = time[1] .. string.sub('00000' .. time[2], -6)
+  if not last or last < ticket then return ticket end
+  return string.format('%016.0f', last + 1)
 end
 
 -- Where a job stands in ~ready: by its group, then its priority, then its ticket.
@@ -85,16 +102,6 @@ local function withdraw(ticket, record)
   forget(ticket, record)
 end
 
--- A moment as a field spells it: RFC 3339, seconds or milliseconds since 1970.
-local present
-local function moment(ms, kind)
-  if kind == 'm' then return string.format('%.0f', ms) end
-  if kind == 'u' then return string.format('%.0f', math.floor(ms / 1000)) end
-  if ms ~= now then return rfc3339(ms) end
-  present = present or rfc3339(now)
-  return present
-end
-
 local TIMES = { created_at = true, updated_at = true, started_at = true, completed_at = true }
 
 -- Writes the documented status. `spec` names the fields that the schema has, each with how it is spelled; `facts` are
@@ -118,9 +125,10 @@ local function project(key, spec, ttl, word, record, facts)
       set[#set + 1] = TIMES[name] and moment(value, kind) or value
     end
   end
-  local failed = redis.pcall('HSET', key, unpack(set))
-  if type(failed) == 'table' and failed.err then return failed.err end
-  if #unset > 0 then redis.call('HDEL', key, unpack(unset)) end
+  local added = redis.pcall('HSET', key, unpack(set))
+  if type(added) == 'table' and added.err then return added.err end
+  -- What did not exist has nothing to remove.
+  if added < #set / 2 and #unset > 0 then redis.call('HDEL', key, unpack(unset)) end
   if tonumber(ttl) > 0 then redis.call('PEXPIRE', key, ttl) end
   return false
 end

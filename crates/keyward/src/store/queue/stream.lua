@@ -15,8 +15,13 @@ local function unlink(entry)
   return ticket
 end
 
--- Adds an entry, and remembers its ticket where it has one.
-local function append(payload, ticket)
+-- The number of an entry is known when it is added: nothing has to be read before.
+local function chain_of()
+  return 'seq'
+end
+
+-- Adds an entry; its number.
+local function append(payload)
   local texts, at = {}, 1
   while at <= #payload do
     local colon = string.find(payload, ':', at, true)
@@ -24,11 +29,12 @@ local function append(payload, ticket)
     texts[#texts + 1] = string.sub(payload, colon + 1, colon + size)
     at = colon + size + 1
   end
-  local entry = redis.call('XADD', list, '*', unpack(texts))
-  if ticket then
-    redis.call('HSET', jobs, 'e:' .. entry, ticket)
-    redis.call('HINCRBY', jobs, 'linked', 1)
-  end
+  return redis.call('XADD', list, '*', unpack(texts))
+end
+
+-- Adds an entry with a ticket; the field of ~jobs that says so.
+local function append_as(ticket, payload)
+  return 'e:' .. append(payload), ticket
 end
 
 -- Drops the oldest entry; its ticket, if it has one.

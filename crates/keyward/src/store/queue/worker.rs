@@ -139,6 +139,8 @@ impl Shift {
         // What is done is reported together with all that ends meanwhile.
         let (mut over, mut done) = (Vec::new(), Vec::new());
         let mut reporting: Option<Waiting<Vec<Arc<Leased>>>> = None;
+        // Jobs whose status is to be written, unless they are done at once: then that is written.
+        let mut marks: Vec<(String, String)> = Vec::new();
         let mut marking: FuturesUnordered<Waiting<()>> = FuturesUnordered::new();
         // A take must not be dropped when something else happens: its jobs would wait for the end of their leases.
         let mut taking: Option<Waiting<(OwnedSemaphorePermit, Result<Taken, Error>)>> = None;
@@ -161,6 +163,11 @@ impl Shift {
                         due = sooner(due, retry);
                     }
                 }
+            }
+            marks.retain(|(ticket, _)| !done.iter().any(|(job, _)| job.ticket == *ticket));
+            if !marks.is_empty() {
+                let (line, marks) = (Arc::clone(&line), std::mem::take(&mut marks));
+                marking.push(Box::pin(async move { line.mark(&marks).await }));
             }
             if reporting.is_none() && !done.is_empty() {
                 let (line, done) = (Arc::clone(&line), std::mem::take(&mut done));
@@ -211,10 +218,10 @@ impl Shift {
                     (mut free, Ok(mut taken)) => {
                         let is_all = taken.jobs.len() < free.num_permits();
                         more.send_replace(!is_all);
-                        let mut marks = std::mem::take(&mut taken.back);
-                        marks.extend(taken.jobs.iter().map(|it| (it.ticket.clone(), it.id.clone())));
-                        let marked = Arc::clone(&line);
-                        marking.push(Box::pin(async move { marked.mark(&marks).await }));
+                        marks.append(&mut taken.back);
+                        if line.status.is_some() {
+                            marks.extend(taken.jobs.iter().map(|it| (it.ticket.clone(), it.id.clone())));
+                        }
                         pause = PAUSE;
                         blocked = taken.blocked;
                         if is_all && resting.is_none() {

@@ -12,7 +12,7 @@ use super::keys::{Listing, Revocations, named, session_of, with_id};
 use super::{longest, options};
 use crate::kind::{Declared, Session};
 use crate::{Fixed, Key, Keyspace, Prefix};
-use futures_util::future::try_join_all;
+use futures_util::future::{join_all, try_join_all};
 use std::fmt;
 use std::marker::PhantomData;
 
@@ -82,12 +82,26 @@ where
     T: Whole,
     I: Key<Keyspace = K::Keyspace>,
 {
-    /// The live sessions that an index lists, in no order.
+    /// The live sessions that an index lists, in no order. One that cannot be read is left out, and is logged and counted as an
+    /// error: [`list_each`](Sessions::list_each) names it.
+    ///
+    /// # Errors
+    /// If the server cannot be asked.
     pub async fn list(&self, of: &I) -> Result<Vec<(K, T::Value)>, Error> {
+        let each = self.list_each(of).await?;
+        Ok(each.into_iter().filter_map(|(key, it)| Some((key, it.ok()?))).collect())
+    }
+
+    /// The same with the sessions that cannot be read, each with the reason: a key of another type, or a value that is not
+    /// what the schema declares. They can be revoked as any other.
+    ///
+    /// # Errors
+    /// If the server cannot be asked.
+    pub async fn list_each(&self, of: &I) -> Result<Vec<(K, Result<T::Value, Error>)>, Error> {
         self.core.noting(K::DEFINITION, self.list_now(of)).await
     }
 
-    async fn list_now(&self, of: &I) -> Result<Vec<(K, T::Value)>, Error> {
+    async fn list_now(&self, of: &I) -> Result<Vec<(K, Result<T::Value, Error>)>, Error> {
         let (_, members) = self.members(of).await?;
         let known = named(of);
         let keys = members.iter().filter_map(|member| session_of::<K>(member, &known));
@@ -95,8 +109,16 @@ where
         for keys in keys.collect::<Vec<_>>().chunks(AT_ONCE) {
             let asked =
                 keys.iter().map(|key| self.at::<K::Lifetime>(key.clone()).get().into_future());
-            let values = try_join_all(asked).await?;
-            found.extend(keys.iter().cloned().zip(values).filter_map(|(key, it)| Some((key, it?))));
+            for (key, value) in keys.iter().zip(join_all(asked).await) {
+                let value = match value {
+                    Err(error @ (Error::Malformed { .. } | Error::WrongType { .. })) => Err(error),
+                    value => match value? {
+                        Some(value) => Ok(value),
+                        None => continue,
+                    },
+                };
+                found.push((key.clone(), value));
+            }
         }
         Ok(found)
     }

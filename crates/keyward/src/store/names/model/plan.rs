@@ -72,7 +72,6 @@ impl Planning {
         self.stage = match self.stage {
             Stage::Begin => match (phase, source.value, target.value) {
                 (Knows::Cleanup, Some(_), _) => Stage::SaveOld,
-                (Knows::Cleanup, None, _) => Stage::Done,
                 (Knows::DualWrite, None, Some(_)) if !keeps => Stage::SaveNew,
                 (_, None, _) => Stage::Done,
                 (_, old, new) if old == new => Stage::Done,
@@ -90,18 +89,17 @@ impl Planning {
             }
             Stage::Source => {
                 self.source = source;
-                self.leave_or(target, source.value.is_none(), Stage::Target)
+                leave_or(target, source.value.is_none(), Stage::Target)
             }
             Stage::Target => {
                 self.guard = target.value;
                 let is_done = target.value == self.source.value
                     || phase == Knows::ReadFallback && target.value.is_some();
-                self.leave_or(target, is_done, Stage::Place)
+                leave_or(target, is_done, Stage::Place)
             }
             Stage::Place if place(target, &self.source, self.guard) => Stage::Confirm,
-            Stage::Place => Stage::Begin,
             Stage::Confirm if source.value.is_none() => Stage::Unmake,
-            Stage::Confirm => Stage::Begin,
+            Stage::Place | Stage::Confirm => Stage::Begin,
             Stage::Unmake => {
                 remove(target, self.source.value);
                 Stage::Begin
@@ -134,15 +132,15 @@ impl Planning {
             *self = Planning { stage: self.stage, ..Planning::NEW };
         }
     }
+}
 
-    /// Gives the lease back if there is nothing to do.
-    fn leave_or(&self, target: &mut Cell, leaves: bool, next: Stage) -> Stage {
-        if !leaves {
-            return next;
-        }
-        unlease(target);
-        Stage::Begin
+/// Gives the lease back if there is nothing to do.
+fn leave_or(target: &mut Cell, leaves: bool, next: Stage) -> Stage {
+    if !leaves {
+        return next;
     }
+    unlease(target);
+    Stage::Begin
 }
 
 fn copy(source: &Cell, target: &mut Cell) {

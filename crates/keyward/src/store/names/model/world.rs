@@ -54,6 +54,7 @@ impl Program {
 
 /// Several programs at one key, and a plan.
 #[derive(Debug, Clone)]
+#[expect(clippy::struct_excessive_bools, reason = "each is one axis of what is explored")]
 pub(super) struct World {
     /// Whether the names are in different slots
     pub(super) split: bool,
@@ -201,7 +202,7 @@ impl World {
         match acts[usize::from(running.act)] {
             Act::Read => self.read(state, program, names),
             Act::Change(change @ (Change::Delete | Change::Take)) => {
-                self.change(state, program, change, removed)
+                self.change(state, program, change, removed);
             }
             Act::Change(change) => self.change(state, program, change, names),
         }
@@ -278,10 +279,8 @@ impl World {
                 && kind != Change::Fill;
             // What is added to must be no older than what replaced it, and what was added is there until that happens.
             let is_rooted = seen.base == change || history.ended & 1 << seen.base == 0;
-            let is_missing = match kind.adds() {
-                true => seen.value.unwrap_or_default() & 1 << change == 0 && !is_rooted,
-                false => !is_rooted,
-            };
+            let has_it = kind.adds() && seen.value.unwrap_or_default() & 1 << change != 0;
+            let is_missing = !has_it && !is_rooted;
             if is_older || is_loaded || is_missing {
                 state.broken = Some(LOST);
             }
