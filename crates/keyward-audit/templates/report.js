@@ -1,29 +1,8 @@
 "use strict";
-// Filters, sorting, theme, and details that open when a link leads to them. The page is readable without.
+// Filters, and details that open when a link leads to them. The page is readable without.
 (() => {
   const byId = (id) => document.getElementById(id);
   const all = (selector, from = document) => [...from.querySelectorAll(selector)];
-
-  // Theme: the system's, until the reader chooses one.
-  const theme = byId("theme");
-  const themes = ["auto", "light", "dark"];
-  const remembered = () => {
-    try { return localStorage.getItem("keyward-theme") || "auto"; } catch { return "auto"; }
-  };
-  const wear = (name) => {
-    if (name === "auto") delete document.documentElement.dataset.theme;
-    else document.documentElement.dataset.theme = name;
-    theme.textContent = name;
-    theme.setAttribute("aria-label", "theme: " + name);
-    theme.dataset.theme = name;
-  };
-  wear(themes.includes(remembered()) ? remembered() : "auto");
-  theme.hidden = false;
-  theme.addEventListener("click", () => {
-    const next = themes[(themes.indexOf(theme.dataset.theme) + 1) % themes.length];
-    wear(next);
-    try { localStorage.setItem("keyward-theme", next); } catch { /* kept until the page is closed */ }
-  });
 
   // Findings
   const filters = byId("filters");
@@ -55,37 +34,11 @@
     text.addEventListener("keydown", (event) => {
       if (event.key === "Escape") clear();
     });
-    document.addEventListener("keydown", (event) => {
-      const typing = /^(INPUT|TEXTAREA|SELECT)$/.test(document.activeElement.tagName);
-      if (event.key !== "/" || typing || event.ctrlKey || event.metaKey || event.altKey) return;
-      event.preventDefault();
-      text.focus();
-    });
     // A link to a hidden finding clears the filters.
     document.addEventListener("click", (event) => {
       const link = event.target.closest('a[href^="#finding-"]');
       const target = link && byId(link.hash.slice(1));
       if (target && target.hidden) clear();
-    });
-  }
-
-  // Sorting: numbers the greatest first, names from a on.
-  for (const head of all(".sortable th[data-sort]")) {
-    const button = document.createElement("button");
-    button.type = "button";
-    button.textContent = head.textContent;
-    head.replaceChildren(button);
-    button.addEventListener("click", () => {
-      const { sort } = head.dataset;
-      const up = head.ariaSort ? head.ariaSort === "descending" : sort === "name";
-      for (const other of all("th", head.parentElement)) other.removeAttribute("aria-sort");
-      head.setAttribute("aria-sort", up ? "ascending" : "descending");
-      const body = head.closest("table").tBodies[0];
-      const order = sort === "name"
-        ? (a, b) => a.dataset.name.localeCompare(b.dataset.name)
-        : (a, b) => a.dataset[sort] - b.dataset[sort];
-      const rows = [...body.rows].sort(order);
-      body.append(...(up ? rows : rows.reverse()));
     });
   }
 
@@ -119,10 +72,4 @@
       delete details.dataset.closed;
     }
   });
-
-  // On a narrow screen the menu starts closed.
-  const narrow = matchMedia("(max-width: 60rem)");
-  const fold = () => { byId("menu").open = !narrow.matches; };
-  fold();
-  narrow.addEventListener("change", fold);
 })();

@@ -6,8 +6,8 @@ use super::prose::{Prose, Span, Target};
 use minijinja::value::Value;
 use minijinja::{AutoEscape, Environment, Error, State};
 
-/// Adds the filters.
-pub(super) fn add(environment: &mut Environment<'static>) {
+/// Adds the filters `prose`, `doc`, `code`, `text` and `fence`, for templates of one's own.
+pub fn add(environment: &mut Environment<'static>) {
     environment.add_filter("prose", prose);
     environment.add_filter("doc", doc);
     environment.add_filter("code", code);

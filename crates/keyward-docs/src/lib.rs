@@ -21,8 +21,9 @@
 //! # Templates
 //!
 //! Templates are Jinja templates, rendered by [minijinja](https://docs.rs/minijinja). `keyspace.md` and
-//! `index.html` get a [`Page`]; `index.html` includes `style.css` and `script.js`. A schema's texts may
-//! contain anything, so a template writes them through a filter:
+//! `index.html` get a [`Page`]; `index.html` includes `content.html`, which shows definitions with `card.html`, and
+//! `style.css` and `script.js`, which include `base.css` and `page.js`: what all pages of Keyward share. A schema's
+//! texts may contain anything, so a template writes them through a filter:
 //!
 //! | filter | for | writes |
 //! |---|---|---|
@@ -60,6 +61,7 @@ mod values;
 mod words;
 
 pub use doc::{Block, Doc};
+pub use filters::add as add_filters;
 pub use page::Page;
 pub use prose::{Prose, Span, Target};
 pub use words::{Locale, Words};
@@ -69,10 +71,20 @@ use keyward_codegen::{Files, TemplateError, Templates};
 use keyward_schema::Schema;
 use std::path::Path;
 
+/// A template with macros: `card(definition, words)` shows a definition of a [`Page`]. It needs [`add_filters`].
+pub const CARD: &str = include_str!("../templates/card.html.j2");
+
+/// The template that shows a whole [`Page`], without a frame around it. It imports `card.html`.
+pub const CONTENT: &str = include_str!("../templates/content.html.j2");
+
 /// The built-in templates, by name.
-pub const TEMPLATES: [(&str, &str); 4] = [
+pub const TEMPLATES: [(&str, &str); 8] = [
+    ("base.css", keyward_page::BASE),
+    ("card.html", CARD),
+    ("content.html", CONTENT),
     ("index.html", include_str!("../templates/index.html.j2")),
     ("keyspace.md", include_str!("../templates/keyspace.md.j2")),
+    ("page.js", keyward_page::SCRIPT),
     ("script.js", include_str!("../templates/script.js.j2")),
     ("style.css", include_str!("../templates/style.css.j2")),
 ];

@@ -111,7 +111,7 @@ impl Prose {
     }
 
     /// The words alone.
-    pub(super) fn plain(&self) -> String {
+    pub fn plain(&self) -> String {
         self.spans.iter().map(|span| span.text.as_str()).collect()
     }
 }

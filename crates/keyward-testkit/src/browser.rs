@@ -13,6 +13,13 @@
 //! assert_eq!(browser.look("page.html", true)["dark"], true);
 //! assert_eq!(browser.look("page.html", false)["dark"], false);
 //! ```
+//!
+//! A [`Tab`] visits pages over HTTP, with keys, screens of any size, and what the browser complains about.
+
+mod devtools;
+mod tab;
+
+pub use tab::Tab;
 
 use std::fs;
 use std::process::Command;
@@ -55,6 +62,19 @@ impl Browser {
     pub fn look_into_frames(mut self) -> Self {
         self.looks_into_frames = true;
         self
+    }
+
+    /// Opens a tab in a browser of its own, which runs until the tab is dropped.
+    pub fn tab(&self) -> Tab {
+        Tab::open(&self.folder.path().join("visits"))
+    }
+
+    /// Opens a tab and visits a page over HTTP.
+    #[track_caller]
+    pub fn visit(&self, url: &str) -> Tab {
+        let tab = self.tab();
+        tab.visit(url);
+        tab
     }
 
     /// What a page saw, on a machine whose colours are dark or light.

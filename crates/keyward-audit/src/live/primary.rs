@@ -62,8 +62,7 @@ impl Primary {
     /// # Errors
     /// If one of them cannot be reached, or does not let this user in.
     pub fn all(url: &str, options: &Options) -> Result<Vec<Self>, Error> {
-        let partitions = topology::find(&Address::parse(url)?, options)?;
-        partitions.into_iter().map(|partition| Self::of(partition, options)).collect()
+        Self::each(url, options)?.into_iter().collect()
     }
 
     /// The same where some of them may be away.

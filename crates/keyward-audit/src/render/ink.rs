@@ -1,7 +1,7 @@
 //! Text on a terminal: looks that say nothing which the words do not say, and widths in columns.
 
 use anstyle::{AnsiColor, Style as Ansi};
-use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
+pub(super) use keyward_page::width;
 
 /// A look.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -49,31 +49,9 @@ impl Ink {
     }
 }
 
-/// The columns that a text takes.
-pub(super) fn width(text: &str) -> usize {
-    UnicodeWidthStr::width(text)
-}
-
 /// A text of a report as it can be shown.
 pub(in crate::render) fn visible(text: &str) -> String {
     keyward_fact::visible(text).into_owned()
-}
-
-/// As much of a text as fits into so many columns, with an ellipsis if that is not all.
-pub(super) fn cut(text: &str, columns: usize) -> String {
-    if width(text) <= columns {
-        return text.to_owned();
-    }
-    let mut taken = 0;
-    let fits = |char: &char| {
-        taken += char.width().unwrap_or(0);
-        taken < columns
-    };
-    let mut shown: String = text.chars().take_while(fits).collect();
-    if columns > 0 {
-        shown.push('…');
-    }
-    shown
 }
 
 /// The lines of a text, parted at spaces; a word that is longer than a line stays whole, so that it
@@ -110,15 +88,6 @@ mod tests {
     fn what_a_terminal_obeys_is_spelt_out() {
         assert_eq!(visible("a\u{1b}[2Jb\n\u{202e}c"), "a\\u{1b}[2Jb\\n\\u{202e}c");
         assert_eq!(visible("ключ:京"), "ключ:京");
-    }
-
-    #[test]
-    fn a_text_is_cut_by_its_columns() {
-        assert_eq!(cut("abcdef", 6), "abcdef");
-        assert_eq!(cut("abcdefg", 6), "abcde…");
-        assert_eq!(cut("京京京", 5), "京京…");
-        assert_eq!(cut("京京京", 4), "京…");
-        assert_eq!(cut("abc", 0), "");
     }
 
     #[test]

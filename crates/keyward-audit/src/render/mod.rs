@@ -27,7 +27,7 @@ mod words;
 
 pub use concise::concise;
 pub use difference::difference;
-pub use html::html;
+pub use html::{Links, Page, html};
 pub use machine::{github, sarif};
 pub use queues::{dead_letters, queue_stats, queued_jobs};
 pub use terminal::{Shown, summary, terminal};

@@ -63,7 +63,7 @@ fn the_page_works_in_a_browser() {
         assert_eq!(seen["in_view"], true, "{context}");
         assert_eq!(seen["to_finding"], "ttl-missing", "{context}");
         assert_eq!(seen["sorted"], "active_session user_watchlist", "{context}");
-        assert_eq!(seen["dark"], "auto false, light false, dark true, auto false", "{context}");
+        assert_eq!(seen["dark"], "auto false, dark true, light false, auto false", "{context}");
         assert_eq!(seen["menu"], name == "wide", "{context}");
     }
     let dark = look(&page, true);

@@ -6,6 +6,8 @@ mod key;
 mod server;
 mod servers;
 
+pub(crate) use key::{KeyAnswer, answer as look_up};
+
 use crate::http::Problem;
 use crate::state::{Audited, Current, Server, Shared};
 use axum::routing::{get, post};

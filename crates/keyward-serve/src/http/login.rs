@@ -27,15 +27,9 @@ pub(super) async fn enter(State(guard): State<Arc<Guard>>, Form(given): Form<Giv
         return ([(header::SET_COOKIE, guard.cookie())], Redirect::to("/")).into_response();
     }
     sleep(PENALTY).await;
-    (StatusCode::UNAUTHORIZED, page("<p role=\"alert\">This is not the token.</p>")).into_response()
+    (StatusCode::UNAUTHORIZED, page("This is not the token.")).into_response()
 }
 
 fn page(message: &str) -> Html<String> {
-    Html(format!(
-        "<!doctype html><html lang=\"en\"><head><meta charset=\"utf-8\">\
-         <meta name=\"viewport\" content=\"width=device-width\"><title>Keyward: sign in</title></head>\
-         <body><main><h1>Keyward</h1>{message}<form method=\"post\" action=\"/login\">\
-         <label>Token <input type=\"password\" name=\"token\" required autofocus \
-         autocomplete=\"current-password\"></label> <button>Sign in</button></form></main></body></html>"
-    ))
+    Html(crate::pages::sign_in(message))
 }

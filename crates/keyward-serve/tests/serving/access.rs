@@ -28,7 +28,7 @@ fn without_a_token_only_this_machine_is_answered() {
     for header in [
         "content-security-policy: default-src 'self'",
         "x-content-type-options: nosniff",
-        "referrer-policy: no-referrer",
+        "referrer-policy: same-origin",
         "x-frame-options: deny",
         "cache-control: no-store",
     ] {
@@ -74,8 +74,8 @@ fn a_token_is_asked_for_and_a_form_takes_it() {
     let cookie = entered.head.lines().find_map(|line| line.strip_prefix("set-cookie: ")).unwrap();
     assert!(cookie.contains("HttpOnly; SameSite=Strict") && !cookie.contains(TOKEN), "{cookie}");
     let cookie = cookie.split(';').next().unwrap();
-    get("/", &[("Cookie", cookie)]).is(200);
-    get("/", &[("Cookie", "keyward=1")]).is(303);
+    get("/s/main", &[("Cookie", cookie)]).is(200);
+    get("/s/main", &[("Cookie", "keyward=1")]).is(303);
 }
 
 #[test]

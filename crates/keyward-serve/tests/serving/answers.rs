@@ -206,7 +206,7 @@ fn hostile_names_break_neither_json_nor_metrics() {
     assert!(!unknown.contains("<script>") && !unknown.contains('\u{202e}'), "{unknown}");
     let metrics = instance.get("/metrics").is(200).text;
     assert!(!metrics.lines().any(|line| line.contains("evil") || line.contains("script")));
-    instance.get("/").is(200);
+    instance.get("/s/main").is(200);
 }
 
 #[test]

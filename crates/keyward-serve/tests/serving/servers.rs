@@ -69,7 +69,7 @@ fn who_answers_nonsense_is_not_a_server() {
     let instance = place.start(&endless.url());
     wait_until("it was asked", || health(&instance)["state"] != "unknown");
     wait_until("the audit has failed", || instance.api("server")["auditing"]["state"] == "failed");
-    instance.get("/").is(200);
+    instance.get("/s/main").is(200);
     instance.get("/metrics").is(200);
 }
 
@@ -87,7 +87,9 @@ fn a_server_that_denies_commands_says_which() {
     let info = instance.api("server");
     let denied = info["info"]["nodes"][0]["denied"].to_string();
     assert!(denied.contains("CONFIG GET") && denied.contains("SLOWLOG"), "{denied}");
-    let all = instance.get("/api/v1/servers").text + &instance.get("/").text + &info.to_string();
+    let all = instance.get("/api/v1/servers").text
+        + &instance.get("/s/main/server").text
+        + &info.to_string();
     assert!(!all.contains("secret"), "{all}");
     assert!(instance.said().iter().all(|line| !line.contains("secret")));
 }

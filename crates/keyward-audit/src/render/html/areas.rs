@@ -1,11 +1,12 @@
 //! What takes the memory: definitions, or groups without a schema; unknown patterns; other software's keys.
 
-use super::page::Anchors;
+use super::links::Links;
 use super::row::flag;
 use crate::render::subject::Subject;
 use crate::render::words;
 use crate::report::{Count, Report, Severity};
 use keyward_fact::thousands;
+use keyward_page::Area;
 use std::cmp::Reverse;
 
 /// How many areas a treemap has, at most; what is left makes one more.
@@ -23,41 +24,21 @@ const COLORS: [(&str, &str); 8] = [
     ("group", "other"),
 ];
 
-/// Some bytes of the keyspace, and whose they are.
-#[derive(Debug, Clone, Default)]
-pub(super) struct Area {
-    pub(super) name: String,
-    pub(super) href: String,
-    /// The colour's name
-    pub(super) class: String,
-    pub(super) keys: u64,
-    pub(super) bytes: u64,
-    /// `208.0 MiB`
-    pub(super) size: String,
-    /// `28.6 %`
-    pub(super) share: String,
-    /// All of it in a sentence
-    pub(super) tip: String,
-    /// `1 error`
-    pub(super) flag: String,
-    pub(super) serious: bool,
-}
-
 /// The areas, those with the most bytes first.
-pub(super) fn areas(report: &Report, subjects: &[Subject<'_>], anchors: &Anchors) -> Vec<Area> {
+pub(super) fn areas(report: &Report, subjects: &[Subject<'_>], links: &Links) -> Vec<Area> {
     let all = report.summary.bytes.unwrap_or(0);
     let mut areas: Vec<Area> = (subjects.iter())
         .map(|it| {
             let (errors, warnings) = (it.count(Severity::Error), it.count(Severity::Warning));
-            let href = format!("#{}", anchors.of(it));
+            let href = links.of(it);
             let count = Count { keys: it.keys(), bytes: it.bytes() };
             let area = Area { flag: flag(errors, warnings), ..area(it.name, href, count) };
             Area { class: class(it.lifecycle()).to_owned(), serious: errors > 0, ..area }
         })
         .collect();
-    let other = |name: &str, class: &str, count: Count| Area {
-        class: class.to_owned(),
-        ..area(name, format!("#{class}"), count)
+    let other = |name: &str, class: &str, count: Count| {
+        let href = if class == "foreign" { &links.foreign } else { &links.unknown };
+        Area { class: class.to_owned(), ..area(name, href.clone(), count) }
     };
     let listed = report.unknown.iter().map(|it| {
         let count = Count { keys: it.facts.keys, bytes: it.facts.bytes };
@@ -74,7 +55,7 @@ pub(super) fn areas(report: &Report, subjects: &[Subject<'_>], anchors: &Anchors
         let bytes = Some(rest.iter().map(|it| it.bytes).sum());
         let keys = rest.iter().map(|it| it.keys).sum();
         let name = format!("{} more", thousands(rest.len() as u64));
-        areas.push(area(&name, "#details".to_owned(), Count { keys, bytes }));
+        areas.push(area(&name, links.rest.clone(), Count { keys, bytes }));
         areas.sort_by_key(|area| Reverse(area.bytes));
     }
     for area in &mut areas {

@@ -2,59 +2,27 @@
 
 use crate::render::words;
 use crate::report::{Distribution, Ttl, TtlBucket};
-use keyward_fact::thousands;
+use keyward_page::{Column, Strip, columns, per_cent};
 use serde::Serialize;
 use std::collections::BTreeSet;
 
 /// How long keys live, as a strip.
-#[derive(Debug, Serialize)]
-pub(super) struct Strip {
-    pub(super) bands: Vec<Band>,
-    /// The same in words
-    text: String,
-}
-
-#[derive(Debug, Serialize)]
-pub(super) struct Band {
-    /// `t0` to `t8`, `none`, or `kept` where that is declared
-    pub(super) class: String,
-    x: f64,
-    w: f64,
-    tip: String,
-}
-
-impl Strip {
-    pub(super) fn new(ttl: &Ttl) -> Self {
-        let keys = ttl.buckets.iter().map(|bucket| bucket.keys);
-        let all = keys.fold(ttl.none, u64::saturating_add);
-        let mut parts: Vec<(String, String, u64)> = Vec::new();
-        for (number, bucket) in ttl.buckets.iter().enumerate() {
-            let what = match bucket.up_to {
-                Some(_) => format!("up to {}", words::bound(bucket)),
-                None => "more than a year".to_owned(),
-            };
-            parts.push((format!("t{}", number.min(8)), what, bucket.keys));
-        }
-        // A key that is declared to stay is not a fault.
-        let (class, what) = match ttl.declared.as_deref() {
-            Some("none") => ("kept", "no TTL, as declared"),
-            _ => ("none", "no TTL"),
+pub(super) fn strip(ttl: &Ttl) -> Strip {
+    let mut parts: Vec<(String, String, u64)> = Vec::new();
+    for (number, bucket) in ttl.buckets.iter().enumerate() {
+        let what = match bucket.up_to {
+            Some(_) => format!("up to {}", words::bound(bucket)),
+            None => "more than a year".to_owned(),
         };
-        parts.push((class.to_owned(), what.to_owned(), ttl.none));
-        let mut at = 0;
-        let mut bands = Vec::new();
-        let mut text = Vec::new();
-        for (class, what, keys) in parts.into_iter().filter(|part| part.2 > 0) {
-            let share = words::share(keys, all);
-            let tip =
-                format!("{what}: {} ({})", words::counted(keys, "key"), words::percent(share));
-            text.push(format!("{what} {}", words::percent(share)));
-            let x = per_cent(words::share(at, all));
-            bands.push(Band { class, x, w: per_cent(share), tip });
-            at = u64::saturating_add(at, keys);
-        }
-        Strip { bands, text: text.join(", ") }
+        parts.push((format!("t{}", number.min(8)), what, bucket.keys));
     }
+    // A key that is declared to stay is not a fault.
+    let (class, what) = match ttl.declared.as_deref() {
+        Some("none") => ("kept", "no TTL, as declared"),
+        _ => ("none", "no TTL"),
+    };
+    parts.push((class.to_owned(), what.to_owned(), ttl.none));
+    Strip::new(parts)
 }
 
 /// The legend of strips: class and label. The shades are a scale and stand there whole; what has no TTL is
@@ -137,54 +105,13 @@ pub(super) struct Quantiles {
     columns: Vec<Column>,
 }
 
-/// A column of a histogram.
-#[derive(Debug, Serialize)]
-struct Column {
-    x: f64,
-    w: f64,
-    y: f64,
-    h: f64,
-    tip: String,
-}
-
 impl Quantiles {
     /// Those of some distribution whose numbers are written by `write`.
     pub(super) fn new(label: &'static str, of: &Distribution, write: fn(u64) -> String) -> Self {
         let values = [of.p50, of.p90, of.p99, of.max].map(write);
-        Quantiles { label, values, columns: columns(of, write) }
+        let counts = of.histogram.iter().map(|bar| (bar.from, bar.count));
+        Quantiles { label, values, columns: columns(counts, of.max, write) }
     }
-}
-
-/// A column for each power of two.
-fn columns(of: &Distribution, write: fn(u64) -> String) -> Vec<Column> {
-    let power = |number: u64| number.checked_ilog2().map_or(0, |power| power + 1);
-    let mut counts: Vec<(u32, u64)> = Vec::new();
-    for bar in &of.histogram {
-        match counts.last_mut() {
-            Some((last, count)) if *last == power(bar.from) => {
-                *count = count.saturating_add(bar.count);
-            }
-            _ => counts.push((power(bar.from), bar.count)),
-        }
-    }
-    let (Some((first, _)), Some((last, _))) = (counts.first(), counts.last()) else {
-        return Vec::new();
-    };
-    let (first, columns) = (*first, (u64::from(last.saturating_sub(*first)) + 1).max(8));
-    let most = counts.iter().map(|it| it.1).max().unwrap_or(1);
-    let column = |(power, count): &(u32, u64)| {
-        let h = per_cent(words::share(*count, most)).max(2.0);
-        let from: u64 = if *power == 0 { 0 } else { 1 << (power - 1) };
-        let to = from.saturating_mul(2).saturating_sub(1);
-        Column {
-            x: per_cent(words::share(u64::from(power.saturating_sub(first)), columns)),
-            w: per_cent(words::share(1, columns)) * 0.9,
-            y: 100.0 - h,
-            h,
-            tip: format!("{} to {}: {}", write(from), write(to.min(of.max)), thousands(*count)),
-        }
-    };
-    counts.iter().map(column).collect()
 }
 
 #[allow(clippy::cast_precision_loss, reason = "a pixel is coarser")]
@@ -192,15 +119,9 @@ fn log(number: u64) -> f64 {
     (number.max(1) as f64).log2()
 }
 
-/// In per cent, with the digits that a pixel needs.
-pub(super) fn per_cent(share: f64) -> f64 {
-    (share.clamp(0.0, 1.0) * 10_000.0).round() / 100.0
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::Bar;
 
     #[test]
     fn a_strip_is_full() {
@@ -209,7 +130,7 @@ mod tests {
             TtlBucket { up_to: Some(600), keys: 0 },
             TtlBucket { up_to: None, keys: 2 },
         ];
-        let strip = Strip::new(&Ttl { buckets, none: 1, expiring: 3, ..Ttl::default() });
+        let strip = strip(&Ttl { buckets, none: 1, expiring: 3, ..Ttl::default() });
         let shown: Vec<_> = strip.bands.iter().map(|it| (it.class.as_str(), it.x, it.w)).collect();
         assert_eq!(shown, [("t0", 0.0, 25.0), ("t2", 25.0, 50.0), ("none", 75.0, 25.0)]);
         assert_eq!(strip.text, "up to 1 min 25.0 %, more than a year 50.0 %, no TTL 25.0 %");
@@ -226,23 +147,5 @@ mod tests {
         assert!(nothing.at(0).abs() < 1e-9, "{nothing:?}");
         let greatest = Distribution { max: u64::MAX, ..Distribution::default() };
         assert!(!Scale::over([&greatest].into_iter()).marks().is_empty());
-    }
-
-    #[test]
-    fn a_histogram_has_a_column_for_each_power_of_two() {
-        let bar = |from, to, count| Bar { from, to, count };
-        let histogram = vec![bar(0, 0, 1), bar(4, 4, 3), bar(5, 5, 1), bar(8, 8, 2)];
-        let of = Distribution { max: 8, histogram, ..Distribution::default() };
-        let columns = columns(&of, thousands);
-        let tips: Vec<_> = columns.iter().map(|it| it.tip.as_str()).collect();
-        assert_eq!(tips, ["0 to 0: 1", "4 to 7: 4", "8 to 8: 2"]);
-    }
-
-    #[test]
-    fn a_histogram_that_cannot_be_does_not_panic() {
-        let bar = |from, count| Bar { from, to: 0, count };
-        let histogram = vec![bar(1 << 63, u64::MAX), bar(u64::MAX, u64::MAX), bar(0, 1)];
-        let of = Distribution { histogram, ..Distribution::default() };
-        assert_eq!(columns(&of, thousands).len(), 2);
     }
 }

@@ -1,7 +1,7 @@
 //! A team's check-list, ticked.
 
-use super::prose::{Span, prose};
 use crate::report::{ChecklistItem, Level, Report, Ticked};
+use keyward_page::{Span, prose};
 use serde::Serialize;
 
 /// An item.

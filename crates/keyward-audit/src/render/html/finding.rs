@@ -1,12 +1,12 @@
 //! Findings, unknown keys, settings: what is wrong, and what was perhaps meant.
 
-use super::chart::Strip;
-use super::page::Anchors;
-use super::prose::{Span, Token, prose, tokens};
+use super::chart::strip;
+use super::links::Links;
 use crate::render::subject::examples;
 use crate::render::words;
 use crate::report::{ChangeVerdict, Example, Finding, Group, Report, Setting};
 use keyward_fact::thousands;
+use keyward_page::{Span, Strip, Token, prose, tokens};
 use keyward_rules::Rule;
 use serde::Serialize;
 
@@ -28,7 +28,7 @@ pub(super) struct FindingRow {
 }
 
 impl FindingRow {
-    pub(super) fn new(number: usize, finding: &Finding, anchors: &Anchors) -> Self {
+    pub(super) fn new(number: usize, finding: &Finding, links: &Links) -> Self {
         let detail = |it: &Example| it.detail.as_deref().map(prose).unwrap_or_default();
         let examples: Vec<_> =
             examples(finding).iter().map(|it| (it.key.to_string(), detail(it))).collect();
@@ -48,7 +48,7 @@ impl FindingRow {
             bytes: finding.bytes.filter(|bytes| *bytes > 0).map(words::size),
             sampled: finding.sampled,
             change: change(finding),
-            definition: anchors.find(finding.schema.as_deref(), finding.definition.as_deref()),
+            definition: links.find(finding.schema.as_deref(), finding.definition.as_deref()),
         }
     }
 }
@@ -81,7 +81,7 @@ pub(super) struct UnknownRow {
 }
 
 impl UnknownRow {
-    pub(super) fn new(report: &Report, group: &Group, anchors: &Anchors) -> Self {
+    pub(super) fn new(report: &Report, group: &Group, links: &Links) -> Self {
         let facts = &group.facts;
         let about = |it: &Finding| {
             it.rule == Rule::UnknownKey && it.subject.as_deref() == Some(group.pattern.as_str())
@@ -90,9 +90,9 @@ impl UnknownRow {
         let mut examples: Vec<String> = group.examples.iter().map(ToString::to_string).collect();
         examples.dedup();
         let nearest = group.nearest.as_ref().map(|nearest| {
-            let target = anchors.find(Some(&nearest.schema), Some(&nearest.definition));
-            let id = target.map(|(_, id)| id);
-            (nearest.definition.clone(), id, nearest.pattern.clone(), prose(&nearest.why))
+            let target = links.find(Some(&nearest.schema), Some(&nearest.definition));
+            let href = target.map(|(_, href)| href);
+            (nearest.definition.clone(), href, nearest.pattern.clone(), prose(&nearest.why))
         });
         let types: Vec<&str> =
             facts.types.iter().filter(|it| *it.1 > 0).map(|it| it.0.as_str()).collect();
@@ -102,7 +102,7 @@ impl UnknownRow {
             keys: thousands(facts.keys),
             bytes: words::size_if_known(facts.bytes),
             types: types.join(", "),
-            strip: Strip::new(&facts.ttl),
+            strip: strip(&facts.ttl),
             half: (facts.ttl.expiring > 0).then(|| words::seconds(facts.ttl.remaining.p50)),
             examples,
             nearest,

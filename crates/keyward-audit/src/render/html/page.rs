@@ -1,23 +1,24 @@
 //! What the template is filled with. Every text is made already; the template says where it stands.
 
 use super::areas::{areas, colors};
-use super::chart::{Scale, legend, per_cent};
+use super::chart::{Scale, legend};
 use super::checklist::ChecklistRow;
 use super::finding::{FindingRow, SettingRow, UnknownRow};
-use super::prose::{Span, prose};
+use super::links::Links;
 use super::row::{Row, flag};
-use super::treemap::Treemap;
 use crate::render::subject::{Subject, count};
 use crate::render::words;
 use crate::report::{Count, Facts, Report, Severity};
 use keyward_fact::thousands;
+use keyward_page::{Span, Treemap, per_cent, prose};
 use serde::Serialize;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
-/// Everything that the page says.
+/// Everything that a page about a report says, in words. It is for templates: its fields are those of the
+/// built-in one, and may change with it.
 #[derive(Debug, Serialize)]
 #[expect(clippy::struct_excessive_bools, reason = "each shows or hides something of its own")]
-pub(super) struct Page {
+pub struct Page {
     name: String,
     keyspaces: String,
     has_schema: bool,
@@ -67,21 +68,21 @@ struct Number {
 }
 
 impl Page {
-    pub(super) fn new(report: &Report) -> Self {
+    /// Says everything; definitions are where `links` says.
+    pub fn new(report: &Report, links: &Links) -> Self {
         let subjects = Subject::all(report);
-        let anchors = Anchors::new(&subjects);
         let most = subjects.iter().filter_map(Subject::bytes).max().unwrap_or(0);
         let with_sizes = subjects.iter().filter_map(|it| it.facts.sizes.as_ref());
         let scale = Scale::over(with_sizes.filter(|it| !it.histogram.is_empty()));
-        let row = |it: &Subject<'_>| Row::new(report, it, &anchors, most, scale);
+        let row = |it: &Subject<'_>| Row::new(report, it, links, most, scale);
         let (full, empty): (Vec<_>, Vec<_>) = subjects.iter().partition(|it| it.keys() > 0);
-        let areas = areas(report, &subjects, &anchors);
+        let areas = areas(report, &subjects, links);
         let names: Vec<&str> = report.schemas.iter().map(|it| it.name.as_str()).collect();
         let lead = lead(report, &full);
         let ttl = full.first().map(|it| &it.facts.ttl);
         let ttl = ttl.or(report.unknown.first().map(|it| &it.facts.ttl));
         let rows: Vec<Row> = full.iter().map(|it| row(it)).collect();
-        let unknown = report.unknown.iter().map(|it| UnknownRow::new(report, it, &anchors));
+        let unknown = report.unknown.iter().map(|it| UnknownRow::new(report, it, links));
         let unknown: Vec<UnknownRow> = unknown.collect();
         let strips = rows.iter().map(Row::strip).chain(unknown.iter().map(UnknownRow::strip));
         Page {
@@ -108,7 +109,7 @@ impl Page {
             bytes_kind: words::bytes_kind(report),
             bytes_known: report.source.bytes.is_known(),
             findings: (report.findings.iter().enumerate())
-                .map(|(number, it)| FindingRow::new(number, it, &anchors))
+                .map(|(number, it)| FindingRow::new(number, it, links))
                 .collect(),
             errors: count(&report.findings, Severity::Error),
             warning_count: count(&report.findings, Severity::Warning),
@@ -247,45 +248,4 @@ fn rules(report: &Report) -> Vec<(String, usize)> {
         *rules.entry(finding.rule.name()).or_default() += 1;
     }
     rules.into_iter().map(|(rule, count)| (rule.to_owned(), count)).collect()
-}
-
-/// Where each definition is on the page.
-#[derive(Debug)]
-pub(super) struct Anchors(BTreeMap<(Option<String>, String), String>);
-
-impl Anchors {
-    fn new(subjects: &[Subject<'_>]) -> Self {
-        let mut taken = BTreeSet::new();
-        let mut anchors = BTreeMap::new();
-        for subject in subjects {
-            let plain =
-                |char: char| if char.is_ascii_alphanumeric() || char == '_' { char } else { '-' };
-            let slug: String = subject.name.chars().map(plain).collect();
-            let mut id = format!("key-{slug}");
-            while !taken.insert(id.clone()) {
-                id.push('-');
-            }
-            anchors.insert(key(subject), id);
-        }
-        Anchors(anchors)
-    }
-
-    pub(super) fn of(&self, subject: &Subject<'_>) -> String {
-        self.0.get(&key(subject)).cloned().unwrap_or_default()
-    }
-
-    /// Name and place of a definition.
-    pub(super) fn find(
-        &self,
-        schema: Option<&str>,
-        name: Option<&str>,
-    ) -> Option<(String, String)> {
-        let name = name?;
-        let id = self.0.get(&(schema.map(str::to_owned), name.to_owned()))?;
-        Some((name.to_owned(), id.clone()))
-    }
-}
-
-fn key(subject: &Subject<'_>) -> (Option<String>, String) {
-    (subject.definition.map(|it| it.schema.clone()), subject.name.to_owned())
 }

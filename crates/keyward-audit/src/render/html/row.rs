@@ -1,20 +1,22 @@
 //! A definition, or an inferred group, with everything that the report says about it.
 
 use super::areas::class;
-use super::chart::{Quantiles, Range, Scale, Strip, per_cent};
-use super::page::{Anchors, counted};
-use super::prose::{Span, Token, prose, tokens};
+use super::chart::{Quantiles, Range, Scale, strip};
+use super::links::Links;
+use super::page::counted;
 use crate::render::subject::Subject;
 use crate::render::words;
 use crate::report::{Facts, Finding, Report, Severity};
 use keyward_fact::thousands;
+use keyward_page::{Span, Strip, Token, per_cent, prose, tokens};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
 /// What a definition's row and card are filled with.
 #[derive(Debug, Serialize)]
 pub(super) struct Row {
-    id: String,
+    /// Where it is: `#key-cart`
+    href: String,
     name: String,
     schema: Option<String>,
     tokens: Vec<Token>,
@@ -96,7 +98,7 @@ impl Row {
     pub(super) fn new(
         report: &Report,
         subject: &Subject<'_>,
-        anchors: &Anchors,
+        links: &Links,
         most: u64,
         scale: Scale,
     ) -> Self {
@@ -104,7 +106,7 @@ impl Row {
         let (errors, warnings) = (subject.count(Severity::Error), subject.count(Severity::Warning));
         let bytes = subject.bytes().unwrap_or(0);
         Row {
-            id: anchors.of(subject),
+            href: links.of(subject),
             name: subject.name.to_owned(),
             schema: subject.definition.map(|it| it.schema.clone()),
             tokens: tokens(subject.pattern),
@@ -177,7 +179,7 @@ fn ttl(facts: &Facts) -> RowTtl {
     let ttl = &facts.ttl;
     let declared = ttl.declared.clone();
     RowTtl {
-        strip: Strip::new(ttl),
+        strip: strip(ttl),
         half: (ttl.expiring > 0).then(|| words::seconds(ttl.remaining.p50)),
         none: words::percent(words::share(ttl.none, facts.keys)),
         none_is_wrong: ttl.none > 0 && declared.as_deref().is_some_and(|it| it != "none"),

@@ -4,19 +4,22 @@ use serde::Serialize;
 
 /// A run of text, plain or code.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub(super) struct Span {
-    code: bool,
-    text: String,
+pub struct Span {
+    /// Whether it is code
+    pub code: bool,
+    /// The text
+    pub text: String,
 }
 
 impl Span {
-    pub(super) fn code(text: &str) -> Self {
+    /// A run of code.
+    pub fn code(text: &str) -> Self {
         Span { code: true, text: text.to_owned() }
     }
 }
 
 /// A text in which backticks mark code. A backtick without a partner is an ordinary character.
-pub(super) fn prose(text: &str) -> Vec<Span> {
+pub fn prose(text: &str) -> Vec<Span> {
     let mut spans = Vec::new();
     let mut push = |code: bool, text: &str| {
         if !text.is_empty() {
@@ -38,13 +41,15 @@ pub(super) fn prose(text: &str) -> Vec<Span> {
 
 /// A word, a separator or a placeholder of a pattern.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub(super) struct Token {
-    kind: &'static str,
-    text: String,
+pub struct Token {
+    /// `literal`, `separator` or `param`
+    pub kind: &'static str,
+    /// The text
+    pub text: String,
 }
 
 /// A pattern as words, separators and placeholders: `{session_id}`, `<uuid>`.
-pub(super) fn tokens(pattern: &str) -> Vec<Token> {
+pub fn tokens(pattern: &str) -> Vec<Token> {
     let mut tokens: Vec<Token> = Vec::new();
     let mut rest = pattern;
     while let Some(first) = rest.chars().next() {

@@ -1,16 +1,41 @@
 //! Memory as areas: a squarified treemap (Bruls, Huizing, van Wijk 2000), laid out here, so that it is
 //! there without a script.
 
-use super::areas::Area;
-use crate::render::ink::{cut, visible, width};
+use crate::text::{cut, width};
+use keyward_fact::visible;
 use serde::Serialize;
 
 /// Areas that fill a rectangle.
 #[derive(Debug, Serialize)]
-pub(super) struct Treemap {
+pub struct Treemap {
     width: f64,
     height: f64,
     tiles: Vec<Tile>,
+}
+
+/// Some bytes of a keyspace, and whose they are.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Area {
+    /// What it is called
+    pub name: String,
+    /// Where it leads
+    pub href: String,
+    /// The colour's name: a lifecycle, `unknown`, `foreign` or `group`
+    pub class: String,
+    /// Its keys
+    pub keys: u64,
+    /// Its bytes
+    pub bytes: u64,
+    /// `208.0 MiB`
+    pub size: String,
+    /// `28.6 %`
+    pub share: String,
+    /// All of it in a sentence
+    pub tip: String,
+    /// `1 error`
+    pub flag: String,
+    /// Whether the flag is about errors
+    pub serious: bool,
 }
 
 /// An area's rectangle, and its label if there is room for one.
@@ -61,7 +86,7 @@ const FEWEST: usize = 5;
 
 impl Treemap {
     /// The areas in a rectangle; they have bytes, and those with the most come first.
-    pub(super) fn new(areas: &[Area], width: f64, height: f64) -> Self {
+    pub fn new(areas: &[Area], width: f64, height: f64) -> Self {
         let all: f64 = areas.iter().map(|area| float(area.bytes)).sum();
         let pixels: Vec<f64> =
             areas.iter().map(|area| float(area.bytes) / all * width * height).collect();
