@@ -13,7 +13,7 @@ use std::path::PathBuf;
 #[command(after_help = "\
 Examples:
   keyward serve redis://127.0.0.1:6379                     then open http://127.0.0.1:9736
-  keyward serve redis://10.0.0.7:7000 --every 1h --watch   a cluster, and what is written between audits
+  keyward serve redis://10.0.0.7:7000 --every 1h --watch   a cluster, and what is written to it
   keyward serve --config serve.toml                        several servers, each with its schemas
   keyward serve redis://127.0.0.1 --listen 0.0.0.0:9736 --token-file token
 

@@ -27,7 +27,7 @@ const LEAST_TOKEN: usize = 16;
 
 pub(crate) fn run(args: &Args, settings: &Settings, output: &Output) -> Result<Verdict> {
     let mut config = match &args.config {
-        Some(path) => from_file(path, args, output)?,
+        Some(path) => from_file(path, args, settings, output)?,
         None => from_arguments(args, settings)?,
     };
     if let Some(listen) = args.listen {
@@ -48,9 +48,13 @@ pub(crate) fn run(args: &Args, settings: &Settings, output: &Output) -> Result<V
     Ok(Verdict::Clean)
 }
 
-fn from_file(path: &Path, args: &Args, output: &Output) -> Result<Config> {
+fn from_file(path: &Path, args: &Args, settings: &Settings, output: &Output) -> Result<Config> {
+    if !settings.named().is_empty() {
+        return Err(Failure::new("`--schema` does not work with `--config`")
+            .help("name the schemas of each server in the file: `schemas = [\"keyward.toml\"]`"));
+    }
     let state = args.state.clone().or_else(state_folder);
-    let loaded = config::load(path, state.clone().unwrap_or_default());
+    let loaded = config::load(path, state.unwrap_or_default());
     let mut config = loaded.map_err(|Refused { sources, errors }| {
         Failure::rendered(render(&sources, &errors, output.style()))
     })?;

@@ -108,6 +108,7 @@ fn what_cannot_be_served_is_said() {
         &["serve", "--config", "missing.toml"],
         &["serve", "--config", "empty.toml"],
         &["serve", "--config", "broken.toml"],
+        &["serve", "--config", "empty.toml", "--schema", "keyward.toml"],
         &["serve", "dump.rdb"],
         &["serve", "redis://127.0.0.1:1", "--listen", "0.0.0.0:0"],
         &["serve", "redis://127.0.0.1:1", "--token-file", "short"],

@@ -26,7 +26,8 @@ pub fn load(path: &Path, state: PathBuf) -> Result<Config, Refused> {
             return Err(Refused { sources, errors: vec![Diagnostic::unplaced(message)] });
         }
     };
-    let file = sources.add(path.to_owned(), text.clone());
+    // Mistakes are shown with their lines, and a line may hold a password.
+    let file = sources.add(path.to_owned(), without_credentials(&text));
     let table = match DeTable::parse(&text) {
         Ok(table) => table,
         Err(error) => {
@@ -251,4 +252,40 @@ impl Reading {
 fn read(path: &Path, most: u64) -> Result<String, String> {
     let bytes = keyward_fact::read_stream(path, most).map_err(|error| error.to_string())?;
     String::from_utf8(bytes).map_err(|_| "it is not UTF-8 text".to_owned())
+}
+
+/// The same text with stars in the place of credentials, so that every byte keeps its place.
+fn without_credentials(text: &str) -> String {
+    let hide = |line: &str| {
+        let Some(start) = line.find("://").map(|at| at + 3) else { return line.to_owned() };
+        let end = line[start..].find(['"', '\'']).map_or(line.trim_end().len(), |at| start + at);
+        let url = &line[start..end.max(start)];
+        let user = url.rfind('@').unwrap_or(0);
+        let query = url.find('?').map_or(url.len(), |at| at + 1);
+        let hidden = url.char_indices().map(|(at, char)| {
+            let is_shown = at >= user && at < query;
+            if is_shown { char.to_string() } else { "*".repeat(char.len_utf8()) }
+        });
+        format!("{}{}{}", &line[..start], hidden.collect::<String>(), &line[end.max(start)..])
+    };
+    text.split_inclusive('\n').map(hide).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn credentials_are_hidden_and_every_byte_keeps_its_place() {
+        for (line, hidden) in [
+            ("url = \"redis://user:pw@h:1/0\" # x\n", "url = \"redis://*******@h:1/0\" # x\n"),
+            ("url = \"redis://:pä@w@h\"", "url = \"redis://******@h\""),
+            ("url = 'unix:///s?password=pw'\n", "url = 'unix:///s?***********'\n"),
+            ("url = \"redis://:pw@h\n", "url = \"redis://***@h\n"),
+            ("every = \"1h\"\nurl = \"redis://h\"\n", "every = \"1h\"\nurl = \"redis://h\"\n"),
+        ] {
+            assert_eq!(without_credentials(line), hidden);
+            assert_eq!(hidden.len(), line.len());
+        }
+    }
 }

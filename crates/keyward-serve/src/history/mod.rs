@@ -1,7 +1,7 @@
 //! What was seen before, in one SQLite file: narrow rows for charts, whole reports to compare any two moments.
 //!
 //! Every change is one transaction, so that a killed process leaves whole rows. The file is bounded by age and size
-//! ([`thin`]). A file that turns out to be corrupt is moved aside and a new one begun; a file that cannot be written
+//! (`thin`). A file that turns out to be corrupt is moved aside and a new one begun; a file that cannot be written
 //! is an error of that write, and the next write tries again.
 
 mod read;

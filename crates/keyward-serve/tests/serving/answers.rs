@@ -5,6 +5,7 @@ use keyward_testkit::{Server, wait_until};
 use serde_json::json;
 use std::collections::BTreeSet;
 use std::io::{BufRead as _, BufReader, Write as _};
+use std::process::{Command, Stdio};
 
 fn filled(server: &Server) {
     for user in 0..20 {
@@ -242,6 +243,27 @@ fn metrics_are_written_in_both_forms() {
         text.text.lines().filter_map(|it| it.strip_prefix("# TYPE ")).collect();
     let distinct: BTreeSet<&str> = families.iter().copied().collect();
     assert_eq!(families.len(), distinct.len(), "a family is written once");
+}
+
+#[test]
+fn promtool_accepts_metrics_and_alerts() {
+    let server = Server::redis();
+    filled(&server);
+    let place = Place::new();
+    let instance = place.start(&server.url());
+    instance.wait_for_audits(1);
+    wait_until("the server was asked", || instance.api("server")["info"].is_object());
+    let metrics = instance.get("/metrics").is(200).text;
+    let mut check = Command::new("promtool");
+    let check = check.args(["check", "metrics"]).stdin(Stdio::piped()).stderr(Stdio::piped());
+    let mut check = check.spawn().expect("`./test tools` installs promtool");
+    check.stdin.take().unwrap().write_all(metrics.as_bytes()).unwrap();
+    let checked = check.wait_with_output().unwrap();
+    let said = String::from_utf8_lossy(&checked.stderr).into_owned();
+    assert!(checked.status.success(), "{said}\n{metrics}");
+    let rules = keyward_testkit::repository().join("docs/src/guide/alerts.yml");
+    let checked = Command::new("promtool").args(["check", "rules"]).arg(rules).output().unwrap();
+    assert!(checked.status.success(), "{checked:?}");
 }
 
 #[test]
