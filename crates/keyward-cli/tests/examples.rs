@@ -218,6 +218,9 @@ fn cli(convention: &str) -> Cli {
     for name in ["keyward.toml", "as-written.toml"] {
         cli.write(name, fs::read(file(convention, name)).expect("both schemas are there"));
     }
+    if let Ok(recipe) = fs::read(file(convention, "as-written-text.toml")) {
+        cli.write("as-written-text.toml", recipe);
+    }
     cli
 }
 

@@ -21,7 +21,7 @@ use keyward_audit::{Mask, parse_rfc3339};
 use keyward_schema::Schema;
 use keyward_schema::model::Phase;
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -132,14 +132,8 @@ pub fn apply(
     if !is_started {
         expect_quiet(plan, schema, options)?;
     }
-    if is_started && !options.journal.exists() {
-        return Err(Error::refused(
-            format!(
-                "the plan was started before, and its journal `{}` is not there",
-                options.journal.display()
-            ),
-            "name it with `--journal`: without it, what was changed could not be undone",
-        ));
+    if is_started {
+        expect_journal(&options.journal)?;
     }
     if matches!(plan.order, Order::Drop { no_backup: false, .. } | Order::Migrate { .. }) {
         identity::expect_restore(plan, schema, &mut primaries)?;
@@ -300,6 +294,18 @@ pub(crate) fn expect_schema(plan: &Plan, schema: &Schema, work: &dyn Work) -> Re
         ));
     }
     Ok(())
+}
+
+/// Refuses to go on without the journal of what was changed before: it is begun before anything is written to a server.
+pub(crate) fn expect_journal(path: &Path) -> Result<(), Error> {
+    if path.metadata().is_ok_and(|it| it.len() > 0) {
+        return Ok(());
+    }
+    let path = path.display();
+    Err(Error::refused(
+        format!("the plan was started before, and its journal `{path}` is not there or empty"),
+        "name it with `--journal`: without it, what was changed cannot be undone",
+    ))
 }
 
 fn expect_fleet(

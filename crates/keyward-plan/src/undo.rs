@@ -1,6 +1,6 @@
 //! Takes back what a plan has changed, as its journal says.
 
-use crate::apply::{ApplyOptions, expect_schema};
+use crate::apply::{ApplyOptions, expect_journal, expect_schema};
 use crate::content::Content;
 use crate::control::Control;
 use crate::document::Plan;
@@ -58,7 +58,9 @@ pub fn undo(
     }
     expect_phase(plan, schema)?;
     let mut primaries = open(url, schema, &options.live)?;
-    identity::expect(plan, schema, &mut primaries)?;
+    if identity::expect(plan, schema, &mut primaries)? {
+        expect_journal(&options.journal)?;
+    }
     expect_fleet(plan, schema, &mut primaries, options.accept_unnamed)?;
     let mut undo = Undo {
         primaries,

@@ -30,6 +30,9 @@ use std::time::Instant;
 /// How often a key is tried whose value changes while it is saved.
 const TRIES: usize = 5;
 
+/// What OBJECT REFCOUNT answers of an object that keys share.
+const SHARED: i64 = i32::MAX as i64;
+
 /// How many threads settle keys of one server, where nothing slows them down.
 const WORKERS: usize = 2;
 /// How many pages of keys may wait to be settled.
@@ -319,10 +322,14 @@ impl<'a> Shard<'a> {
         let mut requests = Requests::default();
         for task in tasks {
             requests.add(&[b"OBJECT", b"IDLETIME", &task.key]);
+            requests.add(&[b"OBJECT", b"REFCOUNT", &task.key]);
         }
         self.primary.send(&requests)?;
         for task in tasks {
-            let idle = match self.primary.reply()? {
+            let (idle, owners) = (self.primary.reply()?, self.primary.reply()?);
+            let idle = match idle {
+                // Small numbers are one object for all keys of a server, which says nothing about a key.
+                Reply::Integer(_) if owners == Reply::Integer(SHARED) => None,
                 Reply::Integer(seconds) => Some(seconds.max(0).unsigned_abs()),
                 // It is denied to this user, or the server counts uses and not the time.
                 Reply::Error(_) => None,

@@ -420,6 +420,25 @@ fn members_that_lead_nowhere_or_contradict_are_pruned_and_undo_brings_them_back(
 }
 
 #[test]
+fn what_refers_to_a_misspelt_key_is_kept_since_the_plan_gives_it_its_name() {
+    for bench in Bench::all(INDEXES) {
+        for id in 0..50 {
+            bench.redis(&["HSET", &format!("a:pagee:{id}"), "status", "draft"]);
+            bench.redis(&["SADD", "a:status:draft", &id.to_string()]);
+        }
+        bench.redis(&["SADD", "a:status:draft", "99"]);
+        let plan = fix(&bench, &[]);
+        assert_eq!(counts(&plan, "unknown-key"), (50, 0), "{:?}", plan.rows);
+        let pruned = plan.rows.iter().filter_map(|row| row.counts.get("entries that go"));
+        assert_eq!(pruned.sum::<u64>(), 1, "{:?}", plan.rows);
+        let applied = bench.apply(&plan).unwrap();
+        assert!(applied.converged, "{applied:?}");
+        assert_eq!(bench.redis(&["SCARD", "a:status:draft"]).integer(), 50);
+        assert_eq!(bench.redis(&["EXISTS", "a:page:49"]).integer(), 1);
+    }
+}
+
+#[test]
 fn a_long_index_is_pruned_page_by_page_and_its_live_members_stay() {
     for bench in Bench::all(INDEXES) {
         for id in 0..3000 {

@@ -343,7 +343,12 @@ fn a_drop_of_everything_leaves_the_markers_of_plans() {
         assert_eq!(bench.undo(&plan).unwrap().undone, 1);
 
         // Without its journal, what was changed could not be undone.
-        std::fs::remove_file(bench.folder.path().join(format!("{}.journal", plan.id))).unwrap();
+        let journal = bench.folder.path().join(format!("{}.journal", plan.id));
+        std::fs::write(&journal, "").unwrap();
+        for error in [bench.apply(&plan).unwrap_err(), bench.undo(&plan).unwrap_err()] {
+            assert!(error.is_usage() && error.to_string().contains("or empty"), "{error}");
+        }
+        std::fs::remove_file(journal).unwrap();
         let error = bench.apply(&plan).unwrap_err();
         assert!(error.is_usage() && error.to_string().contains("is not there"), "{error}");
     }

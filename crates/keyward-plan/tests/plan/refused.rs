@@ -79,6 +79,19 @@ fn a_server_that_does_not_say_when_keys_were_used_stops_the_step() {
     }
 }
 
+/// Redis keeps small numbers once for all keys: the idle time is that of the number.
+#[test]
+fn small_numbers_do_not_say_when_their_keys_were_used() {
+    for bench in Bench::all(&phase("read-fallback")) {
+        bench.redis(&["SET", "Lock:a", "5", "PX", "60000"]);
+        let is_shared =
+            bench.redis(&["OBJECT", "REFCOUNT", "Lock:a"]).integer() == i64::from(i32::MAX);
+        let plan = bench.plan();
+        let row = plan.rows.iter().find(|row| row.keys.starts_with("Lock:")).unwrap();
+        assert_eq!((row.idle_seconds.is_none(), row.unseen_use == 1), (is_shared, is_shared));
+    }
+}
+
 #[test]
 fn nothing_is_taken_back_that_a_connected_client_relies_on() {
     for mut bench in Bench::all(&phase("dual-write")) {

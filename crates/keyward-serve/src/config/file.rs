@@ -257,7 +257,7 @@ fn read(path: &Path, most: u64) -> Result<String, String> {
 /// The same text with stars in the place of credentials, so that every byte keeps its place.
 fn without_credentials(text: &str) -> String {
     let hide = |line: &str| {
-        let Some(start) = line.find("://").map(|at| at + 3) else { return line.to_owned() };
+        let Some(start) = line.find("://").map(|at| at + 3) else { return without_value(line) };
         let end = line[start..].find(['"', '\'']).map_or(line.trim_end().len(), |at| start + at);
         let url = &line[start..end.max(start)];
         let user = url.rfind('@').unwrap_or(0);
@@ -271,6 +271,30 @@ fn without_credentials(text: &str) -> String {
     text.split_inclusive('\n').map(hide).collect()
 }
 
+/// The same for a line without a URL: where its field could mean a secret, misspelt or not, what it says in quotes.
+fn without_value(line: &str) -> String {
+    const SECRET: [&str; 6] = ["pas", "pw", "token", "secret", "cred", "url"];
+    let (name, _) = line.split_once('=').unwrap_or((line, ""));
+    let name = name.to_lowercase();
+    if !SECRET.iter().any(|word| name.contains(word)) {
+        return line.to_owned();
+    }
+    let mut quote = None;
+    let hide = |char: char| match (quote, char) {
+        (None, '"' | '\'') => {
+            quote = Some(char);
+            char.to_string()
+        }
+        (Some(open), _) if open == char => {
+            quote = None;
+            char.to_string()
+        }
+        (Some(_), char) if char != '\n' => "*".repeat(char.len_utf8()),
+        _ => char.to_string(),
+    };
+    line.chars().map(hide).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -282,6 +306,9 @@ mod tests {
             ("url = \"redis://:pä@w@h\"", "url = \"redis://******@h\""),
             ("url = 'unix:///s?password=pw'\n", "url = 'unix:///s?***********'\n"),
             ("url = \"redis://:pw@h\n", "url = \"redis://***@h\n"),
+            ("pasword = \"pä\" # x\n", "pasword = \"***\" # x\n"),
+            ("token = 'pw\n", "token = '**\n"),
+            ("url = \"u:pw@h\"\n", "url = \"******\"\n"),
             ("every = \"1h\"\nurl = \"redis://h\"\n", "every = \"1h\"\nurl = \"redis://h\"\n"),
         ] {
             assert_eq!(without_credentials(line), hidden);

@@ -72,7 +72,10 @@ impl Check<'_> {
             report.find(&document.name, format!("its import was not finished: {again}"));
         }
         for key in &self.stored.missing {
-            report.find(&keyspace::text(key), format!("the element is not there: {again}"));
+            // The text of the file is as it was, so that adding it alone would change nothing.
+            let path = self.path;
+            let anew = format!("run `library remove {path}`, then `library add {path}`");
+            report.find(&keyspace::text(key), format!("the element is not there: {anew}"));
         }
         let tree = self.tree(document, report);
         self.texts(report).await?;

@@ -109,7 +109,7 @@ const FAULTS: &[(&str, &str, &str)] = &[
     (
         "DEL chunk:third_words_here:001",
         "chunk:third_words_here:001",
-        "the element is not there: run `library add /texts/a.md` again",
+        "the element is not there: run `library remove /texts/a.md`, then `library add /texts/a.md`",
     ),
     (
         "DEL doc:alpha_document:001",

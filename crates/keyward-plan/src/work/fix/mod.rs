@@ -4,7 +4,7 @@ mod members;
 mod misspelt;
 mod ttl;
 
-use super::{Work, old_ttl, queues};
+use super::{Stage, Work, old_ttl, queues};
 use crate::change::{Change, Condition, Ending, Outcome, Reference, Trim};
 use crate::document::Row;
 use crate::error::Error;
@@ -19,8 +19,10 @@ use keyward_schema::{OldNames, Schema};
 use members::Members;
 use misspelt::Misspelt;
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::fmt::Write as _;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{PoisonError, RwLock};
 use ttl::Lifetime;
 
 /// The TTL of what is left under an old name, where its migration says nothing else.
@@ -35,6 +37,10 @@ pub(super) struct Fix<'s> {
     /// The old names of each database, each with the rows of its renames
     old: Vec<(OldNames<'s>, Vec<Option<usize>>)>,
     misspelt: Option<Misspelt<'s>>,
+    /// Whether this pass only looks for the names that misspelt keys will get
+    gathers: AtomicBool,
+    /// Those names: what refers to them leads somewhere once the plan is applied
+    meant: RwLock<HashSet<String>>,
 }
 
 /// What is wrong with a key of a definition, perhaps.
@@ -61,6 +67,8 @@ impl<'s> Fix<'s> {
             repairs: schema.keys.iter().map(|_| Vec::new()).collect(),
             old: Vec::new(),
             misspelt: None,
+            gathers: AtomicBool::new(false),
+            meant: RwLock::default(),
         };
         for rule in wanted {
             match rule {
@@ -221,19 +229,34 @@ impl Work for Fix<'_> {
     }
 
     fn picks(&self, db: Option<u64>, key: &[u8]) -> Vec<(usize, Change)> {
+        let gathers = self.gathers.load(Ordering::Relaxed);
         let mut values = Vec::new();
         let own =
             if db.is_none() { self.schema.compiled.parse_into(key, &mut values) } else { None };
         if let Some(repairs) = own.and_then(|id| self.repairs.get(id.index())) {
+            if gathers {
+                return Vec::new();
+            }
             return repairs.iter().map(|(row, it)| (*row, it.change(key, &values))).collect();
         }
         let misspelt = self.misspelt.as_ref().filter(|_| db.is_none());
-        let misspelt = || misspelt.and_then(|it| it.pick(key));
-        self.old_name(db, key).or_else(misspelt).into_iter().collect()
+        let misspelt = || {
+            let picked = misspelt?.pick(key)?;
+            if let Change::Relocate(it) = &picked.1 {
+                self.meant.write().unwrap_or_else(PoisonError::into_inner).insert(it.to.clone());
+            }
+            Some(picked)
+        };
+        let picked = self.old_name(db, key).or_else(misspelt);
+        picked.filter(|_| !gathers).into_iter().collect()
     }
 
     fn refers(&self, row: usize, set: &[u8], member: &[u8]) -> Option<Reference> {
-        self.members(row, set)?.refers(self.schema, set, member)
+        let reference = self.members(row, set)?.refers(self.schema, set, member)?;
+        let is_meant =
+            |key: &String| self.meant.read().unwrap_or_else(PoisonError::into_inner).contains(key);
+        let stays = matches!(&reference, Reference::Key(key) if is_meant(key));
+        (!stays).then_some(reference)
     }
 
     fn contradicts(&self, row: usize, set: &[u8], value: &[u8]) -> bool {
@@ -247,6 +270,16 @@ impl Work for Fix<'_> {
         all.sort_unstable();
         all.dedup();
         all
+    }
+
+    fn stages(&self) -> &'static [Stage] {
+        let is_members = |(_, it): &(usize, Repair)| matches!(it, Repair::Members(_));
+        let prunes = self.repairs.iter().flatten().any(is_members);
+        if prunes && self.misspelt.is_some() { &[Stage::Gather] } else { &[] }
+    }
+
+    fn begin(&self, stage: Stage) {
+        self.gathers.store(stage == Stage::Gather, Ordering::Relaxed);
     }
 
     fn fleet(&self) -> Vec<(String, String)> {
