@@ -7,7 +7,7 @@ fn the_output_is_shown_whole() {
     let output = Cli::new("/bin/sh").run(["-c", "echo result; echo problem >&2; exit 3"]);
     assert_eq!(
         output.to_string(),
-        "$ keyward -c echo result; echo problem >&2; exit 3\n\
+        "$ sh -c echo result; echo problem >&2; exit 3\n\
          exit code: 3\n\
          --- stdout\nresult\n\
          --- stderr\nproblem\n"
