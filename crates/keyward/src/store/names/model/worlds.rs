@@ -171,12 +171,17 @@ fn beside_a_plan(phase: Knows, act: Act, expires: bool) {
     let program = |act| Program::new(phase, true, vec![act]);
     let (programs, plan) = (vec![program(act), program(DELETED)], Some(phase));
     let world = World { split: true, programs, plan, expires, ..World::default() };
-    check(&world).unwrap();
-    check(&World { plan_last: true, ..world }).unwrap();
+    check(&World { plan_last: true, ..world.clone() }).unwrap();
+    for first in [[true, true], [true, false], [false, false]] {
+        check(&World { first, ..world.clone() }).unwrap();
+    }
+    if phase == Knows::DualWrite {
+        check(&World { first: [false, true], ..world }).unwrap();
+    }
 }
 
 /// A plan that looked for the old name before it saves the new one would save and remove what a store writes in between;
-/// and without the version beside it, a copy that is late would bring it back.
+/// if the version beside it went too, a copy that is late would then remove what the next pass has put there.
 #[test]
 fn a_copy_that_others_write_while_a_plan_removes_it_stays() {
     beside_a_plan(Knows::DualWrite, SET, false);
