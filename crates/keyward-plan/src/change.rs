@@ -123,6 +123,9 @@ pub(crate) struct Relocation {
     pub(crate) indexes: (Vec<String>, u64),
     /// The lease beside the new name, which whoever writes it ends
     pub(crate) lease: Option<String>,
+    /// The versions that stores keep beside the old name and the new one, if the new one counts and they are in
+    /// different slots
+    pub(crate) versions: Option<(String, String)>,
 }
 
 /// What is done with a key that names somebody, or may do so.

@@ -5,7 +5,7 @@
 
 use super::near::relocation;
 use super::{Shard, TRIES, Task, Value, settled};
-use crate::change::{Change, How, Outcome, Relocation};
+use crate::change::{How, Outcome, Relocation};
 use crate::content::Content;
 use crate::error::Error;
 use crate::journal::{Journal, Record};
@@ -39,6 +39,8 @@ struct Found {
     /// What stands under the new name
     target: Value,
     outcome: Outcome,
+    /// Whether a store has deleted the key, so that the old name goes
+    deleted: bool,
     /// The digest of what was put there
     placed: Vec<u8>,
 }
@@ -47,23 +49,27 @@ impl Shard<'_> {
     /// Moves or copies keys that are far from their new names.
     pub(super) fn send_far(&mut self, mut tasks: Vec<Task>) -> Result<(), Error> {
         // Most copies are there already, and need no lease.
-        let mut left = Vec::new();
+        let (mut left, mut deleted) = (Vec::new(), Vec::new());
         let all = self.look_far(tasks)?;
         let is_copy = |found: &&Found| {
             found.outcome == Outcome::Done
+                && !found.deleted
                 && relocation(&found.task).is_some_and(|it| it.how != How::Rename)
         };
         let copies =
             all.iter().filter(is_copy).map(|it| (it.task.row, it.task.key.clone())).collect();
         self.measure(copies)?;
         for found in all {
-            if found.outcome == Outcome::Done && self.pass.journal.is_some() {
-                left.push(found.task);
-            } else {
+            if found.outcome != Outcome::Done || self.pass.journal.is_none() {
                 self.note(&found.task, found.outcome);
+            } else if found.deleted {
+                deleted.push(found.task);
+            } else {
+                left.push(found.task);
             }
         }
         let Some(journal) = self.pass.journal else { return Ok(()) };
+        self.remove_deleted(deleted, journal)?;
         tasks = left;
         for _ in 0..TRIES {
             if tasks.is_empty() {
@@ -71,25 +77,25 @@ impl Shard<'_> {
             }
             let leases = self.lease(&tasks)?;
             let (mut leased, mut kept, mut removed) = (Vec::new(), Vec::new(), Vec::new());
-            for (mut task, lease) in tasks.into_iter().zip(leases) {
+            for (task, lease) in tasks.into_iter().zip(leases) {
                 let new_counts = relocation(&task).is_some_and(|it| it.how == How::Absent);
                 match lease {
                     Lease::Taken(token) => {
                         leased.push(task);
                         kept.push(token);
                     }
-                    Lease::Removed if new_counts => {
-                        task.change = Change::Remove { unless_lone: None, beside: Vec::new() };
-                        removed.push(task);
-                    }
+                    Lease::Removed if new_counts => removed.push(task),
                     Lease::Removed | Lease::Busy => self.note(&task, Outcome::Unsettled),
                 }
             }
-            self.remove(removed)?;
             self.note_in_indexes(&leased)?;
             let found = self.look_far(leased)?;
             self.unlease(&found, &kept)?;
-            tasks = self.place(found, &kept, journal)?;
+            let all = found.into_iter().zip(kept);
+            let (deleted, found): (Vec<_>, Vec<_>) = all.partition(|(found, _)| found.deleted);
+            removed.extend(deleted.into_iter().map(|(found, _)| found.task));
+            self.remove_deleted(removed, journal)?;
+            tasks = self.place(found, journal)?;
         }
         self.note_all(&tasks, Outcome::Unsettled);
         Ok(())
@@ -97,7 +103,8 @@ impl Shard<'_> {
 
     /// Gives the leases of keys back for which nothing is left to do.
     fn unlease(&mut self, all: &[Found], tokens: &[String]) -> Result<(), Error> {
-        let calls = all.iter().zip(tokens).filter(|(found, _)| found.outcome != Outcome::Done);
+        let is_left = |found: &Found| found.outcome != Outcome::Done || found.deleted;
+        let calls = all.iter().zip(tokens).filter(|(found, _)| is_left(found));
         let calls = calls.filter_map(|(found, token)| {
             let lease = relocation(&found.task)?.lease.clone()?.into_bytes();
             let mut call = self.pass.scripts.unlease.command(1);
@@ -139,8 +146,10 @@ impl Shard<'_> {
         Ok(replies.into_iter().zip(tokens).map(lease).collect())
     }
 
-    /// Reads both sides, and decides what is to be done.
+    /// Reads both sides, and decides what is to be done. Versions are read first: what is newer than they say by then
+    /// has ended the lease.
     fn look_far(&mut self, tasks: Vec<Task>) -> Result<Vec<Found>, Error> {
+        let newer = self.newer(&tasks)?;
         let keys: Vec<Vec<u8>> = tasks.iter().map(|task| task.key.clone()).collect();
         let kinds = self.kinds(&keys)?;
         let values = self.read_values(&keys)?;
@@ -156,8 +165,9 @@ impl Shard<'_> {
         }
         let targets = self.targets(&tasks)?;
         let mut all = Vec::new();
-        let sides = tasks.into_iter().zip(kinds).zip(values.into_iter().zip(targets)).zip(contents);
-        for (((task, kind), (value, target)), converted) in sides {
+        let sides = tasks.into_iter().zip(kinds).zip(values.into_iter().zip(targets));
+        for ((((task, kind), (value, target)), converted), newer) in sides.zip(contents).zip(newer)
+        {
             let Value::There { dump, ends } = value else {
                 let outcome =
                     if let Value::TooLarge = value { Outcome::TooLarge } else { Outcome::Gone };
@@ -170,14 +180,22 @@ impl Shard<'_> {
                     converted: None,
                     target,
                     outcome,
+                    deleted: false,
                     placed: Vec::new(),
                 });
                 continue;
             };
             let source = digest(&dump, ends);
-            let (outcome, placed) = (Outcome::Done, Vec::new());
-            let mut found = Found { task, source, ends, dump, converted, target, outcome, placed };
+            let (outcome, deleted, placed) = (Outcome::Done, false, Vec::new());
+            let mut found =
+                Found { task, source, ends, dump, converted, target, outcome, deleted, placed };
             found.outcome = self.judge(&found, &kind)?;
+            if found.outcome == Outcome::Done && matches!(found.target, Value::Gone) {
+                match newer {
+                    Some(newer) => found.deleted = newer,
+                    None => found.outcome = Outcome::Unsettled,
+                }
+            }
             all.push(found);
         }
         Ok(all)
@@ -222,15 +240,10 @@ impl Shard<'_> {
     }
 
     /// Puts values under their new names. Returns the keys that were changed meanwhile.
-    fn place(
-        &mut self,
-        all: Vec<Found>,
-        tokens: &[String],
-        journal: &Journal,
-    ) -> Result<Vec<Task>, Error> {
+    fn place(&mut self, all: Vec<(Found, String)>, journal: &Journal) -> Result<Vec<Task>, Error> {
         let (db, home) = (self.primary.db(), self.home);
         let (mut records, mut acting) = (Vec::new(), Vec::new());
-        for (found, token) in all.into_iter().zip(tokens) {
+        for (found, token) in all {
             if found.outcome != Outcome::Done {
                 self.note(&found.task, found.outcome);
                 continue;
@@ -247,7 +260,7 @@ impl Shard<'_> {
                 let (new_counts, renamed) = (it.how == How::Absent, it.how == How::Rename);
                 Record::Placed { db, home, from, to, new_counts, renamed }
             });
-            acting.push((found, token.clone()));
+            acting.push((found, token));
         }
         journal.write(&records, true)?;
         let calls: Vec<Vec<Vec<u8>>> =

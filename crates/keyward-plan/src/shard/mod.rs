@@ -9,6 +9,7 @@ mod near;
 mod prune;
 mod save;
 mod shorten;
+mod stale;
 mod trim;
 
 use crate::change::{Change, Outcome};
@@ -218,7 +219,7 @@ impl<'a> Shard<'a> {
         for row in elsewhere.map(|task| task.row).collect::<Vec<_>>() {
             self.tallies[row].far += 1;
         }
-        saved.extend(self.orphans(orphans)?);
+        self.remove_orphans(orphans)?;
         self.send_far(far)?;
         self.relocate(near)?;
         self.remove(saved)?;
@@ -276,38 +277,6 @@ impl<'a> Shard<'a> {
             } else {
                 task.change = it.then;
                 left.push(task);
-            }
-        }
-        Ok(left)
-    }
-
-    /// Those of the copies that have no original, to be removed. One that is written meanwhile is not what was
-    /// saved, and stays.
-    fn orphans(&mut self, tasks: Vec<Task>) -> Result<Vec<Task>, Error> {
-        if tasks.is_empty() {
-            return Ok(tasks);
-        }
-        let mut requests: Vec<(&[u8], Vec<&[u8]>)> = Vec::new();
-        for task in &tasks {
-            let Change::Orphan { old, .. } = &task.change else { continue };
-            let old = old.iter().map(String::as_bytes);
-            requests.extend(old.map(|name| (name, vec![&b"EXISTS"[..], name])));
-        }
-        let mut replies = self.router()?.ask(&requests)?.into_iter();
-        let mut left = Vec::new();
-        for mut task in tasks {
-            let Change::Orphan { old, beside } = &mut task.change else { continue };
-            let found: Vec<Reply> = replies.by_ref().take(old.len()).collect();
-            let beside = beside.take();
-            if found.contains(&Reply::Integer(1)) {
-                self.note(&task, Outcome::Same);
-            } else if found.iter().any(|reply| *reply != Reply::Integer(0)) {
-                self.note(&task, Outcome::Unsettled);
-            } else if let Some(beside) = beside {
-                task.change = Change::Remove { unless_lone: None, beside };
-                left.push(task);
-            } else {
-                self.note(&task, Outcome::Lone);
             }
         }
         Ok(left)

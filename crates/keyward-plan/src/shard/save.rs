@@ -22,17 +22,10 @@ type Saved = (i64, Vec<u8>);
 
 type Act = fn(&mut Shard<'_>, &[Task], &[String]) -> Result<Vec<Outcome>, Error>;
 
-impl Shard<'_> {
-    /// Removes keys: what they were goes into the journal first.
-    pub(super) fn remove(&mut self, tasks: Vec<Task>) -> Result<(), Error> {
-        let Some(journal) = self.pass.journal else {
-            if !tasks.is_empty() {
-                let outcomes = self.remove_once(&tasks, false, &[])?;
-                tasks.iter().zip(outcomes).for_each(|(task, outcome)| self.note(task, outcome));
-            }
-            return Ok(());
-        };
-        let saving = Saving {
+impl Saving {
+    /// Of keys that are removed themselves.
+    pub(super) fn removing(act: Act) -> Self {
+        Saving {
             of: |task| task.key.clone(),
             records: |db, task, value| {
                 let key = task.key.clone();
@@ -41,9 +34,27 @@ impl Shard<'_> {
                     .into_iter()
                     .collect()
             },
-            act: |shard, tasks, guards| shard.remove_once(tasks, true, guards),
+            act,
+        }
+    }
+}
+
+impl Shard<'_> {
+    /// Removes keys: what they were goes into the journal first.
+    pub(super) fn remove(&mut self, tasks: Vec<Task>) -> Result<(), Error> {
+        let Some(journal) = self.pass.journal else {
+            if !tasks.is_empty() {
+                let all: Vec<(&Task, &str)> = tasks.iter().map(|task| (task, "")).collect();
+                let outcomes = self.remove_once(&all, false)?;
+                tasks.iter().zip(outcomes).for_each(|(task, outcome)| self.note(task, outcome));
+            }
+            return Ok(());
         };
-        self.save_first(tasks, journal, &saving)
+        let act = |shard: &mut Shard<'_>, tasks: &[Task], guards: &[String]| {
+            let all = tasks.iter().zip(guards.iter().map(String::as_str));
+            shard.remove_once(&all.collect::<Vec<_>>(), true)
+        };
+        self.save_first(tasks, journal, &Saving::removing(act))
     }
 
     /// Does something that values are lost by, which go into the journal first: again, where one was changed meanwhile.
@@ -92,17 +103,20 @@ impl Shard<'_> {
         Ok(())
     }
 
-    fn remove_once(
+    /// Removes keys, each if it is still what the digest says, or looks at them.
+    pub(super) fn remove_once(
         &mut self,
-        tasks: &[Task],
+        tasks: &[(&Task, &str)],
         act: bool,
-        guards: &[String],
     ) -> Result<Vec<Outcome>, Error> {
         let mut requests = Requests::default();
-        for (at, task) in tasks.iter().enumerate() {
-            let guard = guards.get(at).map_or("", String::as_str);
-            let Change::Remove { unless_lone, beside } = &task.change else { continue };
-            let lone = unless_lone.iter().map(String::as_bytes);
+        for (task, guard) in tasks {
+            let (unless_lone, beside) = match &task.change {
+                Change::Remove { unless_lone, beside } => (unless_lone.as_deref(), &beside[..]),
+                Change::Orphan { beside: Some(beside), .. } => (None, &beside[..]),
+                _ => (None, &[][..]),
+            };
+            let lone = unless_lone.iter().map(|name| name.as_bytes());
             let beside = beside.iter().map(String::as_bytes);
             let keys: Vec<&[u8]> =
                 std::iter::once(&task.key[..]).chain(lone).chain(beside).collect();

@@ -154,7 +154,12 @@ impl<'s> Migrate<'s> {
         let old = names.renames.iter().enumerate().filter(own);
         let old = old.filter_map(|(number, _)| names.old_name(number, key).ok()).collect();
         let key = std::str::from_utf8(key).ok()?;
-        let beside = self.remove_lone.then(|| beside(self.schema, definition, key, key));
+        // The version stays for its hour: a copy of an older change that is late must not bring the key back.
+        let version = derived(&prefix_of(self.schema, key), key, Derived::Version.word());
+        let beside = self.remove_lone.then(|| {
+            let all = beside(self.schema, definition, key, key).into_iter();
+            all.filter(|it| Some(it) != version.as_ref()).collect()
+        });
         Some((self.renames.len() + row, Change::Orphan { old, beside }))
     }
 
@@ -253,6 +258,8 @@ impl Work for Migrate<'_> {
                     _ => How::Absent,
                 };
                 let lease = derived(&prefix, &to, Derived::Lease.word());
+                let version = |name: &str| derived(&prefix, name, Derived::Version.word());
+                let versions = version(from).zip(version(&to)).filter(|_| how == How::Absent);
                 let convert = found.rename.convert.as_ref().map(|it| it.value);
                 let indexes = indexes(self.schema, definition, &to);
                 // Of several old names, the first counts, as it does for stores.
@@ -263,7 +270,7 @@ impl Work for Migrate<'_> {
                 let unless: Vec<String> = earlier
                     .filter_map(|(earlier, _)| names.old_name(earlier, to.as_bytes()).ok())
                     .collect();
-                let then = Relocation { to, how, kind, fences, convert, indexes, lease };
+                let then = Relocation { to, how, kind, fences, convert, indexes, lease, versions };
                 let then = Change::Relocate(then);
                 if unless.is_empty() || self.gives_up {
                     then

@@ -87,6 +87,68 @@ fn a_cleanup_on_a_cluster_looks_for_the_new_name_in_its_slot() {
     assert_eq!(bench.redis(&["HGET", "User:2", "name"]).text(), "ann");
 }
 
+fn version(name: &str) -> String {
+    keyward_pattern::derived("shop:", name, "version").unwrap()
+}
+
+#[test]
+fn what_a_store_has_deleted_under_its_new_name_is_not_moved_back() {
+    for flavor in [Flavor::Redis, Flavor::Valkey] {
+        let bench = Bench::cluster(flavor, &phase("read-fallback"));
+        // The versions beside the old name and the new one, and what becomes of the old one.
+        let keys = [
+            ("1", "10", "20", false),
+            ("2", "", "20", false),
+            ("3", "21", "20", true),
+            ("4", "20", "20", true),
+            ("5", "20", "", true),
+            ("6", "", "not a version", true),
+        ];
+        for (id, of_old, of_new, _) in keys {
+            let (old, new) = (format!("User:{id}"), format!("shop:user:{id}"));
+            assert_ne!(
+                keyward_pattern::slot(old.as_bytes()),
+                keyward_pattern::slot(new.as_bytes())
+            );
+            bench.redis(&["HSET", &old, "name", "ann"]);
+            for (name, text) in [(&old, of_old), (&new, of_new)] {
+                if !text.is_empty() {
+                    bench.redis(&["SET", &version(name), text]);
+                }
+            }
+        }
+        // A delete has left its lease; whoever loads has taken the other one over.
+        let lease = |name: &str| keyward_pattern::derived("shop:", name, "lease").unwrap();
+        bench.redis(&["SET", &lease("shop:user:1"), "removed"]);
+        bench.redis(&["SET", &lease("shop:user:2"), "a load's"]);
+        let plan = bench.plan();
+        assert_eq!((plan.changes(), plan.conflicts()), (6, 0), "{:?}", plan.rows);
+        let applied = bench.apply(&plan).unwrap();
+        assert!(applied.converged, "{applied:?}");
+        for (id, .., stays) in keys {
+            for name in [format!("User:{id}"), format!("shop:user:{id}")] {
+                let there = bench.redis(&["EXISTS", &name]).integer();
+                assert_eq!(there, i64::from(stays), "{name}");
+            }
+        }
+        assert_eq!(bench.redis(&["GET", &version("User:1")]).text(), "10", "it is not newer");
+        let undone = bench.undo(&plan).unwrap();
+        assert_eq!((undone.undone, undone.conflicts), (6, 0));
+        assert_eq!(bench.redis(&["HGET", "User:1", "name"]).text(), "ann");
+    }
+}
+
+#[test]
+fn a_version_that_cannot_be_read_leaves_the_key_where_it_is() {
+    let bench = Bench::cluster(Flavor::Valkey, &phase("read-fallback"));
+    bench.redis(&["HSET", "User:1", "name", "ann"]);
+    bench.redis(&["HSET", &version("shop:user:1"), "of", "another type"]);
+    let applied = bench.apply(&bench.plan()).unwrap();
+    assert!(!applied.converged);
+    assert_eq!(bench.redis(&["EXISTS", "User:1"]).integer(), 1);
+    assert_eq!(bench.redis(&["EXISTS", "shop:user:1"]).integer(), 0);
+}
+
 const CONVERTED: &str = r#"
 version = 1
 [keyspace]

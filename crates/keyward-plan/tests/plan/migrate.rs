@@ -5,7 +5,7 @@ use keyward_audit::live::Options;
 use keyward_audit::live::watch::Watching;
 use keyward_audit::{Audit, Subject};
 use keyward_plan::Error;
-use keyward_testkit::wait_until;
+use keyward_testkit::{Reply, wait_until};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::thread;
@@ -253,6 +253,39 @@ fn a_copy_whose_original_was_removed_is_reported_or_goes() {
         assert_eq!(bench.redis(&["EXISTS", "shop:user:1"]).integer(), 1);
         assert_eq!(bench.undo(&plan).unwrap().undone, 1);
         assert_eq!(bench.redis(&["EXISTS", "shop:user:2"]).integer(), 1);
+    }
+}
+
+#[test]
+fn a_copy_is_saved_before_its_original_is_looked_for() {
+    let clustered =
+        phase("dual-write").replace("name = \"shop\"", "name = \"shop\"\ncluster = true");
+    for bench in Bench::all(&clustered) {
+        bench.redis(&["HSET", "shop:user:2", "name", "its old name was removed"]);
+        let version = keyward_pattern::derived("shop:", "shop:user:2", "version").unwrap();
+        bench.redis(&["SET", &version, "20"]);
+        let migrations = [("v2".to_owned(), "dual-write".to_owned())].into();
+        let values = std::collections::BTreeMap::new();
+        let order = keyward_plan::Order::Migrate { migrations, values, remove_lone: true };
+        let plan = bench.plan_of(order).unwrap();
+        // The server notes all that it does, in its order.
+        bench.redis(&["CONFIG", "SET", "slowlog-max-len", "100000"]);
+        bench.redis(&["CONFIG", "SET", "slowlog-log-slower-than", "0"]);
+        assert!(bench.apply(&plan).unwrap().converged);
+        bench.redis(&["CONFIG", "SET", "slowlog-log-slower-than", "-1"]);
+        let Reply::Array(log) = bench.redis(&["SLOWLOG", "GET", "-1"]) else { panic!("no log") };
+        let mut done = Vec::new();
+        for entry in log.into_iter().rev() {
+            let Reply::Array(entry) = entry else { panic!("{entry:?}") };
+            let Some(Reply::Array(words)) = entry.into_iter().nth(3) else { panic!("no command") };
+            let words: Vec<String> = words.into_iter().map(|it| it.text()).collect();
+            done.push(words.join(" "));
+        }
+        let place = |what: &str| done.iter().position(|it| it.starts_with(what)).unwrap();
+        let looked = done.iter().rposition(|it| it == "EXISTS User:2").unwrap();
+        assert!(place("DUMP shop:user:2") < looked && looked < place("EVALSHA "), "{done:#?}");
+        assert_eq!(bench.redis(&["EXISTS", "shop:user:2"]).integer(), 0);
+        assert_eq!(bench.redis(&["GET", &version]).text(), "20", "a late copy is older");
     }
 }
 

@@ -46,8 +46,8 @@ impl<'s> Misspelt<'s> {
         let lease = derived(&prefix_of(self.schema, &to), &to, Derived::Lease.word());
         let kind = meant.key_type.as_ref().map(|it| it.stored().to_owned());
         let indexes = indexes(self.schema, meant, &to);
-        let (how, fences, convert) = (How::Rename, None, None);
-        let it = Relocation { to, how, kind, fences, convert, indexes, lease };
+        let (how, fences, convert, versions) = (How::Rename, None, None, None);
+        let it = Relocation { to, how, kind, fences, convert, indexes, lease, versions };
         Some((row, Change::Relocate(it)))
     }
 }

@@ -14,6 +14,8 @@ pub(in crate::store::names) enum Stage {
     Begin,
     /// It takes the lease
     Lease,
+    /// It reads the versions beside both names
+    Versions,
     /// It reads the old value
     Source,
     /// It reads what it would replace
@@ -24,11 +26,14 @@ pub(in crate::store::names) enum Stage {
     Confirm,
     /// It removes what it has put there, since the old value is gone
     Unmake,
-    /// It saves the new name, which the old one does not have, and removes it
+    /// It saves the new name, looks whether the old one is still gone, and removes the new one
     SaveNew,
+    AskOld,
     RemoveNew,
-    /// It saves the old name, and removes it
+    /// It saves the old name, looks whether the new one is still deleted, unless that does not matter any more, and
+    /// removes the old one
     SaveOld,
+    AskNew,
     RemoveOld,
     Done,
 }
@@ -37,10 +42,12 @@ pub(in crate::store::names) enum Stage {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub(in crate::store::names) struct Planning {
     pub(in crate::store::names) stage: Stage,
-    /// What it has read of the old name
+    /// What it has read of the old name; where it removes one of them, what it has seen of the other
     pub(in crate::store::names) source: Cell,
     /// What it has read of the name that it replaces or removes
     pub(in crate::store::names) guard: Option<Changes>,
+    /// Whether the version beside the new name is newer than the one beside the old name
+    newer: bool,
 }
 
 impl Planning {
@@ -49,6 +56,7 @@ impl Planning {
         stage: Stage::Begin,
         source: Cell { value: None, by: 0, base: 0, version: 0, lease: 0 },
         guard: None,
+        newer: false,
     };
 
     /// Whether the next step must wait for a lease that somebody else has.
@@ -76,6 +84,7 @@ impl Planning {
                 (_, None, _) => Stage::Done,
                 (_, old, new) if old == new => Stage::Done,
                 (Knows::ReadFallback, _, Some(_)) => Stage::Done,
+                (Knows::ReadFallback, ..) if is_deleted(&source, target) => Stage::SaveOld,
                 _ if split => Stage::Lease,
                 _ => {
                     copy(&source, target);
@@ -85,6 +94,10 @@ impl Planning {
             Stage::Lease if target.lease == REMOVED => Stage::SaveOld,
             Stage::Lease => {
                 target.lease = PLANS;
+                Stage::Versions
+            }
+            Stage::Versions => {
+                self.newer = target.version > source.version;
                 Stage::Source
             }
             Stage::Source => {
@@ -94,7 +107,7 @@ impl Planning {
             Stage::Target => {
                 self.guard = target.value;
                 let is_done = target.value == self.source.value
-                    || phase == Knows::ReadFallback && target.value.is_some();
+                    || phase == Knows::ReadFallback && (target.value.is_some() || self.newer);
                 leave_or(target, is_done, Stage::Place)
             }
             Stage::Place if place(target, &self.source, self.guard) => Stage::Confirm,
@@ -106,23 +119,38 @@ impl Planning {
             }
             Stage::SaveNew => {
                 self.guard = target.value;
-                Stage::RemoveNew
+                Stage::AskOld
+            }
+            Stage::AskOld => {
+                self.source = source;
+                if source.value.is_none() { Stage::RemoveNew } else { Stage::Begin }
             }
             Stage::RemoveNew => {
                 if remove(target, self.guard) {
-                    *target = Cell { by: source.by, base: source.base, ..Cell::default() };
+                    (target.by, target.base) = (self.source.by, self.source.base);
+                    target.lease = 0;
                 }
                 Stage::Begin
             }
             Stage::SaveOld => {
                 self.guard = source.value;
-                Stage::RemoveOld
+                Stage::AskNew
+            }
+            Stage::AskNew => {
+                self.source = *target;
+                if phase == Knows::Cleanup || is_deleted(&source, target) {
+                    Stage::RemoveOld
+                } else {
+                    Stage::Begin
+                }
             }
             Stage::RemoveOld => {
-                let by = (target.by, target.base);
                 let cell = server.cell(old);
                 if remove(cell, self.guard) {
-                    *cell = Cell { by: by.0, base: by.1, ..Cell::default() };
+                    (cell.by, cell.base) = (self.source.by, self.source.base);
+                    if phase == Knows::Cleanup {
+                        (cell.version, cell.lease) = (0, 0);
+                    }
                 }
                 Stage::Begin
             }
@@ -132,6 +160,12 @@ impl Planning {
             *self = Planning { stage: self.stage, ..Planning::NEW };
         }
     }
+}
+
+/// Whether a store has deleted the key, and not under its old name yet: a change of the new name is newer than the old
+/// one, and has left nothing.
+fn is_deleted(old: &Cell, new: &Cell) -> bool {
+    new.value.is_none() && new.version > old.version
 }
 
 /// Gives the lease back if there is nothing to do.

@@ -38,7 +38,6 @@ impl Default for World {
             first: [true, true],
             faults: 0,
             expires: false,
-            strict: false,
             course: CHANGE,
         }
     }
@@ -71,8 +70,6 @@ pub(super) struct World {
     pub(super) faults: u8,
     /// Whether leases end, and versions an hour after the last change
     pub(super) expires: bool,
-    /// Whether the counterexamples are looked for that the tests name
-    pub(super) strict: bool,
     /// The steps of a change
     pub(super) course: Course,
 }
@@ -115,8 +112,6 @@ pub(super) struct State {
     faults: u8,
     /// Whether a version has ended
     expired: bool,
-    /// Whether a plan has removed a name that the one that counts did not have
-    removed: bool,
     /// What was promised and did not happen
     broken: Option<&'static str>,
 }
@@ -308,22 +303,12 @@ impl World {
         (0..self.programs.len()).all(|at| self.has_ended(state, at) || state.running[at].step == 0)
     }
 
-    /// Whether somebody has deleted the key in one slot, and not in the other one yet.
-    fn is_deleting(&self, state: &State) -> bool {
-        state.running.iter().enumerate().any(|(at, it)| {
-            let act = self.programs[at].acts.get(usize::from(it.act));
-            act == Some(&Act::Change(Change::Delete)) && it.stamp.is_some() && !it.dead
-        })
-    }
-
     /// What ends by itself: a lease at any time, and a version when no change that it is for can be under way.
     fn endings(&self, state: &State, events: &mut Vec<Event>) {
         let is_quiet = self.is_quiet(state);
-        // A load takes the lease that a delete leaves, so that nothing holds a plan off when it ends: see the tests.
-        let may_end = self.strict || !self.is_deleting(state);
         for (at, cell) in state.server.0.iter().enumerate() {
             let is_plain = cell.lease != 0 && cell.lease != REMOVED;
-            events.extend((is_plain && may_end).then_some(Event::Lease(at)));
+            events.extend(is_plain.then_some(Event::Lease(at)));
             let is_left = cell.version != 0 || cell.lease == REMOVED;
             events.extend((is_left && is_quiet && self.expires).then_some(Event::Version(at)));
         }
@@ -348,7 +333,6 @@ impl Model for World {
             plan: if self.plan.is_some() { Planning::default() } else { Planning::DONE },
             faults: self.faults,
             expired: false,
-            removed: false,
             broken: None,
         }]
     }
@@ -416,7 +400,6 @@ impl Model for World {
             }
             Event::Plan => {
                 let mut plan = state.plan;
-                state.removed |= matches!(plan.stage, Stage::RemoveNew | Stage::RemoveOld);
                 plan.step(&mut state.server, self.plan?, self.split, self.plan_keeps);
                 state.plan = plan;
             }
@@ -463,8 +446,6 @@ impl Model for World {
                     // Who died half-way has left the rest to a plan.
                     Some(Knows::DualWrite) if world.plan_last => old == new,
                     Some(Knows::ReadFallback) if world.plan_last && old.is_some() => new.is_some(),
-                    // What others write while a plan removes it may be removed with it: see the tests.
-                    _ if state.removed && !world.strict => true,
                     _ if whole && changed => old == new,
                     _ => true,
                 }
