@@ -97,9 +97,7 @@ fn it_runs_until_it_is_asked_to_end_or_a_rule_ends_it() {
             options.extend(["--fail-on".to_owned(), "unknown-key".to_owned()]);
         }
         let watch = cli.command(options).start();
-        wait_until("it watches", || {
-            server.command(&["CLIENT", "LIST"]).text().matches("name=keyward-watch").count() >= 3
-        });
+        wait_until("it watches", || is_told(&server));
         if signal {
             watch.interrupt();
         } else {
@@ -136,9 +134,7 @@ fn who_closes_the_pipe_has_seen_enough() {
         .stderr(std::process::Stdio::null())
         .spawn()
         .unwrap();
-    wait_until("it watches", || {
-        server.command(&["CLIENT", "LIST"]).text().matches("name=keyward-watch").count() >= 3
-    });
+    wait_until("it watches", || is_told(&server));
     let mut number = 0;
     wait_until("it ends", || {
         number += 1;
@@ -195,12 +191,7 @@ fn hostile_names_are_shown_and_do_nothing() {
         let url = server.url();
         let before = server.calls("type");
         let watch = cli.command(["watch", &url, "--show-keys", "--format", format]).start();
-        wait_until("it watches", || {
-            let clients = server.command(&["CLIENT", "LIST"]).text();
-            let mut flags = clients.split_whitespace().filter_map(|it| it.strip_prefix("flags="));
-            // It is told of every name from then on.
-            flags.any(|flags| flags.contains('B'))
-        });
+        wait_until("it watches", || is_told(&server));
         for name in names {
             server.command(&[b"SET", name, b"x"]);
         }
@@ -236,4 +227,11 @@ fn hostile_names_are_shown_and_do_nothing() {
             }
         }
     }
+}
+
+/// Whether a watch has got as far as to be told of every name that is written.
+fn is_told(server: &Server) -> bool {
+    let clients = server.command(&["CLIENT", "LIST"]).text();
+    let mut flags = clients.split_whitespace().filter_map(|it| it.strip_prefix("flags="));
+    flags.any(|flags| flags.contains('B'))
 }
