@@ -16,6 +16,7 @@ static KEYSPACE: LazyLock<Keyspace> = LazyLock::new(|| {
         "unreserved" => Some(Param { except: vec!["all".into()], ..Type::Text.into() }),
         "parent" => Some(Type::Key(vec!["d0".into(), "d4".into()]).into()),
         "union" => Some(Type::Any(vec![Type::Uuid, Type::Ip]).into()),
+        "dir" | "leaf" => Some(Param { without: "/".into(), ..Type::Text.into() }),
         "regex" => Some(Type::Regex("[a-z][a-z0-9_]{1,9}".into()).into()),
         _ => None,
     };
@@ -33,6 +34,11 @@ static KEYSPACE: LazyLock<Keyspace> = LazyLock::new(|| {
         "lock:fixed",
         "d:{d:date}:{l:locale}",
         "t:{a:unix}:{b:unix_ms}:{c:slug}:{d:word}",
+        "i:{a:ulid}:{b:email}:{c:base64url(4)}:{d:alnum(3)}:{e:base64url}:{f:alnum}",
+        "b:{queue...}:wait",
+        "b:{queue...}:{n:uint}",
+        "{#dir...}/{leaf}",
+        "rl:{client:raw_ip}:{word:word}m",
         "{any}",
     ]
     .iter()

@@ -2,7 +2,7 @@
 //! table of contents, and what the schema's declarations describe.
 
 use anyhow::{Context, Result, ensure};
-use keyward_rules::{Category, Rule, RuleOption};
+use keyward_rules::{Category, Rule, RuleOption, Tier};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::fs;
@@ -63,14 +63,21 @@ fn pages(root: &Path) -> Result<BTreeMap<PathBuf, String>> {
 }
 
 fn page(rule: Rule) -> String {
-    let live = if rule.is_live() { LIVE } else { "" };
+    let about = match rule {
+        rule if rule.is_live() => LIVE,
+        rule if rule.is_breaking() => CHANGES,
+        _ => "",
+    };
+    let (column, place) = match rule.tier() {
+        Some(tier) => ("tier", tier.name()),
+        None => ("rule set", rule.set_name()),
+    };
     let mut text = format!(
         "<!-- Written by `cargo xtask docs` from the rule's file. -->\n\n# {}\n\n\
-         | category | severity | rule set |\n|---|---|---|\n| {} | {} | {} |\n\n{live}{}",
+         | category | severity | {column} |\n|---|---|---|\n| {} | {} | {place} |\n\n{about}{}",
         rule.name(),
         rule.category().name(),
         rule.severity().name(),
-        rule.set_name(),
         rule.documentation()
     );
     if !rule.options().is_empty() {
@@ -86,9 +93,13 @@ fn page(rule: Rule) -> String {
 const LIVE: &str =
     "This rule judges keys: `keyward audit` applies it, `keyward check` does not.\n\n";
 
+/// Which command applies a rule that judges changes.
+const CHANGES: &str = "This rule compares two versions of a schema: `keyward breaking` applies it, `keyward check` does not. A change is\n\
+     accepted with [`[[accept]]`](../schema/rules.md#accept).\n\n";
+
 fn index() -> String {
     let mut text = String::from(INTRODUCTION);
-    for category in Category::ALL {
+    for category in Category::ALL.into_iter().filter(|it| *it != Category::Breaking) {
         let title = capitalised(category.name());
         let of_category = |rule: &Rule| rule.category() == category && !rule.is_live();
         table(&mut text, &title, "", Rule::ALL.iter().copied().filter(of_category));
@@ -100,23 +111,40 @@ fn index() -> String {
         "These rules judge keys: `keyward audit` applies them, `keyward check` does not.\n\n",
         live,
     );
+    for tier in Tier::ALL {
+        let (title, about) = match tier {
+            Tier::Data => (
+                "On changes: data",
+                "keys on the server are no longer found, or are found as something else",
+            ),
+            Tier::Code => ("On changes: code", "generated names, types and commands are others"),
+            Tier::Ops => ("On changes: ops", "TTLs, memory, slots and ACLs are others"),
+        };
+        let about = format!(
+            "[`keyward breaking`](../../guide/breaking.md) applies these rules to two versions of a schema: {about}.\n\n"
+        );
+        table(
+            &mut text,
+            title,
+            &about,
+            Rule::ALL.iter().copied().filter(|rule| rule.tier() == Some(tier)),
+        );
+    }
     text
 }
 
 fn table(text: &mut String, title: &str, about: &str, rules: impl Iterator<Item = Rule>) {
+    let mut rules = rules.peekable();
+    let of_changes = rules.peek().is_some_and(|rule| rule.is_breaking());
+    let (column, line) = if of_changes { ("", "") } else { (" rule set |", "---|") };
     let _ = write!(
         text,
-        "\n## {title}\n\n{about}| rule | severity | rule set | what it does |\n|---|---|---|---|\n",
+        "\n## {title}\n\n{about}| rule | severity |{column} what it does |\n|---|---|{line}---|\n",
     );
     for rule in rules {
-        let _ = writeln!(
-            text,
-            "| [`{0}`]({0}.md) | {1} | {2} | {3} |",
-            rule.name(),
-            rule.severity().name(),
-            rule.set_name(),
-            rule.summary()
-        );
+        let (name, severity, summary) = (rule.name(), rule.severity().name(), rule.summary());
+        let set = if of_changes { String::new() } else { format!(" {} |", rule.set_name()) };
+        let _ = writeln!(text, "| [`{name}`]({name}.md) | {severity} |{set} {summary} |");
     }
 }
 
@@ -139,7 +167,8 @@ const INTRODUCTION: &str = r#"<!-- Written by `cargo xtask docs`. -->
 
 # Rules
 
-`keyward check` applies rules to a schema, `keyward audit` to the keys of a server or a snapshot.
+`keyward check` applies rules to a schema, `keyward audit` to the keys of a server or a snapshot, and
+`keyward breaking` to two versions of a schema.
 `keyward rules` lists the rules, and `keyward explain RULE` explains one.
 
 Rule sets are nested. `minimal` has the rules that every keyspace must keep: each key belongs to one
@@ -168,6 +197,9 @@ allow = [{ rule = "unbounded-collection", reason = "trimmed every night by the a
 
 Events and migrations take an `allow` too. At the top of the file it applies to the whole keyspace.
 Errors and warnings both make `check` exit with 1; with `--fail-on error`, only errors do.
+
+Rules on changes belong to no set: all apply, unless `[rules]` turns one off. What they find is accepted with
+[`[[accept]]`](../schema/rules.md#accept), which has an end, not with `allow`.
 "#;
 
 fn meaning(option: RuleOption) -> &'static str {

@@ -214,10 +214,10 @@ impl Audit {
             let derived = schema.derived(definition);
             let planned =
                 Planned::new(number, definition, &compiled, keyspace.prefix(), selected, derived);
-            let params = compiled.params().iter().map(|(name, param)| OutlinedParam {
-                name: name.clone(),
-                ty: param.ty.to_string(),
-            });
+            let params = compiled
+                .params()
+                .iter()
+                .map(|(name, param)| OutlinedParam { name: name.clone(), ty: param.to_string() });
             let params: Vec<_> = params.collect();
             self.outline.definitions.push(OutlinedDefinition {
                 schema: number,

@@ -114,7 +114,7 @@ impl MaskedParam {
     pub(crate) fn new(params: &[ParamDeclaration], name: &str, ty: &Type) -> Self {
         let declared = params.iter().find(|param| *param.name == name);
         let kind = ty.to_string();
-        let kind: String = kind.chars().take_while(char::is_ascii_alphabetic).collect();
+        let kind: String = kind.chars().take_while(char::is_ascii_alphanumeric).collect();
         let mut words = Vec::new();
         words_of(ty, &mut words);
         MaskedParam {

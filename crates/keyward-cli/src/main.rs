@@ -9,6 +9,7 @@ mod credentials;
 mod failure;
 mod files;
 mod generated;
+mod git;
 mod interrupt;
 mod output;
 mod report;

@@ -25,6 +25,17 @@ pub(crate) fn today() -> Result<(Date, u64)> {
     Ok((date(day), begins.max(0).unsigned_abs() * 1000))
 }
 
+/// So many days after a day, as a schema writes it.
+pub(crate) fn later(day: Date, days: i64) -> String {
+    let civil = |it: Date| {
+        let (year, month, day) =
+            (i16::try_from(it.year), i8::try_from(it.month), i8::try_from(it.day));
+        civil::Date::new(year.ok()?, month.ok()?, day.ok()?).ok()
+    };
+    let later = civil(day).and_then(|it| it.checked_add(jiff::Span::new().days(days)).ok());
+    later.map_or(day.to_string(), |it| it.to_string())
+}
+
 /// The day that a text such as `2026-11-15` names.
 pub(crate) fn parse(text: &str) -> Option<Date> {
     read(text).map(date)

@@ -87,6 +87,12 @@ impl<'a> Samples<'a> {
             Type::Unix => owned(&["1794700800"]),
             Type::UnixMs => owned(&["1794700800000"]),
             Type::Ip => owned(&["192.0.2.1", "20010db8000000000000000000000001"]),
+            Type::RawIp => owned(&["2001:db8::1", "192.0.2.1"]),
+            Type::Ulid => owned(&["01ARZ3NDEKTSV4RRFFQ69G5FAV"]),
+            Type::Email => owned(&["anna@example.com"]),
+            Type::Base64Url(len) | Type::Alnum(len) => {
+                vec!["V1StGXR8Z5jdHi6BmyT0".chars().cycle().take(len.unwrap_or(8).into()).collect()]
+            }
             Type::Enum(words) => words.clone(),
             Type::Regex(_) => Vec::new(),
             Type::Any(types) => types.iter().flat_map(|ty| self.values(ty, depth)).collect(),
@@ -155,6 +161,7 @@ mod tests {
         assert_eq!(key("x = { key = \"target\" }", "it:{x}"), "example:it:target:42");
         assert_eq!(key("x = { any = [\"uuid\", \"ip\"] }", "it:{x}").len(), 11 + 36);
         assert_eq!(key("", "it:{x...}"), "example:it:example");
+        assert_eq!(key("", "it:{x...}:{n:uint}"), "example:it:example:42");
     }
 
     #[test]

@@ -85,6 +85,10 @@ impl Context<'_> {
         if param.normalize.is_some() {
             notes.push(Prose::fill(words.param_lower, &[]));
         }
+        if !param.without.is_empty() {
+            let marks = param.without.chars().map(|mark| Prose::code(mark.to_string()));
+            notes.push(Prose::fill(words.param_without, &[Prose::join(marks, words.list_or)]));
+        }
         for (char, spelled) in &param.encode {
             let gaps = [Prose::code(char.to_string()), Prose::code(spelled)];
             notes.push(Prose::fill(words.param_encode, &gaps));
@@ -122,6 +126,17 @@ impl Context<'_> {
             Type::Unix => words.param_unix.to_owned(),
             Type::UnixMs => words.param_unix_ms.to_owned(),
             Type::Ip => words.param_ip.to_owned(),
+            Type::Ulid => words.param_ulid.to_owned(),
+            Type::Email => words.param_email.to_owned(),
+            Type::Base64Url(None) => words.param_base64url.to_owned(),
+            Type::Base64Url(Some(len)) => {
+                words.param_base64url_exactly.replace("{0}", &words.number((*len).into()))
+            }
+            Type::Alnum(None) => words.param_alnum.to_owned(),
+            Type::Alnum(Some(len)) => {
+                words.param_alnum_exactly.replace("{0}", &words.number((*len).into()))
+            }
+            Type::RawIp => words.param_raw_ip.to_owned(),
             Type::Encoded => words.param_encoded.to_owned(),
             Type::Enum(values) => {
                 return (Prose::fill(words.one_of, &[self.codes(values)]), None);

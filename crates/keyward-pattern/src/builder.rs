@@ -119,8 +119,9 @@ impl Builder {
         let mut loose = self.clone();
         loose.limit = None;
         for (_, param) in loose.entries.iter_mut().flat_map(|entry| &mut entry.params) {
-            if param.ty.targets().is_none() {
-                *param = Param::from(Type::Text);
+            if param.ty.targets().is_none() && !param.ty.spans() {
+                let without = std::mem::take(&mut param.without);
+                *param = Param { without, ..Type::Text.into() };
             }
         }
         loose

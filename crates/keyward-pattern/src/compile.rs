@@ -146,7 +146,7 @@ impl Compiler {
         let Some((template, params)) = self.source.prefix.clone() else { return Flat::default() };
         let mut flats = self.flatten(None, &template, &params, &mut Vec::new());
         let flat = flats.pop().unwrap_or_default();
-        if flat.rest
+        if flat.spans(self.source.separator)
             || !flats.is_empty()
             || params.iter().any(|(_, param)| param.ty.targets().is_some())
         {
@@ -197,20 +197,11 @@ impl Compiler {
             let mut grown = Vec::new();
             for flat in &flats {
                 for way in &ways {
-                    if flat.rest {
-                        self.errors.push(DefineError::new(
-                            id,
-                            Some(name),
-                            DefineErrorKind::RestInside,
-                        ));
-                        return Vec::new();
-                    }
                     let mut flat = flat.clone();
                     let start = flat.pieces.len();
                     flat.pieces.extend(way.pieces.iter().cloned());
                     flat.captures
                         .push(FlatCapture { param: next_param, pieces: start..flat.pieces.len() });
-                    flat.rest = way.rest;
                     grown.push(flat);
                 }
             }
@@ -223,12 +214,6 @@ impl Compiler {
                 push_everywhere(&mut flats, "}");
             }
             next_param += 1;
-        }
-        if flats
-            .iter()
-            .any(|flat| flat.rest && !matches!(flat.pieces.last(), Some(Piece::Typed(_))))
-        {
-            self.errors.push(DefineError::new(id, None, DefineErrorKind::RestInside));
         }
         flats
     }
@@ -245,7 +230,7 @@ impl Compiler {
         let Some(targets) = param.ty.targets() else {
             return match self.language(param, rest) {
                 Ok(language) => {
-                    vec![Flat { pieces: vec![Piece::Typed(language)], captures: Vec::new(), rest }]
+                    vec![Flat { pieces: vec![Piece::Typed(language)], captures: Vec::new() }]
                 }
                 Err(error) => {
                     self.errors.push(DefineError::new(
@@ -258,7 +243,8 @@ impl Compiler {
             };
         };
         let mut problem = None;
-        if rest || param.normalize.is_some() || !param.encode.is_empty() {
+        let narrowed = !param.encode.is_empty() || !param.without.is_empty();
+        if rest || param.normalize.is_some() || narrowed {
             problem = Some(DefineErrorKind::Language(LanguageError::KeyInside));
         }
         if targets.is_empty() {

@@ -39,8 +39,6 @@ pub enum DefineErrorKind {
     UnknownTarget(String),
     /// `key` leads back to its own definition
     Cycle(String),
-    /// A `key` that takes the rest of the key is not last
-    RestInside,
     /// Too many ways through the pattern
     TooManyPaths,
     /// Too many ways through all patterns together
@@ -49,7 +47,7 @@ pub enum DefineErrorKind {
     TooManySegments,
     /// Too many parameters between two separators
     TooManyHoles,
-    /// The prefix has a `key` or takes the rest
+    /// The prefix has a `key`, or a value that may contain the separator
     Prefix,
 }
 
@@ -77,6 +75,12 @@ impl DefineError {
             DefineErrorKind::Language(LanguageError::TooLarge) => {
                 "shorten the repetitions, or use a wider type"
             }
+            DefineErrorKind::Language(LanguageError::WithoutEffect(_)) => {
+                "leave it out: values of this type cannot contain it"
+            }
+            DefineErrorKind::Language(LanguageError::WithoutNothing(_)) => {
+                "remove `without`: an enum lists its words, and `encoded` writes other characters as `%XX`"
+            }
             DefineErrorKind::HoleTwice => "give each parameter its own name",
             _ => return None,
         };
@@ -99,14 +103,14 @@ impl fmt::Display for DefineError {
             DefineErrorKind::Cycle(target) => {
                 write!(f, "`{hole}` refers to `{target}`, which leads back here")
             }
-            DefineErrorKind::RestInside => {
-                f.write_str("nothing can follow a parameter that takes the rest of the key, or a `key` that ends in one")
-            }
             DefineErrorKind::TooManyPaths => {
                 write!(f, "`{hole}` gives the pattern more than {MAX_PATHS} forms")
             }
             DefineErrorKind::TooManyPathsInAll => {
-                write!(f, "the patterns of the keyspace have more than {MAX_ALL_PATHS} forms in all")
+                write!(
+                    f,
+                    "the patterns of the keyspace have more than {MAX_ALL_PATHS} forms in all"
+                )
             }
             DefineErrorKind::TooManyHoles => {
                 write!(f, "the pattern has more than {MAX_HOLES} parameters in one segment")
@@ -114,9 +118,9 @@ impl fmt::Display for DefineError {
             DefineErrorKind::TooManySegments => {
                 write!(f, "the pattern has more than {MAX_SEGMENTS} segments")
             }
-            DefineErrorKind::Prefix => {
-                f.write_str("a prefix cannot refer to keys or take the rest of the key")
-            }
+            DefineErrorKind::Prefix => f.write_str(
+                "a prefix cannot refer to keys, or hold a value that contains the separator",
+            ),
         }
     }
 }

@@ -122,6 +122,13 @@ impl<'s> Definition<'s> {
         self.compiled.max_len
     }
 
+    /// Whether some value in its keys may contain the separator.
+    pub fn spans(&self) -> bool {
+        let paths = self.compiled.paths.start as usize..self.compiled.paths.end as usize;
+        self.keyspace.0.paths[paths].iter().any(|path| path.rest)
+            || self.compiled.slots.iter().any(|slot| matches!(slot, Slot::Key(_)))
+    }
+
     /// Whether its keys have a hash tag.
     pub fn has_tag(&self) -> bool {
         self.compiled.tagged
@@ -318,9 +325,9 @@ impl<'s> Definition<'s> {
             let why = if param.except.iter().any(|word| word == text) {
                 "it is a reserved word".to_owned()
             } else {
-                why_not(&self.compiled.slots[at], &param.ty, text, separator)
+                why_not(&self.compiled.slots[at], param, text, separator)
             };
-            let ty = param.ty.to_string();
+            let ty = param.to_string();
             self.error(name, BuildErrorKind::Invalid { value: shorten(text), ty, why })
         })
     }
@@ -340,7 +347,7 @@ fn spell_text(language: &Language, text: &str, separator: u8, out: &mut String) 
 }
 
 /// What is wrong with a value: what no key may hold, or else what the type expects.
-fn why_not(slot: &Slot, ty: &Type, text: &str, separator: u8) -> String {
+fn why_not(slot: &Slot, param: &Param, text: &str, separator: u8) -> String {
     if text.is_empty() {
         return "it is empty".to_owned();
     }
@@ -359,9 +366,12 @@ fn why_not(slot: &Slot, ty: &Type, text: &str, separator: u8) -> String {
         at -= 1;
     }
     let offending = text[at..].chars().next();
-    match (offending, ty.expectation()) {
+    match (offending, param.ty.expectation()) {
         (Some(char), _) if char == separator as char => {
             format!("it contains the separator `{char}`")
+        }
+        (Some(char), _) if param.without.contains(char) => {
+            format!("it contains `{char}`, which is excluded")
         }
         (Some(char), _) if char.is_control() => {
             format!("it contains the control character U+{:04X}", char as u32)

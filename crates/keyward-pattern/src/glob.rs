@@ -1,4 +1,4 @@
-//! Globs as `SCAN MATCH` reads them: `*`, `?`, `[a-z]`, `[^a]` and `\` before a literal.
+//! Globs as `SCAN MATCH` reads them: `*`, `?`, `[a-z]`, `[^a]` and `\` before a literal; in schemas also `\xHH`.
 
 /// A glob over keys.
 ///
@@ -25,7 +25,24 @@ pub(crate) enum Token {
 impl Glob {
     /// Reads a glob. Every text is one.
     pub fn new(glob: &str) -> Self {
-        let mut rest = glob.as_bytes();
+        Glob::read(glob.as_bytes(), &|_| None)
+    }
+
+    /// Reads a glob as schemas write them, where `\xHH` is a byte: names of other software need not be text.
+    ///
+    /// ```
+    /// use keyward_pattern::Glob;
+    ///
+    /// let glob = Glob::with_bytes(r"\xac\xed\x00\x05t*");
+    /// assert!(glob.matches(b"\xac\xed\x00\x05t\x00\x02ab"));
+    /// ```
+    pub fn with_bytes(glob: &str) -> Self {
+        Glob::read(glob.as_bytes(), &hex_byte)
+    }
+
+    /// `byte` reads what follows a `\`, if that is a byte in another notation.
+    fn read(glob: &[u8], byte: &Escape) -> Self {
+        let mut rest = glob;
         let mut tokens = Vec::new();
         while let [first, tail @ ..] = rest {
             rest = tail;
@@ -34,13 +51,14 @@ impl Glob {
                 (b'*', _) => Token::Any,
                 (b'?', _) => Token::One(Box::new([true; 256])),
                 (b'[', _) => {
-                    let (set, behind) = class(tail);
+                    let (set, behind) = class(tail, byte);
                     rest = behind;
                     Token::One(set)
                 }
-                (b'\\', [byte, behind @ ..]) => {
+                (b'\\', [escaped, behind @ ..]) => {
+                    let (read, behind) = byte(tail).unwrap_or((*escaped, behind));
                     rest = behind;
-                    literal(*byte)
+                    literal(read)
                 }
                 (byte, _) => literal(*byte),
             };
@@ -97,6 +115,16 @@ pub fn escape_glob(text: &str, out: &mut String) {
     }
 }
 
+/// Reads what follows a `\`: a byte, and what is behind it.
+type Escape = dyn Fn(&[u8]) -> Option<(u8, &[u8])>;
+
+/// The byte of `xHH`.
+fn hex_byte(text: &[u8]) -> Option<(u8, &[u8])> {
+    let [b'x', high, low, behind @ ..] = text else { return None };
+    let digit = |byte: u8| (byte as char).to_digit(16);
+    Some((u8::try_from(digit(*high)? << 4 | digit(*low)?).ok()?, behind))
+}
+
 fn literal(byte: u8) -> Token {
     let mut set = Box::new([false; 256]);
     set[usize::from(byte)] = true;
@@ -104,7 +132,7 @@ fn literal(byte: u8) -> Token {
 }
 
 /// `[abc]`, `[a-z]`, `[^a]`; without its `]` it continues to the end, as in the server.
-fn class(mut text: &[u8]) -> (Box<[bool; 256]>, &[u8]) {
+fn class<'t>(mut text: &'t [u8], byte: &Escape) -> (Box<[bool; 256]>, &'t [u8]) {
     let negated = text.first() == Some(&b'^');
     if negated {
         text = &text[1..];
@@ -117,9 +145,10 @@ fn class(mut text: &[u8]) -> (Box<[bool; 256]>, &[u8]) {
                 text = rest;
                 break;
             }
-            [b'\\', byte, rest @ ..] => {
-                set[usize::from(*byte)] = true;
-                text = rest;
+            [b'\\', escaped, rest @ ..] => {
+                let (read, behind) = byte(&text[1..]).unwrap_or((*escaped, rest));
+                set[usize::from(read)] = true;
+                text = behind;
             }
             [first, b'-', last, rest @ ..] => {
                 set[usize::from(*first.min(last))..=usize::from(*first.max(last))].fill(true);
@@ -160,6 +189,16 @@ mod tests {
         assert!(!Glob::new("a[").matches(b"a["));
         assert!(Glob::new("").matches(b""));
         assert!(!Glob::new("").matches(b"a"));
+    }
+
+    #[test]
+    fn bytes_are_written_in_hex_in_schemas_only() {
+        let glob = Glob::with_bytes(r"\x06\x16[\x00\xff]\\x41\x4\*");
+        assert!(glob.matches(b"\x06\x16\xff\\x41x4*"));
+        assert!(glob.matches(b"\x06\x16\x00\\x41x4*"));
+        assert!(!glob.matches(b"\x06\x16x\\x41x4*"));
+        assert!(Glob::new(r"\x41").matches(b"x41") && !Glob::new(r"\x41").matches(b"A"));
+        assert!(Glob::with_bytes("{bull}:*").matches(b"{bull}:wait"));
     }
 
     #[test]

@@ -7,7 +7,7 @@ use crate::automaton::{Dfa, Nfa, TooLarge};
 use crate::codec::Codec;
 use crate::forms::Forms;
 #[cfg(feature = "compile")]
-use crate::type_values::{small, text, values};
+use crate::type_values::{free_of, raw, small, text, values};
 #[cfg(feature = "compile")]
 use crate::{Normalize, Param, Type};
 use crate::{Value, lower};
@@ -89,13 +89,12 @@ impl Language {
         let values = match &param.ty {
             // What `encode` takes out of a value may stand in it.
             Type::Text => {
-                let kept = [separator, b'{', b'}'];
-                let encoded =
-                    |byte: &u8| param.encode.iter().any(|(char, _)| *char == *byte as char);
-                text(&kept.into_iter().filter(|byte| !encoded(byte)).collect::<Vec<_>>())?
+                let kept = [separator, b'{', b'}'].into_iter().chain(param.without.bytes());
+                text(&kept.filter(|byte| !param.encodes(*byte)).collect::<Vec<_>>())?
             }
             ty => values(ty, separator)?,
         };
+        let values = Language::without(param, values, separator)?;
         if let Some((char, _)) =
             param.encode.iter().find(|(char, _)| char.is_ascii() && !values.uses(*char as u8))
         {
@@ -114,15 +113,39 @@ impl Language {
         Language::spelled(param, values, separator)
     }
 
+    /// The values without the characters that the parameter excludes; those that it encodes may stand in a value.
+    fn without(param: &Param, values: Dfa, separator: u8) -> Result<Dfa, LanguageError> {
+        if param.without.is_empty() {
+            return Ok(values);
+        }
+        if matches!(param.ty, Type::Enum(_) | Type::Encoded) {
+            return Err(LanguageError::WithoutNothing(param.ty.to_string()));
+        }
+        let of_type = match &param.ty {
+            Type::Text => text(&[separator, b'{', b'}'])?,
+            _ => values.clone(),
+        };
+        if let Some(mark) = param.without.chars().find(|mark| {
+            !mark.is_ascii() || !of_type.uses(*mark as u8) && !param.encodes(*mark as u8)
+        }) {
+            return Err(LanguageError::WithoutEffect(mark));
+        }
+        let excluded: Vec<u8> =
+            param.without.bytes().filter(|byte| !param.encodes(*byte)).collect();
+        Ok(values.intersect(&free_of(&excluded)?, MAX_STATES)?)
+    }
+
     /// The language of `{name...}`: text that may contain the separator.
     pub(crate) fn of_rest(param: &Param) -> Result<Self, LanguageError> {
-        if param.ty != Type::Text {
+        if !matches!(param.ty, Type::Text | Type::Raw) {
             return Err(LanguageError::TypedRest);
         }
         if !param.encode.is_empty() {
             return Err(LanguageError::EncodedRest);
         }
-        let values = text(b"{}")?;
+        let kept: Vec<u8> = b"{}".iter().copied().chain(param.without.bytes()).collect();
+        let values =
+            if param.ty == Type::Raw { raw(param.without.as_bytes())? } else { text(&kept)? };
         let mut language = Language::build(param, values, Codec::Plain)?;
         language.shortcut = Shortcut::None;
         Ok(language)
@@ -144,9 +167,17 @@ impl Language {
             return Err(LanguageError::Empty);
         }
         for byte in (0..=0x1f).chain([0x7f, b'{', b'}', separator]) {
-            if spelling.uses(byte) {
+            let allowed = match byte {
+                _ if byte == separator => param.ty.spans(),
+                _ => param.ty == Type::Raw,
+            };
+            if spelling.uses(byte) && !allowed {
                 return Err(LanguageError::Forbidden(byte as char));
             }
+        }
+        if let Some(mark) = param.without.chars().find(|mark| spelling.uses(*mark as u8)) {
+            let message = format!("a replacement contains `{mark}`, which `without` excludes");
+            return Err(LanguageError::Encode(message));
         }
         Ok(language)
     }
@@ -168,7 +199,9 @@ impl Language {
             }
         };
         let shortcut = match &param.ty {
-            _ if codec != Codec::Plain || !param.except.is_empty() => Shortcut::run(&spelling),
+            _ if codec != Codec::Plain || !param.except.is_empty() || !param.without.is_empty() => {
+                Shortcut::run(&spelling)
+            }
             Type::Uuid => Shortcut::Uuid,
             Type::Text if !lower => Shortcut::Text,
             Type::Int => Shortcut::INT,
@@ -438,6 +471,10 @@ pub enum LanguageError {
     TypedRest,
     /// `{name...}` with `encode`
     EncodedRest,
+    /// `without` a character that no value contains
+    WithoutEffect(char),
+    /// `without` for a type that says its characters itself
+    WithoutNothing(String),
 }
 
 impl From<TooLarge> for LanguageError {
@@ -483,11 +520,15 @@ impl fmt::Display for LanguageError {
                 f.write_str("`key` cannot be part of `any`, normalised or encoded")
             }
             LanguageError::TypedRest => {
-                f.write_str("a parameter that takes the rest of the key must be text")
+                f.write_str("a parameter that takes several segments must be text")
             }
             LanguageError::EncodedRest => {
-                f.write_str("a parameter that takes the rest of the key cannot be encoded")
+                f.write_str("a parameter that takes several segments cannot be encoded")
             }
+            LanguageError::WithoutEffect(mark) => {
+                write!(f, "no value contains `{mark}`, so excluding it has no effect")
+            }
+            LanguageError::WithoutNothing(ty) => write!(f, "`without` cannot narrow {ty}"),
         }
     }
 }
@@ -512,6 +553,9 @@ mod tests {
         for ty in [Type::Text, Type::Word, Type::Uint, Type::Hex(None)] {
             let except = ["a", "ab", "10", "é"].map(str::to_owned).to_vec();
             params.push(Param { except, ..Param::from(ty) });
+        }
+        for ty in [Type::Text, Type::Slug, Type::Base64Url(None), Type::Int] {
+            params.push(Param { without: "-".to_owned(), ..Param::from(ty) });
         }
         for ty in [Type::Text, Type::Uuid, Type::Word] {
             params.push(Param { normalize: Some(Normalize::Lower), ..Param::from(ty) });
@@ -558,6 +602,33 @@ mod tests {
         }
         let all = Param { except, ..Type::Regex("all|active".to_owned()).into() };
         assert_eq!(Language::of(&all, b':'), Err(LanguageError::Nothing));
+    }
+
+    #[test]
+    fn what_is_excluded_stands_in_no_spelling() {
+        let without = |ty: Type, marks: &str| Param { without: marks.to_owned(), ..ty.into() };
+        let text = Language::of(&without(Type::Text, "/."), b':').unwrap();
+        for (value, holds) in [("a-b", true), ("a/b", false), ("a.b", false), ("ü|", true)] {
+            assert_eq!(text.matches(value.as_bytes()), holds, "{value}");
+        }
+        let slug = Language::of(&without(Type::Slug, "-"), b':').unwrap();
+        assert!(slug.holds("ab1") && !slug.holds("a-b"));
+        let encode = vec![('/', "%2F".to_owned()), ('%', "%25".to_owned())];
+        let path = Param { encode, ..without(Type::Text, "/") };
+        let path = Language::of(&path, b':').unwrap();
+        assert!(path.holds("a/b") && path.matches(b"a%2Fb") && !path.matches(b"a/b"));
+
+        let error = |param: &Param| Language::of(param, b':').unwrap_err();
+        assert_eq!(error(&without(Type::Text, ":")), LanguageError::WithoutEffect(':'));
+        assert_eq!(error(&without(Type::Word, "/")), LanguageError::WithoutEffect('/'));
+        assert_eq!(error(&without(Type::Text, "ü")), LanguageError::WithoutEffect('ü'));
+        assert_eq!(error(&without(Type::Uuid, "-")), LanguageError::Nothing);
+        let of_enum = without(Type::Enum(vec!["a-b".to_owned()]), "-");
+        assert_eq!(error(&of_enum).to_string(), "`without` cannot narrow one of `a-b`");
+        let encode = vec![('.', "/".to_owned())];
+        let back = Param { encode, ..without(Type::Text, "/") };
+        let message = "a replacement contains `/`, which `without` excludes";
+        assert_eq!(error(&back).to_string(), message);
     }
 
     #[test]

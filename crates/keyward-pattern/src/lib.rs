@@ -34,7 +34,7 @@
 //! | `{name}` | a parameter: one segment, or part of one, never the separator |
 //! | `{name:type}` | with its type in place, see [`Type`] |
 //! | `{#name}` | a parameter in braces that are part of the key: a Redis Cluster hash tag |
-//! | `{name...}` | in last place: the rest of the key, separators included |
+//! | `{name...}` | any number of segments, separators included: in last place the rest of the key |
 //! | `{{`, `}}` | literal braces |
 //!
 //! # Guarantees
@@ -46,8 +46,8 @@
 //!   [`parse`](Definition::parse) succeeds.
 //! - What [`build`](Definition::build) writes, `parse` reads back, up to the declared
 //!   normalisation. A value outside its type is an error, never another key.
-//! - No value contains the separator, a brace or a control character, so that none can produce
-//!   another definition's key or choose its slot; in globs everything is escaped.
+//! - No value contains a brace or a control character, and none but a `{name...}` and a raw address the separator.
+//!   None can produce another definition's key or choose its slot; in globs everything is escaped.
 //! - Keys are valid UTF-8. Any bytes may be classified and parsed.
 //!
 //! The feature `prove` adds the module `prove`, which decides whether definitions overlap, whether

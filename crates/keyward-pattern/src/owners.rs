@@ -23,8 +23,9 @@ const MAX_TRIES: usize = 8;
 #[derive(Debug, Clone)]
 pub struct Owners {
     prefix: Prefix,
-    /// A glob for all keys of each definition, and how many separators they have
-    globs: Vec<(DefinitionId, Glob, usize)>,
+    /// A glob for all keys of each definition, and how many separators they have: at least, if some value may
+    /// contain them
+    globs: Vec<(DefinitionId, Glob, usize, bool)>,
     separator: u8,
 }
 
@@ -51,7 +52,7 @@ impl Owners {
         let separator = keyspace.separator();
         let globs = keyspace.definitions().filter(|it| !it.params().is_empty()).filter_map(|it| {
             let glob = it.glob_named(&[]).ok()?;
-            Some((it.id(), Glob::new(&glob), count(separator, &glob)))
+            Some((it.id(), Glob::new(&glob), count(separator, &glob), it.spans()))
         });
         Owners { prefix, globs: globs.collect(), separator }
     }
@@ -66,11 +67,11 @@ impl Owners {
             return None;
         }
         let separators = count(self.separator, owner);
-        let found = self
-            .globs
-            .iter()
-            .find(|(_, glob, has)| *has == separators && glob.matches(owner.as_bytes()));
-        found.map(|(id, _, _)| *id)
+        let found = self.globs.iter().find(|(_, glob, has, spans)| {
+            let as_many = *has == separators || *spans && *has < separators;
+            as_many && glob.matches(owner.as_bytes())
+        });
+        found.map(|(id, ..)| *id)
     }
 
     /// The owner's key and the word of a derived key; `None` if it is not one.

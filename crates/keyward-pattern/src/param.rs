@@ -33,6 +33,18 @@ pub enum Type {
     UnixMs,
     /// Dotted IPv4, or IPv6 as 32 hex digits; an IPv4 address mapped into IPv6 is the IPv4 address
     Ip,
+    /// 26 of Crockford's base 32 in capitals, the first `0` to `7`
+    Ulid,
+    /// `anna@example.com`: ASCII, as forms on the web take it, without braces and the separator
+    Email,
+    /// `[A-Za-z0-9_-]+`, or exactly this many
+    Base64Url(Option<u16>),
+    /// `[A-Za-z0-9]+`, or exactly this many
+    Alnum(Option<u16>),
+    /// Dotted IPv4, or IPv6 as RFC 5952 writes it: with colons, so that it may span segments
+    RawIp,
+    /// Text that may contain braces and control characters: what other software put into its keys
+    Raw,
     /// Any non-empty string: `[A-Za-z0-9._-]` minus the separator as it is, the rest as `%XX`
     Encoded,
     /// One of these words
@@ -46,7 +58,7 @@ pub enum Type {
 }
 
 impl Type {
-    /// The names that [`Type::named`] reads; `(n)` is a length.
+    /// The names that [`Type::named`] reads; `(n)` is a length. Only `raw` is not among them, which is for old names.
     pub const NAMES: &[&str] = &[
         "text",
         "uuid",
@@ -62,10 +74,17 @@ impl Type {
         "unix",
         "unix_ms",
         "ip",
+        "ulid",
+        "email",
+        "base64url",
+        "base64url(n)",
+        "alnum",
+        "alnum(n)",
+        "raw_ip",
         "encoded",
     ];
 
-    /// The longest length that `digits(n)` and `hex(n)` take.
+    /// The longest length that `digits(n)` and the like take.
     pub const MAX_LEN: u16 = 1024;
 
     /// Reads a type by its name.
@@ -89,6 +108,12 @@ impl Type {
             "unix" => Type::Unix,
             "unix_ms" => Type::UnixMs,
             "ip" => Type::Ip,
+            "ulid" => Type::Ulid,
+            "email" => Type::Email,
+            "base64url" => Type::Base64Url(None),
+            "alnum" => Type::Alnum(None),
+            "raw_ip" => Type::RawIp,
+            "raw" => Type::Raw,
             "encoded" => Type::Encoded,
             _ => {
                 let unknown = || UnknownType { name: name.to_owned() };
@@ -100,6 +125,8 @@ impl Type {
                 match (base, len) {
                     ("digits", Some(len)) => Type::Digits(len),
                     ("hex", Some(len)) => Type::Hex(Some(len)),
+                    ("base64url", Some(len)) => Type::Base64Url(Some(len)),
+                    ("alnum", Some(len)) => Type::Alnum(Some(len)),
                     _ => return Err(unknown()),
                 }
             }
@@ -109,6 +136,15 @@ impl Type {
 }
 
 impl Type {
+    /// Whether values of the type may contain the separator, so that they span segments.
+    pub fn spans(&self) -> bool {
+        match self {
+            Type::RawIp => true,
+            Type::Any(types) => types.iter().any(Type::spans),
+            _ => false,
+        }
+    }
+
     /// Whether the word is one that an enum lists.
     fn lists(&self, word: &str) -> bool {
         match self {
@@ -136,9 +172,18 @@ impl Type {
             Type::Unix => "seconds since 1970, up to the year 9999",
             Type::UnixMs => "milliseconds since 1970, up to the year 9999",
             Type::Ip => "an IPv4 or IPv6 address",
+            Type::Ulid => "26 of the digits and letters of Crockford's base 32, up to `7ZZZ…`",
+            Type::Email => "an e-mail address such as `anna@example.com`, in ASCII",
+            Type::Base64Url(None) => "letters, digits, `-` and `_`",
+            Type::Base64Url(Some(count)) => {
+                return Some(format!("exactly {count} letters, digits, `-` and `_`"));
+            }
+            Type::Alnum(None) => "letters and digits",
+            Type::RawIp => "an IPv4 or IPv6 address, as RFC 5952 writes it",
+            Type::Alnum(Some(count)) => return Some(format!("exactly {count} letters and digits")),
             Type::Enum(_) => "one of these words",
             Type::Any(_) => "a value of one of these types",
-            Type::Text | Type::Encoded | Type::Regex(_) | Type::Key(_) => return None,
+            Type::Text | Type::Raw | Type::Encoded | Type::Regex(_) | Type::Key(_) => return None,
         };
         Some(text.to_owned())
     }
@@ -161,6 +206,14 @@ impl fmt::Display for Type {
             Type::Unix => "unix",
             Type::UnixMs => "unix_ms",
             Type::Ip => "ip",
+            Type::Ulid => "ulid",
+            Type::Email => "email",
+            Type::Base64Url(None) => "base64url",
+            Type::Base64Url(Some(len)) => return write!(f, "base64url({len})"),
+            Type::Alnum(None) => "alnum",
+            Type::Alnum(Some(len)) => return write!(f, "alnum({len})"),
+            Type::RawIp => "raw_ip",
+            Type::Raw => "raw",
             Type::Encoded => "encoded",
             Type::Enum(words) => return write!(f, "one of {}", list(words)),
             Type::Regex(regex) => return write!(f, "regex {regex}"),
@@ -197,12 +250,15 @@ impl UnknownType {
     /// What may have been meant.
     pub fn help(&self) -> Option<String> {
         let base = self.name.split('(').next().unwrap_or_default();
-        if matches!(base, "digits" | "hex") {
+        if matches!(base, "digits" | "hex" | "base64url" | "alnum") {
             let max = Type::MAX_LEN;
             return Some(format!("write `{base}(n)` with n from 1 to {max}"));
         }
         let known = Type::NAMES.iter().copied().filter(|name| !name.ends_with(')'));
         if let Some(nearest) = crate::nearest(base, known) {
+            // `uid` is as far from both.
+            let without_l = nearest == "ulid" && !base.contains(['l', 'L']);
+            let nearest = if without_l { "uuid" } else { nearest };
             return Some(format!("did you mean `{nearest}`?"));
         }
         Some(format!("the types are {}", Type::NAMES.join(", ")))
@@ -228,15 +284,39 @@ pub struct Param {
     pub encode: Vec<(char, String)>,
     /// Values of the type that the parameter refuses, see [`Param::refuse`]
     pub except: Vec<String>,
+    /// ASCII characters that no spelling has: what stands between parameters of one segment
+    pub without: String,
 }
 
 impl From<Type> for Param {
     fn from(ty: Type) -> Self {
-        Param { ty, normalize: None, encode: Vec::new(), except: Vec::new() }
+        let (encode, except) = (Vec::new(), Vec::new());
+        Param { ty, normalize: None, encode, except, without: String::new() }
+    }
+}
+
+impl fmt::Display for Param {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.ty.fmt(f)?;
+        let marks: Vec<String> = self.without.chars().map(|mark| format!("`{mark}`")).collect();
+        if marks.is_empty() { Ok(()) } else { write!(f, " without {}", marks.join(", ")) }
     }
 }
 
 impl Param {
+    /// Whether values of the parameter, where they stand in one place, contain the separator in a key.
+    pub fn spans(&self, separator: char) -> bool {
+        let separator = u8::try_from(separator).unwrap_or(b':');
+        let uses =
+            || Language::shared(self, false, separator).map(|it| it.spelling.uses(separator));
+        self.ty.spans() && uses().unwrap_or(false)
+    }
+
+    /// Whether a character has another spelling in the key.
+    pub(crate) fn encodes(&self, byte: u8) -> bool {
+        self.encode.iter().any(|(char, _)| *char == byte as char)
+    }
+
     /// Refuses a word from now on, if it is a value and the type does not list it by name.
     ///
     /// ```
@@ -287,11 +367,13 @@ mod tests {
         assert_eq!(help("UUID"), "did you mean `uuid`?");
         assert_eq!(
             help("varchar"),
-            "the types are text, uuid, int, uint, digits(n), hex, hex(n), word, slug, locale, date, unix, unix_ms, ip, encoded"
+            "the types are text, uuid, int, uint, digits(n), hex, hex(n), word, slug, locale, date, unix, unix_ms, ip, ulid, email, base64url, base64url(n), alnum, alnum(n), raw_ip, encoded"
         );
         assert_eq!(help("uid"), "did you mean `uuid`?");
         assert_eq!(help("encode"), "did you mean `encoded`?");
         assert_eq!(help("digits"), "write `digits(n)` with n from 1 to 1024");
         assert_eq!(help("hex(0)"), "write `hex(n)` with n from 1 to 1024");
+        assert_eq!(help("alnum(1025)"), "write `alnum(n)` with n from 1 to 1024");
+        assert_eq!(help("e-mail"), "did you mean `email`?");
     }
 }

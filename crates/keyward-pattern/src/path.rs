@@ -24,8 +24,6 @@ pub(crate) enum Piece {
 pub(crate) struct Flat {
     pub(crate) pieces: Vec<Piece>,
     pub(crate) captures: Vec<FlatCapture>,
-    /// Whether the last piece takes the rest of the key
-    pub(crate) rest: bool,
 }
 
 /// Which pieces make up a parameter's value.
@@ -35,10 +33,12 @@ pub(crate) struct FlatCapture {
     pub(crate) pieces: Range<usize>,
 }
 
-/// A path cut at its separators.
+/// A path cut at its separators, up to the first piece whose words may contain them: from the segment of that
+/// one on, the rest of the key is one segment.
 #[derive(Debug, Clone)]
 pub(crate) struct Path {
     pub(crate) segments: Vec<Segment>,
+    /// Whether the last segment is the rest of the key
     pub(crate) rest: bool,
     captures: Vec<Capture>,
     /// The segment of each parameter, if every parameter is a whole one: where segments end is
@@ -75,7 +75,6 @@ impl Flat {
             param: capture.param + shift,
             pieces: capture.pieces.start + offset..capture.pieces.end + offset,
         }));
-        joined.rest = other.rest;
         joined
     }
 
@@ -107,15 +106,25 @@ impl Flat {
         Segment { pieces: self.pieces.clone() }.nfa()
     }
 
+    /// Whether some word of some piece may contain the separator.
+    pub(crate) fn spans(&self, separator: u8) -> bool {
+        self.pieces.iter().any(|piece| piece.spans(separator))
+    }
+
     /// Cuts the path at its separators.
     pub(crate) fn cut(&self, separator: u8) -> Path {
         let mut segments = vec![Segment::default()];
         let mut places = Vec::with_capacity(self.pieces.len());
+        let mut rest = false;
         for piece in &self.pieces {
-            let Piece::Literal(text) = piece else {
-                let place = push(&mut segments, piece.clone());
-                places.push((place, place));
-                continue;
+            rest |= piece.spans(separator);
+            let text = match piece {
+                Piece::Literal(text) if !rest => text,
+                _ => {
+                    let place = push(&mut segments, piece.clone());
+                    places.push((place, place));
+                    continue;
+                }
             };
             let mut ends: Option<(PieceIndex, PieceIndex)> = None;
             for (number, part) in text.split(separator as char).enumerate() {
@@ -136,7 +145,13 @@ impl Flat {
                 last: places[capture.pieces.end - 1].1,
             })
             .collect();
-        Path::new(segments, self.rest, captures)
+        Path::new(segments, rest, captures)
+    }
+}
+
+impl Piece {
+    fn spans(&self, separator: u8) -> bool {
+        matches!(self, Piece::Typed(language) if language.spelling.uses(separator))
     }
 }
 

@@ -1,6 +1,6 @@
 //! A pattern, cut at its separators.
 
-use crate::template::{Hole, Template};
+use crate::template::{Hole, Template, read_bytes};
 use std::ops::Range;
 
 /// What stands between two separators of a pattern.
@@ -74,6 +74,16 @@ impl Template {
                     done.push(std::mem::replace(&mut last, next));
                     continue;
                 }
+                let written = |span: &&Range<usize>| span.start == at + offset;
+                if let Some(span) = self.bytes().iter().find(written) {
+                    let bytes = read_bytes(self.as_str(), span.start);
+                    bytes
+                        .iter()
+                        .flat_map(|(text, _)| text.chars())
+                        .for_each(|char| last.push(char));
+                    chars.by_ref().take(span.len() - 1).for_each(drop);
+                    continue;
+                }
                 if matches!(char, '{' | '}') {
                     chars.next();
                 }
@@ -119,6 +129,11 @@ mod tests {
     #[test]
     fn a_segment_may_be_empty_or_mixed() {
         assert_eq!(shown("bo::v2_{symbol}:"), ["0..2 bo", "3..3 ", "4..15 mixed", "16..16 "]);
+    }
+
+    #[test]
+    fn bytes_in_hex_are_what_they_stand_for() {
+        assert_eq!(shown("a:b{0x06}c:d"), ["0..1 a", "2..10 b\u{6}c", "11..12 d"]);
     }
 
     #[test]

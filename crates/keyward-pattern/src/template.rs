@@ -2,7 +2,8 @@
 //!
 //! ```text
 //! pattern = { literal | hole }
-//! literal = any character but braces and control characters, "{{" for "{", "}}" for "}"
+//! literal = any character but braces and control characters, "{{" for "{", "}}" for "}",
+//!           "{0x" two hex digits for each byte "}"
 //! hole    = "{" [ "#" ] name [ "..." ] [ ":" type ] "}"
 //! name    = letter or "_", then letters, digits or "_"
 //! type    = uuid | digits(3) | …                                  see `Type::named`
@@ -30,6 +31,8 @@ const MAX_LEN: usize = 4096;
 pub struct Template {
     text: String,
     parts: Vec<Part>,
+    /// Where literal bytes are written in hex
+    bytes: Vec<Range<usize>>,
 }
 
 /// A piece of a pattern.
@@ -50,7 +53,7 @@ pub struct Hole {
     pub ty: Option<Type>,
     /// `{#name}`: the braces are part of the key and make a Redis Cluster hash tag
     pub tag: bool,
-    /// `{name...}`: takes the rest of the key
+    /// `{name...}`: takes any number of segments, to the end of the key where nothing follows
     pub rest: bool,
     /// Where it is in the pattern's text, braces included
     pub span: Range<usize>,
@@ -63,6 +66,7 @@ impl Template {
             return Err(GrammarError::at(0..text.len(), GrammarErrorKind::TooLong));
         }
         let mut parts = Vec::new();
+        let mut bytes = Vec::new();
         let mut literal = String::new();
         let mut at = 0;
         while let Some(char) = text[at..].chars().next() {
@@ -73,16 +77,14 @@ impl Template {
                     literal.push(char);
                     at = next + 1;
                 }
+                '{' if text[next..].starts_with("0x") => {
+                    let (written, span) = read_bytes(text, at)?;
+                    literal.push_str(&written);
+                    at = span.end;
+                    bytes.push(span);
+                }
                 '{' => {
                     let hole = read_hole(text, at)?;
-                    if let Some(before) = last_hole(&parts)
-                        && before.rest
-                    {
-                        return Err(GrammarError::at(
-                            before.span.clone(),
-                            GrammarErrorKind::RestNotLast,
-                        ));
-                    }
                     if !literal.is_empty() {
                         parts.push(Part::Literal(std::mem::take(&mut literal)));
                     }
@@ -100,28 +102,28 @@ impl Template {
             }
         }
         if !literal.is_empty() {
-            if let Some(before) = last_hole(&parts)
-                && before.rest
-            {
-                return Err(GrammarError::at(before.span.clone(), GrammarErrorKind::RestNotLast));
-            }
             parts.push(Part::Literal(literal));
         }
         if parts.is_empty() {
             return Err(GrammarError::at(0..0, GrammarErrorKind::Empty));
         }
-        Ok(Template { text: text.to_owned(), parts })
+        Ok(Template { text: text.to_owned(), parts, bytes })
     }
 
     /// A pattern without parameters, whatever its text.
     pub(crate) fn literal(text: &str) -> Self {
         let parts = vec![Part::Literal(text.to_owned())];
-        Template { text: text.replace('{', "{{").replace('}', "}}"), parts }
+        Template { text: text.replace('{', "{{").replace('}', "}}"), parts, bytes: Vec::new() }
     }
 
     /// The text it was read from.
     pub fn as_str(&self) -> &str {
         &self.text
+    }
+
+    /// Where `{0x…}` stands in the text: literal bytes in hex, for names of other software.
+    pub fn bytes(&self) -> &[Range<usize>] {
+        &self.bytes
     }
 
     /// Literals and holes, in order.
@@ -152,10 +154,23 @@ impl std::str::FromStr for Template {
     }
 }
 
-fn last_hole(parts: &[Part]) -> Option<&Hole> {
-    match parts.last() {
-        Some(Part::Hole(hole)) => Some(hole),
-        _ => None,
+/// Reads `{0x…}`: the characters, and where it stands.
+pub(crate) fn read_bytes(text: &str, start: usize) -> Result<(String, Range<usize>), GrammarError> {
+    const MARK: usize = "{0x".len();
+    let Some(len) = text[start..].find('}') else {
+        return Err(GrammarError::at(start..text.len(), GrammarErrorKind::UnclosedBrace));
+    };
+    let span = start..start + len + 1;
+    let error = |kind| Err(GrammarError::at(span.clone(), kind));
+    let digits: Vec<u32> =
+        text[start + MARK..span.end - 1].chars().map_while(|char| char.to_digit(16)).collect();
+    if digits.is_empty() || !digits.len().is_multiple_of(2) || digits.len() != len - MARK {
+        return error(GrammarErrorKind::Bytes);
+    }
+    let bytes = digits.chunks(2).filter_map(|pair| u8::try_from(pair[0] << 4 | pair[1]).ok());
+    match String::from_utf8(bytes.collect()) {
+        Ok(characters) => Ok((characters, span)),
+        Err(_) => error(GrammarErrorKind::NotText),
     }
 }
 
@@ -186,12 +201,11 @@ fn read_hole(text: &str, start: usize) -> Result<Hole, GrammarError> {
         let name_span = name_start..(name_start + name.len()).max(name_start + 1).min(span.end);
         return Err(GrammarError::at(name_span, GrammarErrorKind::Name(name.to_owned())));
     }
-    if tag && rest {
-        return Err(GrammarError::at(span, GrammarErrorKind::TaggedRest));
-    }
     let ty = match ty {
         None => None,
-        Some(_) if rest => return Err(GrammarError::at(span, GrammarErrorKind::TypedRest)),
+        Some(ty) if rest && ty != "raw" => {
+            return Err(GrammarError::at(span, GrammarErrorKind::TypedRest));
+        }
         Some(ty) => match Type::named(ty) {
             Ok(ty) => Some(ty),
             Err(unknown) => {
@@ -240,12 +254,12 @@ pub enum GrammarErrorKind {
     Name(String),
     /// Not a parameter's type
     Type(crate::UnknownType),
-    /// `{name...}` with something after it
-    RestNotLast,
-    /// `{#name...}`
-    TaggedRest,
     /// `{name...:type}`
     TypedRest,
+    /// `{0x…}` with something else than two hex digits a byte
+    Bytes,
+    /// `{0x…}` with bytes that are no characters
+    NotText,
 }
 
 impl GrammarError {
@@ -263,17 +277,27 @@ impl GrammarError {
             GrammarErrorKind::Name(_) => {
                 "a name starts with a letter or `_` and continues with letters, digits or `_`"
             }
-            GrammarErrorKind::RestNotLast => {
-                "leave out the `...`, or move the parameter to the end"
-            }
-            GrammarErrorKind::TaggedRest | GrammarErrorKind::TypedRest => {
+            GrammarErrorKind::TypedRest => {
                 "write `{name...}`: it is text that may contain the separator"
+            }
+            GrammarErrorKind::Control(char) => {
+                return Some(format!("in an old name, write `{}`", in_hex(*char)));
+            }
+            GrammarErrorKind::Bytes => "write two hex digits for each byte: `{0x0616}`",
+            GrammarErrorKind::NotText => {
+                "keys that are not UTF-8 cannot be renamed: describe them by a glob in `[foreign]`"
             }
             GrammarErrorKind::Type(unknown) => return unknown.help(),
             _ => return None,
         };
         Some(text.to_owned())
     }
+}
+
+/// A character as `{0x…}`.
+fn in_hex(char: char) -> String {
+    let digits = |text: String, byte| format!("{text}{byte:02x}");
+    format!("{{0x{}}}", char.to_string().bytes().fold(String::new(), digits))
 }
 
 impl fmt::Display for GrammarError {
@@ -291,15 +315,11 @@ impl fmt::Display for GrammarError {
             }
             GrammarErrorKind::Name(name) => write!(f, "`{name}` is not a parameter name"),
             GrammarErrorKind::Type(unknown) => unknown.fmt(f),
-            GrammarErrorKind::RestNotLast => {
-                f.write_str("only the last parameter can take the rest of the key")
-            }
-            GrammarErrorKind::TaggedRest => {
-                f.write_str("a hash tag cannot take the rest of the key")
-            }
             GrammarErrorKind::TypedRest => {
-                f.write_str("a parameter that takes the rest of the key cannot have a type")
+                f.write_str("a parameter that takes several segments cannot have a type")
             }
+            GrammarErrorKind::Bytes => f.write_str("these are not bytes in hex"),
+            GrammarErrorKind::NotText => f.write_str("these bytes are not UTF-8"),
         }
     }
 }
@@ -339,6 +359,8 @@ mod tests {
         assert_eq!(parts("v2_{symbol:word}"), ["\"v2_\"", "symbol:word"]);
         assert_eq!(parts("cart:{#user_id:digits(3)}"), ["\"cart:\"", "#user_id:digits(3)"]);
         assert_eq!(parts("lock:{resource...}"), ["\"lock:\"", "resource..."]);
+        assert_eq!(parts("bull:{queue...}:wait"), ["\"bull:\"", "queue...", "\":wait\""]);
+        assert_eq!(parts("{#queue...}:wait"), ["#queue...", "\":wait\""]);
         assert_eq!(parts("bo:symbols::active"), ["\"bo:symbols::active\""]);
     }
 
@@ -349,6 +371,24 @@ mod tests {
     }
 
     #[test]
+    fn bytes_are_literals_in_hex() {
+        assert_eq!(
+            parts("celery{0x0616}{n:digits(1)}"),
+            ["\"celery\\u{6}\\u{16}\"", "n:digits(1)"]
+        );
+        assert_eq!(parts("a{0x7b}{0xc3bc}{0x7D}"), ["\"a{ü}\""]);
+        assert_eq!(parts("{q...:raw}"), ["q...:raw"]);
+        assert_eq!(Template::parse("a{0x06}:{0x07}").unwrap().bytes(), [1..7, 8..14]);
+        for wrong in ["a{0x}", "a{0x6}", "a{0x0g}", "a{0x06:uint}"] {
+            assert_eq!(error(wrong), ("these are not bytes in hex".into(), 1..wrong.len()));
+        }
+        assert_eq!(error("a{0xac}"), ("these bytes are not UTF-8".into(), 1..7));
+        assert_eq!(error("a{0x06"), ("this brace is never closed".into(), 1..6));
+        let help = Template::parse("a\u{85}").unwrap_err().help().unwrap();
+        assert_eq!(help, "in an old name, write `{0xc285}`");
+    }
+
+    #[test]
     fn errors_point_at_their_place() {
         assert_eq!(error(""), ("the pattern is empty".into(), 0..0));
         assert_eq!(error("a:{b"), ("this brace is never closed".into(), 2..4));
@@ -356,9 +396,10 @@ mod tests {
         assert_eq!(error("a:{}"), ("a parameter needs a name".into(), 3..4));
         assert_eq!(error("a:{1b}"), ("`1b` is not a parameter name".into(), 3..5));
         assert_eq!(error("a:{b:uid}").1, 5..8);
-        assert_eq!(error("{b...}:c").0, "only the last parameter can take the rest of the key");
-        assert_eq!(error("{b...}{c}").0, "only the last parameter can take the rest of the key");
-        assert_eq!(error("{#b...}").0, "a hash tag cannot take the rest of the key");
+        assert_eq!(
+            error("{b...:uuid}").0,
+            "a parameter that takes several segments cannot have a type"
+        );
         assert_eq!(error("a\n").1, 1..2);
     }
 }

@@ -5,6 +5,13 @@ use crate::language::{LanguageError, MAX_STATES};
 use crate::{Type, lower};
 use std::sync::LazyLock;
 
+const ALNUM: &[(u8, u8)] = &[(b'0', b'9'), (b'A', b'Z'), (b'a', b'z')];
+const BASE64URL: &[(u8, u8)] =
+    &[(b'-', b'-'), (b'0', b'9'), (b'A', b'Z'), (b'_', b'_'), (b'a', b'z')];
+/// No `I`, `L`, `O` and `U`.
+const CROCKFORD: &[(u8, u8)] =
+    &[(b'0', b'9'), (b'A', b'H'), (b'J', b'K'), (b'M', b'N'), (b'P', b'T'), (b'V', b'Z')];
+
 /// The values of a type, before normalisation and encoding.
 pub(crate) fn values(ty: &Type, separator: u8) -> Result<Dfa, LanguageError> {
     let digits = || Nfa::bytes(&[(b'0', b'9')]);
@@ -46,6 +53,14 @@ pub(crate) fn values(ty: &Type, separator: u8) -> Result<Dfa, LanguageError> {
         Type::Locale => locale()?,
         Type::Date => date()?,
         Type::Ip => Nfa::any([ipv4()?, ipv6()?])?,
+        Type::Ulid => Nfa::bytes(&[(b'0', b'7')]).then(exactly(Nfa::bytes(CROCKFORD), 25)?)?,
+        Type::Email => return email(separator),
+        Type::Base64Url(None) => many(Nfa::bytes(BASE64URL))?,
+        Type::Base64Url(Some(count)) => exactly(Nfa::bytes(BASE64URL), u32::from(*count))?,
+        Type::Alnum(None) => many(Nfa::bytes(ALNUM))?,
+        Type::Alnum(Some(count)) => exactly(Nfa::bytes(ALNUM), u32::from(*count))?,
+        Type::RawIp => return raw_ip(),
+        Type::Raw => return raw(&[separator]),
         Type::Enum(words) => enumeration(words)?,
         Type::Regex(regex) => return regex_values(regex),
         Type::Any(types) => return union(types, separator),
@@ -71,6 +86,18 @@ pub(crate) fn text(without: &[u8]) -> Result<Dfa, LanguageError> {
     Ok(chars(&ranges)?.repeat(1, None)?.determinize(MAX_STATES)?)
 }
 
+/// Characters of any kind but these of ASCII.
+pub(crate) fn raw(without: &[u8]) -> Result<Dfa, LanguageError> {
+    let all = chars(&[('\0', char::MAX)])?.repeat(1, None)?.determinize(MAX_STATES)?;
+    Ok(all.intersect(&free_of(without)?, MAX_STATES)?)
+}
+
+/// Everything that contains none of these bytes.
+pub(crate) fn free_of(bytes: &[u8]) -> Result<Dfa, LanguageError> {
+    let others = (0..=u8::MAX).filter(|byte| !bytes.contains(byte)).map(|byte| (byte, byte));
+    Ok(Nfa::bytes(&others.collect::<Vec<_>>()).repeat(0, None)?.determinize(MAX_STATES)?)
+}
+
 /// What `lower` leaves alone. For a type of ASCII words, bytes are enough and far smaller.
 pub(crate) fn small(ty: &Type) -> Result<Dfa, LanguageError> {
     // From 1,400 ranges of characters: made once, since every schema with `normalize` needs it.
@@ -86,7 +113,7 @@ pub(crate) fn small(ty: &Type) -> Result<Dfa, LanguageError> {
         ranges.push((first, char::MAX));
         Ok(chars(&ranges)?.repeat(0, None)?.determinize(MAX_STATES)?)
     });
-    if matches!(ty, Type::Text | Type::Encoded | Type::Enum(_) | Type::Any(_)) {
+    if matches!(ty, Type::Text | Type::Raw | Type::Encoded | Type::Enum(_) | Type::Any(_)) {
         return CHARS.clone();
     }
     let bytes = Nfa::bytes(&[(0, b'A' - 1), (b'Z' + 1, 0xff)]);
@@ -178,6 +205,79 @@ fn ipv6() -> Result<Nfa, TooLarge> {
         ways.push(Nfa::literal(&MAPPED[..at]).then(parted)?);
     }
     Nfa::any(ways)
+}
+
+/// IPv4 with dots, or IPv6 as RFC 5952 writes it.
+fn raw_ip() -> Result<Dfa, LanguageError> {
+    // From 256 ways to place zeros among eight groups: made once.
+    static ADDRESSES: LazyLock<Result<Dfa, LanguageError>> =
+        LazyLock::new(|| Ok(Nfa::any([ipv4()?, raw_ipv6()?])?.determinize(MAX_STATES)?));
+    ADDRESSES.clone()
+}
+
+/// Eight groups in hex without leading zeros, the first of the longest runs of two or more zeros as `::`, and an
+/// IPv4 address that is mapped with its dots.
+fn raw_ipv6() -> Result<Nfa, TooLarge> {
+    let hex = || Nfa::bytes(&[(b'0', b'9'), (b'a', b'f')]);
+    let first = || Nfa::bytes(&[(b'1', b'9'), (b'a', b'f')]);
+    let group = || first().then(hex().repeat(0, Some(3))?);
+    // With `ffff` behind five zeros it would be a mapped address, which has dots.
+    let not_ffff = || {
+        let mut ways = vec![first().then(hex().repeat(0, Some(2))?)?];
+        for at in 0..4u32 {
+            let low = if at == 0 { b'1' } else { b'0' };
+            let other = Nfa::bytes(&[(low, b'9'), (b'a', b'e')]);
+            let same = Nfa::literal(&b"ffff"[..at as usize]);
+            ways.push(Nfa::concat([same, other, hex().repeat(3 - at, Some(3 - at))?])?);
+        }
+        Nfa::any(ways)
+    };
+    let mut all = vec![Nfa::literal(b"::ffff:").then(ipv4()?)?];
+    for zeros in 0..=u8::MAX {
+        let is_zero = |at: usize| zeros & (1 << at) != 0;
+        let run = |from: usize| (from..8).take_while(|&at| is_zero(at)).count();
+        let longest = (0..8).rev().max_by_key(|&from| run(from)).filter(|&from| run(from) > 1);
+        let mapped = (0..5).all(is_zero);
+        let mut address = Nfa::empty();
+        let mut at = 0;
+        while at < 8 {
+            if longest == Some(at) {
+                address = address.then(Nfa::literal(b"::"))?;
+                at += run(at);
+                continue;
+            }
+            let behind_run = longest.is_some_and(|from| at == from + run(from));
+            if at > 0 && !behind_run {
+                address = address.then(Nfa::literal(b":"))?;
+            }
+            address = address.then(match at {
+                _ if is_zero(at) => Nfa::literal(b"0"),
+                5 if mapped => not_ffff()?,
+                _ => group()?,
+            })?;
+            at += 1;
+        }
+        all.push(address);
+    }
+    Nfa::any(all)
+}
+
+/// What WHATWG's HTML calls a valid e-mail address, without a bound on its length: an atom or several with dots
+/// anywhere, and labels of a domain. Braces would open a hash tag, and the separator end the value.
+fn email(separator: u8) -> Result<Dfa, LanguageError> {
+    const MARKS: &[u8] = b".!#$%&'*+/=?^_`|~-";
+    // What the part behind the `@` is made of cannot be left out.
+    if matches!(separator, b'@' | b'.' | b'-') {
+        return Err(LanguageError::Forbidden(separator as char));
+    }
+    let marks = MARKS.iter().filter(|mark| **mark != separator).map(|mark| (*mark, *mark));
+    let local: Vec<(u8, u8)> = ALNUM.iter().copied().chain(marks).collect();
+    let alnum = || Nfa::bytes(ALNUM).repeat(1, None);
+    let hyphens = || Nfa::literal(b"-").repeat(1, None);
+    let label = || alnum()?.then(hyphens()?.then(alnum()?)?.repeat(0, None)?);
+    let domain = label()?.then(Nfa::literal(b".").then(label()?)?.repeat(0, None)?)?;
+    let local = Nfa::bytes(&local).repeat(1, None)?;
+    Ok(Nfa::concat([local, Nfa::literal(b"@"), domain])?.determinize(MAX_STATES)?)
 }
 
 /// Language, script and region with the same joint throughout.

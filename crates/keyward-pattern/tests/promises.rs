@@ -1,7 +1,9 @@
 //! The promises of a keyspace, on patterns chosen for each.
 
 use keyward_pattern::prove::{self, Claim, OverlapKind};
-use keyward_pattern::{DefinitionId, Keyspace, Normalize, Param, Tables, Template, Type};
+use keyward_pattern::{
+    DefineErrorKind, DefinitionId, Keyspace, Normalize, Param, Tables, Template, Type,
+};
 
 fn keyspace_of(prefix: &str, patterns: &[&str], params: &[(&str, Param)]) -> Keyspace {
     let mut builder = Keyspace::builder(':').unwrap();
@@ -191,6 +193,7 @@ fn a_lossy_encoding_is_shown_with_two_values_that_meet() {
         normalize: None,
         encode: vec![('/', "_".into())],
         except: Vec::new(),
+        without: String::new(),
     };
     let keyspace = keyspace_of("", &["page:{path}"], &[("path", path)]);
     let lossy = prove::lossy(&keyspace);
@@ -198,7 +201,8 @@ fn a_lossy_encoding_is_shown_with_two_values_that_meet() {
 
     let lossless = |encode: &[(char, &str)], ty: Type| {
         let encode = encode.iter().map(|(c, s)| (*c, (*s).to_owned())).collect();
-        let path = Param { ty, normalize: None, encode, except: Vec::new() };
+        let path =
+            Param { ty, normalize: None, encode, except: Vec::new(), without: String::new() };
         prove::lossy(&keyspace_of("", &["page:{path}"], &[("path", path)])).is_empty()
     };
     assert!(lossless(&[('/', "_")], Type::Regex("/[a-z/-]*".into())));
@@ -216,6 +220,7 @@ fn an_injective_encoding_is_undone_by_parsing() {
         normalize: None,
         encode: vec![('/', "~1".into()), ('~', "~0".into())],
         except: Vec::new(),
+        without: String::new(),
     };
     let keyspace = keyspace_of("", &["page:{path}:x"], &[("path", path)]);
     let page = keyspace.definition(DefinitionId(0));
@@ -248,6 +253,7 @@ fn lower_case_is_part_of_the_language() {
         normalize: Some(Normalize::Lower),
         encode: Vec::new(),
         except: Vec::new(),
+        without: String::new(),
     };
     let keyspace = keyspace_of("", &["word:{word}"], &[("word", word)]);
     let index = keyspace.definition(DefinitionId(0));
@@ -435,8 +441,13 @@ fn a_long_prefix_value_is_still_a_prefix() {
 fn an_encoding_that_cannot_be_decided_is_not_called_sound() {
     let encode = |regex: &str| {
         let ty = Type::Regex(regex.to_owned());
-        let param =
-            Param { ty, normalize: None, encode: vec![('c', "aa".to_owned())], except: Vec::new() };
+        let param = Param {
+            ty,
+            normalize: None,
+            encode: vec![('c', "aa".to_owned())],
+            except: Vec::new(),
+            without: String::new(),
+        };
         prove::lossy(&keyspace_of("", &["p:{x}"], &[("x", param)]))
     };
     assert_eq!(encode("[ac]{15}").len(), 1);
@@ -450,6 +461,7 @@ fn encode_admits_what_it_takes_out() {
         normalize: None,
         encode: entries.iter().map(|(c, s)| (*c, (*s).to_owned())).collect(),
         except: Vec::new(),
+        without: String::new(),
     };
     let param = encode(&[(':', "%3A"), ('%', "%25"), ('{', "%7B")]);
     let keyspace = keyspace_of("", &["p:{x}"], &[("x", param)]);
@@ -465,6 +477,7 @@ fn encode_admits_what_it_takes_out() {
         normalize: None,
         encode: vec![('/', "_".to_owned())],
         except: Vec::new(),
+        without: String::new(),
     };
     builder.define("d", &Template::parse("a:{x}").unwrap(), |_| Some(useless.clone()));
     let error = builder.finish().unwrap_err()[0].to_string();
@@ -478,6 +491,7 @@ fn lower_case_reaches_into_unions_and_refuses_words_with_capitals() {
         normalize: Some(Normalize::Lower),
         encode: Vec::new(),
         except: Vec::new(),
+        without: String::new(),
     };
     let words = |words: &[&str]| Type::Enum(words.iter().map(ToString::to_string).collect());
     let union = lower(Type::Any(vec![words(&["É", "zz"]), Type::Uint]));
@@ -596,4 +610,77 @@ fn an_excepted_word_is_no_value_and_leaves_its_key_to_others() {
         refused.to_string(),
         "`active` is not a value for `symbol` (text): it is a reserved word"
     );
+}
+
+#[test]
+fn what_takes_several_segments_may_stand_anywhere() {
+    let keyspace = keyspace_of(
+        "app:",
+        &["bull:{queue...}:wait", "bull:{queue...}:{n:uint}", "{#path...}:meta", "bull:x:wait"],
+        &[],
+    );
+    let built = |number: u32, values: &[&str]| {
+        let values: Vec<_> = values.iter().map(|value| (*value).into()).collect();
+        keyspace.definition(DefinitionId(number)).build(&values)
+    };
+    assert_eq!(built(0, &["mail:eu"]).unwrap(), "app:bull:mail:eu:wait");
+    assert_eq!(built(1, &["a:1:2", "3"]).unwrap(), "app:bull:a:1:2:3");
+    assert_eq!(built(2, &["a:b"]).unwrap(), "app:{a:b}:meta");
+    let parsed = keyspace.parse(b"app:bull:a:1:2:3").unwrap();
+    assert_eq!(
+        (parsed.definition, parsed.values),
+        (DefinitionId(1), vec!["a:1:2".into(), "3".into()])
+    );
+    let parsed = keyspace.parse(b"app:{a:b}:meta").unwrap();
+    assert_eq!(parsed.values, ["a:b"]);
+    assert_eq!(class(&keyspace, "app:bull::wait"), None);
+    // The narrower pattern has its word, and the wider one refuses it.
+    assert_eq!(class(&keyspace, "app:bull:x:wait"), Some(3));
+    assert!(built(0, &["x"]).is_err());
+    assert!(prove::ambiguities(&keyspace).is_empty());
+    let glob = keyspace.definition(DefinitionId(1)).glob_named(&[("n", "7")]).unwrap();
+    assert_eq!(glob, "app:bull:*:7");
+
+    let two = keyspace_of("", &["{a...}:{b...}"], &[]);
+    let found = prove::ambiguities(&two);
+    assert_eq!(found[0].witness.matches(':').count(), 2);
+    assert!(
+        !prove::overlaps(&keyspace_of("", &["a:{x...}:b", "{y...}:c:b"], &[])).overlaps.is_empty()
+    );
+    assert!(
+        prove::overlaps(&keyspace_of("", &["a:{x...}:b", "{y...}:c"], &[])).overlaps.is_empty()
+    );
+}
+
+#[test]
+fn a_raw_address_spans_segments() {
+    let window = Param::from(Type::Enum(vec!["1m".to_owned(), "1h".to_owned()]));
+    let keyspace = keyspace_of("", &["rl:{client:raw_ip}:{window}"], &[("window", window)]);
+    let limit = keyspace.definition(DefinitionId(0));
+    for address in ["192.0.2.1", "2001:db8::1", "::", "::1", "1::", "::ffff:192.0.2.1"] {
+        let key = format!("rl:{address}:1m");
+        assert_eq!(limit.build(&[address.into(), "1m".into()]).unwrap(), key);
+        assert_eq!(limit.parse(key.as_bytes()).unwrap(), [address, "1m"]);
+    }
+    assert!(limit.build(&["fe80::1%eth0".into(), "1m".into()]).is_err());
+    for other in ["2001:DB8::1", "2001:db8:0:0:0:0:0:1", "1:2:3:4:5:6:7::", "::ffff:c000:201"] {
+        let key = limit.build(&[other.into(), "1m".into()]).unwrap();
+        assert_eq!(class(&keyspace, &key), Some(0), "{key}");
+        assert_eq!(class(&keyspace, &format!("rl:{other}:1m")), None, "{other}");
+    }
+    assert!(prove::ambiguities(&keyspace).is_empty());
+    let one = self::keyspace(&["rl:{client:raw_ip}:{n:uint}"]);
+    assert!(prove::ambiguities(&one).is_empty());
+    assert_eq!(one.parse(b"rl:::1:2").unwrap().values, ["::1", "2"]);
+    assert!(!prove::ambiguities(&self::keyspace(&["rl:{client:raw_ip}:{path...}"])).is_empty());
+    // A separator that no address has leaves it in one segment.
+    let mut builder = Keyspace::builder('/').unwrap();
+    builder.define("d", &Template::parse("rl/{client:raw_ip}/{n:uint}").unwrap(), |_| None);
+    let slashed = builder.finish().unwrap();
+    assert!(prove::ambiguities(&slashed).is_empty());
+    assert_eq!(slashed.parse(b"rl/::1/7").unwrap().values, ["::1", "7"]);
+    let mut builder = Keyspace::builder(':').unwrap();
+    builder.prefix(&Template::parse("{client:raw_ip}:").unwrap(), |_| None);
+    builder.define("d", &Template::parse("a").unwrap(), |_| None);
+    assert_eq!(builder.finish().unwrap_err()[0].kind, DefineErrorKind::Prefix);
 }

@@ -8,11 +8,12 @@ use crate::error::Error;
 use crate::export::Export;
 use crate::fleet::fleet;
 use crate::identity;
-use crate::journal::{self, Journal};
+use crate::journal::{self, Journal, Record};
 use crate::make::{keys, name, needs, open};
 use crate::memory::{self, Room};
 use crate::order::{Order, prepared};
 use crate::pass::{Budget, Pass, Seen};
+use crate::recognise;
 use crate::script::Scripts;
 use crate::status::unseen_use;
 use crate::work::{self, Stage, Work};
@@ -47,6 +48,8 @@ pub struct ApplyOptions {
     pub accept_recent: bool,
     /// Whether keys may move to another slot although a crash can lose them
     pub accept_loss: bool,
+    /// Whether servers are accepted that are known by nothing but their keys, as the journal says what they are
+    pub accept_restarted: bool,
     /// Whether copies may be made that do not fit into the memory of the servers
     pub accept_full: bool,
     /// The time, in milliseconds since 1970
@@ -66,6 +69,7 @@ impl ApplyOptions {
             accept_unnamed: false,
             accept_recent: false,
             accept_loss: false,
+            accept_restarted: false,
             accept_full: false,
             now,
             subject: None,
@@ -82,6 +86,8 @@ pub struct Applied {
     pub changed: u64,
     /// What the last pass found, a map for each row of the plan
     pub left: Vec<BTreeMap<String, u64>>,
+    /// Some of the keys that a person must decide about, masked, each with the reason; a list for each row
+    pub conflicts: Vec<Vec<String>>,
     /// How often all keys were looked at
     pub passes: usize,
     /// Whether the last pass found nothing left to do, and no conflict
@@ -121,7 +127,7 @@ pub fn apply(
         ));
     }
     let mut primaries = open(url, schema, &options.live)?;
-    let is_started = identity::expect(plan, schema, &mut primaries)?;
+    let is_started = is_started(plan, schema, &mut primaries, options)?;
     if !is_started && parse_rfc3339(&plan.expires).is_none_or(|end| end < options.now) {
         return Err(Error::refused(
             format!("the plan could be started until {}", plan.expires),
@@ -142,6 +148,10 @@ pub fn apply(
         expect_room(plan, &mut primaries)?;
     }
     let journal = Journal::append(&options.journal, &plan.id)?;
+    if journal.is_left {
+        // What is applied and undone again begins anew, and conflicts are a person's from now on.
+        journal.write(&[Record::Undone], true)?;
+    }
     let already = journal.letters;
     identity::mark(plan, schema, &mut primaries)?;
     let scripts = Scripts::new();
@@ -200,6 +210,7 @@ pub fn apply(
             return Ok(Applied {
                 changed: control.progress().changed - before,
                 left: left(&seen),
+                conflicts: seen.rows.iter().map(|row| row.conflicts.clone()).collect(),
                 passes: number,
                 converged,
                 moved: seen.moved,
@@ -294,6 +305,23 @@ pub(crate) fn expect_schema(plan: &Plan, schema: &Schema, work: &dyn Work) -> Re
         ));
     }
     Ok(())
+}
+
+/// Whether a plan was started on these servers; refuses others than it was made for.
+pub(crate) fn is_started(
+    plan: &Plan,
+    schema: &Schema,
+    primaries: &mut [Primary],
+    options: &ApplyOptions,
+) -> Result<bool, Error> {
+    match identity::expect(plan, schema, primaries) {
+        Err(Error::Refused { .. }) if options.accept_restarted => {
+            expect_journal(&options.journal)?;
+            recognise::expect(&options.journal, &plan.id, primaries)?;
+            Ok(true)
+        }
+        found => found,
+    }
 }
 
 /// Refuses to go on without the journal of what was changed before: it is begun before anything is written to a server.

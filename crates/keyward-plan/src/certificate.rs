@@ -183,8 +183,9 @@ fn kept(server: &str, info: &str) -> Vec<String> {
         saved.map_or_else(String::new, |it| format!(", the last of {}", rfc3339(it * 1000)));
     all.push(format!("{server}: RDB files that were written before{saved}"));
     let replicas = field(info, "connected_slaves").unwrap_or("an unknown number");
+    let (are, remove) = if replicas == "1" { ("is", "removes") } else { ("are", "remove") };
     all.push(format!(
-        "{server}: files of its replicas ({replicas} are connected and remove the same keys)"
+        "{server}: files of its replicas ({replicas} {are} connected and {remove} the same keys)"
     ));
     all
 }

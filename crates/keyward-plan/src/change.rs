@@ -114,18 +114,13 @@ pub(crate) struct Relocation {
     pub(crate) to: String,
     pub(crate) how: How,
     /// The type that it must have, as the server names it
-    pub(crate) kind: Option<String>,
+    pub(crate) kind: Option<Arc<str>>,
     /// The last fences of a lock under both names, which must not go back
-    pub(crate) fences: Option<(String, String)>,
+    pub(crate) fences: Option<Box<(String, String)>>,
     /// How its value becomes another one
     pub(crate) convert: Option<Convert>,
     /// The indexes by which events find the new name, and for how many milliseconds they remember it longer
     pub(crate) indexes: (Vec<String>, u64),
-    /// The lease beside the new name, which whoever writes it ends
-    pub(crate) lease: Option<String>,
-    /// The versions that stores keep beside the old name and the new one, if the new one counts and they are in
-    /// different slots
-    pub(crate) versions: Option<(String, String)>,
 }
 
 /// What is done with a key that names somebody, or may do so.
@@ -187,6 +182,8 @@ pub(crate) struct Grave {
     pub(crate) purges: bool,
     /// The queue: `~jobs`, the list or the stream, and the other keys that its scripts expect
     pub(crate) keys: [String; 7],
+    /// The name of the queue in the schema, and its old ones while it is renamed
+    pub(crate) names: Vec<String>,
     /// Where it is noted why jobs failed, if their letters are the values themselves
     pub(crate) notes: Option<String>,
     pub(crate) is_stream: bool,
@@ -200,6 +197,16 @@ impl Grave {
     /// The key of the list or the stream.
     pub(crate) fn queue(&self) -> &str {
         &self.keys[1]
+    }
+
+    /// Its name in the schema.
+    pub(crate) fn own(&self) -> &str {
+        self.names.first().map_or(self.queue(), String::as_str)
+    }
+
+    /// Whether a letter says that it is of this queue.
+    pub(crate) fn is_of(&self, queue: &str) -> bool {
+        self.names.iter().any(|name| name == queue)
     }
 }
 

@@ -198,6 +198,8 @@ pub(crate) const CHANGE: &str = "change";
 pub(crate) const ERASE_PARTS: &str = "erase parts";
 /// The count of keys that look like an old name and cannot be read as one.
 pub(crate) const UNREAD: &str = "kept: looks like this old name, and cannot be read as one";
+/// The count of keys that stand under one name only, in a plan for a migration: `--remove-lone` removes them.
+pub const LONE: &str = "conflict: nothing under its other name";
 /// What the counts of conflicts begin with.
 pub(crate) const CONFLICT: &str = "conflict";
 

@@ -4,6 +4,46 @@ use keyward_audit::live;
 use std::io;
 use std::path::{Path, PathBuf};
 
+/// What errors of servers mean, by the word that they begin with, and what to do next.
+const ANSWERS: [(&str, &str); 11] = [
+    (
+        "OOM",
+        "the server has reached `maxmemory` and takes no more: raise it, or remove what is not needed, and run the command \
+         again, which goes on",
+    ),
+    (
+        "CLUSTERDOWN",
+        "some slots of the cluster have no server: repair it (`redis-cli --cluster check`), and run the command again, which \
+         goes on",
+    ),
+    ("MOVED", "slots of the cluster are moving: run the command again when they do not"),
+    ("ASK", "slots of the cluster are moving: run the command again when they do not"),
+    ("TRYAGAIN", "slots of the cluster are moving: run the command again when they do not"),
+    (
+        "READONLY",
+        "the server is a replica by now: run the command again, with the URL of the primary",
+    ),
+    ("MASTERDOWN", "the server has lost its primary: run the command again when it is back"),
+    ("LOADING", "the server is loading its data: run the command again when it is done"),
+    (
+        "MISCONF",
+        "the server cannot save its data and takes no writes: make room on its disk, see its log, and run the command again",
+    ),
+    (
+        "NOSCRIPT",
+        "somebody has removed the scripts of the server: run the command again, which loads them",
+    ),
+    (
+        "NOPERM",
+        "allow the user what a plan needs: the guide to plans lists it, under \"A user for plans\"",
+    ),
+];
+
+fn next_step(reply: &str) -> &'static str {
+    let known = ANSWERS.iter().find(|(word, _)| reply.starts_with(word));
+    known.map_or("see the server's log, and run the command again, which goes on", |(_, step)| step)
+}
+
 /// What is done with a file that only a wrong name keeps from it.
 const READ: &str = "read";
 
@@ -77,6 +117,7 @@ impl Error {
     /// What to do next.
     pub fn help(&self) -> &str {
         match self {
+            Error::Server(live::Error::Reply { reply, .. }) => next_step(reply),
             Error::Server(error) => error.help(),
             Error::File { doing, .. } if *doing == READ => "check the name of the file",
             Error::File { .. } => {
@@ -86,5 +127,23 @@ impl Error {
             Error::Document { help, .. } => help,
             Error::Refused { help, .. } | Error::Unfinished { help, .. } => help,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_server_answers_is_explained_with_the_next_step() {
+        let help = |reply: &str| {
+            let (address, command) = ("127.0.0.1:1".to_owned(), "a step of the undo");
+            let error = live::Error::Reply { address, command, reply: reply.to_owned() };
+            Error::from(error).help().to_owned()
+        };
+        assert!(help("OOM command not allowed").contains("raise it"));
+        assert!(help("CLUSTERDOWN Hash slot not served").contains("--cluster check"));
+        assert!(help("NOPERM this user has no permissions").contains("allow the user"));
+        assert!(help("ERR something else").contains("server's log"));
     }
 }

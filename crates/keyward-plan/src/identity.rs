@@ -54,7 +54,8 @@ pub(crate) fn expect(
         if !is_same {
             return Err(Error::refused(
                 format!("{} is not the server that the plan was made for", primary.name),
-                "make a plan for this server; after a restart before the first change, make it again",
+                "make a plan for this server; after a restart before the first change, make it again; if it was applied \
+                 here, and its marker is gone since, `--accept-restarted` knows the server by what the journal says",
             ));
         }
     }
@@ -152,7 +153,7 @@ pub(crate) fn hash(schema: &Schema, work: &dyn Work) -> String {
         add(definition.role.as_ref().map(|it| it.name()).unwrap_or_default());
         for param in &definition.params {
             add(&param.name);
-            add(&param.param.ty.to_string());
+            add(&param.param.value.to_string());
         }
         for field in &definition.fields {
             add(&format!("{} {:?} {}", *field.name, field.value.value, field.optional));
@@ -164,7 +165,7 @@ pub(crate) fn hash(schema: &Schema, work: &dyn Work) -> String {
         for rename in renames.filter(|it| *it.definition == *definition.name) {
             add(rename.from.as_str());
             for param in &rename.params {
-                add(&param.param.ty.to_string());
+                add(&param.param.value.to_string());
             }
         }
     }

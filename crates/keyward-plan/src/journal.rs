@@ -5,14 +5,17 @@
 //! The end of the file may be torn; everything before it is whole. The head of the file says how long it was after the
 //! last batch, so that a file that was cut is known from one that was torn.
 
+mod batch;
 mod record;
 
 use crate::error::Error;
+pub(crate) use batch::Batch;
 pub(crate) use record::{Note, Record};
 use record::{number, part, write_part};
 use std::collections::{BTreeMap, HashSet};
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, BufReader, BufWriter, ErrorKind, Read, Seek as _, SeekFrom, Write as _};
+use std::os::unix::fs::FileExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
@@ -23,6 +26,8 @@ const MAGIC: &[u8; 16] = b"keyward journal2";
 pub(crate) struct Journal {
     /// Dead letters that had left their lists when it was opened
     pub(crate) letters: u64,
+    /// Whether the last thing that was done was an undo that left conflicts
+    pub(crate) is_left: bool,
     path: PathBuf,
     file: Mutex<Writing>,
 }
@@ -43,8 +48,7 @@ impl Writing {
         self.file.write_all(bytes)?;
         self.file.flush()?;
         self.length += bytes.len() as u64;
-        self.head.seek(SeekFrom::Start(MAGIC.len() as u64))?;
-        self.head.write_all(&self.length.to_le_bytes())?;
+        self.head.write_all_at(&self.length.to_le_bytes(), MAGIC.len() as u64)?;
         if durable { self.file.get_ref().sync_data() } else { Ok(()) }
     }
 }
@@ -65,7 +69,7 @@ impl Journal {
                 "wait until it has ended; `keyward plan status` shows how far it is",
             ));
         }
-        let (mut next, mut letters) = (0, HashSet::new());
+        let (mut next, mut letters, mut is_left) = (0, HashSet::new(), false);
         if file.metadata().map_err(failed)?.len() == 0 {
             let mut head = [&MAGIC[..], &0_u64.to_le_bytes()].concat();
             write_part(&mut head, plan.as_bytes()).map_err(failed)?;
@@ -74,6 +78,7 @@ impl Journal {
         } else {
             let mut reader = Reader::open(path, plan)?;
             while let Some(record) = reader.next().transpose()? {
+                is_left = record == Record::Left;
                 match record {
                     Record::Letter { .. } => _ = letters.insert(next),
                     Record::Not(which) => _ = letters.remove(&which),
@@ -88,26 +93,29 @@ impl Journal {
         let length = file.metadata().map_err(failed)?.len();
         let head = OpenOptions::new().write(true).open(path).map_err(failed)?;
         let file = Mutex::new(Writing { file: BufWriter::new(file), head, length, next });
-        Ok(Journal { letters: letters.len() as u64, path: path.to_owned(), file })
+        Ok(Journal { letters: letters.len() as u64, is_left, path: path.to_owned(), file })
     }
 
     /// Writes records, and returns when the system has them; with `durable`, when the disk has them. Returns
     /// the number of the first.
     pub(crate) fn write(&self, records: &[Record], durable: bool) -> Result<u64, Error> {
+        let mut batch = Batch::default();
+        for record in records {
+            batch.add(record);
+        }
+        self.write_batch(batch, durable)
+    }
+
+    /// The same of records that are encoded already.
+    pub(crate) fn write_batch(&self, batch: Batch, durable: bool) -> Result<u64, Error> {
+        let failed = |error| Error::file("write", &self.path, error);
+        let (bytes, count) = batch.finish().map_err(failed)?;
         let mut writing = self.file.lock().unwrap_or_else(PoisonError::into_inner);
         let first = writing.next;
-        if records.is_empty() {
-            return Ok(first);
+        if count > 0 {
+            writing.next += count;
+            writing.write(&bytes, durable).map_err(failed)?;
         }
-        let mut write = || {
-            let mut bytes = Vec::new();
-            for record in records {
-                record.write(&mut bytes)?;
-            }
-            writing.next += records.len() as u64;
-            writing.write(&bytes, durable)
-        };
-        write().map_err(|error| Error::file("write", &self.path, error))?;
         Ok(first)
     }
 }

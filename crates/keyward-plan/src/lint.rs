@@ -46,7 +46,9 @@ pub fn lint(plan: &Plan) -> Vec<Remark> {
             }
         }
         let unread = row.counts.get(UNREAD).copied().unwrap_or(0);
-        remark("data-dependent", unread, row, "look like this old name, and cannot be read as one");
+        let look = if unread == 1 { "looks" } else { "look" };
+        let what = format!("{look} like this old name, and cannot be read as one");
+        remark("data-dependent", unread, row, &what);
         let far = row.counts.get("across slots").copied().unwrap_or(0);
         remark("cross-slot", far, row, "would go to another slot, which is not one step");
     }

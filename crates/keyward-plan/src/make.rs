@@ -3,7 +3,7 @@
 use crate::change::Outcome;
 use crate::control::Control;
 use crate::document::{
-    CHANGE, CONFLICT, ERASE_PARTS, Estimate, Plan, Row, SchemaId, UNREAD, VERSION,
+    CHANGE, CONFLICT, ERASE_PARTS, Estimate, LONE, Plan, Row, SchemaId, UNREAD, VERSION,
 };
 use crate::error::Error;
 use crate::export::Export;
@@ -218,7 +218,7 @@ pub(crate) fn name(outcome: Outcome) -> String {
         Outcome::Unsaved | Outcome::Unsettled => "not settled".to_owned(),
         Outcome::Taken => format!("{CONFLICT}: the new name is taken"),
         Outcome::WrongType => format!("{CONFLICT}: another type"),
-        Outcome::Lone => format!("{CONFLICT}: nothing under its other name"),
+        Outcome::Lone => LONE.to_owned(),
         Outcome::TooLarge => format!("{CONFLICT}: too large to be saved"),
         Outcome::Nowhere => format!("{CONFLICT}: the new name cannot be built"),
         Outcome::NoEnd => format!("{CONFLICT}: the schema does not say which entries go"),
@@ -304,7 +304,9 @@ fn summary(plan: &Plan) -> String {
         }
     }
     let part = |(action, count): (&str, u64)| match (&plan.order, action) {
+        (Order::Forget { .. }, ERASE_PARTS) if count == 1 => "1 part of a value".to_owned(),
         (Order::Forget { .. }, ERASE_PARTS) => format!("{} parts of values", thousands(count)),
+        (Order::Forget { .. }, action) if count == 1 => format!("{action} 1 key"),
         (Order::Forget { .. }, action) => format!("{action} {} keys", thousands(count)),
         (order, action) => format!("{action} {}", order.counted(count)),
     };

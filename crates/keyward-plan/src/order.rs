@@ -130,6 +130,17 @@ impl Order {
         if count == 1 { format!("1 {one}") } else { format!("{} {many}", thousands(count)) }
     }
 
+    /// Whether `plan undo` takes it back.
+    pub fn can_be_undone(&self) -> bool {
+        match self {
+            Order::Migrate { .. } | Order::Rename { .. } | Order::Fix { .. } | Order::Purge(_) => {
+                true
+            }
+            Order::Drop { no_backup, .. } => !no_backup,
+            Order::Invalidate { .. } | Order::Requeue(_) | Order::Forget { .. } => false,
+        }
+    }
+
     /// The most that it changes, if it is bounded.
     pub(crate) fn limit(&self) -> Option<u64> {
         match self {

@@ -23,6 +23,12 @@ impl Router {
         Ok(Router { primaries: own })
     }
 
+    /// The server that has a key.
+    pub(crate) fn server(&self, key: &[u8]) -> &str {
+        let owner = self.primaries.iter().find(|primary| primary.has(slot(key)));
+        owner.map_or("the cluster", |primary| &primary.name)
+    }
+
     /// Sends each request to the server that has its key, all at once, and gives the replies in their order.
     pub(crate) fn ask(&mut self, requests: &[(&[u8], Vec<&[u8]>)]) -> Result<Vec<Reply>, Error> {
         let mut replies: Vec<Option<Reply>> = vec![None; requests.len()];

@@ -121,8 +121,11 @@ pub fn status(
 
 /// Says that nobody knows when keys were used.
 pub(crate) fn unseen_use(from: &str, keys: u64) -> String {
-    let keys = if keys == 1 { "1 key".to_owned() } else { format!("{} keys", thousands(keys)) };
-    format!("when {keys} `{from}` were last used was not seen: the server does not say")
+    let were = match keys {
+        1 => format!("1 key `{from}` was"),
+        _ => format!("{} keys `{from}` were", thousands(keys)),
+    };
+    format!("when {were} last used was not seen: the server does not say")
 }
 
 impl RenameStatus {
@@ -227,8 +230,8 @@ fn next_of_queues(
         // Its jobs come and go under the old name.
         Phase::DualWrite => None,
         _ if !letters.is_empty() => Some(format!(
-            "dead letters are left in {}: set `phase = \"dual-write\"` again, in which programs see them, requeue or \
-             remove them, and ask again",
+            "dead letters are left in {}: push them again with `keyward plan requeue`, or remove them with `keyward plan \
+             purge`, and ask again",
             names(letters)
         )),
         _ if queues.is_empty() => None,

@@ -1,13 +1,12 @@
 //! Takes back what a plan has changed, as its journal says.
 
-use crate::apply::{ApplyOptions, expect_journal, expect_schema};
+use crate::apply::{ApplyOptions, expect_journal, expect_schema, is_started};
 use crate::content::Content;
 use crate::control::Control;
 use crate::document::Plan;
 use crate::error::Error;
 use crate::fleet::{PHASES, fleet};
 use crate::history::History;
-use crate::identity;
 use crate::journal::{Journal, Reader, Record};
 use crate::make::open;
 use crate::order::Order;
@@ -58,7 +57,7 @@ pub fn undo(
     }
     expect_phase(plan, schema)?;
     let mut primaries = open(url, schema, &options.live)?;
-    if identity::expect(plan, schema, &mut primaries)? {
+    if is_started(plan, schema, &mut primaries, options)? {
         expect_journal(&options.journal)?;
     }
     expect_fleet(plan, schema, &mut primaries, options.accept_unnamed)?;
@@ -81,8 +80,9 @@ pub fn undo(
     undo.repairs(Reader::open(&options.journal, &plan.id)?, &history)?;
     undo.names(Reader::open(&options.journal, &plan.id)?, &history)?;
     undo.values(Reader::open(&options.journal, &plan.id)?, &history)?;
-    // What is applied and undone again begins anew, and conflicts are a person's from now on.
-    journal.write(&[Record::Undone], true)?;
+    // Until it is applied again, another undo finds the conflicts again.
+    let is_over = undo.undone.conflicts == 0;
+    journal.write(&[if is_over { Record::Undone } else { Record::Left }], true)?;
     Ok(undo.undone)
 }
 
@@ -285,6 +285,7 @@ impl Undo<'_> {
             | Record::Replaced { .. }
             | Record::Erased { .. }
             | Record::Not(_)
+            | Record::Left
             | Record::Undone => {
                 return Ok(());
             }
@@ -334,23 +335,30 @@ impl Undo<'_> {
             }
             _ => false,
         };
-        let goes_back = match old {
+        let goes_back = match &old {
             _ if is_same => false,
             None => renamed || new_counts,
             Some(_) if new_counts => true,
             Some(_) => return Ok(Fate::Conflict),
         };
         if goes_back {
-            let ttl = ends.max(0).to_string();
-            let restore: [&[u8]; 6] =
-                [b"RESTORE", from, ttl.as_bytes(), &dump, b"REPLACE", b"ABSTTL"];
-            self.ask(db, &[(from, restore.to_vec())])?;
+            let guard = old.map(|(dump, ends)| digest(&dump, ends)).unwrap_or_default();
+            let time = ends.to_string();
+            let args: [&[u8]; 3] = [guard.as_bytes(), time.as_bytes(), &dump];
+            let step = Step::new(db, &self.scripts.bring, vec![from.to_vec()], &args);
+            if self.take_one(&step)? == Some(Reply::Integer(3)) {
+                return Ok(Fate::Conflict);
+            }
         }
         let digest = digest(&dump, ends);
         let step = Step::new(home, &self.scripts.unmake, vec![to.to_vec()], &[digest.as_bytes()]);
+        let is_changed = self.take_one(&step)? == Some(Reply::Integer(3));
+        Ok(if is_changed { Fate::Conflict } else { Fate::Undone })
+    }
+
+    fn take_one(&mut self, step: &Step) -> Result<Option<Reply>, Error> {
         let call = step.call.iter().map(Vec::as_slice).collect();
-        let answer = self.ask(home, &[(to, call)])?.pop();
-        Ok(if answer == Some(Reply::Integer(3)) { Fate::Conflict } else { Fate::Undone })
+        Ok(self.ask(step.db, &[(&step.key, call)])?.pop())
     }
 
     fn value(&mut self, db: u64, key: &[u8]) -> Result<Option<(Vec<u8>, i64)>, Error> {
@@ -426,10 +434,11 @@ impl Undo<'_> {
             Some(router) => router,
             None => Router::beside(&self.primaries, db, &self.scripts)?,
         };
-        let replies = self.routers.entry(db).or_insert(router).ask(requests)?;
-        for reply in &replies {
+        let router = self.routers.entry(db).or_insert(router);
+        let replies = router.ask(requests)?;
+        for ((key, _), reply) in requests.iter().zip(&replies) {
             if let Reply::Error(reply) = reply {
-                let address = self.primaries.first().map(|it| it.name.clone()).unwrap_or_default();
+                let address = router.server(key).to_owned();
                 let (command, reply) = ("a step of the undo", reply.clone());
                 return Err(live::Error::Reply { address, command, reply }.into());
             }

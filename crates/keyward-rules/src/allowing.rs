@@ -1,5 +1,6 @@
 //! Accepted findings: `allow = [{ rule = "…", reason = "…" }]`.
 
+use crate::breaking::accept;
 use crate::rules::Rule;
 use crate::settings;
 use keyward_schema::diagnostic::Diagnostic;
@@ -23,6 +24,8 @@ impl<'a> Allowing<'a> {
         let allows = lists(schema).flatten();
         let unknown = allows.filter(|allow| Rule::parse(&allow.rule).is_none());
         refused.extend(unknown.map(|allow| settings::unknown(&allow.rule)));
+        refused.extend(lists(schema).flatten().filter_map(misplaced));
+        refused.extend(accept::refused(schema));
         Allowing { everywhere: &schema.allow, used: RefCell::default(), counts: RefCell::default() }
     }
 
@@ -47,6 +50,16 @@ impl<'a> Allowing<'a> {
     pub(crate) fn is_used(&self, allow: &Allow) -> bool {
         self.used.borrow().contains(&allow.span)
     }
+}
+
+/// Refuses an `allow` for a rule that compares two versions: what it finds lasts only as long as the old version.
+fn misplaced(allow: &Allow) -> Option<Diagnostic> {
+    let rule = Rule::parse(&allow.rule).filter(|rule| rule.is_breaking())?;
+    let message = format!("`{rule}` compares two versions, and an `allow` accepts nothing there");
+    Some(
+        Diagnostic::schema(message, allow.rule.span.clone(), "a rule of `keyward breaking`")
+            .help("accept the change with `[[accept]]`: `rule`, `subject`, `reason`, `expires`"),
+    )
 }
 
 /// Whether a list accepts what a rule finds.

@@ -135,7 +135,7 @@ fn findings<'a>(rule: Rule, context: &Context<'a>) -> Option<Findings<'a>> {
 }
 
 /// The findings that nothing accepts, cut.
-fn diagnostics<'a>(
+pub(crate) fn diagnostics<'a>(
     rule: Rule,
     severity: Severity,
     findings: Findings<'a>,
@@ -151,7 +151,7 @@ fn diagnostics<'a>(
     diagnostics
 }
 
-fn ordered(mut diagnostics: Vec<Diagnostic>) -> Vec<Diagnostic> {
+pub(crate) fn ordered(mut diagnostics: Vec<Diagnostic>) -> Vec<Diagnostic> {
     diagnostics.sort_by_key(place);
     diagnostics.iter_mut().for_each(printable);
     diagnostics

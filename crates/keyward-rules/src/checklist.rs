@@ -107,8 +107,16 @@ fn state(item: &ChecklistItem, context: &Context<'_>, findings: &[Diagnostic]) -
     }
 }
 
-/// Refuses names of rules that do not exist.
+/// Refuses names of rules that do not exist, or compare two versions.
 pub(crate) fn refused(schema: &Schema) -> impl Iterator<Item = Diagnostic> {
     let names = schema.checklist.iter().flat_map(|item| &item.rules);
-    names.filter(|name| Rule::parse(name).is_none()).map(unknown)
+    names.filter_map(|name| match Rule::parse(name) {
+        None => Some(unknown(name)),
+        Some(rule) if rule.is_breaking() => {
+            let message = format!("`{rule}` compares two versions, and a check-list is about one");
+            let refused = Diagnostic::schema(message, name.span.clone(), "decides nothing here");
+            Some(refused.help("remove it: `keyward breaking` applies it"))
+        }
+        Some(_) => None,
+    })
 }

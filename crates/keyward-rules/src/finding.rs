@@ -1,7 +1,8 @@
 //! What a rule reports.
 
+use crate::breaking::{Change, Pair};
 use crate::rules::Rule;
-use keyward_schema::diagnostic::{Diagnostic, Label};
+use keyward_schema::diagnostic::{Diagnostic, Label, Touched};
 use keyward_schema::model::{Allow, Definition, Event, Migration, Severity};
 use keyward_schema::span::Span;
 
@@ -10,12 +11,15 @@ use keyward_schema::span::Span;
 pub(crate) struct Finding<'a> {
     message: String,
     definition: Option<&'a str>,
+    subject: Option<String>,
+    touched: Option<Touched>,
     labels: Vec<Label>,
     help: Vec<String>,
     notes: Vec<String>,
     allowed_by: Vec<&'a [Allow]>,
     allowed_by_other: Vec<&'a [Allow]>,
     only_warns: bool,
+    unstable: bool,
 }
 
 impl<'a> Finding<'a> {
@@ -24,12 +28,15 @@ impl<'a> Finding<'a> {
         Finding {
             message: message.into(),
             definition: None,
+            subject: None,
+            touched: None,
             labels: Vec::new(),
             help: Vec::new(),
             notes: Vec::new(),
             allowed_by: Vec::new(),
             allowed_by_other: Vec::new(),
             only_warns: false,
+            unstable: false,
         }
     }
 
@@ -52,6 +59,59 @@ impl<'a> Finding<'a> {
         self
     }
 
+    /// Says which part of a definition changes, as an `[[accept]]` names it.
+    pub(crate) fn changes(self, cx: &Change<'a>, pair: &Pair<'a>, part: Option<&str>) -> Self {
+        self.of_version(cx, pair.old, pair.new, part)
+    }
+
+    /// Says which definition is gone.
+    pub(crate) fn removes(self, cx: &Change<'a>, definition: &'a Definition) -> Self {
+        self.of_version(cx, definition, definition, None)
+    }
+
+    fn of_version(
+        mut self,
+        cx: &Change<'a>,
+        old: &Definition,
+        shown: &'a Definition,
+        part: Option<&str>,
+    ) -> Self {
+        let name = &shown.name.value;
+        self.definition = Some(name);
+        self.subject = Some(match part {
+            Some(part) => format!("{name}.{part}"),
+            None => name.clone(),
+        });
+        // What was promised counts, not what is promised now.
+        self.unstable = cx.old.is_unstable(old);
+        self
+    }
+
+    /// The same for what is not a definition.
+    pub(crate) fn changes_other(mut self, subject: impl Into<String>) -> Self {
+        self.subject = Some(subject.into());
+        self
+    }
+
+    /// Says how many keys it touches, where that was measured.
+    pub(crate) fn touching(mut self, touched: Option<(Touched, String)>) -> Self {
+        if let Some((touched, note)) = touched {
+            self.touched = Some(touched);
+            self.notes.push(note);
+        }
+        self
+    }
+
+    /// Whether it is about a definition that may change at any time.
+    pub(crate) fn is_unstable(&self) -> bool {
+        self.unstable
+    }
+
+    /// What it is about, as an `[[accept]]` names it.
+    pub(crate) fn subject(&self) -> Option<&str> {
+        self.subject.as_deref()
+    }
+
     /// Says which event it is about; that event's `allow` may accept it.
     pub(crate) fn about_event(mut self, event: &'a Event) -> Self {
         self.allowed_by.push(&event.allow);
@@ -68,6 +128,17 @@ impl<'a> Finding<'a> {
     pub(crate) fn allowed_by(mut self, list: &'a [Allow]) -> Self {
         self.allowed_by.push(list);
         self
+    }
+
+    /// Shows what it is and what it was; where one of them is not written, the definition's id.
+    pub(crate) fn was(
+        self,
+        pair: &Pair<'a>,
+        (new, is): (Option<&Span>, String),
+        (old, was): (Option<&Span>, String),
+    ) -> Self {
+        let new = new.unwrap_or(&pair.new.name.span);
+        self.at(new, is).at(old.unwrap_or(&pair.old.name.span), was)
     }
 
     /// Adds a place; the first is the primary one.
@@ -113,6 +184,8 @@ impl<'a> Finding<'a> {
             severity,
             message: self.message,
             definition: self.definition.map(str::to_owned),
+            subject: self.subject,
+            touched: self.touched,
             labels: self.labels,
             help: self.help,
             notes: self.notes,
@@ -142,6 +215,23 @@ impl<'a> Findings<'a> {
     /// Whether the search stopped before its end.
     pub(crate) fn stopped(&self) -> bool {
         self.stopped
+    }
+
+    /// How many there are.
+    pub(crate) fn len(&self) -> usize {
+        self.all.len()
+    }
+
+    /// Those for which it holds.
+    pub(crate) fn retain(mut self, keep: impl FnMut(&Finding<'a>) -> bool) -> Self {
+        self.all.retain(keep);
+        self
+    }
+
+    /// Each of them, changed.
+    pub(crate) fn map(mut self, change: impl FnMut(Finding<'a>) -> Finding<'a>) -> Self {
+        self.all = self.all.into_iter().map(change).collect();
+        self
     }
 
     /// Adds some, or none.

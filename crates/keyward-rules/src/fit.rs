@@ -164,10 +164,14 @@ impl<'a> Laid<'_, 'a> {
                 break;
             };
             misfits.extend(self.held_by(slot, position));
+            // It takes any number of segments: what follows has no slot of its own.
+            if matches!(position.held, Held::Rest { .. }) {
+                break;
+            }
         }
         let required = self.layout.slots.iter().filter(|slot| !slot.optional).count();
         let takes_rest =
-            matches!(self.positions.last(), Some(Position { held: Held::Rest { .. }, .. }));
+            self.positions.iter().any(|position| matches!(position.held, Held::Rest { .. }));
         if self.positions.len() < required && !takes_rest {
             let missing = &self.layout.slots[self.positions.len()];
             misfits.push(Misfit::Shape {

@@ -24,6 +24,9 @@
 //! - `missing-owner = "error"` turns a rule on with that severity, `"off"` turns it off;
 //! - a table without a severity (`stale-cache = { max = "1h" }`) turns it on with its own.
 //!
+//! # What a change breaks
+//! Some rules are breaking: they compare two versions of a schema, see [`breaking`]. Each belongs to a [`Tier`].
+//!
 //! # What comes back
 //! [`check`] returns findings in the order of their places. A finding that an `allow` of its
 //! definition, event or migration, or of the whole schema, names is left out; an `allow` that left
@@ -35,6 +38,7 @@
 #![deny(missing_docs)]
 
 mod allowing;
+mod breaking;
 mod check;
 mod checklist;
 mod context;
@@ -54,9 +58,10 @@ mod words;
 #[cfg(test)]
 mod harness;
 
+pub use breaking::{BreakingOptions, Broken, Measured, MeasuredDefinition, OldAmount, breaking};
 pub use check::{MAX_FINDINGS, Options, check, check_all, unsound};
 pub use checklist::{State, Tick, checklist};
 pub use keyward_schema::diagnostic::SCHEMA;
 pub use live::{Case, Live, RAW_IPV6, Wording, word};
-pub use rule::{Category, RuleOption, UnknownRule};
+pub use rule::{Category, RuleOption, Tier, UnknownRule};
 pub use rules::{Rule, judge};

@@ -121,6 +121,8 @@ impl<'s> Live<'s> {
 pub fn word(rule: Rule, case: &Case<'_>) -> Wording {
     match rule.declaration().judges {
         Judges::Keys(word) => word(case),
-        Judges::Schema(_) | Judges::Schemas(..) => panic!("`{rule}` is not a live rule"),
+        Judges::Schema(_) | Judges::Schemas(..) | Judges::Change(_) => {
+            panic!("`{rule}` is not a live rule")
+        }
     }
 }

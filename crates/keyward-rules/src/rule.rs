@@ -1,5 +1,6 @@
 //! What a rule is, and how a rule's file declares itself.
 
+use crate::breaking::Change;
 use crate::context::Context;
 use crate::finding::Findings;
 use crate::live::{Case, Wording};
@@ -54,12 +55,14 @@ pub(crate) struct Declaration {
     pub(crate) category: Category,
     pub(crate) severity: Severity,
     pub(crate) set: Option<RuleSet>,
+    pub(crate) tier: Option<Tier>,
     pub(crate) options: &'static [RuleOption],
     pub(crate) comment: &'static str,
     pub(crate) judges: Judges,
 }
 
 pub(crate) type Check = for<'a> fn(&Context<'a>, &mut Findings<'a>);
+pub(crate) type Weigh = for<'a> fn(&Change<'a>, &mut Findings<'a>);
 pub(crate) type Compare = for<'a> fn(&Context<'a>, &Context<'a>, &mut Findings<'a>);
 
 /// What a rule looks at.
@@ -69,6 +72,8 @@ pub(crate) enum Judges {
     Schema(Check),
     /// A schema, and two that share servers: finds what is wrong between them
     Schemas(Check, Compare),
+    /// Two versions of a schema: finds what the change breaks
+    Change(Weigh),
     /// Keys, which an audit counts: says what is wrong with them
     Keys(fn(&Case<'_>) -> Wording),
 }
@@ -110,6 +115,11 @@ impl Rule {
         self.declaration().options
     }
 
+    /// What its findings break, if it compares two versions of a schema.
+    pub fn tier(self) -> Option<Tier> {
+        self.declaration().tier
+    }
+
     /// The word for its rule set: `opt-in` if it is in none.
     pub fn set_name(self) -> &'static str {
         self.set().map_or("opt-in", RuleSet::name)
@@ -121,6 +131,11 @@ impl Rule {
             Judges::Schemas(_, compare) => Some(compare),
             _ => None,
         }
+    }
+
+    /// Whether it compares two versions of a schema: `breaking` applies it, `check` does not.
+    pub fn is_breaking(self) -> bool {
+        matches!(self.declaration().judges, Judges::Change(_))
     }
 
     /// Whether it looks at keys: `audit` judges by it, `check` does not.
@@ -225,16 +240,19 @@ pub enum Category {
     Change,
     /// Someone knows what a key is and who answers for it
     Care,
+    /// A later version of the schema finds the keys, compiles and runs as the one before
+    Breaking,
 }
 
 impl Category {
     /// All, in the order of the enum.
-    pub const ALL: [Category; 5] = [
+    pub const ALL: [Category; 6] = [
         Category::Soundness,
         Category::Lifetime,
         Category::Shape,
         Category::Change,
         Category::Care,
+        Category::Breaking,
     ];
 
     /// The word for it.
@@ -245,6 +263,32 @@ impl Category {
             Category::Shape => "shape",
             Category::Change => "change",
             Category::Care => "care",
+            Category::Breaking => "breaking",
+        }
+    }
+}
+
+/// What a breaking change breaks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Tier {
+    /// Keys on the server are no longer found, or are found as something else
+    Data,
+    /// Generated names, types and commands
+    Code,
+    /// TTLs, memory, slots, ACLs
+    Ops,
+}
+
+impl Tier {
+    /// All, the one that hurts most first.
+    pub const ALL: [Tier; 3] = [Tier::Data, Tier::Code, Tier::Ops];
+
+    /// The word for it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Tier::Data => "data",
+            Tier::Code => "code",
+            Tier::Ops => "ops",
         }
     }
 }
@@ -273,8 +317,18 @@ impl RuleOption {
 
 /// Declares the rule of a file: its documentation as a doc comment, then category, severity and
 /// rule set, which an `opt_in` rule has not. The file has a function `check` beside it; if the rule is
-/// `live`, a function `word` instead; if it compares schemas (`across`), a function `compare` as well.
+/// `live`, a function `word` instead; if it compares schemas (`across`), a function `compare` as well. A rule that
+/// is `breaking` compares two versions: it has a tier in place of category and rule set, and applies unless `[rules]`
+/// turns it off.
 macro_rules! rule {
+    (
+        $(#[doc = $line:literal])+
+        breaking $tier:ident, $severity:ident
+    ) => {
+        $crate::rule::rule!(
+            @rule [$($line)+] Breaking, $severity, Some(Minimal), [], Change(check), $tier
+        );
+    };
     (
         $(#[doc = $line:literal])+
         live $category:ident, $severity:ident, $set:ident
@@ -306,7 +360,7 @@ macro_rules! rule {
     (
         @rule [$($line:literal)+]
         $category:ident, $severity:ident, $in:ident $(($set:ident))?, [$($option:ident),*],
-        $judges:ident($($by:ident),+)
+        $judges:ident($($by:ident),+) $(, $tier:ident)?
     ) => {
         $(#[doc = $line])+
         pub(crate) const RULE: $crate::rule::Declaration = $crate::rule::Declaration {
@@ -321,6 +375,7 @@ macro_rules! rule {
             category: $crate::rule::Category::$category,
             severity: keyward_schema::model::Severity::$severity,
             set: $in $((keyward_schema::model::RuleSet::$set))?,
+            tier: $crate::rule::tier!($($tier)?),
             options: &[$($crate::rule::RuleOption::$option),*],
             comment: concat!($($line, "\n"),+),
             judges: $crate::rule::Judges::$judges($($by),+),
@@ -328,6 +383,17 @@ macro_rules! rule {
     };
 }
 pub(crate) use rule;
+
+/// The tier that a rule names, if it names one.
+macro_rules! tier {
+    () => {
+        None
+    };
+    ($tier:ident) => {
+        Some($crate::rule::Tier::$tier)
+    };
+}
+pub(crate) use tier;
 
 /// The length of a module path's last part.
 pub(crate) const fn name_len(path: &str) -> usize {

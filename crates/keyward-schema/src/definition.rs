@@ -10,6 +10,7 @@ use crate::model::{
 };
 use crate::relation;
 use crate::role;
+use crate::separators::Separated;
 use crate::span::{Sources, Span, Spanned};
 use crate::tables::KeyTable;
 use crate::ttl::{self, TtlForm};
@@ -21,6 +22,8 @@ use std::collections::HashMap;
 /// What a definition is resolved against.
 pub(crate) struct Surroundings<'a> {
     pub(crate) sources: &'a Sources,
+    /// The separator of the keyspace
+    pub(crate) separator: char,
     pub(crate) prefix: Option<&'a Spanned<Template>>,
     pub(crate) params: &'a HashMap<&'a str, &'a ParamDeclaration>,
     pub(crate) defaults: &'a Defaults,
@@ -105,6 +108,7 @@ pub(crate) fn lower(
         owner: owner.or_else(|| around.defaults.owner.clone()),
         group,
         pattern: table.pattern,
+        separators: table.separators.map(|marks| Spanned::new(marks.value.0, marks.span)),
         params,
         key_type,
         value,
@@ -159,7 +163,17 @@ fn params(
     if let Some(prefix) = around.prefix {
         params.extend(template_params(prefix, around.sources, shared));
     }
-    params.extend(template_params(&table.pattern, around.sources, declared));
+    let mut of_pattern = template_params(&table.pattern, around.sources, declared);
+    if let Some(separators) = &table.separators {
+        let written = Separated {
+            separators,
+            pattern: &table.pattern,
+            keyspace: around.separator,
+            is_old: false,
+        };
+        errors.extend(written.apply(&mut of_pattern));
+    }
+    params.extend(of_pattern);
     for unused in
         own.iter().filter(|own| !table.pattern.holes().any(|hole| hole.name == own.name.value))
     {

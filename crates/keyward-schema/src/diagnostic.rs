@@ -20,6 +20,10 @@ pub struct Diagnostic {
     pub message: String,
     /// The key definition it is about
     pub definition: Option<String>,
+    /// What it is about, as an `[[accept]]` names it
+    pub subject: Option<String>,
+    /// How many keys it touches, where that was measured
+    pub touched: Option<Touched>,
     /// Where; the first is the primary place
     pub labels: Vec<Label>,
     /// What to do next
@@ -28,6 +32,40 @@ pub struct Diagnostic {
     pub notes: Vec<String>,
     /// How many findings of the same rule were left out after this one
     pub left_out: u64,
+}
+
+/// How many keys a change touches.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Touched {
+    /// Keys; `None` where it cannot be told
+    pub keys: Option<u64>,
+    /// Their bytes, or of a longer TTL those that are added; `None` where it cannot be told
+    pub bytes: Option<u64>,
+    /// How the numbers were got
+    pub how: Told,
+}
+
+/// How a number was got.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Told {
+    /// An audit counted it
+    Counted,
+    /// An audit counted so many of those that may be touched
+    AtMost,
+    /// It follows from what an audit counted, if keys are written as before
+    Estimated,
+}
+
+impl Told {
+    /// The word in a document.
+    pub fn name(self) -> &'static str {
+        match self {
+            Told::Counted => "counted",
+            Told::AtMost => "at-most",
+            Told::Estimated => "estimated",
+        }
+    }
 }
 
 /// A place, and what is to be seen there.
@@ -62,6 +100,8 @@ impl Diagnostic {
             severity,
             message: message.into(),
             definition: None,
+            subject: None,
+            touched: None,
             labels: Vec::new(),
             help: Vec::new(),
             notes: Vec::new(),

@@ -2,15 +2,42 @@
 
 use keyward_fact::Size;
 use std::fmt;
-use std::io::ErrorKind;
+use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
 /// The most that the files of a schema may hold together.
 pub const MAX_BYTES: u64 = 16 * 1024 * 1024;
 
+/// Where the files of a schema are.
+pub trait Files {
+    /// The content of a file; fails if it has more than so many bytes.
+    fn read(&mut self, path: &Path, most: u64) -> io::Result<Vec<u8>>;
+
+    /// The one path of a file, by which it is known again; fails if there is no such file.
+    fn canonical(&mut self, path: &Path) -> io::Result<PathBuf>;
+
+    /// The path as it is shown to people.
+    fn shown(&self, path: &Path) -> PathBuf {
+        path.to_owned()
+    }
+}
+
+/// Files on disk.
+pub(crate) struct Disk;
+
+impl Files for Disk {
+    fn read(&mut self, path: &Path, most: u64) -> io::Result<Vec<u8>> {
+        keyward_fact::read_file(path, most)
+    }
+
+    fn canonical(&mut self, path: &Path) -> io::Result<PathBuf> {
+        path.canonicalize()
+    }
+}
+
 /// Reads a file of at most `left` bytes.
-pub(crate) fn text(path: &Path, left: u64) -> Result<String, Unreadable> {
-    String::from_utf8(keyward_fact::read_file(path, left)?)
+pub(crate) fn text(files: &mut dyn Files, path: &Path, left: u64) -> Result<String, Unreadable> {
+    String::from_utf8(files.read(path, left)?)
         .map_err(|error| not_utf8(error.as_bytes(), error.utf8_error().valid_up_to()))
 }
 

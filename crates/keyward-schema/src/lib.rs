@@ -73,6 +73,7 @@ mod render;
 mod role;
 mod scalar;
 mod segment;
+mod separators;
 mod server;
 mod settings;
 mod signing_in;
@@ -86,14 +87,14 @@ mod text;
 mod ttl;
 mod value;
 
-pub use diagnostic::{Diagnostic, Label};
-pub use file::MAX_BYTES;
+pub use diagnostic::{Diagnostic, Label, Told, Touched};
+pub use file::{Files, MAX_BYTES};
 #[cfg(feature = "tools")]
 pub use fmt::format;
 pub use generate::{is_java_package, is_rust_path};
 #[cfg(feature = "tools")]
 pub use json_schema::json_schema;
-pub use load::{Loaded, load, load_after, read};
+pub use load::{Loaded, load, load_after, load_from, read};
 pub use model::Schema;
 pub use near::{Neighbour, Neighbours, NothingNear, Parting};
 pub use old_names::{NewName, OldNames, RenameError};

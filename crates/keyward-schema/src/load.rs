@@ -2,7 +2,7 @@
 
 use crate::decoder::Decoder;
 use crate::diagnostic::{Diagnostic, SCHEMA};
-use crate::file::{self, MAX_BYTES, Unreadable};
+use crate::file::{self, Disk, Files, MAX_BYTES, Unreadable};
 use crate::form::{Form, Table};
 use crate::lower::{Document, lower};
 use crate::model::{Schema, Severity};
@@ -43,15 +43,23 @@ pub fn load(path: &Path) -> Loaded {
 /// Reads one schema of several: its files come after those that were read before, so that each place
 /// is in one file of one list.
 pub fn load_after(sources: Sources, path: &Path) -> Loaded {
-    let mut loader = Loader { sources, ..Loader::default() };
+    load_from(&mut Disk, sources, path)
+}
+
+/// The same for files that are not on disk, such as those of an earlier revision.
+pub fn load_from(files: &mut dyn Files, sources: Sources, path: &Path) -> Loaded {
+    let mut loader = Loader::new(files, sources);
     match loader.text(path) {
         Ok(text) => {
-            let canonical = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+            let canonical = loader.files.canonical(path).unwrap_or_else(|_| path.to_owned());
             loader.folder = canonical.parent().map(Path::to_owned);
             loader.seen.insert(canonical.clone(), None);
             loader.document(path, text, &mut vec![canonical]);
         }
-        Err(reason) => loader.errors.push(unreadable(path, &reason)),
+        Err(reason) => {
+            let shown = loader.files.shown(path);
+            loader.errors.push(unreadable(&shown, &reason));
+        }
     }
     loader.finish()
 }
@@ -63,7 +71,8 @@ pub fn load_after(sources: Sources, path: &Path) -> Loaded {
 /// assert_eq!(loaded.schema.unwrap().keyspace.name.value, "shop");
 /// ```
 pub fn read(text: &str) -> Loaded {
-    let mut loader = Loader::default();
+    let mut disk = Disk;
+    let mut loader = Loader::new(&mut disk, Sources::default());
     loader.document(Path::new("keyward.toml"), text.to_owned(), &mut Vec::new());
     loader.finish()
 }
@@ -103,8 +112,8 @@ fn missing(path: &Path, mut diagnostic: Diagnostic) -> Diagnostic {
     diagnostic
 }
 
-#[derive(Default)]
-struct Loader {
+struct Loader<'f> {
+    files: &'f mut dyn Files,
     sources: Sources,
     trees: Vec<Tree>,
     errors: Vec<Diagnostic>,
@@ -121,16 +130,28 @@ struct Tree {
     recovered: bool,
 }
 
-impl Loader {
+impl<'f> Loader<'f> {
+    fn new(files: &'f mut dyn Files, sources: Sources) -> Self {
+        Loader {
+            files,
+            sources,
+            trees: Vec::new(),
+            errors: Vec::new(),
+            seen: HashMap::new(),
+            folder: None,
+            bytes: 0,
+        }
+    }
+
     fn text(&mut self, path: &Path) -> Result<String, Unreadable> {
-        let text = file::text(path, MAX_BYTES - self.bytes)?;
+        let text = file::text(self.files, path, MAX_BYTES - self.bytes)?;
         self.bytes += text.len() as u64;
         Ok(text)
     }
 
     /// Takes a file in, and what it includes.
     fn document(&mut self, path: &Path, text: String, chain: &mut Vec<PathBuf>) {
-        let file = self.sources.add(path.to_owned(), text);
+        let file = self.sources.add(self.files.shown(path), text);
         let (root, errors) = syntax::parse(file, self.sources.get(file));
         let includes = includes(&root);
         self.trees.push(Tree { root, recovered: !errors.is_empty() });
@@ -162,7 +183,7 @@ impl Loader {
             return Err("the path must be relative to this file".into());
         }
         let shown = from.parent().unwrap_or(Path::new("")).join(name);
-        let canonical = match shown.canonicalize().map_err(Unreadable::from) {
+        let canonical = match self.files.canonical(&shown).map_err(Unreadable::from) {
             Err(Unreadable::Missing) if name.contains(['*', '?', '[']) => {
                 return Err(Refused {
                     help: Some(

@@ -9,8 +9,8 @@ use crate::generate;
 use crate::layout;
 use crate::migration::{self, MigrationTable};
 use crate::model::{
-    Alerts, Allow, Case, ChecklistItem, Defaults, Event, Foreign, Keyspace, Migration, Named,
-    ParamDeclaration, Plans, RuleSet, RuleSetting, RuleSettings, Schema,
+    Accept, Alerts, Allow, Case, ChecklistItem, Defaults, Event, Foreign, Keyspace, Migration,
+    Named, ParamDeclaration, Plans, RuleSet, RuleSetting, RuleSettings, Schema,
 };
 use crate::param::ParamForm;
 use crate::relation;
@@ -18,8 +18,8 @@ use crate::scalar::NonEmpty;
 use crate::server::{self, ServerTable};
 use crate::span::{FileId, Sources, Span, Spanned};
 use crate::tables::{
-    AllowTable, ChecklistTable, DefaultsTable, EventTable, KeyTable, KeyspaceTable, PlansTable,
-    RootTable, RuleForm, RulesTable,
+    AcceptTable, AllowTable, ChecklistTable, DefaultsTable, EventTable, KeyTable, KeyspaceTable,
+    PlansTable, RootTable, RuleForm, RulesTable,
 };
 use crate::text::{self, TextTable};
 use crate::ttl::TtlForm;
@@ -68,6 +68,7 @@ pub(crate) fn lower(
         parts.migrations.add(table.migrations, "migration", errors);
         parts.checklist.extend(checklist(table.checklist));
         parts.allow.extend(allowed(table.allow));
+        parts.accept.extend(accepted(table.accept));
     }
     let (file, head) = root?;
     if parts.keys.entries.len() > MAX_DEFINITIONS {
@@ -99,7 +100,12 @@ pub(crate) fn lower(
         .groups
         .entries
         .into_iter()
-        .map(|(name, table)| Named { name, doc: table.value.doc, contact: None })
+        .map(|(name, table)| Named {
+            name,
+            doc: table.value.doc,
+            contact: None,
+            unstable: table.value.unstable.is_some_and(|unstable| unstable.value),
+        })
         .collect();
     let owners: Vec<Named> = parts
         .owners
@@ -109,6 +115,7 @@ pub(crate) fn lower(
             name,
             doc: table.value.doc,
             contact: table.value.contact.map(plain),
+            unstable: false,
         })
         .collect();
 
@@ -118,6 +125,7 @@ pub(crate) fn lower(
         params.iter().map(|param| (param.name.as_str(), param)).collect();
     let surroundings = Surroundings {
         sources,
+        separator: keyspace.separator.value,
         prefix: keyspace.prefix.as_ref(),
         params: &by_name,
         defaults: &defaults,
@@ -138,7 +146,7 @@ pub(crate) fn lower(
         .migrations
         .entries
         .into_iter()
-        .map(|(name, table)| migration::lower(name, table.value, &keys, &by_name, sources, errors))
+        .map(|(name, table)| migration::lower(name, table.value, &keys, &surroundings, errors))
         .collect();
     let foreign = parts
         .foreign
@@ -199,6 +207,7 @@ pub(crate) fn lower(
         plans,
         checklist: parts.checklist,
         allow: parts.allow,
+        accept: parts.accept,
         compiled,
     })
 }
@@ -228,6 +237,7 @@ struct Parts {
     migrations: Merged<MigrationTable>,
     checklist: Vec<ChecklistItem>,
     allow: Vec<Allow>,
+    accept: Vec<Accept>,
 }
 
 /// Entries of several files, each name once.
@@ -288,6 +298,16 @@ fn allowed(table: Option<Spanned<Vec<Spanned<AllowTable>>>>) -> impl Iterator<It
     table.into_iter().flat_map(|list| list.value).map(|entry| Allow {
         rule: plain(entry.value.rule),
         reason: plain(entry.value.reason),
+        span: entry.span,
+    })
+}
+
+fn accepted(table: Option<Spanned<Vec<Spanned<AcceptTable>>>>) -> impl Iterator<Item = Accept> {
+    table.into_iter().flat_map(|list| list.value).map(|entry| Accept {
+        rule: plain(entry.value.rule),
+        subject: plain(entry.value.subject),
+        reason: plain(entry.value.reason),
+        expires: entry.value.expires,
         span: entry.span,
     })
 }

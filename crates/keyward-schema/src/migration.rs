@@ -2,16 +2,18 @@
 
 use crate::Diagnostic;
 use crate::decoder::Decoder;
+use crate::definition::Surroundings;
 use crate::form::{Form, Id, Map, OneOrMany, ParamName, table, words};
 #[cfg(feature = "tools")]
 use crate::json_schema::{Json, Schemas, json};
 use crate::lower::{allow_list, template_params};
 use crate::model::{
-    Convert, Date, Definition, Keyspace, Migration, ParamDeclaration, Phase, Recase, Rename, Score,
-    Value,
+    Convert, Date, Definition, Keyspace, Migration, Phase, Recase, Rename, Score, Value,
 };
-use crate::scalar::Integer;
-use crate::span::{Sources, Span, Spanned};
+use crate::param::Separators;
+use crate::scalar::{Integer, OldPattern};
+use crate::separators::Separated;
+use crate::span::{Span, Spanned};
 use crate::syntax::{Item, Kind};
 use crate::tables::AllowTable;
 use keyward_fact::{Duration, KeyType};
@@ -44,7 +46,9 @@ table! {
     /// An old name, with what changes besides the name.
     RenameTable {
         /// The old pattern.
-        required pattern: Template,
+        required pattern: OldPattern,
+        /// Further characters that separate the parameters of the old pattern: no text parameter contains one of them.
+        optional separators: Separators,
         /// How the old value becomes the new one.
         optional convert: ConvertName,
         /// The score of each member, for `"set-to-sorted-set"`: a number, or `"now"` for the time of the move.
@@ -69,9 +73,10 @@ impl Form for RenameForm {
         match &item.kind {
             Kind::Table(_) => RenameTable::read(item, decoder).map(RenameForm),
             Kind::String(_) => {
-                let pattern = Template::spanned(item, decoder)?;
-                let (convert, score, recase, db) = (None, None, None, None);
-                Some(RenameForm(RenameTable { pattern, convert, score, recase, db }))
+                let pattern = OldPattern::spanned(item, decoder)?;
+                let (separators, convert, score, recase, db) = (None, None, None, None, None);
+                let table = RenameTable { pattern, separators, convert, score, recase, db };
+                Some(RenameForm(table))
             }
             _ => decoder.mismatch(item),
         }
@@ -137,8 +142,7 @@ pub(crate) fn lower(
     name: Spanned<String>,
     table: MigrationTable,
     keys: &[Definition],
-    params: &HashMap<&str, &ParamDeclaration>,
-    sources: &Sources,
+    around: &Surroundings<'_>,
     errors: &mut Vec<Diagnostic>,
 ) -> Migration {
     refuse_end_before_start(&name, &table, errors);
@@ -150,14 +154,21 @@ pub(crate) fn lower(
         let declared = |name: &str| {
             let own = of_definition
                 .and_then(|key| key.params.iter().find(|param| param.name.value == name));
-            own.or_else(|| params.get(name).copied())
+            own.or_else(|| around.params.get(name).copied())
         };
         for Spanned { value: RenameForm(table), .. } in forms.value.0 {
-            let params = template_params(&table.pattern, sources, declared);
+            let pattern = Spanned::new(table.pattern.value.0, table.pattern.span);
+            let mut params = template_params(&pattern, around.sources, declared);
+            if let Some(separators) = &table.separators {
+                let pattern = &pattern;
+                let written =
+                    Separated { separators, pattern, keyspace: around.separator, is_old: true };
+                errors.extend(written.apply(&mut params));
+            }
             let recase = table.recase.into_iter().flat_map(|map| map.value.entries);
             renames.push(Rename {
                 definition: definition.clone(),
-                from: table.pattern,
+                from: pattern,
                 params,
                 convert: lower_convert(table.convert, table.score, errors),
                 recase: recase.map(|(param, recase)| (param, recase.value)).collect(),

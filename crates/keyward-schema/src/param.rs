@@ -6,7 +6,7 @@ use crate::form::{Form, OneOrMany, table, words};
 #[cfg(feature = "tools")]
 use crate::json_schema::{Json, Schemas, json};
 use crate::model::ParamDeclaration;
-use crate::scalar::NonEmpty;
+use crate::scalar::{NonEmpty, only_in_old_names};
 use crate::span::{Span, Spanned};
 use crate::syntax::{Item, Kind};
 use crate::value::{DefinitionName, enum_words};
@@ -45,12 +45,14 @@ table! {
         optional regex: NonEmpty,
         /// A union of types that share no value.
         optional any: Vec<Spanned<InnerType>>,
-        /// A whole key of another definition, without the prefix. This is the only type that spans segments.
+        /// A whole key of another definition, without the prefix.
         optional key: OneOrMany<DefinitionName>,
         /// How values are normalised: `"lower"` is Unicode's simple lower-case mapping.
         optional normalize: Normalize,
         /// Characters that are replaced in the key, each with its replacement. Parsing restores them.
         optional encode: Encode,
+        /// Characters that values do not contain, such as what stands between two parameters of a segment.
+        optional without: Marks,
         /// The pipeline of `[text]` that makes values from human text.
         optional from: NonEmpty,
         /// Whether reports mask the value. Default: `true`.
@@ -102,6 +104,7 @@ impl Form for ParamForm {
                 normalize: table.normalize.map(|normalize| normalize.value),
                 encode: table.encode.map(|encode| encode.value.0).unwrap_or_default(),
                 except: Vec::new(),
+                without: table.without.map(|marks| marks.value.0).unwrap_or_default(),
             },
             doc: table.doc,
             pii: table.pii.is_none_or(|pii| pii.value),
@@ -149,6 +152,7 @@ impl Form for SimpleType {
     fn read(item: &Item, decoder: &mut Decoder<'_>) -> Option<Self> {
         match &item.kind {
             Kind::String(name) => match Type::named(name) {
+                Ok(Type::Raw) => decoder.report(only_in_old_names(item.span.clone())),
                 Ok(ty) => Some(SimpleType(ty)),
                 Err(error) => {
                     let mut diagnostic =
@@ -170,7 +174,7 @@ impl Form for SimpleType {
             Type::NAMES.iter().copied().filter(|name| !name.ends_with(')')).collect();
         json!({ "anyOf": [
             { "enum": plain },
-            { "type": "string", "pattern": "^(digits|hex)\\([1-9][0-9]{0,3}\\)$" },
+            { "type": "string", "pattern": "^(digits|hex|base64url|alnum)\\([1-9][0-9]{0,3}\\)$" },
             crate::value::words_schema(),
         ] })
     }
@@ -208,6 +212,87 @@ impl Form for InnerType {
 }
 
 words!(Normalize: "`\"lower\"`", [("lower", Normalize::Lower)]);
+
+/// Characters that a value does not contain.
+#[derive(Debug)]
+pub(crate) struct Marks(String);
+
+/// The most characters that a parameter excludes, and that separate the parameters of a pattern.
+const MAX_MARKS: usize = 8;
+
+impl Form for Marks {
+    fn what() -> String {
+        format!("1 to {MAX_MARKS} different visible ASCII characters such as `\"/.\"`")
+    }
+
+    fn read(item: &Item, decoder: &mut Decoder<'_>) -> Option<Self> {
+        let marks = distinct::<Self>(item, decoder)?;
+        match marks.chars().find(|mark| !mark.is_ascii_graphic() || matches!(mark, '{' | '}')) {
+            None => Some(Marks(marks)),
+            Some('{' | '}') => {
+                let message = "no value contains a brace, so excluding it has no effect";
+                decoder.error(&item.span, message, "leave it out")
+            }
+            Some(mark) => {
+                let message = format!("{} must be {}", decoder.here(), Self::what());
+                decoder.error(&item.span, message, format!("`{}` is not one", mark.escape_debug()))
+            }
+        }
+    }
+
+    #[cfg(feature = "tools")]
+    fn schema(_: &mut Schemas) -> Json {
+        json!({ "type": "string", "pattern": "^[!-z|~]{1,8}$" })
+    }
+}
+
+/// What separates the parameters of one pattern, besides the keyspace's separator.
+#[derive(Debug)]
+pub(crate) struct Separators(pub(crate) String);
+
+impl Form for Separators {
+    fn what() -> String {
+        format!("1 to {MAX_MARKS} different separators such as `\"/.\"`")
+    }
+
+    fn read(item: &Item, decoder: &mut Decoder<'_>) -> Option<Self> {
+        let marks = distinct::<Self>(item, decoder)?;
+        let wrong = |mark: &char| keyward_pattern::Keyspace::builder(*mark).is_err();
+        match marks.chars().find(wrong) {
+            None => Some(Separators(marks)),
+            Some(mark) => {
+                let mark = mark.escape_debug();
+                let message = format!(
+                    "`{mark}` cannot be a separator: it must be one of ! # $ & ' ( ) + , - . / : ; < = > @ ^ _ ` |"
+                );
+                decoder.error(&item.span, message, "not usable as a separator")
+            }
+        }
+    }
+
+    #[cfg(feature = "tools")]
+    fn schema(_: &mut Schemas) -> Json {
+        json!({ "type": "string", "pattern": "^[!#$&'()+,./:;<=>@^_`|-]{1,8}$" })
+    }
+}
+
+/// A few characters, each once.
+fn distinct<F: Form>(item: &Item, decoder: &mut Decoder<'_>) -> Option<String> {
+    let Kind::String(marks) = &item.kind else {
+        decoder.mismatch::<F>(item);
+        return None;
+    };
+    let twice = marks.char_indices().find(|(at, mark)| marks[..*at].contains(*mark));
+    if let Some((_, mark)) = twice {
+        let message = format!("`{}` is there twice", mark.escape_debug());
+        return decoder.error(&item.span, message, "write it once");
+    }
+    if (1..=MAX_MARKS).contains(&marks.chars().count()) {
+        return Some(marks.clone());
+    }
+    let message = format!("{} must be {}", decoder.here(), F::what());
+    decoder.error(&item.span, message, "not 1 to 8 characters")
+}
 
 /// Characters and their spelling in a key.
 #[derive(Debug)]

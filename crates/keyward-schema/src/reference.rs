@@ -14,8 +14,8 @@ use crate::role::{
 };
 use crate::server::ServerTable;
 use crate::tables::{
-    AlertsTable, AllowTable, ChecklistTable, DefaultsTable, EventTable, ForeignTable, GroupTable,
-    KeyTable, KeyspaceTable, OwnerTable, PlansTable, RootTable, RuleTable, RulesTable,
+    AcceptTable, AlertsTable, AllowTable, ChecklistTable, DefaultsTable, EventTable, ForeignTable,
+    GroupTable, KeyTable, KeyspaceTable, OwnerTable, PlansTable, RootTable, RuleTable, RulesTable,
 };
 use crate::text::TextTable;
 use crate::ttl::{TtlBy, TtlCaller};
@@ -88,6 +88,7 @@ const TABLES: &[(&str, Writer)] = &[
     ("plans", markdown::<PlansTable>),
     ("checklist", markdown::<ChecklistTable>),
     ("allow", markdown::<AllowTable>),
+    ("accept", markdown::<AcceptTable>),
 ];
 
 fn markdown<T: Table>() -> String {

@@ -9,10 +9,11 @@ use crate::model::{
     Algorithm, Case, Date, Invalidate, Keep, Level, Lifecycle, OnFull, OnOutage, OnWrite, Phase,
     Policy, Recase, RuleSet, Severity, Ties,
 };
+use crate::span::Span;
 use crate::spelling;
 use crate::syntax::{Item, Kind};
 use keyward_fact::{Duration, Size};
-use keyward_pattern::Template;
+use keyward_pattern::{Template, Type};
 
 /// The longest duration in a schema: ten years.
 pub(crate) const LONGEST: Duration = Duration::from_days(3_653);
@@ -374,22 +375,64 @@ impl Form for Template {
 
     fn read(item: &Item, decoder: &mut Decoder<'_>) -> Option<Self> {
         let Kind::String(text) = &item.kind else { return decoder.mismatch(item) };
-        match Template::parse(text) {
-            Ok(template) => Some(template),
-            Err(error) => {
-                let span = decoder.inside(&item.span, error.span.clone());
-                let span = if text.is_empty() { item.span.clone() } else { span };
-                let message = format!("{} cannot be read: {error}", decoder.here());
-                let mut diagnostic = Diagnostic::schema(message, span, "");
-                diagnostic.help.extend(error.help());
-                decoder.report(diagnostic)
-            }
+        let template = read_template(text, item, decoder)?;
+        if let Some(bytes) = template.bytes().first() {
+            let span = decoder.inside(&item.span, bytes.clone());
+            let message = format!("{} cannot contain bytes in hex", decoder.here());
+            let help =
+                "write the characters; only old names and globs of `[foreign]` have bytes in hex";
+            return decoder.report(Diagnostic::schema(message, span, "").help(help));
         }
+        if let Some(hole) = template.holes().find(|hole| hole.ty == Some(Type::Raw)) {
+            let span = decoder.inside(&item.span, hole.span.clone());
+            return decoder.report(only_in_old_names(span));
+        }
+        Some(template)
     }
 
     #[cfg(feature = "tools")]
     fn schema(_: &mut Schemas) -> Json {
         json!({ "type": "string", "minLength": 1 })
+    }
+}
+
+fn read_template(text: &str, item: &Item, decoder: &mut Decoder<'_>) -> Option<Template> {
+    match Template::parse(text) {
+        Ok(template) => Some(template),
+        Err(error) => {
+            let span = decoder.inside(&item.span, error.span.clone());
+            let span = if text.is_empty() { item.span.clone() } else { span };
+            let message = format!("{} cannot be read: {error}", decoder.here());
+            let mut diagnostic = Diagnostic::schema(message, span, "");
+            diagnostic.help.extend(error.help());
+            decoder.report(diagnostic)
+        }
+    }
+}
+
+/// Why a parameter of a definition cannot be `raw`.
+pub(crate) fn only_in_old_names(span: Span) -> Diagnostic {
+    Diagnostic::schema("`raw` is a type for old names only", span, "its values may contain braces")
+        .help("use `encoded`, which writes every character that a key should not contain as `%XX`")
+}
+
+/// The pattern of an old name, which other rules held for: it may have bytes in hex and `raw` values.
+#[derive(Debug, Clone)]
+pub(crate) struct OldPattern(pub(crate) Template);
+
+impl Form for OldPattern {
+    fn what() -> String {
+        Template::what()
+    }
+
+    fn read(item: &Item, decoder: &mut Decoder<'_>) -> Option<Self> {
+        let Kind::String(text) = &item.kind else { return decoder.mismatch(item) };
+        read_template(text, item, decoder).map(OldPattern)
+    }
+
+    #[cfg(feature = "tools")]
+    fn schema(schemas: &mut Schemas) -> Json {
+        Template::schema(schemas)
     }
 }
 

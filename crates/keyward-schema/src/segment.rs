@@ -33,6 +33,27 @@ pub(crate) fn segments<'a>(
         }
     }
     segments.push(last);
+    join_rest(segments, separator)
+}
+
+/// From the first segment on that may contain the separator, everything is one segment.
+fn join_rest(mut segments: Vec<Segment<'_>>, separator: u8) -> Vec<Segment<'_>> {
+    let Some(first) = segments.iter().position(|segment| segment.spans(separator)) else {
+        return segments;
+    };
+    for segment in segments.split_off(first + 1) {
+        let joined = &mut segments[first].chunks;
+        let mut between = char::from(separator).to_string();
+        let mut chunks = segment.chunks.into_iter().peekable();
+        while let Some(Chunk::Text(text)) = chunks.next_if(|it| matches!(it, Chunk::Text(_))) {
+            between.push_str(&text);
+        }
+        match joined.last_mut() {
+            Some(Chunk::Text(before)) if before != "}" => before.push_str(&between),
+            _ => joined.push(Chunk::Text(between)),
+        }
+        joined.extend(chunks);
+    }
     segments
 }
 
@@ -63,11 +84,21 @@ impl Segment<'_> {
             .collect()
     }
 
+    /// Whether a value in it may contain the separator.
+    fn spans(&self, separator: u8) -> bool {
+        self.chunks.iter().any(|chunk| match chunk {
+            Chunk::Text(_) => false,
+            Chunk::Hole(hole, param) => hole.rest || param.spans(separator.into()),
+        })
+    }
+
     /// Whether it takes the rest of the key: whatever follows is its own.
     pub(crate) fn takes_rest(&self) -> bool {
         let takes_rest = |chunk: &Chunk<'_>| match chunk {
             Chunk::Text(_) => false,
-            Chunk::Hole(hole, param) => hole.rest || matches!(param.ty, Type::Key(_)),
+            Chunk::Hole(hole, param) => {
+                hole.rest || matches!(param.ty, Type::Key(_)) || param.ty.spans()
+            }
         };
         self.chunks.iter().any(takes_rest)
     }
@@ -134,7 +165,7 @@ impl Segment<'_> {
 
     /// The type of its only parameter.
     pub(crate) fn param_type(&self) -> Option<String> {
-        self.single().map(|(_, _, param, _)| param.ty.to_string())
+        self.single().map(|(_, _, param, _)| param.to_string())
     }
 
     /// The only parameter, and what stands before and after it.

@@ -8,10 +8,10 @@ use crate::json_schema::{Json, Schemas, json};
 use crate::layout::LayoutTable;
 use crate::migration::MigrationTable;
 use crate::model::{
-    Case, Invalidate, Invalidation, Keep, Level, Lifecycle, OnFull, OnWrite, RuleSet, Severity,
-    Value,
+    Case, Date, Invalidate, Invalidation, Keep, Level, Lifecycle, OnFull, OnWrite, RuleSet,
+    Severity, Value,
 };
-use crate::param::ParamForm;
+use crate::param::{ParamForm, Separators};
 use crate::role::{
     CounterTable, FlagTable, IndexTable, LockTable, QueueTable, QuotaTable, RankingTable,
     RateLimitTable, RefreshTokenTable, SessionTable,
@@ -69,6 +69,8 @@ table! {
         optional checklist: Vec<Spanned<ChecklistTable>>,
         /// Findings that are accepted for the whole keyspace.
         optional allow: Vec<Spanned<AllowTable>>,
+        /// Breaking changes that are accepted until a date.
+        optional accept: Vec<Spanned<AcceptTable>>,
     }
 }
 
@@ -238,6 +240,8 @@ table! {
         optional group: GroupName,
         /// The shape of the key, without the prefix: literals and `{parameters}`.
         required pattern: Template,
+        /// Further characters that separate the parameters of the pattern: no text parameter contains one of them.
+        optional separators: Separators,
         /// The types of this definition's parameters. They override `[params]`.
         optional params: Map<ParamName, ParamForm>,
         /// The Redis type of the value.
@@ -338,6 +342,8 @@ table! {
     GroupTable {
         /// What the group is.
         optional doc: String,
+        /// Whether its definitions may change at any time: `keyward breaking` does not report their changes. Default: `false`.
+        optional unstable: bool,
     }
 }
 
@@ -356,7 +362,7 @@ table! {
     ForeignTable {
         /// Whose keys they are.
         optional doc: String,
-        /// A glob over whole keys, with the syntax of `SCAN MATCH`.
+        /// A glob over whole keys, with the syntax of `SCAN MATCH`; `\xHH` is a byte in hex.
         required glob: NonEmpty,
     }
 }
@@ -378,6 +384,20 @@ table! {
         optional level: Level,
         /// The rules that decide it. Without any, people do.
         optional rules: Vec<Spanned<NonEmpty>>,
+    }
+}
+
+table! {
+    /// `[[accept]]`: a breaking change that is accepted until a date.
+    AcceptTable {
+        /// The name of the rule, one that `keyward breaking` applies.
+        required rule: NonEmpty,
+        /// What changes, as the finding names it: a definition such as `cart`, or a part of it such as `cart.total`; an event, a migration, a setting, or the keyspace.
+        required subject: NonEmpty,
+        /// Why it is accepted; cannot be empty.
+        required reason: NonEmpty,
+        /// The last day on which it is accepted.
+        required expires: Date,
     }
 }
 

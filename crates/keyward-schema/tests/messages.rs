@@ -748,3 +748,50 @@ shows!(
          [keys.sorted]\npattern = \"{page_key}:sorted\"\nmember = { key = \"page\" }\nscore = \"uint\"\nsame_as = \"all_below\"\n"
     )
 );
+
+shows!(
+    separators_that_separate_nothing_are_refused,
+    errors(
+        "[keys.a]\npattern = \"a/{x}/{y}\"\nseparators = \":/\"\n\n\
+         [keys.b]\npattern = \"b/{x}\"\nseparators = \"/.\"\n\n\
+         [keys.c]\npattern = \"c/{x:uint}/{y:slug}\"\nseparators = \"/\"\n\n\
+         [keys.d]\npattern = \"d/{x}\"\nseparators = \"//\"\n\n\
+         [keys.e]\npattern = \"e*{x}\"\nseparators = \"*\"\n\n\
+         [keys.f]\npattern = \"f/{x}\"\nseparators = \"\"\n"
+    )
+);
+
+shows!(
+    characters_that_cannot_be_excluded_are_refused,
+    errors(
+        "[params]\na = { type = \"uint\", without = \"/\" }\nb = { type = [\"x-y\", \"z\"], without = \"-\" }\n\
+         c = { type = \"text\", without = \"{\" }\nd = { type = \"text\", without = \"ü\" }\n\
+         e = { type = \"uuid\", without = \"-\" }\n\
+         f = { type = \"text\", encode = { \".\" = \"/\" }, without = \"/\" }\n\
+         g = { key = \"k\", without = \"/\" }\nh = { type = \"encoded\", without = \".\" }\n\n\
+         [keys.k]\npattern = \"k:{g}\"\n"
+    )
+);
+
+shows!(
+    bytes_and_braces_are_for_old_names,
+    errors(
+        "[params]\nx = \"raw\"\n\n[keys.a]\npattern = 'a{0x0616}'\n\n[keys.b]\npattern = \"b:{y:raw}\"\n\n\
+         [keys.c]\npattern = \"c:{y}\"\n\n[keys.d]\npattern = \"d\\u0006\"\n\n\
+         [migrations.v2]\nphase = \"cleanup\"\n[migrations.v2.renames]\nc = [\"c{0xac}\", \"c{0x6}{y}\", \"c{y...:uint}\"]\n"
+    )
+);
+
+shows!(
+    an_address_with_colons_cannot_stand_in_the_prefix,
+    errors_of(
+        "version = 1\n\n[keyspace]\nname = \"shop\"\nprefix = \"{client:raw_ip}:\"\n\n[keys.a]\npattern = \"a:{b:email}\"\n"
+    )
+);
+
+shows!(
+    an_email_needs_its_own_characters,
+    errors_of(
+        "version = 1\n\n[keyspace]\nname = \"shop\"\nseparator = \".\"\n\n[keys.a]\npattern = \"a.{b:email}\"\n"
+    )
+);

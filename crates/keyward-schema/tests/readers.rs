@@ -12,6 +12,11 @@ use std::path::Path;
 type Row = (&'static str, &'static str, &'static str);
 
 const ACTS: &[Row] = &[
+    ("accept[].rule", "keyward-rules/src/breaking/accept.rs", "accept.rule"),
+    ("accept[].subject", "keyward-rules/src/breaking/accept.rs", "accept.subject"),
+    ("accept[].reason", "keyward-rules/src/breaking/accept.rs", "accept.reason"),
+    ("accept[].expires", "keyward-rules/src/breaking/accept.rs", "accept.expires"),
+    ("groups.*.unstable", "keyward-rules/src/finding.rs", "is_unstable"),
     ("checklist[].text", "keyward-docs/src/checklist.rs", "item.text"),
     ("checklist[].level", "keyward-docs/src/checklist.rs", "item.level"),
     ("checklist[].rules", "keyward-rules/src/checklist.rs", "item.rules"),
@@ -58,6 +63,7 @@ const ACTS: &[Row] = &[
     ("keys.*.owner", "keyward-rules/src/rules/missing_owner.rs", ".owner"),
     ("keys.*.group", "keyward-cli/src/selection.rs", "definition.group"),
     ("keys.*.pattern", "keyward-schema/src/compile.rs", "pattern"),
+    ("keys.*.separators", "keyward-schema/src/definition.rs", "table.separators"),
     ("keys.*.type", "keyward-audit/src/checks/definition.rs", "key_type"),
     ("keys.*.type.module", "keyward-fact/src/key_type.rs", "Module("),
     ("keys.*.open", "keyward-audit/src/checks/definition.rs", "definition.open"),
@@ -128,6 +134,7 @@ const ACTS: &[Row] = &[
     ("migrations.*.quiet", "keyward-plan/src/apply.rs", "migration.quiet()"),
     ("migrations.*.renames.*", "keyward-schema/src/old_names.rs", "renames"),
     ("<rename>.pattern", "keyward-schema/src/old_names.rs", "rename.from"),
+    ("<rename>.separators", "keyward-schema/src/migration.rs", "table.separators"),
     ("<rename>.convert", "keyward-plan/src/content.rs", "match (convert, self)"),
     ("<rename>.score", "keyward-plan/src/content.rs", "Score::Fixed(score)"),
     ("<rename>.recase.*", "keyward-schema/src/old_names.rs", "rename.recase"),
@@ -152,6 +159,7 @@ const ACTS: &[Row] = &[
     ("<param>.key", "keyward-codegen/src/model/build/param.rs", "Type::Key(names)"),
     ("<param>.normalize", "keyward-pattern/src/language.rs", "param.normalize"),
     ("<param>.encode.*", "keyward-pattern/src/language.rs", "param.encode"),
+    ("<param>.without", "keyward-pattern/src/language.rs", "param.without"),
     ("<param>.pii", "keyward-audit/src/mask.rs", "param.pii"),
     ("<param>.from", "keyward-codegen/src/model/build/param.rs", "declared.from"),
     ("text.*.extends", "keyward-schema/src/text.rs", ".extends"),

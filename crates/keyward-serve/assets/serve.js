@@ -90,31 +90,43 @@
     document.addEventListener("visibilitychange", () => {
       if (document.visibilityState === "visible" && due.size) waiting ??= setTimeout(look, 0);
     });
-    const events = new EventSource("/events");
-    const read = (event) => {
-      try { return JSON.parse(event.data); } catch { return {}; }
-    };
-    for (const kind of ["audit", "info", "health", "found", "notices"]) {
-      events.addEventListener(kind, (event) => {
-        const { server } = read(event);
-        if (!here || !server || server === here) soon(kind);
-      });
-    }
-    events.addEventListener("progress", (event) => {
-      const { server, auditing } = read(event);
-      const told = document.getElementById("auditing");
-      if (server !== here || !told || !auditing || auditing.state !== "running" || !auditing.expected) return;
-      told.textContent = "auditing: " + thousands(auditing.keys) + " of " + thousands(auditing.expected) + " keys";
-    });
-    // After an interruption, or where too much happened at once, anything may be new.
-    const anything = () => { for (const kind of ["audit", "info", "health", "found", "notices"]) soon(kind); };
-    events.addEventListener("reload", anything);
+    // A page that a browser keeps for "back" keeps its connections too, and there are six to a server: the seventh page
+    // would wait for the first. So a hidden page lets go of its own.
+    let events;
     let interrupted = false;
-    events.addEventListener("error", () => { interrupted = true; });
-    events.addEventListener("open", () => {
-      if (interrupted) anything();
-      interrupted = false;
+    const listen = () => {
+      events = new EventSource("/events");
+      const read = (event) => {
+        try { return JSON.parse(event.data); } catch { return {}; }
+      };
+      for (const kind of ["audit", "info", "health", "found", "notices"]) {
+        events.addEventListener(kind, (event) => {
+          const { server } = read(event);
+          if (!here || !server || server === here) soon(kind);
+        });
+      }
+      events.addEventListener("progress", (event) => {
+        const { server, auditing } = read(event);
+        const told = document.getElementById("auditing");
+        if (server !== here || !told || !auditing || auditing.state !== "running" || !auditing.expected) return;
+        told.textContent = "auditing: " + thousands(auditing.keys) + " of " + thousands(auditing.expected) + " keys";
+      });
+      // After an interruption, or where too much happened at once, anything may be new.
+      const anything = () => { for (const kind of ["audit", "info", "health", "found", "notices"]) soon(kind); };
+      events.addEventListener("reload", anything);
+      events.addEventListener("error", () => { interrupted = true; });
+      events.addEventListener("open", () => {
+        if (interrupted) anything();
+        interrupted = false;
+      });
+    };
+    window.addEventListener("pagehide", () => events.close());
+    window.addEventListener("pageshow", (event) => {
+      if (!event.persisted) return;
+      interrupted = true;
+      listen();
     });
+    listen();
     document.documentElement.dataset.live = "listening";
   }
 

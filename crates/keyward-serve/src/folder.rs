@@ -42,6 +42,23 @@ impl Folder {
     }
 }
 
+/// What the system said about a file, in plain words where it is common.
+pub(crate) fn why(error: &io::Error) -> String {
+    use io::ErrorKind;
+    match error.kind() {
+        ErrorKind::NotFound => "there is no such file or folder".to_owned(),
+        ErrorKind::PermissionDenied => "permission denied".to_owned(),
+        ErrorKind::IsADirectory => "it is a folder".to_owned(),
+        ErrorKind::AlreadyExists => "it is a file, not a folder".to_owned(),
+        ErrorKind::NotADirectory => "part of the path is not a folder".to_owned(),
+        ErrorKind::StorageFull => "the disk is full".to_owned(),
+        ErrorKind::ReadOnlyFilesystem => "the file system is read-only".to_owned(),
+        ErrorKind::AddrInUse => "another program listens there".to_owned(),
+        ErrorKind::AddrNotAvailable => "this machine does not have the address".to_owned(),
+        _ => error.to_string(),
+    }
+}
+
 /// Replaces a file so that nobody ever sees half of one.
 pub(crate) fn replace(path: &Path, content: &[u8]) -> io::Result<()> {
     let new = path.with_extension("new");

@@ -12,9 +12,11 @@
 //! | `collect` | one thread a server for audits, one for INFO and SLOWLOG, one for `watch` where that is asked for |
 //! | [`history`] | what was seen, in SQLite: narrow rows for charts, whole reports for comparisons; bounded |
 //! | [`state`], [`info`] | what is known now, as plain data |
+//! | `fleet` | all servers in a few numbers, and what needs somebody |
 //! | `http` | connections, limits, headers, tokens, routes |
 //! | `api` | `/api/v1`, with its OpenAPI description |
 //! | `metrics` | `/metrics` |
+//! | `webhooks` | tells others what happened, with retries |
 //! | `pages` | the pages; its top says how to add one |
 #![deny(missing_docs)]
 
@@ -22,6 +24,7 @@ mod api;
 mod asking;
 mod collect;
 pub mod config;
+mod fleet;
 mod folder;
 pub mod forecast;
 pub mod history;
@@ -29,9 +32,11 @@ mod http;
 pub mod info;
 mod metrics;
 mod pages;
+mod repairs;
 mod run;
 mod schemas;
 pub mod state;
+mod webhooks;
 
-pub use config::{Config, Refused, Retention, Source};
+pub use config::{Config, HookEvent, Refused, Retention, Source, Webhook};
 pub use run::{Error, serve};

@@ -2,7 +2,7 @@
 
 use crate::collect::{self, Stop};
 use crate::config::Config;
-use crate::folder::Folder;
+use crate::folder::{Folder, why as explained};
 use crate::history::History;
 use crate::http::{self, Guard};
 use crate::schemas;
@@ -38,7 +38,7 @@ pub enum Error {
     #[error("`{0}` can be reached from other machines: this needs a token")]
     NoToken(SocketAddr),
     /// The address cannot be listened on
-    #[error("cannot listen on {address}: {why}")]
+    #[error("cannot listen on {address}: {}", explained(why))]
     Listen {
         /// Where
         address: SocketAddr,
@@ -46,13 +46,16 @@ pub enum Error {
         why: io::Error,
     },
     /// The folder of the state cannot be used
-    #[error("cannot use `{}` for the state: {why}", folder.display())]
+    #[error("cannot use `{}` for the state: {}", folder.display(), explained(why))]
     State {
         /// The folder
         folder: PathBuf,
         /// What the system said
         why: io::Error,
     },
+    /// The certificates that a webhook trusts cannot be read
+    #[error("a webhook cannot be started: {}", explained(.0))]
+    Webhook(io::Error),
     /// No thread could be started
     #[error("cannot start: {0}")]
     System(#[from] io::Error),
@@ -87,7 +90,8 @@ pub fn serve(
     let state = Arc::new(State::new(config, schemas, history, say));
     let guard = Arc::new(Guard::new(config.token.clone())?);
     let ending = Stop::default();
-    let collectors = collect::start(config, &state, &folder, &ending)?;
+    let mut collectors = collect::start(config, &state, &folder, &ending)?;
+    collectors.add(state.webhooks.start(&state, &ending).map_err(Error::Webhook)?);
     state.say(&listening);
     let router = http::router(state, guard);
     runtime.block_on(async {

@@ -7,6 +7,8 @@ use crate::asking::{Asked, Asking};
 use crate::config::{Config, Source};
 use crate::history::{self, History};
 use crate::info::ServerInfo;
+use crate::repairs::Repairs;
+use crate::webhooks::Webhooks;
 use keyward_audit::Report;
 use keyward_audit::lookup::Lookup;
 use keyward_audit::queues::QueueStats;
@@ -31,7 +33,8 @@ pub struct State {
     pub history: History,
     /// When this instance was started, in milliseconds since 1970
     pub started: u64,
-    notices: Mutex<BTreeMap<&'static str, Notice>>,
+    pub(crate) webhooks: Webhooks,
+    notices: Mutex<BTreeMap<String, Notice>>,
     events: broadcast::Sender<Event>,
     say: Say,
 }
@@ -61,6 +64,7 @@ impl State {
             servers: servers.map(|(it, schemas)| Server::new(it, schemas)).collect(),
             history,
             started: keyward_audit::now(),
+            webhooks: Webhooks::new(&config.webhooks),
             notices: Mutex::default(),
             events: broadcast::Sender::new(EVENTS),
             say,
@@ -78,7 +82,7 @@ impl State {
     }
 
     /// Says that something does not work, or works again.
-    pub(crate) fn notice(&self, about: &'static str, text: Option<String>) {
+    pub(crate) fn notice(&self, about: &str, text: Option<String>) {
         let mut notices = lock(&self.notices);
         let known = notices.get(about).map(|it| &it.text);
         if known == text.as_ref() {
@@ -88,7 +92,7 @@ impl State {
             Some(text) => {
                 self.say(&format!("warning: {text}"));
                 let at = keyward_audit::now();
-                notices.insert(about, Notice { about: about.to_owned(), text, at });
+                notices.insert(about.to_owned(), Notice { about: about.to_owned(), text, at });
             }
             None => drop(notices.remove(about)),
         }
@@ -182,6 +186,8 @@ pub struct Current {
     pub queues: Arc<Queues>,
     /// `[[checklist]]`, ticked by the schema's rules and the last audit
     pub checklist: Arc<[Tick]>,
+    /// What `plan fix` repairs of what the last audit found
+    pub(crate) repairs: Arc<Repairs>,
     /// What was found while it was watched, the newest first; empty unless it is watched
     pub found: Arc<[LiveFinding]>,
     /// How it is watched: `None` unless it is
@@ -323,6 +329,10 @@ pub struct MigrationState {
     pub remove_after: Option<String>,
     /// Days until then; negative when it is over
     pub days_left: Option<i64>,
+    /// Keys that still have an old name; `null` before the first audit
+    pub keys_left: Option<u64>,
+    /// Why, in the schema's words
+    pub doc: Option<String>,
     /// Old names, with the keys that still have them
     pub old_names: Vec<OldNameState>,
 }
@@ -389,7 +399,7 @@ pub struct Watching {
 /// Something that does not work here.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 pub struct Notice {
-    /// What it is about: `history`
+    /// What it is about: `history`, `resume`, `webhook-NAME`
     pub about: String,
     /// What is wrong, in a sentence without a full stop
     pub text: String,

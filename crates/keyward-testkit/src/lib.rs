@@ -38,6 +38,7 @@ mod app;
 pub mod book;
 pub mod browser;
 mod cli;
+mod clock;
 mod cluster;
 mod flavor;
 mod mariadb;

@@ -14,6 +14,7 @@ pub struct ServerOptions {
     pub(crate) mode: Mode,
     pub(crate) password: Option<String>,
     tls: bool,
+    pub(crate) own_clock: bool,
     lines: Vec<String>,
 }
 
@@ -34,7 +35,14 @@ pub(crate) struct Ports {
 
 impl ServerOptions {
     pub(crate) fn new(flavor: Flavor) -> Self {
-        Self { flavor, mode: Mode::Standalone, password: None, tls: false, lines: Vec::new() }
+        Self {
+            flavor,
+            mode: Mode::Standalone,
+            password: None,
+            tls: false,
+            own_clock: false,
+            lines: Vec::new(),
+        }
     }
 
     pub(crate) fn mode(mut self, mode: Mode) -> Self {
@@ -46,6 +54,12 @@ impl ServerOptions {
     /// asks clients for no certificate; `.config("tls-auth-clients", "yes")` makes it.
     pub fn tls(mut self) -> Self {
         self.tls = true;
+        self
+    }
+
+    /// Gives it a clock of its own, which [`Server::set_clock_ahead`] moves.
+    pub fn own_clock(mut self) -> Self {
+        self.own_clock = true;
         self
     }
 

@@ -10,6 +10,7 @@ use std::time::Duration;
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process, waitid};
 use tempfile::TempDir;
 
+use crate::clock;
 use crate::flavor::Flavor;
 use crate::options::{Mode, Ports, ServerOptions};
 use crate::resp::{Connection, Reply};
@@ -84,6 +85,9 @@ impl Server {
             certificates.as_ref(),
         );
         fs::write(folder.path().join(CONFIG), config).expect("the temporary folder is writable");
+        if options.own_clock {
+            clock::make(folder.path());
+        }
         let process = Mutex::new(Process::start(&options, folder.path()));
         let server = Self { options, ports, certificates, process, folder };
         server.wait_until_ready()?;
@@ -282,6 +286,20 @@ impl Server {
         self.wait_until_ready().unwrap_or_else(|failure| panic!("{failure}"));
     }
 
+    /// Sets the clock of a server with [`ServerOptions::own_clock`], by so many seconds from the machine's, and waits until
+    /// the server, which looks at it from time to time, has seen it.
+    #[track_caller]
+    pub fn set_clock_ahead(&self, seconds: i64) {
+        assert!(self.options.own_clock, "the server has a clock of its own");
+        clock::set(self.folder.path(), seconds);
+        wait_until("the server has seen the new time", || {
+            let info = self.command(&["INFO", "server"]).text();
+            let seen = info.lines().find_map(|line| line.strip_prefix("server_time_usec:"));
+            let seen: i64 = seen.expect("INFO tells the time").parse().expect("it is a number");
+            (seen / 1_000_000 - clock::now() - seconds).abs() <= 1
+        });
+    }
+
     /// The process id.
     pub fn id(&self) -> u32 {
         self.process().child.id()
@@ -349,7 +367,11 @@ impl Process {
             .expect("the server's folder is writable");
         let errors = log.try_clone().expect("a file handle can be duplicated");
         let binary = options.flavor.binary();
-        let child = Command::new(binary)
+        let mut server = Command::new(binary);
+        if options.own_clock {
+            clock::preload(folder, &mut server);
+        }
+        let child = server
             .arg(CONFIG)
             .args((options.mode == Mode::Sentinel).then_some("--sentinel"))
             .current_dir(folder)

@@ -7,10 +7,19 @@ use crate::symbols::{self, Symbols};
 use crate::words::{self, StopWords};
 use crate::{Numbers, Options, OptionsError, Shorten, letters, normal, numbers, shorten};
 use std::borrow::Cow;
+use std::cell::Cell;
 use std::time::SystemTime;
 
 /// How much of a long text is tried first, in bytes: enough for the first four words of most texts.
 const FIRST_WINDOW: usize = 64;
+
+/// The largest buffer that a thread keeps from one name to the next, in bytes.
+const KEPT: usize = 4096;
+
+thread_local! {
+    /// What steps write to, so that a name takes one allocation.
+    static BUFFERS: Cell<Course> = Cell::default();
+}
 
 /// Turns text into identifiers. The crate's page lists its steps and guarantees.
 #[derive(Debug)]
@@ -89,14 +98,18 @@ impl Pipeline {
             return fallback.name(self.max_len, now);
         }
         let mut size = self.max_len.map_or(0, |max| max.saturating_mul(2)).max(FIRST_WINDOW);
-        loop {
-            let mut course = Course::for_text(size.min(text.len()));
+        let mut course = Course { steps: None, ..BUFFERS.take() };
+        let name = loop {
             match self.run(&Window::new(text, size), &mut course) {
-                Outcome::Name => return course.text,
-                Outcome::Fallback(fallback) => return fallback.name(self.max_len, now),
+                Outcome::Name => break course.text.as_str().to_owned(),
+                Outcome::Fallback(fallback) => break fallback.name(self.max_len, now),
                 Outcome::Undecided => size = size.saturating_mul(4),
             }
+        };
+        if course.text.capacity().max(course.spare.capacity()) <= KEPT {
+            BUFFERS.set(course);
         }
+        name
     }
 
     /// What each step makes of a text. The last one is the result, the same as that of [`Pipeline::name`].
@@ -268,12 +281,6 @@ struct Course {
 }
 
 impl Course {
-    /// With room for a text of this length, and for what steps add to it.
-    fn for_text(length: usize) -> Self {
-        let room = || String::with_capacity(length + length / 2 + 64);
-        Course { text: room(), spare: room(), steps: None }
-    }
-
     fn step(&mut self, name: &'static str, write: impl FnOnce(&str, &mut String)) {
         self.spare.clear();
         write(&self.text, &mut self.spare);

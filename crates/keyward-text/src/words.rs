@@ -64,7 +64,11 @@ pub(crate) fn set_apart(out: &mut String, words: &str, after: &str) {
 
 /// The words that are left out, as they are in an identifier.
 #[derive(Debug, Default)]
-pub(crate) struct StopWords(HashSet<String>);
+pub(crate) struct StopWords {
+    words: HashSet<String>,
+    /// The length of the longest: most words are longer and need no look-up.
+    longest: usize,
+}
 
 impl StopWords {
     pub(crate) fn new(entries: &[&str], language: Option<Numbers>) -> Result<Self, OptionsError> {
@@ -87,11 +91,12 @@ impl StopWords {
             }
             words.insert(text);
         }
-        Ok(StopWords(words))
+        let longest = words.iter().map(String::len).max().unwrap_or(0);
+        Ok(StopWords { words, longest })
     }
 
     pub(crate) fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.words.is_empty()
     }
 
     /// Writes the identifier without them, and without marks.
@@ -107,7 +112,7 @@ impl StopWords {
                 depth = depth.saturating_sub(1);
                 return false;
             }
-            depth > 0 || !self.0.contains(*word)
+            depth > 0 || word.len() > self.longest || !self.words.contains(*word)
         };
         join(split(identifier).filter(stays), out);
     }

@@ -84,7 +84,12 @@ fn walk(folder: PathBuf, found: &mut Vec<Result<PathBuf, FileError>>) {
         for entry in entries {
             match entry.and_then(|entry| Ok((entry.file_type()?, entry.path()))) {
                 Ok((kind, path)) if kind.is_dir() => folders.push(path),
-                Ok((_, path)) if is_markdown(&path) => found.push(Ok(path)),
+                Ok((_, path)) if has_markdown(&path) => match fs::metadata(&path) {
+                    Ok(metadata) if metadata.is_file() => found.push(Ok(path)),
+                    Ok(_) => {}
+                    // A link to nothing
+                    Err(why) => found.push(Err(FileError::Io { path, why })),
+                },
                 Ok(_) => {}
                 Err(why) => found.push(Err(failed(why))),
             }
@@ -92,9 +97,10 @@ fn walk(folder: PathBuf, found: &mut Vec<Result<PathBuf, FileError>>) {
     }
 }
 
-fn is_markdown(path: &Path) -> bool {
+/// By its name.
+fn has_markdown(path: &Path) -> bool {
     let extension = path.extension().and_then(|it| it.to_str()).unwrap_or_default();
-    path.is_file() && ["md", "markdown"].iter().any(|it| extension.eq_ignore_ascii_case(it))
+    ["md", "markdown"].iter().any(|it| extension.eq_ignore_ascii_case(it))
 }
 
 /// Reads a file whole, as it was at one moment.

@@ -1,13 +1,18 @@
 //! What stands in front of a document: YAML between `---` and `---`, or TOML between `+++` and `+++`.
 //!
 //! Only `title`, `author`, `category` and `tags` are read, each a text or a list of texts; `authors`, `categories` and
-//! `tag` mean the same. A list may also be a text with commas. Text between two lines that is no mapping is a part of
-//! the document: `---` is a line across the page, too.
+//! `tag` mean the same. A list may also be a text with commas. What else these names are given is an error, so that nothing
+//! is left out unnoticed. Text between two lines that is no mapping is a part of the document: `---` is a line across the
+//! page, too.
 
-use saphyr_parser::{Event, Parser};
+mod yaml;
+
 use std::collections::HashMap;
 use thiserror::Error;
 use toml::de::{DeTable, DeValue};
+
+/// The names that are read.
+const KNOWN: [&str; 7] = ["title", "author", "authors", "category", "categories", "tags", "tag"];
 
 /// What front matter says.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -24,14 +29,34 @@ pub struct FrontMatter {
 
 /// Front matter that cannot be read.
 #[derive(Debug, Error, PartialEq, Eq)]
-#[error("line {line}: the front matter is not {language}: {why}")]
-pub struct FrontMatterError {
-    /// The line of the file, from 1
-    pub line: usize,
-    /// `YAML` or `TOML`
-    pub language: &'static str,
-    /// What is wrong
-    pub why: String,
+#[non_exhaustive]
+pub enum FrontMatterError {
+    /// It is not in its language
+    #[error("line {line}: the front matter is not {language}: {why}")]
+    Language {
+        /// The line of the file, from 1
+        line: usize,
+        /// `YAML` or `TOML`
+        language: &'static str,
+        /// What is wrong
+        why: String,
+    },
+    /// A name has a value of another shape
+    #[error("line {line}: `{name}` in the front matter {what}: write a text, or a list of texts")]
+    Shape {
+        /// The line of the file, from 1
+        line: usize,
+        /// The name
+        name: String,
+        /// What it has
+        what: &'static str,
+    },
+    /// A part of another mapping, which may have any name
+    #[error("line {line}: `<<` in the front matter is not read: write out what it brings in")]
+    Merge {
+        /// The line of the file, from 1
+        line: usize,
+    },
 }
 
 /// Reads the front matter of a text; also where the rest begins.
@@ -43,7 +68,7 @@ pub fn parse(text: &str) -> Result<(FrontMatter, usize), FrontMatterError> {
     let none = (FrontMatter::default(), begin);
     let Some(first) = text[begin..].split_inclusive('\n').next() else { return Ok(none) };
     let (read, ends): (fn(&str) -> _, &[&str]) = match first.trim_end() {
-        "---" => (yaml, &["---", "..."]),
+        "---" => (yaml::read, &["---", "..."]),
         "+++" => (toml, &["+++"]),
         _ => return Ok(none),
     };
@@ -91,65 +116,53 @@ impl From<Values> for FrontMatter {
     }
 }
 
-/// The values of a YAML mapping; `None` if it is something else. Events, since values could be nested without end.
-fn yaml(text: &str) -> Result<Option<Values>, FrontMatterError> {
-    let mut values = Values::new();
-    let (mut depth, mut is_mapping) = (0_usize, false);
-    let mut name: Option<String> = None;
-    for event in Parser::new_from_str(text) {
-        let (event, _) = event.map_err(|error| FrontMatterError {
-            line: error.marker().line() + 1,
-            language: "YAML",
-            why: error.info().to_owned(),
-        })?;
-        match event {
-            Event::MappingStart(..) => {
-                depth += 1;
-                is_mapping |= depth == 1;
-            }
-            Event::SequenceStart(..) => depth += 1,
-            Event::MappingEnd | Event::SequenceEnd => {
-                depth -= 1;
-                if depth == 1 {
-                    name = None;
-                }
-            }
-            Event::Scalar(text, ..) if is_mapping && depth == 1 => match name.take() {
-                None => name = Some(text.into_owned()),
-                Some(name) => values.entry(name).or_default().push(text.into_owned()),
-            },
-            Event::Scalar(text, ..) if is_mapping && depth == 2 => {
-                if let Some(name) = &name {
-                    values.entry(name.clone()).or_default().push(text.into_owned());
-                }
-            }
-            Event::Alias(_) if depth == 1 => name = None,
-            _ => {}
-        }
+/// Only a title is one text.
+fn check_count(name: &str, count: usize, line: usize) -> Result<(), FrontMatterError> {
+    if name == "title" && count > 1 {
+        let what = "has several texts, and a document has one title";
+        return Err(FrontMatterError::Shape { line, name: name.to_owned(), what });
     }
-    Ok(is_mapping.then_some(values))
+    Ok(())
 }
 
 fn toml(text: &str) -> Result<Option<Values>, FrontMatterError> {
-    let table = DeTable::parse(text).map_err(|error| {
-        let at = error.span().map_or(0, |span| span.start.min(text.len()));
-        let line = text.as_bytes()[..at].split(|byte| *byte == b'\n').count() + 1;
-        FrontMatterError { line, language: "TOML", why: error.message().to_owned() }
+    // The first line is the one with the marker.
+    let line = |at: usize| text.as_bytes()[..at].split(|byte| *byte == b'\n').count() + 1;
+    let table = DeTable::parse(text).map_err(|error| FrontMatterError::Language {
+        line: line(error.span().map_or(0, |span| span.start.min(text.len()))),
+        language: "TOML",
+        why: error.message().to_owned(),
     })?;
-    let text = |value: &DeValue<'_>| match value {
+    let mut values = Values::new();
+    for (name, value) in table.get_ref() {
+        let name = name.get_ref();
+        if !KNOWN.contains(&name.as_ref()) {
+            continue;
+        }
+        let line = line(value.span().start.min(text.len()));
+        let refuse = |what| FrontMatterError::Shape { line, name: name.to_string(), what };
+        let texts = match value.get_ref() {
+            DeValue::Array(values) => {
+                let texts = values.iter().map(|it| toml_text(it.get_ref()));
+                texts
+                    .collect::<Option<Vec<String>>>()
+                    .ok_or_else(|| refuse("has a list or a table in its list"))?
+            }
+            value => vec![toml_text(value).ok_or_else(|| refuse("has a table"))?],
+        };
+        check_count(name, texts.len(), line)?;
+        values.insert(name.to_string(), texts);
+    }
+    Ok(Some(values))
+}
+
+fn toml_text(value: &DeValue<'_>) -> Option<String> {
+    match value {
         DeValue::String(text) => Some(text.to_string()),
         DeValue::Integer(number) => Some(number.to_string()),
         DeValue::Float(number) => Some(number.to_string()),
         DeValue::Boolean(is) => Some(is.to_string()),
         DeValue::Datetime(time) => Some(time.to_string()),
         DeValue::Array(_) | DeValue::Table(_) => None,
-    };
-    let values = table.get_ref().iter().map(|(name, value)| {
-        let values = match value.get_ref() {
-            DeValue::Array(values) => values.iter().filter_map(|it| text(it.get_ref())).collect(),
-            value => text(value).into_iter().collect(),
-        };
-        (name.get_ref().to_string(), values)
-    });
-    Ok(Some(values.collect()))
+    }
 }

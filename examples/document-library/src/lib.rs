@@ -14,6 +14,7 @@ pub mod import;
 pub mod keyspace;
 pub mod kind;
 pub mod naming;
+mod numbers;
 pub mod quality;
 pub mod query;
 pub mod search;

@@ -17,7 +17,7 @@ async fn main() -> ExitCode {
         Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
             // Nobody is left to tell if this fails.
-            _ = writeln!(stderr(), "error: {error:#}");
+            _ = writeln!(stderr(), "error: {}", commands::message(&error));
             commands::Ended::of(&error).code()
         }
     }

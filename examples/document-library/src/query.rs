@@ -2,8 +2,8 @@
 
 use crate::document_library::fields;
 use crate::document_library::keys;
-use crate::import::ContentHash;
 use crate::import::stored::members;
+use crate::import::{ContentHash, element_hash};
 use crate::keyspace::{self, ElementKey};
 use crate::kind::Kind;
 use crate::server::{Library, ServerError};
@@ -42,6 +42,18 @@ pub enum QueryError {
     /// Somebody changed it meanwhile
     #[error("`{0}` was changed while it was read: read it again")]
     Changed(String),
+    /// Something of it is not as it was written
+    #[error(
+        "`{document}` is damaged: {what}. `library remove {source_path}`, then `library add {source_path}` repairs it"
+    )]
+    Damaged {
+        /// The document
+        document: String,
+        /// What is damaged
+        what: String,
+        /// The path of its file
+        source_path: String,
+    },
     /// A name that no category, author or tag has
     #[error("`{0}` gives no name: write two letters or more")]
     Nameless(String),
@@ -305,7 +317,8 @@ fn first_words(text: &str) -> String {
 /// Writes a document's text, as it was in its file, and checks that it is.
 ///
 /// # Errors
-/// If there is no such document, its import was not finished, or it changes meanwhile; or if it cannot be written.
+/// If there is no such document, its import was not finished, it changes meanwhile or is damaged; or if it cannot be
+/// written.
 pub async fn read<E: From<QueryError>>(
     library: &Library,
     key: &str,
@@ -319,17 +332,14 @@ pub async fn read<E: From<QueryError>>(
     let fields = library.store.at(typed.clone()).get().await.map_err(QueryError::from)?;
     let fields::Document { front_matter, content_hash: hash, source, .. } =
         fields.ok_or_else(unknown)?;
-    let unfinished = || QueryError::Unfinished { document: key.to_owned(), source_path: source };
-    let hash = hash.ok_or_else(unfinished)?;
-    let mut digest = ContentHash::default();
-    let mut send = |text: &str| {
-        if !text.is_empty() {
-            digest.update(text);
-            write(text)?;
-        }
-        Ok::<(), E>(())
+    let Some(hash) = hash else {
+        let document = key.to_owned();
+        return Err(QueryError::Unfinished { document, source_path: source }.into());
     };
-    send(&front_matter.unwrap_or_default())?;
+    let front_matter = front_matter.unwrap_or_default();
+    let mut digest = ContentHash::new(&front_matter);
+    let mut damaged = None;
+    write(&front_matter)?;
     let mut from = 0;
     loop {
         let some = sequence(library, &document, from).await?;
@@ -337,11 +347,46 @@ pub async fn read<E: From<QueryError>>(
             break;
         }
         from += some.len();
-        for text in sources(library, &some).await? {
-            send(&text.unwrap_or_default())?;
+        for (key, text) in some.iter().zip(texts(library, &some).await?) {
+            let name = || keyspace::text(key);
+            let what = match &text {
+                None => Some(format!("`{}` is not there", name())),
+                Some(text) if text.is_genuine(key) => None,
+                Some(_) => Some(format!("`{}` is not what was written", name())),
+            };
+            damaged = damaged.or(what);
+            if let Some(text) = text {
+                digest.update(&text.own_hash(key));
+                write(&text.source)?;
+            }
         }
     }
-    if digest.finish() == hash { Ok(()) } else { Err(QueryError::Changed(key.to_owned()).into()) }
+    if digest.finish() == hash {
+        return Ok(());
+    }
+    Err(difference(library, typed, &hash, &source, damaged).await?.into())
+}
+
+/// Why a text is not what its document's hash is of: somebody is changing it, or it is damaged.
+async fn difference(
+    library: &Library,
+    document: &keys::Document,
+    hash: &str,
+    source: &str,
+    damaged: Option<String>,
+) -> Result<QueryError, QueryError> {
+    let name = document.key();
+    let now = library.store.at(document.clone()).get_field(fields::Document::CONTENT_HASH).await?;
+    let source_id = keyspace::source_id(source)
+        .map_err(|error| ServerError::Strange { key: source.to_owned(), why: error.to_string() })?;
+    let is_written = library.store.at(keys::SourceLock { source_id }).exists().await?;
+    if now.as_deref() != Some(hash) || is_written {
+        return Ok(QueryError::Changed(name));
+    }
+    let what = damaged.unwrap_or_else(|| {
+        format!("`{name}:sequence` or its front matter is not what was written")
+    });
+    Ok(QueryError::Damaged { document: name, what, source_path: source.to_owned() })
 }
 
 /// Why a key names no document.
@@ -377,15 +422,43 @@ pub(crate) async fn sequence(
     names.into_iter().map(parse).collect()
 }
 
-/// Elements as they stand in the file.
-pub(crate) async fn sources(
+/// What an element says of its text.
+pub(crate) struct Text {
+    /// The title of a heading
+    pub(crate) title: String,
+    /// As it stands in the file
+    pub(crate) source: String,
+    content_hash: Option<String>,
+}
+
+impl Text {
+    /// The hash of what is there.
+    fn own_hash(&self, key: &ElementKey) -> String {
+        element_hash(keyspace::kind(key), &self.title, &self.source)
+    }
+
+    /// Whether its content hash is of what is there.
+    pub(crate) fn is_genuine(&self, key: &ElementKey) -> bool {
+        self.content_hash.as_ref() == Some(&self.own_hash(key))
+    }
+}
+
+/// The texts of elements; `None` of those that have none.
+pub(crate) async fn texts(
     library: &Library,
     keys: &[ElementKey],
-) -> Result<Vec<Option<String>>, QueryError> {
+) -> Result<Vec<Option<Text>>, QueryError> {
+    if keys.is_empty() {
+        return Ok(Vec::new());
+    }
     let mut all = redis::pipe();
     for key in keys {
-        let field = if keyspace::kind(key) == Kind::Chunk { "text" } else { "heading" };
-        all.cmd("HGET").arg(keyspace::text(key)).arg(field);
+        let source = if keyspace::kind(key) == Kind::Chunk { "text" } else { "heading" };
+        all.cmd("HMGET").arg(keyspace::text(key)).arg(&[source, "title", "content_hash"]);
     }
-    Ok(if keys.is_empty() { Vec::new() } else { library.ask_all(&all).await? })
+    let rows: Vec<[Option<String>; 3]> = library.ask_all(&all).await?;
+    let text = |[source, title, content_hash]: [Option<String>; 3]| {
+        Some(Text { title: title.unwrap_or_default(), source: source?, content_hash })
+    };
+    Ok(rows.into_iter().map(text).collect())
 }

@@ -5,7 +5,7 @@ use crate::import::stored::members_of_all;
 use crate::keyspace::{self, ElementKey};
 use crate::kind::Kind;
 use crate::naming;
-use crate::query::{Listed, Named, QueryError, listed, named, placed, sequence, sources};
+use crate::query::{Listed, Named, QueryError, listed, named, placed, sequence, texts};
 use crate::server::Library;
 use std::collections::HashSet;
 use unicode_normalization::UnicodeNormalization as _;
@@ -193,10 +193,12 @@ impl Hits<'_> {
             if self.words.is_empty() {
                 some.retain(|key| keyspace::kind(key) == Kind::Chunk);
             } else {
-                let texts = sources(self.library, &some).await?;
+                let texts = texts(self.library, &some).await?;
                 let with_texts = some.into_iter().zip(texts);
                 some = with_texts
-                    .filter(|(_, text)| text.as_deref().is_some_and(|text| self.has_words(text)))
+                    .filter(|(_, text)| {
+                        text.as_ref().is_some_and(|text| self.has_words(&text.source))
+                    })
                     .map(|(key, _)| key)
                     .collect();
             }

@@ -10,6 +10,7 @@
 )]
 
 mod audit;
+mod breaking;
 mod build;
 mod classify;
 mod compile;
@@ -24,6 +25,7 @@ mod plan;
 mod queue;
 mod roles;
 mod rust;
+mod serve;
 mod store;
 mod text;
 mod watch;
@@ -42,8 +44,8 @@ pub(crate) fn run(names: &[&str]) -> Result<()> {
     if let ["--jobs", args @ ..] = names {
         return queue::client(args);
     }
-    // What the compiler takes does not depend on how this program was compiled.
-    if cfg!(debug_assertions) && names != ["compile"] {
+    // What the compiler or another program takes does not depend on how this one was compiled.
+    if cfg!(debug_assertions) && names != ["compile"] && names != ["serve"] {
         return again_in_release(names);
     }
     let benches: &[(&str, Bench)] = &[
@@ -52,6 +54,7 @@ pub(crate) fn run(names: &[&str]) -> Result<()> {
         ("pipe", pipe::run),
         ("text", text::run),
         ("audit", audit::run),
+        ("breaking", breaking::run),
         ("rust", rust::run),
         ("compile", compile::run),
         ("store", store::run),
@@ -66,6 +69,7 @@ pub(crate) fn run(names: &[&str]) -> Result<()> {
         ("go", generated::go),
         ("live", live::run),
         ("watch", watch::run),
+        ("serve", serve::run),
     ];
     if let Some(unknown) = names.iter().find(|name| benches.iter().all(|(bench, _)| bench != *name))
     {

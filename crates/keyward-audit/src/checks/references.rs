@@ -175,7 +175,10 @@ impl Audit {
         let (name, param) = &keyspace.definition(id).params()[param];
         let respelled = param.normalize.is_some()
             || !param.encode.is_empty()
-            || matches!(param.ty, Type::Ip | Type::Encoded | Type::Any(_));
+            || matches!(
+                param.ty,
+                Type::Ip | Type::RawIp | Type::Ulid | Type::Encoded | Type::Any(_)
+            );
         let rest = declared.pattern.holes().any(|hole| hole.name == *name && hole.rest);
         let template = Template::parse(if rest { "{value...}" } else { "{value}" });
         let alone = template.ok().and_then(|template| {

@@ -109,7 +109,7 @@ impl Space {
         });
         let foreign = schema.foreign.iter().map(|foreign| ForeignPlan {
             name: foreign.name.value.clone(),
-            glob: Glob::new(&foreign.glob),
+            glob: Glob::with_bytes(&foreign.glob),
         });
         let (renames, outlined) = renames.unzip();
         let space = Space {

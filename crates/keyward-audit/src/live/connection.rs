@@ -179,6 +179,11 @@ impl Connection {
         }
     }
 
+    /// Whether everything that had come when it was last read is taken in.
+    pub(super) fn is_drained(&self) -> bool {
+        self.start == self.end && self.end < self.buffer.len()
+    }
+
     /// Fails where more was answered than was asked.
     pub(super) fn expect_nothing(&self) -> Result<(), Fault> {
         if self.start == self.end { Ok(()) } else { Err(self.garbage(self.start)) }
@@ -443,10 +448,20 @@ pub(super) fn write_arg(out: &mut Vec<u8>, arg: &[u8]) {
     out.extend_from_slice(b"\r\n");
 }
 
+/// By hand: for many short keys, such counts are most of what is written.
 fn write_count(out: &mut Vec<u8>, mark: u8, count: usize) {
     out.push(mark);
-    // Writing to a vector cannot fail.
-    let _ = write!(out, "{count}\r\n");
+    let (mut digits, mut first, mut rest) = ([0; 20], 20, count);
+    loop {
+        first -= 1;
+        digits[first] = b"0123456789"[rest % 10];
+        rest /= 10;
+        if rest == 0 {
+            break;
+        }
+    }
+    out.extend_from_slice(&digits[first..]);
+    out.extend_from_slice(b"\r\n");
 }
 
 fn number(text: &[u8]) -> Option<i64> {

@@ -112,10 +112,7 @@ pub enum Error {
         why: &'static str,
     },
     /// The connection broke while keys were read, and could not be made again
-    #[error(
-        "the connection to {address} broke after {} keys and could not be made again: {why}",
-        thousands(*keys)
-    )]
+    #[error("the connection to {address} broke{}: {why}", after(*keys))]
     Died {
         /// Where
         address: String,
@@ -256,6 +253,15 @@ impl Error {
 impl From<AddressError> for Error {
     fn from(error: AddressError) -> Self {
         Error::Url { why: error.why() }
+    }
+}
+
+/// How far a scan was. Where none ran, there is nothing to say about keys.
+fn after(keys: u64) -> String {
+    match keys {
+        0 => String::new(),
+        1 => " after 1 key and could not be made again".to_owned(),
+        keys => format!(" after {} keys and could not be made again", thousands(keys)),
     }
 }
 

@@ -124,6 +124,8 @@ enum Again {
     Other(&'static str),
 }
 
+const RESUMED: &str = "the scan was stopped and resumed";
+
 fn again(partition: &Partition, resume: &ResumeShard, options: &Options) -> Result<Again, Fault> {
     const FAILED_OVER: Again =
         Again::Other("the server was failed over since the scan was stopped");
@@ -148,7 +150,9 @@ fn again(partition: &Partition, resume: &ResumeShard, options: &Options) -> Resu
         return Ok(FAILED_OVER);
     }
     let mut notes = resume.notes.clone();
-    notes.push("the scan was stopped and resumed".to_owned());
+    if !notes.iter().any(|note| note == RESUMED) {
+        notes.push(RESUMED.to_owned());
+    }
     Ok(Again::Same(Box::new(Chosen { target: target.clone(), connection, info, notes })))
 }
 

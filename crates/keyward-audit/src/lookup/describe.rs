@@ -55,7 +55,7 @@ pub fn describe(
 
 fn of_params(params: &[(String, Param)], values: &[Cow<'_, str>]) -> Rows {
     let row = |((name, param), value): (&(String, Param), &Cow<'_, str>)| {
-        (Cow::Owned(name.clone()), format!("{value}  ({})", param.ty))
+        (Cow::Owned(name.clone()), format!("{value}  ({param})"))
     };
     params.iter().zip(values).map(row).collect()
 }

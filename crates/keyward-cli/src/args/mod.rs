@@ -2,10 +2,12 @@
 
 mod audit;
 mod begin;
+mod breaking;
 mod check;
 mod docs;
 mod fmt;
 mod generate;
+mod infer;
 mod key;
 mod live;
 mod migrate;
@@ -19,10 +21,12 @@ mod watch;
 
 pub(crate) use audit::{Audit, AuditForm, AuditFormat};
 pub(crate) use begin::{Demo, Init};
+pub(crate) use breaking::Breaking;
 pub(crate) use check::{Check, Fail, FailOn, ReportFormat, Set};
 pub(crate) use docs::{Docs, DocsFormat, DocsLocale};
 pub(crate) use fmt::Fmt;
 pub(crate) use generate::Generate;
+pub(crate) use infer::Infer;
 pub(crate) use key::{
     Key, KeyBuild, KeyCommand, KeyFormat, KeyGlob, KeyParse, KeyText, TextFormat,
 };
@@ -99,7 +103,9 @@ pub(crate) enum Color {
 pub(crate) enum Command {
     Demo(Demo),
     Init(Init),
+    Infer(Infer),
     Check(Check),
+    Breaking(Breaking),
     Fmt(Fmt),
     Key(Key),
     Generate(Generate),

@@ -279,6 +279,9 @@ pub(crate) struct PlanApply {
     /// Move keys to other slots although a crash of the server may lose them
     #[arg(long)]
     pub(crate) accept_loss: bool,
+    /// Accept a server that was restarted after the plan's marker was gone, if its keys are what the journal says
+    #[arg(long)]
+    pub(crate) accept_restarted: bool,
     /// Make copies although the servers have no memory left for them
     #[arg(long)]
     pub(crate) accept_full: bool,

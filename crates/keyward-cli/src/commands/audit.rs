@@ -7,8 +7,11 @@ mod resume;
 mod show;
 mod source;
 
+pub(super) use live::options as live_options;
+pub(super) use progress::{Progress, Watch};
 use resume::Session;
 pub(super) use show::{json, write};
+pub(super) use source::{refuse_server, refused as refused_file};
 
 use super::key::bound;
 use super::report::read;

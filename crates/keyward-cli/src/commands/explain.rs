@@ -41,12 +41,11 @@ complete and check the file as you write. The reference describes every field: "
 );
 
 fn page(rule: Rule) -> String {
-    let about = format!(
-        "{}, {} in the set `{}`",
-        rule.category().name(),
-        rule.severity().name(),
-        rule.set_name()
-    );
+    let place = match rule.tier() {
+        Some(tier) => format!("the tier `{}`", tier.name()),
+        None => format!("the set `{}`", rule.set_name()),
+    };
+    let about = format!("{}, {} in {place}", rule.category().name(), rule.severity().name());
     let mut text = format!("{}  {}\n\n", BOLD.on(rule), DIM.on(about));
     text.push_str(&terminal(&rule.documentation()));
     if !rule.options().is_empty() {

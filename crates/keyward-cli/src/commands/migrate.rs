@@ -121,12 +121,12 @@ fn show(status: &Status, today: Date, text: &mut String) {
     for it in status.renames.iter().filter(|it| it.unread > 0) {
         let _ = writeln!(
             text,
-            "  {} {} look like `{}`, and cannot be read as it",
+            "  {} {} like `{}`, and cannot be read as it",
             WARNING.on("note:"),
             if it.unread == 1 {
-                "1 key".to_owned()
+                "1 key looks".to_owned()
             } else {
-                format!("{} keys", thousands(it.unread))
+                format!("{} keys look", thousands(it.unread))
             },
             it.from
         );

@@ -1,6 +1,7 @@
 //! One file a command.
 
 mod audit;
+mod breaking;
 mod check;
 mod completions;
 mod connect;
@@ -9,6 +10,7 @@ mod docs;
 mod explain;
 mod fmt;
 mod generate;
+mod infer;
 mod init;
 mod key;
 mod man;
@@ -47,8 +49,10 @@ pub(crate) fn run(args: impl Iterator<Item = OsString>) -> Result<Verdict> {
     let settings = Settings::new(&args.global)?;
     match &args.command {
         Command::Demo(args) => demo::run(args, &settings, &output),
-        Command::Init(args) => init::run(args, &output),
+        Command::Init(args) => init::run(args, &settings, &output),
+        Command::Infer(args) => infer::run(args, &settings, &output),
         Command::Check(args) => check::run(args, &settings, &output),
+        Command::Breaking(args) => breaking::run(args, &settings, &output),
         Command::Fmt(args) => fmt::run(args, &settings, &output),
         Command::Key(args) => key::run(&args.command, &settings, &output),
         Command::Generate(args) => generate::run(args, &settings, &output),

@@ -36,7 +36,7 @@ fn table(rules: &[Rule], terminal: Option<usize>) -> String {
     };
     let name = width(Rule::name);
     let category = width(|rule| rule.category().name());
-    let set = width(Rule::set_name);
+    let set = width(set_or_tier);
     let severity = width(|rule| rule.severity().name());
     let room = |columns: &[usize]| {
         let taken: usize = columns.iter().map(|column| column + 2).sum();
@@ -57,7 +57,7 @@ fn table(rules: &[Rule], terminal: Option<usize>) -> String {
             cells.push(DIM.on(format_args!("{:<category$}", rule.category().name())));
         }
         if has_set {
-            cells.push(format!("{:<set$}", rule.set_name()));
+            cells.push(format!("{:<set$}", set_or_tier(*rule)));
         }
         cells.push(look.on(format_args!("{:<severity$}", rule.severity().name())));
         cells.push(cut(&rule.summary(), room));
@@ -76,13 +76,28 @@ fn cut(text: &str, room: usize) -> String {
     format!("{}…", start.trim_end())
 }
 
+/// What a rule looks at.
+fn judges(rule: Rule) -> &'static str {
+    match rule {
+        rule if rule.is_live() => "keys",
+        rule if rule.is_breaking() => "changes",
+        _ => "schema",
+    }
+}
+
+/// The rule set, or what findings break.
+fn set_or_tier(rule: Rule) -> &'static str {
+    rule.tier().map_or(rule.set_name(), keyward_rules::Tier::name)
+}
+
 fn object(rule: Rule) -> Value {
     json!({
         "name": rule.name(),
         "category": rule.category().name(),
         "set": rule.set_name(),
         "severity": rule.severity().name(),
-        "judges": if rule.is_live() { "keys" } else { "schema" },
+        "judges": judges(rule),
+        "tier": rule.tier().map(keyward_rules::Tier::name),
         "summary": rule.summary(),
         "options": rule.options().iter().map(|option| option.name()).collect::<Vec<_>>(),
     })

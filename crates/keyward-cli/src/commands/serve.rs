@@ -102,6 +102,7 @@ fn from_arguments(args: &Args, settings: &Settings) -> Result<Config> {
         state: args.state.clone().or_else(state_folder).ok_or_else(no_state)?,
         retention: Retention::default(),
         servers,
+        webhooks: Vec::new(),
     })
 }
 

@@ -6,7 +6,7 @@ mod json;
 pub(crate) use checklist::Ticked;
 
 use crate::args::{FailOn, ReportFormat};
-use crate::output::{ERROR, GOOD, Output, WARNING};
+use crate::output::{ERROR, GOOD, Output, WARNING, printable};
 use crate::verdict::Verdict;
 use keyward_fact::thousands;
 use keyward_rules::SCHEMA;
@@ -25,6 +25,45 @@ pub(crate) struct Report<'a> {
     left_out: u64,
     /// The check-lists of all schemas
     pub(crate) checklist: Vec<Ticked>,
+    /// What it was compared with, if it was
+    pub(crate) compared: Option<Compared>,
+}
+
+/// What schemas were compared with.
+#[derive(Debug, Default)]
+pub(crate) struct Compared {
+    /// The earlier version, as it was asked for
+    pub(crate) against: String,
+    /// How many findings an `[[accept]]` accepts
+    pub(crate) accepted: u64,
+    /// How many findings are about definitions of unstable groups
+    pub(crate) unstable: u64,
+    /// The day that is proposed for an `[[accept]]`
+    pub(crate) expires: String,
+}
+
+impl Compared {
+    /// How to accept a finding, with the first one as an example.
+    fn how_to_accept(&self, findings: &[Diagnostic]) -> String {
+        let first = findings.iter().find_map(|it| Some((it.rule, it.subject.as_ref()?)));
+        let Some((rule, subject)) = first else { return String::new() };
+        format!(
+            "To accept a change, say so in the schema:\n\n  [[accept]]\n  rule = \"{rule}\"\n  subject = \"{}\"\n  \
+             reason = \"…\"\n  expires = {}\n\n",
+            printable(subject),
+            self.expires
+        )
+    }
+
+    /// What is left out of the findings: `2 accepted, 1 in unstable groups`.
+    fn left_out(&self) -> String {
+        let accepted =
+            (self.accepted > 0).then(|| format!("{} accepted", thousands(self.accepted)));
+        let unstable =
+            (self.unstable > 0).then(|| format!("{} in unstable groups", thousands(self.unstable)));
+        let parts: Vec<String> = accepted.into_iter().chain(unstable).collect();
+        if parts.is_empty() { String::new() } else { format!("; {}", parts.join(", ")) }
+    }
 }
 
 /// How much was looked at.
@@ -38,7 +77,7 @@ pub(crate) struct Subject {
 impl<'a> Report<'a> {
     pub(crate) fn new(sources: &'a Sources, findings: Vec<Diagnostic>, subject: Subject) -> Self {
         let left_out = findings.iter().map(|finding| finding.left_out).sum();
-        Report { sources, findings, subject, left_out, checklist: Vec::new() }
+        Report { sources, findings, subject, left_out, checklist: Vec::new(), compared: None }
     }
 
     /// What the exit code says; the format has no part in it.
@@ -63,6 +102,9 @@ impl<'a> Report<'a> {
                 output.print(render(self.sources, &self.findings, output.style()))?;
                 if self.is_usable() {
                     output.summary_lines(&checklist::lines(&self.checklist))?;
+                }
+                if let Some(compared) = self.compared.as_ref().filter(|_| self.is_usable()) {
+                    output.summary_lines(&compared.how_to_accept(&self.findings))?;
                 }
                 output.summary(self.summary())
             }
@@ -103,8 +145,18 @@ impl<'a> Report<'a> {
             if self.left_out > 0 {
                 all = format!("{all} shown, {} left out", thousands(self.left_out));
             }
-            let end = if self.refused() > 0 { format!("; {cannot}") } else { String::new() };
+            let compared = self.compared.as_ref().map_or(String::new(), Compared::left_out);
+            let end = if self.refused() > 0 { format!("; {cannot}") } else { compared };
             return format!("{all}: {}{end}", parts.join(", "));
+        }
+        if let Some(compared) = &self.compared {
+            let what = counted(definitions, "definition");
+            let good = GOOD.on("nothing breaks");
+            return format!(
+                "{what} compared with `{}`: {good}{}",
+                compared.against,
+                compared.left_out()
+            );
         }
         let mut what = counted(definitions, "definition");
         if events > 0 {
@@ -131,11 +183,7 @@ impl<'a> Report<'a> {
             help: finding.help.clone(),
             notes: finding.notes.clone(),
             locations: finding.labels.iter().map(|label| self.location(label)).collect(),
-            properties: finding
-                .definition
-                .iter()
-                .map(|definition| ("definition".to_owned(), definition.clone().into()))
-                .collect(),
+            properties: json::properties(finding),
             baseline_state: None,
         };
         self.findings.iter().map(reported).collect()

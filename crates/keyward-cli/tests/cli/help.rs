@@ -6,6 +6,7 @@ fn help_teaches_by_example() {
     for args in [
         &["--help"][..],
         &["check", "--help"],
+        &["breaking", "--help"],
         &["fmt", "--help"],
         &["key", "build", "--help"],
         &["key", "parse", "--help"],
@@ -29,6 +30,7 @@ fn every_example_of_the_help_is_understood() {
         &["key", "parse"],
         &["key", "glob"],
         &["check"],
+        &["breaking"],
         &["fmt"],
         &["docs"],
     ] {

@@ -101,6 +101,48 @@ fn a_plan_is_made_approved_applied_and_undone() {
 }
 
 #[test]
+fn conflicts_and_single_keys_are_told_in_words_that_help() {
+    let schema = SHOP.replace("[plans]\nrequire_owner = true\n", "");
+    let shop = Shop { cli: crate::shop(&schema), server: Flavor::Redis.server().start() };
+    let redis = |args: &[&str]| _ = shop.server.command(args);
+    let says = |args: &[&str], code: i32, words: &[&str]| {
+        let output = shop.plan(args);
+        assert_eq!(output.code, Some(code), "{output}");
+        for word in words {
+            assert!(
+                output.stdout.contains(word) || output.stderr.contains(word),
+                "{word}: {output}"
+            );
+        }
+    };
+    redis(&["SET", "User:1", "of another type"]);
+    let shown = ["; `--show-keys` names these keys", "0 of 1 key would change"];
+    says(&["migrate", "URL", "--out", "plan.json"], 1, &shown);
+    let named = ["User:1: another type", "1 key was changed, and the above is left"];
+    redis(&["HSET", "User:2", "name", "ann"]);
+    says(&["apply", "plan.json", "URL", "--yes", "--show-keys"], 3, &named);
+    redis(&["DEL", "User:2"]);
+    let lone = "`--remove-lone` plans to remove what stands under one name only";
+    says(&["migrate", "URL", "--out", "lone.json"], 1, &[lone]);
+    let lone = "a plan with `--remove-lone` removes what stands under one name only";
+    says(&["apply", "lone.json", "URL", "--yes"], 3, &["`--show-keys` names some of them", lone]);
+
+    redis(&["FLUSHALL"]);
+    redis(&["SET", "shop:page:a", "x", "EX", "60"]);
+    says(&["invalidate", "URL", "user_changed", "path=a", "--out", "event.json"], 0, &["1 key"]);
+    let once = "1 key was changed; one pass over all keys left nothing";
+    says(&["apply", "event.json", "URL", "--yes"], 0, &[once]);
+    let goes_on = "with this one, `keyward plan apply` goes on";
+    says(&["drop", "URL", "page", "--out", "event.json"], 2, &[goes_on]);
+
+    redis(&["HSET", "shop:user:7", "name", "ann"]);
+    says(&["forget", "URL", "id=7", "--out", "forget.json"], 0, &["erase 1 key\n"]);
+    says(&["apply", "forget.json", "URL", "--subject", "id=7", "--yes"], 0, &["1 key or part"]);
+    let again = ["is a plan that was applied", "its certificate is named after it"];
+    says(&["forget", "URL", "id=7", "--out", "forget.json"], 2, &again);
+}
+
+#[test]
 fn a_plan_that_was_edited_torn_or_forged_is_refused() {
     let shop = Shop::new();
     shop.plan(&["drop", "URL", "pages", "--out", "plan.json"]);

@@ -100,6 +100,16 @@ fn what_cannot_be_served_is_said() {
     let refused = cli.run(["serve", "--config", "serve.toml"]);
     assert!(!refused.stderr.contains("user:secret"), "{refused}");
     assert_snapshot!("typos", refused);
+    cli.write(
+        "hooks.toml",
+        "[servers.main]\nurl = \"redis://127.0.0.1:1\"\n\n[webhooks.a]\nurl = \"https://example.com/services/zebra\"\n\
+         events = [\"found\", \"resovled\"]\nservers = [\"mian\"]\nseverity = \"fatal\"\ntimeout = \"1h\"\n\n\
+         [webhooks.b]\nurl = \"example.com/zebra\"\ntoken_file = \"missing\"\n\n\
+         [webhooks.c]\nurl = \"https://user:zebra@example.com\"\ntoken = \"zebra\"\n\n[webhooks.d]\n",
+    );
+    let refused = cli.run(["serve", "--config", "hooks.toml"]);
+    assert!(!refused.stderr.contains("zebra"), "{refused}");
+    assert_snapshot!("webhooks", refused);
     cli.write("empty.toml", "");
     cli.write("broken.toml", "[servers");
     cli.write("short", "1234\n");

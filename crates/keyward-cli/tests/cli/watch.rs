@@ -159,6 +159,20 @@ fn a_command_is_asked_to_end_too() {
 }
 
 #[test]
+fn an_interrupt_reaches_the_command_as_one() {
+    let server = Flavor::Redis.start();
+    let cli = cli();
+    cli.write("keyward.toml", SHOP);
+    let url = server.url();
+    let line =
+        "trap 'exit 8' TERM; trap 'exit 9' INT; echo began > began; while :; do sleep 0.1; done";
+    let watch = cli.command(["watch", &url, "--", "sh", "-c", line]).start();
+    wait_until("the command runs", || cli.folder().join("began").exists());
+    watch.interrupt();
+    assert_eq!(watch.finish().code, Some(9));
+}
+
+#[test]
 fn what_a_bound_leaves_unjudged_does_not_pass() {
     let server = Flavor::Redis.start();
     let script = "for i = 1, 1000 do redis.call('SET', 'shop:price:a' .. i, 1, 'EX', 300) end";

@@ -100,6 +100,9 @@ impl<'s> Candidates<'s> {
             texts.push(format!("a{replacement}b"));
             texts.push(format!("{replacement}{char}"));
         }
+        for mark in param.without.chars() {
+            texts.extend([mark.to_string(), format!("a{mark}"), format!("a{mark}b")]);
+        }
         let near: Vec<String> = texts.iter().take(3).flat_map(|text| near(text)).collect();
         texts.extend(near);
         texts.extend(HOSTILE.iter().map(|text| (*text).to_owned()));
@@ -129,6 +132,16 @@ impl<'s> Candidates<'s> {
     pub(super) fn admits(&self, param: &Param, value: &str) -> bool {
         let Some(Some(keyspace)) = self.alone.get(param) else { return true };
         keyspace.definitions().next().is_some_and(|it| it.build_named(&[("p", value)]).is_ok())
+    }
+
+    /// The value that a parameter of an event means by a text: what definitions of other types are given.
+    pub(super) fn meant(&self, param: &Param, text: &str) -> String {
+        let meant = || {
+            let keyspace = self.alone.get(param)?.as_ref()?;
+            let key = keyspace.definitions().next()?.build_named(&[("p", text)]).ok()?;
+            Some(keyspace.parse(key.as_bytes())?.values.first()?.to_string())
+        };
+        meant().unwrap_or_else(|| text.to_owned())
     }
 
     fn alone(&mut self, param: &Param) -> Option<Keyspace> {
@@ -369,7 +382,7 @@ fn well_known(ty: &Type) -> &'static [&'static str] {
             "20261115",
             "٢٠٢٦-11-15",
         ],
-        Type::Ip => &[
+        Type::Ip | Type::RawIp => &[
             "192.168.1.1",
             "0.0.0.0",
             "255.255.255.255",
@@ -430,7 +443,53 @@ fn well_known(ty: &Type) -> &'static [&'static str] {
         ],
         Type::Slug => &["two-words", "a", "a-b-c", "-a", "a-", "a--b", "A-b"],
         Type::Word => &["Word_1", "a", "_", "a-b", "ä"],
+        Type::Ulid => &[
+            "01ARZ3NDEKTSV4RRFFQ69G5FAV",
+            "00000000000000000000000000",
+            "7ZZZZZZZZZZZZZZZZZZZZZZZZZ",
+            "8ZZZZZZZZZZZZZZZZZZZZZZZZZ",
+            "80000000000000000000000000",
+            "01arz3ndektsv4rrffq69g5fav",
+            "01ARZ3ndektsv4rrffq69g5fav",
+            "01ARZ3NDEKTSV4RRFFQ69G5FAI",
+            "01arz3ndektsv4rrffq69g5fal",
+            "01ARZ3NDEKTSV4RRFFQ69G5FA",
+            "01ARZ3NDEKTSV4RRFFQ69G5FAV0",
+            "٠1ARZ3NDEKTSV4RRFFQ69G5FAV",
+            "01ARZ3NDEKTſV4RRFFQ69G5FAV",
+            "01ARZ3NDE\u{212a}TSV4RRFFQ69G5FAV",
+        ],
+        Type::Email => &[
+            "anna@example.com",
+            "a@b",
+            "Anna.Maria+x@mail.example.co.uk",
+            "o'neill@example.com",
+            "a/b=c@example.com",
+            "..@example.com",
+            "a@b-c.de",
+            "a@b--c.de",
+            "a@-b.de",
+            "a@b-.de",
+            "a@b..de",
+            "a@.de",
+            "a@b.",
+            "@b.de",
+            "a@",
+            "a@b@c",
+            "a b@c.de",
+            "\"a\"@c.de",
+            "{a}@c.de",
+            "a@[192.0.2.1]",
+            "ä@example.com",
+            "a@exämple.com",
+            "a|b@example.com",
+        ],
+        Type::Base64Url(_) => {
+            &["V1StGXR8_Z5jdHi6B-myT", "-", "_", "a", "AA", "AA==", "a+b", "a/b", "ä"]
+        }
+        Type::Alnum(_) => &["a7Bq90", "a", "0", "Z", "a-b", "a_b", "ä", "ſ", "٣"],
         Type::Digits(_) | Type::Hex(_) => &["0", "00", "deadbeef", "DEADBEEF", "0xff"],
+        Type::Raw => &["{\"id\":5}", "}{", "{}", "\0", "\x06\x16", "\u{85}", "a b"],
         Type::Encoded => &[
             "a b/c", "plain", "ü", "a%20b", "%", "a:b", "{x}", "\0", "a+b", "*", "~", "-._",
             "日本", "😀",

@@ -149,6 +149,10 @@ impl<'s> Maker<'s> {
         let mut vectors = Vec::new();
         for definition in self.schema.compiled.definitions() {
             let ordinary = self.ordinary(definition);
+            // A typed call cannot leave out what no value was found for.
+            if ordinary.len() < definition.params().len() - definition.prefix_params() {
+                continue;
+            }
             vectors.push(self.built(definition, &ordinary, None));
             for at in definition.prefix_params()..definition.params().len() {
                 let name = &definition.params()[at].0;
@@ -319,6 +323,10 @@ impl<'s> Maker<'s> {
             vector["refused"] = declared.name.value.clone().into();
             return vector;
         }
+        let meant = event.params.iter().zip(values).map(|(declared, (name, text))| {
+            (name.clone(), self.candidates.meant(&declared.param, text))
+        });
+        let values: &Values = &meant.collect();
         let schema = self.schema;
         let old_names = schema.old_names_by_db();
         let (mut keys, mut globs) = (Vec::new(), Vec::new());

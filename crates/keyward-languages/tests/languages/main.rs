@@ -1,6 +1,6 @@
 //! Generated code, compiled and run by its own language's tools against golden vectors.
 //!
-//! Every language gets the five examples and a few hundred random schemas. Its runner, a small
+//! Every language gets the five examples, `shapes.toml` and a few hundred random schemas. Its runner, a small
 //! program in that language, reads the vectors and calls generated code; it prints each vector that
 //! fails, and in its last line how many it has checked.
 
@@ -16,6 +16,7 @@ use keyward_codegen::model::Module;
 use keyward_codegen::{Files, Plan};
 use keyward_languages::{Language, Settings, vectors};
 use keyward_pattern::Type;
+use keyward_schema::model::Definition;
 use keyward_schema::{Schema, read};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
@@ -36,7 +37,14 @@ pub(crate) struct Case {
 pub(crate) static CASES: LazyLock<Vec<Case>> = LazyLock::new(|| {
     let names = ["binary-options", "document-library", "media-gateway", "reed-cms", "xeuz-cloud"];
     let examples = names.map(schema_of_example);
-    let cases = examples.into_iter().chain(random::schemas(RANDOM)).map(|schema| {
+    let shapes = read(include_str!("shapes.toml")).schema.unwrap();
+    assert!(
+        keyward_rules::unsound(&[&shapes]).is_empty(),
+        "{:?}",
+        keyward_rules::unsound(&[&shapes])
+    );
+    let schemas = examples.into_iter().chain([shapes]).chain(random::schemas(RANDOM));
+    let cases = schemas.map(|schema| {
         let module = Module::new(&schema).unwrap();
         let vectors = vectors::vectors(&schema);
         Case { schema, module, vectors }
@@ -249,6 +257,21 @@ fn the_random_schemas_use_the_whole_language() {
     let params = CASES.iter().flat_map(|case| &case.schema.keys).flat_map(|key| &key.params);
     assert!(params.into_iter().any(|it| !it.param.except.is_empty()), "no reserved word refused");
     assert!(keys().any(|key| key.tagged), "no hash tag");
+    let random = || CASES.iter().filter(|case| case.schema.keyspace.name.starts_with("random"));
+    let separated = |case: &Case| case.schema.keys.iter().any(|key| key.separators.is_some());
+    assert!(random().any(separated), "no further separator");
+    let inner = |case: &Case| {
+        let holes = |key: &Definition| {
+            let pattern = key.pattern.as_str();
+            key.pattern.holes().any(|hole| hole.rest && hole.span.end < pattern.len())
+        };
+        case.schema.keys.iter().any(holes)
+    };
+    assert!(random().any(inner), "nothing behind what takes several segments");
+    let spanning = |case: &Case| {
+        case.schema.keys.iter().flat_map(|it| &it.params).any(|it| it.param.ty.spans())
+    };
+    assert!(random().any(spanning), "no address with colons");
     assert!(keys().flat_map(|key| &key.params).any(|param| param.rest), "no rest");
     assert!(keys().flat_map(|key| &key.params).any(|param| param.ty.lower), "no normalisation");
     assert!(CASES.iter().any(|case| !case.module.prefix.params.is_empty()), "no bound prefix");

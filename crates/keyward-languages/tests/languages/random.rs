@@ -117,6 +117,9 @@ const NAMES: &[&str] = &[
     "fn",
 ];
 
+/// What stands between two parameters of one segment.
+const MARKS: &[&str] = &["/", ".", "|", "-"];
+
 const TYPES: &[&str] = &[
     r#""text""#,
     r#""uuid""#,
@@ -132,6 +135,13 @@ const TYPES: &[&str] = &[
     r#""unix""#,
     r#""unix_ms""#,
     r#""ip""#,
+    r#""raw_ip""#,
+    r#""ulid""#,
+    r#""email""#,
+    r#""base64url""#,
+    r#""base64url(11)""#,
+    r#""alnum""#,
+    r#""alnum(6)""#,
     r#""encoded""#,
     r#"["a", "b", "active"]"#,
     r#"["1m", "5m", "1h"]"#,
@@ -139,9 +149,12 @@ const TYPES: &[&str] = &[
     r#"{ regex = "[A-Z]{2,4}-[0-9]+" }"#,
     r#"{ regex = "(ab|cd)*e" }"#,
     r#"{ any = ["uuid", "ip"] }"#,
+    r#"{ any = ["ulid", "uuid", ["ABC"]] }"#,
     r#"{ any = ["uint", ["all", "none"]] }"#,
     r#"{ type = "text", normalize = "lower" }"#,
     r#"{ type = "word", normalize = "lower" }"#,
+    r#"{ type = "text", without = "/.|-" }"#,
+    r#"{ type = "base64url", without = "-" }"#,
     r#"{ type = "uuid", normalize = "lower" }"#,
     r#"{ type = "text", encode = { "/" = "%2F", "%" = "%25" } }"#,
     r#"{ type = "word", encode = { "_" = "--" } }"#,
@@ -183,6 +196,11 @@ fn schema(name: &str, dice: &mut Dice) -> String {
         };
         let (pattern, used) = pattern(number, separator, &params, &definitions, dice);
         text += &format!("[keys.{id}]\npattern = {pattern:?}\n");
+        if let Some(mark) = MARKS.iter().find(|mark| pattern.contains(&format!("}}{mark}{{")))
+            && *mark != separator
+        {
+            text += &format!("separators = {mark:?}\n");
+        }
         if !used.is_empty() && used.iter().all(|param| params.contains(param)) || used.is_empty() {
             text += &kind(dice);
         }
@@ -254,12 +272,24 @@ fn pattern<'p>(
         } else {
             segment += dice.pick(&["active", "all", "meta", "list"]);
         }
+        let other = params.iter().find(|param| !used.contains(*param));
+        if let Some(other) = other.filter(|_| segment.ends_with('}') && dice.one_in(5)) {
+            used.push(other);
+            segment += &format!("{}{{{other}:text}}", dice.pick(MARKS));
+        }
         segments.push(segment);
     }
     let mut pattern = segments.join(separator);
-    if dice.one_in(10) && !used.contains(&"tail") {
-        pattern += &format!("{separator}{{tail...}}");
-        used.push("tail");
+    if dice.one_in(8) && !used.contains(&"tail") {
+        // At the end, or between the first segment and the second.
+        let tail = dice.pick(&["{tail...}", "{tail...}", "{#tail...}"]);
+        if let Some((first, others)) = pattern.split_once(separator).filter(|_| dice.one_in(2)) {
+            pattern = format!("{first}{separator}{tail}{separator}{others}");
+            used.insert(0, "tail");
+        } else {
+            pattern += &format!("{separator}{tail}");
+            used.push("tail");
+        }
     }
     (pattern, used)
 }
@@ -286,7 +316,10 @@ fn migrations(
             let several = if dice.one_in(3) { 2 } else { 1 };
             let old: Vec<String> = (0..several)
                 .map(|at| {
-                    let start = format!("{}{number}{at}", dice.pick(&["OLD", "old ü", "V[1]"]));
+                    let start = format!(
+                        "{}{number}{at}",
+                        dice.pick(&["OLD", "old ü", "V[1]", "k{0x0616}"])
+                    );
                     format!("{:?}", old_pattern(&start, separator, phase, prefix, used, dice))
                 })
                 .collect();
@@ -316,7 +349,7 @@ fn old_pattern(
         if param != "tail" {
             // Old names that are only removed may have had other types.
             let hole = match dice.roll(if phase == "cleanup" { 6 } else { 12 }) {
-                0 => format!("{{{param}:encoded}}"),
+                0 => format!("{{{param}:{}}}", dice.pick(&["encoded", "raw"])),
                 1 => format!("{{{param}:uint}}"),
                 2 => format!("{{#{param}}}"),
                 _ => format!("{{{param}}}"),

@@ -4,11 +4,15 @@
 //! written into generated code as a table, with a bound on every step; the regex crates offer
 //! searching. An [`Nfa`] is put together from pieces, then made deterministic and minimal.
 
+#[cfg(feature = "prove")]
+mod cover;
 mod dfa;
 mod nfa;
 mod product;
 mod utf8;
 
+#[cfg(feature = "prove")]
+pub(crate) use cover::uncovered;
 pub(crate) use dfa::Dfa;
 pub(crate) use nfa::Nfa;
 #[cfg(feature = "prove")]

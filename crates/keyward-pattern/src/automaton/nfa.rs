@@ -282,7 +282,7 @@ impl Nfa {
     }
 
     /// Bytes that no state tells apart get one number; also one byte for each number.
-    fn classes(&self) -> ([u8; 256], Vec<u8>) {
+    pub(super) fn classes(&self) -> ([u8; 256], Vec<u8>) {
         let mut starts = [false; 257];
         starts[0] = true;
         for &(first, last, _) in self.states.iter().flat_map(|state| &state.ranges) {

@@ -1,7 +1,7 @@
 //! Whether a key of one definition can be read in two ways.
 //!
-//! Parameters never contain the separator, so two readings can only part inside a segment with
-//! several parameters, or between two paths of a definition with a parameter of type `key`.
+//! What may contain the separator makes one segment of all that follows, so two readings can only part
+//! inside a segment with several parameters, or between two paths of a definition with a parameter of type `key`.
 
 use crate::automaton::{Dfa, Meeting, TooLarge, preference, search};
 use crate::path::{Path, Piece, Segment};

@@ -11,26 +11,33 @@ use std::collections::HashSet;
 const MAX_DERIVED: usize = 20_000;
 
 /// Keys derived from one keyspace's definitions against another's, or its own, definitions. A
-/// derived key holds one brace more than its owner's key, and no parameter holds any: only paths
-/// with as many braces in their literals need a look. The claim of the definition comes first.
+/// derived key holds one brace more than its owner's key, and no parameter but a raw one holds any: only
+/// paths with as many braces in their literals need a look. The claim of the definition comes first.
 pub(super) fn derived_overlaps(claimers: &Keyspace, owners: &Keyspace, overlaps: &mut Overlaps) {
-    let braced: Vec<(u32, &Path, usize)> = (0u32..)
+    let braced: Vec<(u32, &Path, Option<usize>)> = (0u32..)
         .zip(claimers.paths())
         .map(|(number, path)| (number, path, braces(path)))
-        .filter(|(_, _, braces)| *braces > 0)
+        .filter(|(_, _, braces)| *braces != Some(0))
         .collect();
     if braced.is_empty() {
         return;
     }
     let mut seen = HashSet::new();
     let mut visits = 0;
-    for (owner_number, owner) in (0u32..).zip(owners.paths()) {
-        let tagged = braces(owner) > 0;
-        let expected = braces(owner) + 1;
+    let forms = (0u32..).zip(owners.paths()).flat_map(|(number, owner)| {
+        let braces = braces(owner);
+        // Whose values may hold braces has keys with a hash tag and without.
+        let tagged =
+            [false, true].into_iter().filter(move |it| braces.is_none_or(|n| (n > 0) == *it));
+        tagged.map(move |tagged| (number, owner, tagged, braces.map(|braces| braces + 1)))
+    });
+    for (owner_number, owner, tagged, expected) in forms {
         let begins =
             if tagged { leading(&owner.segments, owners.separator()) } else { reserved(owners) };
         let near = |path: &Path| agree(&leading(&path.segments, claimers.separator()), &begins);
-        let near = braced.iter().filter(|(_, path, braces)| *braces == expected && near(path));
+        let as_many =
+            |braces: Option<usize>| braces.is_none() || expected.is_none() || braces == expected;
+        let near = braced.iter().filter(|(_, path, braces)| as_many(*braces) && near(path));
         for (number, path, _) in near {
             visits += 1;
             if visits > MAX_DERIVED || overlaps.overlaps.len() >= MAX_FOUND {
@@ -59,11 +66,11 @@ pub(super) fn derived_overlaps(claimers: &Keyspace, owners: &Keyspace, overlaps:
     }
 }
 
-/// How many opening braces the literals of a path hold.
-fn braces(path: &Path) -> usize {
+/// How many opening braces the keys of a path hold; `None` if a value may hold some.
+fn braces(path: &Path) -> Option<usize> {
     let count = |piece: &Piece| match piece {
-        Piece::Literal(text) => text.matches('{').count(),
-        Piece::Typed(_) => 0,
+        Piece::Literal(text) => Some(text.matches('{').count()),
+        Piece::Typed(language) => (!language.spelling.uses(b'{')).then_some(0),
     };
     path.segments.iter().flat_map(|segment| &segment.pieces).map(count).sum()
 }

@@ -5,11 +5,11 @@ use crate::glob::{Glob, Token};
 use crate::prove::search::path_nfa;
 use crate::{DefinitionId, Keyspace};
 
-/// The definitions some of whose keys the glob matches, each with a shortest such key; globs as
-/// `SCAN MATCH` reads them. A definition for which the search reached its bound is reported with
+/// The definitions some of whose keys the glob matches, each with a shortest such key; globs as schemas
+/// write them, see [`Glob::with_bytes`]. A definition for which the search reached its bound is reported with
 /// an empty key.
 pub fn glob_overlaps(keyspace: &Keyspace, glob: &str) -> Vec<(DefinitionId, String)> {
-    let glob = glob_nfa(&Glob::new(glob));
+    let glob = glob_nfa(&Glob::with_bytes(glob));
     let mut found: Vec<(DefinitionId, String)> = Vec::new();
     for (number, path) in (0u32..).zip(keyspace.paths()) {
         let owner = keyspace.owner(number);

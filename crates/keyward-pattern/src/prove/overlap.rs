@@ -75,11 +75,7 @@ pub fn overlaps(keyspace: &Keyspace) -> Overlaps {
 /// The overlaps between two keyspaces: the first claim is the first's, the second the second's.
 /// Nothing is reserved across keyspaces: every overlap is a conflict.
 pub fn overlaps_between(left: &Keyspace, right: &Keyspace) -> Overlaps {
-    let mut found = if left.separator() == right.separator() {
-        like_overlaps(left, right)
-    } else {
-        unlike_overlaps(left, right)
-    };
+    let mut found = between(left, right, &|_, _| true);
     derived_overlaps(left, right, &mut found);
     let already = found.overlaps.len();
     derived_overlaps(right, left, &mut found);
@@ -89,11 +85,25 @@ pub fn overlaps_between(left: &Keyspace, right: &Keyspace) -> Overlaps {
     found
 }
 
+/// The same without derived keys, for the pairs of definitions that are asked for.
+pub(super) fn between(left: &Keyspace, right: &Keyspace, asked: &Asked<'_>) -> Overlaps {
+    if left.separator() == right.separator() {
+        like_overlaps(left, right, asked)
+    } else {
+        unlike_overlaps(left, right, asked)
+    }
+}
+
+/// Whether a definition of the one keyspace is compared with a definition of the other.
+pub(super) type Asked<'a> = dyn Fn(DefinitionId, DefinitionId) -> bool + 'a;
+
 /// With the same separator both are walked as one tree.
-fn like_overlaps(left: &Keyspace, right: &Keyspace) -> Overlaps {
+fn like_overlaps(left: &Keyspace, right: &Keyspace, asked: &Asked<'_>) -> Overlaps {
     let shift = u32::try_from(left.paths().len()).unwrap_or(u32::MAX);
+    let asked = |a: u32, b: u32| asked(left.owner(a), right.owner(b - shift));
     let mut search = Search::new(left.paths().iter().chain(right.paths()), left.separator());
     search.split = Some(shift);
+    search.asked = Some(&asked);
     search.pairs(0, 0);
     let mut found = Overlaps { overlaps: Vec::new(), complete: search.complete };
     let mut seen = HashSet::new();
@@ -114,7 +124,7 @@ fn like_overlaps(left: &Keyspace, right: &Keyspace) -> Overlaps {
 }
 
 /// With another separator segments do not line up: whole patterns are compared.
-fn unlike_overlaps(left: &Keyspace, right: &Keyspace) -> Overlaps {
+fn unlike_overlaps(left: &Keyspace, right: &Keyspace, asked: &Asked<'_>) -> Overlaps {
     let mut found = Overlaps { overlaps: Vec::new(), complete: true };
     let mut visits = 0;
     let mut seen = HashSet::new();
@@ -123,6 +133,9 @@ fn unlike_overlaps(left: &Keyspace, right: &Keyspace) -> Overlaps {
         let near =
             |path: &&(u32, &Path)| agree(&begins, &leading(&path.1.segments, right.separator()));
         for (b, right_path) in (0u32..).zip(right.paths()).collect::<Vec<_>>().iter().filter(near) {
+            if !asked(left.owner(a), right.owner(*b)) {
+                continue;
+            }
             visits += 1;
             if visits > MAX_UNLIKE || found.overlaps.len() >= MAX_FOUND {
                 found.complete = false;

@@ -1,9 +1,8 @@
 //! The pairs of paths that have a key in common.
 //!
-//! No parameter contains the separator, so two patterns meet if and only if they meet segment by
-//! segment. Both are walked down the tree of all patterns at once; where two segments have nothing
-//! in common, everything below is pruned. Only a parameter that takes the rest needs whole tails
-//! compared.
+//! Up to the first parameter that may contain the separator, two patterns meet if and only if they meet
+//! segment by segment. Both are walked down the tree of all patterns at once; where two segments have
+//! nothing in common, everything below is pruned. From such a parameter on, whole tails are compared.
 
 use crate::automaton::{Meeting, Nfa, TooLarge, meet};
 use crate::path::{Path, Segment, agree, leading};
@@ -22,6 +21,8 @@ pub(super) struct Search<'p> {
     pub(super) paths: Vec<&'p Path>,
     /// Paths from this number on belong to the other keyspace; only mixed pairs count
     pub(super) split: Option<u32>,
+    /// Which of those pairs count, where not all do
+    pub(super) asked: Option<&'p dyn Fn(u32, u32) -> bool>,
     pub(super) found: Vec<(u32, u32)>,
     visits: usize,
     pub(super) complete: bool,
@@ -36,6 +37,7 @@ impl<'p> Search<'p> {
             growing,
             paths,
             split: None,
+            asked: None,
             found: Vec::new(),
             visits: 0,
             complete: true,
@@ -127,6 +129,7 @@ impl<'p> Search<'p> {
 
     fn counts(&self, left: u32, right: u32) -> bool {
         self.split.is_none_or(|split| (left < split) != (right < split))
+            && self.asked.is_none_or(|asked| asked(left.min(right), left.max(right)))
     }
 
     /// A parameter that takes the rest, against everything that continues from the other place.

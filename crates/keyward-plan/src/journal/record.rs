@@ -42,7 +42,9 @@ pub(crate) enum Record {
     Erased { row: u64, server: Vec<u8>, count: u64 },
     /// The record of this number, counted from 0, did not happen
     Not(u64),
-    /// Everything before this was taken back
+    /// Everything before this was taken back, but for conflicts
+    Left,
+    /// Everything before this was taken back, or is not any more
     Undone,
 }
 
@@ -62,12 +64,7 @@ impl Record {
     pub(super) fn write(&self, out: &mut Vec<u8>) -> io::Result<()> {
         let start = out.len();
         match self {
-            Record::Moved { db, from, to } => {
-                out.push(b'm');
-                out.extend_from_slice(&db.to_le_bytes());
-                write_part(out, from)?;
-                write_part(out, to)?;
-            }
+            Record::Moved { db, from, to } => return write_move(out, *db, from, to),
             Record::Copied { db, from, to, new_counts } => {
                 out.push(if *new_counts { b'n' } else { b'c' });
                 out.extend_from_slice(&db.to_le_bytes());
@@ -145,6 +142,7 @@ impl Record {
                 out.push(b'x');
                 out.extend_from_slice(&before.to_le_bytes());
             }
+            Record::Left => out.push(b'v'),
             Record::Undone => out.push(b'u'),
         }
         let sum = checksum(&out[start..]);
@@ -176,6 +174,7 @@ impl Record {
         Ok(match kind {
             b'x' => Record::Not(number(file)?),
             b'u' => Record::Undone,
+            b'v' => Record::Left,
             b'm' => Record::Moved { db: number(file)?, from: part(file)?, to: part(file)? },
             b'n' | b'c' => Record::Copied {
                 db: number(file)?,
@@ -237,6 +236,18 @@ impl Record {
             _ => return Err(ErrorKind::InvalidData.into()),
         })
     }
+}
+
+/// A [`Record::Moved`] of these names.
+pub(super) fn write_move(out: &mut Vec<u8>, db: u64, from: &[u8], to: &[u8]) -> io::Result<()> {
+    let start = out.len();
+    out.push(b'm');
+    out.extend_from_slice(&db.to_le_bytes());
+    write_part(out, from)?;
+    write_part(out, to)?;
+    let sum = checksum(&out[start..]);
+    out.extend_from_slice(&sum);
+    Ok(())
 }
 
 /// Reads, and remembers what it read.
@@ -335,6 +346,7 @@ pub(super) mod tests {
             (any::<u64>(), part(), any::<i64>(), part())
                 .prop_map(|(db, key, ends, dump)| Record::Replaced { db, key, ends, dump }),
             Just(Record::Undone),
+            Just(Record::Left),
             (any::<u64>(), [part(), part()], any::<i64>(), proptest::option::of([part(), part()]))
                 .prop_map(|(db, [dead, letter], ends, note)| {
                     let note = note.map(|[key, text]| Note { key, text });

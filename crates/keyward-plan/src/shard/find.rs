@@ -3,13 +3,14 @@
 use super::{COUNT, Task};
 use crate::error::Error;
 use crate::pass::{Pass, Seen};
-use keyward_audit::live::{self, Primary, Reply};
+use keyward_audit::live::{self, Primary, Reply, Requests};
 use keyward_pattern::slot;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::SyncSender;
 
-/// How many keys one SCAN asks for at most, where others may wait: it takes one to two milliseconds.
-const MOST_COUNT: usize = 10_000;
+/// How many keys one SCAN asks for where others may wait. From 1,000 on, a server takes 0.6 µs for each, and the way there
+/// and back is short beside 2,000.
+const PAGE: usize = 2_000;
 
 /// Walks through the keys of one database.
 pub(super) struct Finder<'a> {
@@ -48,50 +49,60 @@ impl<'a> Finder<'a> {
             return Ok(self.seen);
         }
         let glob = self.pass.work.glob();
-        let mut cursor = b"0".to_vec();
-        let mut unbound = COUNT;
+        self.scan(b"0", COUNT, glob.as_deref())?;
         loop {
             self.pass.control.wait()?;
-            let count = match self.pass.bound {
-                Some(_) => count.load(Ordering::Relaxed),
-                None => unbound,
-            };
-            let count = count.to_string();
-            let mut scan: Vec<&[u8]> = vec![b"SCAN", &cursor, b"COUNT", count.as_bytes()];
-            if let Some(glob) = &glob {
-                scan.extend([&b"MATCH"[..], glob.as_bytes()]);
-            }
-            let answer = self.primary.command(&scan)?;
+            let answer = self.primary.reply()?;
             let (next, names) = page(&self.primary, answer)?;
-            // Where few of the keys are meant, what is waited for is the way to the server and back.
-            unbound = if names.len() < COUNT { (2 * unbound).min(MOST_COUNT) } else { COUNT };
+            let is_last = next == b"0";
+            // It is answered while these keys are looked at.
+            if !is_last {
+                let bound = self.pass.bound.map(|_| count.load(Ordering::Relaxed));
+                self.scan(&next, bound.unwrap_or(PAGE), glob.as_deref())?;
+            }
             let tasks = self.pick(names);
             if !tasks.is_empty() && give.send(tasks).is_err() {
                 // Nobody takes them any more, and says why.
                 return Ok(self.seen);
             }
-            if next == b"0" {
+            if is_last {
                 return Ok(self.seen);
             }
-            cursor = next;
         }
+    }
+
+    fn scan(&mut self, cursor: &[u8], count: usize, glob: Option<&str>) -> Result<(), Error> {
+        let count = count.to_string();
+        let mut scan: Vec<&[u8]> = vec![b"SCAN", cursor, b"COUNT", count.as_bytes()];
+        if let Some(glob) = glob {
+            scan.extend([&b"MATCH"[..], glob.as_bytes()]);
+        }
+        let mut requests = Requests::default();
+        requests.add(&scan);
+        Ok(self.primary.send(&requests)?)
     }
 
     fn pick(&mut self, names: Vec<Vec<u8>>) -> Vec<Task> {
         self.seen.keys += names.len() as u64;
         self.pass.control.seen(names.len() as u64);
         let work = self.pass.work;
-        for key in &names {
-            for row in work.is_new_name(key) {
+        if self.pass.journal.is_none() {
+            for row in names.iter().flat_map(|key| work.is_new_name(key)) {
                 self.seen.rows[row].new_names += 1;
             }
         }
-        let elsewhere = self.elsewhere;
-        let picks = |key: Vec<u8>| {
-            let picks = work.picks(elsewhere, &key).into_iter();
-            picks.map(move |(row, change)| Task { key: key.clone(), row, change })
-        };
-        names.into_iter().flat_map(picks).collect()
+        let mut tasks = Vec::new();
+        for key in names {
+            let mut only = None;
+            let mut give = |row, change| {
+                let before = only.replace((row, change));
+                let before = before.map(|(row, change)| Task { key: key.clone(), row, change });
+                tasks.extend(before);
+            };
+            work.picks(self.elsewhere, &key, &mut give);
+            tasks.extend(only.map(|(row, change)| Task { key, row, change }));
+        }
+        tasks
     }
 }
 

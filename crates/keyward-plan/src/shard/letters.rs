@@ -130,7 +130,7 @@ impl Shard<'_> {
         letter: Letter,
     ) -> Result<Result<Leaving, Outcome>, Error> {
         let said = &letter.said;
-        if said.queue.as_deref().is_some_and(|queue| queue != grave.queue()) {
+        if said.queue.as_deref().is_some_and(|queue| !grave.is_of(queue)) {
             return Ok(Err(Outcome::Same));
         }
         let failed = said.failed_at.as_deref().and_then(parse_rfc3339);
@@ -156,7 +156,7 @@ impl Shard<'_> {
         };
         let status = match &id[..] {
             "" => None,
-            id => match self.pass.work.status(grave.queue(), id) {
+            id => match self.pass.work.status(grave.own(), id) {
                 Ok(status) => status,
                 Err(_) => return Ok(Err(Outcome::NoJob)),
             },

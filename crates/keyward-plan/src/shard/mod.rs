@@ -1,5 +1,7 @@
 //! The keys of one server: found, shown to the work, and settled.
 
+mod answers;
+mod conditions;
 mod end;
 mod erase;
 mod far;
@@ -12,13 +14,14 @@ mod shorten;
 mod stale;
 mod trim;
 
-use crate::change::{Change, Outcome};
+use crate::change::{Change, How, Outcome};
 use crate::error::Error;
 use crate::lag::Lag;
 use crate::pass::{Pass, Seen, Tally};
 use crate::router::Router;
+use answers::{Value, settled};
 use find::Finder;
-use keyward_audit::live::{self, Primary, Reply, Requests, Throttle};
+use keyward_audit::live::{Primary, Reply, Throttle};
 use keyward_pattern::slot;
 use std::collections::HashMap;
 use std::panic::resume_unwind;
@@ -30,9 +33,6 @@ use std::time::Instant;
 
 /// How often a key is tried whose value changes while it is saved.
 const TRIES: usize = 5;
-
-/// What OBJECT REFCOUNT answers of an object that keys share.
-const SHARED: i64 = i32::MAX as i64;
 
 /// How many threads settle keys of one server, where nothing slows them down.
 const WORKERS: usize = 2;
@@ -160,7 +160,10 @@ impl<'a> Shard<'a> {
         while !tasks.is_empty() {
             self.pass.control.wait()?;
             self.lag.wait(self.pass.control)?;
-            let window = self.throttle.window().max(1).min(tasks.len());
+            let is_small =
+                self.pass.bound.is_none() && tasks.iter().all(|task| self.is_small(task));
+            let window = if is_small { tasks.len() } else { self.throttle.window() };
+            let window = window.max(1).min(tasks.len());
             let rest = tasks.split_off(window);
             let (began, many) = (Instant::now(), tasks.len());
             self.settle(std::mem::replace(&mut tasks, rest))?;
@@ -231,83 +234,15 @@ impl<'a> Shard<'a> {
         self.forget(&forgotten)
     }
 
-    /// The tasks whose conditions hold, and those that have none. What other names are is asked of all at once, and
-    /// not in one step with the change: the change itself is guarded by what the key was.
-    fn conditions(&mut self, tasks: Vec<Task>) -> Result<Vec<Task>, Error> {
-        if !tasks.iter().any(|task| matches!(task.change, Change::If(_))) {
-            return Ok(tasks);
-        }
-        let mut requests: Vec<(&[u8], Vec<&[u8]>)> = Vec::new();
-        for task in &tasks {
-            let Change::If(it) = &task.change else { continue };
-            let names = it.needs.iter().map(|(name, _)| name).chain(&it.unless);
-            let names = names.map(String::as_bytes);
-            requests.extend(names.map(|name| (name, vec![&b"TYPE"[..], name])));
-        }
-        let mut replies = self.router()?.ask(&requests)?.into_iter();
-        let mut left = Vec::new();
-        for mut task in tasks {
-            let it = match std::mem::replace(&mut task.change, Change::Stay(Outcome::Gone)) {
-                Change::If(it) => *it,
-                change => {
-                    task.change = change;
-                    left.push(task);
-                    continue;
-                }
-            };
-            let mut kind = || match replies.next() {
-                Some(Reply::Status(kind)) => Some(kind),
-                _ => None,
-            };
-            let other = it.needs.as_ref().map(|_| kind());
-            let others: Vec<Option<String>> = it.unless.iter().map(|_| kind()).collect();
-            let wanted = it.needs.and_then(|(_, wanted)| wanted);
-            let outcome = match other {
-                Some(None) => Some(Outcome::Unsettled),
-                Some(Some(kind)) if kind == "none" => Some(Outcome::Lone),
-                Some(Some(kind)) if wanted.is_some_and(|it| it != kind) => Some(Outcome::WrongType),
-                _ if others.iter().any(Option::is_none) => Some(Outcome::Unsettled),
-                _ if others.iter().flatten().any(|kind| kind != "none") => {
-                    Some(Outcome::Superseded)
-                }
-                _ => None,
-            };
-            if let Some(outcome) = outcome {
-                self.note(&task, outcome);
-            } else {
-                task.change = it.then;
-                left.push(task);
+    /// Whether nothing of its value leaves the server, however large it is.
+    fn is_small(&self, task: &Task) -> bool {
+        match &task.change {
+            Change::Relocate(it) => {
+                it.how == How::Rename && it.convert.is_none() && !self.is_far(&task.key, &it.to)
             }
+            Change::Discard { .. } => true,
+            _ => false,
         }
-        Ok(left)
-    }
-
-    /// Asks for how long keys were not used, before looking at them uses them.
-    fn ask_idle(&mut self, tasks: &[Task]) -> Result<(), Error> {
-        self.idle.clear();
-        if self.pass.journal.is_some() || !self.pass.work.asks_idle() {
-            return Ok(());
-        }
-        let mut requests = Requests::default();
-        for task in tasks {
-            requests.add(&[b"OBJECT", b"IDLETIME", &task.key]);
-            requests.add(&[b"OBJECT", b"REFCOUNT", &task.key]);
-        }
-        self.primary.send(&requests)?;
-        for task in tasks {
-            let (idle, owners) = (self.primary.reply()?, self.primary.reply()?);
-            let idle = match idle {
-                // Small numbers are one object for all keys of a server, which says nothing about a key.
-                Reply::Integer(_) if owners == Reply::Integer(SHARED) => None,
-                Reply::Integer(seconds) => Some(seconds.max(0).unsigned_abs()),
-                // It is denied to this user, or the server counts uses and not the time.
-                Reply::Error(_) => None,
-                // It is gone.
-                _ => continue,
-            };
-            self.idle.insert(task.key.clone(), idle);
-        }
-        Ok(())
     }
 
     /// Whether two names cannot be changed in one step.
@@ -363,74 +298,6 @@ impl<'a> Shard<'a> {
             self.note(task, outcome);
         }
     }
-
-    /// The values of keys, as DUMP gives them, and when they end.
-    fn read_values(&mut self, keys: &[Vec<u8>]) -> Result<Vec<Value>, Error> {
-        let mut requests = Requests::default();
-        for key in keys {
-            requests.add(&[b"DUMP", key]);
-            requests.add(&[b"PEXPIRETIME", key]);
-        }
-        self.primary.send(&requests)?;
-        let mut values = Vec::new();
-        for _ in keys {
-            let (dump, ends) = (self.primary.reply()?, self.primary.reply()?);
-            values.push(self.value(dump, ends)?);
-        }
-        Ok(values)
-    }
-
-    fn value(&self, dump: Reply, ends: Reply) -> Result<Value, Error> {
-        Ok(match (dump, ends) {
-            (Reply::Bytes(dump), Reply::Integer(ends)) => Value::There { dump, ends },
-            (Reply::Skipped, _) => Value::TooLarge,
-            // Where a slot moves, the step that follows says so.
-            (Reply::Error(reply), _) | (_, Reply::Error(reply)) => {
-                settled(&self.primary, &reply).map(|_| Value::Gone)?
-            }
-            _ => Value::Gone,
-        })
-    }
-
-    fn outcomes(&mut self, requests: &Requests) -> Result<Vec<Outcome>, Error> {
-        self.outcomes_of(requests, |reply| match reply {
-            Reply::Integer(code) => Outcome::of(*code),
-            _ => None,
-        })
-    }
-
-    fn outcomes_of(
-        &mut self,
-        requests: &Requests,
-        read: impl Fn(&Reply) -> Option<Outcome>,
-    ) -> Result<Vec<Outcome>, Error> {
-        if requests.is_empty() {
-            return Ok(Vec::new());
-        }
-        self.primary.send(requests)?;
-        let mut outcomes = Vec::new();
-        for _ in 0..requests.len() {
-            let reply = self.primary.reply()?;
-            outcomes.push(match (&reply, read(&reply)) {
-                (_, Some(outcome)) => outcome,
-                (Reply::Error(why), None) => settled(&self.primary, why)?,
-                (other, None) => return Err(self.odd(other)),
-            });
-        }
-        Ok(outcomes)
-    }
-
-    fn odd(&self, reply: &Reply) -> Error {
-        let got = format!("a script was answered with {}", reply.kind());
-        live::Error::Garbage { address: self.primary.name.clone(), got }.into()
-    }
-}
-
-/// A value that is to be saved.
-enum Value {
-    There { dump: Vec<u8>, ends: i64 },
-    Gone,
-    TooLarge,
 }
 
 /// Whether a key goes to another slot.
@@ -440,29 +307,4 @@ fn is_moved(task: &Task) -> bool {
 
 fn flag(on: bool) -> &'static [u8] {
     if on { b"1" } else { b"0" }
-}
-
-/// An error that passes, for which the key is asked about again; every other one ends the pass.
-fn settled(primary: &Primary, reply: &str) -> Result<Outcome, Error> {
-    const PASSING: [&str; 8] = [
-        "MOVED",
-        "ASK",
-        "TRYAGAIN",
-        "CLUSTERDOWN",
-        "NOSCRIPT",
-        "LOADING",
-        "READONLY",
-        "MASTERDOWN",
-    ];
-    if PASSING.iter().any(|word| reply.starts_with(word)) {
-        return Ok(Outcome::Unsettled);
-    }
-    if reply.starts_with("OOM") {
-        return Err(Error::unfinished(
-            format!("{} has no memory left for a copy: {reply}", primary.name),
-            "raise `maxmemory`, or remove what is not needed, and apply the plan again",
-        ));
-    }
-    let (address, command) = (primary.name.clone(), "a step of the plan");
-    Err(live::Error::Reply { address, command, reply: reply.to_owned() }.into())
 }

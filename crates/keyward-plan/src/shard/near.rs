@@ -4,7 +4,7 @@ use super::save::Saving;
 use super::{Shard, Task, flag, settled};
 use crate::change::{Change, How, Outcome, Relocation};
 use crate::error::Error;
-use crate::journal::Record;
+use crate::journal::{Batch, Record};
 use keyward_audit::live::{Reply, Requests};
 
 /// How many keys one call renames: no other client waits for longer than a tenth of a millisecond.
@@ -40,9 +40,15 @@ impl Shard<'_> {
         let Some(journal) = self.pass.journal.filter(|_| !tasks.is_empty()) else { return Ok(()) };
         self.note_in_indexes(&tasks)?;
         let db = self.primary.db();
-        let record = |task: &Task| relocation(task).map(|it| intent(db, &task.key, it));
-        let records: Vec<Record> = tasks.iter().filter_map(record).collect();
-        let first = journal.write(&records, false)?;
+        let mut batch = Batch::default();
+        for (task, it) in tasks.iter().filter_map(|task| Some((task, relocation(task)?))) {
+            match it.how {
+                // There are many of them, and they are copied nowhere else.
+                How::Rename => batch.add_move(db, &task.key, it.to.as_bytes()),
+                _ => batch.add(&intent(db, &task.key, it)),
+            }
+        }
+        let first = journal.write_batch(batch, false)?;
         let outcomes = self.relocate_or_rename(&tasks)?;
         let not = outcomes.iter().zip(first..).filter(|(it, _)| **it != Outcome::Done);
         let not: Vec<Record> = not.map(|(_, number)| Record::Not(number)).collect();
@@ -195,7 +201,7 @@ impl Shard<'_> {
         for (at, task) in tasks.iter().enumerate() {
             let Some(it) = relocation(task) else { continue };
             let mut keys = vec![&task.key[..], it.to.as_bytes()];
-            if let Some((from, to)) = &it.fences {
+            if let Some((from, to)) = it.fences.as_deref() {
                 keys.extend([from.as_bytes(), to.as_bytes()]);
             }
             let (kind, guard) =

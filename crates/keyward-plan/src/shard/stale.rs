@@ -7,7 +7,7 @@
 use super::near::relocation;
 use super::save::Saving;
 use super::{Shard, Task, is_moved, settled};
-use crate::change::{Change, Outcome};
+use crate::change::{Change, How, Outcome};
 use crate::error::Error;
 use crate::journal::Journal;
 use keyward_audit::live::{Reply, Requests};
@@ -106,11 +106,13 @@ impl Shard<'_> {
     /// gone, it has deleted the key. `None` if the server does not say.
     pub(super) fn newer(&mut self, tasks: &[Task]) -> Result<Vec<Option<bool>>, Error> {
         let is_clustered = self.primary.is_clustered();
-        let versions = |task| {
-            let it = relocation(task).filter(|_| is_clustered && is_moved(task))?;
-            it.versions.as_ref()
+        let work = self.pass.work;
+        let versions = |task: &Task| {
+            let it = relocation(task).filter(|it| it.how == How::Absent)?;
+            let is_split = is_clustered && is_moved(task);
+            is_split.then(|| work.versions(&task.key, &it.to))?
         };
-        let pairs: Vec<Option<&(String, String)>> = tasks.iter().map(versions).collect();
+        let pairs: Vec<Option<(String, String)>> = tasks.iter().map(versions).collect();
         let of_new = pairs.iter().flatten().map(|(_, new)| new.as_bytes());
         let of_new: Vec<_> = of_new.map(|key| (key, vec![&b"GET"[..], key])).collect();
         if of_new.is_empty() {

@@ -1,7 +1,10 @@
 //! `plan requeue` and `plan purge`: dead letters of queues.
+//!
+//! While a queue or its dead letters are renamed, letters are under both names, and jobs are pushed where stores push them:
+//! to the old name in `dual-write`, and to the new one later. Workers take from both.
 
 use super::drop::glob_of;
-use super::{Work, prefix_of};
+use super::{Work, covering, prefix_of};
 use crate::change::{Change, Grave, StatusKey};
 use crate::document::Row;
 use crate::error::Error;
@@ -9,8 +12,10 @@ use crate::order::Buried;
 use keyward::shared;
 use keyward_fact::KeyType;
 use keyward_pattern::{DefinitionId, derived, nearest};
-use keyward_schema::Schema;
-use keyward_schema::model::{Definition, Derived, OnFull, Phase, Queue, Role, Ttl, Value};
+use keyward_schema::model::{
+    Definition, Derived, Migration, OnFull, Phase, Queue, Role, Ttl, Value,
+};
+use keyward_schema::{OldNames, Schema};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -27,7 +32,10 @@ pub(super) struct DeadLetters<'s> {
     key: Option<String>,
     /// Where its dead letters are, if that is known
     only: Option<String>,
-    glob: String,
+    /// Which all names of dead letters match
+    glob: Option<String>,
+    /// The names that definitions had before
+    names: Option<OldNames<'s>>,
     purges: bool,
     until: u64,
 }
@@ -44,7 +52,7 @@ impl<'s> DeadLetters<'s> {
         let (dead, dead_id) = definition(schema, name)?;
         let status = role.status.as_ref().map(|name| definition(schema, name)).transpose()?;
         let status = status.map(|(it, _)| Ok::<_, Error>((it, spec(it)?))).transpose()?;
-        for it in [Some(queue), Some(dead), status.as_ref().map(|it| it.0)].into_iter().flatten() {
+        if let Some((it, _)) = &status {
             expect_settled(schema, it)?;
         }
         let mut it = DeadLetters {
@@ -56,7 +64,8 @@ impl<'s> DeadLetters<'s> {
             status,
             key: key.map(str::to_owned),
             only: None,
-            glob: glob_of(schema, dead_id, &BTreeMap::new())?,
+            glob: Some(glob_of(schema, dead_id, &BTreeMap::new())?),
+            names: schema.old_names(),
             purges,
             until: which.until,
         };
@@ -74,9 +83,11 @@ impl<'s> DeadLetters<'s> {
             // A queue without parameters is known by its definition.
             None => schema.compiled.definition(dead_id).build_named(&[]).ok(),
         };
+        let globs = it.old(dead).filter_map(|(number, _)| it.names.as_ref()?.glob(number));
+        it.glob = covering(&it.glob.iter().cloned().chain(globs).collect::<Vec<_>>());
         // The keys beside a queue need a name that they can be built from.
         if let Some(key) = &it.only
-            && it.grave(key).is_none()
+            && it.grave(key, key).is_none()
         {
             return Err(Error::refused(
                 format!("nothing can be kept beside a queue of `{}`", *queue.name),
@@ -123,16 +134,48 @@ impl<'s> DeadLetters<'s> {
         })
     }
 
-    /// What is to be done with the dead letters of this key.
-    fn grave(&self, dead: &str) -> Option<Grave> {
-        let queue = match &self.key {
-            Some(key) => key.clone(),
-            None => self.other(dead, &self.queue.name).ok()?,
+    /// The renames of a definition that stores know of, with their numbers.
+    fn old(&self, definition: &Definition) -> impl Iterator<Item = (usize, &'s Migration)> {
+        let all = self.names.iter().flat_map(|names| names.renames.iter().enumerate());
+        let own = all.filter(|(_, (_, rename))| {
+            *rename.definition == *definition.name && rename.is_known_to_stores()
+        });
+        own.map(|(number, (migration, _))| (number, *migration))
+    }
+
+    /// The old names of a key of a definition, with their phases.
+    fn old_names(&self, definition: &Definition, own: &str) -> Vec<(Phase, String)> {
+        let name = |(number, migration): (usize, &Migration)| {
+            let old = self.names.as_ref()?.old_name(number, own.as_bytes()).ok()?;
+            Some((migration.phase.value, old))
         };
-        let prefix = prefix_of(self.schema, &queue);
+        self.old(definition).filter_map(name).collect()
+    }
+
+    /// What the dead letters of a key are called in the schema; `None` if it is not one of dead letters.
+    fn own_name(&self, key: &str) -> Option<String> {
+        if self.schema.compiled.classify(key.as_bytes()) == Some(self.dead_id) {
+            return Some(key.to_owned());
+        }
+        let found = self.names.as_ref()?.new_name(key.as_bytes(), &[])?;
+        let is_ours = *found.rename.definition == *self.dead.name;
+        found.key.ok().filter(|_| is_ours && found.rename.is_known_to_stores())
+    }
+
+    /// What is to be done with dead letters: `own` is what the schema calls them, and `dead` their key.
+    fn grave(&self, own: &str, dead: &str) -> Option<Grave> {
+        let own = match &self.key {
+            Some(key) => key.clone(),
+            None => self.other(own, &self.queue.name).ok()?,
+        };
+        let prefix = prefix_of(self.schema, &own);
+        let old = self.old_names(self.queue, &own);
+        let first = old.iter().find(|(phase, _)| *phase == Phase::DualWrite);
+        let queue = first.map_or(&own, |(_, name)| name).clone();
         let [jobs, taken, leases, due, ready, done] =
             shared::WORDS.map(|word| derived(&prefix, &queue, word));
         let keys = [jobs?, queue, taken?, leases?, due?, ready?, done?];
+        let names = std::iter::once(own).chain(old.into_iter().map(|(_, name)| name)).collect();
         let notes = match self.schema.buries_values(self.queue) {
             Some(_) => Some(derived(&prefix, dead, Derived::Letters.word())?),
             None => None,
@@ -141,7 +184,8 @@ impl<'s> DeadLetters<'s> {
         let refuses = self.queue.on_full == OnFull::Refuse;
         let bound = max.map_or(0, |max| if refuses { max } else { -max });
         let is_stream = self.queue.key_type.as_deref() == Some(&KeyType::Stream);
-        Some(Grave { purges: self.purges, keys, notes, is_stream, bound, until: self.until })
+        let (purges, until) = (self.purges, self.until);
+        Some(Grave { purges, keys, names, notes, is_stream, bound, until })
     }
 }
 
@@ -179,13 +223,13 @@ fn definition<'s>(schema: &'s Schema, name: &str) -> Result<(&'s Definition, Def
     })
 }
 
-/// While one of them is renamed, letters and jobs are under two names, and a plan would see only one.
+/// While it is renamed, a status would be under two names, and a plan writes only one.
 fn expect_settled(schema: &Schema, definition: &Definition) -> Result<(), Error> {
     let running = schema.migrations.iter().filter(|it| *it.phase != Phase::Cleanup);
     let mut renames = running.flat_map(|it| &it.renames);
     if renames.any(|it| *it.definition == *definition.name && it.is_known_to_stores()) {
         return Err(Error::refused(
-            format!("`{}` is being renamed, and a queue has one name", *definition.name),
+            format!("`{}` is being renamed, and a status has one name", *definition.name),
             "end the migration first",
         ));
     }
@@ -240,22 +284,22 @@ impl Work for DeadLetters<'_> {
     }
 
     fn pick(&self, _: Option<u64>, key: &[u8]) -> Option<(usize, Change)> {
-        if self.schema.compiled.classify(key) != Some(self.dead_id) {
-            return None;
-        }
         let key = std::str::from_utf8(key).ok()?;
-        if self.only.as_deref().is_some_and(|only| only != key) {
+        let own = self.own_name(key)?;
+        if self.only.as_ref().is_some_and(|only| *only != own) {
             return None;
         }
-        Some((0, Change::Unbury(Arc::new(self.grave(key)?))))
+        Some((0, Change::Unbury(Arc::new(self.grave(&own, key)?))))
     }
 
     fn known(&self) -> Option<Vec<String>> {
-        self.only.clone().map(|only| vec![only])
+        let only = self.only.clone()?;
+        let old = self.old_names(self.dead, &only).into_iter().map(|(_, name)| name);
+        Some(old.chain([only.clone()]).collect())
     }
 
     fn glob(&self) -> Option<String> {
-        Some(self.glob.clone())
+        self.glob.clone()
     }
 
     fn status(&self, queue: &str, id: &str) -> Result<Option<StatusKey>, Error> {

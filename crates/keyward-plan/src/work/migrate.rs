@@ -9,12 +9,13 @@ use keyward_pattern::{Glob, derived};
 use keyward_schema::model::{Convert, Definition, Derived, Migration, Phase, Rename, Role};
 use keyward_schema::{OldNames, Schema};
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// Renames in progress.
 pub(super) struct Migrate<'s> {
     schema: &'s Schema,
-    /// The old names of each database, each with the rows of its renames
-    names: Vec<(OldNames<'s>, Vec<Option<usize>>)>,
+    /// The old names of each database, each with what is known of its renames
+    names: Vec<(OldNames<'s>, Vec<Wanted<'s>>)>,
     /// What is planned: the old names of the wanted migrations, in the order of the schema
     renames: Vec<(&'s Migration, &'s Rename)>,
     values: BTreeMap<String, String>,
@@ -26,6 +27,38 @@ pub(super) struct Migrate<'s> {
     copies: Vec<&'s Definition>,
     /// What old names look like, where that says something
     globs: Vec<OldGlob>,
+}
+
+/// What is known of one rename before any key is seen.
+struct Wanted<'s> {
+    /// `None` if it is not planned
+    row: Option<usize>,
+    definition: Option<&'s Definition>,
+    /// The type that its keys must have, as the server names it
+    kind: Option<Arc<str>>,
+    is_queue: bool,
+    is_lock: bool,
+    is_indexed: bool,
+    /// Earlier renames of the same definition, which count
+    earlier: Vec<usize>,
+}
+
+impl<'s> Wanted<'s> {
+    fn new(schema: &'s Schema, names: &OldNames<'s>, number: usize, row: Option<usize>) -> Self {
+        let name = |number: usize| names.renames[number].1.definition.as_str();
+        let definition = schema.keys.iter().find(|it| *it.name == *name(number));
+        let role = definition.and_then(|it| it.role.as_deref());
+        let has = |it| schema.derived(it).contains(&Derived::Index);
+        Wanted {
+            row,
+            definition,
+            kind: definition.and_then(|it| Some(it.key_type.as_ref()?.stored().into())),
+            is_queue: definition.is_some_and(|it| queues::is_queue(schema, it)),
+            is_lock: matches!(role, Some(Role::Lock(_))),
+            is_indexed: definition.is_some_and(has),
+            earlier: (0..number).filter(|earlier| name(*earlier) == name(number)).collect(),
+        }
+    }
 }
 
 /// What the old names of one rename look like.
@@ -73,10 +106,13 @@ impl<'s> Migrate<'s> {
             wanted.flat_map(|it| it.renames.iter().map(move |rename| (it, rename))).collect();
         let row = |rename: &Rename| renames.iter().position(|(_, it)| std::ptr::eq(*it, rename));
         let names = schema.old_names_by_db().into_iter().map(|names| {
-            let rows = names.renames.iter().map(|(_, rename)| row(rename)).collect();
-            (names, rows)
+            let all = names.renames.iter().enumerate();
+            let wanted =
+                all.map(|(number, (_, rename))| Wanted::new(schema, &names, number, row(rename)));
+            let wanted = wanted.collect();
+            (names, wanted)
         });
-        let names: Vec<(OldNames<'s>, Vec<Option<usize>>)> = names.collect();
+        let names: Vec<(OldNames<'s>, Vec<Wanted<'s>>)> = names.collect();
         if names.is_empty() {
             return Err(Error::refused(
                 "the schema has no migration whose old names can be told apart",
@@ -98,8 +134,8 @@ impl<'s> Migrate<'s> {
         };
         let copies = schema.keys.iter().filter(is_plain).collect();
         let gives_up = false;
-        let globs = names.iter().flat_map(|(names, rows)| {
-            (0..rows.len()).filter_map(|number| OldGlob::new(names, number))
+        let globs = names.iter().flat_map(|(names, wanted)| {
+            (0..wanted.len()).filter_map(|number| OldGlob::new(names, number))
         });
         let globs = globs.collect();
         Ok(Migrate { schema, names, renames, values, remove_lone, phases, gives_up, copies, globs })
@@ -127,13 +163,13 @@ impl<'s> Migrate<'s> {
     fn beside_queue(
         &self,
         names: &OldNames<'_>,
-        rows: &[Option<usize>],
+        wanted: &[Wanted<'_>],
         key: &[u8],
         given: &[(&str, &str)],
     ) -> Option<(usize, Change)> {
         let key = std::str::from_utf8(key).ok().filter(|key| key.contains('~'))?;
         let (number, change) = queues::beside(self.schema, names, key, given)?;
-        Some(((*rows.get(number)?)?, change))
+        Some((wanted.get(number)?.row?, change))
     }
 
     /// The whole pattern of a definition.
@@ -167,12 +203,12 @@ impl<'s> Migrate<'s> {
     fn unread(
         &self,
         names: &OldNames<'_>,
-        rows: &[Option<usize>],
+        wanted: &[Wanted<'_>],
         key: &[u8],
     ) -> Option<(usize, Change)> {
         let mut globs = self.globs.iter().filter(|it| it.db == names.db);
         let number = globs.find(|it| it.glob.matches(key))?.number;
-        let row = (*rows.get(number)?)?;
+        let row = wanted.get(number)?.row?;
         // What the schema declares, or leaves to others, is known.
         let is_known = self.schema.compiled.classify(key).is_some()
             || std::str::from_utf8(key).is_ok_and(|key| key.contains('~'));
@@ -213,73 +249,77 @@ impl Work for Migrate<'_> {
     fn pick(&self, db: Option<u64>, key: &[u8]) -> Option<(usize, Change)> {
         let given: Vec<(&str, &str)> =
             self.values.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
-        let (names, rows) = self.names.iter().find(|(names, _)| names.db == db)?;
+        let (names, all) = self.names.iter().find(|(names, _)| names.db == db)?;
         let Some(found) = names.new_name(key, &given) else {
-            let beside = || self.beside_queue(names, rows, key, &given);
-            let unread = || self.unread(names, rows, key);
+            let beside = || self.beside_queue(names, all, key, &given);
+            let unread = || self.unread(names, all, key);
             return self.orphan(db, key).or_else(beside).or_else(unread);
         };
-        let row = (*rows.get(found.number)?)?;
+        let wanted = all.get(found.number)?;
+        let (row, definition) = (wanted.row?, wanted.definition?);
         let from = std::str::from_utf8(key).ok()?;
-        let definition = self.definition(found.rename)?;
         let Ok(to) = found.key else { return Some((row, Change::Stay(Outcome::Nowhere))) };
-        let number = found.number;
-        let is_spelled = names.old_name(number, to.as_bytes()).map_or(true, |it| it == from);
-        if !is_spelled && !self.gives_up && found.migration.phase.value != Phase::Cleanup {
-            return Some((row, Change::Stay(Outcome::Misspelt)));
+        let (number, phase) = (found.number, found.migration.phase.value);
+        if !self.gives_up && phase != Phase::Cleanup {
+            let is_spelled = names.old_name(number, to.as_bytes()).map_or(true, |it| it == from);
+            if !is_spelled {
+                return Some((row, Change::Stay(Outcome::Misspelt)));
+            }
         }
-        if queues::is_queue(self.schema, definition) {
+        if wanted.is_queue {
             let rename = (found.migration, found.rename);
             let change = queues::change(self.schema, definition, rename, (from, &to), from)?;
             return Some((row, change));
         }
-        let kind = definition.key_type.as_ref().map(|it| it.stored().to_owned());
-        let needs = (to.clone(), kind.clone());
-        let change = match (found.migration.phase.value, &found.migration.old_ttl) {
-            (Phase::Cleanup, ttl) => {
-                let then = match ttl {
-                    Some(ttl) => old_ttl(key, ttl.value),
-                    None => Change::Remove {
-                        beside: beside(self.schema, definition, &to, from),
-                        unless_lone: Some(to).filter(|_| !self.remove_lone),
-                    },
-                };
-                let needs = Some(needs).filter(|_| !self.remove_lone);
-                Change::If(Box::new(Condition { needs, unless: Vec::new(), then }))
-            }
-            (phase, _) => {
-                let is_lock = matches!(definition.role.as_deref(), Some(Role::Lock(_)));
-                let prefix = prefix_of(self.schema, &to);
-                let fence = |name: &str| derived(&prefix, name, Derived::Fence.word());
-                let fences = if is_lock { fence(from).zip(fence(&to)) } else { None };
-                let how = match phase {
-                    _ if self.gives_up => How::Rename,
-                    Phase::DualWrite => How::Over,
-                    _ => How::Absent,
-                };
-                let lease = derived(&prefix, &to, Derived::Lease.word());
-                let version = |name: &str| derived(&prefix, name, Derived::Version.word());
-                let versions = version(from).zip(version(&to)).filter(|_| how == How::Absent);
-                let convert = found.rename.convert.as_ref().map(|it| it.value);
-                let indexes = indexes(self.schema, definition, &to);
-                // Of several old names, the first counts, as it does for stores.
-                let earlier = |(_, (_, rename)): &(usize, &(&Migration, &Rename))| {
-                    *rename.definition == *definition.name
-                };
-                let earlier = names.renames.iter().take(number).enumerate().filter(earlier);
-                let unless: Vec<String> = earlier
-                    .filter_map(|(earlier, _)| names.old_name(earlier, to.as_bytes()).ok())
-                    .collect();
-                let then = Relocation { to, how, kind, fences, convert, indexes, lease, versions };
-                let then = Change::Relocate(then);
-                if unless.is_empty() || self.gives_up {
-                    then
-                } else {
-                    Change::If(Box::new(Condition { needs: None, unless, then }))
-                }
-            }
+        if phase == Phase::Cleanup {
+            let needs = (to.clone(), wanted.kind.as_deref().map(str::to_owned));
+            let then = match &found.migration.old_ttl {
+                Some(ttl) => old_ttl(key, ttl.value),
+                None => Change::Remove {
+                    beside: beside(self.schema, definition, &to, from),
+                    unless_lone: Some(to).filter(|_| !self.remove_lone),
+                },
+            };
+            let needs = Some(needs).filter(|_| !self.remove_lone);
+            let condition = Condition { needs, unless: Vec::new(), then };
+            return Some((row, Change::If(Box::new(condition))));
+        }
+        let fences = || {
+            let prefix = prefix_of(self.schema, &to);
+            let fence = |name: &str| derived(&prefix, name, Derived::Fence.word());
+            fence(from).zip(fence(&to)).map(Box::new)
+        };
+        let fences = if wanted.is_lock { fences() } else { None };
+        let how = match phase {
+            _ if self.gives_up => How::Rename,
+            Phase::DualWrite => How::Over,
+            _ => How::Absent,
+        };
+        let indexes =
+            if wanted.is_indexed { indexes(self.schema, definition, &to) } else { (Vec::new(), 0) };
+        // Of several old names, the first counts, as it does for stores.
+        let earlier = wanted.earlier.iter().filter(|_| !self.gives_up);
+        let unless: Vec<String> =
+            earlier.filter_map(|earlier| names.old_name(*earlier, to.as_bytes()).ok()).collect();
+        let kind = wanted.kind.clone();
+        let convert = found.rename.convert.as_ref().map(|it| it.value);
+        let then = Change::Relocate(Relocation { to, how, kind, fences, convert, indexes });
+        let change = if unless.is_empty() {
+            then
+        } else {
+            Change::If(Box::new(Condition { needs: None, unless, then }))
         };
         Some((row, change))
+    }
+
+    fn lease(&self, name: &str) -> Option<String> {
+        super::lease(self.schema, name)
+    }
+
+    fn versions(&self, from: &[u8], to: &str) -> Option<(String, String)> {
+        let prefix = prefix_of(self.schema, to);
+        let version = |name: &str| derived(&prefix, name, Derived::Version.word());
+        version(std::str::from_utf8(from).ok()?).zip(version(to))
     }
 
     fn is_new_name(&self, key: &[u8]) -> Vec<usize> {
@@ -299,8 +339,8 @@ impl Work for Migrate<'_> {
         if self.renames.iter().any(|(_, rename)| self.is_queue(rename)) {
             return None;
         }
-        let old = self.names.iter().flat_map(|(names, rows)| {
-            let wanted = rows.iter().enumerate().filter(|(_, row)| row.is_some());
+        let old = self.names.iter().flat_map(|(names, all)| {
+            let wanted = all.iter().enumerate().filter(|(_, it)| it.row.is_some());
             wanted.map(|(number, _)| names.glob(number))
         });
         // New names are copies, or counted.

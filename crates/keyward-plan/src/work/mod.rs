@@ -8,6 +8,8 @@ mod letters;
 mod migrate;
 pub(crate) mod queues;
 
+pub use fix::repairable;
+
 use crate::change::{Change, Ending, Reference, StatusKey};
 use crate::document::Row;
 use crate::error::Error;
@@ -40,9 +42,21 @@ pub(crate) trait Work: Sync {
     /// of the keyspace.
     fn pick(&self, db: Option<u64>, key: &[u8]) -> Option<(usize, Change)>;
 
-    /// The same where several things may be done with a key.
-    fn picks(&self, db: Option<u64>, key: &[u8]) -> Vec<(usize, Change)> {
-        self.pick(db, key).into_iter().collect()
+    /// The same where several things may be done with a key: each is given to `give`.
+    fn picks(&self, db: Option<u64>, key: &[u8], give: &mut dyn FnMut(usize, Change)) {
+        if let Some((row, change)) = self.pick(db, key) {
+            give(row, change);
+        }
+    }
+
+    /// The lease beside a new name in another slot or of another value, which whoever writes that name ends.
+    fn lease(&self, _name: &str) -> Option<String> {
+        None
+    }
+
+    /// The versions that stores keep beside an old name and the new one, which are in different slots.
+    fn versions(&self, _from: &[u8], _to: &str) -> Option<(String, String)> {
+        None
     }
 
     /// What a member of a set names, where its row prunes such members.
@@ -253,6 +267,11 @@ pub(crate) fn beside(
     let prefix = prefix_of(schema, own);
     let words = schema.derived(definition).into_iter().filter(|it| *it != Derived::Index);
     words.filter_map(|it| derived(&prefix, name, it.word())).collect()
+}
+
+/// The lease beside a key.
+fn lease(schema: &Schema, key: &str) -> Option<String> {
+    derived(&prefix_of(schema, key), key, Derived::Lease.word())
 }
 
 /// What a key begins with that the prefix of its schema says.

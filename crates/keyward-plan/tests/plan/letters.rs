@@ -237,20 +237,71 @@ fn letters_come_back_with_the_end_of_their_list_and_not_after_it() {
 }
 
 #[test]
-fn a_queue_that_is_renamed_or_has_no_dead_letters_is_refused() {
-    for mut bench in Bench::all(SCHEMA) {
-        bench.redis(&["RPUSH", "app:label:old", "red"]);
+fn a_queue_that_is_unknown_or_has_letters_of_another_type_is_refused() {
+    for bench in Bench::all(SCHEMA) {
         let error = |error: Error| format!("{error}: {}", error.help());
         assert!(
             error(requeue(&bench, "lable", None).unwrap_err()).contains("did you mean `label`")
         );
-        let moving =
-            "[migrations.v2]\nphase = \"dual-write\"\n[migrations.v2.renames]\nold_label = \"Old\"";
-        bench.schema(&format!("{SCHEMA}{moving}"));
-        let why = error(requeue(&bench, "label", None).unwrap_err());
-        assert!(why.contains("`old_label` is being renamed"), "{why}");
         bench.redis(&["SET", "app:mail:bounced", "of another type"]);
         assert_eq!(requeue(&bench, "mail", None).unwrap().conflicts(), 1);
+    }
+}
+
+/// The schema with queues that are renamed.
+fn renamed(phase: &str) -> String {
+    format!(
+        "{SCHEMA}[migrations.v2]\nphase = \"{phase}\"\n[migrations.v2.renames]\nlabel = \"Label\"\n\
+         old_label = \"Label:Old\"\nmail = \"Mail\"\n"
+    )
+}
+
+#[test]
+fn letters_of_a_renamed_queue_are_pushed_where_stores_push() {
+    for (phase, label, mail) in [
+        ("dual-write", "Label", "Mail"),
+        ("read-fallback", "app:label", "app:mail"),
+        ("cleanup", "app:label", "app:mail"),
+    ] {
+        for bench in Bench::all(&renamed(phase)) {
+            bench.redis(&["RPUSH", "Label:Old", "red"]);
+            bench.redis(&["RPUSH", "app:label:old", "blue"]);
+            let applied = bench.apply(&requeue(&bench, "label", None).unwrap()).unwrap();
+            assert_eq!((applied.changed, applied.converged), (2, true), "{phase}");
+            let mut pushed = texts(&bench, &["LRANGE", label, "0", "-1"]);
+            pushed.sort();
+            assert_eq!(pushed, ["blue", "red"], "{phase}");
+            // Named by its key, it is the same queue.
+            bench.redis(&["RPUSH", "Label:Old", "green"]);
+            let plan = requeue(&bench, "app:label", None).unwrap();
+            assert_eq!(bench.apply(&plan).unwrap().changed, 1, "{phase}");
+            assert_eq!(bench.redis(&["EXISTS", "Label:Old", "app:label:old"]).integer(), 0);
+
+            // A job that failed under either name is one of this queue.
+            for queue in ["Mail", "app:mail", "app:post"] {
+                let letter = letter(r#"{"to":"ann"}"#, "", queue, BEFORE);
+                bench.redis(&["RPUSH", "app:mail:bounced", &letter]);
+            }
+            let applied = bench.apply(&requeue(&bench, "mail", None).unwrap()).unwrap();
+            assert_eq!(applied.changed, 2, "{phase}");
+            assert_eq!(bench.redis(&["XLEN", mail]).integer(), 2, "{phase}");
+        }
+    }
+}
+
+#[test]
+fn letters_under_an_old_name_are_removed_and_brought_back_there() {
+    for phase in ["dual-write", "read-fallback", "cleanup"] {
+        for bench in Bench::all(&renamed(phase)) {
+            bench.redis(&["RPUSH", "Label:Old", "red", "green"]);
+            bench.redis(&["RPUSH", "app:label:old", "blue"]);
+            let plan = purge(&bench, "label", None).unwrap();
+            assert_eq!(bench.apply(&plan).unwrap().changed, 3, "{phase}");
+            assert_eq!(bench.redis(&["EXISTS", "Label:Old", "app:label:old"]).integer(), 0);
+            assert_eq!(bench.undo(&plan).unwrap().undone, 3, "{phase}");
+            assert_eq!(texts(&bench, &["LRANGE", "Label:Old", "0", "-1"]), ["red", "green"]);
+            assert_eq!(texts(&bench, &["LRANGE", "app:label:old", "0", "-1"]), ["blue"]);
+        }
     }
 }
 

@@ -3,12 +3,11 @@
 use crate::bench::{Bench, Host};
 use keyward::Store;
 use keyward::queue::{Failure, Job, Push};
-use keyward_plan::{Applied, Control, MakeOptions, Order, Plan, Status};
+use keyward_plan::{Applied, Buried, Control, MakeOptions, Order, Plan, Status};
 use keyward_testkit::{Flavor, Server, wait_until};
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex};
-use std::time::Duration;
+use std::sync::Mutex;
+use tokio::sync::watch;
 
 keyward::keyspace!("tests/plan/queues_dual_write.toml");
 keyward::keyspace!("tests/plan/queues_read_fallback.toml");
@@ -47,11 +46,11 @@ fn runtime() -> tokio::runtime::Runtime {
 }
 
 /// Ends the workers of a test that fails, too.
-struct End<'a>(&'a AtomicBool);
+struct End(watch::Sender<bool>);
 
-impl Drop for End<'_> {
+impl Drop for End {
     fn drop(&mut self) {
-        self.0.store(true, Ordering::SeqCst);
+        self.0.send_replace(true);
     }
 }
 
@@ -62,14 +61,11 @@ fn while_working(
     beside: impl FnOnce(),
 ) -> Vec<String> {
     let ran = Mutex::new(Vec::new());
-    let is_over = Arc::new(AtomicBool::new(false));
+    let (end, is_over) = watch::channel(false);
     let stopped = || {
-        let is_over = is_over.clone();
-        async move {
-            while !is_over.load(Ordering::SeqCst) {
-                tokio::time::sleep(Duration::from_millis(2)).await;
-            }
-        }
+        let mut is_over = is_over.clone();
+        // Whoever would say so is gone only if it is over.
+        async move { _ = is_over.wait_for(|it| *it).await }
     };
     let work = async {
         let store = Store::builder(url).lazy().unwrap();
@@ -89,10 +85,10 @@ fn while_working(
     };
     std::thread::scope(|scope| {
         let worker = scope.spawn(|| runtime().block_on(work));
-        let _end = End(&is_over);
+        let end = End(end);
         beside();
         wait_until("the jobs are done", || stop_when(ran.lock().unwrap().len()));
-        is_over.store(true, Ordering::SeqCst);
+        drop(end);
         worker.join().unwrap();
     });
     ran.into_inner().unwrap()
@@ -225,14 +221,15 @@ fn dead_letters_are_not_copied_and_stay_until_somebody_has_dealt_with_them() {
             let jobs = store.at(keys::Job {});
             jobs.push(&"bad".to_owned()).await.unwrap();
             let run = jobs.worker().run(async |_: Job<String>| Err::<(), _>(Failure::fatal("no")));
-            let failed = async {
-                while bench.redis(&["LLEN", "OLD:Failed"]).integer() == 0 {
-                    tokio::time::sleep(Duration::from_millis(5)).await;
-                }
-            };
+            // Returns when there is a letter, and leaves it where it is.
+            let mut connection = bench.connect();
+            let failed = tokio::task::spawn_blocking(move || {
+                let dead = "OLD:Failed";
+                connection.command(&["BLMOVE", dead, dead, "LEFT", "LEFT", "20"]).unwrap()
+            });
             tokio::select! {
                 ended = run => panic!("{ended:?}"),
-                () = failed => {}
+                letter = failed => assert!(letter.unwrap().text().contains("bad")),
             }
         });
         let plan = bench.plan();
@@ -248,7 +245,9 @@ fn dead_letters_are_not_copied_and_stay_until_somebody_has_dealt_with_them() {
             assert_eq!(bench.redis(&["LLEN", "OLD:Failed"]).integer(), 1, "{name}");
         }
         assert_eq!(bench.plan().conflicts(), 1);
-        bench.redis(&["DEL", "OLD:Failed"]);
+        let purge = bench.plan_of(Order::Purge(Buried::new("job".to_owned(), None)));
+        assert_eq!(apply(&bench, &purge.unwrap()).changed, 2, "under both names");
+        assert_eq!(bench.redis(&["EXISTS", "OLD:Failed"]).integer(), 0);
         assert_eq!(bench.plan().conflicts(), 0);
     }
 }

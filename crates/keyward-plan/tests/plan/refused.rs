@@ -1,6 +1,6 @@
 //! What is refused, waited for or not believed, on real servers.
 
-use crate::bench::{Bench, SCHEMA};
+use crate::bench::{Bench, Host, SCHEMA};
 use keyward_plan::{Control, Error, MakeOptions, Order, Plan, Target};
 use keyward_testkit::{Flavor, wait_until};
 use std::collections::BTreeMap;
@@ -281,5 +281,88 @@ fn a_plan_that_was_changed_and_sealed_again_does_no_more_than_its_order() {
         // Nor does it name a journal or a socket elsewhere.
         let text = serde_json::to_string(&plan).unwrap().replace(&plan.id, "../../../etc/pass");
         assert!(Plan::parse(text.as_bytes(), "x").unwrap_err().to_string().contains("its id"));
+    }
+}
+
+#[test]
+fn a_server_without_memory_is_explained_by_an_undo() {
+    for bench in Bench::all(&phase("cleanup")) {
+        bench.redis(&["HSET", "shop:user:1", "name", "ann"]);
+        let target = Target::Definition { name: "user".to_owned(), values: BTreeMap::new() };
+        let plan = bench.plan_of(Order::Drop { target, no_backup: false }).unwrap();
+        assert_eq!(bench.apply(&plan).unwrap().changed, 1);
+        bench.redis(&["CONFIG", "SET", "maxmemory", "1"]);
+        let error = bench.undo(&plan).unwrap_err();
+        assert!(error.help().contains("has reached `maxmemory`"), "{}", full(&error));
+        assert!(!error.is_usage());
+        bench.redis(&["CONFIG", "SET", "maxmemory", "0"]);
+        assert_eq!(bench.undo(&plan).unwrap().undone, 1, "it goes on");
+    }
+}
+
+#[test]
+fn a_server_that_was_restarted_without_the_marker_is_known_by_what_the_journal_says() {
+    for bench in Bench::all(&phase("dual-write")) {
+        for id in 1..=40 {
+            bench.redis(&["HSET", &format!("User:{id}"), "name", "ann"]);
+        }
+        let plan = bench.plan();
+        assert_eq!(bench.apply(&plan).unwrap().changed, 40);
+        let marker = bench.redis(&["KEYS", "shop:~plan:*"]).array().remove(0).text();
+        bench.redis(&["DEL", &marker]);
+        let Host::One(server) = &bench.host else { unreachable!() };
+        server.save();
+        server.kill();
+        server.restart();
+        let why = full(&bench.undo(&plan).unwrap_err());
+        assert!(why.contains("not the server") && why.contains("--accept-restarted"), "{why}");
+
+        let mut options = bench.options(&plan);
+        options.accept_restarted = true;
+        let undo = |url: &str| {
+            let control = Control::default();
+            keyward_plan::undo(&plan, url, &bench.schema, &options, &bench.mask(), &control)
+        };
+        // Another server is not believed to be this one.
+        let other = server.flavor().server().start();
+        let why = full(&undo(&other.url()).unwrap_err());
+        assert!(why.contains("of 40 keys that the plan has changed, 0 are"), "{why}");
+        // Some keys may have gone meanwhile.
+        bench.redis(&["DEL", "User:1", "shop:user:1"]);
+        let (url, mask, control) = (bench.url(), bench.mask(), Control::default());
+        let applied =
+            keyward_plan::apply(&plan, &url, &bench.schema, &options, &mask, &control).unwrap();
+        assert_eq!((applied.changed, applied.converged), (0, true));
+        bench.redis(&["DEL", &marker]);
+        assert_eq!(undo(&bench.url()).unwrap().undone, 39);
+        // What was taken back leaves nothing to know a server by.
+        let why = full(&undo(&bench.url()).unwrap_err());
+        assert!(why.contains("names no key") && why.contains("make the plan again"), "{why}");
+    }
+}
+
+#[test]
+fn an_undo_names_its_conflicts_until_the_plan_is_applied_again() {
+    for bench in Bench::all(&phase("dual-write")) {
+        for id in 1..=3 {
+            bench.redis(&["HSET", &format!("User:{id}"), "name", "ann"]);
+        }
+        let plan = bench.plan();
+        bench.apply(&plan).unwrap();
+        bench.redis(&["HSET", "shop:user:2", "name", "bob"]);
+        for round in [2, 0] {
+            let undone = bench.undo(&plan).unwrap();
+            assert_eq!((undone.undone, undone.conflicts), (round, 1));
+        }
+        // What the plan does from now on is all that is taken back.
+        assert!(bench.apply(&plan).unwrap().converged);
+        assert_eq!(bench.redis(&["HGET", "shop:user:2", "name"]).text(), "ann");
+        let undone = bench.undo(&plan).unwrap();
+        assert_eq!(
+            (undone.undone, undone.conflicts),
+            (4, 0),
+            "three copies, and what one replaced"
+        );
+        assert_eq!(bench.redis(&["HGET", "shop:user:2", "name"]).text(), "bob");
     }
 }

@@ -381,3 +381,35 @@ fn a_queue_goes_only_as_it_was_saved_and_counts_once() {
         assert!(keys.iter().all(|key| gone(&bench, key)));
     }
 }
+
+#[test]
+fn a_value_goes_back_to_its_old_name_only_over_what_was_read_there() {
+    const BRING: &str = step!("bring.lua");
+    for bench in Bench::all(SCHEMA) {
+        // DUMP is not text: the value is taken from a key.
+        let script = format!(
+            "local dump = redis.call('DUMP', 'value')\n\
+             local function bring(KEYS, ARGV)\n{}end\n\
+             return bring({{ KEYS[1] }}, {{ ARGV[1], ARGV[2], dump }})",
+            keyward::mutant::text(BRING)
+        );
+        let bring = |guard: &str, ends: &str| {
+            bench.redis(&["EVAL", &script, "1", "k", guard, ends]).integer()
+        };
+        bench.redis(&["SET", "value", "new"]);
+        bench.redis(&["SET", "k", "old"]);
+        let before = digest(&bench, "k");
+        assert_eq!(bring("", "-1"), 3, "something stands there by now");
+        bench.redis(&["SET", "k", "newer"]);
+        assert_eq!(bring(&before, "-1"), 3, "it was changed since");
+        bench.redis(&["DEL", "k"]);
+        assert_eq!(bring(&before, "-1"), 3, "it was deleted since");
+        assert!(gone(&bench, "k"));
+        assert_eq!(bring("", "9999999999999"), 1);
+        assert_eq!(bench.redis(&["GET", "k"]).text(), "new");
+        assert_eq!(bench.redis(&["PEXPIRETIME", "k"]).integer(), 9_999_999_999_999);
+        let now = digest(&bench, "k");
+        assert_eq!(bring(&now, "-1"), 1);
+        assert_eq!(bench.redis(&["PTTL", "k"]).integer(), -1);
+    }
+}

@@ -3,7 +3,7 @@ use crate::finding::{Finding, Findings};
 use crate::rule::rule;
 use crate::segment::within;
 use crate::words::listed;
-use keyward_pattern::{Hole, Recase, prove};
+use keyward_pattern::{Hole, Recase, Type, prove};
 use keyward_schema::model::{Definition, Migration, ParamDeclaration, Phase, Rename};
 
 rule! {
@@ -148,6 +148,7 @@ impl<'a> Mapping<'_, 'a> {
         let takes_rest =
             self.definition.pattern.holes().any(|hole| hole.name == *name && hole.rest);
         let separator = *self.cx.schema.keyspace.separator;
+        let takes_rest = takes_rest || new.param.ty == Type::Encoded;
         let (value, old_type, new_type) = if old_hole.rest && !takes_rest {
             (format!("a{separator}b"), "takes the rest".to_owned(), "one segment".to_owned())
         } else {

@@ -4,25 +4,49 @@
 use crate::rule::registry;
 
 mod abbreviation;
+mod acl_outgrown;
 mod ambiguous_pattern;
 mod both_names;
+mod bound_lowered;
+mod bound_raised;
+mod cache_changed;
+mod constructor_changed;
 mod dangling_reference;
+mod definition_removed;
+mod definition_renamed;
+mod derived_keys_left;
 mod event_cannot_bind;
+mod event_params_changed;
+mod event_removed;
 mod event_unknown;
 mod evictable_persistent;
 mod evictable_retained;
 mod example_mismatch;
+mod expired_accept;
 mod expiring_queue;
+mod field_optional;
+mod field_removed;
+mod field_required;
+mod fields_closed;
 mod foreign_notation;
+mod foreign_removed;
+mod generated_names_changed;
 mod hash_without_fields;
 mod index_contradiction;
 mod index_outlived;
 mod index_reverse_mismatch;
+mod index_unfilled;
 mod invalid_param;
 mod invalid_value;
+mod invalidation_removed;
+mod key_length_lowered;
+mod key_reread;
 mod key_too_long;
+mod keyspace_moved;
+mod keyspace_renamed;
 mod layout_mismatch;
 mod leaked_derived_key;
+mod lifecycle_changed;
 mod lifecycle_ttl_mismatch;
 mod lock_without_ttl;
 mod lossy_encoding;
@@ -31,37 +55,53 @@ mod migration_cannot_map;
 mod migration_crosses_slots;
 mod migration_overdue;
 mod migration_overlaps;
+mod migration_removed;
+mod migration_skips_phase;
 mod misleading_word;
 mod missing_field;
 mod missing_owner;
 mod missing_ttl;
 mod missing_type;
 mod misspelled_param;
+mod new_reservation;
 mod not_persisted;
 mod old_name;
 mod ordered_in_set;
 mod overlapping_patterns;
 mod oversized_collection;
 mod oversized_value;
+mod param_narrowed;
+mod param_widened;
+mod params_changed;
+mod pattern_changed;
 mod reference_cycle;
 mod relation_closure_mismatch;
 mod relation_inverse_mismatch;
 mod relation_members_mismatch;
+mod renewal_changed;
 mod repeated_prefix;
 mod reserved_word;
 mod revocation_shorter_than_session;
+mod role_changed;
 mod role_crosses_slots;
 mod role_mismatch;
+mod role_options_changed;
+mod server_changed;
 mod server_setting;
 mod session_evictable;
+mod slot_changed;
 mod stale_cache;
 mod stale_index;
 mod status_expires_before_job;
+mod text_changed;
 mod trimmed_queue;
+mod ttl_extended;
 mod ttl_missing;
 mod ttl_required;
+mod ttl_shortened;
 mod ttl_too_long;
 mod ttl_unexpected;
+mod type_changed;
 mod unbounded_caller_ttl;
 mod unbounded_collection;
 mod unbounded_key_length;
@@ -75,6 +115,8 @@ mod unseparated_prefix;
 mod unused_allow;
 mod unused_declaration;
 mod uppercase_literal;
+mod value_changed;
+mod value_type_changed;
 mod window_ttl_mismatch;
 mod wrong_type;
 
@@ -102,25 +144,49 @@ pub mod judge {
 
 registry! {
     Abbreviation: abbreviation,
+    AclOutgrown: acl_outgrown,
     AmbiguousPattern: ambiguous_pattern,
     BothNames: both_names,
+    BoundLowered: bound_lowered,
+    BoundRaised: bound_raised,
+    CacheChanged: cache_changed,
+    ConstructorChanged: constructor_changed,
     DanglingReference: dangling_reference,
+    DefinitionRemoved: definition_removed,
+    DefinitionRenamed: definition_renamed,
+    DerivedKeysLeft: derived_keys_left,
     EventCannotBind: event_cannot_bind,
+    EventParamsChanged: event_params_changed,
+    EventRemoved: event_removed,
     EventUnknown: event_unknown,
     EvictablePersistent: evictable_persistent,
     EvictableRetained: evictable_retained,
     ExampleMismatch: example_mismatch,
+    ExpiredAccept: expired_accept,
     ExpiringQueue: expiring_queue,
+    FieldOptional: field_optional,
+    FieldRemoved: field_removed,
+    FieldRequired: field_required,
+    FieldsClosed: fields_closed,
     ForeignNotation: foreign_notation,
+    ForeignRemoved: foreign_removed,
+    GeneratedNamesChanged: generated_names_changed,
     HashWithoutFields: hash_without_fields,
     IndexContradiction: index_contradiction,
     IndexOutlived: index_outlived,
     IndexReverseMismatch: index_reverse_mismatch,
+    IndexUnfilled: index_unfilled,
     InvalidParam: invalid_param,
     InvalidValue: invalid_value,
+    InvalidationRemoved: invalidation_removed,
+    KeyLengthLowered: key_length_lowered,
+    KeyReread: key_reread,
     KeyTooLong: key_too_long,
+    KeyspaceMoved: keyspace_moved,
+    KeyspaceRenamed: keyspace_renamed,
     LayoutMismatch: layout_mismatch,
     LeakedDerivedKey: leaked_derived_key,
+    LifecycleChanged: lifecycle_changed,
     LifecycleTtlMismatch: lifecycle_ttl_mismatch,
     LockWithoutTtl: lock_without_ttl,
     LossyEncoding: lossy_encoding,
@@ -129,37 +195,53 @@ registry! {
     MigrationCrossesSlots: migration_crosses_slots,
     MigrationOverdue: migration_overdue,
     MigrationOverlaps: migration_overlaps,
+    MigrationRemoved: migration_removed,
+    MigrationSkipsPhase: migration_skips_phase,
     MisleadingWord: misleading_word,
     MissingField: missing_field,
     MissingOwner: missing_owner,
     MissingTtl: missing_ttl,
     MissingType: missing_type,
     MisspelledParam: misspelled_param,
+    NewReservation: new_reservation,
     NotPersisted: not_persisted,
     OldName: old_name,
     OrderedInSet: ordered_in_set,
     OverlappingPatterns: overlapping_patterns,
     OversizedCollection: oversized_collection,
     OversizedValue: oversized_value,
+    ParamNarrowed: param_narrowed,
+    ParamWidened: param_widened,
+    ParamsChanged: params_changed,
+    PatternChanged: pattern_changed,
     ReferenceCycle: reference_cycle,
     RelationClosureMismatch: relation_closure_mismatch,
     RelationInverseMismatch: relation_inverse_mismatch,
     RelationMembersMismatch: relation_members_mismatch,
+    RenewalChanged: renewal_changed,
     RepeatedPrefix: repeated_prefix,
     ReservedWord: reserved_word,
     RevocationShorterThanSession: revocation_shorter_than_session,
+    RoleChanged: role_changed,
     RoleCrossesSlots: role_crosses_slots,
     RoleMismatch: role_mismatch,
+    RoleOptionsChanged: role_options_changed,
+    ServerChanged: server_changed,
     ServerSetting: server_setting,
     SessionEvictable: session_evictable,
+    SlotChanged: slot_changed,
     StaleCache: stale_cache,
     StaleIndex: stale_index,
     StatusExpiresBeforeJob: status_expires_before_job,
+    TextChanged: text_changed,
     TrimmedQueue: trimmed_queue,
+    TtlExtended: ttl_extended,
     TtlMissing: ttl_missing,
     TtlRequired: ttl_required,
+    TtlShortened: ttl_shortened,
     TtlTooLong: ttl_too_long,
     TtlUnexpected: ttl_unexpected,
+    TypeChanged: type_changed,
     UnboundedCallerTtl: unbounded_caller_ttl,
     UnboundedCollection: unbounded_collection,
     UnboundedKeyLength: unbounded_key_length,
@@ -173,6 +255,8 @@ registry! {
     UnusedAllow: unused_allow,
     UnusedDeclaration: unused_declaration,
     UppercaseLiteral: uppercase_literal,
+    ValueChanged: value_changed,
+    ValueTypeChanged: value_type_changed,
     WindowTtlMismatch: window_ttl_mismatch,
     WrongType: wrong_type,
 }
@@ -183,14 +267,28 @@ pub(crate) const LAST: Rule = Rule::UnusedAllow;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::harness::{block, messages};
+    use crate::harness::{block, blocks, broken, messages};
 
     #[test]
     fn every_example_is_reported_and_what_to_use_instead_is_not() {
-        for rule in Rule::ALL.iter().filter(|rule| !rule.is_live()) {
+        let on_schemas = |rule: &&Rule| !rule.is_live() && !rule.is_breaking();
+        for rule in Rule::ALL.iter().filter(on_schemas) {
             let declared = rule.declaration();
             assert_ne!(messages(declared, &block(declared, "Example")), [""; 0], "{rule}");
             assert_eq!(messages(declared, &block(declared, "Use instead")), [""; 0], "{rule}");
+        }
+    }
+
+    #[test]
+    fn every_change_that_is_an_example_is_reported_and_what_to_use_instead_is_not() {
+        for rule in Rule::ALL.iter().filter(|rule| rule.is_breaking()) {
+            let declared = rule.declaration();
+            let example = blocks(declared, "Example");
+            assert_eq!(example.len(), 2, "{rule}: before and after");
+            assert_ne!(broken(declared, &example[0], &example[1]), [""; 0], "{rule}");
+            let instead = block(declared, "Use instead");
+            assert_eq!(broken(declared, &example[0], &instead), [""; 0], "{rule}");
+            assert_eq!(broken(declared, &example[0], &example[0]), [""; 0], "{rule}");
         }
     }
 

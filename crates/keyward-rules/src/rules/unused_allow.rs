@@ -38,9 +38,11 @@ fn check<'a>(cx: &Context<'a>, out: &mut Findings<'a>) {
     for list in lists(cx.schema) {
         for allow in list.iter().filter(|allow| !cx.allowing.is_used(allow)) {
             let judged = Rule::parse(&allow.rule).is_some_and(|rule| {
+                let by_others = rule.is_live() || rule.is_breaking();
+                let by_pairs = cx.alone && rule.compares().is_some();
                 rule != rules::LAST
-                    && !rule.is_live()
-                    && !(cx.alone && rule.compares().is_some())
+                    && !by_others
+                    && !by_pairs
                     && cx.settings.severity(rule) != Severity::Off
             });
             if judged {

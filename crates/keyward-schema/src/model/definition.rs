@@ -35,6 +35,8 @@ pub struct Definition {
     pub group: Option<Spanned<String>>,
     /// The pattern, without the prefix
     pub pattern: Spanned<Template>,
+    /// What separates its parameters besides the keyspace's separator; the parameters exclude it already
+    pub separators: Option<Spanned<String>>,
     /// The declaration of each parameter, in the order of the prefix's and then the pattern's parameters
     pub params: Vec<ParamDeclaration>,
     /// The type, written or implied by fields, value or role; `None` where the convention does not say

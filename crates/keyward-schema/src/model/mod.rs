@@ -81,6 +81,8 @@ pub struct Schema {
     pub checklist: Vec<ChecklistItem>,
     /// Findings accepted for the whole keyspace
     pub allow: Vec<Allow>,
+    /// `[[accept]]`: breaking changes that are accepted
+    pub accept: Vec<Accept>,
     /// All definitions, compiled: build, parse, glob, classify
     pub compiled: keyward_pattern::Keyspace,
 }
@@ -174,9 +176,17 @@ pub struct Named {
     pub doc: Option<Spanned<String>>,
     /// How to reach an owner
     pub contact: Option<Spanned<String>>,
+    /// Whether the definitions of a group may change at any time
+    pub unstable: bool,
 }
 
 impl Schema {
+    /// Whether a definition may change at any time: its group is declared `unstable`.
+    pub fn is_unstable(&self, definition: &Definition) -> bool {
+        let Some(group) = &definition.group else { return false };
+        self.groups.iter().any(|named| named.unstable && named.name.value == group.value)
+    }
+
     /// How to reach the owner of a definition.
     pub fn contact(&self, definition: &Definition) -> Option<&str> {
         let owner = definition.owner.as_ref()?;
@@ -192,7 +202,7 @@ pub struct Foreign {
     pub name: Spanned<String>,
     /// Whose keys they are
     pub doc: Option<Spanned<String>>,
-    /// A glob over whole keys, as `SCAN MATCH` reads it
+    /// A glob over whole keys, as `SCAN MATCH` reads it, with `\xHH` for a byte
     pub glob: Spanned<String>,
 }
 
@@ -220,6 +230,21 @@ pub struct Allow {
     pub rule: Spanned<String>,
     /// Why
     pub reason: Spanned<String>,
+    /// The whole entry
+    pub span: Span,
+}
+
+/// `[[accept]]`: a breaking change that was accepted.
+#[derive(Debug, Clone)]
+pub struct Accept {
+    /// The rule's name
+    pub rule: Spanned<String>,
+    /// What changes: a definition, a part of one, an event
+    pub subject: Spanned<String>,
+    /// Why
+    pub reason: Spanned<String>,
+    /// The last day on which it is accepted
+    pub expires: Spanned<Date>,
     /// The whole entry
     pub span: Span,
 }

@@ -2,14 +2,13 @@
 
 use super::{Answer, audited, current};
 use crate::http::Problem;
-use crate::state::{Sample, Shared};
+use crate::state::{Current, Sample, Shared};
 use axum::Json;
 use axum::extract::{Path, State};
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
 use keyward_audit::Report;
 use keyward_audit::report::{self, Finding, Group, Setting, Summary};
-use keyward_rules::Rule;
 use keyward_schema::Schema;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -184,7 +183,7 @@ pub(super) async fn definition(
         doc: declared.and_then(|it| it.doc.as_ref()).map(|doc| doc.value.clone()),
         contact: contact(schemas, Some(&schema), definition.owner.as_deref()),
         samples: audit.samples.get(&(schema.clone(), name.clone())).cloned().unwrap_or_default(),
-        findings: own.map(|it| FindingDetail::new(it, schemas)).collect(),
+        findings: own.map(|it| FindingDetail::new(it, &current)).collect(),
         definition,
     }))
 }
@@ -215,10 +214,12 @@ pub(super) struct FindingDetail {
 }
 
 impl FindingDetail {
-    fn new(finding: &Finding, schemas: &[Schema]) -> Self {
+    fn new(finding: &Finding, current: &Current) -> Self {
+        let schemas = &current.schemas.each;
+        let rule = current.repairs.rule(finding);
         FindingDetail {
             contact: contact(schemas, finding.schema.as_deref(), finding.owner.as_deref()),
-            fix: fix(finding.rule),
+            fix: rule.map(|rule| format!("keyward plan fix --rule {rule}")),
             finding: finding.clone(),
         }
     }
@@ -234,7 +235,7 @@ pub(super) async fn findings(
     let current = current(&shared, &server)?;
     let audit = audited(&shared, &server)?;
     let each = audit.report.findings.iter();
-    Ok(Json(each.map(|it| FindingDetail::new(it, &current.schemas.each)).collect()))
+    Ok(Json(each.map(|it| FindingDetail::new(it, &current)).collect()))
 }
 
 /// The whole report, as `keyward audit --format json` writes it
@@ -259,9 +260,4 @@ fn contact(schemas: &[Schema], schema: Option<&str>, owner: Option<&str>) -> Opt
     let schema = schemas.iter().find(|it| Some(it.keyspace.name.as_str()) == schema)?;
     let owner = schema.owners.iter().find(|it| Some(it.name.as_str()) == owner)?;
     owner.contact.as_ref().map(|contact| contact.value.clone())
-}
-
-/// The command that plans the repair of what a rule finds.
-fn fix(rule: Rule) -> Option<String> {
-    Rule::REPAIRED.contains(&rule).then(|| format!("keyward plan fix --rule {}", rule.name()))
 }

@@ -80,16 +80,32 @@ pub(super) async fn definition(
     rows.await.map(Json)
 }
 
+/// Two moments to compare.
+#[derive(Debug, Deserialize, IntoParams)]
+pub(super) struct Moments {
+    /// The earlier one, in milliseconds since 1970
+    #[param(value_type = u64, required = true)]
+    from: Option<u64>,
+    /// The later one, in milliseconds since 1970
+    #[param(value_type = u64, required = true)]
+    to: Option<u64>,
+}
+
 /// What changed between two moments: each is the last audit at or before it whose report is kept
-#[utoipa::path(get, path = "/api/v1/servers/{server}/compare", params(("server" = String, Path), Span),
-    responses((status = 200, body = Object), (status = 404, body = Problem)))]
+#[utoipa::path(get, path = "/api/v1/servers/{server}/compare", params(("server" = String, Path), Moments),
+    responses((status = 200, body = Object), (status = 400, body = Problem), (status = 404, body = Problem)))]
 pub(super) async fn compare(
     State(shared): State<Shared>,
     Path(server): Path<String>,
-    Query(span): Query<Span>,
+    Query(moments): Query<Moments>,
 ) -> Answer<Difference> {
     named(&shared, &server)?;
-    let (from, to) = span.range()?;
+    let Moments { from: Some(from), to: Some(to) } = moments else {
+        return Err(Problem::bad("`from` and `to` are needed, in milliseconds since 1970"));
+    };
+    if from > to {
+        return Err(Problem::bad("`from` is after `to`"));
+    }
     let compared = blocking(move || {
         let report = |at: u64| -> Result<_, Problem> {
             let found = shared.history.report(&server, at)?;

@@ -8,8 +8,9 @@ mod servers;
 
 pub(crate) use key::{KeyAnswer, answer as look_up};
 
-use crate::http::Problem;
+use crate::http::{Problem, in_json, nothing};
 use crate::state::{Audited, Current, Server, Shared};
+use axum::middleware::from_fn;
 use axum::routing::{get, post};
 use axum::{Json, Router};
 use std::sync::Arc;
@@ -37,7 +38,12 @@ pub(crate) fn routes() -> Router<Shared> {
     let all = Router::new()
         .route("/openapi.json", get(openapi))
         .route("/servers", get(servers::servers))
-        .nest("/servers/{server}", one);
+        .route("/fleet", get(servers::fleet))
+        .route("/migrations", get(servers::migrations))
+        .route("/queues", get(servers::queues))
+        .nest("/servers/{server}", one)
+        .fallback(nothing)
+        .layer(from_fn(in_json));
     Router::new().nest("/api/v1", all)
 }
 
@@ -50,6 +56,9 @@ pub(crate) fn routes() -> Router<Shared> {
     ),
     paths(
         servers::servers,
+        servers::fleet,
+        servers::migrations,
+        servers::queues,
         audit::overview,
         audit::definitions,
         audit::definition,

@@ -3,7 +3,7 @@
 use super::{Answer, current};
 use crate::http::Problem;
 use crate::info::ServerInfo;
-use crate::state::{Auditing, Health, MigrationState, Shared, Tick, Watching};
+use crate::state::{Auditing, Current, Health, MigrationState, Shared, Tick, Watching};
 use axum::Json;
 use axum::extract::{Path, State};
 use keyward_audit::queues::QueueStats;
@@ -60,7 +60,7 @@ pub(super) async fn migrations(
 /// The queues of a server.
 #[derive(Debug, Serialize, ToSchema)]
 pub(super) struct QueueList {
-    /// When they were counted: after the last audit
+    /// When they were counted: after the last audit; 0 where there are none
     at: u64,
     /// Why they could not be counted
     error: Option<String>,
@@ -76,7 +76,12 @@ pub(super) async fn queues(
     State(shared): State<Shared>,
     Path(server): Path<String>,
 ) -> Answer<QueueList> {
-    let queues = current(&shared, &server)?.queues.clone();
-    let (at, error) = (queues.at, queues.error.clone());
-    Ok(Json(QueueList { at, error, queues: queues.each.clone() }))
+    Ok(Json(QueueList::of(&*current(&shared, &server)?)))
+}
+
+impl QueueList {
+    pub(super) fn of(current: &Current) -> Self {
+        let queues = &current.queues;
+        QueueList { at: queues.at, error: queues.error.clone(), queues: queues.each.clone() }
+    }
 }

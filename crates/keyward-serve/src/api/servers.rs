@@ -1,6 +1,8 @@
-//! `/api/v1/servers`
+//! What is known of all servers: `/api/v1/servers`, `/fleet`, `/migrations`, `/queues`.
 
-use crate::state::{Auditing, Health, Notice, Shared};
+use super::server::QueueList;
+use crate::fleet::{Fleet, ServerSummary};
+use crate::state::{MigrationState, Notice, Shared};
 use axum::Json;
 use axum::extract::State;
 use serde::Serialize;
@@ -13,47 +15,55 @@ pub(super) struct Servers {
     notices: Vec<Notice>,
 }
 
-/// A server in a few numbers.
-#[derive(Debug, Serialize, ToSchema)]
-pub(super) struct ServerSummary {
-    /// Its name in URLs
-    name: String,
-    /// Where it is, without credentials
-    url: String,
-    health: Health,
-    auditing: Auditing,
-    /// When its last audit ended
-    audited_at: Option<u64>,
-    /// Keys
-    keys: Option<u64>,
-    /// Their bytes
-    bytes: Option<u64>,
-    /// The share of judged keys that are as declared, from 0 to 1
-    compliance: Option<f64>,
-    /// Findings
-    findings: Option<u64>,
-    /// Why its schemas could not be read again
-    schema_error: Option<String>,
-}
-
 /// All servers
 #[utoipa::path(get, path = "/api/v1/servers", responses((status = 200, body = Servers)))]
 pub(super) async fn servers(State(shared): State<Shared>) -> Json<Servers> {
-    let each = shared.servers.iter().map(|server| {
-        let current = server.current();
-        let report = current.report();
-        ServerSummary {
-            name: server.name.clone(),
-            url: server.url.clone(),
-            health: current.health.clone(),
-            auditing: current.auditing.clone(),
-            audited_at: current.audit.as_ref().map(|audit| audit.at),
-            keys: report.map(|it| it.summary.keys),
-            bytes: report.and_then(|it| it.summary.bytes),
-            compliance: report.and_then(|it| it.summary.compliance),
-            findings: report.map(|it| it.findings.len() as u64),
-            schema_error: current.schema_error.clone(),
-        }
-    });
+    let each = shared.servers.iter().map(|it| ServerSummary::new(it, &it.current()));
     Json(Servers { servers: each.collect(), notices: shared.notices() })
+}
+
+/// All servers, what needs somebody, and how the webhooks do
+#[utoipa::path(get, path = "/api/v1/fleet", responses((status = 200, body = Fleet)))]
+pub(super) async fn fleet(State(shared): State<Shared>) -> Json<Fleet> {
+    Json(Fleet::of(&shared))
+}
+
+/// A migration of a server.
+#[derive(Debug, Serialize, ToSchema)]
+pub(super) struct ServerMigration {
+    /// The server's name
+    server: String,
+    #[serde(flatten)]
+    migration: MigrationState,
+}
+
+/// Migrations of all servers, with the keys that the last audits counted
+#[utoipa::path(get, path = "/api/v1/migrations", responses((status = 200, body = Vec<ServerMigration>)))]
+pub(super) async fn migrations(State(shared): State<Shared>) -> Json<Vec<ServerMigration>> {
+    let mut all = Vec::new();
+    for server in &shared.servers {
+        let each = server.current().migrations.clone();
+        let name = || server.name.clone();
+        all.extend(each.iter().map(|it| ServerMigration { server: name(), migration: it.clone() }));
+    }
+    Json(all)
+}
+
+/// The queues of a server.
+#[derive(Debug, Serialize, ToSchema)]
+pub(super) struct ServerQueues {
+    /// The server's name
+    server: String,
+    #[serde(flatten)]
+    queues: QueueList,
+}
+
+/// Queues of all servers, as they were after the last audits
+#[utoipa::path(get, path = "/api/v1/queues", responses((status = 200, body = Vec<ServerQueues>)))]
+pub(super) async fn queues(State(shared): State<Shared>) -> Json<Vec<ServerQueues>> {
+    let of = |server: &crate::state::Server| ServerQueues {
+        server: server.name.clone(),
+        queues: QueueList::of(&server.current()),
+    };
+    Json(shared.servers.iter().map(of).collect())
 }

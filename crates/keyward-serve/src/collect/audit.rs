@@ -4,10 +4,11 @@ use super::derive;
 use super::resume;
 use super::sample::Samples;
 use super::{Context, millis, today};
+use crate::folder::why;
 use crate::schemas;
 use crate::state::{Audited, Auditing, Current, Event, Schemas};
 use keyward_audit::live::{self, Progress};
-use keyward_audit::{Audit, Options, Outcome, Stopped, Subject, now};
+use keyward_audit::{Audit, Options, Outcome, Report, Stopped, Subject, now};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -17,7 +18,9 @@ use std::time::{Duration, Instant};
 /// How long to wait before a failed audit is tried again, at first and at most.
 const PAUSES: (Duration, Duration) = (Duration::from_secs(1), Duration::from_secs(60));
 /// How often progress is told.
-const TICK: Duration = Duration::from_millis(500);
+const TOLD: Duration = Duration::from_millis(500);
+/// How often it is looked whether to pause.
+const TICK: Duration = Duration::from_millis(50);
 
 /// Audits a server until it is told to stop.
 pub(super) fn run(context: &Context) {
@@ -62,15 +65,9 @@ impl Audits<'_> {
         let context = self.context;
         let schemas = self.schemas();
         let audit = context.audit(&schemas);
-        let (earlier, began) = self.take_earlier(&audit, &schemas.fingerprint);
+        let (mut earlier, began) = self.take_earlier(&audit, &schemas.fingerprint);
         let samples = Samples::default();
-        let mut options = context.options();
-        options.progress = Arc::default();
-        let listener = || Some(samples.listener());
-        let outcome = self.telling(&options.progress.clone(), || {
-            audit.observe_on(&context.source.url, &options, earlier.as_ref(), listener, now())
-        });
-        match outcome {
+        match self.observe(&audit, &schemas, &mut earlier, &samples) {
             Ok(Outcome::Whole(report)) => {
                 let (took, samples) = (millis(began.elapsed()), samples.take());
                 resume::remove(&context.resume_file());
@@ -101,6 +98,44 @@ impl Audits<'_> {
         }
     }
 
+    /// Audits in stretches. After each, what was counted is kept, so that an audit goes on from there after a crash.
+    fn observe(
+        &self,
+        audit: &Arc<Audit>,
+        schemas: &Schemas,
+        earlier: &mut Option<Stopped>,
+        samples: &Samples,
+    ) -> Result<Outcome, live::Error> {
+        let context = self.context;
+        let mut stretch = context.source.keep;
+        loop {
+            let mut options = context.options();
+            (options.progress, options.stop) = (Arc::default(), Arc::default());
+            let (progress, pause) = (options.progress.clone(), options.stop.clone());
+            let listener = || Some(samples.listener());
+            let outcome = self.telling(&progress, (&pause, stretch), || {
+                audit.observe_on(&context.source.url, &options, earlier.as_ref(), listener, now())
+            });
+            let keys = earlier.as_ref().map_or(0, Stopped::keys);
+            match outcome {
+                outcome if context.stop.is_set() => return outcome,
+                Ok(Outcome::Stopped(stopped)) if can_be_known_again(&stopped) => {
+                    self.keep(&stopped, schemas);
+                    if stopped.keys() <= keys {
+                        // It begins again and again, and would never end.
+                        stretch = stretch.saturating_mul(2);
+                    }
+                    *earlier = Some(*stopped);
+                }
+                // Nothing was seen yet, or it cannot go on.
+                Ok(Outcome::Stopped(_)) | Err(live::Error::Stopped) => {
+                    stretch = stretch.saturating_mul(16);
+                }
+                outcome => return outcome,
+            }
+        }
+    }
+
     /// What an audit goes on from, if it is the same, and when that began as far as this process knows.
     fn take_earlier(&mut self, audit: &Audit, schemas: &str) -> (Option<Stopped>, Instant) {
         if std::mem::take(&mut self.is_first) {
@@ -119,7 +154,7 @@ impl Audits<'_> {
         let path = self.context.resume_file();
         let kept = resume::write(&path, terms, today().to_string(), stopped);
         let text = kept.err().map(|error| {
-            format!("a stopped audit cannot be kept in `{}`: {error}", path.display())
+            format!("a stopped audit cannot be kept in `{}`: {}", path.display(), why(&error))
         });
         self.context.state.notice("resume", text);
     }
@@ -131,26 +166,48 @@ impl Audits<'_> {
         match schemas::reopen(&self.context.source.schemas) {
             Ok(read) if read.fingerprint == known.fingerprint => {
                 if current.schema_error.is_some() {
+                    self.tell_schema(None);
                     self.change(|current| current.schema_error = None);
                 }
                 known
             }
             Ok(read) => {
                 let read = Arc::new(read);
+                if current.schema_error.is_some() {
+                    self.tell_schema(None);
+                }
                 let (new, today) = (read.clone(), today());
                 self.change(|current| {
                     current.migrations = derive::migrations(&new, current.report(), today);
                     current.checklist = derive::checklist(&new, current.report(), today);
+                    current.repairs = derive::repairs(&new, current.report(), today);
                     current.schemas = new;
                     current.schema_error = None;
                 });
                 read
             }
             Err(why) => {
+                if current.schema_error.is_none() {
+                    self.tell_schema(Some(&why));
+                }
                 self.change(|current| current.schema_error = Some(why));
                 known
             }
         }
+    }
+
+    /// Says in a line that the schemas cannot be read, or can again.
+    fn tell_schema(&self, error: Option<&str>) {
+        let name = &self.context.server().name;
+        let line = match error.map(|it| it.lines().next().unwrap_or_default()) {
+            Some(first) => {
+                format!(
+                    "warning: the schema of `{name}` cannot be read, the last good one is used: {first}"
+                )
+            }
+            None => format!("the schema of `{name}` can be read again"),
+        };
+        self.context.state.say(&line);
     }
 
     fn publish(&self, audited: Audited, schemas: &Schemas) {
@@ -160,14 +217,25 @@ impl Audits<'_> {
         context.state.history_result(added);
         let queues = Arc::new(derive::queues(context, schemas));
         let (audited, today) = (Arc::new(audited), today());
+        self.tell_webhooks(&audited.report);
+        let repairs = derive::repairs(schemas, Some(&audited.report), today);
         let next = now().saturating_add(millis(context.source.every));
         self.change(|current| {
             current.migrations = derive::migrations(schemas, Some(&audited.report), today);
             current.checklist = derive::checklist(schemas, Some(&audited.report), today);
+            current.repairs = repairs;
             current.queues = queues;
             current.audit = Some(audited);
             current.auditing = Auditing::Idle { next };
         });
+    }
+
+    fn tell_webhooks(&self, report: &Report) {
+        let before = self.context.server().current().audit.clone();
+        let before = before.as_ref().map(|it| it.report.findings.as_slice()).unwrap_or_default();
+        let name = &self.context.server().name;
+        let webhooks = &self.context.state.webhooks;
+        webhooks.audited(name, before, &report.findings, report.source.complete);
     }
 
     fn change(&self, change: impl FnOnce(&mut Current)) {
@@ -175,18 +243,28 @@ impl Audits<'_> {
         self.context.state.update(self.context.server(), event, change);
     }
 
-    /// Runs an audit, and tells meanwhile how far it is.
-    fn telling<T>(&self, progress: &Arc<Progress>, audit: impl FnOnce() -> T) -> T {
+    /// Runs an audit, tells meanwhile how far it is, and lets it pause after a stretch of time.
+    fn telling<T>(
+        &self,
+        progress: &Arc<Progress>,
+        (pause, stretch): (&AtomicBool, Duration),
+        audit: impl FnOnce() -> T,
+    ) -> T {
         let over = AtomicBool::new(false);
-        let since = now();
+        let (since, began) = (now(), Instant::now());
         thread::scope(|scope| {
             let teller = scope.spawn(|| {
-                let mut last = None;
+                let (mut last, mut told) = (None, None::<Instant>);
                 while !over.load(Ordering::Acquire) {
                     let keys = progress.keys.load(Ordering::Relaxed);
                     let expected = progress.expected.load(Ordering::Relaxed);
-                    if last.replace(keys) != Some(keys) {
+                    let is_due = told.is_none_or(|told| told.elapsed() >= TOLD);
+                    if is_due && last.replace(keys) != Some(keys) {
+                        told = Some(Instant::now());
                         self.tell(Auditing::Running { since, keys, expected });
+                    }
+                    if self.context.stop.is_set() || began.elapsed() >= stretch {
+                        pause.store(true, Ordering::Release);
                     }
                     thread::park_timeout(TICK);
                 }
@@ -239,7 +317,13 @@ pub(super) fn restore(context: &Context) {
         let (schemas, today) = (current.schemas.clone(), today());
         current.migrations = derive::migrations(&schemas, current.report(), today);
         current.checklist = derive::checklist(&schemas, current.report(), today);
+        current.repairs = derive::repairs(&schemas, current.report(), today);
     });
+}
+
+/// Whether all servers say who they are, so that an audit can go on.
+fn can_be_known_again(stopped: &Stopped) -> bool {
+    stopped.resume.shards.iter().all(|shard| !shard.run_id.is_empty())
 }
 
 fn failed(error: &live::Error, keys: u64) -> Next {

@@ -1,6 +1,7 @@
 //! What follows from the schemas and the last audit: migrations, the check-list, queues.
 
 use super::Context;
+use crate::repairs::Repairs;
 use crate::state::{MigrationState, OldNameState, Queues, Schemas, Tick};
 use jiff::civil;
 use keyward_audit::{Report, now, queues};
@@ -46,6 +47,9 @@ fn migration(
             bytes: counted.and_then(|it| it.bytes),
         }
     });
+    let old_names: Vec<OldNameState> = old_names.collect();
+    let keys = old_names.iter().map(|it| it.keys);
+    let keys_left = keys.sum::<Option<u64>>().filter(|_| report.is_some());
     let remove_after = migration.remove_after.as_ref().map(|it| it.value);
     MigrationState {
         schema: keyspace.clone(),
@@ -54,7 +58,9 @@ fn migration(
         started: migration.started.as_ref().map(|it| it.value.to_string()),
         remove_after: remove_after.map(|it| it.to_string()),
         days_left: remove_after.and_then(|it| days(today, it)),
-        old_names: old_names.collect(),
+        keys_left,
+        doc: migration.doc.as_ref().map(|it| it.value.clone()),
+        old_names,
     }
 }
 
@@ -100,6 +106,11 @@ fn by_audit(rules: &[String], keyspace: &str, report: Option<&Report>) -> (&'sta
         0 => ("holds", 0),
         broken => ("broken", broken as u64),
     }
+}
+
+/// What `plan fix` repairs of what an audit found.
+pub(super) fn repairs(schemas: &Schemas, report: Option<&Report>, today: Date) -> Arc<Repairs> {
+    Arc::new(report.map(|it| Repairs::new(&schemas.each, it, today)).unwrap_or_default())
 }
 
 /// Counts the jobs of all queues.

@@ -88,6 +88,11 @@ pub(crate) fn start(
 }
 
 impl Collectors {
+    /// Threads that end with them.
+    pub(crate) fn add(&mut self, threads: Vec<JoinHandle<()>>) {
+        self.threads.extend(threads);
+    }
+
     /// Waits until they have ended, and not for ever: a thread that hangs ends with the program.
     pub(crate) fn join(self, patience: Duration) {
         const TICK: Duration = Duration::from_millis(5);

@@ -187,8 +187,31 @@ impl Polls<'_> {
         if health == before.health {
             return;
         }
+        self.announce(&before.health, &health);
         let event = Event::Health { server: server.name.clone(), health: health.clone() };
         self.context.state.update(server, event, |current| current.health = health);
+    }
+
+    /// Says in a line, and to webhooks, that the server went away, is back or is another one.
+    fn announce(&self, before: &Health, after: &Health) {
+        let (state, name) = (&self.context.state, &self.context.server().name);
+        match (before, after) {
+            (Health::Away { .. }, Health::Away { .. }) => {}
+            (_, Health::Away { why, help, .. }) => {
+                state.say(&format!("warning: `{name}` is away: {why}"));
+                state.webhooks.away(name, why, help);
+            }
+            (Health::Away { since, .. }, Health::Up { .. }) => {
+                let seconds = now().saturating_sub(*since) / 1000;
+                let time = keyward_fact::Duration::from_secs(seconds).human();
+                state.say(&format!("`{name}` is back after {time}"));
+                state.webhooks.back(name, seconds);
+            }
+            (Health::Up { replaced: old, .. }, Health::Up { replaced: new, .. }) if old != new => {
+                state.say(&format!("warning: `{name}` was replaced by another server"));
+            }
+            _ => {}
+        }
     }
 }
 

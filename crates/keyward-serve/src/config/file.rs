@@ -1,7 +1,8 @@
 //! The file of `--config`.
 
 use super::read::{Errors, Table};
-use super::{Config, LISTEN, Refused, Retention, Source, is_name};
+use super::{Config, LISTEN, Refused, Retention, Source, Webhook, is_name};
+use crate::folder::why;
 use keyward_audit::live::{Bound, Options, Secret, is_url};
 use keyward_fact::{Duration, Size};
 use keyward_schema::{Diagnostic, FileId, Sources, Span};
@@ -51,9 +52,10 @@ pub fn load(path: &Path, state: PathBuf) -> Result<Config, Refused> {
     }
 }
 
-struct Reading {
+/// A configuration that is being read.
+pub(super) struct Reading {
     folder: PathBuf,
-    errors: Errors,
+    pub(super) errors: Errors,
 }
 
 impl Reading {
@@ -64,6 +66,7 @@ impl Reading {
         let folder = table.text("state", &mut self.errors).map(|(path, _)| self.folder.join(path));
         let retention = self.retention(&mut table);
         let tables = table.tables("servers", &mut self.errors);
+        let hooks = table.tables("webhooks", &mut self.errors);
         table.finish(&mut self.errors);
         if tables.is_empty() && self.errors.is_empty() {
             let span = Span::new(file, 0..0);
@@ -71,14 +74,20 @@ impl Reading {
             let error = Diagnostic::config("no server is configured", span, "").help(help);
             self.errors.push(error);
         }
+        let names: Vec<&str> = tables.iter().map(|(name, ..)| *name).collect();
         let servers: Vec<Option<Source>> =
             tables.into_iter().map(|(name, span, table)| self.server(name, &span, table)).collect();
+        let webhooks: Vec<Option<Webhook>> = hooks
+            .into_iter()
+            .map(|(name, span, table)| self.webhook(name, &span, table, &names))
+            .collect();
         Some(Config {
             listen: listen.or_else(|| LISTEN.parse().ok())?,
             token,
             state: folder.unwrap_or(state),
             retention,
             servers: servers.into_iter().collect::<Option<_>>()?,
+            webhooks: webhooks.into_iter().collect::<Option<_>>()?,
         })
     }
 
@@ -124,28 +133,9 @@ impl Reading {
         Some(source)
     }
 
-    /// The URL, from one of three places; what is wrong with it is said without repeating it.
+    /// The URL; what is wrong with it is said without repeating it.
     fn url(&mut self, table: &mut Table<'_>, server: &Span) -> Option<String> {
-        let written = table.text("url", &mut self.errors);
-        let file = table.text("url_file", &mut self.errors);
-        let variable = table.text("url_env", &mut self.errors);
-        let given = [&written, &file, &variable].into_iter().flatten().count();
-        if given != 1 {
-            let message = "a server has one of `url`, `url_file` and `url_env`";
-            let label = if given == 0 { "has none" } else { "has several" };
-            self.errors.push(Diagnostic::config(message, server.clone(), label));
-            return None;
-        }
-        let (url, span) = match (written, file, variable) {
-            (Some((url, span)), _, _) => (url.to_owned(), span),
-            (_, Some((path, span)), _) => {
-                (self.secret_file("url_file", path, span.clone())?.expose().to_owned(), span)
-            }
-            (_, _, Some((name, span))) => {
-                (self.variable("url_env", name, span.clone())?.expose().to_owned(), span)
-            }
-            _ => return None,
-        };
+        let (url, span) = self.one_of_three(table, server, "a server")?;
         if !is_url(&url) {
             let help = keyward_fact::address::AddressError::HELP;
             let error = Diagnostic::config("this is not the URL of a server", span, "").help(help);
@@ -165,33 +155,13 @@ impl Reading {
         let mut options = Options::default();
         let errors = &mut self.errors;
         options.user = table.text("user", errors).map(|(user, _)| user.to_owned());
-        let file = table.text("password_file", errors);
-        let variable = table.text("password_env", errors);
-        let authority = table.text("tls_ca", errors);
-        let certificate = table.text("tls_cert", errors);
-        let key = table.text("tls_key", errors);
-        options.password = match (file, variable) {
-            (Some(_), Some((_, span))) => {
-                let message = "a server has one of `password_file` and `password_env`";
-                errors.push(Diagnostic::config(message, span, "has both"));
-                None
-            }
-            (Some((path, span)), None) => self.secret_file("password_file", path, span),
-            (None, Some((name, span))) => self.variable("password_env", name, span),
-            (None, None) => None,
-        };
-        let existing = |path: Option<(&str, Span)>, errors: &mut Errors| {
-            let (path, span) = path?;
-            let path = self.folder.join(path);
-            if let Err(error) = std::fs::metadata(&path) {
-                let message = format!("cannot read `{}`: {error}", path.display());
-                errors.push(Diagnostic::config(message, span, ""));
-            }
-            Some(path)
-        };
+        options.password = self.secret(table, ["password_file", "password_env"]);
+        let authority = table.text("tls_ca", &mut self.errors);
+        let certificate = table.text("tls_cert", &mut self.errors);
+        let key = table.text("tls_key", &mut self.errors);
         let span = certificate.as_ref().or(key.as_ref()).map(|(_, span)| span.clone());
-        options.tls.authority = existing(authority, &mut self.errors);
-        let pair = (existing(certificate, &mut self.errors), existing(key, &mut self.errors));
+        options.tls.authority = self.existing(authority);
+        let pair = (self.existing(certificate), self.existing(key));
         options.tls.client = match pair {
             (Some(certificate), Some(key)) => Some((certificate, key)),
             (None, None) => None,
@@ -215,6 +185,67 @@ impl Reading {
         options.bound = Some(bound);
         options.primary = table.switch("primary", &mut self.errors).unwrap_or(false);
         options.db = table.number("db", &mut self.errors).map(|(db, _)| db);
+    }
+
+    /// A URL from one of three places: as it stands, in a file, or in a variable.
+    pub(super) fn one_of_three(
+        &mut self,
+        table: &mut Table<'_>,
+        place: &Span,
+        whose: &str,
+    ) -> Option<(String, Span)> {
+        let written = table.text("url", &mut self.errors);
+        let file = table.text("url_file", &mut self.errors);
+        let variable = table.text("url_env", &mut self.errors);
+        let secret = |(secret, span): (Option<Secret>, Span)| {
+            secret.map(|secret| (secret.expose().to_owned(), span))
+        };
+        match (written, file, variable) {
+            (Some((url, span)), None, None) => Some((url.to_owned(), span)),
+            (None, Some((path, span)), None) => {
+                secret((self.secret_file("url_file", path, span.clone()), span))
+            }
+            (None, None, Some((name, span))) => {
+                secret((self.variable("url_env", name, span.clone()), span))
+            }
+            (written, file, variable) => {
+                let message = format!("{whose} has one of `url`, `url_file` and `url_env`");
+                let has_none = [written, file, variable].iter().all(Option::is_none);
+                let label = if has_none { "has none" } else { "has several" };
+                self.errors.push(Diagnostic::config(message, place.clone(), label));
+                None
+            }
+        }
+    }
+
+    /// A secret from a file or a variable, if one is named.
+    pub(super) fn secret(
+        &mut self,
+        table: &mut Table<'_>,
+        [file, variable]: [&'static str; 2],
+    ) -> Option<Secret> {
+        let named = (table.text(file, &mut self.errors), table.text(variable, &mut self.errors));
+        match named {
+            (Some(_), Some((_, span))) => {
+                let message = format!("one of `{file}` and `{variable}` is enough");
+                self.errors.push(Diagnostic::config(message, span, "both are given"));
+                None
+            }
+            (Some((path, span)), None) => self.secret_file(file, path, span),
+            (None, Some((name, span))) => self.variable(variable, name, span),
+            (None, None) => None,
+        }
+    }
+
+    /// A file that must be there.
+    pub(super) fn existing(&mut self, path: Option<(&str, Span)>) -> Option<PathBuf> {
+        let (path, span) = path?;
+        let path = self.folder.join(path);
+        if let Err(error) = std::fs::metadata(&path) {
+            let message = format!("cannot read `{}`: {}", path.display(), why(&error));
+            self.errors.push(Diagnostic::config(message, span, ""));
+        }
+        Some(path)
     }
 
     /// The first line of a file.
@@ -250,7 +281,7 @@ impl Reading {
 }
 
 fn read(path: &Path, most: u64) -> Result<String, String> {
-    let bytes = keyward_fact::read_stream(path, most).map_err(|error| error.to_string())?;
+    let bytes = keyward_fact::read_stream(path, most).map_err(|error| why(&error))?;
     String::from_utf8(bytes).map_err(|_| "it is not UTF-8 text".to_owned())
 }
 
@@ -261,7 +292,10 @@ fn without_credentials(text: &str) -> String {
         let end = line[start..].find(['"', '\'']).map_or(line.trim_end().len(), |at| start + at);
         let url = &line[start..end.max(start)];
         let user = url.rfind('@').unwrap_or(0);
-        let query = url.find('?').map_or(url.len(), |at| at + 1);
+        // The path of a webhook is often its secret.
+        let is_web = ["http", "https"].iter().any(|it| line[..start - 3].ends_with(it));
+        let first = if is_web { url.find(['/', '?']) } else { url.find('?') };
+        let query = first.map_or(url.len(), |at| at + 1);
         let hidden = url.char_indices().map(|(at, char)| {
             let is_shown = at >= user && at < query;
             if is_shown { char.to_string() } else { "*".repeat(char.len_utf8()) }
@@ -306,6 +340,8 @@ mod tests {
             ("url = \"redis://:pä@w@h\"", "url = \"redis://******@h\""),
             ("url = 'unix:///s?password=pw'\n", "url = 'unix:///s?***********'\n"),
             ("url = \"redis://:pw@h\n", "url = \"redis://***@h\n"),
+            ("url = \"https://h/a/secret\"\n", "url = \"https://h/********\"\n"),
+            ("url = \"redis://h/0\"\n", "url = \"redis://h/0\"\n"),
             ("pasword = \"pä\" # x\n", "pasword = \"***\" # x\n"),
             ("token = 'pw\n", "token = '**\n"),
             ("url = \"u:pw@h\"\n", "url = \"******\"\n"),

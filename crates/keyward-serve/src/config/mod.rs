@@ -2,10 +2,12 @@
 
 mod file;
 mod read;
+mod webhook;
 
 pub use file::load;
 
 use keyward_audit::live::{Options, Secret};
+use keyward_audit::report::Severity;
 use keyward_schema::{Diagnostic, Sources};
 use std::fmt;
 use std::net::SocketAddr;
@@ -16,6 +18,8 @@ use std::time::Duration;
 pub const LISTEN: &str = "127.0.0.1:9736";
 /// How long after an audit has ended the next one begins, unless told otherwise.
 pub const EVERY: Duration = Duration::from_secs(15 * 60);
+/// How often what an audit has counted is kept, so that it goes on from there after a crash.
+pub const KEEP: Duration = Duration::from_secs(60);
 /// How often a server is asked about itself.
 pub const POLL: Duration = Duration::from_secs(10);
 
@@ -32,6 +36,8 @@ pub struct Config {
     pub retention: Retention,
     /// The servers
     pub servers: Vec<Source>,
+    /// Who is told what happens
+    pub webhooks: Vec<Webhook>,
 }
 
 /// How much history is kept.
@@ -62,6 +68,8 @@ pub struct Source {
     pub every: Duration,
     /// How often it is asked about itself
     pub poll: Duration,
+    /// How often what an audit has counted is kept, so that it goes on from there after a crash
+    pub keep: Duration,
     /// Whether it is watched between audits
     pub watch: bool,
     /// Who connects, and how much it may be burdened
@@ -72,7 +80,8 @@ impl Source {
     /// A server with the defaults.
     pub fn new(name: String, url: String, schemas: Vec<PathBuf>, mut options: Options) -> Self {
         options.client_name = "keyward-serve";
-        Source { name, url, schemas, every: EVERY, poll: POLL, watch: false, options }
+        let (every, poll, keep) = (EVERY, POLL, KEEP);
+        Source { name, url, schemas, every, poll, keep, watch: false, options }
     }
 }
 
@@ -84,6 +93,85 @@ impl fmt::Debug for Source {
             .field("name", &self.name)
             .field("url", &url)
             .finish_non_exhaustive()
+    }
+}
+
+/// Who is told what happens, by a POST of JSON.
+#[derive(Debug, Clone)]
+pub struct Webhook {
+    /// Its name: letters, digits, `-`, `_` and `.`
+    pub name: String,
+    /// Where to; it may hold a secret, so that it is never shown
+    pub url: Secret,
+    /// What is sent as `Authorization: Bearer`
+    pub token: Option<Secret>,
+    /// Of what it is told
+    pub events: Vec<HookEvent>,
+    /// Of which servers; of all where none is named
+    pub servers: Vec<String>,
+    /// The least severity of findings that it is told of
+    pub severity: Severity,
+    /// How long it may take to answer
+    pub timeout: Duration,
+    /// Certificates to trust besides those of the system
+    pub authority: Option<PathBuf>,
+}
+
+impl Webhook {
+    /// One that is told of everything.
+    pub fn new(name: impl Into<String>, url: Secret) -> Self {
+        Webhook {
+            name: name.into(),
+            url,
+            token: None,
+            events: HookEvent::ALL.to_vec(),
+            servers: Vec::new(),
+            severity: Severity::Warning,
+            timeout: Duration::from_secs(10),
+            authority: None,
+        }
+    }
+
+    pub(crate) fn wants(&self, event: HookEvent) -> bool {
+        self.events.contains(&event)
+    }
+
+    pub(crate) fn is_about(&self, server: &str) -> bool {
+        self.servers.is_empty() || self.servers.iter().any(|it| it == server)
+    }
+}
+
+/// What a webhook can be told of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum HookEvent {
+    /// An audit found what the one before did not
+    Found,
+    /// An audit did not find any more what the one before did
+    Resolved,
+    /// A server does not answer any more
+    Away,
+    /// It answers again
+    Back,
+}
+
+impl HookEvent {
+    /// All of them.
+    pub const ALL: [HookEvent; 4] =
+        [HookEvent::Found, HookEvent::Resolved, HookEvent::Away, HookEvent::Back];
+
+    /// Its name in the configuration and in messages.
+    pub fn name(self) -> &'static str {
+        match self {
+            HookEvent::Found => "found",
+            HookEvent::Resolved => "resolved",
+            HookEvent::Away => "away",
+            HookEvent::Back => "back",
+        }
+    }
+
+    /// The event of a name.
+    pub fn parse(name: &str) -> Option<Self> {
+        HookEvent::ALL.into_iter().find(|it| it.name() == name)
     }
 }
 

@@ -13,6 +13,7 @@ pub use read::{AuditRow, DefinitionRow, PollRow, SchemaChange};
 pub(crate) use write::Poll;
 
 use crate::config::Retention;
+use crate::folder::why as explained;
 use crate::state::lock;
 use rusqlite::{Connection, ErrorCode};
 use std::fs;
@@ -42,7 +43,14 @@ pub struct History {
 }
 
 /// A connection that is made when it is needed.
-type Slot = Option<Connection>;
+type Slot = Option<Open>;
+
+/// A connection, and the file that it leads to: device and inode. A file that was removed can still be written.
+#[derive(Debug)]
+struct Open {
+    connection: Connection,
+    file: (u64, u64),
+}
 
 /// Why the history could not be read or written.
 #[derive(Debug, thiserror::Error)]
@@ -58,8 +66,14 @@ pub enum Error {
     #[error("a newer version of keyward wrote it (its tables have version {0})")]
     Newer(i64),
     /// What was corrupt could not be moved aside
-    #[error("it is corrupt and cannot be moved aside: {0}")]
+    #[error("it is corrupt and cannot be moved aside: {}", explained(.0))]
     Stuck(io::Error),
+    /// Somebody removed the folder
+    #[error("the folder `{}` was removed: create it again, and start `keyward serve` again", .0.display())]
+    NoFolder(PathBuf),
+    /// The file cannot be found
+    #[error("{}", explained(.0))]
+    File(io::Error),
 }
 
 type Result<T> = std::result::Result<T, Error>;
@@ -107,22 +121,33 @@ impl History {
         run: &impl Fn(&mut Connection) -> Result<T>,
     ) -> Result<T> {
         let mut slot = lock(slot);
-        let mut connection = match slot.take() {
-            Some(connection) => connection,
+        let mut open = match slot.take() {
+            Some(open) if identity(&self.path).is_ok_and(|file| file == open.file) => open,
+            Some(gone) => {
+                drop(gone);
+                let open = self.open()?;
+                let text = format!("`{}` was removed, and a new one begun", self.path.display());
+                *lock(&self.moved) = Some(text);
+                open
+            }
             None => self.open()?,
         };
-        let result = run(&mut connection);
+        let result = run(&mut open.connection);
         // Whatever is wrong with it, the next one begins with a new connection.
-        *slot = result.is_ok().then_some(connection);
+        *slot = result.is_ok().then_some(open);
         result
     }
 
-    fn open(&self) -> Result<Connection> {
+    fn open(&self) -> Result<Open> {
+        if let Some(folder) = self.path.parent().filter(|it| !it.is_dir()) {
+            return Err(Error::NoFolder(folder.to_owned()));
+        }
         let mut connection = Connection::open(&self.path)?;
         restrict(&self.path);
         connection.busy_timeout(BUSY)?;
         tables::prepare(&mut connection)?;
-        Ok(connection)
+        let file = identity(&self.path).map_err(Error::File)?;
+        Ok(Open { connection, file })
     }
 
     fn move_aside(&self, why: &Error, generation: u64) -> Result<()> {
@@ -166,6 +191,12 @@ fn why(error: &rusqlite::Error) -> String {
         Some(ErrorCode::DiskFull) => "the disk is full".to_owned(),
         _ => error.to_string(),
     }
+}
+
+/// Which file is at a path.
+fn identity(path: &Path) -> io::Result<(u64, u64)> {
+    use std::os::unix::fs::MetadataExt as _;
+    fs::metadata(path).map(|found| (found.dev(), found.ino()))
 }
 
 /// Only who runs it may read it.

@@ -3,7 +3,7 @@
 use super::write::int;
 use super::{Error, History, Result};
 use keyward_audit::Report;
-use rusqlite::{OptionalExtension as _, Row, params};
+use rusqlite::{OptionalExtension as _, Row, ToSql, params};
 use serde::Serialize;
 use std::io::Read as _;
 use utoipa::ToSchema;
@@ -99,35 +99,30 @@ impl History {
     /// # Errors
     /// If the history cannot be read.
     pub fn audits(&self, server: &str, (from, to): (u64, u64)) -> Result<Vec<AuditRow>> {
-        self.reading(|connection| {
-            let mut query = connection.prepare_cached(
-                "SELECT at, took, complete, keys, bytes, judged, compliant, unknown_keys, unknown_bytes,
-                     foreign_keys, no_ttl, errors, warnings,
-                     EXISTS(SELECT 1 FROM reports WHERE audit = audits.id)
-                 FROM audits JOIN servers ON servers.id = server
-                 WHERE servers.name = ? AND at BETWEEN ? AND ? ORDER BY at",
-            )?;
-            let rows = query.query_map(params![server, int(from), int(to)], |row| {
-                let (judged, compliant) = (number(row, 5)?, number(row, 6)?);
-                #[allow(clippy::cast_precision_loss, reason = "a share needs no 53 bits")]
-                let compliance = (judged > 0).then(|| compliant as f64 / judged as f64);
-                Ok(AuditRow {
-                    at: number(row, 0)?,
-                    took: number(row, 1)?,
-                    complete: row.get(2)?,
-                    keys: number(row, 3)?,
-                    bytes: perhaps(row, 4)?,
-                    compliance,
-                    unknown_keys: number(row, 7)?,
-                    unknown_bytes: perhaps(row, 8)?,
-                    foreign_keys: number(row, 9)?,
-                    no_ttl: number(row, 10)?,
-                    errors: number(row, 11)?,
-                    warnings: number(row, 12)?,
-                    whole: row.get(13)?,
-                })
-            })?;
-            Ok(rows.collect::<rusqlite::Result<_>>()?)
+        let sql = "SELECT at, took, complete, keys, bytes, judged, compliant, unknown_keys, unknown_bytes,
+                foreign_keys, no_ttl, errors, warnings,
+                EXISTS(SELECT 1 FROM reports WHERE audit = audits.id)
+            FROM audits JOIN servers ON servers.id = server
+            WHERE servers.name = ? AND at BETWEEN ? AND ? ORDER BY at";
+        self.rows(sql, params![server, int(from), int(to)], |row| {
+            let (judged, compliant) = (number(row, 5)?, number(row, 6)?);
+            #[allow(clippy::cast_precision_loss, reason = "a share needs no 53 bits")]
+            let compliance = (judged > 0).then(|| compliant as f64 / judged as f64);
+            Ok(AuditRow {
+                at: number(row, 0)?,
+                took: number(row, 1)?,
+                complete: row.get(2)?,
+                keys: number(row, 3)?,
+                bytes: perhaps(row, 4)?,
+                compliance,
+                unknown_keys: number(row, 7)?,
+                unknown_bytes: perhaps(row, 8)?,
+                foreign_keys: number(row, 9)?,
+                no_ttl: number(row, 10)?,
+                errors: number(row, 11)?,
+                warnings: number(row, 12)?,
+                whole: row.get(13)?,
+            })
         })
     }
 
@@ -141,28 +136,23 @@ impl History {
         (schema, name): (&str, &str),
         (from, to): (u64, u64),
     ) -> Result<Vec<DefinitionRow>> {
-        self.reading(|connection| {
-            let mut query = connection.prepare_cached(
-                "SELECT audits.at, counted.keys, counted.bytes, counted.no_ttl, findings, p50, p99
-                 FROM audits JOIN servers ON servers.id = server
-                     JOIN counted ON counted.audit = audits.id
-                 WHERE servers.name = ?1 AND audits.at BETWEEN ?2 AND ?3 AND counted.definition =
-                     (SELECT id FROM definitions WHERE schema = ?4 AND definitions.name = ?5)
-                 ORDER BY audits.at",
-            )?;
-            let wanted = params![server, int(from), int(to), schema, name];
-            let rows = query.query_map(wanted, |row| {
-                Ok(DefinitionRow {
-                    at: number(row, 0)?,
-                    keys: number(row, 1)?,
-                    bytes: perhaps(row, 2)?,
-                    no_ttl: number(row, 3)?,
-                    findings: number(row, 4)?,
-                    p50: perhaps(row, 5)?,
-                    p99: perhaps(row, 6)?,
-                })
-            })?;
-            Ok(rows.collect::<rusqlite::Result<_>>()?)
+        let sql =
+            "SELECT audits.at, counted.keys, counted.bytes, counted.no_ttl, findings, p50, p99
+            FROM audits JOIN servers ON servers.id = server
+                JOIN counted ON counted.audit = audits.id
+            WHERE servers.name = ?1 AND audits.at BETWEEN ?2 AND ?3 AND counted.definition =
+                (SELECT id FROM definitions WHERE schema = ?4 AND definitions.name = ?5)
+            ORDER BY audits.at";
+        self.rows(sql, params![server, int(from), int(to), schema, name], |row| {
+            Ok(DefinitionRow {
+                at: number(row, 0)?,
+                keys: number(row, 1)?,
+                bytes: perhaps(row, 2)?,
+                no_ttl: number(row, 3)?,
+                findings: number(row, 4)?,
+                p50: perhaps(row, 5)?,
+                p99: perhaps(row, 6)?,
+            })
         })
     }
 
@@ -171,26 +161,21 @@ impl History {
     /// # Errors
     /// If the history cannot be read.
     pub fn polls(&self, server: &str, (from, to): (u64, u64)) -> Result<Vec<PollRow>> {
-        self.reading(|connection| {
-            let mut query = connection.prepare_cached(
-                "SELECT at, used_memory, maxmemory, ops, clients, hits, misses, evicted, expired
-                 FROM polls WHERE server = (SELECT id FROM servers WHERE name = ?)
-                     AND at BETWEEN ? AND ? ORDER BY at",
-            )?;
-            let rows = query.query_map(params![server, int(from), int(to)], |row| {
-                Ok(PollRow {
-                    at: number(row, 0)?,
-                    used_memory: perhaps(row, 1)?,
-                    maxmemory: perhaps(row, 2)?,
-                    ops: perhaps(row, 3)?,
-                    clients: perhaps(row, 4)?,
-                    hits: perhaps(row, 5)?,
-                    misses: perhaps(row, 6)?,
-                    evicted: perhaps(row, 7)?,
-                    expired: perhaps(row, 8)?,
-                })
-            })?;
-            Ok(rows.collect::<rusqlite::Result<_>>()?)
+        let sql = "SELECT at, used_memory, maxmemory, ops, clients, hits, misses, evicted, expired
+            FROM polls WHERE server = (SELECT id FROM servers WHERE name = ?)
+                AND at BETWEEN ? AND ? ORDER BY at";
+        self.rows(sql, params![server, int(from), int(to)], |row| {
+            Ok(PollRow {
+                at: number(row, 0)?,
+                used_memory: perhaps(row, 1)?,
+                maxmemory: perhaps(row, 2)?,
+                ops: perhaps(row, 3)?,
+                clients: perhaps(row, 4)?,
+                hits: perhaps(row, 5)?,
+                misses: perhaps(row, 6)?,
+                evicted: perhaps(row, 7)?,
+                expired: perhaps(row, 8)?,
+            })
         })
     }
 
@@ -199,14 +184,24 @@ impl History {
     /// # Errors
     /// If the history cannot be read.
     pub fn changes(&self, server: &str, (from, to): (u64, u64)) -> Result<Vec<SchemaChange>> {
+        let sql =
+            "SELECT at, text FROM changes WHERE server = (SELECT id FROM servers WHERE name = ?)
+                AND at BETWEEN ? AND ? ORDER BY at";
+        self.rows(sql, params![server, int(from), int(to)], |row| {
+            Ok(SchemaChange { at: number(row, 0)?, text: row.get(1)? })
+        })
+    }
+
+    /// All rows of a query.
+    fn rows<T>(
+        &self,
+        sql: &str,
+        wanted: &[&dyn ToSql],
+        of: impl Fn(&Row<'_>) -> rusqlite::Result<T>,
+    ) -> Result<Vec<T>> {
         self.reading(|connection| {
-            let mut query = connection.prepare_cached(
-                "SELECT at, text FROM changes WHERE server = (SELECT id FROM servers WHERE name = ?)
-                     AND at BETWEEN ? AND ? ORDER BY at",
-            )?;
-            let rows = query.query_map(params![server, int(from), int(to)], |row| {
-                Ok(SchemaChange { at: number(row, 0)?, text: row.get(1)? })
-            })?;
+            let mut query = connection.prepare_cached(sql)?;
+            let rows = query.query_map(wanted, &of)?;
             Ok(rows.collect::<rusqlite::Result<_>>()?)
         })
     }

@@ -8,7 +8,7 @@ use super::Problem;
 use crate::folder::random;
 use axum::extract::{Request, State};
 use axum::http::header::{self, HeaderName};
-use axum::http::{HeaderMap, HeaderValue, StatusCode};
+use axum::http::{HeaderMap, HeaderValue, StatusCode, Version};
 use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Redirect, Response};
 use keyward_audit::live::Secret;
@@ -105,6 +105,9 @@ pub(super) async fn protect(
 
 fn refuse(guard: &Guard, request: &Request) -> Option<Response> {
     let headers = request.headers();
+    if let Some(text) = ambiguous(request) {
+        return Some(Problem::bad(text).into_response());
+    }
     let host = headers.get(header::HOST).and_then(|host| host.to_str().ok()).unwrap_or_default();
     if guard.token.is_none() && !is_loopback(host) {
         let text = "without a token, only `localhost` and loopback addresses are served";
@@ -128,6 +131,19 @@ fn refuse(guard: &Guard, request: &Request) -> Option<Response> {
         return Some((challenge, problem).into_response());
     }
     Some(Redirect::to("/login").into_response())
+}
+
+/// Why a request does not say clearly whom it asks: a proxy before this server may read it otherwise.
+fn ambiguous(request: &Request) -> Option<&'static str> {
+    let hosts = request.headers().get_all(header::HOST).iter().count();
+    if request.uri().authority().is_some() {
+        return Some("write the path alone, not the whole address");
+    }
+    match hosts {
+        0 if request.version() >= Version::HTTP_11 => Some("there is no `Host`"),
+        0 | 1 => None,
+        _ => Some("there is more than one `Host`"),
+    }
 }
 
 /// Whether a `Host` names this machine, whatever its port.

@@ -9,7 +9,8 @@ mod problem;
 
 pub(crate) use connections::serve;
 pub(crate) use guard::Guard;
-pub(crate) use problem::Problem;
+pub(crate) use problem::not_found as nothing;
+pub(crate) use problem::{Problem, in_json};
 
 use crate::state::Shared;
 use crate::{api, metrics, pages};

@@ -35,11 +35,21 @@ pub(super) struct Exposition {
     name: String,
     /// Its head, until it has a sample
     head: Option<String>,
+    /// The names of all families, with a sample or without
+    #[cfg(test)]
+    pub(super) names: std::collections::BTreeSet<String>,
 }
 
 impl Exposition {
     pub(super) fn new(form: Form) -> Self {
-        Exposition { form, text: String::new(), name: String::new(), head: None }
+        Exposition {
+            form,
+            text: String::new(),
+            name: String::new(),
+            head: None,
+            #[cfg(test)]
+            names: std::collections::BTreeSet::new(),
+        }
     }
 
     /// Begins a family; without a sample, nothing of it is written.
@@ -49,6 +59,8 @@ impl Exposition {
             Kind::Counter => ("_total", "counter"),
         };
         self.name = format!("{name}{suffix}");
+        #[cfg(test)]
+        self.names.insert(self.name.clone());
         let named = if self.form == Form::OpenMetrics { name } else { self.name.as_str() };
         self.head = Some(format!("# HELP {named} {help}\n# TYPE {named} {word}\n"));
     }

@@ -3,29 +3,31 @@
 //! Wrong names are made from right ones by the slips that people make, and only those are shown that really belong to
 //! no definition.
 
-use super::frame::{At, answer};
-use super::known::Known;
-use crate::state::Shared;
-use axum::Extension;
-use axum::extract::{Path, State};
+use super::frame::{At, Visit, answer};
+use super::known::{Document, Documents};
+use axum::extract::Path;
 use axum::response::Response;
 use keyward_fact::visible;
 use keyward_page::{Span, prose};
 use keyward_pattern::Keyspace;
 use keyward_rules::judge;
 use keyward_schema::{Neighbours, NothingNear, Schema};
-use minijinja::context;
+use minijinja::{Value, context};
 use serde::Serialize;
-use std::sync::Arc;
+use std::collections::BTreeSet;
 
-/// Definitions of a group that are shown; the reference has all.
+/// Definitions of a group, and of a schema, that are shown; the reference has all. To say why a name is wrong, it is
+/// compared with all definitions.
 const MOST: usize = 8;
+const ALL: usize = 40;
 
 #[derive(Debug, Serialize)]
 struct Shown {
     name: String,
     shape: Option<String>,
     groups: Vec<Group>,
+    /// How many definitions there are besides
+    more: usize,
 }
 
 #[derive(Debug, Serialize)]
@@ -48,42 +50,51 @@ struct Wrong {
     why: Vec<Span>,
 }
 
-pub(super) async fn page(
-    State(shared): State<Shared>,
-    Extension(known): Extension<Arc<Known>>,
-    Path(server): Path<String>,
-) -> Response {
-    answer(shared, known, server, move |at| {
+pub(super) async fn page(visit: Visit, Path(server): Path<String>) -> Response {
+    answer(visit, server, move |at| {
         let documents = at.known.documents(at);
-        let schemas = &at.current.schemas.each;
-        let keyspaces: Vec<Keyspace> = schemas.iter().map(|it| it.compiled.clone()).collect();
-        let mut neighbours = Neighbours::new(schemas, &keyspaces);
-        let shown: Vec<Shown> = (schemas.iter().zip(&documents.each))
-            .map(|(schema, document)| Shown {
-                name: schema.keyspace.name.value.clone(),
-                shape: document.shape.clone(),
-                groups: groups(at, schema, document, &mut neighbours),
-            })
-            .collect();
-        at.page("add.html", "/add", "Add a key", context! { schemas => shown })
+        let schemas = documents.names.get_or_init(|| Value::from_serialize(shown(at, &documents)));
+        at.page("add.html", "/add", "Add a key", context! { schemas })
     })
     .await
+}
+
+fn shown(at: &At<'_>, documents: &Documents) -> Vec<Shown> {
+    let schemas = &at.current.schemas.each;
+    let keyspaces: Vec<Keyspace> = schemas.iter().map(|it| it.compiled.clone()).collect();
+    let mut neighbours = Neighbours::new(schemas, &keyspaces);
+    let shown = |(schema, document): (&Schema, &Document)| {
+        let groups = groups(at, schema, document, &mut neighbours);
+        let rows: usize = groups.iter().map(|it| it.rows.len()).sum();
+        Shown {
+            name: schema.keyspace.name.value.clone(),
+            shape: document.shape.clone(),
+            groups,
+            more: document.examples.len().saturating_sub(rows),
+        }
+    };
+    schemas.iter().zip(&documents.each).map(shown).collect()
 }
 
 fn groups(
     at: &At<'_>,
     schema: &Schema,
-    document: &super::known::Document,
+    document: &Document,
     neighbours: &mut Neighbours<'_>,
 ) -> Vec<Group> {
+    let names: BTreeSet<_> = document.examples.iter().map(|(_, group, _)| group).collect();
+    let most = (ALL / names.len().max(1)).clamp(1, MOST);
     let mut groups: Vec<Group> = Vec::new();
     for (name, group, examples) in &document.examples {
         let place = groups.iter().position(|it| it.name == *group);
+        if place.is_none() && groups.len() == ALL {
+            continue;
+        }
         let place = place.unwrap_or_else(|| {
             groups.push(Group { name: group.clone(), rows: Vec::new() });
             groups.len() - 1
         });
-        if groups[place].rows.len() >= MOST {
+        if groups[place].rows.len() >= most {
             continue;
         }
         let right = examples.iter().take(2).cloned().collect();

@@ -1,15 +1,12 @@
 //! `/s/{server}/checklist`: the team's check-list, ticked by the schema's rules and the last audit.
 
-use super::frame::{At, answer};
-use super::known::Known;
+use super::frame::{At, Visit, answer};
 use super::words::counted;
-use crate::state::{Shared, Tick};
-use axum::Extension;
-use axum::extract::{Path, State};
+use crate::state::Tick;
+use axum::extract::Path;
 use axum::response::Response;
 use minijinja::context;
 use serde::Serialize;
-use std::sync::Arc;
 
 #[derive(Debug, Serialize)]
 struct Item {
@@ -22,12 +19,8 @@ struct Item {
     href: Option<String>,
 }
 
-pub(super) async fn page(
-    State(shared): State<Shared>,
-    Extension(known): Extension<Arc<Known>>,
-    Path(server): Path<String>,
-) -> Response {
-    answer(shared, known, server, move |at| {
+pub(super) async fn page(visit: Visit, Path(server): Path<String>) -> Response {
+    answer(visit, server, move |at| {
         let several = at.current.schemas.each.len() > 1;
         let items: Vec<Item> =
             at.current.checklist.iter().map(|it| Item::new(at, it, several)).collect();

@@ -1,12 +1,9 @@
 //! `/s/{server}/compare`: two moments, definitions ranked by growth.
 
-use super::frame::{At, answer};
-use super::known::Known;
+use super::frame::{At, Visit, answer};
 use super::words::{Moment, UNKNOWN, counted, size, size_if_known};
 use crate::history::AuditRow;
-use crate::state::Shared;
-use axum::Extension;
-use axum::extract::{Path, Query, State};
+use axum::extract::{Path, Query};
 use axum::response::Response;
 use keyward_audit::report::ChangeVerdict;
 use keyward_audit::{DEFAULT_TOLERANCE, PartChange, difference};
@@ -15,7 +12,6 @@ use keyward_page::{Span, prose};
 use minijinja::{Value, context};
 use serde::{Deserialize, Serialize};
 use std::cmp::Reverse;
-use std::sync::Arc;
 
 /// Milliseconds.
 const DAY: u64 = 24 * 60 * 60 * 1000;
@@ -50,12 +46,11 @@ struct Row {
 }
 
 pub(super) async fn page(
-    State(shared): State<Shared>,
-    Extension(known): Extension<Arc<Known>>,
+    visit: Visit,
     Path(server): Path<String>,
     Query(asked): Query<Asked>,
 ) -> Response {
-    answer(shared, known, server, move |at| {
+    answer(visit, server, move |at| {
         let audits = at.state.history.audits(&at.server.name, (0, u64::MAX));
         let (audits, problem) = match audits {
             Ok(audits) => (audits, None),
@@ -102,7 +97,11 @@ fn compare(at: &At<'_>, from: u64, to: u64) -> Result<Value, String> {
         Ok(None) => Err("This moment is not kept any more.".to_owned()),
         Err(error) => Err(format!("The history cannot be read: {error}")),
     };
-    let changed = difference(&read(from)?, &read(to)?, DEFAULT_TOLERANCE);
+    let before = read(from)?;
+    let changed = match at.current.audit.as_ref().filter(|it| it.at == to) {
+        Some(audit) => difference(&before, &audit.report, DEFAULT_TOLERANCE),
+        None => difference(&before, &read(to)?, DEFAULT_TOLERANCE),
+    };
     let mut rows: Vec<Row> = changed.parts.iter().map(|it| Row::new(at, it)).collect();
     rows.sort_by_key(|it| Reverse(it.growth));
     let told = format!(

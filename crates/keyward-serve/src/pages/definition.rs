@@ -1,26 +1,22 @@
 //! `/s/{server}/definitions/{schema}/{name}`: everything about one definition.
 
 use super::charts::{self, Asked};
-use super::frame::{At, answer};
-use super::known::Known;
+use super::frame::{At, Visit, answer};
 use super::overview::live;
 use super::words::{UNKNOWN, seconds, size_if_known};
-use crate::state::{MigrationState, Shared};
-use axum::Extension;
-use axum::extract::{Path, Query, State};
+use crate::state::MigrationState;
+use axum::extract::{Path, Query};
 use axum::response::Response;
 use minijinja::{Value, context};
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use serde::Serialize;
-use std::sync::Arc;
 
 pub(super) async fn page(
-    State(shared): State<Shared>,
-    Extension(known): Extension<Arc<Known>>,
+    visit: Visit,
     Path((server, schema, name)): Path<(String, String, String)>,
     Query(asked): Query<Asked>,
 ) -> Response {
-    answer(shared, known, server, move |at| {
+    answer(visit, server, move |at| {
         let Some(words) = at.known.words(at) else {
             return at.not_yet("/definitions", "Definition");
         };

@@ -1,17 +1,14 @@
 //! `/s/{server}/definitions`: all of them, filtered and sorted as the address says.
 
-use super::frame::answer;
-use super::known::{Known, Row};
-use crate::state::Shared;
-use axum::Extension;
-use axum::extract::{Path, Query, State};
+use super::frame::{Visit, answer};
+use super::known::Row;
+use axum::extract::{Path, Query};
 use axum::response::Response;
 use keyward_fact::thousands;
 use minijinja::context;
 use serde::{Deserialize, Serialize};
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
-use std::sync::Arc;
 
 /// What the address asks for.
 #[derive(Debug, Default, Deserialize, Serialize)]
@@ -41,12 +38,11 @@ const SORTS: [(&str, &str); 4] =
     [("bytes", "largest"), ("keys", "most keys"), ("name", "name"), ("findings", "most findings")];
 
 pub(super) async fn page(
-    State(shared): State<Shared>,
-    Extension(known): Extension<Arc<Known>>,
+    visit: Visit,
     Path(server): Path<String>,
     Query(asked): Query<Asked>,
 ) -> Response {
-    answer(shared, known, server, move |at| {
+    answer(visit, server, move |at| {
         let Some(words) = at.known.words(at) else {
             return at.not_yet("/definitions", "Definitions");
         };

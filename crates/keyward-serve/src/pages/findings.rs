@@ -1,19 +1,15 @@
 //! `/s/{server}/findings`: what is wrong, who writes it, how to reach them, and what repairs it.
 
 use super::definitions::Choice;
-use super::frame::{At, answer};
-use super::known::{Documents, Known};
-use crate::state::Shared;
-use axum::Extension;
-use axum::extract::{Path, Query, State};
+use super::frame::{At, Visit, answer};
+use super::known::Documents;
+use axum::extract::{Path, Query};
 use axum::response::Response;
 use keyward_audit::report::Finding;
 use keyward_fact::thousands;
-use keyward_rules::Rule;
 use minijinja::context;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
-use std::sync::Arc;
 
 /// Findings on one page.
 const STEP: usize = 200;
@@ -49,12 +45,11 @@ struct Row {
 }
 
 pub(super) async fn page(
-    State(shared): State<Shared>,
-    Extension(known): Extension<Arc<Known>>,
+    visit: Visit,
     Path(server): Path<String>,
     Query(asked): Query<Asked>,
 ) -> Response {
-    answer(shared, known, server, move |at| {
+    answer(visit, server, move |at| {
         let words = at.known.words(at);
         let (Some(words), Some(audit)) = (words, &at.current.audit) else {
             return at.not_yet("/findings", "Findings");
@@ -122,19 +117,18 @@ impl Row {
         let contact = owner.as_ref().and_then(|owner| {
             documents.each.iter().filter(of).find_map(|it| it.contacts.get(owner).cloned())
         });
-        let (purpose, command) = repair(finding, &at.server.url);
+        let (purpose, command) = repair(at, finding);
         Row { number, owner, contact, purpose, command }
     }
 }
 
 /// The command that repairs it, or else the one that says what to do.
-fn repair(finding: &Finding, url: &str) -> (&'static str, String) {
-    let rule = finding.rule.name();
-    if Rule::REPAIRED.contains(&finding.rule) {
-        let command = format!("keyward plan fix {url} --rule {rule} --out plan.json");
-        return ("To repair it:", command);
+fn repair(at: &At<'_>, finding: &Finding) -> (&'static str, String) {
+    if let Some(rule) = at.current.repairs.rule(finding) {
+        let url = &at.server.url;
+        return ("To repair it:", format!("keyward plan fix {url} --rule {rule} --out plan.json"));
     }
-    ("What it means, and what to do:", format!("keyward explain {rule}"))
+    ("What it means, and what to do:", format!("keyward explain {}", finding.rule.name()))
 }
 
 fn choices(findings: &[Finding], asked: &Asked) -> Vec<Choice> {

@@ -3,6 +3,10 @@
 use super::known::Known;
 use super::words::{Moment, ago, coarse, counted, seconds};
 use crate::state::{Auditing, Current, Health, Server, Shared, State};
+use axum::Extension;
+use axum::extract::FromRequestParts;
+use axum::extract::rejection::ExtensionRejection;
+use axum::http::request::Parts;
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use keyward_fact::thousands;
@@ -12,12 +16,14 @@ use serde::Serialize;
 use std::sync::{Arc, LazyLock};
 
 /// The pages of a server: path and name, in the order of the menu.
-const PAGES: [(&str, &str); 10] = [
+const PAGES: [(&str, &str); 12] = [
     ("", "Overview"),
     ("/definitions", "Definitions"),
     ("/findings", "Findings"),
     ("/unknown", "Unknown keys"),
     ("/server", "Server"),
+    ("/migrations", "Migrations"),
+    ("/queues", "Queues"),
     ("/compare", "Compare"),
     ("/key", "Paste a key"),
     ("/reference", "Reference"),
@@ -26,9 +32,12 @@ const PAGES: [(&str, &str); 10] = [
 ];
 
 /// The templates, each with its text.
-const TEMPLATES: [(&str, &str); 16] = [
+const TEMPLATES: [(&str, &str); 19] = [
     ("frame.html", include_str!("../../templates/frame.html.j2")),
-    ("servers.html", include_str!("../../templates/servers.html.j2")),
+    ("tables.html", include_str!("../../templates/tables.html.j2")),
+    ("fleet.html", include_str!("../../templates/fleet.html.j2")),
+    ("migrations.html", include_str!("../../templates/migrations.html.j2")),
+    ("queues.html", include_str!("../../templates/queues.html.j2")),
     ("overview.html", include_str!("../../templates/overview.html.j2")),
     ("definitions.html", include_str!("../../templates/definitions.html.j2")),
     ("definition.html", include_str!("../../templates/definition.html.j2")),
@@ -66,19 +75,36 @@ pub(super) struct At<'a> {
     pub(super) now: u64,
 }
 
+/// A request for a page of a server.
+pub(super) struct Visit {
+    pub(super) shared: Shared,
+    known: Arc<Known>,
+}
+
+impl FromRequestParts<Shared> for Visit {
+    type Rejection = ExtensionRejection;
+
+    async fn from_request_parts(
+        parts: &mut Parts,
+        shared: &Shared,
+    ) -> Result<Self, Self::Rejection> {
+        let Extension(known) = Extension::from_request_parts(parts, shared).await?;
+        Ok(Visit { shared: shared.clone(), known })
+    }
+}
+
 /// Answers with a page of a server. Making it may take a while, so that no other request waits for it.
 pub(super) async fn answer(
-    shared: Shared,
-    known: Arc<Known>,
+    visit: Visit,
     server: String,
     page: impl FnOnce(&At<'_>) -> Response + Send + 'static,
 ) -> Response {
     let make = move || {
-        let Some(server) = shared.server(&server) else {
+        let Some(server) = visit.shared.server(&server) else {
             let text = "There is no server of this name.";
-            return missing(&shared, StatusCode::NOT_FOUND, "Not found", text);
+            return missing(&visit.shared, StatusCode::NOT_FOUND, "Not found", text);
         };
-        page(&At::new(&shared, server, &known))
+        page(&At::new(&visit.shared, server, &visit.known))
     };
     let made = tokio::task::spawn_blocking(make).await;
     made.unwrap_or_else(|_| StatusCode::INTERNAL_SERVER_ERROR.into_response())
@@ -92,7 +118,7 @@ impl<'a> At<'a> {
 
     /// Where a definition is.
     pub(super) fn definition(&self, schema: &str, name: &str) -> String {
-        format!("{}/definitions/{}/{}", self.base, encoded(schema), encoded(name))
+        definition_of(&self.server.name, schema, name)
     }
 
     /// A page of this server; `place` is its path in the menu.
@@ -120,6 +146,8 @@ impl<'a> At<'a> {
                 "/definitions" => report.definitions.len() + report.groups.len(),
                 "/findings" => report.findings.len(),
                 "/unknown" => report.unknown.len(),
+                "/migrations" => self.current.migrations.len(),
+                "/queues" => self.current.queues.each.len(),
                 _ => 0,
             });
             (count > 0).then(|| thousands(count as u64))
@@ -132,6 +160,7 @@ impl<'a> At<'a> {
         };
         Frame {
             title: title.to_owned(),
+            is_fleet: false,
             server: Some(ServerName {
                 name: self.server.name.clone(),
                 url: self.server.url.clone(),
@@ -223,6 +252,11 @@ fn write(status: StatusCode, template: &str, page: Value) -> Response {
     }
 }
 
+/// Where a definition of a server is.
+pub(super) fn definition_of(server: &str, schema: &str, name: &str) -> String {
+    format!("/s/{}/definitions/{}/{}", encoded(server), encoded(schema), encoded(name))
+}
+
 /// A name in a path.
 pub(super) fn encoded(name: &str) -> String {
     const KEPT: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.');
@@ -233,6 +267,8 @@ pub(super) fn encoded(name: &str) -> String {
 #[derive(Debug, Serialize)]
 struct Frame {
     title: String,
+    /// Whether it is the page of all servers
+    is_fleet: bool,
     server: Option<ServerName>,
     servers: Vec<Page>,
     pages: Vec<Page>,
@@ -264,12 +300,15 @@ impl Frame {
     fn plain(state: &State, title: &str) -> Self {
         Frame {
             title: title.to_owned(),
+            is_fleet: title == "Fleet",
             server: None,
             servers: servers(state, None),
             pages: Vec::new(),
             health: Mark::of(&Health::Unknown, 0),
             auditing: String::new(),
-            notices: Vec::new(),
+            notices: (state.notices().into_iter())
+                .map(|it| vec![format!("{}: {}", it.about, it.text)])
+                .collect(),
             audited: None,
             version: super::assets::VERSION.as_str(),
             keyward: env!("CARGO_PKG_VERSION"),

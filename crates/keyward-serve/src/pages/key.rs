@@ -1,30 +1,23 @@
 //! `/s/{server}/key`: what a pasted key is. It is sent in the body and never stands in an address.
 
-use super::frame::{At, answer};
-use super::known::Known;
+use super::frame::{At, Visit, answer};
 use super::words::{UNKNOWN, seconds, size_if_known};
 use crate::api::{KeyAnswer, look_up};
-use crate::state::Shared;
+use axum::Form;
+use axum::extract::Path;
 use axum::extract::rejection::FormRejection;
-use axum::extract::{Path, State};
 use axum::response::Response;
-use axum::{Extension, Form};
 use keyward_page::prose;
 use minijinja::{Value, context};
 use serde::Deserialize;
-use std::sync::Arc;
 
 #[derive(Deserialize)]
 pub(super) struct Pasted {
     key: String,
 }
 
-pub(super) async fn page(
-    State(shared): State<Shared>,
-    Extension(known): Extension<Arc<Known>>,
-    Path(server): Path<String>,
-) -> Response {
-    answer(shared, known, server, |at| {
+pub(super) async fn page(visit: Visit, Path(server): Path<String>) -> Response {
+    answer(visit, server, |at| {
         let page = context! { key => "", answer => (), problem => () };
         at.page("key.html", "/key", "Paste a key", page)
     })
@@ -32,14 +25,13 @@ pub(super) async fn page(
 }
 
 pub(super) async fn answered(
-    State(shared): State<Shared>,
-    Extension(known): Extension<Arc<Known>>,
+    visit: Visit,
     Path(server): Path<String>,
     pasted: Result<Form<Pasted>, FormRejection>,
 ) -> Response {
     let name = server.clone();
-    let state = shared.clone();
-    answer(shared, known, server, move |at| {
+    let state = visit.shared.clone();
+    answer(visit, server, move |at| {
         let key = pasted.map(|Form(it)| it.key).unwrap_or_default();
         let found = if key.is_empty() { None } else { look_up(&state, &name, key.as_bytes()).ok() };
         let problem = found.is_none().then_some("Paste a key first.");

@@ -7,7 +7,7 @@ use keyward_audit::report::Severity;
 use keyward_docs::Options;
 use minijinja::{Value, context};
 use std::collections::{BTreeMap, HashMap};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 /// By server.
 #[derive(Debug, Default)]
@@ -48,6 +48,8 @@ pub(super) struct Documents {
     of: Arc<Schemas>,
     /// One for each schema
     pub(super) each: Vec<Document>,
+    /// Right and wrong names, made when they are first asked for
+    pub(super) names: OnceLock<Value>,
 }
 
 /// A schema in words.
@@ -92,7 +94,11 @@ impl Known {
             let options = Options { source: path, command: &command, ..Options::default() };
             Document::new(&keyward_docs::Page::new(schema, &options))
         });
-        let made = Arc::new(Documents { of: schemas.clone(), each: each.collect() });
+        let made = Arc::new(Documents {
+            of: schemas.clone(),
+            each: each.collect(),
+            names: OnceLock::new(),
+        });
         lock(&self.documents).insert(at.server.name.clone(), made.clone());
         made
     }

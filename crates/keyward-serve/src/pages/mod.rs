@@ -17,13 +17,15 @@ mod compare;
 mod definition;
 mod definitions;
 mod findings;
+mod fleet;
 mod frame;
 mod key;
 mod known;
+mod migrations;
 mod overview;
+mod queues;
 mod reference;
 mod server;
-mod servers;
 mod unknown;
 mod words;
 
@@ -38,13 +40,16 @@ use std::sync::Arc;
 /// All pages.
 pub(crate) fn routes() -> Router<Shared> {
     Router::new()
-        .route("/", get(servers::page))
+        .route("/", get(fleet::first))
+        .route("/fleet", get(fleet::page))
         .route("/s/{server}", get(overview::page))
         .route("/s/{server}/definitions", get(definitions::page))
         .route("/s/{server}/definitions/{schema}/{name}", get(definition::page))
         .route("/s/{server}/findings", get(findings::page))
         .route("/s/{server}/unknown", get(unknown::page))
         .route("/s/{server}/server", get(server::page))
+        .route("/s/{server}/migrations", get(migrations::page))
+        .route("/s/{server}/queues", get(queues::page))
         .route("/s/{server}/compare", get(compare::page))
         .route("/s/{server}/key", get(key::page).post(key::answered))
         .route("/s/{server}/reference", get(reference::page))

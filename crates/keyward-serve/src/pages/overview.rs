@@ -1,13 +1,11 @@
 //! `/s/{server}`: how the keyspace is, at a glance.
 
 use super::charts::{self, Asked};
-use super::frame::{At, answer};
-use super::known::Known;
+use super::frame::{At, Visit, answer};
 use super::words::{Moment, Number, UNKNOWN, counted, number_if_known, size, size_if_known};
 use crate::forecast;
-use crate::state::{LiveFinding, Shared};
-use axum::Extension;
-use axum::extract::{Path, Query, State};
+use crate::state::LiveFinding;
+use axum::extract::{Path, Query};
 use axum::response::Response;
 use keyward_audit::Report;
 use keyward_audit::report::{Definition, Facts, Severity};
@@ -17,7 +15,6 @@ use minijinja::context;
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use serde::Serialize;
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 /// Findings that are shown here; the page of findings has all.
 const WORST: usize = 6;
@@ -25,12 +22,11 @@ const WORST: usize = 6;
 const TOTALS: usize = 12;
 
 pub(super) async fn page(
-    State(shared): State<Shared>,
-    Extension(known): Extension<Arc<Known>>,
+    visit: Visit,
     Path(server): Path<String>,
     Query(asked): Query<Asked>,
 ) -> Response {
-    answer(shared, known, server, move |at| {
+    answer(visit, server, move |at| {
         let words = at.known.words(at);
         let report = at.current.audit.as_ref().map(|it| &it.report);
         let findings = report.map_or(&[][..], |it| &it.findings);

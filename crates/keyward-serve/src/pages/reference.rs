@@ -1,14 +1,10 @@
 //! `/s/{server}/reference`: the generated documentation of a schema.
 
-use super::frame::{answer, encoded};
-use super::known::Known;
-use crate::state::Shared;
-use axum::Extension;
-use axum::extract::{Path, Query, State};
+use super::frame::{Visit, answer, encoded};
+use axum::extract::{Path, Query};
 use axum::response::Response;
 use minijinja::{Value, context};
 use serde::{Deserialize, Serialize};
-use std::sync::Arc;
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
@@ -25,12 +21,11 @@ struct Choice {
 }
 
 pub(super) async fn page(
-    State(shared): State<Shared>,
-    Extension(known): Extension<Arc<Known>>,
+    visit: Visit,
     Path(server): Path<String>,
     Query(asked): Query<Asked>,
 ) -> Response {
-    answer(shared, known, server, move |at| {
+    answer(visit, server, move |at| {
         let documents = at.known.documents(at);
         let number = documents.each.iter().position(|it| it.name == asked.schema).unwrap_or(0);
         let choice = |(own, it): (usize, &super::known::Document)| Choice {

@@ -1,33 +1,28 @@
 //! `/s/{server}/server`: what the server says about itself, and whether its settings are those of the schema.
 
 use super::charts::{self, Asked};
-use super::frame::{At, answer};
-use super::known::Known;
+use super::frame::{At, Visit, answer};
 use super::words::{
     Moment, Number, UNKNOWN, ago, counted, micros, number_if_known, seconds, size, size_if_known,
 };
 use crate::info::{NodeInfo, Slow};
-use crate::state::Shared;
-use axum::Extension;
-use axum::extract::{Path, Query, State};
+use axum::extract::{Path, Query};
 use axum::response::Response;
 use keyward_fact::thousands;
 use keyward_page::{per_cent, percent, share};
 use minijinja::context;
 use serde::Serialize;
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 /// Rows of a table of commands.
 const MOST: usize = 15;
 
 pub(super) async fn page(
-    State(shared): State<Shared>,
-    Extension(known): Extension<Arc<Known>>,
+    visit: Visit,
     Path(server): Path<String>,
     Query(asked): Query<Asked>,
 ) -> Response {
-    answer(shared, known, server, move |at| {
+    answer(visit, server, move |at| {
         let words = at.known.words(at);
         let settings = words.and_then(|it| it.page.get_attr("settings").ok());
         let info = at.current.info.clone();

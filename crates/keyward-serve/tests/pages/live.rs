@@ -24,6 +24,25 @@ fn a_page_shows_what_is_new_without_being_loaded_again() {
 }
 
 #[test]
+fn a_page_that_one_comes_back_to_is_live_again() {
+    let stage = Stage::new();
+    let tab = stage.visit("/unknown");
+    listening(&tab);
+    // More pages than a browser has connections to a server.
+    for page in ["", "/definitions", "/findings", "/server", "/reference", "/add", "/checklist"] {
+        tab.visit(&format!("{}{page}", stage.url));
+    }
+    tab.eval("history.go(-7)");
+    tab.wait("location.pathname.endsWith('/unknown')");
+    listening(&tab);
+    for number in 0..50 {
+        stage.redis.command(&["SET", &format!("fresh:{number}"), "1"]);
+    }
+    tab.wait("document.getElementById('results').textContent.includes('fresh:')");
+    assert_eq!(tab.errors(), [""; 0]);
+}
+
+#[test]
 fn a_filter_is_part_of_the_address() {
     let stage = Stage::new();
     let tab = stage.visit("/definitions");

@@ -15,15 +15,39 @@ fn servers_are_listed_and_each_has_its_pages() {
         config.servers.push(source("trading", &other, vec![schema]));
     });
     let tab = stage.visit("");
-    assert_eq!(tab.eval("document.querySelectorAll('.servers a').length"), 2);
+    assert_eq!(tab.eval("document.querySelectorAll('.servers a').length"), 3);
     tab.visit(&stage.root);
     assert_eq!(tab.eval("document.querySelectorAll('#servers tr').length"), 2);
     tab.wait("[...document.querySelectorAll('#servers tr')].every((it) => it.textContent.includes('ago'))");
     assert_eq!(tab.overflow(), 0);
     tab.screen(390, 844);
     assert_eq!(tab.overflow(), 0);
-    picture(&tab, "servers-phone");
+    picture(&tab, "fleet-several-phone");
     tab.screen(1280, 900);
+    for part in ["needs", "migrations"] {
+        let there = format!("document.getElementById('{part}') !== null");
+        assert_eq!(tab.eval(&there), true, "{part}");
+    }
+    let needs = tab.eval("document.getElementById('needs').innerText");
+    assert!(needs.as_str().unwrap().contains("v2 is overdue: 1 key has"), "{needs}");
+    picture(&tab, "fleet-several-light");
+    tab.dark(true);
+    picture(&tab, "fleet-several-dark");
+    tab.dark(false);
+    // What needs somebody leads to the page that says more.
+    tab.eval("[...document.querySelectorAll('#needs li')].find((it) => it.textContent.includes('overdue')).querySelector('a').click()");
+    tab.wait("location.pathname === '/s/trading/migrations'");
+    tab.wait("document.getElementById('results')?.textContent.includes('BO:User:Mapping:')");
+    let row = tab.eval("document.querySelector('#results tbody tr').innerText");
+    for part in ["v2", "cleanup", "2025-09-17", "2025-10-17", "overdue by"] {
+        assert!(row.as_str().unwrap().contains(part), "{part}: {row}");
+    }
+    picture(&tab, "trading-migrations-light");
+    tab.screen(390, 844);
+    assert_eq!(tab.overflow(), 0);
+    picture(&tab, "trading-migrations-phone");
+    tab.screen(1280, 900);
+    tab.visit(&stage.root);
 
     tab.eval("[...document.querySelectorAll('#servers a')].find((it) => it.textContent === 'trading').click()");
     tab.wait("location.pathname === '/s/trading' && document.getElementById('memory') !== null");
@@ -38,6 +62,14 @@ fn servers_are_listed_and_each_has_its_pages() {
     let former = former.as_str().unwrap();
     assert!(former.contains("BO:User:Mapping:") && former.contains("cleanup"), "{former}");
     picture(&tab, "trading-definition");
+    // A new dead letter comes by itself.
+    tab.visit(&format!("{}/queues", stage.url));
+    listening(&tab);
+    stage.redis.command(&["RPUSH", "queue:job:mail", "{}", "{}"]);
+    tab.wait("document.querySelectorAll('#results tbody tr').length === 1");
+    let row = tab.eval("document.querySelector('#results tbody tr').innerText");
+    assert!(row.as_str().unwrap().contains("job_queue"), "{row}");
+    picture(&tab, "queues-several-light");
     assert_eq!(tab.errors(), [""; 0]);
 }
 

@@ -14,13 +14,16 @@ use tempfile::TempDir;
 const SEED: &str = include_str!("seed.lua");
 
 /// The pages of a server, below its own address.
-pub(crate) const PAGES: [&str; 11] = [
+pub(crate) const PAGES: [&str; 14] = [
     "",
     "/definitions",
     "/definitions/media-gateway/active_session",
     "/findings",
     "/unknown",
     "/server",
+    "/migrations",
+    "/queues",
+    "/../../fleet",
     "/compare",
     "/key",
     "/reference",
@@ -57,6 +60,7 @@ impl Stage {
             state: state.path().to_owned(),
             retention: Retention::default(),
             servers: vec![source("main", &redis, vec![schema])],
+            webhooks: Vec::new(),
         };
         change(&mut config);
         let stop = Arc::new(AtomicBool::new(false));

@@ -107,3 +107,64 @@ fn who_dawdles_is_cut_off_and_large_requests_are_refused() {
     assert!(answer.is_empty() || answer.starts_with("HTTP/1.1 431"), "{answer}");
     instance.get("/healthz").is(200);
 }
+
+#[test]
+fn whom_a_request_asks_must_be_clear() {
+    let server = Server::redis();
+    let place = Place::new();
+    let instance = place.start(&server.url());
+    let ask = |head: &str| {
+        let mut stream = instance.connect();
+        write!(stream, "{head}\r\nConnection: close\r\n\r\n").unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).unwrap();
+        answer
+    };
+    let own = &instance.address;
+    assert!(ask(&format!("GET /metrics HTTP/1.1\r\nHost: {own}")).starts_with("HTTP/1.1 200"));
+    for (head, why) in [
+        (
+            format!("GET /metrics HTTP/1.1\r\nHost: {own}\r\nHost: evil.example"),
+            "more than one `Host`",
+        ),
+        (format!("GET /metrics HTTP/1.1\r\nHost: {own}\r\nHost: {own}"), "more than one `Host`"),
+        (format!("GET http://{own}/metrics HTTP/1.1\r\nHost: {own}"), "the path alone"),
+        (format!("GET http://evil.example/metrics HTTP/1.1\r\nHost: {own}"), "the path alone"),
+        ("GET /metrics HTTP/1.1\r\nX: y".to_owned(), "no `Host`"),
+    ] {
+        let answer = ask(&head);
+        assert!(answer.starts_with("HTTP/1.1 400") && answer.contains(why), "{head}: {answer}");
+        assert!(!answer.contains("keyward_"), "{head}: {answer}");
+    }
+}
+
+#[test]
+fn every_error_of_the_api_is_json() {
+    let server = Server::redis();
+    let place = Place::new();
+    let instance = place.start(&server.url());
+    instance.wait_for_audits(1);
+    let json = [("Content-Type", "application/json")];
+    for (method, path, body, status) in [
+        ("GET", "/api/v1/nothing", "", 404),
+        ("GET", "/api/v1/servers/nobody/overview", "", 404),
+        ("GET", "/api/v1/servers/main/nothing", "", 404),
+        ("GET", "/api/v1/servers/main/definitions/shop/%FF", "", 400),
+        ("GET", "/api/v1/servers/main/history?from=yesterday", "", 400),
+        ("GET", "/api/v1/servers/main/history?from=-1", "", 400),
+        ("GET", "/api/v1/servers/main/history?from=1&from=2", "", 400),
+        ("GET", "/api/v1/servers/main/compare", "", 400),
+        ("GET", "/api/v1/servers/main/compare?from=1", "", 400),
+        ("GET", "/api/v1/servers/main/compare?from=2&to=1", "", 400),
+        ("GET", "/api/v1/servers/main/compare?from=1&to=2", "", 404),
+        ("DELETE", "/api/v1/servers", "", 405),
+        ("GET", "/api/v1/servers/main/key", "", 405),
+        ("POST", "/api/v1/servers/main/key", "{\"key\": \"zebra", 400),
+    ] {
+        let answer = instance.send(method, path, &json, body).is(status);
+        let head = answer.head.to_lowercase();
+        assert!(head.contains("content-type: application/json"), "{method} {path}: {head}");
+        let error = answer.json()["error"].as_str().unwrap_or_default().to_owned();
+        assert!(!error.is_empty() && !error.contains("zebra"), "{method} {path}: {error}");
+    }
+}

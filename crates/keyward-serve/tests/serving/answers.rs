@@ -2,7 +2,7 @@
 
 use crate::instance::{Instance, Place, SCHEMA};
 use keyward_testkit::{Server, wait_until};
-use serde_json::json;
+use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::process::{Command, Stdio};
@@ -72,6 +72,43 @@ fn the_api_tells_what_an_audit_saw() {
 }
 
 #[test]
+fn a_repair_is_offered_only_where_a_plan_repairs() {
+    let server = Server::redis();
+    server.command(&["RPUSH", "shop:log", "a", "b", "c"]);
+    server.command(&["ZADD", "shop:rank", "1", "a", "2", "b", "3", "c"]);
+    for key in ["shop:log", "shop:rank"] {
+        server.command(&["EXPIRE", key, "3600"]);
+    }
+    server.command(&["SET", "shop:rates", "not a hash"]);
+    server.command(&["SET", "zebra", "fits nothing"]);
+    let place = Place::new();
+    place.write_schema(
+        "version = 1\n[keyspace]\nname = \"shop\"\nprefix = \"shop:\"\n\
+         [keys.log]\npattern = \"log\"\ntype = \"list\"\nvalue = \"text\"\nmax_len = 2\nttl = \"1d\"\n\
+         [keys.rank]\npattern = \"rank\"\ntype = \"zset\"\nmax_len = 2\nttl = \"1d\"\n\
+         [keys.rates]\npattern = \"rates\"\ntype = \"hash\"\nopen = true\nttl = \"none\"\n",
+    );
+    let instance = place.start(&server.url());
+    instance.wait_for_audits(1);
+    let findings = instance.api("findings");
+    let fix = |rule: &str, definition: Option<&str>| {
+        let found = findings.as_array().unwrap().iter();
+        let mut found = found.filter(|it| it["rule"] == rule);
+        let found = found.find(|it| it["definition"].as_str() == definition);
+        found.unwrap_or_else(|| panic!("{rule}: {findings:#}"))["fix"].clone()
+    };
+    let rule = "oversized-collection";
+    assert_eq!(fix(rule, Some("rank")), "keyward plan fix --rule oversized-collection");
+    // Only its writers know at which end a list is trimmed.
+    assert_eq!(fix(rule, Some("log")), Value::Null);
+    assert_eq!(fix("wrong-type", Some("rates")), Value::Null);
+    assert_eq!(fix("unknown-key", None), Value::Null);
+    let page = instance.get("/s/main/findings").is(200).text;
+    assert_eq!(page.matches("keyward plan fix ").count(), 1, "{page}");
+    assert!(page.contains("keyward explain wrong-type"), "{page}");
+}
+
+#[test]
 fn slow_commands_name_definitions_and_show_no_value() {
     let server = Server::redis();
     server.command(&["CONFIG", "SET", "slowlog-log-slower-than", "0"]);
@@ -129,12 +166,12 @@ fn every_resource_is_described() {
     instance.wait_for_audits(1);
     let api = instance.get("/api/v1/openapi.json").is(200).json();
     let paths = api["paths"].as_object().unwrap();
-    assert_eq!(paths.len(), 16, "{:?}", paths.keys());
+    assert_eq!(paths.len(), 19, "{:?}", paths.keys());
     for (path, methods) in paths {
         let path = path.replace("{server}", "main").replace("{schema}", "shop");
         let path = path.replace("{definition}", "cart");
         if methods.get("get").is_some() {
-            instance.get(&path).is(if path.ends_with("/compare") { 404 } else { 200 }).json();
+            instance.get(&path).is(if path.ends_with("/compare") { 400 } else { 200 }).json();
         }
     }
     let text = api.to_string();
@@ -165,7 +202,8 @@ fn two_moments_are_compared_and_a_change_of_the_schema_is_noted() {
     wait_until("the schema was read again", || {
         instance.api("definitions").as_array().unwrap().len() == 3
     });
-    let compared = instance.api(&format!("compare?from={first}"));
+    let last = instance.api("overview")["at"].as_u64().unwrap();
+    let compared = instance.api(&format!("compare?from={first}&to={last}"));
     assert_eq!(compared["keys"], json!([23, 73]), "{compared:#}");
     assert_eq!(compared["parts"][0]["name"], "cart");
     let changes = instance.api("history")["changes"].clone();
@@ -185,6 +223,18 @@ fn two_moments_are_compared_and_a_change_of_the_schema_is_noted() {
         3,
         "the last good one is used"
     );
+    place.write_schema(SCHEMA);
+    wait_until("it can be read again", || {
+        instance.get("/api/v1/servers").json()["servers"][0]["schema_error"].is_null()
+    });
+    let said = instance.said();
+    let lines = said.iter().filter(|it| it.contains("the schema of `main`")).collect::<Vec<_>>();
+    assert_eq!(lines.len(), 2, "{said:?}");
+    assert!(
+        lines[0].contains("the last good one is used") && !lines[0].contains('\n'),
+        "{lines:?}"
+    );
+    assert_eq!(lines[1], "the schema of `main` can be read again");
 }
 
 #[test]
@@ -264,6 +314,77 @@ fn promtool_accepts_metrics_and_alerts() {
     let rules = keyward_testkit::repository().join("docs/src/guide/alerts.yml");
     let checked = Command::new("promtool").args(["check", "rules"]).arg(rules).output().unwrap();
     assert!(checked.status.success(), "{checked:?}");
+}
+
+fn dashboard() -> Value {
+    let path = keyward_testkit::repository().join("docs/src/guide/grafana.json");
+    serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap()
+}
+
+/// All texts under a name, at any depth.
+fn texts(value: &Value, name: &str, found: &mut Vec<String>) {
+    match value {
+        Value::Object(fields) => {
+            for (key, value) in fields {
+                found.extend(value.as_str().filter(|_| key == name).map(str::to_owned));
+                texts(value, name, found);
+            }
+        }
+        Value::Array(items) => items.iter().for_each(|it| texts(it, name, found)),
+        _ => {}
+    }
+}
+
+#[test]
+fn promtool_accepts_the_questions_of_the_dashboard() {
+    let mut questions = Vec::new();
+    texts(&dashboard(), "expr", &mut questions);
+    assert!(questions.len() > 40);
+    let rules = questions.iter().enumerate().map(|(number, question)| {
+        let expr = question.replace("$__rate_interval", "5m");
+        json!({ "record": format!("panel:{number}"), "expr": expr })
+    });
+    let file = json!({ "groups": [{ "name": "dashboard", "rules": rules.collect::<Vec<_>>() }] });
+    let folder = tempfile::tempdir().unwrap();
+    // JSON is YAML too.
+    let path = folder.path().join("rules.yml");
+    std::fs::write(&path, file.to_string()).unwrap();
+    let checked = Command::new("promtool").args(["check", "rules"]).arg(path).output().unwrap();
+    assert!(checked.status.success(), "{checked:?}");
+}
+
+#[test]
+fn the_dashboard_has_its_variables_and_leads_to_pages_that_there_are() {
+    let board = dashboard();
+    let variables = board["templating"]["list"].as_array().unwrap();
+    let names: BTreeSet<&str> = variables.iter().map(|it| it["name"].as_str().unwrap()).collect();
+    for name in ["server", "group", "owner"] {
+        assert!(names.contains(name), "{names:?}");
+    }
+    let mut questions = Vec::new();
+    texts(&board, "expr", &mut questions);
+    for name in ["server", "group", "owner", "definition"] {
+        let used = format!("{name}=~\"${name}\"");
+        assert!(questions.iter().any(|it| it.contains(&used)), "{name} chooses nothing");
+    }
+    let server = Server::redis();
+    filled(&server);
+    let place = Place::new();
+    let instance = place.start(&server.url());
+    instance.wait_for_audits(1);
+    let mut links = Vec::new();
+    texts(&board, "url", &mut links);
+    assert!(links.len() > 10, "{links:?}");
+    for link in links {
+        let path = link.strip_prefix("${keyward}").unwrap_or_else(|| panic!("{link}"));
+        let path = path.split('#').next().unwrap();
+        let path = path.replace("${__field.labels.server}", "main");
+        let path = path.replace("${__data.fields.server}", "main");
+        let path = path.replace("${__data.fields.schema}", "shop");
+        let path = path.replace("${__data.fields.definition}", "cart");
+        assert!(!path.contains('$'), "{path}");
+        instance.get(&path).is(200);
+    }
 }
 
 #[test]

@@ -50,14 +50,25 @@ lifecycle = "retained"
 
 /// A folder with a schema and a state, which outlives instances.
 pub(crate) struct Place {
-    folder: TempDir,
+    folder: PathBuf,
+    _own: Option<TempDir>,
 }
 
 impl Place {
     pub(crate) fn new() -> Self {
-        let place = Place { folder: tempfile::tempdir().unwrap() };
+        let own = tempfile::tempdir().unwrap();
+        let place = Place { folder: own.path().to_owned(), _own: Some(own) };
         place.write_schema(SCHEMA);
         place
+    }
+
+    /// The place of another process.
+    pub(crate) fn at(folder: PathBuf) -> Self {
+        Place { folder, _own: None }
+    }
+
+    pub(crate) fn folder(&self) -> &Path {
+        &self.folder
     }
 
     pub(crate) fn write_schema(&self, text: &str) {
@@ -65,11 +76,11 @@ impl Place {
     }
 
     pub(crate) fn schema(&self) -> PathBuf {
-        self.folder.path().join("keyward.toml")
+        self.folder.join("keyward.toml")
     }
 
     pub(crate) fn state(&self) -> PathBuf {
-        self.folder.path().join("state")
+        self.folder.join("state")
     }
 
     /// A configuration for one server, which is asked often.
@@ -84,6 +95,7 @@ impl Place {
             state: self.state(),
             retention: Retention::default(),
             servers: vec![source],
+            webhooks: Vec::new(),
         }
     }
 

@@ -2,6 +2,9 @@
 
 mod access;
 mod answers;
+mod fleet;
 mod instance;
 mod servers;
+mod shapes;
 mod survives;
+mod webhooks;

@@ -28,6 +28,12 @@ fn a_server_that_goes_away_is_shown_and_found_again() {
     server.restart();
     wait_until("it is back", || health(&instance)["state"] == "up");
     wait_until("it is audited again", || instance.api("overview")["at"].as_u64().unwrap() > before);
+    let said = instance.said();
+    let away: Vec<&String> = said.iter().filter(|it| it.contains("`main` is away")).collect();
+    assert_eq!(away.len(), 1, "{said:?}");
+    assert!(away[0].starts_with("warning: `main` is away: "), "{said:?}");
+    assert!(!said.iter().any(|it| it.contains("0 keys") || it.contains('\n')), "{said:?}");
+    assert_eq!(said.iter().filter(|it| it.starts_with("`main` is back after ")).count(), 1);
 }
 
 #[test]

@@ -3,7 +3,9 @@
 use crate::instance::{Instance, Place, files};
 use keyward_audit::live::Bound;
 use keyward_testkit::{Server, wait_until};
+use std::env;
 use std::os::unix::fs::PermissionsExt as _;
+use std::process::{Command, Stdio};
 use std::time::Duration;
 
 fn notices(instance: &Instance) -> String {
@@ -127,4 +129,114 @@ fn a_stopped_audit_goes_on_after_a_restart() {
     wait_until("nothing is left to resume", || {
         !files(&place.state()).contains(&"resume-main.json".to_owned())
     });
+}
+
+/// A slow instance, which keeps what it has counted four times a second.
+fn slow(place: &Place, url: &str) -> keyward_serve::Config {
+    let mut config = place.config(url);
+    let bound = Bound { max_ops: Some(500), ..Bound::default() };
+    config.servers[0].options.bound = Some(bound);
+    config.servers[0].keep = Duration::from_millis(250);
+    config
+}
+
+const KILLED: &str = "KEYWARD_TEST_KILLED";
+
+#[test]
+#[ignore = "another test runs it as a process of its own, and kills it"]
+fn a_process_to_be_killed() {
+    let Some(url) = env::var_os(KILLED) else { return };
+    let place = Place::at(env::current_dir().unwrap());
+    let _instance = Instance::start(slow(&place, url.to_str().unwrap()));
+    loop {
+        std::thread::park();
+    }
+}
+
+#[test]
+fn an_audit_goes_on_after_a_kill() {
+    let server = Server::redis();
+    server.command(&["SET", "shop:cart:0", "[]", "EX", "600"]);
+    let (place, url) = (Place::new(), server.url());
+    let instance = place.start(&url);
+    instance.wait_for_audits(1);
+    instance.stop();
+    for user in 1..3_000 {
+        server.command(&["SET", &format!("shop:cart:{user}"), "[]", "EX", "600"]);
+    }
+    let before = server.calls("pttl");
+    let mut process = Command::new(env::current_exe().unwrap())
+        .args(["--exact", "survives::a_process_to_be_killed", "--ignored", "--nocapture"])
+        .current_dir(place.folder())
+        .env(KILLED, &url)
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let resume = "resume-main.json".to_owned();
+    wait_until("it keeps what it has counted", || files(&place.state()).contains(&resume));
+    process.kill().unwrap();
+    process.wait().unwrap();
+    let looked_up = server.calls("pttl") - before;
+    assert!((1..3_000).contains(&looked_up), "{looked_up}");
+
+    let mut once = place.config(&url);
+    once.servers[0].every = Duration::from_secs(3600);
+    let instance = Instance::start(once);
+    wait_until("it has ended", || instance.api("overview")["summary"]["keys"] == 3_000);
+    let audits = instance.api("history")["audits"].clone();
+    assert_eq!(audits[0]["keys"], 1, "the history is still there: {audits:#}");
+    let all = server.calls("pttl") - before;
+    assert!(all < 3_000 + looked_up, "{all} lookups, {looked_up} of them before: it began again");
+    wait_until("nothing is left to resume", || !files(&place.state()).contains(&resume));
+}
+
+#[test]
+fn an_audit_in_many_stretches_ends_and_counts_each_key_once() {
+    let server = Server::redis();
+    for user in 0..2_000 {
+        server.command(&["SET", &format!("shop:cart:{user}"), "[]", "EX", "600"]);
+    }
+    let place = Place::new();
+    let mut config = slow(&place, &server.url());
+    config.servers[0].keep = Duration::from_millis(100);
+    let instance = Instance::start(config);
+    instance.wait_for_audits(1);
+    let report = instance.api("report");
+    assert_eq!(report["summary"]["keys"], 2_000);
+    assert_eq!(instance.api("overview")["complete"], true);
+    let notes = report["source"]["notes"].to_string();
+    assert_eq!(notes.matches("stopped and resumed").count(), 1, "{notes}");
+}
+
+#[test]
+fn a_folder_that_is_removed_is_noticed() {
+    let server = Server::redis();
+    server.command(&["SET", "shop:cart:1", "[]", "EX", "60"]);
+    let place = Place::new();
+    let instance = place.start(&server.url());
+    instance.wait_for_audits(2);
+    std::fs::remove_dir_all(place.state()).unwrap();
+    wait_until("it is said", || notices(&instance).contains("was removed: create it again"));
+    assert!(instance.said().iter().any(|it| it.contains("was removed: create it again")));
+    assert_eq!(instance.get("/api/v1/servers/main/history").status, 503);
+    assert_eq!(instance.api("overview")["summary"]["keys"], 1, "audits go on");
+    std::fs::create_dir(place.state()).unwrap();
+    wait_until("it is kept again", || !notices(&instance).contains("create it again"));
+}
+
+#[test]
+fn a_history_that_is_removed_is_begun_again() {
+    let server = Server::redis();
+    server.command(&["SET", "shop:cart:1", "[]", "EX", "60"]);
+    let place = Place::new();
+    let instance = place.start(&server.url());
+    instance.wait_for_audits(2);
+    for name in ["history.sqlite", "history.sqlite-wal", "history.sqlite-shm"] {
+        // Not all of them are always there.
+        let _ = std::fs::remove_file(place.state().join(name));
+    }
+    wait_until("it is said", || notices(&instance).contains("was removed, and a new one begun"));
+    instance.wait_for_audits(1);
+    assert!(place.state().join("history.sqlite").exists());
 }

@@ -35,6 +35,7 @@ macro_rules! everywhere {
                 assert!(a.issue(&of(1)).await.unwrap());
                 assert!(!a.issue(&of(2)).await.unwrap());
                 assert_eq!(a.get().await.unwrap(), Some(of(1)));
+                assert!(a.remaining().await.unwrap().unwrap() > Duration::from_secs(29 * 86_400));
                 ask(&["EXPIRE", a.name(), "1000"]);
                 let done = a.refresh(&token("b"), issued(2)).await.unwrap().unwrap();
                 assert!(!done.repeated);
@@ -70,6 +71,24 @@ macro_rules! everywhere {
                 );
                 assert!(c.get().await.unwrap().is_some());
                 assert_eq!(store.at(token("never")).refresh(&token("x"), []).await.unwrap(), None);
+
+                // One that another program made without a TTL is remembered as long as its successor lives.
+                ask(&["HSET", "sg:refresh:lasting", "user", "1", "issued", "1"]);
+                let lasting = store.at(token("lasting"));
+                assert!(lasting.refresh(&token("after"), []).await.unwrap().is_some());
+                assert!(ask(&["PTTL", "sg:~token:{sg:refresh:lasting}"]).integer() > 86_400_000);
+                assert!(lasting.refresh(&token("after"), []).await.unwrap().unwrap().repeated);
+
+                // A hash that is taken is nobody's successor.
+                assert!(store.at(token("busy")).issue(&of(9)).await.unwrap());
+                for number in 0..4 {
+                    let free = store.at(token(format!("free{number}")));
+                    assert!(free.issue(&of(1)).await.unwrap());
+                    let taken = free.refresh(&token("busy"), []).await.unwrap_err();
+                    assert!(matches!(taken, Error::Settings(_)), "{taken:?}");
+                    assert_eq!(free.get().await.unwrap(), Some(of(1)));
+                }
+                assert_eq!(store.at(token("busy")).get().await.unwrap(), Some(of(9)));
             }
 
             /// As if so many milliseconds had passed since a token was used.

@@ -1,6 +1,6 @@
 //! `library add`
 
-use super::{Ended, count, is_fatal};
+use super::{Ended, count, is_fatal, message};
 use crate::args;
 use anyhow::Context as _;
 use document_library::file::{self, FileError};
@@ -9,6 +9,7 @@ use document_library::server::Library;
 use futures_util::StreamExt as _;
 use futures_util::stream;
 use indicatif::{ProgressBar, ProgressStyle};
+use keyward_fact::visible;
 use std::io::{IsTerminal as _, Write as _, stderr, stdout};
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
@@ -41,12 +42,11 @@ pub async fn run(library: Library, args: args::Add) -> anyhow::Result<Ended> {
             }
             Err(error) if is_fatal(&error) => {
                 bar.finish_and_clear();
-                return Err(error
-                    .context("what was added until now is complete: run it again for the rest"));
+                return Err(error.context(tally.stopped()));
             }
             Err(error) => {
                 tally.failed += 1;
-                bar.suspend(|| writeln!(stderr(), "error: {error:#}"))?;
+                bar.suspend(|| writeln!(stderr(), "error: {}", message(&error)))?;
             }
         }
     }
@@ -89,7 +89,7 @@ fn line(outcome: &Outcome, path: &Path, dry_run: bool) -> String {
             format!("{word}  {document}  {elements}, {added} new, {removed} gone")
         }
     };
-    format!("{what}  {}", path.display())
+    format!("{what}  {}", visible(&path.display().to_string()))
 }
 
 #[derive(Default)]
@@ -113,6 +113,14 @@ impl Tally {
 
     fn total(&self) -> usize {
         self.added + self.updated + self.unchanged
+    }
+
+    /// What to say where nothing more can be added.
+    fn stopped(&self) -> String {
+        let done = count(self.total(), "document");
+        format!(
+            "stopped after {done}; others may be written in part: running this again completes them"
+        )
     }
 
     fn summary(&self, dry_run: bool) -> String {

@@ -3,6 +3,7 @@
 use super::{Ended, count};
 use document_library::query;
 use document_library::server::Library;
+use keyward_fact::visible;
 use std::io::{Write as _, stdout};
 
 pub async fn run(library: &Library) -> anyhow::Result<Ended> {
@@ -16,7 +17,8 @@ pub async fn run(library: &Library) -> anyhow::Result<Ended> {
         for it in documents {
             let elements = count(usize::try_from(it.elements)?, "element");
             let state = if it.is_complete { "" } else { "  (not finished: add it again)" };
-            writeln!(stdout(), "{}  {}  {elements}  {}{state}", it.key, it.title, it.source)?;
+            let (title, source) = (visible(&it.title), visible(&it.source));
+            writeln!(stdout(), "{}  {title}  {elements}  {source}{state}", it.key)?;
         }
     }
     if shown == 0 {

@@ -38,10 +38,18 @@ impl Ended {
         let query = error.downcast_ref::<QueryError>();
         let import = error.downcast_ref::<ImportError>();
         let server = error.downcast_ref::<ServerError>();
-        let is_server = server.is_some_and(|it| !matches!(it, ServerError::Cluster(_)))
-            || matches!(query, Some(QueryError::Server(_)))
-            || matches!(import, Some(ImportError::Server(_)));
-        if is_server { Ended::Server } else { Ended::Input }
+        let server = match (query, import) {
+            (Some(QueryError::Damaged { .. }), _) => return Ended::Findings,
+            (Some(QueryError::Server(error)), _) | (_, Some(ImportError::Server(error))) => {
+                Some(error)
+            }
+            _ => server,
+        };
+        match server {
+            None | Some(ServerError::Cluster(_)) => Ended::Input,
+            Some(ServerError::Strange { .. } | ServerError::OfAnotherType) => Ended::Findings,
+            Some(_) => Ended::Server,
+        }
     }
 }
 
@@ -65,7 +73,13 @@ fn is_fatal(error: &anyhow::Error) -> bool {
         (Some(ImportError::Server(error)), _) | (_, Some(QueryError::Server(error))) => Some(error),
         _ => error.downcast_ref::<ServerError>(),
     };
-    server.is_some_and(|error| !matches!(error, ServerError::Fenced | ServerError::Strange { .. }))
+    let is_of_one = |error: &ServerError| {
+        matches!(
+            error,
+            ServerError::Fenced | ServerError::Strange { .. } | ServerError::OfAnotherType
+        )
+    };
+    server.is_some_and(|error| !is_of_one(error))
 }
 
 /// `1 element`, `12,345 elements`.
@@ -79,4 +93,27 @@ fn count(number: usize, of: &str) -> String {
         shown.push(digit);
     }
     format!("{shown} {of}{}", if number == 1 { "" } else { "s" })
+}
+
+/// What went wrong, as a terminal may print it: a path or a key may have any character in it.
+pub fn message(error: &anyhow::Error) -> String {
+    lines(&format!("{error:#}"))
+}
+
+/// Lines of text, in which characters that a terminal obeys are spelt out. Those that only have no width stay: scripts and
+/// emoji need them.
+fn lines(text: &str) -> String {
+    let mut shown = String::with_capacity(text.len());
+    let mut chars = text.chars().peekable();
+    while let Some(char) = chars.next() {
+        let ends_line = char == '\r' && chars.peek() == Some(&'\n');
+        let is_obeyed = char.is_control() && !matches!(char, '\n' | '\t') && !ends_line
+            || matches!(char, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+        if is_obeyed {
+            shown.extend(char.escape_unicode());
+        } else {
+            shown.push(char);
+        }
+    }
+    shown
 }

@@ -3,6 +3,7 @@
 use super::{Ended, count};
 use document_library::quality::{self, Report};
 use document_library::server::Library;
+use keyward_fact::visible;
 use std::io::{Write as _, stdout};
 
 /// How many keys of each list are shown.
@@ -19,7 +20,7 @@ pub async fn run(library: &Library, longest: usize) -> anyhow::Result<Ended> {
     }
     let mut list = |word: &str, keys: &[&str]| -> std::io::Result<()> {
         writeln!(out, "{word:20} {}", keys.len())?;
-        keys.iter().take(SHOWN).try_for_each(|key| writeln!(out, "  {key}"))?;
+        keys.iter().take(SHOWN).try_for_each(|key| writeln!(out, "  {}", visible(key)))?;
         if keys.len() > SHOWN { writeln!(out, "  and {} more", keys.len() - SHOWN) } else { Ok(()) }
     };
     list("format violations", &quality.format_violations)?;

@@ -1,12 +1,13 @@
 //! `library remove`
 
-use super::{Ended, count, is_fatal};
+use super::{Ended, count, is_fatal, message};
 use anyhow::Context as _;
 use document_library::document_library::fields;
 use document_library::import;
 use document_library::keyspace::{self, ElementKey};
 use document_library::query::QueryError;
 use document_library::server::Library;
+use keyward_fact::visible;
 use std::io::{Write as _, stderr, stdout};
 use std::path::{Path, absolute};
 
@@ -17,9 +18,8 @@ pub async fn run(library: &Library, documents: &[String]) -> anyhow::Result<Ende
             Ok(line) => writeln!(stdout(), "{line}")?,
             Err(error) if is_fatal(&error) => {
                 report(&failures)?;
-                return Err(
-                    error.context("what was removed until now is gone: run it again for the rest")
-                );
+                let why = "a document may be removed in part: running this again completes it";
+                return Err(error.context(why));
             }
             Err(error) => failures.push(error),
         }
@@ -29,7 +29,7 @@ pub async fn run(library: &Library, documents: &[String]) -> anyhow::Result<Ende
 }
 
 fn report(failures: &[anyhow::Error]) -> std::io::Result<()> {
-    failures.iter().try_for_each(|error| writeln!(stderr(), "error: {error:#}"))
+    failures.iter().try_for_each(|error| writeln!(stderr(), "error: {}", message(error)))
 }
 
 /// Removes one document; what to say of it.
@@ -38,7 +38,7 @@ async fn one(library: &Library, document: &str) -> anyhow::Result<String> {
     let path = source(library, document).await?.ok_or_else(unknown)?;
     let removed = import::remove(library, &path).await.with_context(|| document.to_owned())?;
     let elements = count(removed.ok_or_else(unknown)?, "element");
-    Ok(format!("removed  {document}  {elements}  {path}"))
+    Ok(format!("removed  {}  {elements}  {}", visible(document), visible(&path)))
 }
 
 /// The path that a document came from: of a key, or of a file that may be gone.

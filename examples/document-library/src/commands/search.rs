@@ -5,6 +5,7 @@ use crate::args;
 use document_library::query;
 use document_library::search::{Found, Search, search};
 use document_library::server::Library;
+use keyward_fact::visible;
 use std::io::{Write as _, stdout};
 
 pub async fn run(library: &Library, args: args::Search) -> anyhow::Result<Ended> {
@@ -25,7 +26,7 @@ pub async fn run(library: &Library, args: args::Search) -> anyhow::Result<Ended>
     let found = match search(library, &wanted).await? {
         Found::Documents(documents) => {
             for it in documents.iter().take(limit) {
-                writeln!(out, "{}  {}  {}", it.key, it.title, it.source)?;
+                writeln!(out, "{}  {}  {}", it.key, visible(&it.title), visible(&it.source))?;
             }
             documents.len()
         }
@@ -33,7 +34,7 @@ pub async fn run(library: &Library, args: args::Search) -> anyhow::Result<Ended>
             for element in elements.iter().take(limit) {
                 writeln!(out, "{}", named(element))?;
                 let above = query::above(library, element).await?;
-                let titles: Vec<&str> = above.iter().map(|it| it.title.as_str()).collect();
+                let titles: Vec<_> = above.iter().map(|it| visible(&it.title)).collect();
                 if !titles.is_empty() {
                     writeln!(out, "    in {}", titles.join(" > "))?;
                 }

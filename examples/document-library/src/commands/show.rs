@@ -6,6 +6,7 @@ use document_library::keyspace;
 use document_library::kind::Kind;
 use document_library::query::{self, Card, Named};
 use document_library::server::Library;
+use keyward_fact::visible;
 use std::io::{Write as _, stdout};
 
 /// How many children are shown.
@@ -23,10 +24,10 @@ fn page(card: &Card) -> String {
     let kind = keyspace::kind(&element.key);
     lines.push(format!("{}  ({kind})", keyspace::text(&element.key)));
     if kind != Kind::Chunk {
-        lines.push(format!("title     {}", element.title));
+        lines.push(format!("title     {}", visible(&element.title)));
     }
     if !above.is_empty() {
-        let titles: Vec<&str> = above.iter().map(|it| it.title.as_str()).collect();
+        let titles: Vec<_> = above.iter().map(|it| visible(&it.title)).collect();
         lines.push(format!("in        {}", titles.join(" > ")));
         lines.push(format!("position  {}", element.position));
     }
@@ -47,14 +48,14 @@ fn page(card: &Card) -> String {
         (listed, _) => lines.push(format!("siblings  {listed}")),
     }
     if let Some(document) = &card.document {
-        lines.push(format!("source    {}", document.source));
+        lines.push(format!("source    {}", visible(&document.source)));
         for (word, names) in [
             ("authors", &document.authors),
             ("category", &document.categories),
             ("tags", &document.tags),
         ] {
             if !names.is_empty() {
-                lines.push(format!("{word:9} {}", names.join(", ")));
+                lines.push(format!("{word:9} {}", visible(&names.join(", "))));
             }
         }
     }
@@ -75,7 +76,7 @@ fn page(card: &Card) -> String {
     }
     if let Some(text) = &card.text {
         lines.push(String::new());
-        lines.push(text.trim_end().to_owned());
+        lines.push(super::lines(text.trim_end()));
     }
     lines.push(String::new());
     lines.join("\n")
@@ -83,5 +84,5 @@ fn page(card: &Card) -> String {
 
 /// `ch:risk:001  Risk`
 pub fn named(it: &Named) -> String {
-    format!("{}  {}", keyspace::text(&it.key), it.title)
+    format!("{}  {}", keyspace::text(&it.key), visible(&it.title))
 }

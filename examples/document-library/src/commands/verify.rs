@@ -3,6 +3,7 @@
 use super::{Ended, count};
 use document_library::server::Library;
 use document_library::verify;
+use keyward_fact::visible;
 use std::io::{Write as _, stdout};
 
 /// How many notes are shown.
@@ -12,7 +13,7 @@ pub async fn run(library: &Library) -> anyhow::Result<Ended> {
     let report = verify::verify(library).await?;
     let mut out = stdout().lock();
     for (key, what) in &report.findings {
-        writeln!(out, "{key}: {what}")?;
+        writeln!(out, "{}: {}", visible(key), visible(what))?;
     }
     if report.more > 0 {
         writeln!(out, "and {} more", report.more)?;

@@ -79,10 +79,17 @@ impl<'t> Desired<'t> {
             authors: named("author", &front_matter.authors)?,
             tags: named("tag", &front_matter.tags)?,
         };
-        let title = title(path, &tree);
+        let first_chapter = tree.first_chapter().map(|it| &*it.words);
+        let title = title(path, front_matter.title.as_deref(), first_chapter);
         let identifier = naming::name(Kind::Document, &title, now);
-        let hashes = tree.elements.iter().map(|it| element_hash(it.kind, it.source)).collect();
-        let content_hash = hash("", text);
+        let mut content_hash = ContentHash::new(tree.front_matter_source);
+        let hashes = tree.elements.iter().map(|it| {
+            let hash = element_hash(it.kind, it.words.trim(), it.source);
+            content_hash.update(&hash);
+            hash
+        });
+        let hashes = hashes.collect();
+        let content_hash = content_hash.finish();
         Ok(Desired { path, title, identifier, labels, content_hash, tree, hashes, now })
     }
 
@@ -118,56 +125,55 @@ impl<'t> Desired<'t> {
 }
 
 /// The title: from the front matter, then the name of the file, then the first heading `#`.
-fn title(path: &str, tree: &Tree<'_>) -> String {
-    if let Some(title) = &tree.front_matter.title {
-        return title.clone();
+pub(crate) fn title(path: &str, own: Option<&str>, first_chapter: Option<&str>) -> String {
+    if let Some(title) = own {
+        return title.to_owned();
     }
     // In a name of a file, these stand for spaces.
     let stem = Path::new(path).file_stem().unwrap_or_default().to_string_lossy();
     let stem = stem.replace(['-', '_', '.'], " ");
-    match (naming::label(&stem), tree.first_chapter()) {
-        (None, Some(chapter)) => chapter.words.trim().to_owned(),
+    match first_chapter {
+        Some(chapter) if !naming::is_title(&stem) => chapter.trim().to_owned(),
         _ => stem,
     }
 }
 
-/// What is stored as `content_hash` of an element.
-pub(crate) fn element_hash(kind: Kind, source: &str) -> String {
-    hash(kind.prefix(), source)
-}
-
-fn hash(kind: &str, text: &str) -> String {
-    let mut hash = ContentHash(Sha256::new().chain_update(kind).chain_update([0]));
-    hash.update(text);
-    hash.finish()
-}
-
-/// The hash of a text that comes in parts: the first 128 bits of SHA-256, so that nobody can make two texts that are
-/// taken for one.
-#[derive(Debug)]
-pub struct ContentHash(Sha256);
-
-impl Default for ContentHash {
-    /// Of a whole file.
-    fn default() -> Self {
-        ContentHash(Sha256::new().chain_update([0]))
+/// What is stored as `content_hash` of an element: of its text as it stands in the file, and of the title of a heading,
+/// which may have words from elsewhere in the file.
+pub(crate) fn element_hash(kind: Kind, title: &str, source: &str) -> String {
+    let mut hash = Sha256::new().chain_update(kind.prefix()).chain_update([0]);
+    if kind != Kind::Chunk {
+        hash.update(title);
+        hash.update([0]);
     }
+    hex(hash.chain_update(source))
 }
+
+/// The hash of a document, from the hashes of its elements. The first 128 bits of SHA-256, so that nobody can make two
+/// texts that are taken for one.
+#[derive(Debug)]
+pub(crate) struct ContentHash(Sha256);
 
 impl ContentHash {
-    /// Adds a part.
-    pub fn update(&mut self, text: &str) {
-        self.0.update(text);
+    /// With the front matter as it stands in the file.
+    pub(crate) fn new(front_matter: &str) -> Self {
+        ContentHash(Sha256::new().chain_update(front_matter).chain_update([0]))
+    }
+
+    /// Adds the hash of the next element.
+    pub(crate) fn update(&mut self, element: &str) {
+        self.0.update(element);
     }
 
     /// The hash, as it is stored.
-    pub fn finish(self) -> String {
-        let digest = self.0.finalize();
-        digest[..16].iter().fold(String::with_capacity(32), |mut hex, byte| {
-            for digit in [byte >> 4, byte & 15] {
-                hex.push(char::from_digit(u32::from(digit), 16).unwrap_or('0'));
-            }
-            hex
-        })
+    pub(crate) fn finish(self) -> String {
+        hex(self.0)
     }
+}
+
+fn hex(hash: Sha256) -> String {
+    const DIGITS: &[u8; 16] = b"0123456789abcdef";
+    let digest = hash.finalize();
+    let digits = digest[..16].iter().flat_map(|byte| [byte >> 4, byte & 15]);
+    digits.map(|digit| char::from(DIGITS[usize::from(digit)])).collect()
 }

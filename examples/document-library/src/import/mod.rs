@@ -12,6 +12,7 @@
 //! The document has no `content_hash` from the first to the last step. Whoever adds it again then looks at all that is
 //! stored, and completes it: no crash leaves anything that the next run does not repair.
 
+mod args;
 mod batch;
 mod desired;
 mod elements;
@@ -20,20 +21,20 @@ mod relations;
 mod removal;
 pub(crate) mod stored;
 
-pub(crate) use desired::element_hash;
-pub use desired::{ContentHash, Desired, TextError};
+pub(crate) use desired::{ContentHash, element_hash, title};
+pub use desired::{Desired, TextError};
 pub use stored::Labels;
 
 use crate::document_library::keys;
 use crate::document_library::values::SourceId;
 use crate::keyspace::{self, ElementKey};
-use crate::server::{Library, ServerError, SourceKeys, fenced};
+use crate::server::{Call, Library, ServerError, SourceKeys, fenced, fenced_when_full};
 use batch::Writer;
 use elements::Slots;
 use keyward::{Guard, Key as _, Ttl};
 use matching::Choice;
-use redis::Script;
-use std::sync::LazyLock;
+use redis::{Script, from_redis_value};
+use std::sync::{LazyLock, Mutex};
 use std::time::Duration;
 use stored::Stored;
 use thiserror::Error;
@@ -43,6 +44,10 @@ use thiserror::Error;
 const PATIENCE: Duration = Duration::from_secs(120);
 
 static PLACE: LazyLock<Script> = LazyLock::new(|| fenced(include_str!("place.lua")));
+static PLACE_WHEN_FULL: LazyLock<Script> =
+    LazyLock::new(|| fenced_when_full(include_str!("place.lua")));
+static ANNOUNCE: LazyLock<Script> = LazyLock::new(|| fenced_when_full("return 1"));
+static TAKE_OVER: LazyLock<Script> = LazyLock::new(|| Script::new(include_str!("take_over.lua")));
 
 /// Why a document was not written.
 #[derive(Debug, Error)]
@@ -94,7 +99,7 @@ pub enum Change {
 /// # Errors
 /// If the server cannot be asked or is full, or somebody else writes the document. Adding it again completes it.
 pub async fn add(library: &Library, desired: &Desired<'_>) -> Result<Outcome, ImportError> {
-    let import = Import::begin(library, desired.path).await?;
+    let import = Import::begin(library, desired.path, false).await?;
     let done = import.alone(import.write(desired)).await;
     import.end().await;
     done
@@ -131,12 +136,12 @@ fn source_id(path: &str) -> Result<SourceId, ServerError> {
         .map_err(|error| ServerError::Strange { key: path.to_owned(), why: strange(error) })
 }
 
-/// Removes the document of a path; how many elements it had, or `None` if there was none.
+/// Removes the document of a path; how many elements it had, or `None` if there was none. Works on a full server.
 ///
 /// # Errors
-/// See [`add`].
+/// If the server cannot be asked, or somebody else writes the document. Removing it again completes it.
 pub async fn remove(library: &Library, path: &str) -> Result<Option<usize>, ImportError> {
-    let import = Import::begin(library, path).await?;
+    let import = Import::begin(library, path, true).await?;
     let done = import.alone(import.remove()).await;
     import.end().await;
     done
@@ -144,19 +149,41 @@ pub async fn remove(library: &Library, path: &str) -> Result<Option<usize>, Impo
 
 /// A document that this process alone changes.
 struct Import<'l> {
-    library: &'l Library,
     path: &'l str,
     source: SourceKeys,
-    guard: Guard,
+    writer: Writer<'l>,
+    /// None on a full server, which gives no locks: then only the fence keeps others away
+    guard: Option<Guard>,
 }
 
 impl<'l> Import<'l> {
-    async fn begin(library: &'l Library, path: &'l str) -> Result<Import<'l>, ImportError> {
+    /// Waits for the lock. `when_full` is for what frees memory.
+    async fn begin(
+        library: &'l Library,
+        path: &'l str,
+        when_full: bool,
+    ) -> Result<Import<'l>, ImportError> {
         let source_id = source_id(path)?;
         let source = SourceKeys::new(&source_id);
         let lock = library.store.at(keys::SourceLock { source_id });
-        let guard = lock.acquire_within(PATIENCE).await?.ok_or(ImportError::Busy)?;
-        Ok(Import { library, path, source, guard })
+        let guard = match lock.acquire_within(PATIENCE).await.map_err(ServerError::from) {
+            Ok(guard) => Some(guard.ok_or(ImportError::Busy)?),
+            Err(ServerError::OutOfMemory) if when_full => None,
+            Err(error) => return Err(error.into()),
+        };
+        let fence = match &guard {
+            Some(guard) => guard.fence(),
+            None => take_over(library, &source.fence).await?,
+        };
+        let writer = Writer {
+            library,
+            fence_key: source.fence.clone(),
+            fence,
+            remembered_ms: remembered_ms(),
+            when_full,
+            under_way: Mutex::new(None),
+        };
+        Ok(Import { path, source, writer, guard })
     }
 
     /// Does the work as long as the lock is held.
@@ -164,44 +191,56 @@ impl<'l> Import<'l> {
         &self,
         work: impl Future<Output = Result<R, ServerError>>,
     ) -> Result<R, ImportError> {
+        let lost = async {
+            match &self.guard {
+                Some(guard) => guard.lost().await,
+                None => std::future::pending().await,
+            }
+        };
         tokio::select! {
             done = work => Ok(done?),
-            () = self.guard.lost() => Err(ServerError::Fenced.into()),
+            () = lost => Err(ServerError::Fenced.into()),
         }
     }
 
-    /// Releases the lock.
+    /// Releases the lock, after what was sent.
     async fn end(self) {
         // What was done is done, and what failed has failed. The lock is free after its TTL.
-        _ = self.guard.release().await;
+        _ = self.writer.settle().await;
+        if let Some(guard) = self.guard {
+            _ = guard.release().await;
+        }
     }
 
-    fn writer(&self) -> Writer<'l> {
-        Writer {
-            library: self.library,
-            fence_key: self.source.fence.clone(),
-            fence: self.guard.fence(),
-            remembered_ms: remembered_ms(),
-        }
+    /// What is stored. From now on nobody else changes it: whoever had the lock before is refused.
+    async fn stored(&self) -> Result<Stored, ServerError> {
+        self.writer.run(&self.writer.call(&ANNOUNCE, &[])).await?;
+        Stored::read(self.writer.library, &self.source).await
     }
 
     async fn write(&self, desired: &Desired<'_>) -> Result<Outcome, ServerError> {
-        let stored = Stored::read(self.library, &self.source).await?;
+        let stored = self.stored().await?;
         let elements = desired.tree.elements.len();
         if let Some(document) = stored.is(&desired.content_hash) {
             let document = document.name.clone();
             return Ok(Outcome { document, elements, change: Change::Unchanged });
         }
-        let writer = self.writer();
-        let slots = Slots::fill(&writer, &self.source, desired, &stored).await?;
-        relations::link(&writer, desired, &stored, &slots).await?;
-        relations::gather(&writer, &slots).await?;
-        relations::catalogue(&writer, desired, &slots).await?;
+        let writer = &self.writer;
+        let slots = Slots::fill(writer, &self.source, desired, &stored).await?;
+        let mut batch = writer.batch(&slots.all);
+        relations::link(&mut batch, desired, &stored, &slots, writer.library.limits.members)
+            .await?;
+        relations::gather(writer, &mut batch, &slots).await?;
+        relations::catalogue(&mut batch, desired, &slots)?;
+        batch.send().await?;
         self.place(Some(slots.document())).await?;
         let gone = slots.gone(&stored);
-        let labels = stored.labels();
-        removal::remove(&writer, &self.source, &gone, &stored.documents, &labels).await?;
-        relations::finish(&writer, desired, &stored, &slots).await?;
+        let (documents, labels) = (&stored.documents, stored.labels());
+        removal::remove(writer, &mut batch, &self.source, &gone, documents, &labels).await?;
+        // Only after all is removed: until then the import is not finished.
+        relations::finish(&mut batch, desired, &stored, &slots)?;
+        batch.send().await?;
+        writer.settle().await?;
         let change = if stored.documents.is_empty() && stored.elements.is_empty() {
             Change::Added
         } else {
@@ -211,9 +250,9 @@ impl<'l> Import<'l> {
     }
 
     async fn remove(&self) -> Result<Option<usize>, ServerError> {
-        let stored = Stored::read(self.library, &self.source).await?;
-        let writer = self.writer();
-        let mut batch = writer.batch();
+        let stored = self.stored().await?;
+        let writer = &self.writer;
+        let mut batch = writer.batch(&[]);
         for document in &stored.documents {
             batch.command(&["HDEL", &document.name, "content_hash"]);
         }
@@ -226,19 +265,28 @@ impl<'l> Import<'l> {
         if gone.is_empty() {
             return Ok(None);
         }
-        removal::remove(&writer, &self.source, &gone, documents, &stored.labels()).await?;
+        let labels = stored.labels();
+        removal::remove(writer, &mut batch, &self.source, &gone, documents, &labels).await?;
+        batch.send().await?;
+        writer.settle().await?;
         Ok(Some(elements.len()))
     }
 
     /// Gives the document its place among the others, or takes it away.
     async fn place(&self, document: Option<&ElementKey>) -> Result<(), ServerError> {
-        let mut call = PLACE.key(&self.source.fence);
-        call.key(keys::Paths {}.key()).key(&self.source.document);
-        call.arg(self.guard.fence()).arg(remembered_ms()).arg(self.path);
-        call.arg(document.map(keyspace::text).unwrap_or_default());
+        let script = if self.writer.when_full { &PLACE_WHEN_FULL } else { &PLACE };
+        let mut call = self.writer.call(script, &[&keys::Paths {}.key(), &self.source.document]);
+        call.arg(self.path).arg(document.map(keyspace::text).unwrap_or_default());
         call.arg(reach()).arg(bound::<keys::Paths>());
-        self.library.run(&call).await.map(|_| ())
+        self.writer.run(&call).await.map(|_| ())
     }
+}
+
+/// The fence of whoever takes a document over on a full server.
+async fn take_over(library: &Library, fence_key: &str) -> Result<u64, ServerError> {
+    let mut call = Call::new(&TAKE_OVER, &[fence_key]);
+    call.arg(remembered_ms());
+    from_redis_value(library.run(&call).await?).map_err(|error| ServerError::Client(error.into()))
 }
 
 /// How many siblings an element has on each side at most.

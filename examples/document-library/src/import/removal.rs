@@ -1,6 +1,6 @@
 //! Last step: what is not there any more disappears.
 
-use super::batch::Writer;
+use super::batch::{Batch, Writer};
 use super::relations::{document_keys, tag_keys};
 use super::stored::{Labels, StoredDocument};
 use crate::keyspace::{self, ElementKey};
@@ -11,6 +11,7 @@ use crate::server::{ServerError, SourceKeys};
 /// from the bottom up. `labels` are all sets that something of the document may be in.
 pub(super) async fn remove(
     writer: &Writer<'_>,
+    batch: &mut Batch<'_>,
     source: &SourceKeys,
     gone: &[ElementKey],
     documents: &[StoredDocument],
@@ -18,7 +19,6 @@ pub(super) async fn remove(
 ) -> Result<(), ServerError> {
     let levels = Kind::ALL.map(|kind| keyspace::level(kind).key());
     let tags = tag_keys(labels)?;
-    let mut batch = writer.batch();
     for key in gone {
         let name = keyspace::text(key);
         if keyspace::kind(key) == Kind::Chunk {
@@ -34,13 +34,13 @@ pub(super) async fn remove(
         batch.command(&["UNLINK", &next, &previous, &keyspace::siblings(key)]);
         batch.send_if_full().await?;
     }
-    batch.send().await?;
     // The parents of elements come before them.
     for key in gone.iter().rev() {
         let name = keyspace::text(key);
         batch.command(&["UNLINK", &name]);
         batch.remove(&source.elements, &name);
+        writer.library.numbers.freed(key);
         batch.send_if_full().await?;
     }
-    batch.send().await
+    Ok(())
 }

@@ -27,6 +27,9 @@ pub(crate) struct StoredDocument {
     pub(crate) name: String,
     /// Missing after an import that was stopped
     pub(crate) content_hash: Option<String>,
+    pub(crate) title: String,
+    /// As it stands in the file
+    pub(crate) front_matter: String,
     pub(crate) labels: Labels,
 }
 
@@ -119,13 +122,15 @@ impl StoredDocument {
         let name = keyspace::text(key);
         let ElementKey::Document(document) = key else { return Ok(None) };
         let Some(fields) = library.store.at(document.clone()).get().await? else { return Ok(None) };
-        let fields::Document { content_hash, authors, categories, tags, .. } = fields;
+        let fields::Document { content_hash, title, front_matter, .. } = fields;
+        let fields::Document { authors, categories, tags, .. } = fields;
         let labels = Labels {
             categories: categories.into_iter().collect(),
             authors: authors.into_iter().collect(),
             tags: tags.into_iter().collect(),
         };
-        Ok(Some(StoredDocument { key: key.clone(), name, content_hash, labels }))
+        let (key, front_matter) = (key.clone(), front_matter.unwrap_or_default());
+        Ok(Some(StoredDocument { key, name, content_hash, title, front_matter, labels }))
     }
 }
 

@@ -2,11 +2,12 @@
 
 use super::{Known, Report};
 use crate::document_library::keys;
+use crate::front_matter;
 use crate::import::stored::{Stored, StoredDocument, StoredElement, members_of_all};
-use crate::import::{element_hash, reach};
+use crate::import::{ContentHash, reach, title};
 use crate::keyspace::{self, Below, ElementKey};
 use crate::kind::Kind;
-use crate::query::{QueryError, sources};
+use crate::query::{QueryError, texts};
 use crate::server::{Library, ServerError, SourceKeys};
 use std::collections::{HashMap, HashSet};
 
@@ -78,7 +79,7 @@ impl Check<'_> {
             report.find(&keyspace::text(key), format!("the element is not there: {anew}"));
         }
         let tree = self.tree(document, report);
-        self.texts(report).await?;
+        self.texts(document, report).await?;
         self.below(&tree, report).await?;
         self.links(&tree, report).await?;
         self.catalogue(document, report).await
@@ -119,18 +120,40 @@ impl Check<'_> {
         tree
     }
 
-    async fn texts(&self, report: &mut Report) -> Result<(), QueryError> {
+    /// Whether texts and titles are what was written.
+    async fn texts(
+        &self,
+        document: &StoredDocument,
+        report: &mut Report,
+    ) -> Result<(), QueryError> {
+        let mut hash = ContentHash::new(&document.front_matter);
+        let mut first_chapter = None;
         for elements in self.stored.elements.chunks(AT_ONCE) {
             let keys: Vec<ElementKey> = elements.iter().map(|it| it.key.clone()).collect();
-            for (element, text) in elements.iter().zip(sources(self.library, &keys).await?) {
-                let kind = keyspace::kind(&element.key);
-                if text.map(|text| element_hash(kind, &text)).as_ref()
-                    != Some(&element.content_hash)
-                {
-                    report
-                        .find(&element.name, "its text is not the one that its content hash is of");
+            for (element, text) in elements.iter().zip(texts(self.library, &keys).await?) {
+                hash.update(&element.content_hash);
+                if !text.as_ref().is_some_and(|text| text.is_genuine(&element.key)) {
+                    let what = match keyspace::kind(&element.key) {
+                        Kind::Chunk => "its text is not the one that its content hash is of",
+                        _ => "its title or heading is not the one that its content hash is of",
+                    };
+                    report.find(&element.name, what);
+                }
+                if keyspace::kind(&element.key) == Kind::Chapter {
+                    first_chapter = first_chapter.or(text.map(|text| text.title));
                 }
             }
+        }
+        if document.content_hash.as_ref().is_some_and(|it| *it != hash.finish()) {
+            report.find(
+                &document.name,
+                "its front matter and elements are not those that its content hash is of",
+            );
+        }
+        // Front matter that cannot be read is not the one that was written.
+        let own = front_matter::parse(&document.front_matter).ok().and_then(|it| it.0.title);
+        if document.title != title(self.path, own.as_deref(), first_chapter.as_deref()) {
+            report.find(&document.name, "its title is not that of its file");
         }
         Ok(())
     }

@@ -1,7 +1,11 @@
 //! Adding, updating and removing documents.
 
 use super::harness::{Shelf, numbered, set};
+use document_library::import::{self, Desired};
+use document_library::server::Library;
 use keyward_testkit::Flavor;
+use std::time::SystemTime;
+use tokio::runtime::Runtime;
 
 const GUIDE: &str = "---\ntitle: Portfolio Guide\nauthor: Oskar Sch\ncategory: Investment\ntags: [Diversification]\n---\n\
                      Vorwort.\n\n# Risk Management\n\nDiversifikation ist der Grundstein.\n\n## Volatility Analysis\n\n\
@@ -63,10 +67,14 @@ fn a_document_becomes_elements_relations_and_lists() {
         let again = shelf.ok(&["add", "guide.md"]);
         assert!(again.starts_with("unchanged  "), "{again}");
         assert_eq!(shelf.keys("*"), before);
-        // Nothing is left of it, except that a stale writer would still be known.
+        // Nothing is left of it, except that a stale writer would still be known for a day.
         shelf.ok(&["remove", doc]);
         let left = shelf.keys("*");
-        assert!(left.iter().all(|key| key.contains("fence") || key.contains("lock")), "{left:?}");
+        assert!(left.iter().all(|key| key.contains("fence")), "{left:?}");
+        for key in left {
+            let seconds = shelf.server.command(&["TTL", &key]).integer();
+            assert!((1..=86_410).contains(&seconds), "{key}: {seconds}");
+        }
         let unknown = shelf.run(&["remove", doc]);
         assert_eq!(unknown.code, Some(2), "{unknown}");
     }
@@ -203,6 +211,28 @@ fn after_the_thousandth_of_a_name_the_time_is_in_it() {
 }
 
 #[test]
+fn a_process_gives_numbers_again_that_it_freed() {
+    let shelf = Shelf::new(Flavor::Redis);
+    let runtime = Runtime::new().unwrap();
+    let library = runtime.block_on(Library::connect(&shelf.server.url())).unwrap();
+    let add = |path: &str, headings: usize| {
+        let text = "# Same Name\n".repeat(headings);
+        let desired = Desired::new(path, &text, SystemTime::now()).unwrap();
+        let document = runtime.block_on(import::add(&library, &desired)).unwrap().document;
+        shelf.sequence(&format!("{document}:sequence"))
+    };
+    assert_eq!(add("/texts/first.md", 20)[19], "ch:same_name:020");
+    assert_eq!(add("/texts/second.md", 20)[19], "ch:same_name:040");
+    runtime.block_on(import::remove(&library, "/texts/first.md")).unwrap();
+    assert_eq!(add("/texts/third.md", 1), ["ch:same_name:001"]);
+    // A number in the middle that somebody else took is left out.
+    shelf.server.command(&["HSET", "ch:same_name:005", "title", "x"]);
+    let order = add("/texts/fourth.md", 20);
+    assert_eq!((order[2].as_str(), order[3].as_str()), ("ch:same_name:004", "ch:same_name:006"));
+    assert_eq!(order[19], "ch:same_name:042");
+}
+
+#[test]
 fn a_dry_run_writes_nothing() {
     let shelf = Shelf::new(Flavor::Redis);
     shelf.write("guide.md", GUIDE);
@@ -241,8 +271,40 @@ fn a_full_server_refuses_documents_and_keeps_what_it_has() {
     shelf.write("other.md", GUIDE);
     let refused = shelf.run(&["add", "other.md"]);
     assert_eq!(refused.code, Some(3), "{refused}");
-    assert!(refused.stderr.contains("the server is full: raise its `maxmemory`"), "{refused}");
+    assert!(
+        refused.stderr.contains("the server is full: remove documents or raise its `maxmemory`"),
+        "{refused}"
+    );
+    let message = "stopped after 0 documents; others may be written in part: running this again completes them";
+    assert!(refused.stderr.contains(message), "{refused}");
+    // What frees memory works.
+    let removed = shelf.ok(&["remove", "first.md"]);
+    assert!(removed.starts_with("removed  first.md  7 elements  "), "{removed}");
     shelf.server.command(&["CONFIG", "SET", "maxmemory", "4gb"]);
+    let left = shelf.keys("*");
+    assert!(left.iter().all(|key| key.contains("fence")), "{left:?}");
+    shelf.ok(&["add", "first.md", "other.md"]);
+    shelf.verify();
+}
+
+#[test]
+fn who_writes_a_document_is_stopped_by_its_removal_from_a_full_server() {
+    let shelf = Shelf::new(Flavor::Valkey);
+    for file in ["first.md", "second.md", "third.md"] {
+        shelf.write(file, GUIDE);
+    }
+    shelf.ok(&["add", "."]);
+    shelf.server.command(&["CONFIG", "SET", "maxmemory", "1mb"]);
+    let id = document_library::keyspace::source_id(&shelf.path("second.md")).unwrap();
+    let fence = format!("source:{id}:fence");
+    let before: u64 = shelf.get(&fence).unwrap().parse().unwrap();
+    // The neighbours are linked to each other, which writes.
+    shelf.ok(&["remove", "second.md"]);
+    let after: u64 = shelf.get(&fence).unwrap().parse().unwrap();
+    assert!(after > before, "{after}");
+    shelf.server.command(&["CONFIG", "SET", "maxmemory", "4gb"]);
+    shelf.verify();
+    shelf.ok(&["add", "second.md"]);
     shelf.verify();
 }
 

@@ -125,3 +125,58 @@ fn siblings_that_are_not_listed_are_counted() {
     let shown = shelf.ok(&["show", "doc:second:001"]);
     assert!(shown.lines().any(|it| it == "siblings  1"), "{shown}");
 }
+
+#[test]
+fn a_terminal_gets_no_characters_that_it_would_obey() {
+    let shelf = Shelf::new(Flavor::Redis);
+    let esc = "\u{1b}[31m";
+    shelf.write(
+        "red.md",
+        format!("---\ntitle: \"Red {esc} \\n forged\"\ntags: [seen]\n---\n# One {esc}\n\nText {esc}\tend.\n"),
+    );
+    let added = shelf.ok(&["add", "red.md"]);
+    let document = added.split_whitespace().nth(1).unwrap().to_owned();
+    let order = shelf.sequence(&format!("{document}:sequence"));
+    let mut shown = vec![added];
+    for args in [
+        &["list"][..],
+        &["show", &document],
+        &["show", &order[0]],
+        &["show", &order[1]],
+        &["search", "text"],
+        &["search", "--tag", "seen"],
+    ] {
+        shown.push(shelf.ok(args));
+    }
+    shown.push(shelf.run(&["show", &format!("ch:{esc}:001")]).stderr);
+    shown.push(shelf.run(&["add", &format!("{esc}.md")]).stderr);
+    for text in &shown {
+        assert!(!text.contains('\u{1b}'), "{text:?}");
+    }
+    assert!(shown[1].contains(r"Red \u{1b}[31m \n forged"), "{}", shown[1]);
+    assert!(shown[4].contains("Text \\u{1b}[31m\tend."), "{}", shown[4]);
+    // What goes into a file is what was in the file.
+    shelf.reads_like(&document, &shelf.cli.folder().join("red.md"));
+}
+
+#[test]
+fn a_key_of_another_type_is_named() {
+    let shelf = Shelf::new(Flavor::Redis);
+    shelf.write("text.md", "# One Chapter\n\nSome words here.\n");
+    shelf.ok(&["add", "text.md"]);
+    shelf.server.command(&["SET", "ch:other:001", "a string"]);
+    for (key, broken) in [
+        ("ch:other:001", "ch:other:001"),
+        ("chunk:some_words_here:001", "chunk:some_words_here:001:siblings"),
+        ("ch:one_chapter:001", "ch:one_chapter:001:children"),
+    ] {
+        shelf.server.command(&["DEL", broken]);
+        shelf.server.command(&["SET", broken, "a string"]);
+        let shown = shelf.run(&["show", key]);
+        assert_eq!(shown.code, Some(1), "{shown}");
+        let message = format!(
+            "error: `{broken}` holds what the library did not write: its type is another one. Rename or delete it\n"
+        );
+        assert_eq!(shown.stderr, message);
+    }
+}

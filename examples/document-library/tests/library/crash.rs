@@ -14,6 +14,16 @@ const AFTER: &str = "---\ntitle: After\ncategory: Cat\ntags: [two, three]\n---\n
 
 #[test]
 fn an_import_that_was_cut_off_is_completed_by_the_next() {
+    cut_off_everywhere(|library| library);
+}
+
+#[test]
+fn an_import_in_many_steps_that_was_cut_off_is_completed_by_the_next() {
+    cut_off_everywhere(Library::in_small_steps);
+}
+
+/// Every answer that a connection gets is the last one once.
+fn cut_off_everywhere(written: fn(Library) -> Library) {
     for flavor in Flavor::ALL {
         let shelf = Shelf::new(flavor);
         let runtime = Runtime::new().unwrap();
@@ -35,12 +45,12 @@ fn an_import_that_was_cut_off_is_completed_by_the_next() {
             assert!(report.is_clean(), "{:#?}", report.findings);
         };
         let mut stages = 0;
-        // Every answer that a connection gets is the last one once.
         for bytes in (0..).step_by(4) {
             add(&direct, BEFORE).unwrap();
             let proxy =
                 Proxy::new(&shelf.server, Harm::Cut { connections: usize::MAX, after: bytes });
             let Ok(library) = runtime.block_on(Library::connect(&proxy.url())) else { continue };
+            let library = written(library);
             let done = add(&library, AFTER);
             shelf.every_link_leads_somewhere();
             unlock();
@@ -60,6 +70,7 @@ fn an_import_that_was_cut_off_is_completed_by_the_next() {
             let proxy =
                 Proxy::new(&shelf.server, Harm::Cut { connections: usize::MAX, after: bytes });
             let Ok(library) = runtime.block_on(Library::connect(&proxy.url())) else { continue };
+            let library = written(library);
             let done = runtime.block_on(import::remove(&library, &path));
             shelf.every_link_leads_somewhere();
             unlock();
@@ -122,7 +133,44 @@ fn a_reader_is_told_of_an_import_that_was_not_finished() {
     shelf.verify();
     // A text that somebody changed on the server is noticed.
     shelf.server.command(&["HSET", "chunk:intro:001", "text", "Forged.\n\n"]);
+    let damaged = |what: &str| {
+        let read = shelf.run(&["read", "doc:before:001"]);
+        assert_eq!(read.code, Some(1), "{read}");
+        let message = format!(
+            "`doc:before:001` is damaged: {what}. `library remove [DIR]/text.md`, then `library add [DIR]/text.md` repairs it"
+        );
+        assert!(read.stderr.contains(&message), "{message}\n{read}");
+        assert_eq!(shelf.run(&["verify"]).code, Some(1));
+        shelf.ok(&["remove", "text.md"]);
+        shelf.ok(&["add", "text.md"]);
+        shelf.verify();
+    };
+    damaged("`chunk:intro:001` is not what was written");
+    shelf.server.command(&["DEL", "ch:alpha:001"]);
+    damaged("`ch:alpha:001` is not there");
+    shelf.server.command(&["ZREM", "doc:before:001:sequence", "ch:alpha:001"]);
+    damaged("`doc:before:001:sequence` or its front matter is not what was written");
+    // Whoever writes it now has changed it.
+    shelf.server.command(&["HSET", "chunk:intro:001", "text", "Forged.\n\n"]);
+    let id = document_library::keyspace::source_id(&shelf.path("text.md")).unwrap();
+    shelf.server.command(&["SET", &format!("source:{id}:lock"), "somebody", "PX", "60000"]);
     let read = shelf.run(&["read", "doc:before:001"]);
-    assert!(read.stderr.contains("was changed while it was read"), "{read}");
-    assert_eq!(shelf.run(&["verify"]).code, Some(1));
+    assert!(read.stderr.contains("was changed while it was read: read it again"), "{read}");
+}
+
+#[test]
+fn a_lock_that_was_given_too_long_ago_is_refused_although_nobody_is_known_since() {
+    let shelf = Shelf::new(Flavor::Redis);
+    let script = concat!(include_str!("../../src/import/fence.lua"), "return 1");
+    let time = shelf.server.command(&["TIME"]).array().into_iter().next().unwrap().text();
+    let seconds: u64 = time.parse().unwrap();
+    for (age, answer) in [(0, "1"), (100, "1"), (3700, "FENCED the lock was given too long ago")] {
+        let fence = ((seconds - age) * 1_000_000).to_string();
+        let key = format!("source:{age}:fence");
+        let wrapped = format!(
+            "local function run() {script} end local done = run() return type(done) == 'table' and done.err or tostring(done)"
+        );
+        let done = shelf.server.command(&["EVAL", &wrapped, "1", &key, &fence, "3600000"]);
+        assert_eq!(done.text(), answer, "{age}");
+    }
 }

@@ -2,6 +2,7 @@
 
 use super::harness::{Shelf, numbered};
 use keyward_testkit::Flavor;
+use std::os::unix::fs::symlink;
 use std::process::Command;
 
 #[test]
@@ -75,6 +76,10 @@ fn what_is_no_file_is_refused() {
     let none = shelf.run(&["add", "folder"]);
     assert_eq!(none.code, Some(2), "{none}");
     assert!(none.stderr.contains("no Markdown file is there"), "{none}");
+    symlink("nowhere", shelf.cli.folder().join("folder/link.md")).unwrap();
+    let link = shelf.run(&["add", "folder"]);
+    assert_eq!(link.code, Some(2), "{link}");
+    assert!(link.stderr.contains("[DIR]/folder/link.md: No such file"), "{link}");
     let missing = shelf.run(&["add", "missing.md"]);
     assert_eq!(missing.code, Some(2), "{missing}");
     assert!(missing.stderr.contains("missing.md: No such file"), "{missing}");

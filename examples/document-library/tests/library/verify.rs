@@ -107,6 +107,21 @@ const FAULTS: &[(&str, &str, &str)] = &[
         "its text is not the one that its content hash is of",
     ),
     (
+        "HSET para:some_part:001 title changed",
+        "para:some_part:001",
+        "its title or heading is not the one that its content hash is of",
+    ),
+    (
+        "HSET doc:alpha_document:001 title changed",
+        "doc:alpha_document:001",
+        "its title is not that of its file",
+    ),
+    (
+        "HSET doc:alpha_document:001 front_matter changed",
+        "doc:alpha_document:001",
+        "its front matter and elements are not those that its content hash is of",
+    ),
+    (
         "DEL chunk:third_words_here:001",
         "chunk:third_words_here:001",
         "the element is not there: run `library remove /texts/a.md`, then `library add /texts/a.md`",

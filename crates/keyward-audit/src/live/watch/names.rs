@@ -23,6 +23,9 @@ const MOST_SCANNED: usize = 2_000_000;
 /// How often a connection that may be silent for hours must show that it is alive.
 const BEAT: Duration = Duration::from_secs(5);
 
+/// How long names may gather while few come: a wake-up for each costs other programs more than it does this one.
+const GATHER: Duration = Duration::from_millis(2);
+
 /// The keys of one SCAN, and the pauses after it and after all.
 const COUNT: &str = "200";
 const PAUSE: Duration = Duration::from_millis(20);
@@ -227,6 +230,7 @@ impl Names {
         let mut ping = Vec::new();
         write_command(&mut ping, &[b"PING"]);
         let (mut beat, mut asked, mut rounds) = (Instant::now(), None::<Instant>, 0);
+        let mut heard = false;
         loop {
             if ends.load(Ordering::Acquire) {
                 return Ok(());
@@ -244,7 +248,11 @@ impl Names {
                 let seconds = watch.options.timeout.as_secs();
                 return Err(Fault::Lost(format!("no answer within {seconds} s")));
             }
-            if !self.connection.is_ready()? {
+            if heard && self.connection.is_drained() && !watch.is_over() {
+                thread::sleep(GATHER);
+            }
+            heard = self.connection.is_ready()?;
+            if !heard {
                 continue;
             }
             let answered = self.message(&mut |touched| match touched {

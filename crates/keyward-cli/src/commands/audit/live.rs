@@ -48,7 +48,7 @@ pub(super) fn read(
     }
 }
 
-fn options(args: &Live) -> Result<Options> {
+pub(in crate::commands) fn options(args: &Live) -> Result<Options> {
     let bound = Bound::default();
     let bound = Bound {
         max_latency: args

@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 const PATIENCE: Duration = Duration::from_secs(1);
 
 /// How far reading has come.
-pub(super) struct Progress {
+pub(in crate::commands) struct Progress {
     start: Instant,
     size: Option<u64>,
     terminal: bool,
@@ -24,7 +24,7 @@ pub(super) struct Progress {
 }
 
 impl Progress {
-    pub(super) fn new(size: Option<u64>) -> Self {
+    pub(in crate::commands) fn new(size: Option<u64>) -> Self {
         Progress {
             start: Instant::now(),
             size,
@@ -35,7 +35,7 @@ impl Progress {
     }
 
     /// So many bytes were read; threads may say it in any order.
-    pub(super) fn reached(&self, offset: u64) {
+    pub(in crate::commands) fn reached(&self, offset: u64) {
         let furthest = self.furthest.fetch_max(offset, Ordering::Relaxed).max(offset);
         if self.terminal && self.start.elapsed() >= PATIENCE {
             self.bar.get_or_init(|| self.draw()).set_position(furthest);
@@ -56,7 +56,7 @@ impl Progress {
     }
 
     /// Removes the bar.
-    pub(super) fn finish(&self) {
+    pub(in crate::commands) fn finish(&self) {
         if let Some(bar) = self.bar.get() {
             bar.finish_and_clear();
         }
@@ -64,13 +64,13 @@ impl Progress {
 }
 
 /// Watches how far the reading of servers has come, until it is dropped.
-pub(super) struct Watch {
+pub(in crate::commands) struct Watch {
     over: Arc<AtomicBool>,
     drawing: Option<JoinHandle<()>>,
 }
 
 impl Watch {
-    pub(super) fn new(progress: &Arc<live::Progress>, output: &Output) -> Self {
+    pub(in crate::commands) fn new(progress: &Arc<live::Progress>, output: &Output) -> Self {
         let over = Arc::new(AtomicBool::new(false));
         let terminal = io::stderr().is_terminal();
         let drawing = (terminal || output.notes()).then(|| {

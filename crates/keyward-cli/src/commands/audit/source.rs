@@ -52,7 +52,7 @@ pub(super) fn read(
 }
 
 /// What looks like a server without its scheme may hold a password, which is never shown.
-fn refuse_server(path: &Path, name: &str) -> Result<()> {
+pub(in crate::commands) fn refuse_server(path: &Path, name: &str) -> Result<()> {
     if path.exists() {
         return Ok(());
     }
@@ -108,7 +108,7 @@ pub(super) fn stopped(name: &str, list: Option<&List>) -> Failure {
 }
 
 /// Nothing partial looks whole: whatever is wrong with a file, there is no report.
-fn refused(name: &str, error: &Error) -> Failure {
+pub(in crate::commands) fn refused(name: &str, error: &Error) -> Failure {
     let failure = match error.kind() {
         ErrorKind::Io(error) => {
             return Failure::incomplete(format!("cannot read `{name}`: {}", why(error)));

@@ -35,7 +35,7 @@ impl Typed<'_> {
             } else {
                 let capitals = name.to_uppercase();
                 words.push(format!("{name}={capitals}"));
-                missing.push(format!("{capitals} is a value of the type `{}`", param.ty));
+                missing.push(format!("{capitals} is a value of the type `{param}`"));
             }
         }
         for Binding { param, value } in self.bindings {

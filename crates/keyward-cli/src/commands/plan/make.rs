@@ -12,7 +12,7 @@ use crate::settings::Settings;
 use crate::verdict::Verdict;
 use keyward_audit::{Mask, Salt};
 use keyward_pattern::{Part, escape_glob};
-use keyward_plan::{Buried, Control, MakeOptions, Order, Plan, Subject, Target};
+use keyward_plan::{Buried, Control, LONE, MakeOptions, Order, Plan, Subject, Target};
 use keyward_schema::Schema;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -172,9 +172,29 @@ fn keep_undo(out: &Path) -> Result<()> {
     if !journal_of(out, &before).exists() {
         return Ok(());
     }
-    Err(Failure::new(format!("`{}` is a plan that was applied", out.display())).help(
-        "write the new plan to another file: with this one, `keyward plan undo` takes it back",
-    ))
+    let needed = match before.order {
+        Order::Forget { .. } => "its certificate is named after it",
+        order if order.can_be_undone() => "with this one, `keyward plan undo` takes it back",
+        _ => "with this one, `keyward plan apply` goes on if it was stopped",
+    };
+    Err(Failure::new(format!("`{}` is a plan that was applied", out.display()))
+        .help(format!("write the new plan to another file: {needed}")))
+}
+
+/// What to do about conflicts, if there are any.
+fn advice(plan: &Plan, show_keys: bool) -> Option<String> {
+    let is_forget = matches!(plan.order, Order::Forget { .. });
+    let lone = match &plan.order {
+        Order::Migrate { remove_lone: false, .. }
+            if plan.rows.iter().any(|row| row.counts.contains_key(LONE)) =>
+        {
+            "; `--remove-lone` plans to remove what stands under one name only"
+        }
+        _ => "",
+    };
+    let shows = if show_keys || is_forget { "" } else { "; `--show-keys` names these keys" };
+    let advice = format!("conflicts stay as they are{shows}{lone}");
+    (plan.conflicts() > 0).then_some(advice)
 }
 
 fn make(
@@ -203,5 +223,8 @@ fn make(
         args.out.display(),
         args.out.display()
     ))?;
+    if let Some(advice) = advice(&plan, args.show_keys) {
+        output.note(advice)?;
+    }
     Ok(Verdict::of(plan.conflicts() > 0))
 }

@@ -46,7 +46,7 @@ pub(super) fn apply(args: &PlanApply, settings: &Settings, output: &Output) -> R
         it.write(&certificate).map_err(|error| failed(&error))?;
         output.note(format_args!("certificate: {}", certificate.display()))?;
     }
-    report(&it.plan, &applied, output)
+    report(&it.plan, &applied, args.show_keys, output)
 }
 
 pub(super) fn undo(args: &PlanApply, settings: &Settings, output: &Output) -> Result<Verdict> {
@@ -80,7 +80,11 @@ pub(super) fn undo(args: &PlanApply, settings: &Settings, output: &Output) -> Re
         "{} changed by others since, and stay as they are",
         were(&it.plan.order, conflicts)
     ))
-    .help("look at the keys above, and decide about each"))
+    .help(if args.show_keys {
+        "look at the keys above, and decide about each"
+    } else {
+        "decide about each of them: `--show-keys` names those above, and undoing again changes nothing else"
+    }))
 }
 
 fn prepare(args: &PlanApply, settings: &Settings, output: &Output) -> Result<Prepared> {
@@ -103,6 +107,7 @@ fn prepare(args: &PlanApply, settings: &Settings, output: &Output) -> Result<Pre
     options.accept_unnamed = args.accept_unnamed;
     options.accept_recent = args.accept_recent;
     options.accept_loss = args.accept_loss;
+    options.accept_restarted = args.accept_restarted;
     options.accept_full = args.accept_full;
     options.subject = args.subject.as_ref().map(|it| (it.param.clone(), it.value.clone()));
     options.export.clone_from(&args.export);
@@ -183,17 +188,20 @@ fn begin(args: &PlanApply, it: &Prepared, output: &Output) -> Result<(Watch, ste
     Ok((Watch::new(&it.control, output), listening))
 }
 
-fn report(plan: &Plan, applied: &Applied, output: &Output) -> Result<Verdict> {
+fn report(plan: &Plan, applied: &Applied, show_keys: bool, output: &Output) -> Result<Verdict> {
     if applied.converged {
+        let passes = match applied.passes {
+            1 => "one pass over all keys left nothing".to_owned(),
+            passes => format!("the last of {passes} passes over all keys found nothing left"),
+        };
         output.summary(format_args!(
-            "{} {} changed; the last of {} passes over all keys found nothing left",
+            "{} {} changed; {passes}",
             GOOD.on("done:"),
-            were(&plan.order, applied.changed),
-            applied.passes
+            were(&plan.order, applied.changed)
         ))?;
         return Ok(Verdict::Clean);
     }
-    for (row, left) in plan.rows.iter().zip(&applied.left) {
+    for ((row, left), conflicts) in plan.rows.iter().zip(&applied.left).zip(&applied.conflicts) {
         for (name, count) in
             left.iter().filter(|(name, _)| !["same", "gone"].contains(&name.as_str()))
         {
@@ -204,6 +212,9 @@ fn report(plan: &Plan, applied: &Applied, output: &Output) -> Result<Verdict> {
                 thousands(*count)
             ))?;
         }
+        for conflict in conflicts {
+            output.print(format_args!("  {conflict}\n"))?;
+        }
     }
     if applied.moved {
         output.print("slots of the cluster moved: keys may not have been seen\n")?;
@@ -212,7 +223,26 @@ fn report(plan: &Plan, applied: &Applied, output: &Output) -> Result<Verdict> {
         "{} changed, and the above is left",
         were(&plan.order, applied.changed)
     ))
-    .help("conflicts are for a person to decide; for the rest, apply the plan again"))
+    .help(advice(plan, applied, show_keys)))
+}
+
+/// What to do about what is left.
+fn advice(plan: &Plan, applied: &Applied, show_keys: bool) -> String {
+    let counts = || applied.left.iter().flatten();
+    let conflicts = counts().any(|(name, _)| name.starts_with("conflict"));
+    if !conflicts {
+        return "apply the plan again".to_owned();
+    }
+    let shows = if show_keys { "" } else { ": `--show-keys` names some of them" };
+    let lone = match &plan.order {
+        Order::Migrate { remove_lone: false, .. }
+            if counts().any(|(name, _)| name == keyward_plan::LONE) =>
+        {
+            "; a plan with `--remove-lone` removes what stands under one name only"
+        }
+        _ => "",
+    };
+    format!("conflicts are for a person to decide{shows}{lone}; for the rest, apply the plan again")
 }
 
 /// `1 key was`, `2,000 keys were`

@@ -37,12 +37,12 @@ pub(super) fn plan(plan: &Plan, output: &Output) -> Result<()> {
         Order::Requeue(_) | Order::Purge(_) | Order::Forget { .. } => {
             plan.order.counted(estimate.changes)
         }
-        _ => format!("{} of {} keys", thousands(estimate.changes), thousands(estimate.keys)),
+        _ => format!("{} of {}", thousands(estimate.changes), count_keys(estimate.keys)),
     };
     let _ = writeln!(
         text,
-        "\n{changes} would change; about {time}, at the {} keys a second that were measured",
-        thousands(estimate.keys_per_second)
+        "\n{changes} would change; about {time}, at the {} a second that were measured",
+        count_keys(estimate.keys_per_second)
     );
     for owner in plan.missing_approvals() {
         let _ = writeln!(text, "{}", BAD.on(format!("not approved by `{}` yet", visible(owner))));
@@ -53,6 +53,11 @@ pub(super) fn plan(plan: &Plan, output: &Output) -> Result<()> {
     }
     output.print(text)?;
     Ok(())
+}
+
+/// `1 key`, `2,000 keys`
+pub(super) fn count_keys(count: u64) -> String {
+    if count == 1 { "1 key".to_owned() } else { format!("{} keys", thousands(count)) }
 }
 
 fn row(row: &Row, text: &mut String) {

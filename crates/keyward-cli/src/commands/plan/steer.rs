@@ -1,6 +1,7 @@
 //! A running plan listens at a socket that only its owner can reach: `status`, `pause`, `resume`, `rate N`, `stop`.
 
 use super::failed;
+use super::show::count_keys;
 use crate::failure::{Failure, Result};
 use crate::output::Output;
 use crate::verdict::Verdict;
@@ -80,7 +81,7 @@ fn answer(mut stream: UnixStream, control: &Control) -> std::io::Result<()> {
             if keys == 0 {
                 "no limit on keys a second".to_owned()
             } else {
-                format!("at most {} keys a second", thousands(keys))
+                format!("at most {} a second", count_keys(keys))
             }
         }),
         _ => return stream.write_all(b"not understood\n"),
@@ -106,11 +107,11 @@ fn status(control: &Control) -> String {
         rate => format!(" (at most {})", thousands(rate)),
     };
     format!(
-        "{} of {} keys seen, {} changed, {} keys a second{limit}{time}{waits}",
+        "{} of {} seen, {} changed, {} a second{limit}{time}{waits}",
         thousands(progress.seen),
-        thousands(progress.expected),
+        count_keys(progress.expected),
         thousands(progress.changed),
-        thousands(progress.changed / seconds)
+        count_keys(progress.changed / seconds)
     )
 }
 

@@ -9,7 +9,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use std::os::unix::process::ExitStatusExt as _;
 use std::process::{Child, Command, ExitStatus};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicI32, Ordering};
 use std::sync::mpsc::{self, Receiver};
 use std::thread;
 use std::time::Duration;
@@ -20,8 +20,8 @@ const PAUSE: Duration = Duration::from_millis(20);
 impl Watch<'_> {
     /// Watches from before a command begins until it has ended.
     pub(super) fn during_command(&self) -> Result<Verdict> {
-        let stop = Arc::new(AtomicBool::new(false));
-        interrupt::stop_at(&stop)?;
+        let signal = Arc::new(AtomicI32::new(0));
+        interrupt::keep_at(&signal)?;
         let (began, begins) = mpsc::channel();
         let (watched, ended) = thread::scope(|scope| {
             let watching = scope.spawn(move || {
@@ -39,7 +39,7 @@ impl Watch<'_> {
                     }
                 })
             });
-            let ended = self.command(&begins, &stop);
+            let ended = self.command(&begins, &signal);
             self.watching.finish.store(true, Ordering::Release);
             let watched =
                 watching.join().unwrap_or_else(|_| Err(Failure::incomplete("watching failed")));
@@ -55,31 +55,35 @@ impl Watch<'_> {
         })
     }
 
-    /// Runs the command as soon as the watch has begun; nothing if it never does.
-    fn command(&self, begins: &Receiver<()>, stop: &AtomicBool) -> Result<Option<ExitStatus>> {
+    /// Runs the command as soon as the watch has begun; nothing if it never does, or is stopped before.
+    fn command(&self, begins: &Receiver<()>, signal: &AtomicI32) -> Result<Option<ExitStatus>> {
         let Ok(()) = begins.recv() else { return Ok(None) };
         let Some((program, args)) = self.args.command.split_first() else { return Ok(None) };
+        if signal.load(Ordering::Acquire) != 0 {
+            return Ok(None);
+        }
         let child = Command::new(program).args(args).spawn();
         let child = child.map_err(|error| {
             Failure::new(format!("cannot run `{}`: {error}", program.to_string_lossy()))
                 .help("write the command behind `--` as a shell would find it: `-- npm test`")
         })?;
-        wait(child, stop).map(Some)
+        wait(child, signal).map(Some)
     }
 }
 
-/// Waits for a command, and passes on that it is to end.
-fn wait(mut child: Child, stop: &AtomicBool) -> Result<ExitStatus> {
+/// Waits for a command, and passes a signal on to it.
+fn wait(mut child: Child, signal: &AtomicI32) -> Result<ExitStatus> {
     let failed = |error| Failure::incomplete(format!("cannot wait for the command: {error}"));
     let mut asked = false;
     loop {
         if let Some(status) = child.try_wait().map_err(failed)? {
             return Ok(status);
         }
-        if !asked && stop.load(Ordering::Relaxed) {
+        let kept = signal.load(Ordering::Acquire);
+        if let Some(signal) = Signal::from_named_raw(kept).filter(|_| !asked) {
             asked = true;
             // It may have ended by itself meanwhile.
-            let _ = kill_process(Pid::from_child(&child), Signal::TERM);
+            let _ = kill_process(Pid::from_child(&child), signal);
         }
         thread::sleep(PAUSE);
     }

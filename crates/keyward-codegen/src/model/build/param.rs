@@ -51,7 +51,8 @@ impl Building<'_> {
             Type::Ip => Some("ip"),
             _ => None,
         };
-        let own = own.filter(|_| !encoded && param.except.is_empty());
+        let narrowed = !param.except.is_empty() || !param.without.is_empty();
+        let own = own.filter(|_| !encoded && !narrowed);
         let kind = own.unwrap_or(match &param.ty {
             Type::Enum(_) => "enum",
             Type::Key(_) => "key",
@@ -63,7 +64,7 @@ impl Building<'_> {
         let mut ty = ParamType {
             kind,
             name: Name::new(kind),
-            description: param.ty.to_string(),
+            description: param.to_string(),
             doc: None,
             language,
             encoded,

@@ -1,10 +1,8 @@
 //! Keys that no definition has, and that one nearly has.
 
-use super::super::{indexes, prefix_of};
+use super::super::indexes;
 use crate::change::{Change, How, Relocation};
 use keyward_audit::{Audit, Options, Subject};
-use keyward_pattern::derived;
-use keyward_schema::model::Derived;
 use keyward_schema::{Neighbours, Schema};
 use std::sync::{Mutex, PoisonError};
 
@@ -43,11 +41,10 @@ impl<'s> Misspelt<'s> {
         let number = self.schema.compiled.classify(to.as_bytes())?.index();
         let meant = self.schema.keys.get(number).filter(|it| *it.name == *definition.name)?;
         let row = *self.rows.get(number)?;
-        let lease = derived(&prefix_of(self.schema, &to), &to, Derived::Lease.word());
-        let kind = meant.key_type.as_ref().map(|it| it.stored().to_owned());
+        let kind = meant.key_type.as_ref().map(|it| it.stored().into());
         let indexes = indexes(self.schema, meant, &to);
-        let (how, fences, convert, versions) = (How::Rename, None, None, None);
-        let it = Relocation { to, how, kind, fences, convert, indexes, lease, versions };
+        let (how, fences, convert) = (How::Rename, None, None);
+        let it = Relocation { to, how, kind, fences, convert, indexes };
         Some((row, Change::Relocate(it)))
     }
 }

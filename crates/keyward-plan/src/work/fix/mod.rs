@@ -19,7 +19,7 @@ use keyward_schema::{OldNames, Schema};
 use members::Members;
 use misspelt::Misspelt;
 use std::borrow::Cow;
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::fmt::Write as _;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{PoisonError, RwLock};
@@ -225,19 +225,19 @@ impl Work for Fix<'_> {
     }
 
     fn pick(&self, db: Option<u64>, key: &[u8]) -> Option<(usize, Change)> {
-        self.picks(db, key).pop()
+        let mut last = None;
+        self.picks(db, key, &mut |row, change| last = Some((row, change)));
+        last
     }
 
-    fn picks(&self, db: Option<u64>, key: &[u8]) -> Vec<(usize, Change)> {
+    fn picks(&self, db: Option<u64>, key: &[u8], give: &mut dyn FnMut(usize, Change)) {
         let gathers = self.gathers.load(Ordering::Relaxed);
         let mut values = Vec::new();
         let own =
             if db.is_none() { self.schema.compiled.parse_into(key, &mut values) } else { None };
         if let Some(repairs) = own.and_then(|id| self.repairs.get(id.index())) {
-            if gathers {
-                return Vec::new();
-            }
-            return repairs.iter().map(|(row, it)| (*row, it.change(key, &values))).collect();
+            let repairs = repairs.iter().filter(|_| !gathers);
+            return repairs.for_each(|(row, it)| give(*row, it.change(key, &values)));
         }
         let misspelt = self.misspelt.as_ref().filter(|_| db.is_none());
         let misspelt = || {
@@ -248,7 +248,13 @@ impl Work for Fix<'_> {
             Some(picked)
         };
         let picked = self.old_name(db, key).or_else(misspelt);
-        picked.filter(|_| !gathers).into_iter().collect()
+        if let Some((row, change)) = picked.filter(|_| !gathers) {
+            give(row, change);
+        }
+    }
+
+    fn lease(&self, name: &str) -> Option<String> {
+        super::lease(self.schema, name)
     }
 
     fn refers(&self, row: usize, set: &[u8], member: &[u8]) -> Option<Reference> {
@@ -308,6 +314,29 @@ impl Work for Fix<'_> {
 }
 
 /// The rules that are to be repaired.
+/// The definitions of a schema of which `plan fix` repairs what breaks a rule: it must be judged, and the schema must say
+/// what is right. Of `unknown-key`, those that misspelt keys may have been meant for.
+pub fn repairable(schema: &Schema, rule: Rule, today: Date) -> Vec<String> {
+    if !Rule::REPAIRED.contains(&rule) {
+        return Vec::new();
+    }
+    if rule == Rule::UnknownKey {
+        let is_off = Live::new(schema).severity(rule, None) == Severity::Off;
+        let names = schema.keys.iter().filter(|_| !is_off);
+        return names.map(|it| it.name.to_string()).collect();
+    }
+    let rules = [rule.name().to_owned()];
+    let Ok(fix) = Fix::new(schema, &rules, &today.to_string()) else { return Vec::new() };
+    // Where nobody says which end is trimmed, nothing is.
+    let undecided = |name: &str| {
+        let definition = schema.keys.iter().find(|it| *it.name == *name);
+        rule == Rule::OversizedCollection
+            && definition.and_then(trim).is_none_or(|trim| trim.keep.is_empty())
+    };
+    let names: BTreeSet<String> = fix.rows.into_iter().map(|row| row.definition).collect();
+    names.into_iter().filter(|name| !undecided(name)).collect()
+}
+
 fn wanted(names: &[String]) -> Result<Vec<Rule>, Error> {
     let known = || Rule::REPAIRED.iter().map(|rule| rule.name());
     if let Some(name) = names.iter().find(|name| known().all(|it| it != name.as_str())) {
@@ -371,5 +400,19 @@ mod tests {
         let error = wanted(&["ttl-mising".to_owned()]).unwrap_err();
         assert_eq!(error.help(), "did you mean `ttl-missing`?");
         assert!(wanted(&["wrong-type".to_owned()]).is_err());
+    }
+    #[test]
+    fn what_only_a_person_can_decide_is_not_repairable() {
+        let schema = "version = 1\n[keyspace]\nname = \"shop\"\n\
+             [keys.log]\npattern = \"log\"\ntype = \"list\"\nvalue = \"text\"\nmax_len = 2\nttl = \"1d\"\n\
+             [keys.rank]\npattern = \"rank\"\ntype = \"zset\"\nmax_len = 2\nttl = \"1d\"\n\
+             [keys.rates]\npattern = \"rates\"\ntype = \"hash\"\nopen = true\nttl = \"none\"\n";
+        let schema = keyward_schema::read(schema).schema.unwrap();
+        let today = Date { year: 2026, month: 11, day: 15 };
+        let of = |rule| repairable(&schema, rule, today);
+        assert_eq!(of(Rule::OversizedCollection), ["rank"], "a list has two ends");
+        assert_eq!(of(Rule::TtlMissing), ["log", "rank"]);
+        assert_eq!(of(Rule::UnknownKey), ["log", "rank", "rates"]);
+        assert!(of(Rule::OldName).is_empty() && of(Rule::WrongType).is_empty());
     }
 }

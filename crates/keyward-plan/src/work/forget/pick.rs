@@ -141,7 +141,7 @@ impl Forget<'_> {
 
     /// Counts keys that nothing is known of.
     pub(super) fn note_strange(&self, key: &[u8]) {
-        let matches = |glob: &str| keyward_pattern::Glob::new(glob).matches(key);
+        let matches = |glob: &str| keyward_pattern::Glob::with_bytes(glob).matches(key);
         let foreign = self.schema.foreign.iter().find(|it| matches(&it.glob));
         let is_own = std::str::from_utf8(key).is_ok_and(|key| key.contains("~plan:{"));
         if is_own {

@@ -11,6 +11,27 @@ use std::collections::BTreeMap;
 
 const LIMIT: u8 = 2;
 
+/// `ask.lua`, while no window ends: for each limit, whether it allows a request of this cost, and how much more. If one does
+/// not allow it, or the request only looks, nothing is counted.
+pub(super) fn ask(
+    counted: &mut [u64],
+    limits: &[u64],
+    costs: &[u64],
+    counts: bool,
+) -> Vec<(bool, u64)> {
+    let allows: Vec<bool> = counted
+        .iter()
+        .zip(limits)
+        .zip(costs)
+        .map(|((count, limit), cost)| count + cost <= *limit)
+        .collect();
+    if counts && allows.iter().all(|it| *it) {
+        counted.iter_mut().zip(costs).for_each(|(count, cost)| *count += cost);
+    }
+    let left = counted.iter().zip(limits).map(|(count, limit)| limit - count);
+    allows.into_iter().zip(left).collect()
+}
+
 #[derive(Debug, Clone)]
 struct Asking {
     programs: Vec<Names>,
@@ -26,7 +47,7 @@ struct Asking {
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 struct State {
-    counts: BTreeMap<String, u8>,
+    counts: BTreeMap<String, u64>,
     asked: Vec<u8>,
     /// What was counted in this window, and those of it that somebody knows of
     counted: u8,
@@ -51,8 +72,8 @@ impl Asking {
     /// What `ask.lua` does; whether it allows.
     fn ask(&self, state: &mut State, program: usize) -> bool {
         let count = state.counts.entry(self.programs[program].counted().to_owned()).or_default();
-        let allows = *count < LIMIT;
-        *count += u8::from(allows);
+        let answer = ask(std::slice::from_mut(count), &[LIMIT.into()], &[1], true);
+        let allows = answer.iter().all(|(allows, _)| *allows);
         state.counted += u8::from(allows);
         state.too_early |= !allows && state.counted < LIMIT;
         state.asked[program] += 1;

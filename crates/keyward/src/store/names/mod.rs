@@ -224,6 +224,8 @@ impl Names {
 #[cfg(test)]
 mod exclusion;
 #[cfg(test)]
+mod limit_matches;
+#[cfg(test)]
 mod limits;
 #[cfg(test)]
 mod line_matches;
@@ -239,3 +241,7 @@ mod model;
 mod plan_matches;
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod undo;
+#[cfg(test)]
+mod undo_matches;

@@ -42,7 +42,7 @@ async fn the_scripts_of_a_plan_do_what_the_model_says() {
                 1 => {
                     let source = Cell { value: Some(4), ..Cell::default() };
                     let placed = place(&mut model.0[1], &source, saved);
-                    let answer = case.place(4, saved).await;
+                    let answer = case.place(4, saved, random.bool()).await;
                     assert_eq!(answer != Value::Nil, placed, "{before:?}");
                 }
                 2 | 3 => {
@@ -81,7 +81,8 @@ impl Case<'_> {
         self.core.send(&call).await.unwrap();
     }
 
-    async fn place(&self, value: u16, saved: Option<u16>) -> Value {
+    /// Puts a value there: as it was read, or by the commands that a conversion gives.
+    async fn place(&self, value: u16, saved: Option<u16>, converted: bool) -> Value {
         let [_, new] = self.both;
         let lease = self.names.derived_of(new, "lease").unwrap();
         let guard = self.digest(saved).await;
@@ -90,13 +91,18 @@ impl Case<'_> {
             panic!("there is no value");
         };
         let call = PLACE.call(&[new, &lease], |cmd| {
-            cmd.arg(PLANS).arg(guard).arg(-1).arg(dump);
+            cmd.arg(PLANS).arg(guard).arg(-1);
+            if converted {
+                cmd.arg("").arg(2).arg("SET").arg(value);
+            } else {
+                cmd.arg(dump);
+            }
         });
         self.core.send(&call).await.unwrap()
     }
 
     /// What a plan knows a value by; nothing if there is none.
-    async fn digest(&self, value: Option<u16>) -> String {
+    pub(super) async fn digest(&self, value: Option<u16>) -> String {
         let Some(value) = value else { return String::new() };
         self.ask(redis::cmd("SET").arg("{k}seen").arg(value)).await;
         let script = "return redis.sha1hex(redis.call('DUMP', KEYS[1]) .. redis.call('PEXPIRETIME', KEYS[1]))";

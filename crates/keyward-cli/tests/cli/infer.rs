@@ -1,0 +1,133 @@
+use crate::{cli, shop};
+use insta::assert_snapshot;
+use keyward_rdb::Version;
+use keyward_rdb::writer::{Attributes, Content, Writer};
+use keyward_testkit::{Cli, Cluster, Flavor, Server};
+
+/// When the snapshots of these tests were taken, in seconds since 1970.
+const TAKEN: u64 = 1_794_700_800;
+
+/// A shop's keys, as nobody declared them.
+fn dump(cli: &Cli, name: &str, users: std::ops::RangeInclusive<u32>) {
+    let mut writer = Writer::new(Vec::new(), Version::redis(10)).unwrap();
+    writer.aux(b"ctime", TAKEN.to_string().as_bytes()).unwrap();
+    writer.select(0).unwrap();
+    for user in users {
+        let expiring = Attributes {
+            expires_at: Some(TAKEN * 1000 + 6_000_000 * u64::from(user)),
+            ..Attributes::default()
+        };
+        let key = format!("shop:user:{user}");
+        let mail = format!("a{user}@example.org");
+        let fields: [(&[u8], &[u8]); 2] = [(b"name", b"Ann"), (b"mail", mail.as_bytes())];
+        writer.key(key.as_bytes(), &Attributes::default(), &Content::Hash(&fields)).unwrap();
+        let key = format!("shop:cart:{user}");
+        writer.key(key.as_bytes(), &expiring, &Content::List(&[b"mug", b"pot"])).unwrap();
+    }
+    writer.key(b"shop:stats:orders", &Attributes::default(), &Content::String(b"31")).unwrap();
+    cli.write(name, writer.finish().unwrap());
+}
+
+#[test]
+fn a_snapshot_becomes_a_schema_that_is_sound_and_formatted() {
+    let cli = cli();
+    dump(&cli, "dump.rdb", 1..=40);
+    assert_snapshot!(cli.run(["infer", "dump.rdb"]));
+    assert_snapshot!(cli.run(["infer", "dump.rdb", "--out", "keyward.toml"]));
+    for command in [&["check", "--set", "minimal"][..], &["fmt", "--check"], &["audit", "dump.rdb"]]
+    {
+        let output = cli.run(command);
+        assert_eq!(output.code, Some(0), "{output}");
+    }
+}
+
+#[test]
+fn a_file_that_exists_is_not_overwritten() {
+    let cli = shop("version = 1\n");
+    dump(&cli, "dump.rdb", 1..=10);
+    assert_snapshot!(cli.run(["infer", "dump.rdb", "--out", "keyward.toml"]));
+    assert_eq!(cli.read("keyward.toml"), "version = 1\n");
+}
+
+#[test]
+fn what_is_new_is_added_and_the_rest_stays_as_it_is() {
+    let ours = "\
+version = 1
+
+[keyspace]
+name = \"shop\"
+prefix = \"shop:\"
+
+# Ours.
+[keys.customer]
+pattern = \"user:{id:uint}\"   # not user_id
+
+[keys.gone]
+pattern = \"gone:{id:uint}\"
+";
+    let cli = shop(ours);
+    dump(&cli, "dump.rdb", 1..=40);
+    assert_snapshot!(cli.run(["infer", "dump.rdb", "--merge", "keyward.toml"]));
+    let merged = cli.read("keyward.toml");
+    assert!(merged.starts_with(ours), "{merged}");
+    assert_snapshot!(merged[ours.len()..]);
+    let again = cli.run(["infer", "dump.rdb", "--merge", "keyward.toml"]);
+    assert_eq!(cli.read("keyward.toml"), merged, "{again}");
+}
+
+#[test]
+fn several_sources_are_one_keyspace() {
+    let cli = cli();
+    dump(&cli, "all.rdb", 1..=40);
+    dump(&cli, "a.rdb", 1..=17);
+    dump(&cli, "b.rdb", 18..=40);
+    let body = |text: &str| text[text.find("version").unwrap()..].to_owned();
+    let name = "keyspace";
+    let whole =
+        cli.run(["infer", "all.rdb", "-q"]).stdout.replace("\"all\"", &format!("\"{name}\""));
+    let parts = cli.run(["infer", "a.rdb", "b.rdb", "-q"]).stdout;
+    assert_eq!(body(&parts), body(&whole));
+}
+
+#[test]
+fn nothing_can_be_inferred_from_nothing() {
+    let server = Server::redis();
+    let output = cli().run(["infer", &server.url()]).to_string();
+    assert_snapshot!(output.replace(&server.url(), "redis://server"));
+}
+
+#[test]
+fn keys_that_no_pattern_can_have_are_the_rest() {
+    let server = Server::redis();
+    for key in ["user:1", "user:2", "user:3", "a\u{1}b"] {
+        server.command(&["SET", key, "x"]);
+    }
+    let output = cli().run(["infer", &server.url()]);
+    assert_eq!(output.code, Some(1));
+    assert_snapshot!(output.to_string().replace(&server.url(), "redis://server"));
+}
+
+#[test]
+fn a_cluster_is_one_keyspace() {
+    let cluster = Cluster::start(Flavor::Redis);
+    for user in 1..=30 {
+        cluster.command(&["SET", &format!("user:{user}:token"), "x", "EX", "3000"]);
+    }
+    let output = cli().run(["infer", &cluster.nodes()[0].url(), "-q"]);
+    assert_eq!(output.code, Some(0), "{output}");
+    assert!(output.stdout.contains("pattern = \"user:{user_id:uint}:token\""), "{output}");
+    assert!(output.stdout.contains("ttl = \"1h\""), "{output}");
+}
+
+#[test]
+fn values_are_not_read_where_that_changes_what_is_evicted() {
+    let server = Flavor::Redis.server().memory("50mb", "allkeys-lru").start();
+    for user in 1..=10 {
+        server.command(&["HSET", &format!("user:{user}"), "name", "Ann"]);
+    }
+    let output = cli().run(["infer", &server.url()]);
+    assert_eq!(output.code, Some(0), "{output}");
+    let is_told = output.stdout.contains("Values were not read");
+    // From Redis 7.0 on, CLIENT NO-TOUCH lets them be read.
+    assert_ne!(is_told, output.stdout.contains("[keys.user.fields]"), "{output}");
+}

@@ -1,0 +1,244 @@
+//! What the keys of a family have in common besides their names.
+
+use crate::content::Kind;
+use crate::draft::{Field, Held, Holds, Ttl};
+use crate::sketch::Sample;
+use crate::typing::UNIX;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// A share of keys that is as good as all.
+const NEARLY_ALL: f64 = 0.99;
+/// A field that fewer of the hashes have is not named.
+const RARE: f64 = 0.02;
+/// A hash with more names than these, or without one that this share has, holds fields of any name.
+const MOST_FIELDS: usize = 40;
+const CORE: f64 = 0.5;
+
+const SECOND: u64 = 1000;
+const MINUTE: u64 = 60 * SECOND;
+const HOUR: u64 = 60 * MINUTE;
+const DAY: u64 = 24 * HOUR;
+
+/// Durations that people choose.
+const HUMAN: [u64; 42] = [
+    SECOND,
+    2 * SECOND,
+    5 * SECOND,
+    10 * SECOND,
+    15 * SECOND,
+    20 * SECOND,
+    30 * SECOND,
+    45 * SECOND,
+    MINUTE,
+    2 * MINUTE,
+    3 * MINUTE,
+    5 * MINUTE,
+    10 * MINUTE,
+    15 * MINUTE,
+    20 * MINUTE,
+    30 * MINUTE,
+    45 * MINUTE,
+    HOUR,
+    2 * HOUR,
+    3 * HOUR,
+    4 * HOUR,
+    6 * HOUR,
+    8 * HOUR,
+    12 * HOUR,
+    DAY,
+    2 * DAY,
+    3 * DAY,
+    5 * DAY,
+    7 * DAY,
+    10 * DAY,
+    14 * DAY,
+    21 * DAY,
+    30 * DAY,
+    45 * DAY,
+    60 * DAY,
+    90 * DAY,
+    120 * DAY,
+    180 * DAY,
+    365 * DAY,
+    730 * DAY,
+    1825 * DAY,
+    3650 * DAY,
+];
+
+/// The smallest duration that people choose which is not shorter; `None` if none is long enough.
+pub(crate) fn human(millis: u64) -> Option<u64> {
+    HUMAN.into_iter().find(|duration| *duration >= millis)
+}
+
+/// The type that all keys have, as the server's TYPE answers.
+pub(crate) fn key_type(samples: &[&Sample<'_>]) -> Option<String> {
+    let mut weights: BTreeMap<&str, f64> = BTreeMap::new();
+    for sample in samples {
+        *weights.entry(&sample.observed.key_type).or_default() += sample.weight;
+    }
+    let all: f64 = weights.values().sum();
+    let most = weights.into_iter().max_by(|left, right| left.1.total_cmp(&right.1));
+    most.filter(|(_, weight)| *weight >= NEARLY_ALL * all).map(|(name, _)| name.to_owned())
+}
+
+/// How long keys live.
+#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a share in per cent")]
+pub(crate) fn ttl(samples: &[&Sample<'_>]) -> Ttl {
+    let all: f64 = samples.iter().map(|sample| sample.weight).sum();
+    let expiring = samples.iter().filter(|sample| sample.observed.ttl.is_some());
+    let share = expiring.clone().map(|sample| sample.weight).sum::<f64>() / all;
+    let Some(longest) = expiring.filter_map(|sample| sample.observed.ttl).max() else {
+        return Ttl::None;
+    };
+    match human(longest.max(1)) {
+        None => Ttl::Unknown,
+        Some(within) if share >= NEARLY_ALL => Ttl::Within(within),
+        Some(within) => Ttl::Mixed { within, percent: (share * 100.0).ceil() as u8 },
+    }
+}
+
+/// The most entries of a collection: twice as many as the longest has, rounded up to 1, 2 or 5 with zeros.
+pub(crate) fn max_len(samples: &[&Sample<'_>]) -> Option<u64> {
+    let longest = samples.iter().filter_map(|sample| sample.observed.length).max()?;
+    let wanted = longest.saturating_mul(2).max(10);
+    let mut unit: u64 = 10;
+    loop {
+        for step in [1, 2, 5] {
+            let bound = unit.checked_mul(step)?;
+            if bound >= wanted {
+                return Some(bound);
+            }
+        }
+        unit = unit.checked_mul(10)?;
+    }
+}
+
+/// What values of a type hold.
+pub(crate) fn holds(samples: &[&Sample<'_>], key_type: Option<&str>) -> Holds {
+    let mut holds = Holds::default();
+    let contents = || {
+        samples
+            .iter()
+            .filter_map(|sample| sample.observed.content.as_ref())
+            .filter(|content| content.seen > 0)
+    };
+    match key_type {
+        Some("hash" | "stream") => fields(samples, &mut holds),
+        Some("string" | "list" | "set" | "zset") => {
+            let kinds = contents().flat_map(|it| &it.parts).map(|part| part.kind);
+            let kind = kinds.reduce(Kind::and);
+            let texts =
+                || contents().flat_map(|it| &it.parts).filter_map(|part| part.text.as_deref());
+            holds.value = kind.map(|kind| Held::Type(unix(kind, texts()).unwrap_or(kind.word())));
+            if kind == Some(Kind::Json) {
+                let names: BTreeSet<&str> =
+                    contents().flat_map(|it| &it.json).map(|(name, _)| &**name).collect();
+                if names.len() <= MOST_FIELDS {
+                    holds.json = names.into_iter().map(str::to_owned).collect();
+                }
+            }
+            if key_type == Some("zset") {
+                holds.score = score(samples);
+            }
+        }
+        _ => {}
+    }
+    holds
+}
+
+/// The fields that hashes have, and whether they may have others.
+#[allow(clippy::cast_precision_loss, reason = "a share")]
+fn fields(samples: &[&Sample<'_>], holds: &mut Holds) {
+    let mut found: BTreeMap<&str, (usize, Kind, Vec<&str>)> = BTreeMap::new();
+    let (mut all, mut open) = (0usize, false);
+    let mut kinds = Vec::new();
+    for content in samples.iter().filter_map(|sample| sample.observed.content.as_ref()) {
+        if content.seen == 0 {
+            continue;
+        }
+        all += 1;
+        open |= content.open;
+        for part in content.parts.iter().filter(|part| !part.name.is_empty()) {
+            kinds.push(part.kind);
+            let entry = found.entry(&part.name).or_insert((0, part.kind, Vec::new()));
+            entry.0 += 1;
+            entry.1 = entry.1.and(part.kind);
+            entry.2.extend(part.text.as_deref());
+        }
+    }
+    if all == 0 {
+        return;
+    }
+    let share = |count: usize| count as f64 / all as f64;
+    let core = found.values().any(|(count, ..)| share(*count) >= CORE);
+    let names = found.values().filter(|(count, ..)| share(*count) >= RARE).count();
+    // Fields that look like words may still be data: names of which each hash has others.
+    let single = all == 1 && names > 12;
+    if !core || names > MOST_FIELDS || single {
+        let kind = kinds.into_iter().reduce(Kind::and).filter(|_| !open);
+        let kind = kind.filter(|kind| !matches!(kind, Kind::Text | Kind::Bytes));
+        holds.open = Some(kind.map(Kind::word));
+        return;
+    }
+    open |= found.values().any(|(count, ..)| share(*count) < RARE);
+    holds.open = open.then_some(None);
+    for (name, (count, kind, texts)) in found {
+        if share(count) < RARE {
+            continue;
+        }
+        let word = unix(kind, texts.into_iter()).unwrap_or(kind.word());
+        let optional = count < all;
+        holds.fields.push(Field { name: name.to_owned(), held: Held::Type(word), optional });
+    }
+}
+
+/// Whether whole numbers are times.
+fn unix<'t>(kind: Kind, texts: impl Iterator<Item = &'t str>) -> Option<&'static str> {
+    if kind != Kind::Uint {
+        return None;
+    }
+    let numbers: BTreeSet<u64> = texts.filter_map(|text| text.parse().ok()).collect();
+    times(&Vec::from_iter(numbers))
+}
+
+fn times(numbers: &[u64]) -> Option<&'static str> {
+    let all =
+        |unit: u64| numbers.len() >= 2 && numbers.iter().all(|it| UNIX.contains(&(it / unit)));
+    match () {
+        () if all(1) => Some("unix"),
+        () if all(1000) => Some("unix_ms"),
+        () => None,
+    }
+}
+
+fn score(samples: &[&Sample<'_>]) -> Option<&'static str> {
+    let contents = samples.iter().filter_map(|it| it.observed.content.as_ref());
+    let contents: Vec<_> = contents.filter(|it| it.seen > 0).collect();
+    if contents.is_empty() {
+        return None;
+    }
+    if contents.iter().any(|it| it.fractions) {
+        return Some("float");
+    }
+    let least = contents.iter().filter_map(|it| it.scores).map(|(least, _)| least).min()?;
+    let most = contents.iter().filter_map(|it| it.scores).map(|(_, most)| most).max()?;
+    let (Ok(low), Ok(high)) = (u64::try_from(least), u64::try_from(most)) else {
+        return Some("int");
+    };
+    Some(times(&[low, high]).unwrap_or("float"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn durations_are_those_that_people_choose() {
+        assert_eq!(human(1), Some(SECOND));
+        assert_eq!(human(6 * DAY + 1), Some(7 * DAY));
+        assert_eq!(human(7 * DAY), Some(7 * DAY));
+        assert_eq!(human(29 * DAY), Some(30 * DAY));
+        assert_eq!(human(u64::MAX), None);
+        assert!(HUMAN.is_sorted());
+    }
+}

@@ -1,0 +1,162 @@
+//! Adds what a draft has and a schema has not.
+
+use crate::draft::{Definition, Draft, PatternPiece};
+use crate::{fit, names, write};
+use keyward_pattern::Glob;
+use keyward_schema::model::Schema;
+use std::collections::BTreeSet;
+use std::fmt;
+
+/// A share of a definition's keys that is as good as all.
+const NEARLY_ALL: f64 = 0.95;
+
+/// A schema with what was new.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Merged {
+    /// The schema: as it was, and what is new at its end
+    pub text: String,
+    /// The ids of what is new
+    pub added: Vec<String>,
+    /// The ids of definitions without a key in the data
+    pub vanished: Vec<String>,
+    /// Patterns that would not be sound beside those that are there
+    pub refused: Vec<String>,
+}
+
+/// A schema that cannot be merged into.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct MergeError {
+    /// What is wrong with it
+    pub message: String,
+}
+
+impl fmt::Display for MergeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for MergeError {}
+
+/// Adds to a schema what a draft has and the schema has not. Definitions are the same if they have the same keys,
+/// whatever they are called: nothing that is there is changed.
+///
+/// ```
+/// use keyward_infer::{Observed, Options, Sketch, infer, merge};
+///
+/// let mut sketch = Sketch::default();
+/// for user in 1..=20 {
+///     sketch.observe(Observed::new(0, format!("user:{user}").as_bytes(), "hash"));
+///     sketch.observe(Observed::new(0, format!("cart:{user}").as_bytes(), "hash"));
+/// }
+/// let ours = "version = 1\n\n[keyspace]\nname = \"shop\"\n\n# Ours.\n[keys.person]\npattern = \"user:{id:uint}\"\n";
+/// let merged = merge(ours, &infer(&sketch, &Options::default()))?;
+/// assert!(merged.text.starts_with(ours));
+/// assert_eq!(merged.added, ["cart"]);
+/// # Ok::<(), keyward_infer::MergeError>(())
+/// ```
+pub fn merge(text: &str, draft: &Draft) -> Result<Merged, MergeError> {
+    let schema = keyward_schema::read(text).schema.map_err(|errors| MergeError {
+        message: errors
+            .first()
+            .map_or_else(|| "it cannot be read".to_owned(), |it| it.message.clone()),
+    })?;
+    let prefix = schema.keyspace.prefix.as_ref().map(|prefix| prefix.value.to_string());
+    let prefix = prefix.unwrap_or_default();
+    let mut merged = Merged {
+        text: String::new(),
+        added: Vec::new(),
+        vanished: Vec::new(),
+        refused: Vec::new(),
+    };
+    let mut seen = BTreeSet::new();
+    let mut new: Vec<Definition> = Vec::new();
+    for definition in &draft.definitions {
+        let found = definition.examples.iter().map(|key| schema.compiled.classify(key));
+        let found: Vec<_> = found.collect();
+        let known = found.iter().flatten().count();
+        seen.extend(found.into_iter().flatten());
+        if is_nearly_all(known + foreign(&schema, definition), definition.examples.len()) {
+            continue;
+        }
+        match rebased(definition, &draft.prefix, &prefix) {
+            Some(definition) => new.push(definition),
+            None => {
+                merged.refused.push(format!("{}{}", draft.prefix, definition.pattern(|_| true)));
+            }
+        }
+    }
+    let mut taken: BTreeSet<String> = schema.keys.iter().map(|it| it.name.value.clone()).collect();
+    for definition in &mut new {
+        definition.group = None;
+        definition.id = names::free(definition.id.clone(), |id| taken.contains(id));
+        taken.insert(definition.id.clone());
+    }
+    let vanished =
+        schema.keys.iter().enumerate().filter(|(at, _)| {
+            !seen.iter().any(|id: &keyward_pattern::DefinitionId| id.index() == *at)
+        });
+    merged.vanished = vanished.map(|(_, it)| it.name.value.clone()).collect();
+    loop {
+        merged.text = appended(text, &new);
+        let (wrong, _) = fit::wrong(&merged.text, |id| {
+            new.iter().find(|it| it.id == id).map_or(u64::MAX, |it| it.keys)
+        });
+        let before = new.len();
+        let is_wrong = |it: &Definition| wrong.contains(&it.id);
+        merged.refused.extend(
+            new.iter()
+                .filter(|it| is_wrong(it))
+                .map(|it| format!("{prefix}{}", it.pattern(|_| true))),
+        );
+        new.retain(|it| !is_wrong(it));
+        if new.len() == before {
+            break;
+        }
+    }
+    merged.added = new.into_iter().map(|it| it.id).collect();
+    Ok(merged)
+}
+
+#[allow(clippy::cast_precision_loss, reason = "a share")]
+fn is_nearly_all(part: usize, all: usize) -> bool {
+    part as f64 >= NEARLY_ALL * all as f64
+}
+
+/// How many of a definition's keys are of software that the schema knows.
+fn foreign(schema: &Schema, definition: &Definition) -> usize {
+    let globs: Vec<Glob> = schema.foreign.iter().map(|it| Glob::new(&it.glob.value)).collect();
+    let is_foreign = |key: &[u8]| globs.iter().any(|glob| glob.matches(key));
+    definition.examples.iter().filter(|key| is_foreign(key)).count()
+}
+
+/// The definition behind another prefix; `None` if its keys do not begin with it.
+fn rebased(definition: &Definition, from: &str, to: &str) -> Option<Definition> {
+    let mut definition = definition.clone();
+    let head = match definition.pieces.first() {
+        Some(PatternPiece::Text(text)) => format!("{from}{text}"),
+        _ => from.to_owned(),
+    };
+    let head = head.strip_prefix(to)?.to_owned();
+    if matches!(definition.pieces.first(), Some(PatternPiece::Text(_))) {
+        definition.pieces.remove(0);
+    }
+    if !head.is_empty() {
+        definition.pieces.insert(0, PatternPiece::Text(head));
+    }
+    (!definition.pieces.is_empty()).then_some(definition)
+}
+
+fn appended(text: &str, new: &[Definition]) -> String {
+    let mut out = text.to_owned();
+    if !new.is_empty() && !out.ends_with('\n') {
+        out.push('\n');
+    }
+    for definition in new {
+        out.push('\n');
+        out.push_str(&write::alone(definition));
+    }
+    out
+}
