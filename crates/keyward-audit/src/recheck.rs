@@ -1,4 +1,8 @@
 //! What seems to disagree on a live server is read once more: a change during the audit is not a contradiction.
+//!
+//! All keys that one disagreement is about are watched (`WATCH`) while they are read, so that what is compared was true at one
+//! moment. Where a user may not do that, who says it is asked before and after who does not, which leaves a small chance
+//! that keys change there and back between.
 
 mod related;
 
@@ -16,6 +20,8 @@ use std::time::Duration;
 /// How often everything must be found wrong, and how long apart: longer than a change takes.
 const ROUNDS: usize = 3;
 const APART: Duration = Duration::from_millis(100);
+/// How often it is read again because a key changed while it was read.
+const TRIES: usize = 5;
 /// The most statements of one index that are read again, and the most elements of a set that are looked at for one.
 const MOST: usize = 256;
 const MOST_ELEMENTS: usize = 10_000;
@@ -43,6 +49,7 @@ impl Audit {
                 url,
                 options,
                 clients,
+                watches: true,
                 denied: false,
                 walked: 0,
                 too_far: false,
@@ -56,10 +63,15 @@ impl Audit {
                 let mut still = Vec::new();
                 for it in wrong {
                     if let Wrong::Closure(number, sayings) = it {
-                        let (kept, gone) = reader.still_lacking(counts, number, sayings)?;
+                        let found = reader.at_one_moment(|reader| {
+                            reader.still_lacking(counts, number, sayings.clone())
+                        })?;
+                        let (kept, gone) = found.unwrap_or((Vec::new(), sayings));
                         Wrong::Closure(number, gone).take_back(self, counts);
                         still.extend((!kept.is_empty()).then_some(Wrong::Closure(number, kept)));
-                    } else if reader.is_still(counts, &it)? {
+                    } else if reader.at_one_moment(|reader| reader.is_still(counts, &it))?
+                        == Some(true)
+                    {
                         still.push(it);
                     } else {
                         it.take_back(self, counts);
@@ -167,6 +179,8 @@ struct Reader<'r> {
     options: &'r Options,
     /// By database
     clients: BTreeMap<u64, Client>,
+    /// Whether keys are watched while they are read: not every user may
+    watches: bool,
     /// Whether something could not be read again
     denied: bool,
     /// How many keys were read to follow steps, and whether there were more
@@ -175,6 +189,24 @@ struct Reader<'r> {
 }
 
 impl Reader<'_> {
+    /// What was read while none of the keys changed; `None` if they change all the time.
+    fn at_one_moment<T>(
+        &mut self,
+        read: impl Fn(&mut Self) -> Result<T, live::Error>,
+    ) -> Result<Option<T>, live::Error> {
+        for _ in 0..TRIES {
+            let found = read(self)?;
+            let mut is_unchanged = true;
+            for client in self.clients.values_mut() {
+                is_unchanged &= client.is_unchanged()?;
+            }
+            if is_unchanged {
+                return Ok(Some(found));
+            }
+        }
+        Ok(None)
+    }
+
     fn is_still(&mut self, counts: &Counts, wrong: &Wrong) -> Result<bool, live::Error> {
         match wrong {
             Wrong::Saying(number, saying) => {
@@ -295,6 +327,7 @@ impl Reader<'_> {
             self.clients.insert(db, Client::open(self.url, &options)?);
         }
         let Some(client) = self.clients.get_mut(&db) else { return Ok(Reply::Nil) };
+        self.watches = self.watches && client.watch(key)?;
         let answer = client.ask_any(key, args)?;
         self.denied |= matches!(&answer, Reply::Error(reply) if reply.starts_with("NOPERM"));
         Ok(answer)

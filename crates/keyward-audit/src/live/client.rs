@@ -30,6 +30,8 @@ struct Shard {
     /// In a cluster: the slots that it has
     slots: Option<Vec<RangeInclusive<u16>>>,
     connection: Connection,
+    /// Whether keys are watched since the last [`Client::is_unchanged`]
+    watching: bool,
 }
 
 impl Client {
@@ -50,7 +52,7 @@ impl Client {
                 understand(&partition.name, "SELECT", answer)?;
             }
             let slots = partition.node.as_ref().map(|(_, slots)| slot_ranges(slots));
-            shards.push(Shard { name: partition.name, slots, connection });
+            shards.push(Shard { name: partition.name, slots, connection, watching: false });
         }
         Ok(Client { shards })
     }
@@ -67,19 +69,48 @@ impl Client {
         self.asked(key, args).map(|(_, answer)| answer)
     }
 
+    /// Watches a key until [`Self::is_unchanged`] asks; false where the server does not let it.
+    pub(crate) fn watch(&mut self, key: &str) -> Result<bool, Error> {
+        let shard = self.shard_of(key)?;
+        let answer = shard.connection.command(&["WATCH", key]);
+        let answer = answer.map_err(|fault| fault.into_error(&shard.name, 0))?;
+        let is_watched = matches!(answer, Reply::Status(_));
+        shard.watching |= is_watched;
+        Ok(is_watched)
+    }
+
+    /// Whether no watched key has changed since it was watched. All were watched before the first server is asked here, so that
+    /// what was read of them between, even from several servers, was true at one moment.
+    pub(crate) fn is_unchanged(&mut self) -> Result<bool, Error> {
+        let mut all = true;
+        for Shard { name, connection, watching, .. } in &mut self.shards {
+            if std::mem::take(watching) {
+                connection.command(&["MULTI"]).map_err(|fault| fault.into_error(name, 0))?;
+                let answer = connection.command(&["EXEC"]);
+                // Nil where a watched key has changed; an error where the user may only watch.
+                all &= !matches!(answer.map_err(|fault| fault.into_error(name, 0))?, Reply::Nil);
+            }
+        }
+        Ok(all)
+    }
+
     fn asked(&mut self, key: &str, args: &[&str]) -> Result<(&str, Reply), Error> {
+        let shard = self.shard_of(key)?;
+        let answer = shard.connection.command(args);
+        let answer = answer.map_err(|fault| fault.into_error(&shard.name, 0))?;
+        Ok((&shard.name, answer))
+    }
+
+    /// The server that has a key.
+    fn shard_of(&mut self, key: &str) -> Result<&mut Shard, Error> {
         let slot = slot(key.as_bytes());
         let is_there = |shard: &&mut Shard| {
             let has = |slots: &Vec<RangeInclusive<u16>>| slots.iter().any(|it| it.contains(&slot));
             shard.slots.as_ref().is_none_or(has)
         };
         let why = "no server has the slot of a key".to_owned();
-        let Some(shard) = self.shards.iter_mut().find(is_there) else {
-            return Err(Error::ClusterDown { address: "the cluster".to_owned(), why });
-        };
-        let answer = shard.connection.command(args);
-        let answer = answer.map_err(|fault| fault.into_error(&shard.name, 0))?;
-        Ok((&shard.name, answer))
+        let shard = self.shards.iter_mut().find(is_there);
+        shard.ok_or_else(|| Error::ClusterDown { address: "the cluster".to_owned(), why })
     }
 
     /// Finds keys that match a glob, on all servers.
