@@ -221,6 +221,7 @@ fn form_number(form: Form) -> u8 {
         Form::Email => 8,
         Form::Opaque => 9,
         Form::Span => 10,
+        Form::Locale => 11,
     }
 }
 

@@ -36,6 +36,8 @@ pub struct Definition {
     pub pieces: Vec<PatternPiece>,
     /// Its parameters, in the order of the pattern
     pub params: Vec<Param>,
+    /// Characters besides the keyspace's separator that no text of the pattern contains
+    pub separators: String,
     /// How many keys it has, as far as the sample says
     pub keys: u64,
     /// The group it belongs to
@@ -82,9 +84,11 @@ pub enum ParamType {
     Named(String),
     /// One of these words
     Enum(Vec<String>),
+    /// A named type without some characters
+    Without(String, String),
     /// A regular expression
     Regex(String),
-    /// The rest of the key
+    /// One or more segments: at the end of a pattern the rest of the key
     Rest,
 }
 
@@ -196,6 +200,26 @@ impl Definition {
             at += 1;
         }
         out
+    }
+
+    /// The further separators that its pattern has, if they separate a text.
+    pub(crate) fn separators(&self) -> String {
+        let is_text = |param: &Param| match &param.ty {
+            ParamType::Named(name) => name == "text",
+            ParamType::Rest => true,
+            _ => false,
+        };
+        if !self.params.iter().any(is_text) {
+            return String::new();
+        }
+        let is_there = |mark: &char| {
+            let has = |piece: &PatternPiece| match piece {
+                PatternPiece::Text(text) => text.contains(*mark),
+                PatternPiece::Param(_) => false,
+            };
+            self.pieces.iter().any(has)
+        };
+        self.separators.chars().filter(is_there).collect()
     }
 
     /// Whether a piece is a parameter between braces of the key.

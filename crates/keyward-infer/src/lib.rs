@@ -38,10 +38,13 @@ mod form;
 mod hash;
 mod merge;
 mod names;
+mod reach;
 mod references;
+mod separators;
 mod sketch;
 mod spelling;
 mod tree;
+mod types;
 mod typing;
 mod write;
 

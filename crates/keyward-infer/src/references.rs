@@ -47,9 +47,11 @@ pub(crate) fn find(draft: &mut Draft, samples: &[Sample<'_>]) {
     let is_distinct = |target: &Target<'_>| match &draft.definitions[target.definition].params[..] {
         [only] => match &only.ty {
             ParamType::Named(name) => {
-                matches!(name.as_str(), "uuid" | "uint") || name.starts_with("hex")
+                const DISTINCT: [&str; 8] =
+                    ["uuid", "uint", "ulid", "email", "hex", "digits", "alnum", "base64url"];
+                let base = name.split('(').next().unwrap_or(name);
+                DISTINCT.contains(&base)
             }
-            ParamType::Regex(regex) => !regex.ends_with('+'),
             _ => false,
         },
         _ => false,

@@ -1,7 +1,9 @@
 //! How the values of one place are spelt: with text before or behind them that all, or many of them, share.
 
+use crate::form::{Form, atoms, whole as form_of};
 use crate::tree::FEWEST;
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 
 /// So much of all texts must begin, or end, with something that enough others share.
 const COVERED: f64 = 0.9;
@@ -25,6 +27,65 @@ pub(crate) fn split(texts: &[&[u8]]) -> Vec<Group> {
     let mut groups = Vec::new();
     part(texts, all, 0, 0, 0, &mut groups);
     groups
+}
+
+/// A part of values that consist of several.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Part {
+    /// Where each text has its value
+    Values(Vec<Range<usize>>),
+    /// What stands between two values
+    Mark(u8),
+}
+
+/// The values in texts: two if each text has a value of the same form at its end, or its beginning, behind or before
+/// the same punctuation, and otherwise one.
+pub(crate) fn parts(texts: &[&[u8]], typed: bool) -> Vec<Part> {
+    let one = || vec![Part::Values(texts.iter().map(|text| 0..text.len()).collect())];
+    if typed || texts.is_empty() {
+        return one();
+    }
+    for end in [true, false] {
+        let ends: Option<Vec<(usize, Form, u8)>> =
+            texts.iter().map(|text| typed_end(text, end)).collect();
+        let Some(ends) = ends else { continue };
+        let (_, form, mark) = ends[0];
+        let alike = |(_, own, between): &(usize, Form, u8)| {
+            *between == mark && std::mem::discriminant(own) == std::mem::discriminant(&form)
+        };
+        let places = texts.iter().zip(&ends).map(|(text, (at, ..))| (0..*at, at + 1..text.len()));
+        let (heads, tails): (Vec<_>, Vec<_>) = places.unzip();
+        let distinct = |places: &[Range<usize>]| {
+            texts
+                .iter()
+                .zip(places)
+                .map(|(text, place)| &text[place.clone()])
+                .collect::<BTreeSet<_>>()
+                .len()
+        };
+        if ends.iter().all(alike) && distinct(&heads) >= FEWEST && distinct(&tails) >= FEWEST {
+            return vec![Part::Values(heads), Part::Mark(mark), Part::Values(tails)];
+        }
+    }
+    one()
+}
+
+/// Where the punctuation is that parts a value of a typical form from the rest of a text, that form, and the punctuation.
+fn typed_end(text: &[u8], end: bool) -> Option<(usize, Form, u8)> {
+    let atoms = atoms(text);
+    let (value, mark) = match &atoms[..] {
+        [_, .., mark, value] if end => (value, mark),
+        [value, mark, .., _] if !end => (value, mark),
+        _ => return None,
+    };
+    let form = value.form.or_else(|| form_of(&text[value.place.clone()]))?;
+    // Numbers are parts of many names.
+    let is_typical = !matches!(form, Form::Opaque | Form::Span | Form::Number);
+    let mark = mark.place.start..mark.place.end;
+    match &text[mark.clone()] {
+        [byte] if is_typical && byte.is_ascii_punctuation() => Some((mark.start, form, *byte)),
+        _ => None,
+    }
 }
 
 /// All of so many texts, which share nothing.
@@ -56,6 +117,11 @@ fn part(
     }
     if let Some((head, tail)) = shared(&distinct) {
         part(texts, members, before + head, behind + tail, depth + 1, groups);
+        return;
+    }
+    let own: Vec<&[u8]> = distinct.iter().copied().collect();
+    if parts(&own, false).len() > 1 {
+        groups.push(whole(members, false));
         return;
     }
     let deep = deep(&distinct);

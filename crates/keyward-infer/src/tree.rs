@@ -10,7 +10,7 @@ use crate::cut::{cut, separator};
 use crate::form::{self, Atom, Form, atoms, skeleton};
 use crate::hash::hash;
 use crate::sketch::Sample;
-use crate::spelling;
+use crate::{reach, spelling};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// A word is recurrent if it follows this share of the values before it, and certainly so with the second one.
@@ -76,6 +76,18 @@ pub(crate) struct Family {
     pub(crate) keys: Vec<u32>,
 }
 
+impl Family {
+    /// Makes one text of several in a row.
+    fn join_texts(&mut self) {
+        for piece in std::mem::take(&mut self.pieces) {
+            match (self.pieces.last_mut(), piece) {
+                (Some(Piece::Text(before)), Piece::Text(text)) => before.extend(text),
+                (_, piece) => self.pieces.push(piece),
+            }
+        }
+    }
+}
+
 /// A key on its way through the tree, and the value of the last parameter in it so far.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Item {
@@ -113,7 +125,9 @@ impl<'s> Tree<'s> {
         }
         let all = (0u32..).take(tree.keys.len()).map(|key| Item { key, parent: 0 }).collect();
         tree.branch(all, 0, &mut Vec::new());
+        tree.families.iter_mut().for_each(Family::join_texts);
         tree.unite();
+        reach::join(&mut tree);
         tree
     }
 
@@ -301,8 +315,18 @@ impl<'s> Tree<'s> {
                 .collect();
             push_text(pieces, &group.before);
             if !group.literal {
-                let param = self.param(&inside, &own);
-                push_param(pieces, param);
+                // A name and a date behind it are two parameters.
+                for part in spelling::parts(&own, typed) {
+                    match part {
+                        spelling::Part::Values(places) => {
+                            let texts: Vec<&'s [u8]> =
+                                own.iter().zip(places).map(|(text, place)| &text[place]).collect();
+                            let param = self.param(&inside, &texts);
+                            push_param(pieces, param);
+                        }
+                        spelling::Part::Mark(mark) => push_text(pieces, &[mark]),
+                    }
+                }
                 self.adopt(&mut inside, at);
             }
             push_text(pieces, &group.behind);

@@ -144,6 +144,10 @@ fn write_definition(
         out.push_str(&format!("group = {}\n", quote(group)));
     }
     out.push_str(&format!("pattern = {}\n", quote(&pattern)));
+    let separators = definition.separators();
+    if !separators.is_empty() {
+        out.push_str(&format!("separators = {}\n", quote(&separators)));
+    }
     let own: Vec<String> = definition
         .params
         .iter()
@@ -234,6 +238,9 @@ fn type_text(ty: &ParamType) -> String {
         ParamType::Enum(words) => {
             let words: Vec<String> = words.iter().map(|word| quote(word)).collect();
             format!("[{}]", words.join(", "))
+        }
+        ParamType::Without(name, marks) => {
+            format!("{{ type = {}, without = {} }}", quote(name), quote(marks))
         }
         ParamType::Regex(regex) => format!("{{ regex = {} }}", literal(regex)),
         ParamType::Rest => quote("text"),
