@@ -3,6 +3,7 @@
 use crate::draft::{Definition, Draft, Foreign, Param, ParamType, PatternPiece, Rest};
 use crate::foreign;
 use crate::sketch::{Sample, Sketch};
+use crate::thresholds::Thresholds;
 use crate::tree::{Family, Piece, Tree, Values};
 use crate::types::Types;
 use crate::{cut, facts, fit, names, references, separators, typing};
@@ -17,11 +18,13 @@ const EXAMPLES: usize = 200;
 pub struct Options {
     /// Whether keys of well-known software are recognised
     pub foreign: bool,
+    /// The numbers that decide
+    pub thresholds: Thresholds,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Options { foreign: true }
+        Options { foreign: true, thresholds: Thresholds::default() }
     }
 }
 
@@ -29,7 +32,13 @@ impl Options {
     /// The same, without keys of well-known software being recognised.
     #[must_use]
     pub fn without_foreign(self) -> Self {
-        Options { foreign: false }
+        Options { foreign: false, ..self }
+    }
+
+    /// The same with other numbers that decide.
+    #[must_use]
+    pub fn with_thresholds(self, thresholds: Thresholds) -> Self {
+        Options { thresholds, ..self }
     }
 }
 
@@ -53,7 +62,7 @@ pub fn infer(sketch: &Sketch, options: &Options) -> Draft {
     let samples = expressible(samples, &mut rest);
     let main = cut::main_separator(samples.iter().map(|sample| &*sample.observed.key));
     let dbs: BTreeSet<u64> = samples.iter().map(|sample| sample.observed.db).collect();
-    let tree = Tree::grow(&samples, main);
+    let tree = Tree::grow(&samples, main, options.thresholds);
     let types = Types::new(main);
     let mut definitions: Vec<(Definition, Vec<&Sample<'_>>)> =
         tree.families.iter().map(|family| definition(&tree, family, &types)).collect();
@@ -165,7 +174,7 @@ fn definition<'s>(
             }
             Piece::Param(number) => {
                 let values = &tree.params[*number];
-                let ty = typing::param_type(values, types);
+                let ty = typing::param_type(values, types, &tree.thresholds);
                 pieces.push(PatternPiece::Param(params.len()));
                 params.push(param(ty, values));
             }

@@ -1,11 +1,9 @@
 //! Values that are several segments long, such as paths: families that differ only in how many segments there are.
 
 use crate::form::whole;
+use crate::thresholds::Threshold;
 use crate::tree::{Family, Piece, Tree, Values};
 use std::collections::{BTreeMap, BTreeSet};
-
-/// Values of so many different numbers of segments are paths. Two may be two kinds of keys.
-pub(crate) const LENGTHS: usize = 3;
 
 /// What families have in common that differ only in how many segments their value has.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -29,7 +27,7 @@ pub(crate) fn join(tree: &mut Tree<'_>) {
     for (ends, families) in alike {
         let lengths: BTreeSet<usize> =
             families.iter().map(|number| tree.families[*number].pieces.len()).collect();
-        if lengths.len() >= LENGTHS {
+        if lengths.len() >= tree.thresholds.count(Threshold::Lengths) {
             joined.push((families, ends.before.len(), ends.behind.len()));
         }
     }

@@ -2,21 +2,16 @@
 
 use crate::draft::ParamType;
 use crate::form::{Form, atoms, whole};
+use crate::thresholds::{Threshold, Thresholds};
 use crate::tree::Values;
 use crate::types::Types;
 use keyward_pattern::Type;
 
-/// An enum has at most so many words, each with at least so many keys.
-const MOST_WORDS: usize = 12;
-const KEYS_A_WORD: f64 = 20.0;
 /// Seconds since 1970 that are a time in living memory: 2010 to 2050.
 pub(crate) const UNIX: std::ops::RangeInclusive<u64> = 1_262_304_000..=2_524_608_000;
 
-/// So many different values, of which half have a hyphen, are slugs if all of them could be.
-const SLUGS: usize = 20;
-
 /// The type that holds all values: the narrowest that a person would choose.
-pub(crate) fn param_type(values: &Values<'_>, types: &Types) -> ParamType {
+pub(crate) fn param_type(values: &Values<'_>, types: &Types, thresholds: &Thresholds) -> ParamType {
     let all = |is: &dyn Fn(&[u8]) -> bool| !values.is_empty() && values.keys().all(|it| is(it));
     let hold = |name: &str| types.hold(name, values.keys().copied());
     let named = |name: &str| ParamType::Named(name.to_owned());
@@ -64,7 +59,7 @@ pub(crate) fn param_type(values: &Values<'_>, types: &Types) -> ParamType {
     {
         return named(&len.map_or_else(|| name.to_owned(), |len| format!("{name}({len})")));
     }
-    if let Some(words) = words(values) {
+    if let Some(words) = words(values, thresholds) {
         return ParamType::Enum(words);
     }
     let share = |is: &dyn Fn(&[u8]) -> bool| values.keys().filter(|text| is(text)).count();
@@ -73,7 +68,10 @@ pub(crate) fn param_type(values: &Values<'_>, types: &Types) -> ParamType {
         return named("locale");
     }
     let slugs = share(&|text| text.contains(&b'-'));
-    if values.len() >= SLUGS && 2 * slugs >= values.len() && hold("slug") {
+    if values.len() >= thresholds.count(Threshold::Slugs)
+        && 2 * slugs >= values.len()
+        && hold("slug")
+    {
         return named("slug");
     }
     named("text")
@@ -105,7 +103,7 @@ fn is_opaque(values: &Values<'_>) -> bool {
 }
 
 /// Few words that many keys share, none of which can be a person's.
-fn words(values: &Values<'_>) -> Option<Vec<String>> {
+fn words(values: &Values<'_>, thresholds: &Thresholds) -> Option<Vec<String>> {
     let is_word = |text: &&[u8]| {
         let is_span = whole(text) == Some(Form::Span);
         is_span
@@ -114,8 +112,8 @@ fn words(values: &Values<'_>) -> Option<Vec<String>> {
                 && text.iter().any(u8::is_ascii_lowercase)
                 && !text.iter().all(u8::is_ascii_hexdigit)
     };
-    let many = values.values().all(|weight| *weight >= KEYS_A_WORD);
-    let few = (2..=MOST_WORDS).contains(&values.len());
+    let many = values.values().all(|weight| *weight >= thresholds.of(Threshold::KeysAWord));
+    let few = (2..=thresholds.count(Threshold::MostWords)).contains(&values.len());
     if !(few && many && values.keys().all(is_word)) {
         return None;
     }
@@ -140,7 +138,7 @@ mod tests {
 
     fn typed(texts: &[&str]) -> String {
         let values = texts.iter().map(|text| (text.as_bytes(), 1.0)).collect();
-        match param_type(&values, &Types::new(b':')) {
+        match param_type(&values, &Types::new(b':'), &Thresholds::default()) {
             ParamType::Named(name) => name,
             ParamType::Regex(regex) => format!("/{regex}/"),
             other => format!("{other:?}"),
