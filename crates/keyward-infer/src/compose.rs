@@ -6,7 +6,7 @@ use crate::sketch::{Sample, Sketch};
 use crate::thresholds::Thresholds;
 use crate::tree::{Family, Piece, Tree, Values};
 use crate::types::Types;
-use crate::{cut, facts, fit, names, references, separators, typing};
+use crate::{cut, facts, fit, lifetime, names, references, separators, typing, write};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// How many keys of a definition are kept to compare it with others.
@@ -68,6 +68,9 @@ pub fn infer(sketch: &Sketch, options: &Options) -> Draft {
         tree.families.iter().map(|family| definition(&tree, family, &types)).collect();
     definitions.sort_by_key(|(definition, _)| definition.pieces_text());
     let prefix = take_prefix(&mut definitions, main);
+    for (definition, _) in &mut definitions {
+        definition.lifecycle = lifetime::lifecycle(definition);
+    }
     name(&mut definitions);
     let mut draft = Draft {
         separator: char::from(main),
@@ -82,7 +85,10 @@ pub fn infer(sketch: &Sketch, options: &Options) -> Draft {
     };
     let definitions = fit::fit(&mut draft, definitions);
     draft.definitions = definitions;
-    references::find(&mut draft, &samples);
+    if let Ok(schema) = keyward_schema::read(&write::plain(&draft)).schema {
+        lifetime::decide(&mut draft, &schema, &samples);
+        references::find(&mut draft, &schema, &samples);
+    }
     draft
 }
 
@@ -187,6 +193,7 @@ fn definition<'s>(
     let own = samples.first().map(|it| cut::separator(&it.observed.key, types.separator));
     let separators = separators::apply(tree, &family.pieces, &mut params, own, types);
     let key_type = facts::key_type(&samples);
+    let (ttl, sliding) = lifetime::ttl(&samples);
     let is_bounded = matches!(key_type.as_deref(), Some("list" | "set" | "zset" | "stream"));
     let definition = Definition {
         id: String::new(),
@@ -195,7 +202,10 @@ fn definition<'s>(
         separators,
         keys: count(samples.iter().map(|sample| sample.weight).sum()),
         group: None,
-        ttl: facts::ttl(&samples),
+        ttl,
+        ttls: Vec::new(),
+        sliding,
+        lifecycle: None,
         holds: facts::holds(&samples, key_type.as_deref()),
         max_len: is_bounded.then(|| facts::max_len(&samples)).flatten(),
         key_type,

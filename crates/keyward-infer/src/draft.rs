@@ -46,6 +46,12 @@ pub struct Definition {
     pub key_type: Option<String>,
     /// How long its keys live
     pub ttl: Ttl,
+    /// How long they live by the words of the parameter that decides, in milliseconds; empty if they are durations
+    pub ttls: Vec<(String, u64)>,
+    /// Whether each use begins the TTL again
+    pub sliding: bool,
+    /// Whether keys may be lost before their TTL ends, where the words say so
+    pub lifecycle: Option<&'static str>,
     /// What its values hold
     pub holds: Holds,
     /// The most entries of a collection, with headroom
@@ -100,6 +106,12 @@ pub enum Ttl {
     None,
     /// At most this long, in milliseconds
     Within(u64),
+    /// Between two durations, in milliseconds
+    Range(u64, u64),
+    /// As long as the application says, at most this, in milliseconds
+    Caller(u64),
+    /// As long as the value of the parameter of this number says
+    By(usize),
     /// Some expire, within so many milliseconds, and others do not: the share that does, in per cent
     Mixed {
         /// The longest
@@ -134,6 +146,8 @@ pub enum Held {
     Type(&'static str),
     /// A value of another definition's parameter
     Ref(String, String),
+    /// A whole key of one of these definitions
+    Key(Vec<String>),
 }
 
 /// A field of a hash.

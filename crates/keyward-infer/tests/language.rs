@@ -85,3 +85,52 @@ fn a_value_of_several_segments_may_stand_in_the_middle() {
         &["pattern = \"menu:{path...}:html\"", "pattern = \"menu:{rest...}\""],
     );
 }
+
+#[test]
+fn the_words_of_a_parameter_may_decide_how_long_keys_live() {
+    says(
+        "
+        100 string 60    metric:{uint}:1m
+        100 string 3600  metric:{uint}:1h
+        100 string 86400 metric:{uint}:1d
+        100 string 86400 report:daily:{uint}
+        100 string 604800 report:weekly:{uint}
+        ",
+        &[
+            "pattern = \"metric:{metric_id:uint}:{kind}\"",
+            "ttl = { by = \"kind\" }",
+            "pattern = \"report:daily:{daily_id:uint}\"",
+        ],
+    );
+}
+
+#[test]
+fn words_that_say_so_decide_what_may_be_lost() {
+    says(
+        "
+        100 hash 604800 session:{hex32}      user_id,ip
+        100 string 300  otp:{uint}
+        100 string 30   lock:order:{uint}
+        ",
+        &["lifecycle = \"session\"", "lifecycle = \"temporary\"", "lifecycle = \"retained\""],
+    );
+}
+
+#[test]
+fn values_that_are_keys_refer_to_their_definitions() {
+    let mut sketch = keyward_infer::Sketch::default();
+    for user in 0..60 {
+        let key = format!("user:{user}");
+        sketch.observe(keyward_infer::Observed::new(0, key.as_bytes(), "hash"));
+        let mut last = keyward_infer::Observed::new(0, format!("last:{user}").as_bytes(), "string");
+        let mut content = keyward_infer::Content::default();
+        let text = format!("user:{}", 7 * user % 60);
+        content
+            .see(&keyward_fact::Element::Text(keyward_fact::Excerpt::up_to(99, text.as_bytes())));
+        last.content = Some(content.finish());
+        sketch.observe(last);
+    }
+    let text = write(&infer(&sketch, &Options::default()), "pretend");
+    assert!(text.contains("value = { key = \"user\" }"), "{text}");
+    assert!(keyward_schema::read(&text).schema.is_ok(), "{text}");
+}
