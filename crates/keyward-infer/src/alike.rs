@@ -8,20 +8,9 @@
 
 use crate::form::Form;
 use crate::hash::{hash, join};
-use crate::tree::{FEWEST, Item, Token, Tree};
+use crate::thresholds::{Threshold, Thresholds};
+use crate::tree::{Item, Token, Tree};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-
-/// The share of a token's elements that it has in common with the leader of its cluster.
-const CONTAINED: f64 = 0.6;
-/// The share of names of fields that two kinds of values have in common, if they are the same kind.
-const SAME_NAMES: f64 = 0.34;
-/// The share of the names of the one with fewer, if the other has many more.
-const MOST_NAMES: f64 = 0.5;
-/// With so few keys behind each token, tokens are open: more are to come.
-const OPEN: f64 = 8.0;
-
-/// One in so many ids may look like a number or a word.
-const BY_ACCIDENT: usize = 8;
 
 /// A token, and the keys that have it at a place.
 #[derive(Debug, Clone)]
@@ -39,17 +28,17 @@ pub(crate) struct Decided {
     pub(crate) values: Vec<Vec<Item>>,
 }
 
-/// How many alike tokens are the values of a parameter: chosen while drafts of the tuning corpus were read.
-fn fewest(open: bool, is_root: bool, rich: usize) -> usize {
-    match rich {
-        4.. => 2,
-        3 => 3,
-        _ if open && is_root => 4 * FEWEST,
-        2 => FEWEST,
-        _ if open => FEWEST,
-        1 => 12,
-        _ => 24,
-    }
+/// How many alike tokens are the values of a parameter.
+fn fewest(thresholds: &Thresholds, open: bool, is_root: bool, rich: usize) -> usize {
+    thresholds.count(match rich {
+        4.. => Threshold::Alike4,
+        3 => Threshold::Alike3,
+        _ if open && is_root => Threshold::AlikeRoot,
+        2 => Threshold::Fewest,
+        _ if open => Threshold::Fewest,
+        1 => Threshold::Alike1,
+        _ => Threshold::Alike0,
+    })
 }
 
 /// What follows a token.
@@ -83,10 +72,13 @@ pub(crate) fn decide(
     let follow = |candidate: Candidate| Follow::of(tree, candidate, at, &common);
     let mut follows: Vec<Follow> = all.into_iter().map(follow).collect();
     let recurrent: Vec<Follow> = follows.split_off(count);
-    let mut clusters = cluster(follows);
+    let thresholds = &tree.thresholds;
+    let mut clusters = cluster(follows, thresholds);
     // A word that recurs for some is a value if it is like many that do not recur.
     for (word, surely) in recurrent.into_iter().zip(surely) {
-        let home = clusters.iter_mut().find(|it| it.len() >= 2 * FEWEST && it[0].is_like(&word));
+        let home = clusters.iter_mut().find(|it| {
+            it.len() >= 2 * thresholds.count(Threshold::Fewest) && it[0].is_like(&word, thresholds)
+        });
         match home {
             Some(home) if !surely => home.push(word),
             _ => decided.words.push(word.candidate),
@@ -94,7 +86,7 @@ pub(crate) fn decide(
     }
     let mut parameters: Vec<Vec<Follow>> = Vec::new();
     for cluster in clusters {
-        if is_parameter(&cluster, is_root) {
+        if is_parameter(&cluster, is_root, thresholds) {
             parameters.push(cluster);
         } else {
             decided.words.extend(cluster.into_iter().map(|it| it.candidate));
@@ -184,23 +176,27 @@ impl Follow {
 
     /// Whether another token is followed by the same as this one, which is followed by at least as much.
     #[allow(clippy::cast_precision_loss, reason = "a share")]
-    fn is_like(&self, other: &Follow) -> bool {
+    fn is_like(&self, other: &Follow, thresholds: &Thresholds) -> bool {
         if self.separator != other.separator {
             return false;
         }
         let shared: Vec<u64> =
             other.elements.keys().copied().filter(|it| self.elements.contains_key(it)).collect();
-        let contained = shared.len() as f64 >= CONTAINED * other.elements.len() as f64;
+        let contained = shared.len() as f64
+            >= thresholds.of(Threshold::Contained) * other.elements.len() as f64;
         // With so many keys, what a token does not have it will not get.
-        let settled = other.weight >= 4.0 * self.elements.len() as f64;
-        let covers = shared.len() as f64 >= 0.4 * self.elements.len() as f64;
+        let settled =
+            other.weight >= thresholds.of(Threshold::Settled) * self.elements.len() as f64;
+        let covers =
+            shared.len() as f64 >= thresholds.of(Threshold::Covers) * self.elements.len() as f64;
         // Hashes whose fields are data differ in them: that must not part what is alike in all else.
         let differ = |element: &&u64| match (self.names.get(element), other.names.get(element)) {
             (Some(ours), Some(theirs)) if !ours.is_empty() && !theirs.is_empty() => {
                 let both = ours.intersection(theirs).count();
                 let fewer = ours.len().min(theirs.len());
-                (both as f64) < MOST_NAMES * fewer as f64
-                    && (both as f64) < SAME_NAMES * ours.union(theirs).count() as f64
+                (both as f64) < thresholds.of(Threshold::MostNames) * fewer as f64
+                    && (both as f64)
+                        < thresholds.of(Threshold::SameNames) * ours.union(theirs).count() as f64
             }
             _ => false,
         };
@@ -221,11 +217,12 @@ fn form_number(form: Form) -> u8 {
         Form::Email => 8,
         Form::Opaque => 9,
         Form::Span => 10,
+        Form::Locale => 11,
     }
 }
 
 /// Clusters of tokens that are followed by the same; the first of each is followed by most.
-fn cluster(mut follows: Vec<Follow>) -> Vec<Vec<Follow>> {
+fn cluster(mut follows: Vec<Follow>, thresholds: &Thresholds) -> Vec<Vec<Follow>> {
     follows.sort_by(|left, right| {
         let size = |it: &Follow| std::cmp::Reverse((it.elements.len(), it.candidate.items.len()));
         size(left).cmp(&size(right)).then(left.candidate.token.cmp(&right.candidate.token))
@@ -242,7 +239,10 @@ fn cluster(mut follows: Vec<Follow>) -> Vec<Vec<Follow>> {
         }
         let mut near: Vec<(usize, usize)> = near.into_iter().collect();
         near.sort_by_key(|(leader, shared)| (std::cmp::Reverse(*shared), *leader));
-        let home = near.iter().take(32).find(|(leader, _)| clusters[*leader][0].is_like(&follow));
+        let home = near
+            .iter()
+            .take(32)
+            .find(|(leader, _)| clusters[*leader][0].is_like(&follow, thresholds));
         if let Some((leader, _)) = home {
             clusters[*leader].push(follow);
         } else {
@@ -257,7 +257,7 @@ fn cluster(mut follows: Vec<Follow>) -> Vec<Vec<Follow>> {
 
 /// Whether alike tokens are the values of a parameter.
 #[allow(clippy::cast_precision_loss, reason = "a mean")]
-fn is_parameter(cluster: &[Follow], is_root: bool) -> bool {
+fn is_parameter(cluster: &[Follow], is_root: bool, thresholds: &Thresholds) -> bool {
     let mut seen: BTreeMap<u64, (usize, bool)> = BTreeMap::new();
     for follow in cluster {
         for (element, rich) in &follow.elements {
@@ -270,7 +270,8 @@ fn is_parameter(cluster: &[Follow], is_root: bool) -> bool {
     let weight: f64 = cluster.iter().map(|it| it.weight).sum();
     let each = weight / (cluster.len() * shared.count().max(1)) as f64;
     let valueish = 2 * cluster.iter().filter(|it| it.is_valueish).count() > cluster.len();
-    cluster.len() >= fewest(each <= OPEN || valueish, is_root, rich)
+    cluster.len()
+        >= fewest(thresholds, each <= thresholds.of(Threshold::Open) || valueish, is_root, rich)
 }
 
 /// Values of a form are values. Where most of a parameter look opaque, words and numbers of the same length belong to
@@ -282,6 +283,8 @@ fn absorb(
     decided: &mut Decided,
     at: usize,
 ) {
+    let thresholds = &tree.thresholds;
+    let by_accident = thresholds.count(Threshold::Accident);
     let order = |form: Form| match form {
         Form::Opaque => 0,
         Form::Hex(_) => 1,
@@ -294,7 +297,8 @@ fn absorb(
         let spread = Spread::of(tree, &value, at);
         let texts = |home: &[Follow]| home.iter().map(|it| it.texts).sum::<usize>();
         if let Some(parameter) = parameters.iter_mut().find(|it| {
-            2 * texts(it) >= value.texts && (it[0].is_like(&value) || value.is_like(&it[0]))
+            2 * texts(it) >= value.texts
+                && (it[0].is_like(&value, thresholds) || value.is_like(&it[0], thresholds))
         }) {
             parameter.push(value);
             continue;
@@ -307,9 +311,9 @@ fn absorb(
             continue;
         }
         let home = homes.iter_mut().find(|(home, kept)| {
-            home[0].texts >= BY_ACCIDENT * value.texts
+            home[0].texts >= by_accident * value.texts
                 && kept.holds(&spread)
-                && (home[0].is_like(&value) || value.is_like(&home[0]))
+                && (home[0].is_like(&value, thresholds) || value.is_like(&home[0], thresholds))
         });
         match home {
             Some((home, _)) if form != Form::Uuid => home.push(value),
@@ -321,12 +325,13 @@ fn absorb(
         if !kept.mixed {
             continue;
         }
-        let take = |it: &Follow| kept.holds(&Spread::of(tree, it, at)) && home[0].is_like(it);
+        let take =
+            |it: &Follow| kept.holds(&Spread::of(tree, it, at)) && home[0].is_like(it, thresholds);
         let mut rest = Vec::new();
         let mut taken = Vec::new();
         for parameter in std::mem::take(parameters) {
             let few =
-                parameter.iter().map(|it| it.texts).sum::<usize>() * BY_ACCIDENT <= home[0].texts;
+                parameter.iter().map(|it| it.texts).sum::<usize>() * by_accident <= home[0].texts;
             let (mine, others): (Vec<Follow>, Vec<Follow>) =
                 parameter.into_iter().partition(|it| few && take(it));
             taken.extend(mine);
@@ -339,12 +344,13 @@ fn absorb(
     }
     let common = BTreeSet::new();
     for (home, kept) in &mut homes {
-        if kept.mixed && home[0].texts >= 2 * FEWEST {
+        if kept.mixed && home[0].texts >= 2 * thresholds.count(Threshold::Fewest) {
             let words = std::mem::take(&mut decided.words);
             for word in words {
                 let follow = Follow::of(tree, word, at, &common);
                 let plain = Follow::of(tree, home[0].candidate.clone(), at, &common);
-                if kept.holds(&Spread::of(tree, &follow, at)) && plain.is_like(&follow) {
+                if kept.holds(&Spread::of(tree, &follow, at)) && plain.is_like(&follow, thresholds)
+                {
                     home.push(follow);
                 } else {
                     decided.words.push(follow.candidate);

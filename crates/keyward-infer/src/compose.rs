@@ -3,8 +3,10 @@
 use crate::draft::{Definition, Draft, Foreign, Param, ParamType, PatternPiece, Rest};
 use crate::foreign;
 use crate::sketch::{Sample, Sketch};
+use crate::thresholds::Thresholds;
 use crate::tree::{Family, Piece, Tree, Values};
-use crate::{cut, facts, fit, names, references, typing};
+use crate::types::Types;
+use crate::{cut, facts, fit, lifetime, names, references, separators, typing, write};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// How many keys of a definition are kept to compare it with others.
@@ -16,11 +18,13 @@ const EXAMPLES: usize = 200;
 pub struct Options {
     /// Whether keys of well-known software are recognised
     pub foreign: bool,
+    /// The numbers that decide
+    pub thresholds: Thresholds,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Options { foreign: true }
+        Options { foreign: true, thresholds: Thresholds::default() }
     }
 }
 
@@ -28,7 +32,13 @@ impl Options {
     /// The same, without keys of well-known software being recognised.
     #[must_use]
     pub fn without_foreign(self) -> Self {
-        Options { foreign: false }
+        Options { foreign: false, ..self }
+    }
+
+    /// The same with other numbers that decide.
+    #[must_use]
+    pub fn with_thresholds(self, thresholds: Thresholds) -> Self {
+        Options { thresholds, ..self }
     }
 }
 
@@ -52,11 +62,15 @@ pub fn infer(sketch: &Sketch, options: &Options) -> Draft {
     let samples = expressible(samples, &mut rest);
     let main = cut::main_separator(samples.iter().map(|sample| &*sample.observed.key));
     let dbs: BTreeSet<u64> = samples.iter().map(|sample| sample.observed.db).collect();
-    let tree = Tree::grow(&samples, main);
+    let tree = Tree::grow(&samples, main, options.thresholds);
+    let types = Types::new(main);
     let mut definitions: Vec<(Definition, Vec<&Sample<'_>>)> =
-        tree.families.iter().map(|family| definition(&tree, family, main)).collect();
+        tree.families.iter().map(|family| definition(&tree, family, &types)).collect();
     definitions.sort_by_key(|(definition, _)| definition.pieces_text());
     let prefix = take_prefix(&mut definitions, main);
+    for (definition, _) in &mut definitions {
+        definition.lifecycle = lifetime::lifecycle(definition);
+    }
     name(&mut definitions);
     let mut draft = Draft {
         separator: char::from(main),
@@ -71,7 +85,10 @@ pub fn infer(sketch: &Sketch, options: &Options) -> Draft {
     };
     let definitions = fit::fit(&mut draft, definitions);
     draft.definitions = definitions;
-    references::find(&mut draft, &samples);
+    if let Ok(schema) = keyward_schema::read(&write::plain(&draft)).schema {
+        lifetime::decide(&mut draft, &schema, &samples);
+        references::find(&mut draft, &schema, &samples);
+    }
     draft
 }
 
@@ -143,12 +160,16 @@ fn expressible<'s>(samples: Vec<Sample<'s>>, rest: &mut Rest) -> Vec<Sample<'s>>
 }
 
 /// A definition of a family; its id and the names of its parameters come later.
-fn definition<'s>(tree: &Tree<'s>, family: &Family, main: u8) -> (Definition, Vec<&'s Sample<'s>>) {
+fn definition<'s>(
+    tree: &Tree<'s>,
+    family: &Family,
+    types: &Types,
+) -> (Definition, Vec<&'s Sample<'s>>) {
     let samples: Vec<&'s Sample<'s>> =
         family.keys.iter().map(|key| tree.keys[*key as usize].sample).collect();
     let mut pieces: Vec<PatternPiece> = Vec::new();
     let mut params = Vec::new();
-    for (at, piece) in family.pieces.iter().enumerate() {
+    for piece in &family.pieces {
         match piece {
             Piece::Text(text) => {
                 let text = String::from_utf8_lossy(text);
@@ -159,7 +180,7 @@ fn definition<'s>(tree: &Tree<'s>, family: &Family, main: u8) -> (Definition, Ve
             }
             Piece::Param(number) => {
                 let values = &tree.params[*number];
-                let ty = typing::param_type(values, &delimiters(&family.pieces, at, main), main);
+                let ty = typing::param_type(values, types, &tree.thresholds);
                 pieces.push(PatternPiece::Param(params.len()));
                 params.push(param(ty, values));
             }
@@ -169,15 +190,22 @@ fn definition<'s>(tree: &Tree<'s>, family: &Family, main: u8) -> (Definition, Ve
             }
         }
     }
+    let own = samples.first().map(|it| cut::separator(&it.observed.key, types.separator));
+    let separators = separators::apply(tree, &family.pieces, &mut params, own, types);
     let key_type = facts::key_type(&samples);
+    let (ttl, sliding) = lifetime::ttl(&samples);
     let is_bounded = matches!(key_type.as_deref(), Some("list" | "set" | "zset" | "stream"));
     let definition = Definition {
         id: String::new(),
         pieces,
         params,
+        separators,
         keys: count(samples.iter().map(|sample| sample.weight).sum()),
         group: None,
-        ttl: facts::ttl(&samples),
+        ttl,
+        ttls: Vec::new(),
+        sliding,
+        lifecycle: None,
         holds: facts::holds(&samples, key_type.as_deref()),
         max_len: is_bounded.then(|| facts::max_len(&samples)).flatten(),
         key_type,
@@ -190,33 +218,6 @@ fn definition<'s>(tree: &Tree<'s>, family: &Family, main: u8) -> (Definition, Ve
 fn param(ty: ParamType, values: &Values<'_>) -> Param {
     let path = ty == ParamType::Rest && values.keys().any(|text| text.contains(&b'/'));
     Param { name: if path { "path" } else { "" }.to_owned(), ty, values: values.len() }
-}
-
-/// The punctuation behind a parameter that another parameter of the same segment follows.
-fn delimiters(pieces: &[Piece], at: usize, main: u8) -> Vec<u8> {
-    let text = |piece: Option<&Piece>| match piece {
-        Some(Piece::Text(text)) => text.clone(),
-        _ => Vec::new(),
-    };
-    let inside = |pieces: &mut dyn Iterator<Item = &Piece>| {
-        for piece in pieces {
-            match piece {
-                Piece::Text(text) if text.contains(&main) => return false,
-                Piece::Text(_) => {}
-                Piece::Param(_) | Piece::Rest(_) => return true,
-            }
-        }
-        false
-    };
-    let mut found = Vec::new();
-    if inside(&mut pieces[at + 1..].iter()) {
-        found.extend(text(pieces.get(at + 1)).first());
-    }
-    if inside(&mut pieces[..at].iter().rev()) {
-        found.extend(at.checked_sub(1).and_then(|before| text(pieces.get(before)).last().copied()));
-    }
-    found.retain(|byte| byte.is_ascii_punctuation() && *byte != main);
-    found
 }
 
 /// What all keys begin with, if it ends with a separator; it is taken off the patterns.
@@ -290,7 +291,8 @@ fn name(definitions: &mut [(Definition, Vec<&Sample<'_>>)]) {
 fn name_params(definition: &mut Definition) {
     let mut word: Option<String> = None;
     let mut named: Vec<String> = Vec::new();
-    for piece in &definition.pieces {
+    let end = definition.pieces.len().saturating_sub(1);
+    for (at, piece) in definition.pieces.iter().enumerate() {
         match piece {
             PatternPiece::Text(text) => {
                 let last = names::words(text).pop();
@@ -299,8 +301,11 @@ fn name_params(definition: &mut Definition) {
             PatternPiece::Param(number) => {
                 let param = &mut definition.params[*number];
                 let own = std::mem::take(&mut param.name);
-                let name =
-                    if own.is_empty() { names::param(word.as_deref(), &param.ty) } else { own };
+                let name = match &param.ty {
+                    _ if !own.is_empty() => own,
+                    ParamType::Rest if at < end => "path".to_owned(),
+                    ty => names::param(word.as_deref(), ty),
+                };
                 param.name = names::free(name, |name| named.iter().any(|known| known == name));
                 named.push(param.name.clone());
                 word = None;

@@ -1,5 +1,6 @@
 //! What a value holds, from its first elements.
 
+use crate::typing::UNIX;
 use keyward_fact::{Element, Excerpt};
 
 /// The most elements of a value that are looked at.
@@ -50,6 +51,8 @@ pub struct Content {
     pub(crate) fractions: bool,
     /// How many elements were seen
     pub(crate) seen: u32,
+    /// When the value says that it was created, in milliseconds since 1970
+    pub(crate) created: Option<u64>,
 }
 
 impl Content {
@@ -80,8 +83,17 @@ impl Content {
             return;
         };
         if self.parts.iter().all(|part| *part.name != *known) {
-            self.parts.push(part(known, value));
+            let part = part(known, value);
+            if is_creation(known) {
+                self.created = part.text.as_deref().and_then(time);
+            }
+            self.parts.push(part);
         }
+    }
+
+    /// When the value says that it was created, in milliseconds since 1970: by a field such as `created_at`.
+    pub fn created(&self) -> Option<u64> {
+        self.created
     }
 
     fn value(&mut self, text: Excerpt<'_>) {
@@ -119,6 +131,23 @@ impl Content {
     pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
         let fields = self.parts.iter().map(|part| &*part.name).filter(|name| !name.is_empty());
         fields.chain(self.json.iter().map(|(name, _)| &**name))
+    }
+}
+
+/// Whether a field of this name says when its hash was created.
+fn is_creation(name: &str) -> bool {
+    let letters: String = name.chars().filter(char::is_ascii_alphanumeric).collect();
+    let names = ["created", "createdat", "createdon", "creationtime", "ctime", "iat", "issuedat"];
+    names.contains(&letters.to_ascii_lowercase().as_str())
+}
+
+/// A time as seconds or milliseconds since 1970.
+fn time(text: &str) -> Option<u64> {
+    let number = text.split('.').next()?.parse::<u64>().ok()?;
+    match number {
+        _ if UNIX.contains(&number) => Some(number * 1000),
+        _ if UNIX.contains(&(number / 1000)) => Some(number),
+        _ => None,
     }
 }
 

@@ -36,6 +36,8 @@ pub struct Definition {
     pub pieces: Vec<PatternPiece>,
     /// Its parameters, in the order of the pattern
     pub params: Vec<Param>,
+    /// Characters besides the keyspace's separator that no text of the pattern contains
+    pub separators: String,
     /// How many keys it has, as far as the sample says
     pub keys: u64,
     /// The group it belongs to
@@ -44,6 +46,12 @@ pub struct Definition {
     pub key_type: Option<String>,
     /// How long its keys live
     pub ttl: Ttl,
+    /// How long they live by the words of the parameter that decides, in milliseconds; empty if they are durations
+    pub ttls: Vec<(String, u64)>,
+    /// Whether each use begins the TTL again
+    pub sliding: bool,
+    /// Whether keys may be lost before their TTL ends, where the words say so
+    pub lifecycle: Option<&'static str>,
     /// What its values hold
     pub holds: Holds,
     /// The most entries of a collection, with headroom
@@ -82,9 +90,11 @@ pub enum ParamType {
     Named(String),
     /// One of these words
     Enum(Vec<String>),
+    /// A named type without some characters
+    Without(String, String),
     /// A regular expression
     Regex(String),
-    /// The rest of the key
+    /// One or more segments: at the end of a pattern the rest of the key
     Rest,
 }
 
@@ -96,6 +106,12 @@ pub enum Ttl {
     None,
     /// At most this long, in milliseconds
     Within(u64),
+    /// Between two durations, in milliseconds
+    Range(u64, u64),
+    /// As long as the application says, at most this, in milliseconds
+    Caller(u64),
+    /// As long as the value of the parameter of this number says
+    By(usize),
     /// Some expire, within so many milliseconds, and others do not: the share that does, in per cent
     Mixed {
         /// The longest
@@ -130,6 +146,8 @@ pub enum Held {
     Type(&'static str),
     /// A value of another definition's parameter
     Ref(String, String),
+    /// A whole key of one of these definitions
+    Key(Vec<String>),
 }
 
 /// A field of a hash.
@@ -196,6 +214,26 @@ impl Definition {
             at += 1;
         }
         out
+    }
+
+    /// The further separators that its pattern has, if they separate a text.
+    pub(crate) fn separators(&self) -> String {
+        let is_text = |param: &Param| match &param.ty {
+            ParamType::Named(name) => name == "text",
+            ParamType::Rest => true,
+            _ => false,
+        };
+        if !self.params.iter().any(is_text) {
+            return String::new();
+        }
+        let is_there = |mark: &char| {
+            let has = |piece: &PatternPiece| match piece {
+                PatternPiece::Text(text) => text.contains(*mark),
+                PatternPiece::Param(_) => false,
+            };
+            self.pieces.iter().any(has)
+        };
+        self.separators.chars().filter(is_there).collect()
     }
 
     /// Whether a piece is a parameter between braces of the key.

@@ -1,74 +1,18 @@
 //! What the keys of a family have in common besides their names.
 
 use crate::content::Kind;
-use crate::draft::{Field, Held, Holds, Ttl};
+use crate::draft::{Field, Held, Holds};
 use crate::sketch::Sample;
 use crate::typing::UNIX;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A share of keys that is as good as all.
-const NEARLY_ALL: f64 = 0.99;
+pub(crate) const NEARLY_ALL: f64 = 0.99;
 /// A field that fewer of the hashes have is not named.
 const RARE: f64 = 0.02;
 /// A hash with more names than these, or without one that this share has, holds fields of any name.
 const MOST_FIELDS: usize = 40;
 const CORE: f64 = 0.5;
-
-const SECOND: u64 = 1000;
-const MINUTE: u64 = 60 * SECOND;
-const HOUR: u64 = 60 * MINUTE;
-const DAY: u64 = 24 * HOUR;
-
-/// Durations that people choose.
-const HUMAN: [u64; 42] = [
-    SECOND,
-    2 * SECOND,
-    5 * SECOND,
-    10 * SECOND,
-    15 * SECOND,
-    20 * SECOND,
-    30 * SECOND,
-    45 * SECOND,
-    MINUTE,
-    2 * MINUTE,
-    3 * MINUTE,
-    5 * MINUTE,
-    10 * MINUTE,
-    15 * MINUTE,
-    20 * MINUTE,
-    30 * MINUTE,
-    45 * MINUTE,
-    HOUR,
-    2 * HOUR,
-    3 * HOUR,
-    4 * HOUR,
-    6 * HOUR,
-    8 * HOUR,
-    12 * HOUR,
-    DAY,
-    2 * DAY,
-    3 * DAY,
-    5 * DAY,
-    7 * DAY,
-    10 * DAY,
-    14 * DAY,
-    21 * DAY,
-    30 * DAY,
-    45 * DAY,
-    60 * DAY,
-    90 * DAY,
-    120 * DAY,
-    180 * DAY,
-    365 * DAY,
-    730 * DAY,
-    1825 * DAY,
-    3650 * DAY,
-];
-
-/// The smallest duration that people choose which is not shorter; `None` if none is long enough.
-pub(crate) fn human(millis: u64) -> Option<u64> {
-    HUMAN.into_iter().find(|duration| *duration >= millis)
-}
 
 /// The type that all keys have, as the server's TYPE answers.
 pub(crate) fn key_type(samples: &[&Sample<'_>]) -> Option<String> {
@@ -79,22 +23,6 @@ pub(crate) fn key_type(samples: &[&Sample<'_>]) -> Option<String> {
     let all: f64 = weights.values().sum();
     let most = weights.into_iter().max_by(|left, right| left.1.total_cmp(&right.1));
     most.filter(|(_, weight)| *weight >= NEARLY_ALL * all).map(|(name, _)| name.to_owned())
-}
-
-/// How long keys live.
-#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a share in per cent")]
-pub(crate) fn ttl(samples: &[&Sample<'_>]) -> Ttl {
-    let all: f64 = samples.iter().map(|sample| sample.weight).sum();
-    let expiring = samples.iter().filter(|sample| sample.observed.ttl.is_some());
-    let share = expiring.clone().map(|sample| sample.weight).sum::<f64>() / all;
-    let Some(longest) = expiring.filter_map(|sample| sample.observed.ttl).max() else {
-        return Ttl::None;
-    };
-    match human(longest.max(1)) {
-        None => Ttl::Unknown,
-        Some(within) if share >= NEARLY_ALL => Ttl::Within(within),
-        Some(within) => Ttl::Mixed { within, percent: (share * 100.0).ceil() as u8 },
-    }
 }
 
 /// The most entries of a collection: twice as many as the longest has, rounded up to 1, 2 or 5 with zeros.
@@ -226,19 +154,4 @@ fn score(samples: &[&Sample<'_>]) -> Option<&'static str> {
         return Some("int");
     };
     Some(times(&[low, high]).unwrap_or("float"))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn durations_are_those_that_people_choose() {
-        assert_eq!(human(1), Some(SECOND));
-        assert_eq!(human(6 * DAY + 1), Some(7 * DAY));
-        assert_eq!(human(7 * DAY), Some(7 * DAY));
-        assert_eq!(human(29 * DAY), Some(30 * DAY));
-        assert_eq!(human(u64::MAX), None);
-        assert!(HUMAN.is_sorted());
-    }
 }

@@ -4,8 +4,8 @@ use crate::compose::count;
 use crate::draft::{Definition, Draft, Holds, ParamType, PatternPiece};
 use crate::sketch::Sample;
 use crate::write;
-use keyward_schema::Diagnostic;
 use keyward_schema::model::Schema;
+use keyward_schema::{Diagnostic, Loaded, Span};
 use std::collections::BTreeSet;
 
 /// How often a draft is corrected before what is wrong is left out altogether.
@@ -20,7 +20,7 @@ pub(crate) fn fit<'s>(draft: &mut Draft, mut definitions: Vec<Drafted<'s>>) -> V
         draft.definitions = definitions.iter().map(|(definition, _)| definition.clone()).collect();
         let keys =
             |id: &str| definitions.iter().find(|(it, _)| it.id == id).map_or(0, |(it, _)| it.keys);
-        let (wrong, is_readable) = wrong(&write::plain(draft), keys);
+        let (wrong, is_readable) = wrong(&write::plain(draft), &keyward_schema::read, keys);
         if wrong.is_empty() {
             break;
         }
@@ -44,6 +44,12 @@ pub(crate) fn fit<'s>(draft: &mut Draft, mut definitions: Vec<Drafted<'s>>) -> V
         all.filter(|it| classify(&it.observed.key).is_none()).map(|it| it.weight).sum();
     draft.rest.add("no pattern that is sound with the others holds the key", count(weight));
     definitions.into_iter().map(|(definition, _)| definition).collect()
+}
+
+/// Whether a draft can be read and is sound.
+pub(crate) fn is_sound(draft: &Draft) -> bool {
+    let (wrong, is_readable) = wrong(&write::plain(draft), &keyward_schema::read, |_| 0);
+    is_readable && wrong.is_empty()
 }
 
 /// Says nothing about values, if something was said.
@@ -79,15 +85,25 @@ fn id_of(line: &str) -> Option<&str> {
 
 /// The ids of definitions that are not sound as they are: of two that contradict each other, the one with fewer keys.
 /// Also whether the text can be read.
-pub(crate) fn wrong(text: &str, keys: impl Fn(&str) -> u64) -> (BTreeSet<String>, bool) {
-    let loaded = keyward_schema::read(text);
-    let id_at = |start: usize| {
+pub(crate) fn wrong(
+    text: &str,
+    load: &dyn Fn(&str) -> Loaded,
+    keys: impl Fn(&str) -> u64,
+) -> (BTreeSet<String>, bool) {
+    let loaded = load(text);
+    // What the text includes is not to be changed.
+    let own = loaded.sources.iter().next().map(|(file, _)| file);
+    let id_at = |span: &Span| {
+        if Some(span.file) != own {
+            return None;
+        }
+        let start = span.start;
         let before = &text[..text[start..].find('\n').map_or(text.len(), |end| start + end)];
         before.lines().rev().find_map(id_of).map(str::to_owned)
     };
     let schema = match &loaded.schema {
         Err(errors) => {
-            let place = |error: &Diagnostic| id_at(error.labels.first()?.span.start);
+            let place = |error: &Diagnostic| id_at(&error.labels.first()?.span);
             let found: BTreeSet<String> = errors.iter().filter_map(place).collect();
             // What is wrong outside of definitions is wrong because of one of them.
             let all = || text.lines().filter_map(id_of).map(str::to_owned).collect();
@@ -98,7 +114,7 @@ pub(crate) fn wrong(text: &str, keys: impl Fn(&str) -> u64) -> (BTreeSet<String>
     let mut wrong = BTreeSet::new();
     for finding in keyward_rules::unsound(&[schema]) {
         let ids: Vec<String> =
-            finding.labels.iter().filter_map(|label| id_at(label.span.start)).collect();
+            finding.labels.iter().filter_map(|label| id_at(&label.span)).collect();
         if ids.iter().any(|id| wrong.contains(id)) {
             continue;
         }

@@ -30,6 +30,8 @@ pub(crate) enum Form {
     /// An IPv6 address with colons
     RawIp,
     Email,
+    /// A language and a country: `de_DE`
+    Locale,
     /// A number with a unit: `5m`, `24h`
     Span,
     /// Letters and digits in no order that a word has; perhaps with `-` and `_`
@@ -48,6 +50,7 @@ impl Form {
             Form::Ip => 6,
             Form::RawIp => 7,
             Form::Email => 8,
+            Form::Locale => 16,
             Form::Span => 15,
             Form::Opaque => 14,
         }
@@ -111,6 +114,7 @@ pub(crate) fn whole(text: &[u8]) -> Option<Form> {
         _ if is_ip(text) => Some(Form::Ip),
         _ if text.contains(&b'@') && is_email(text) => Some(Form::Email),
         _ if text.contains(&b':') && is_raw_ip(text) => Some(Form::RawIp),
+        _ if is_locale(text) => Some(Form::Locale),
         _ if is_span(text) => Some(Form::Span),
         [b'-', digits @ ..] if !digits.is_empty() && digits.iter().all(u8::is_ascii_digit) => {
             Some(Form::Number)
@@ -234,6 +238,11 @@ fn is_span(text: &[u8]) -> bool {
     (1..=4).contains(&digits) && UNITS.contains(&&text[digits..])
 }
 
+fn is_locale(text: &[u8]) -> bool {
+    matches!(text, [a, b, b'_' | b'-', c, d] if [a, b].into_iter().all(u8::is_ascii_lowercase)
+        && [c, d].into_iter().all(u8::is_ascii_uppercase))
+}
+
 fn is_uuid(text: &[u8]) -> bool {
     text.len() == 36
         && text.iter().enumerate().all(|(at, byte)| match at {
@@ -326,6 +335,7 @@ mod tests {
             ("10.0.0.1", "<Ip>"),
             ("2001:db8::1", "<RawIp>"),
             ("ann@example.org", "<Email>"),
+            ("de_DE", "<Locale>"),
             ("01ARZ3NDEKTSV4RRFFQ69G5FAV", "<Ulid>"),
             ("V1StGXR8_Z5jdHi6B-myT", "<Opaque>"),
             ("my-first-post", "my-first-post"),

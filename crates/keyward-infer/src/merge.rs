@@ -1,11 +1,13 @@
 //! Adds what a draft has and a schema has not.
 
-use crate::draft::{Definition, Draft, PatternPiece};
+use crate::draft::{Definition, Draft, Foreign, PatternPiece};
 use crate::{fit, names, write};
 use keyward_pattern::Glob;
 use keyward_schema::model::Schema;
+use keyward_schema::{Files, Loaded};
 use std::collections::BTreeSet;
-use std::fmt;
+use std::path::{Path, PathBuf};
+use std::{fmt, io};
 
 /// A share of a definition's keys that is as good as all.
 const NEARLY_ALL: f64 = 0.95;
@@ -18,6 +20,8 @@ pub struct Merged {
     pub text: String,
     /// The ids of what is new
     pub added: Vec<String>,
+    /// The ids of software that is new
+    pub software: Vec<String>,
     /// The ids of definitions without a key in the data
     pub vanished: Vec<String>,
     /// Patterns that would not be sound beside those that are there
@@ -58,7 +62,39 @@ impl std::error::Error for MergeError {}
 /// # Ok::<(), keyward_infer::MergeError>(())
 /// ```
 pub fn merge(text: &str, draft: &Draft) -> Result<Merged, MergeError> {
-    let schema = keyward_schema::read(text).schema.map_err(|errors| MergeError {
+    merged(text, draft, &keyward_schema::read)
+}
+
+/// The same for a schema in a file, which may include others: what is new is added to the file itself.
+pub fn merge_into(path: &Path, text: &str, draft: &Draft) -> Result<Merged, MergeError> {
+    merged(text, draft, &|text| {
+        let root = path.canonicalize().ok();
+        let mut files = Changed { root, text };
+        keyward_schema::load_from(&mut files, keyward_schema::Sources::default(), path)
+    })
+}
+
+/// The files on disk, of which one has another text.
+struct Changed<'t> {
+    root: Option<PathBuf>,
+    text: &'t str,
+}
+
+impl Files for Changed<'_> {
+    fn read(&mut self, path: &Path, most: u64) -> io::Result<Vec<u8>> {
+        if path.canonicalize().ok() == self.root && self.text.len() as u64 <= most {
+            return Ok(self.text.as_bytes().to_vec());
+        }
+        keyward_fact::read_file(path, most)
+    }
+
+    fn canonical(&mut self, path: &Path) -> io::Result<PathBuf> {
+        path.canonicalize()
+    }
+}
+
+fn merged(text: &str, draft: &Draft, load: &dyn Fn(&str) -> Loaded) -> Result<Merged, MergeError> {
+    let schema = load(text).schema.map_err(|errors| MergeError {
         message: errors
             .first()
             .map_or_else(|| "it cannot be read".to_owned(), |it| it.message.clone()),
@@ -68,6 +104,7 @@ pub fn merge(text: &str, draft: &Draft) -> Result<Merged, MergeError> {
     let mut merged = Merged {
         text: String::new(),
         added: Vec::new(),
+        software: Vec::new(),
         vanished: Vec::new(),
         refused: Vec::new(),
     };
@@ -99,9 +136,14 @@ pub fn merge(text: &str, draft: &Draft) -> Result<Merged, MergeError> {
             !seen.iter().any(|id: &keyward_pattern::DefinitionId| id.index() == *at)
         });
     merged.vanished = vanished.map(|(_, it)| it.name.value.clone()).collect();
+    let mut software = new_software(&schema, draft);
+    // Other definitions of a schema may forbid a glob that is drafted: then it is left out altogether.
+    if !fit::wrong(&appended(text, &[], &software), load, |_| 0).0.is_empty() {
+        merged.refused.extend(software.drain(..).map(|it| it.glob));
+    }
     loop {
-        merged.text = appended(text, &new);
-        let (wrong, _) = fit::wrong(&merged.text, |id| {
+        merged.text = appended(text, &new, &software);
+        let (wrong, _) = fit::wrong(&merged.text, load, |id| {
             new.iter().find(|it| it.id == id).map_or(u64::MAX, |it| it.keys)
         });
         let before = new.len();
@@ -117,6 +159,7 @@ pub fn merge(text: &str, draft: &Draft) -> Result<Merged, MergeError> {
         }
     }
     merged.added = new.into_iter().map(|it| it.id).collect();
+    merged.software = software.into_iter().map(|it| it.id).collect();
     Ok(merged)
 }
 
@@ -149,14 +192,35 @@ fn rebased(definition: &Definition, from: &str, to: &str) -> Option<Definition> 
     (!definition.pieces.is_empty()).then_some(definition)
 }
 
-fn appended(text: &str, new: &[Definition]) -> String {
+/// Software of a draft whose glob the schema has not, with ids that are free.
+fn new_software(schema: &Schema, draft: &Draft) -> Vec<Foreign> {
+    let mut taken: BTreeSet<String> =
+        schema.foreign.iter().map(|it| it.name.value.clone()).collect();
+    let mut new = Vec::new();
+    for software in &draft.foreign {
+        if schema.foreign.iter().any(|it| it.glob.value == software.glob) {
+            continue;
+        }
+        let id = names::free(software.id.clone(), |id| taken.contains(id));
+        taken.insert(id.clone());
+        new.push(Foreign { id, ..software.clone() });
+    }
+    new
+}
+
+fn appended(text: &str, new: &[Definition], software: &[Foreign]) -> String {
     let mut out = text.to_owned();
-    if !new.is_empty() && !out.ends_with('\n') {
+    let is_new = !new.is_empty() || !software.is_empty();
+    if is_new && !out.ends_with('\n') {
         out.push('\n');
     }
     for definition in new {
         out.push('\n');
         out.push_str(&write::alone(definition));
+    }
+    for software in software {
+        out.push('\n');
+        write::foreign(software, true, &mut out);
     }
     out
 }

@@ -66,7 +66,8 @@ pub(crate) fn param(word: Option<&str>, ty: &ParamType) -> String {
         ParamType::Named(name) => match name.as_str() {
             "date" => "day".to_owned(),
             "unix" | "unix_ms" => "time".to_owned(),
-            "ip" => "ip".to_owned(),
+            "ip" | "raw_ip" => "ip".to_owned(),
+            "email" | "locale" | "slug" => name.clone(),
             "text" | "word" => match (word, stem) {
                 (Some(word), Some(stem)) if *word != stem => stem,
                 (_, Some(stem)) => format!("{stem}_name"),
@@ -75,9 +76,11 @@ pub(crate) fn param(word: Option<&str>, ty: &ParamType) -> String {
             _ => stem.map_or_else(|| "id".to_owned(), |stem| format!("{stem}_id")),
         },
         ParamType::Enum(_) => stem.map_or_else(|| "kind".to_owned(), |stem| format!("{stem}_kind")),
-        ParamType::Regex(regex) if regex.ends_with('+') => {
+        ParamType::Without(name, _) if name == "text" => {
             stem.map_or_else(|| "name".to_owned(), |stem| format!("{stem}_name"))
         }
+        ParamType::Without(name, _) if name == "slug" => name.clone(),
+        ParamType::Without(..) => stem.map_or_else(|| "id".to_owned(), |stem| format!("{stem}_id")),
         ParamType::Regex(_) => stem.map_or_else(|| "id".to_owned(), |stem| format!("{stem}_id")),
     }
 }

@@ -1,8 +1,9 @@
 //! Values that are parameters of other definitions, where the sample proves it.
 
-use crate::draft::{Draft, Held, ParamType};
+use crate::draft::{Definition, Draft, Held, ParamType, PatternPiece};
 use crate::sketch::Sample;
-use crate::write;
+use crate::{fit, names};
+use keyward_schema::model::Schema;
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -17,26 +18,26 @@ type Texts<'s> = BTreeMap<(usize, &'s str), BTreeSet<&'s str>>;
 /// A parameter that values may refer to.
 struct Target<'k> {
     definition: usize,
+    param: usize,
     values: BTreeSet<Cow<'k, str>>,
-    is_whole: bool,
 }
 
-/// Finds references: all values that were seen are a parameter of one other definition, all keys of which were seen.
-pub(crate) fn find(draft: &mut Draft, samples: &[Sample<'_>]) {
-    let Ok(schema) = keyward_schema::read(&write::plain(draft)).schema else { return };
+/// Finds references: all values that were seen are a parameter of one other definition, all keys of which were seen, or
+/// are keys of other definitions.
+pub(crate) fn find(draft: &mut Draft, schema: &Schema, samples: &[Sample<'_>]) {
     let mut texts = Texts::new();
-    let mut targets: Vec<Target<'_>> = (0..draft.definitions.len())
-        .map(|definition| Target { definition, values: BTreeSet::new(), is_whole: true })
-        .collect();
+    let mut whole = vec![true; draft.definitions.len()];
+    let mut targets: BTreeMap<(usize, usize), Target<'_>> = BTreeMap::new();
     let mut values = Vec::new();
     for sample in samples {
         let Some(id) = schema.compiled.parse_into(&sample.observed.key, &mut values) else {
             continue;
         };
-        let target = &mut targets[id.index()];
-        target.is_whole &= sample.weight < WHOLE;
-        if let [value] = &values[..] {
-            target.values.insert(value.clone());
+        whole[id.index()] &= sample.weight < WHOLE;
+        for (param, value) in values.iter().enumerate() {
+            let (definition, param) = (id.index(), param);
+            let new = || Target { definition, param, values: BTreeSet::new() };
+            targets.entry((definition, param)).or_insert_with(new).values.insert(value.clone());
         }
         for part in sample.observed.content.iter().flat_map(|content| &content.parts) {
             if let Some(text) = &part.text {
@@ -44,42 +45,21 @@ pub(crate) fn find(draft: &mut Draft, samples: &[Sample<'_>]) {
             }
         }
     }
-    let is_distinct = |target: &Target<'_>| match &draft.definitions[target.definition].params[..] {
-        [only] => match &only.ty {
-            ParamType::Named(name) => {
-                matches!(name.as_str(), "uuid" | "uint") || name.starts_with("hex")
-            }
-            ParamType::Regex(regex) => !regex.ends_with('+'),
-            _ => false,
-        },
-        _ => false,
-    };
-    targets.retain(|target| target.is_whole && is_distinct(target));
+    targets.retain(|_, target| {
+        whole[target.definition] && is_distinct(&draft.definitions[target.definition], target.param)
+    });
     let mut found = Vec::new();
     for ((from, name), texts) in texts {
         if texts.len() < FEWEST {
             continue;
         }
-        let holds = |target: &&Target<'_>| {
-            let definition = &draft.definitions[target.definition];
-            let param = &definition.params[0];
-            let is_number = param.ty == ParamType::Named("uint".to_owned());
-            target.definition != from
-                && (!is_number || param.name == name)
-                && texts.iter().all(|text| target.values.contains(*text))
-        };
-        let nearest = targets.iter().filter(holds).min_by_key(|target| {
-            let definition = &draft.definitions[target.definition];
-            (definition.params[0].name != name, definition.pieces.len(), definition.id.clone())
-        });
-        if let Some(target) = nearest {
-            let to = &draft.definitions[target.definition];
-            found.push((from, name.to_owned(), (to.id.clone(), to.params[0].name.clone())));
-        }
+        let held = parameter(draft, targets.values(), from, name, &texts)
+            .or_else(|| keys(draft, schema, from, &texts));
+        found.extend(held.map(|held| (from, name.to_owned(), held)));
     }
-    for (from, name, (definition, param)) in found {
+    for (from, name, held) in found {
+        let before = draft.definitions[from].holds.clone();
         let holds = &mut draft.definitions[from].holds;
-        let held = Held::Ref(definition, param);
         if name.is_empty() {
             if holds.value.is_some() {
                 holds.value = Some(held);
@@ -87,5 +67,60 @@ pub(crate) fn find(draft: &mut Draft, samples: &[Sample<'_>]) {
         } else if let Some(field) = holds.fields.iter_mut().find(|field| field.name == name) {
             field.held = held;
         }
+        // A reference may contradict what else is declared.
+        if draft.definitions[from].holds != before && !fit::is_sound(draft) {
+            draft.definitions[from].holds = before;
+        }
     }
+}
+
+/// Whether a value of a parameter is hardly another's by accident.
+fn is_distinct(definition: &Definition, param: usize) -> bool {
+    const DISTINCT: [&str; 8] =
+        ["uuid", "uint", "ulid", "email", "hex", "digits", "alnum", "base64url"];
+    match definition.params.get(param).map(|param| &param.ty) {
+        Some(ParamType::Named(name)) => DISTINCT.contains(&name.split('(').next().unwrap_or(name)),
+        _ => false,
+    }
+}
+
+/// The parameter that all texts are values of.
+fn parameter<'t, 'k: 't>(
+    draft: &Draft,
+    targets: impl Iterator<Item = &'t Target<'k>>,
+    from: usize,
+    name: &str,
+    texts: &BTreeSet<&str>,
+) -> Option<Held> {
+    let param = |target: &Target<'_>| &draft.definitions[target.definition].params[target.param];
+    let holds = |target: &&Target<'_>| {
+        let is_number = param(target).ty == ParamType::Named("uint".to_owned());
+        target.definition != from
+            && (!is_number || param(target).name == name)
+            && texts.iter().all(|text| target.values.contains(*text))
+    };
+    let nearest = targets.filter(holds).min_by_key(|target| {
+        let definition = &draft.definitions[target.definition];
+        (param(target).name != name, definition.pieces.len(), definition.id.clone(), target.param)
+    })?;
+    let id = draft.definitions[nearest.definition].id.clone();
+    Some(Held::Ref(id, param(nearest).name.clone()))
+}
+
+/// The definitions that all texts are keys of: they begin with words, so that no other text is one by accident.
+fn keys(draft: &Draft, schema: &Schema, from: usize, texts: &BTreeSet<&str>) -> Option<Held> {
+    const MOST: usize = 3;
+    let mut ids = BTreeSet::new();
+    for text in texts {
+        let id = schema.compiled.classify(format!("{}{text}", draft.prefix).as_bytes())?.index();
+        let begins = match draft.definitions.get(id)?.pieces.first() {
+            Some(PatternPiece::Text(text)) => names::words(text).iter().any(|it| it.len() > 1),
+            _ => false,
+        };
+        if !begins || id == from {
+            return None;
+        }
+        ids.insert(draft.definitions[id].id.clone());
+    }
+    (ids.len() <= MOST).then(|| Held::Key(ids.into_iter().collect()))
 }

@@ -43,6 +43,8 @@ pub struct Observed {
     pub ttl: Option<u64>,
     /// For how many seconds it had not been used
     pub idle: Option<u64>,
+    /// For how many seconds it has been there, if its value says so
+    pub age: Option<u64>,
     /// Bytes of a string, elements of a collection
     pub length: Option<u64>,
     /// What its value holds; `None` where it was not read
@@ -58,6 +60,7 @@ impl Observed {
             key_type: key_type.into(),
             ttl: None,
             idle: None,
+            age: None,
             length: None,
             content: None,
         }

@@ -1,12 +1,9 @@
 //! How the values of one place are spelt: with text before or behind them that all, or many of them, share.
 
-use crate::tree::FEWEST;
+use crate::form::{Form, atoms, whole as form_of};
+use crate::thresholds::{Threshold, Thresholds};
 use std::collections::{BTreeMap, BTreeSet};
-
-/// So much of all texts must begin, or end, with something that enough others share.
-const COVERED: f64 = 0.9;
-/// More beginnings than these are values themselves.
-const MOST_HEADS: usize = 12;
+use std::ops::Range;
 
 /// Texts that share what stands before and behind a value.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -20,11 +17,71 @@ pub(crate) struct Group {
 }
 
 /// Finds what the texts of a place share.
-pub(crate) fn split(texts: &[&[u8]]) -> Vec<Group> {
+pub(crate) fn split(texts: &[&[u8]], thresholds: &Thresholds) -> Vec<Group> {
     let all: Vec<usize> = (0..texts.len()).collect();
     let mut groups = Vec::new();
-    part(texts, all, 0, 0, 0, &mut groups);
+    part((texts, thresholds), all, 0, 0, 0, &mut groups);
     groups
+}
+
+/// A part of values that consist of several.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Part {
+    /// Where each text has its value
+    Values(Vec<Range<usize>>),
+    /// What stands between two values
+    Mark(u8),
+}
+
+/// The values in texts: two if each text has a value of the same form at its end, or its beginning, behind or before
+/// the same punctuation, and otherwise one.
+pub(crate) fn parts(texts: &[&[u8]], typed: bool, thresholds: &Thresholds) -> Vec<Part> {
+    let fewest = thresholds.count(Threshold::Fewest);
+    let one = || vec![Part::Values(texts.iter().map(|text| 0..text.len()).collect())];
+    if typed || texts.is_empty() {
+        return one();
+    }
+    for end in [true, false] {
+        let ends: Option<Vec<(usize, Form, u8)>> =
+            texts.iter().map(|text| typed_end(text, end)).collect();
+        let Some(ends) = ends else { continue };
+        let (_, form, mark) = ends[0];
+        let alike = |(_, own, between): &(usize, Form, u8)| {
+            *between == mark && std::mem::discriminant(own) == std::mem::discriminant(&form)
+        };
+        let places = texts.iter().zip(&ends).map(|(text, (at, ..))| (0..*at, at + 1..text.len()));
+        let (heads, tails): (Vec<_>, Vec<_>) = places.unzip();
+        let distinct = |places: &[Range<usize>]| {
+            texts
+                .iter()
+                .zip(places)
+                .map(|(text, place)| &text[place.clone()])
+                .collect::<BTreeSet<_>>()
+                .len()
+        };
+        if ends.iter().all(alike) && distinct(&heads) >= fewest && distinct(&tails) >= fewest {
+            return vec![Part::Values(heads), Part::Mark(mark), Part::Values(tails)];
+        }
+    }
+    one()
+}
+
+/// Where the punctuation is that parts a value of a typical form from the rest of a text, that form, and the punctuation.
+fn typed_end(text: &[u8], end: bool) -> Option<(usize, Form, u8)> {
+    let atoms = atoms(text);
+    let (value, mark) = match &atoms[..] {
+        [_, .., mark, value] if end => (value, mark),
+        [value, mark, .., _] if !end => (value, mark),
+        _ => return None,
+    };
+    let form = value.form.or_else(|| form_of(&text[value.place.clone()]))?;
+    // Numbers are parts of many names.
+    let is_typical = !matches!(form, Form::Opaque | Form::Span | Form::Number);
+    let mark = mark.place.start..mark.place.end;
+    match &text[mark.clone()] {
+        [byte] if is_typical && byte.is_ascii_punctuation() => Some((mark.start, form, *byte)),
+        _ => None,
+    }
 }
 
 /// All of so many texts, which share nothing.
@@ -35,13 +92,14 @@ pub(crate) fn whole(texts: usize) -> Vec<Group> {
 
 /// Parts texts by what stands before or behind the value, from which `before` and `behind` bytes are known.
 fn part(
-    texts: &[&[u8]],
+    (texts, thresholds): (&[&[u8]], &Thresholds),
     members: Vec<usize>,
     before: usize,
     behind: usize,
     depth: usize,
     groups: &mut Vec<Group>,
 ) {
+    let fewest = thresholds.count(Threshold::Fewest);
     let inside = |member: &usize| &texts[*member][before..texts[*member].len() - behind];
     let distinct: BTreeSet<&[u8]> = members.iter().map(inside).collect();
     let whole = |members: Vec<usize>, literal: bool| {
@@ -50,15 +108,20 @@ fn part(
             if literal { (text.len(), text.len()) } else { (before, text.len() - behind) };
         Group { before: text[..end].to_vec(), behind: text[tail..].to_vec(), members, literal }
     };
-    if distinct.len() < FEWEST || depth > 8 {
+    if distinct.len() < fewest || depth > 8 {
         groups.push(whole(members, false));
         return;
     }
     if let Some((head, tail)) = shared(&distinct) {
-        part(texts, members, before + head, behind + tail, depth + 1, groups);
+        part((texts, thresholds), members, before + head, behind + tail, depth + 1, groups);
         return;
     }
-    let deep = deep(&distinct);
+    let own: Vec<&[u8]> = distinct.iter().copied().collect();
+    if parts(&own, false, thresholds).len() > 1 {
+        groups.push(whole(members, false));
+        return;
+    }
+    let deep = deep(&distinct, fewest);
     if !deep.is_empty() {
         let mut others = Vec::new();
         let mut apart: BTreeMap<&[u8], Vec<usize>> = BTreeMap::new();
@@ -70,22 +133,22 @@ fn part(
             }
         }
         for (start, members) in apart {
-            part(texts, members, before + start.len(), behind, depth + 1, groups);
+            part((texts, thresholds), members, before + start.len(), behind, depth + 1, groups);
         }
         let mut by_text: BTreeMap<&[u8], Vec<usize>> = BTreeMap::new();
         for member in others {
             by_text.entry(inside(&member)).or_default().push(member);
         }
-        if by_text.len() >= FEWEST {
+        if by_text.len() >= fewest {
             let others = by_text.into_values().flatten().collect();
-            part(texts, others, before, behind, depth + 1, groups);
+            part((texts, thresholds), others, before, behind, depth + 1, groups);
         } else {
             groups.extend(by_text.into_values().map(|members| whole(members, true)));
         }
         return;
     }
     for (end, of) in [(false, head as fn(&[u8]) -> usize), (true, tail)] {
-        let Some(ends) = strong(&distinct, of, end) else { continue };
+        let Some(ends) = strong(&distinct, of, end, thresholds) else { continue };
         let mut apart: BTreeMap<&[u8], Vec<usize>> = BTreeMap::new();
         let mut others = Vec::new();
         for member in members {
@@ -99,13 +162,13 @@ fn part(
         }
         for (own, members) in apart {
             let (head, tail) = if end { (0, own.len()) } else { (own.len(), 0) };
-            part(texts, members, before + head, behind + tail, depth + 1, groups);
+            part((texts, thresholds), members, before + head, behind + tail, depth + 1, groups);
         }
         let mut by_text: BTreeMap<&[u8], Vec<usize>> = BTreeMap::new();
         for member in others {
             by_text.entry(inside(&member)).or_default().push(member);
         }
-        if by_text.len() >= FEWEST {
+        if by_text.len() >= fewest {
             groups.push(whole(by_text.into_values().flatten().collect(), false));
         } else {
             groups.extend(by_text.into_values().map(|members| whole(members, true)));
@@ -155,7 +218,7 @@ fn shared(texts: &BTreeSet<&[u8]>) -> Option<(usize, usize)> {
 }
 
 /// Beginnings of at least two words that enough texts share, if others do not have them.
-fn deep<'t>(texts: &BTreeSet<&'t [u8]>) -> Vec<&'t [u8]> {
+fn deep<'t>(texts: &BTreeSet<&'t [u8]>, fewest: usize) -> Vec<&'t [u8]> {
     let mut heads: BTreeMap<&[u8], Vec<&'t [u8]>> = BTreeMap::new();
     for text in texts {
         let len = head(text);
@@ -173,7 +236,7 @@ fn deep<'t>(texts: &BTreeSet<&'t [u8]>) -> Vec<&'t [u8]> {
             len -= 1;
         }
         let words = first[..len].split(|byte| is_joint(*byte)).filter(|word| !word.is_empty());
-        let enough = texts.len() >= FEWEST && texts.iter().all(|text| text.len() > len);
+        let enough = texts.len() >= fewest && texts.iter().all(|text| text.len() > len);
         (enough && words.count() >= 2).then(|| &first[..len])
     };
     heads.into_values().filter_map(start).collect()
@@ -185,6 +248,7 @@ fn strong<'t>(
     texts: &BTreeSet<&'t [u8]>,
     of: fn(&[u8]) -> usize,
     end: bool,
+    thresholds: &Thresholds,
 ) -> Option<BTreeSet<&'t [u8]>> {
     let mut counts: BTreeMap<&[u8], usize> = BTreeMap::new();
     for text in texts {
@@ -194,7 +258,8 @@ fn strong<'t>(
             *counts.entry(own).or_default() += 1;
         }
     }
-    counts.retain(|_, count| *count >= FEWEST);
+    let fewest = thresholds.count(Threshold::Fewest);
+    counts.retain(|_, count| *count >= fewest);
     // Codes of two letters, such as languages, are values.
     let is_code = |own: &&&[u8]| own.iter().filter(|byte| !is_joint(**byte)).count() <= 2;
     if counts.len() > 1 && counts.keys().filter(is_code).count() == counts.len() {
@@ -202,8 +267,8 @@ fn strong<'t>(
     }
     let covered: usize = counts.values().sum();
     let is_strong = !counts.is_empty()
-        && counts.len() <= MOST_HEADS
-        && covered as f64 >= COVERED * texts.len() as f64;
+        && counts.len() <= thresholds.count(Threshold::MostHeads)
+        && covered as f64 >= thresholds.of(Threshold::HeadsCover) * texts.len() as f64;
     is_strong.then(|| counts.into_keys().collect())
 }
 
@@ -232,7 +297,7 @@ mod tests {
             let hole = if group.literal { "" } else { "*" };
             format!("{}{hole}{}", show(&group.before), show(&group.behind))
         };
-        split(&bytes).into_iter().map(look).collect()
+        split(&bytes, &Thresholds::default()).into_iter().map(look).collect()
     }
 
     #[test]

@@ -10,17 +10,9 @@ use crate::cut::{cut, separator};
 use crate::form::{self, Atom, Form, atoms, skeleton};
 use crate::hash::hash;
 use crate::sketch::Sample;
-use crate::spelling;
+use crate::thresholds::{Threshold, Thresholds};
+use crate::{reach, spelling};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-
-/// A word is recurrent if it follows this share of the values before it, and certainly so with the second one.
-const RECURS: f64 = 0.1;
-const RECURS_SURELY: f64 = 0.5;
-/// So many families with fewer than so many keys each are one family of anything.
-const SCATTERED: usize = 12;
-const SCATTERED_KEYS: f64 = 2.5;
-/// Fewer tokens than these are never the values of a parameter of their own, unless they share much.
-pub(crate) const FEWEST: usize = 5;
 
 /// A key of the sample, cut into segments.
 pub(crate) struct Key<'s> {
@@ -76,6 +68,18 @@ pub(crate) struct Family {
     pub(crate) keys: Vec<u32>,
 }
 
+impl Family {
+    /// Makes one text of several in a row.
+    fn join_texts(&mut self) {
+        for piece in std::mem::take(&mut self.pieces) {
+            match (self.pieces.last_mut(), piece) {
+                (Some(Piece::Text(before)), Piece::Text(text)) => before.extend(text),
+                (_, piece) => self.pieces.push(piece),
+            }
+        }
+    }
+}
+
 /// A key on its way through the tree, and the value of the last parameter in it so far.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Item {
@@ -89,16 +93,18 @@ pub(crate) struct Tree<'s> {
     pub(crate) tokens: Vec<Token>,
     pub(crate) params: Vec<Values<'s>>,
     pub(crate) families: Vec<Family>,
+    pub(crate) thresholds: Thresholds,
 }
 
 impl<'s> Tree<'s> {
     /// The families of these keys.
-    pub(crate) fn grow(samples: &'s [Sample<'s>], main: u8) -> Self {
+    pub(crate) fn grow(samples: &'s [Sample<'s>], main: u8, thresholds: Thresholds) -> Self {
         let mut tree = Tree {
             keys: Vec::with_capacity(samples.len()),
             tokens: Vec::new(),
             params: Vec::new(),
             families: Vec::new(),
+            thresholds,
         };
         let mut known = HashMap::new();
         for sample in samples {
@@ -113,7 +119,9 @@ impl<'s> Tree<'s> {
         }
         let all = (0u32..).take(tree.keys.len()).map(|key| Item { key, parent: 0 }).collect();
         tree.branch(all, 0, &mut Vec::new());
+        tree.families.iter_mut().for_each(Family::join_texts);
         tree.unite();
+        reach::join(&mut tree);
         tree
     }
 
@@ -155,7 +163,7 @@ impl<'s> Tree<'s> {
                 None => words.push(Candidate { token, items }),
             }
         }
-        let (recurrent, words) = Self::recurrent(words, &parents);
+        let (recurrent, words) = self.recurrent(words, &parents);
         let (recurrent, choices) = self.choices(recurrent, &parents, at);
         let is_root = !pieces.iter().any(|piece| matches!(piece, Piece::Text(_)));
         let decided = alike::decide(self, recurrent, words, values, at, is_root);
@@ -170,6 +178,7 @@ impl<'s> Tree<'s> {
 
     /// Parts the words that recur behind most of the values before them from the others.
     fn recurrent(
+        &self,
         words: Vec<Candidate>,
         parents: &BTreeSet<u64>,
     ) -> (Vec<(Candidate, bool)>, Vec<Candidate>) {
@@ -184,8 +193,11 @@ impl<'s> Tree<'s> {
         let (mut recurrent, mut others) = (Vec::new(), Vec::new());
         for candidate in words {
             let (seen, share) = share(&candidate);
-            if seen >= 2 && (seen >= 3 || parents.len() <= 4) && share >= RECURS {
-                recurrent.push((candidate, share >= RECURS_SURELY));
+            if seen >= 2
+                && (seen >= 3 || parents.len() <= 4)
+                && share >= self.thresholds.of(Threshold::Recurs)
+            {
+                recurrent.push((candidate, share >= self.thresholds.of(Threshold::RecursSurely)));
             } else {
                 others.push(candidate);
             }
@@ -202,8 +214,6 @@ impl<'s> Tree<'s> {
         parents: &BTreeSet<u64>,
         at: usize,
     ) -> (Vec<(Candidate, bool)>, Vec<Item>) {
-        const MANY: usize = 20;
-        const MOST: f64 = 0.8;
         let kind = |candidate: &Candidate| {
             let kinds: BTreeSet<_> = candidate
                 .items
@@ -234,9 +244,10 @@ impl<'s> Tree<'s> {
             .iter()
             .flat_map(|(it, _)| &it.items)
             .all(|item| before(item).flatten().is_some());
-        let rare = recurrent.iter().all(|(it, _)| share(it) < MOST);
+        let rare =
+            recurrent.iter().all(|(it, _)| share(it) < self.thresholds.of(Threshold::ChoiceShare));
         let is_choice = (2..=6).contains(&recurrent.len())
-            && parents.len() >= MANY
+            && parents.len() >= self.thresholds.count(Threshold::ChoiceIds)
             && same
             && ends
             && ids
@@ -264,7 +275,8 @@ impl<'s> Tree<'s> {
                 before.last().is_some_and(u8::is_ascii_alphabetic)
             };
             let constant = texts.iter().all(|text| *text == first)
-                && (glued || first.len() <= 2 && texts.len() >= FEWEST);
+                && (glued
+                    || first.len() <= 2 && texts.len() >= self.thresholds.count(Threshold::Fewest));
             match atom.form {
                 Some(_) if !constant => {
                     let param = self.param(&candidate.items, &texts);
@@ -288,7 +300,11 @@ impl<'s> Tree<'s> {
         let texts: Vec<&'s [u8]> = items.iter().map(|item| self.text(*item, at)).collect();
         // What has a form is whole: all addresses of a network begin alike.
         let typed = texts.iter().all(|text| form::whole(text).is_some());
-        for group in if typed { spelling::whole(texts.len()) } else { spelling::split(&texts) } {
+        for group in if typed {
+            spelling::whole(texts.len())
+        } else {
+            spelling::split(&texts, &self.thresholds)
+        } {
             let depth = pieces.len();
             let mut inside: Vec<Item> = group.members.iter().map(|member| items[*member]).collect();
             let own: Vec<&'s [u8]> = group
@@ -301,8 +317,18 @@ impl<'s> Tree<'s> {
                 .collect();
             push_text(pieces, &group.before);
             if !group.literal {
-                let param = self.param(&inside, &own);
-                push_param(pieces, param);
+                // A name and a date behind it are two parameters.
+                for part in spelling::parts(&own, typed, &self.thresholds) {
+                    match part {
+                        spelling::Part::Values(places) => {
+                            let texts: Vec<&'s [u8]> =
+                                own.iter().zip(places).map(|(text, place)| &text[place]).collect();
+                            let param = self.param(&inside, &texts);
+                            push_param(pieces, param);
+                        }
+                        spelling::Part::Mark(mark) => push_text(pieces, &[mark]),
+                    }
+                }
                 self.adopt(&mut inside, at);
             }
             push_text(pieces, &group.behind);
@@ -345,7 +371,9 @@ impl<'s> Tree<'s> {
         pieces: &[Piece],
     ) {
         let found = self.families.len() - before;
-        if found < SCATTERED || weight / found as f64 >= SCATTERED_KEYS {
+        if found < self.thresholds.count(Threshold::Scattered)
+            || weight / found as f64 >= self.thresholds.of(Threshold::ScatteredKeys)
+        {
             return;
         }
         if !pieces.iter().any(|piece| matches!(piece, Piece::Text(_))) {

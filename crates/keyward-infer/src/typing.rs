@@ -1,137 +1,119 @@
 //! The type of a parameter, from its values.
 
 use crate::draft::ParamType;
-use crate::form::{Form, whole};
+use crate::form::{Form, atoms, whole};
+use crate::thresholds::{Threshold, Thresholds};
 use crate::tree::Values;
+use crate::types::Types;
+use keyward_pattern::Type;
 
-/// An enum has at most so many words, each with at least so many keys.
-const MOST_WORDS: usize = 12;
-const KEYS_A_WORD: f64 = 20.0;
 /// Seconds since 1970 that are a time in living memory: 2010 to 2050.
 pub(crate) const UNIX: std::ops::RangeInclusive<u64> = 1_262_304_000..=2_524_608_000;
 
-/// The type that holds all values. `delimiters` are characters next to the parameter that it must not contain, because
-/// another parameter follows.
-pub(crate) fn param_type(values: &Values<'_>, delimiters: &[u8], separator: u8) -> ParamType {
+/// The type that holds all values: the narrowest that a person would choose.
+pub(crate) fn param_type(values: &Values<'_>, types: &Types, thresholds: &Thresholds) -> ParamType {
     let all = |is: &dyn Fn(&[u8]) -> bool| !values.is_empty() && values.keys().all(|it| is(it));
+    let hold = |name: &str| types.hold(name, values.keys().copied());
     let named = |name: &str| ParamType::Named(name.to_owned());
-    if values.keys().any(|text| text.contains(&separator)) {
+    let has_letters = |text: &[u8]| text.iter().any(u8::is_ascii_alphabetic);
+    let form = |wanted: Form| all(&|text| whole(text) == Some(wanted));
+    if all(&|text| matches!(whole(text), Some(Form::Ip | Form::RawIp)))
+        && let Some(name) = ["ip", "raw_ip"].into_iter().find(|name| hold(name))
+    {
+        return named(name);
+    }
+    if values.keys().any(|text| text.contains(&types.separator)) {
         return ParamType::Rest;
     }
-    let len = same_length(values);
-    let digits = |text: &[u8]| text.iter().all(u8::is_ascii_digit);
-    let form = |wanted: Form| all(&|text| whole(text) == Some(wanted));
-    if form(Form::Uuid) && all(&|text| !text.iter().any(u8::is_ascii_uppercase)) {
+    let len = same_length(values).filter(|len| *len <= usize::from(Type::MAX_LEN));
+    if form(Form::Uuid) && hold("uuid") {
         return named("uuid");
     }
-    if all(&|text| number::<u64>(text)) {
-        let within = |range: &std::ops::RangeInclusive<u64>, unit: u64| {
-            let in_range = |text: &[u8]| {
-                str::from_utf8(text)
-                    .ok()
-                    .and_then(|it| it.parse::<u64>().ok())
-                    .is_some_and(|it| range.contains(&(it / unit)))
-            };
-            values.len() >= 3 && all(&in_range)
-        };
-        return match () {
-            () if within(&UNIX, 1) => named("unix"),
-            () if within(&UNIX, 1000) => named("unix_ms"),
-            () => named("uint"),
-        };
+    if all(&number::<u64>) {
+        return named(time(values).unwrap_or("uint"));
     }
-    if all(&|text| number::<i64>(text)) {
+    if all(&number::<i64>) {
         return named("int");
     }
-    if all(&digits) {
+    if all(&|text| !has_letters(text) && text.iter().all(u8::is_ascii_digit)) {
         return match len {
-            Some(len) if len <= 1024 => named(&format!("digits({len})")),
-            _ => ParamType::Regex("[0-9]+".to_owned()),
+            Some(len) => named(&format!("digits({len})")),
+            None => ParamType::Regex("[0-9]+".to_owned()),
         };
     }
-    if all(&is_calendar_date) {
+    if form(Form::Date) && hold("date") {
         return named("date");
     }
-    if form(Form::Ip) {
-        return named("ip");
+    if form(Form::Ulid) && hold("ulid") {
+        return named("ulid");
     }
-    let lower_hex = |text: &[u8]| text.iter().all(|it| matches!(it, b'0'..=b'9' | b'a'..=b'f'));
-    let has_form = |text: &[u8]| matches!(whole(text), Some(Form::Hex(_)));
-    if all(&lower_hex) && values.keys().any(|text| has_form(text)) {
-        return match len {
-            Some(len) if len <= 1024 => named(&format!("hex({len})")),
-            _ => named("hex"),
-        };
+    if form(Form::Email) && hold("email") {
+        return named("email");
     }
-    let upper_hex = |text: &[u8]| text.iter().all(|it| matches!(it, b'0'..=b'9' | b'A'..=b'F'));
-    if let Some(len) = len
-        && all(&upper_hex)
-        && values.keys().any(|text| has_form(text))
+    let is_hex = |text: &[u8]| matches!(whole(text), Some(Form::Hex(_)));
+    if values.keys().any(|text| is_hex(text)) && hold("hex") {
+        return named(&len.map_or_else(|| "hex".to_owned(), |len| format!("hex({len})")));
+    }
+    if is_opaque(values)
+        && let Some(name) = ["alnum", "base64url"].into_iter().find(|name| hold(name))
     {
-        return ParamType::Regex(format!("[0-9A-F]{{{len}}}"));
+        return named(&len.map_or_else(|| name.to_owned(), |len| format!("{name}({len})")));
     }
-    if form(Form::Ulid) {
-        return ParamType::Regex("[0-7][0-9A-HJKMNP-TV-Z]{25}".to_owned());
-    }
-    let alnum = |text: &[u8]| text.iter().all(u8::is_ascii_alphanumeric);
-    let opaque =
-        |text: &&[u8]| crate::form::atoms(text).iter().any(|atom| atom.form == Some(Form::Opaque));
-    if let Some(len) = len
-        && (8..=1024).contains(&len)
-        && values.keys().filter(|text| opaque(text)).count() * 2 > values.len()
-    {
-        if all(&alnum) {
-            return ParamType::Regex(format!("[A-Za-z0-9]{{{len}}}"));
-        }
-        let url = |text: &[u8]| {
-            text.iter().all(|it| it.is_ascii_alphanumeric() || matches!(it, b'-' | b'_'))
-        };
-        if all(&url) && !matches!(separator, b'-' | b'_') {
-            return ParamType::Regex(format!("[A-Za-z0-9_-]{{{len}}}"));
-        }
-    }
-    if let Some(words) = words(values) {
+    if let Some(words) = words(values, thresholds) {
         return ParamType::Enum(words);
     }
-    if delimiters.is_empty() { named("text") } else { without(values, delimiters, separator) }
+    let share = |is: &dyn Fn(&[u8]) -> bool| values.keys().filter(|text| is(text)).count();
+    let regions = share(&|text| text.iter().any(|it| matches!(it, b'-' | b'_')));
+    if 2 * regions >= values.len() && hold("locale") {
+        return named("locale");
+    }
+    let slugs = share(&|text| text.contains(&b'-'));
+    if values.len() >= thresholds.count(Threshold::Slugs)
+        && 2 * slugs >= values.len()
+        && hold("slug")
+    {
+        return named("slug");
+    }
+    named("text")
 }
 
-/// Text without some characters, which only ASCII can say so far.
-fn without(values: &Values<'_>, delimiters: &[u8], separator: u8) -> ParamType {
-    let is_word = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
-    let free = |byte: u8| byte != separator && !delimiters.contains(&byte);
-    if free(b'_') && values.keys().all(|text| text.iter().copied().all(is_word)) {
-        return ParamType::Named("word".to_owned());
+/// The type of times that all of several numbers are.
+fn time(values: &Values<'_>) -> Option<&'static str> {
+    let within = |unit: u64| {
+        let number = |text: &[u8]| str::from_utf8(text).ok()?.parse::<u64>().ok();
+        values.keys().all(|text| number(text).is_some_and(|it| UNIX.contains(&(it / unit))))
+    };
+    match () {
+        () if values.len() < 3 => None,
+        () if within(1) => Some("unix"),
+        () if within(1000) => Some("unix_ms"),
+        () => None,
     }
-    let mut class = String::from("[");
-    for byte in b' '..=b'~' {
-        if free(byte) && !matches!(byte, b'{' | b'}') {
-            if matches!(byte, b'[' | b']' | b'\\' | b'^' | b'-' | b'&' | b'~') {
-                class.push('\\');
-            }
-            class.push(char::from(byte));
-        }
-    }
-    class.push_str("]+");
-    // `A-Z` reads better than all letters.
-    let letters = |from: u8, to: u8| (from..=to).map(char::from).collect::<String>();
-    for (from, to) in [(b'a', b'z'), (b'A', b'Z'), (b'0', b'9')] {
-        let range = format!("{}-{}", char::from(from), char::from(to));
-        class = class.replacen(&letters(from, to), &range, 1);
-    }
-    ParamType::Regex(class)
+}
+
+/// Whether most values have letters and digits in no order that a word has.
+fn is_opaque(values: &Values<'_>) -> bool {
+    const SHORTEST: usize = 8;
+    let is = |text: &&&[u8]| match whole(text) {
+        Some(form) => matches!(form, Form::Opaque | Form::Hex(_) | Form::Uuid | Form::Ulid),
+        None => atoms(text).iter().any(|atom| atom.form == Some(Form::Opaque)),
+    };
+    values.keys().all(|text| text.len() >= SHORTEST)
+        && 2 * values.keys().filter(is).count() > values.len()
 }
 
 /// Few words that many keys share, none of which can be a person's.
-fn words(values: &Values<'_>) -> Option<Vec<String>> {
+fn words(values: &Values<'_>, thresholds: &Thresholds) -> Option<Vec<String>> {
     let is_word = |text: &&[u8]| {
-        (1..=16).contains(&text.len())
-            && text.iter().all(|it| it.is_ascii_alphanumeric() || matches!(it, b'_' | b'-'))
-            && text.iter().any(u8::is_ascii_lowercase)
-            && !text.iter().all(u8::is_ascii_hexdigit)
+        let is_span = whole(text) == Some(Form::Span);
+        is_span
+            || (1..=16).contains(&text.len())
+                && text.iter().all(|it| it.is_ascii_alphanumeric() || matches!(it, b'_' | b'-'))
+                && text.iter().any(u8::is_ascii_lowercase)
+                && !text.iter().all(u8::is_ascii_hexdigit)
     };
-    let many = values.values().all(|weight| *weight >= KEYS_A_WORD);
-    let few = (2..=MOST_WORDS).contains(&values.len());
+    let many = values.values().all(|weight| *weight >= thresholds.of(Threshold::KeysAWord));
+    let few = (2..=thresholds.count(Threshold::MostWords)).contains(&values.len());
     if !(few && many && values.keys().all(is_word)) {
         return None;
     }
@@ -150,32 +132,13 @@ fn number<T: std::str::FromStr + ToString>(text: &[u8]) -> bool {
         .is_ok_and(|text| text.parse::<T>().is_ok_and(|number| number.to_string() == text))
 }
 
-fn is_calendar_date(text: &[u8]) -> bool {
-    if whole(text) != Some(Form::Date) {
-        return false;
-    }
-    let number = |range: std::ops::Range<usize>| {
-        str::from_utf8(&text[range]).ok().and_then(|it| it.parse::<u32>().ok()).unwrap_or(0)
-    };
-    let (year, month, day) = (number(0..4), number(5..7), number(8..10));
-    let leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
-    let days = match month {
-        4 | 6 | 9 | 11 => 30,
-        2 if leap => 29,
-        2 => 28,
-        1..=12 => 31,
-        _ => 0,
-    };
-    year > 0 && (1..=days).contains(&day)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn typed(texts: &[&str]) -> String {
         let values = texts.iter().map(|text| (text.as_bytes(), 1.0)).collect();
-        match param_type(&values, &[], b':') {
+        match param_type(&values, &Types::new(b':'), &Thresholds::default()) {
             ParamType::Named(name) => name,
             ParamType::Regex(regex) => format!("/{regex}/"),
             other => format!("{other:?}"),
@@ -195,6 +158,17 @@ mod tests {
             (&["550e8400-e29b-41d4-a716-446655440000"], "uuid"),
             (&["5d41402abc4b2a76b9719d911017c592"], "hex(32)"),
             (&["10.0.0.1", "192.168.1.1"], "ip"),
+            (&["10.0.0.1", "2001:db8::1"], "raw_ip"),
+            (&["10.0.0.1", "20010db8000000000000000000000001"], "text"),
+            (&["anna@example.org", "ben.b+x@example.org"], "email"),
+            (&["01ARZ3NDEKTSV4RRFFQ69G5FAV", "01BX5ZZKBKACTAV9WEVGEMMVRZ"], "ulid"),
+            (&["V1StGXR8_Z5jdHi6B-myT", "a7Bq90xK92bQa7Bq90xK9"], "base64url(21)"),
+            (&["a7Bq90xK92bQ", "zz81ABh0Q2p4"], "alnum(12)"),
+            (&["a7Bq90xK92bQ", "zz81ABh0Q2p4T"], "alnum"),
+            (&["5D41402ABC4B2A76", "7D793037A0760186"], "alnum(16)"),
+            (&["550E8400-E29B-41D4-A716-446655440000"], "base64url(36)"),
+            (&["de_DE", "en", "zh_Hans_CN"], "locale"),
+            (&["de", "en", "fr"], "text"),
             (&["anna", "ben"], "text"),
         ] {
             assert_eq!(typed(texts), expected, "{texts:?}");

@@ -1,6 +1,6 @@
 //! Writes a draft as a readable `keyward.toml`.
 
-use crate::draft::{Definition, Draft, Field, Held, Param, ParamType, Ttl};
+use crate::draft::{Definition, Draft, Field, Foreign, Held, Param, ParamType, Ttl};
 use keyward_fact::{Duration, thousands};
 use std::collections::BTreeMap;
 
@@ -77,17 +77,18 @@ fn body(draft: &Draft, name: &str, comments: bool) -> String {
     }
     for foreign in &draft.foreign {
         out.push('\n');
-        if comments {
-            comment(&mut out, &format!("{} keys.", thousands(foreign.keys)));
-        }
-        out.push_str(&format!(
-            "[foreign.{}]\ndoc = {}\nglob = {}\n",
-            foreign.id,
-            quote(&foreign.about),
-            quote(&foreign.glob)
-        ));
+        self::foreign(foreign, comments, &mut out);
     }
     out
+}
+
+/// Software that is not ours.
+pub(crate) fn foreign(software: &Foreign, comments: bool, out: &mut String) {
+    if comments {
+        comment(out, &format!("{}.", keys(software.keys)));
+    }
+    let Foreign { id, about, glob, .. } = software;
+    out.push_str(&format!("[foreign.{id}]\ndoc = {}\nglob = {}\n", quote(about), quote(glob)));
 }
 
 /// Parameters that have the same type in all definitions, and are in more than one or cannot have their type in place.
@@ -144,6 +145,10 @@ fn write_definition(
         out.push_str(&format!("group = {}\n", quote(group)));
     }
     out.push_str(&format!("pattern = {}\n", quote(&pattern)));
+    let separators = definition.separators();
+    if !separators.is_empty() {
+        out.push_str(&format!("separators = {}\n", quote(&separators)));
+    }
     let own: Vec<String> = definition
         .params
         .iter()
@@ -161,7 +166,22 @@ fn write_definition(
         Ttl::Within(millis) => {
             out.push_str(&format!("ttl = \"{}\"\n", Duration::from_millis(millis)));
         }
+        Ttl::Range(from, to) => {
+            let (from, to) = (Duration::from_millis(from), Duration::from_millis(to));
+            out.push_str(&format!("ttl = \"{from}..{to}\"\n"));
+        }
+        Ttl::Caller(max) => {
+            let max = Duration::from_millis(max);
+            out.push_str(&format!("ttl = {{ caller = true, max = \"{max}\" }}\n"));
+        }
+        Ttl::By(number) => write_decided(definition, number, out),
         Ttl::Mixed { .. } | Ttl::Unknown => {}
+    }
+    if definition.sliding {
+        out.push_str("sliding = true\n");
+    }
+    if let Some(lifecycle) = definition.lifecycle {
+        out.push_str(&format!("lifecycle = \"{lifecycle}\"\n"));
     }
     if let Some(most) = definition.max_len {
         out.push_str(&format!("max_len = {}\n", thousands(most).replace(',', "_")));
@@ -182,6 +202,20 @@ fn write_definition(
             out.push_str(&format!("{} = {}\n", bare(&field.name), field_text(field)));
         }
     }
+}
+
+/// A TTL that the words of a parameter decide.
+fn write_decided(definition: &Definition, number: usize, out: &mut String) {
+    let Some(param) = definition.params.get(number) else { return };
+    let ttl = |(word, ttl): &(String, u64)| {
+        format!("{} = \"{}\"", bare(word), Duration::from_millis(*ttl))
+    };
+    let ttls: Vec<String> = definition.ttls.iter().map(ttl).collect();
+    let values = match &ttls[..] {
+        [] => String::new(),
+        ttls => format!(", values = {{ {} }}", ttls.join(", ")),
+    };
+    out.push_str(&format!("ttl = {{ by = \"{}\"{values} }}\n", param.name));
 }
 
 fn write_value(definition: &Definition, out: &mut String) {
@@ -213,7 +247,7 @@ fn write_value(definition: &Definition, out: &mut String) {
 fn field_text(field: &Field) -> String {
     match &field.held {
         Held::Type(name) if field.optional => format!("\"{name}?\""),
-        Held::Ref(..) if field.optional => {
+        Held::Ref(..) | Held::Key(_) if field.optional => {
             let inside = held_text(&field.held);
             format!("{}, optional = true }}", inside.trim_end_matches(" }"))
         }
@@ -225,6 +259,10 @@ fn held_text(held: &Held) -> String {
     match held {
         Held::Type(name) => format!("\"{name}\""),
         Held::Ref(definition, param) => format!("{{ ref = \"{definition}.{param}\" }}"),
+        Held::Key(ids) => match &ids[..] {
+            [only] => format!("{{ key = \"{only}\" }}"),
+            ids => format!("{{ key = [\"{}\"] }}", ids.join("\", \"")),
+        },
     }
 }
 
@@ -234,6 +272,9 @@ fn type_text(ty: &ParamType) -> String {
         ParamType::Enum(words) => {
             let words: Vec<String> = words.iter().map(|word| quote(word)).collect();
             format!("[{}]", words.join(", "))
+        }
+        ParamType::Without(name, marks) => {
+            format!("{{ type = {}, without = {} }}", quote(name), quote(marks))
         }
         ParamType::Regex(regex) => format!("{{ regex = {} }}", literal(regex)),
         ParamType::Rest => quote("text"),

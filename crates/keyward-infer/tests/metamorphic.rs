@@ -145,7 +145,7 @@ fn other_words_have_the_same_patterns() {
 #[test]
 fn other_separators_have_the_same_patterns() {
     for (name, text) in KEYSPACES {
-        if ["slashes", "dashes", "glued", "limits", "pipes", "paths", "tagged", "camel"]
+        if ["slashes", "dashes", "glued", "limits", "pipes", "paths", "tagged", "camel", "trees"]
             .contains(name)
         {
             continue;

@@ -148,4 +148,20 @@ pub(crate) const KEYSPACES: &[(&str, &str)] = &[
         20  hash -       site:{uint}                  host,tls
         ",
     ),
+    (
+        "trees",
+        "
+        300 string 600   menu:{way}:html
+        200 hash -       menu:{way}                    title,order
+        60  set -        site:{uint}:pages
+        ",
+    ),
+    (
+        "pairs",
+        "
+        200 string 900   forecast:{word40}_{date}
+        100 string 60    fail:{email}_{ip}
+        80  hash -       quote:{upper}-{upper}         bid,ask
+        ",
+    ),
 ];

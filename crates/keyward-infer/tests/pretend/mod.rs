@@ -210,6 +210,16 @@ impl Random {
                     .collect();
                 format!("/{}", words.join("/"))
             }
+            "way" => {
+                let count = 1 + self.below(4);
+                let words: Vec<String> = (0..count)
+                    .map(|_| {
+                        let at = self.below(400);
+                        self.word(at)
+                    })
+                    .collect();
+                words.join(":")
+            }
             other => panic!("`{other}` is not known"),
         }
     }
