@@ -1,5 +1,6 @@
 //! What a value holds, from its first elements.
 
+use crate::form::{Form, atoms};
 use crate::typing::UNIX;
 use keyward_fact::{Element, Excerpt};
 
@@ -158,7 +159,7 @@ fn part(name: &str, value: Excerpt<'_>) -> Part {
     Part { name: name.into(), kind, text: text.map(Into::into) }
 }
 
-/// Whether a field may have this name in a schema: a word that a person chose.
+/// Whether a field may have this name in a schema: a word that a person chose, without a value in it.
 pub(crate) fn is_field_name(name: &str) -> bool {
     let is_part = |char: char| char.is_ascii_alphanumeric() || "_-.$@:/".contains(char);
     let digits = name.chars().filter(char::is_ascii_digit).count();
@@ -167,6 +168,7 @@ pub(crate) fn is_field_name(name: &str) -> bool {
         && name.chars().all(is_part)
         && name.starts_with(|char: char| char.is_ascii_alphabetic() || "_$@".contains(char))
         && digits * 3 <= name.len()
+        && atoms(name.as_bytes()).iter().all(|atom| !atom.form.is_some_and(Form::is_somebodys))
 }
 
 /// What a text is.

@@ -1,6 +1,7 @@
 //! Cuts a key into segments.
 
 use crate::form::{Atom, Form, atoms, whole};
+use std::borrow::Cow;
 use std::ops::Range;
 
 /// The most segments that are told apart; what follows is the last one.
@@ -82,6 +83,7 @@ const JOINTS: [u8; 2] = [b'-', b'_'];
 
 /// The separator at which a key is cut: the keyspace's own if the key has it, otherwise the first that it has.
 pub(crate) fn separator(key: &[u8], main: u8) -> u8 {
+    let key = outside_addresses(key);
     if key.contains(&main) {
         return main;
     }
@@ -93,6 +95,7 @@ pub(crate) fn separator(key: &[u8], main: u8) -> u8 {
 pub(crate) fn main_separator<'k>(keys: impl Iterator<Item = &'k [u8]>) -> u8 {
     let mut counts = [0u64; SEPARATORS.len()];
     for key in keys {
+        let key = outside_addresses(key);
         for (count, separator) in counts.iter_mut().zip(SEPARATORS) {
             *count += u64::from(key.contains(&separator));
         }
@@ -101,6 +104,15 @@ pub(crate) fn main_separator<'k>(keys: impl Iterator<Item = &'k [u8]>) -> u8 {
     // A separator that nearly as many keys have wins if it comes first.
     let at = counts.iter().position(|count| *count * 4 >= most * 3 && most > 0).unwrap_or(0);
     SEPARATORS[at]
+}
+
+/// What a key has besides mail addresses: their dots and hyphens separate nothing.
+fn outside_addresses(key: &[u8]) -> Cow<'_, [u8]> {
+    if !key.contains(&b'@') && !key.windows(3).any(|it| it == b"%40") {
+        return Cow::Borrowed(key);
+    }
+    let others = atoms(key).into_iter().filter(|atom| atom.form != Some(Form::Email));
+    Cow::Owned(others.flat_map(|atom| key[atom.place].iter().copied()).collect())
 }
 
 #[cfg(test)]
@@ -124,6 +136,7 @@ mod tests {
         let task = "celery-task-meta-550e8400-e29b-41d4-a716-446655440000";
         assert_eq!(pieces(task)[3], "550e8400-e29b-41d4-a716-446655440000");
         assert_eq!(pieces("rl:2001:db8:60::/56"), ["rl", "2001:db8:60::/56"]);
+        assert_eq!(pieces("box/a.b@c.org/1"), ["box", "a.b@c.org", "1"]);
         assert_eq!(pieces("plain"), ["plain"]);
         assert_eq!(pieces(""), [""]);
     }

@@ -10,6 +10,9 @@ use std::collections::{BTreeMap, BTreeSet};
 pub(crate) const NEARLY_ALL: f64 = 0.99;
 /// A field that fewer of the hashes have is not named.
 const RARE: f64 = 0.02;
+/// So many names of fields that fewer values have than this share are data: people, days, products.
+const SELDOM: f64 = 0.2;
+const MANY_SELDOM: usize = 5;
 /// A hash with more names than these, or without one that this share has, holds fields of any name.
 const MOST_FIELDS: usize = 40;
 const CORE: f64 = 0.5;
@@ -59,11 +62,7 @@ pub(crate) fn holds(samples: &[&Sample<'_>], key_type: Option<&str>) -> Holds {
                 || contents().flat_map(|it| &it.parts).filter_map(|part| part.text.as_deref());
             holds.value = kind.map(|kind| Held::Type(unix(kind, texts()).unwrap_or(kind.word())));
             if kind == Some(Kind::Json) {
-                let names: BTreeSet<&str> =
-                    contents().flat_map(|it| &it.json).map(|(name, _)| &**name).collect();
-                if names.len() <= MOST_FIELDS {
-                    holds.json = names.into_iter().map(str::to_owned).collect();
-                }
+                holds.json = json(&contents().map(|it| &*it.json).collect::<Vec<_>>());
             }
             if key_type == Some("zset") {
                 holds.score = score(samples);
@@ -72,6 +71,21 @@ pub(crate) fn holds(samples: &[&Sample<'_>], key_type: Option<&str>) -> Holds {
         _ => {}
     }
     holds
+}
+
+/// The names that objects have at their top level, as far as they are no data.
+#[allow(clippy::cast_precision_loss, reason = "a share")]
+fn json(objects: &[&[(Box<str>, Kind)]]) -> Vec<String> {
+    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+    for (name, _) in objects.iter().copied().flatten() {
+        *counts.entry(name).or_default() += 1;
+    }
+    let seldom = |count: usize| (count as f64) < SELDOM * objects.len() as f64;
+    if counts.values().filter(|count| seldom(**count)).count() >= MANY_SELDOM {
+        counts.retain(|_, count| !seldom(*count));
+    }
+    let names = counts.into_keys().map(str::to_owned);
+    Some(names.collect::<Vec<_>>()).filter(|names| names.len() <= MOST_FIELDS).unwrap_or_default()
 }
 
 /// The fields that hashes have, and whether they may have others.
@@ -108,10 +122,12 @@ fn fields(samples: &[&Sample<'_>], holds: &mut Holds) {
         holds.open = Some(kind.map(Kind::word));
         return;
     }
-    open |= found.values().any(|(count, ..)| share(*count) < RARE);
+    let seldom = found.values().filter(|(count, ..)| share(*count) < SELDOM).count();
+    let least = if seldom >= MANY_SELDOM { SELDOM } else { RARE };
+    open |= found.values().any(|(count, ..)| share(*count) < least);
     holds.open = open.then_some(None);
     for (name, (count, kind, texts)) in found {
-        if share(count) < RARE {
+        if share(count) < least {
             continue;
         }
         let word = unix(kind, texts.into_iter()).unwrap_or(kind.word());

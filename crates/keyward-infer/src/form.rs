@@ -57,6 +57,22 @@ impl Form {
     }
 }
 
+impl Form {
+    /// Whether it tells who or what somebody is: no name of a field has it.
+    pub(crate) fn is_somebodys(self) -> bool {
+        matches!(
+            self,
+            Form::Email
+                | Form::Uuid
+                | Form::Ulid
+                | Form::Ip
+                | Form::RawIp
+                | Form::Opaque
+                | Form::Hex(_)
+        )
+    }
+}
+
 /// A piece of a segment.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Atom {
@@ -112,7 +128,7 @@ pub(crate) fn whole(text: &[u8]) -> Option<Form> {
         _ if is_date(text) => Some(Form::Date),
         _ if is_hex(text) => Some(Form::Hex(u16::try_from(text.len()).unwrap_or(u16::MAX))),
         _ if is_ip(text) => Some(Form::Ip),
-        _ if text.contains(&b'@') && is_email(text) => Some(Form::Email),
+        _ if email(text) == Some(text.len()) => Some(Form::Email),
         _ if text.contains(&b':') && is_raw_ip(text) => Some(Form::RawIp),
         _ if is_locale(text) => Some(Form::Locale),
         _ if is_span(text) => Some(Form::Span),
@@ -131,6 +147,9 @@ fn spanning(text: &[u8]) -> Option<(usize, Form)> {
     }
     if text.len() >= 10 && is_date(&text[..10]) && ends(10) {
         return Some((10, Form::Date));
+    }
+    if let Some(len) = email(text).filter(|len| ends(*len)) {
+        return Some((len, Form::Email));
     }
     if text[0].is_ascii_digit() {
         let len = text.iter().take_while(|byte| byte.is_ascii_digit() || **byte == b'.').count();
@@ -277,16 +296,25 @@ fn is_raw_ip(text: &[u8]) -> bool {
     ends.any(|end| end == text.len())
 }
 
-fn is_email(text: &[u8]) -> bool {
-    let Some(at) = text.iter().position(|byte| *byte == b'@') else { return false };
-    let (local, domain) = (&text[..at], &text[at + 1..]);
-    let label = |label: &[u8]| {
-        !label.is_empty() && label.iter().all(|it| it.is_ascii_alphanumeric() || *it == b'-')
+/// The length of the mail address at the beginning of a text; the `@` may be written as in a URL.
+fn email(text: &[u8]) -> Option<usize> {
+    let is_letter = |byte: u8| byte.is_ascii_alphanumeric() || byte >= 0x80;
+    let local = text.iter().take_while(|byte| is_letter(**byte) || b"._%+-".contains(byte)).count();
+    let sign = match text.get(local) {
+        Some(b'@') => local..local + 1,
+        _ => text[..local].windows(3).position(|it| it == b"%40").map(|at| at..at + 3)?,
     };
-    !local.is_empty()
-        && domain.contains(&b'.')
-        && domain.split(|byte| *byte == b'.').all(label)
-        && local.iter().all(|byte| byte.is_ascii_alphanumeric() || b"._%+-".contains(byte))
+    let domain = &text[sign.end..];
+    let is_part = |byte: &&u8| is_letter(**byte) || matches!(byte, b'.' | b'-');
+    let mut len = domain.iter().take_while(is_part).count();
+    while len > 0 && !is_letter(domain[len - 1]) {
+        len -= 1;
+    }
+    let labels: Vec<&[u8]> = domain[..len].split(|byte| *byte == b'.').collect();
+    let top = labels.last().filter(|_| labels.len() > 1)?;
+    let is_top = top.len() > 1 && top.iter().all(|byte| !byte.is_ascii_digit());
+    (sign.start > 0 && is_top && labels.iter().all(|label| !label.is_empty()))
+        .then_some(sign.end + len)
 }
 
 /// Writes what a segment looks like: words and punctuation as they are, values by the mark of their form.
@@ -335,6 +363,10 @@ mod tests {
             ("10.0.0.1", "<Ip>"),
             ("2001:db8::1", "<RawIp>"),
             ("ann@example.org", "<Email>"),
+            ("anna.mueller%40example.org", "<Email>"),
+            ("to-ann@müller.de/x", "<Email>/x"),
+            ("user@host", "user@host"),
+            ("@angular", "@angular"),
             ("de_DE", "<Locale>"),
             ("01ARZ3NDEKTSV4RRFFQ69G5FAV", "<Ulid>"),
             ("V1StGXR8_Z5jdHi6B-myT", "<Opaque>"),
