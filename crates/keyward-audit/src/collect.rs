@@ -117,6 +117,7 @@ impl Observer for Collector {
         observed.ttl = fact.expires_at.map(|at| at.saturating_sub(self.clock));
         observed.idle = fact.idle;
         observed.length = fact.length;
+        observed.age = content.created().map(|at| self.clock.saturating_sub(at) / 1000);
         observed.content = Some(content.finish());
         self.sketch.observe(observed);
     }

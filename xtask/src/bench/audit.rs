@@ -8,6 +8,7 @@
 
 use super::{Table, at_least, at_most, key_count, mix};
 use anyhow::{Context, Result, ensure};
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -17,29 +18,13 @@ const ROUNDS: usize = 5;
 pub(super) fn run(table: &mut Table) -> Result<()> {
     let root = crate::root()?;
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let built = Command::new(&cargo)
-        .current_dir(&root)
-        .args(["build", "--quiet", "--release", "--package", "keyward-cli"])
-        .status()?;
-    ensure!(built.success(), "the program did not build");
-    let program = std::env::current_exe()?.with_file_name("keyward");
+    let program = program()?;
     let folder = program.parent().context("the program stands in a folder")?;
     let keys = key_count()?;
-    let dump = folder.join(format!("audit-{keys}.rdb"));
-    if !dump.exists() {
-        // Whoever is interrupted leaves no half of a file to measure.
-        let half = dump.with_extension("half");
-        std::fs::copy(mix::serve(&root, keys)?.save(), &half)?;
-        std::fs::rename(half, &dump)?;
-    }
+    let dump = dump(folder, keys)?;
     let size = std::fs::metadata(&dump)?.len();
     let peer = peer(&cargo, folder)?;
-
-    let mut schemas = Vec::new();
-    for schema in mix::schemas(&root) {
-        schemas.push("--schema".into());
-        schemas.push(schema.into_os_string());
-    }
+    let schemas = schemas(&root);
     let (mut ours, mut theirs, mut heap) = (Duration::MAX, Duration::MAX, 0);
     for _ in 0..ROUNDS {
         let mut audit = Command::new(&program);
@@ -89,8 +74,36 @@ pub(super) fn run(table: &mut Table) -> Result<()> {
     Ok(())
 }
 
+/// The program, built with optimisation.
+pub(super) fn program() -> Result<PathBuf> {
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let built = Command::new(&cargo)
+        .current_dir(crate::root()?)
+        .args(["build", "--quiet", "--release", "--package", "keyward-cli"])
+        .status()?;
+    ensure!(built.success(), "the program did not build");
+    Ok(std::env::current_exe()?.with_file_name("keyward"))
+}
+
+/// A snapshot of the mix, made once.
+pub(super) fn dump(folder: &Path, keys: u64) -> Result<PathBuf> {
+    let dump = folder.join(format!("audit-{keys}.rdb"));
+    if !dump.exists() {
+        // Whoever is interrupted leaves no half of a file to measure.
+        let half = dump.with_extension("half");
+        std::fs::copy(mix::serve(&crate::root()?, keys)?.save(), &half)?;
+        std::fs::rename(half, &dump)?;
+    }
+    Ok(dump)
+}
+
+/// The arguments that name the schemas of the mix.
+pub(super) fn schemas(root: &Path) -> Vec<OsString> {
+    mix::schemas(root).into_iter().flat_map(|it| ["--schema".into(), it.into_os_string()]).collect()
+}
+
 /// How long a program ran, and the most memory that it allocated.
-fn timed(command: &mut Command, good: &[i32]) -> Result<(Duration, u64)> {
+pub(super) fn timed(command: &mut Command, good: &[i32]) -> Result<(Duration, u64)> {
     let start = Instant::now();
     let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn()?;
     let mut most = 0;

@@ -16,6 +16,7 @@ mod classify;
 mod compile;
 mod corpus;
 mod generated;
+mod infer;
 mod invalidate;
 mod library;
 mod live;
@@ -54,6 +55,7 @@ pub(crate) fn run(names: &[&str]) -> Result<()> {
         ("pipe", pipe::run),
         ("text", text::run),
         ("audit", audit::run),
+        ("infer", infer::run),
         ("breaking", breaking::run),
         ("rust", rust::run),
         ("compile", compile::run),

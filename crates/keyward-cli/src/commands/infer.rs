@@ -38,7 +38,7 @@ pub(crate) fn run(args: &Args, settings: &Settings, output: &Output) -> Result<V
     let name = name(&args.sources);
     match (&args.out, &args.merge, before) {
         (_, Some(path), Some(text)) => {
-            let merged = keyward_infer::merge(&text, &draft).map_err(|why| {
+            let merged = keyward_infer::merge_into(path, &text, &draft).map_err(|why| {
                 Failure::new(format!("cannot merge into `{}`: {why}", path.display()))
                     .help("`keyward check` shows what is wrong with it")
             })?;
@@ -51,6 +51,9 @@ pub(crate) fn run(args: &Args, settings: &Settings, output: &Output) -> Result<V
             }
             for id in &merged.vanished {
                 output.note(format_args!("`{id}` has no key in this data: it was kept"))?;
+            }
+            for id in &merged.software {
+                output.note(format_args!("added `[foreign.{id}]`"))?;
             }
             output.summary(format_args!(
                 "{} of {} definitions are new in {}",

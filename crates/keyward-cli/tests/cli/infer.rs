@@ -75,6 +75,52 @@ pattern = \"gone:{id:uint}\"
     assert_eq!(cli.read("keyward.toml"), merged, "{again}");
 }
 
+/// Keys of a queue of other software, beside ours.
+fn queue(cli: &Cli, name: &str) {
+    let mut writer = Writer::new(Vec::new(), Version::redis(10)).unwrap();
+    writer.aux(b"ctime", TAKEN.to_string().as_bytes()).unwrap();
+    writer.select(0).unwrap();
+    let none = Attributes::default();
+    for job in 1..=20 {
+        let key = format!("bull:mail:{job}");
+        writer.key(key.as_bytes(), &none, &Content::Hash(&[(b"name", b"x")])).unwrap();
+        let key = format!("user:{job}");
+        writer.key(key.as_bytes(), &none, &Content::Hash(&[(b"name", b"Ann")])).unwrap();
+    }
+    writer.key(b"bull:mail:stalled-check", &none, &Content::String(b"1")).unwrap();
+    cli.write(name, writer.finish().unwrap());
+}
+
+#[test]
+fn other_software_that_is_new_is_added_once() {
+    let ours = "version = 1\n\n[keyspace]\nname = \"shop\"\n";
+    let cli = shop(ours);
+    queue(&cli, "dump.rdb");
+    assert_snapshot!(cli.run(["infer", "dump.rdb", "--merge", "keyward.toml"]));
+    let merged = cli.read("keyward.toml");
+    assert!(merged.contains("[foreign.bullmq]") && merged.contains("[keys.user]"), "{merged}");
+    let again = cli.run(["infer", "dump.rdb", "--merge", "keyward.toml"]);
+    assert_eq!(cli.read("keyward.toml"), merged, "{again}");
+    let audit = cli.run(["audit", "dump.rdb"]);
+    assert_eq!(audit.code, Some(0), "{audit}");
+}
+
+#[test]
+fn definitions_of_included_files_are_known_and_stay_where_they_are() {
+    let ours = "version = 1\ninclude = [\"users.toml\"]\n\n[keyspace]\nname = \"shop\"\nprefix = \"shop:\"\n";
+    let cli = shop(ours);
+    let users = "[keys.customer]\npattern = \"user:{id:uint}\"\n";
+    cli.write("users.toml", users);
+    dump(&cli, "dump.rdb", 1..=40);
+    let output = cli.run(["infer", "dump.rdb", "--merge", "keyward.toml"]);
+    assert_eq!(output.code, Some(0), "{output}");
+    let merged = cli.read("keyward.toml");
+    assert!(merged.starts_with(ours) && merged.contains("[keys.cart]"), "{merged}");
+    assert!(!merged.contains("user:"), "{merged}");
+    assert_eq!(cli.read("users.toml"), users);
+    assert_eq!(cli.run(["check", "--set", "minimal"]).code, Some(0));
+}
+
 #[test]
 fn several_sources_are_one_keyspace() {
     let cli = cli();
@@ -117,6 +163,28 @@ fn a_cluster_is_one_keyspace() {
     assert_eq!(output.code, Some(0), "{output}");
     assert!(output.stdout.contains("pattern = \"user:{user_id:uint}:token\""), "{output}");
     assert!(output.stdout.contains("ttl = \"1h\""), "{output}");
+}
+
+#[test]
+fn sessions_whose_every_use_began_their_ttl_again_are_sliding() {
+    let cli = cli();
+    let mut writer = Writer::new(Vec::new(), Version::redis(10)).unwrap();
+    writer.aux(b"ctime", TAKEN.to_string().as_bytes()).unwrap();
+    writer.select(0).unwrap();
+    for session in 0..60 {
+        let idle = 20 * session;
+        let attributes = Attributes {
+            expires_at: Some((TAKEN + 1800 - idle) * 1000),
+            idle: Some(idle),
+            ..Attributes::default()
+        };
+        let created = (TAKEN - 7000).to_string();
+        let fields: [(&[u8], &[u8]); 2] = [(b"user_id", b"7"), (b"created_at", created.as_bytes())];
+        let key = format!("session:{session:032x}");
+        writer.key(key.as_bytes(), &attributes, &Content::Hash(&fields)).unwrap();
+    }
+    cli.write("dump.rdb", writer.finish().unwrap());
+    assert_snapshot!(cli.run(["infer", "dump.rdb"]));
 }
 
 #[test]

@@ -7,7 +7,7 @@ use std::path::Path;
 /// Reads a snapshot as `keyward infer` does.
 #[derive(Default)]
 struct Collector {
-    sketch: Sketch,
+    observed: Vec<Observed>,
     clock: u64,
     content: Content,
 }
@@ -31,13 +31,25 @@ impl Visitor for Collector {
         observed.ttl = fact.expires_at.map(|at| at.saturating_sub(self.clock));
         observed.length = fact.length;
         observed.content = Some(std::mem::take(&mut self.content).finish());
-        self.sketch.observe(observed);
+        self.observed.push(observed);
     }
 }
 
-pub(crate) fn sketch(path: &Path) -> Sketch {
+/// What was observed of each key of a snapshot.
+pub(crate) fn observed(path: &Path) -> Vec<Observed> {
     let created = Reader::open(path).unwrap().read(&mut ()).unwrap().created_at.unwrap();
     let mut collector = Collector { clock: created * 1000, ..Collector::default() };
     Reader::open(path).unwrap().read(&mut collector).unwrap();
-    collector.sketch
+    collector.observed
+}
+
+/// A sample of these keys.
+pub(crate) fn sample<'o>(observed: impl IntoIterator<Item = &'o Observed>) -> Sketch {
+    let mut sketch = Sketch::default();
+    observed.into_iter().for_each(|one| sketch.observe(one.clone()));
+    sketch
+}
+
+pub(crate) fn sketch(path: &Path) -> Sketch {
+    sample(&observed(path))
 }
