@@ -5,9 +5,10 @@
 use crate::automaton::{self, Meeting, Nfa, TooLarge};
 use crate::definition::{Compiled, KeySlot, Op, Slot};
 use crate::language::MAX_STATES;
+use crate::prove::glob::glob_nfa;
 use crate::prove::overlap::{Claim, OverlapKind, Overlaps, between, overlaps};
 use crate::prove::search::path_nfa;
-use crate::{DefinitionId, Keyspace};
+use crate::{DefinitionId, Glob, Keyspace};
 use std::collections::HashMap;
 use std::fmt;
 
@@ -92,6 +93,11 @@ impl<'k> Version<'k> {
         self.complete
     }
 
+    /// Whether one definition is the narrower one of two: what its pattern matches is never the other one's.
+    pub fn takes_from(&self, narrow: DefinitionId, wide: DefinitionId) -> bool {
+        self.narrower.get(&wide).is_some_and(|takers| takers.contains(&narrow))
+    }
+
     /// The keys of a definition.
     ///
     /// # Panics
@@ -119,11 +125,12 @@ impl<'k> Version<'k> {
     /// The same where a parameter holds keys of a definition whose keys others may take: without those.
     fn told_apart(&self, of: DefinitionId) -> Result<Nfa, TooLarge> {
         let compiled = self.keyspace.compiled(of);
-        let held = |slot: &KeySlot| match slot.shadowed {
-            true => Nfa::any(
-                slot.targets.iter().map(|it| self.held(*it)).collect::<Result<Vec<_>, _>>()?,
-            ),
-            false => any_path(slot, self.keyspace.separator()),
+        let held = |slot: &KeySlot| {
+            if !slot.shadowed {
+                return any_path(slot, self.keyspace.separator());
+            }
+            let targets = slot.targets.iter().map(|target| self.held(*target));
+            Nfa::any(targets.collect::<Result<Vec<_>, _>>()?)
         };
         Nfa::concat(parts(compiled, &compiled.ops, held)?)
     }
@@ -194,6 +201,12 @@ impl Keys {
         let all = [&self.written, &other.written, &pattern.written];
         let found = automaton::uncovered(all, &taken)?;
         Ok(self.word(found).filter(|word| other.is_short(word.len())))
+    }
+
+    /// A shortest of them that a glob does not match.
+    pub fn outside(&self, glob: &Glob) -> Result<Option<String>, Uncompared> {
+        let wide = Nfa::any([glob_nfa(glob)?, self.taken.clone()])?;
+        Ok(self.word(automaton::uncovered([&self.written], &wide)?))
     }
 
     /// The shortest word that was found: if it is too long for a key, all are.

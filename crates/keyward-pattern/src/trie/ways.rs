@@ -109,13 +109,12 @@ impl<'w> Iterator for Groups<'w> {
 
     #[inline]
     fn next(&mut self) -> Option<Self::Item> {
-        let range = match self.few.take() {
-            Some(few) => few,
-            None => {
-                let beginning = self.all.beginnings.get(self.next as usize)?;
-                self.next = beginning.shorter;
-                beginning.edges.clone()
-            }
+        let range = if let Some(few) = self.few.take() {
+            few
+        } else {
+            let beginning = self.all.beginnings.get(self.next as usize)?;
+            self.next = beginning.shorter;
+            beginning.edges.clone()
         };
         Some(&self.all.edges[range.start as usize..range.end as usize])
     }

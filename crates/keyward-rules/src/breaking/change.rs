@@ -3,15 +3,18 @@
 use super::Measured;
 use super::taken::{self, Taken};
 use keyward_pattern::prove::{Keys as KeySet, Uncompared, Version};
-use keyward_pattern::{self as pattern, DefinitionId, Type};
+use keyward_pattern::{self as pattern, DefinitionId, Glob, Type};
 use keyward_schema::OldNames;
 use keyward_schema::model::{Definition, Schema};
 use keyward_schema::span::Span;
+use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
+use std::rc::Rc;
 
 /// Two versions of a schema, and what several rules need to know about them.
 #[derive(Debug)]
 pub(crate) struct Change<'a> {
+    compared: Compared<'a>,
     pub(crate) old: &'a Schema,
     pub(crate) new: &'a Schema,
     /// What is in both versions, in the order of the old one
@@ -101,6 +104,7 @@ impl<'a> Change<'a> {
         let by_old_name =
             pairs.iter().enumerate().map(|(at, pair)| (pair.old.name.as_str(), at)).collect();
         let mut change = Change {
+            compared,
             old,
             new,
             pairs,
@@ -110,13 +114,25 @@ impl<'a> Change<'a> {
             measured,
             by_old_name,
         };
-        (change.taken, change.complete) = taken::find(&change, &compared);
+        (change.taken, change.complete) = taken::find(&change, &change.compared);
         change
     }
 
     /// The pair of a definition of the old version.
     pub(crate) fn pair(&self, old_name: &str) -> Option<&Pair<'a>> {
         self.by_old_name.get(old_name).map(|&at| &self.pairs[at])
+    }
+
+    /// A shortest key of a definition that a glob does not match; also where the patterns are too large to tell.
+    pub(crate) fn outside(&self, pair: &Pair<'_>, glob: &Glob) -> Option<String> {
+        match self
+            .compared
+            .after(pair.new)
+            .and_then(|keys| keys.map_or(Ok(None), |it| it.outside(glob)))
+        {
+            Ok(key) => key,
+            Err(Uncompared) => pair.keys.gained.clone().filter(|key| !glob.matches(key.as_bytes())),
+        }
     }
 
     /// Where to point in the new version for what is not there.
@@ -163,6 +179,7 @@ fn shape(definition: &Definition) -> Vec<String> {
 }
 
 /// What comparing keys needs, made once.
+#[derive(Debug)]
 pub(super) struct Compared<'a> {
     old: &'a Schema,
     new: &'a Schema,
@@ -171,7 +188,12 @@ pub(super) struct Compared<'a> {
     old_names: Vec<OldNames<'a>>,
     /// The keys under the old names of each definition, where the old version's keys are
     covered: HashMap<&'a str, Vec<Result<KeySet, Uncompared>>>,
+    /// The keys of the definitions that were asked for, of the old and of the new version
+    kept: [RefCell<HashMap<DefinitionId, Found>>; 2],
 }
+
+/// The keys of a definition, if there is one.
+type Found = Result<Option<Rc<KeySet>>, Uncompared>;
 
 impl<'a> Compared<'a> {
     fn new(old: &'a Schema, new: &'a Schema) -> Self {
@@ -186,7 +208,7 @@ impl<'a> Compared<'a> {
                 covered.entry(&rename.definition.value).or_default().push(keys);
             }
         }
-        Compared { old, new, before, after, old_names, covered }
+        Compared { old, new, before, after, old_names, covered, kept: Default::default() }
     }
 
     fn keys(&self, old: &Definition, new: &Definition) -> Keys {
@@ -212,7 +234,7 @@ impl<'a> Compared<'a> {
         };
         keys.shared = before.common(&after)?;
         keys.gained = after.beside(&[&before])?;
-        let lost = before.beside(&[&[&after], &*self.old_names_of(new)?].concat())?;
+        let lost = before.beside(&[&[&*after], &*self.old_names_of(new)?].concat())?;
         keys.lost = lost.map(|key| self.lost(key));
         Ok(())
     }
@@ -234,15 +256,19 @@ impl<'a> Compared<'a> {
     }
 
     /// The keys of a definition of the old version.
-    pub(super) fn before(&self, definition: &Definition) -> Result<Option<KeySet>, Uncompared> {
-        let id = self.old.compiled.find(&definition.name);
-        id.map(|id| self.before.keys(id)).transpose()
+    pub(super) fn before(&self, definition: &Definition) -> Found {
+        kept(&self.before, self.old.compiled.find(&definition.name), &self.kept[0])
     }
 
     /// The keys of a definition of the new version.
-    pub(super) fn after(&self, definition: &Definition) -> Result<Option<KeySet>, Uncompared> {
-        let id = self.new.compiled.find(&definition.name);
-        id.map(|id| self.after.keys(id)).transpose()
+    pub(super) fn after(&self, definition: &Definition) -> Found {
+        kept(&self.after, self.new.compiled.find(&definition.name), &self.kept[1])
+    }
+
+    /// Whether one definition of the new version takes whatever another one's pattern has in common with its own.
+    pub(super) fn takes_from(&self, narrow: &Definition, wide: &Definition) -> bool {
+        let id = |definition: &Definition| self.new.compiled.find(&definition.name);
+        id(narrow).zip(id(wide)).is_some_and(|(narrow, wide)| self.after.takes_from(narrow, wide))
     }
 
     /// Whether all overlaps of both versions are known.
@@ -287,6 +313,17 @@ impl<'a> Compared<'a> {
         let now = self.owner(&key).map(str::to_owned);
         Lost { key, now }
     }
+}
+
+/// The keys of a definition, which are put together once.
+fn kept(
+    version: &Version<'_>,
+    id: Option<DefinitionId>,
+    kept: &RefCell<HashMap<DefinitionId, Found>>,
+) -> Found {
+    let Some(id) = id else { return Ok(None) };
+    let put_together = || version.keys(id).map(|keys| Some(Rc::new(keys)));
+    kept.borrow_mut().entry(id).or_insert_with(put_together).clone()
 }
 
 /// The database of a keyspace.

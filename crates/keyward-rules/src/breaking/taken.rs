@@ -49,6 +49,10 @@ pub(super) fn find<'a>(change: &Change<'a>, compared: &Compared<'a>) -> (Vec<Tak
         // Of a definition that stays as it is, what others lose to it is reported as lost.
         let by_id = new.compiled.find(&by.name);
         let still = by_id.is_some_and(|id| !has_other[id.index()]).then_some(pair.new);
+        // It is the narrower one of the two as before, however many others there are.
+        if (pair.keys.same || still.is_some()) && compared.takes_from(pair.new, by) {
+            continue;
+        }
         match key_of_both(compared, from, by, still) {
             Ok(Some(key)) => taken.push(Taken { from, by, key }),
             Ok(None) => {}

@@ -169,6 +169,17 @@ mod tests {
     }
 
     #[test]
+    fn a_ttl_that_is_not_declared_any_more_is_reported() {
+        let without = with("\"5m\"").replace("ttl = \"5m\"\n", "");
+        let message = "`a` does not say any more how long keys live, and they lived for 5m";
+        assert_eq!(broken(&RULE, &with("\"5m\""), &without), [message]);
+        assert_eq!(broken(&RULE, &with("\"none\""), &without), [""; 0]);
+        assert_eq!(broken(&RULE, &without, &with("\"5m\"")), [""; 0]);
+        let callers = "`a` does not say any more how long keys live";
+        assert_eq!(broken(&RULE, &with("{ caller = true }"), &without), [callers]);
+    }
+
+    #[test]
     fn what_it_adds_is_estimated() {
         let say = |definition: MeasuredDefinition, ttl: &str| {
             let definitions = [("a".to_owned(), definition)].into();
