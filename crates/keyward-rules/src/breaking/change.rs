@@ -208,7 +208,15 @@ impl<'a> Compared<'a> {
                 covered.entry(&rename.definition.value).or_default().push(keys);
             }
         }
-        Compared { old, new, before, after, old_names, covered, kept: Default::default() }
+        Compared {
+            old,
+            new,
+            before,
+            after,
+            old_names,
+            covered,
+            kept: [RefCell::default(), RefCell::default()],
+        }
     }
 
     fn keys(&self, old: &Definition, new: &Definition) -> Keys {
