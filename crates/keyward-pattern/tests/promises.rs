@@ -73,6 +73,24 @@ fn a_more_specific_pattern_reserves_its_word() {
     assert!(symbol.parse(b"m:active").is_none());
 }
 
+/// What two definitions meet at is the shortest key of both patterns, whoever has it.
+#[test]
+fn a_reserved_key_may_belong_to_a_third_definition() {
+    let keyspace = keyspace(&["x:{id}", "x:{n:uint}", "x:0"]);
+    assert_eq!(class(&keyspace, "x:0"), Some(2));
+    assert_eq!(class(&keyspace, "x:1"), Some(1));
+    assert_eq!(class(&keyspace, "x:a"), Some(0));
+    let found = prove::overlaps(&keyspace).overlaps;
+    let of = |first: u32, second: u32| {
+        let claims =
+            (Claim::Definition(DefinitionId(first)), Claim::Definition(DefinitionId(second)));
+        let found = found.iter().find(|it| (it.first, it.second) == claims).unwrap();
+        assert!(matches!(found.kind, OverlapKind::Reserved { .. }));
+        found.witness.as_str()
+    };
+    assert_eq!([of(1, 0), of(2, 0), of(2, 1)], ["x:0"; 3]);
+}
+
 #[test]
 fn a_narrower_type_is_more_specific() {
     let keyspace = keyspace(&["a:{x}:z", "a:{x:uuid}:z", "a:{x:hex(4)}:z"]);

@@ -169,6 +169,30 @@ fn rules_that_are_off_are_not_applied() {
     assert_eq!(rules(&compare(&old, &new)), ["acl-outgrown"]);
 }
 
+#[test]
+fn a_definition_beside_many_narrower_ones_is_compared() {
+    let with = |ty: &str| {
+        let mut text =
+            "version = 1\n[keyspace]\nname = \"a\"\n[keys.other]\npattern = \"{rest...}\"\n"
+                .to_owned();
+        for number in 0..200 {
+            text += &format!("[keys.k{number}]\npattern = \"k{number}:{{id:{ty}}}\"\n");
+        }
+        schema(&text)
+    };
+    let grown = rules(&compare(&with("uint"), &with("slug")));
+    assert!(
+        grown.iter().all(|rule| *rule == "new-reservation" || *rule == "param-widened"),
+        "{grown:?}"
+    );
+    let shrunk = compare(&with("slug"), &with("uint"));
+    assert!(shrunk.iter().all(|it| it.rule == "param-narrowed"), "{:?}", rules(&shrunk));
+    assert_eq!(
+        shrunk[0].message,
+        "`id` of `k0` does not take `a` any more: `k0:a` belongs to `other` now"
+    );
+}
+
 /// The five conventions against themselves, and against what a team might do to them.
 #[test]
 fn the_conventions_break_when_they_are_changed() {

@@ -14,6 +14,27 @@ pub(super) fn run(table: &mut Table) -> Result<()> {
         format!("13 patterns {small:.0} ns"),
         at_most(large / small, 1.5),
     );
+    for patterns in [13, 400] {
+        measure_other_separator(patterns, table)?;
+    }
+    Ok(())
+}
+
+/// Patterns whose separator is not the keyspace's: each is one segment.
+fn measure_other_separator(patterns: usize, table: &mut Table) -> Result<()> {
+    let (own, other) = (Corpus::new(patterns)?, Corpus::separated(patterns, '|')?);
+    let classify = |corpus: &Corpus| {
+        let found = corpus.keys().filter_map(|key| corpus.keyspace.classify(key));
+        found.map(|id| id.index() + 1).sum()
+    };
+    let [own, other] = compete([&mut || classify(&own), &mut || classify(&other)]);
+    let (own, other) = (each(own, KEYS), each(other, KEYS));
+    table.row(
+        &format!("classify, {patterns} patterns with another separator"),
+        format!("{other:.0} ns"),
+        format!("with the keyspace's {own:.0} ns"),
+        at_most(other / own, 4.0),
+    );
     Ok(())
 }
 

@@ -1,7 +1,7 @@
 //! Keyspaces and keys to measure on.
 
 use anyhow::Result;
-use keyward_pattern::{Keyspace, Template};
+use keyward_pattern::{Keyspace, Param, Template, Type};
 
 /// How many distinct keys.
 pub(super) const KEYS: usize = 200_000;
@@ -35,6 +35,11 @@ pub(super) struct Corpus {
 impl Corpus {
     /// The thirteen patterns, or as many more as it takes: the same shapes under other first words.
     pub(super) fn new(count: usize) -> Result<Self> {
+        Corpus::separated(count, ':')
+    }
+
+    /// The same with another character in place of the keyspace's separator, which stays.
+    pub(super) fn separated(count: usize, separator: char) -> Result<Self> {
         let patterns: Vec<String> = (0..count)
             .map(|number| match number / PATTERNS.len() {
                 0 => PATTERNS[number].to_owned(),
@@ -43,14 +48,19 @@ impl Corpus {
             .collect();
         let mut builder = Keyspace::builder(':')?;
         for (number, pattern) in patterns.iter().enumerate() {
-            builder.define(&format!("d{number}"), &Template::parse(pattern)?, |_| None);
+            let template = Template::parse(&respelled(pattern, separator))?;
+            let without = String::from(separator).replace(':', "");
+            builder.define(&format!("d{number}"), &template, |_| {
+                Some(Param { without: without.clone(), ..Type::Text.into() })
+            });
         }
         let keyspace = builder.finish().map_err(|mut errors| errors.remove(0))?;
         let mut random = Random::new();
         let mut keys = std::collections::HashSet::with_capacity(KEYS);
         while keys.len() < KEYS {
             let pattern = &patterns[random.below(count)];
-            keys.insert(key(pattern, &mut random).into_bytes());
+            let key = key(pattern, &mut random).replace(':', &String::from(separator));
+            keys.insert(key.into_bytes());
         }
         // A set's order is random, but sorted first it is the same in every run.
         let mut keys: Vec<Vec<u8>> = keys.into_iter().collect();
@@ -74,6 +84,21 @@ impl Corpus {
     pub(super) fn mean_len(&self) -> f64 {
         self.text.len() as f64 / self.places.len() as f64
     }
+}
+
+/// A pattern with another separator; what stands in braces is left alone.
+fn respelled(pattern: &str, separator: char) -> String {
+    let mut depth = 0;
+    let respell = |c: char| {
+        match c {
+            '{' => depth += 1,
+            '}' => depth -= 1,
+            ':' if depth == 0 => return separator,
+            _ => {}
+        }
+        c
+    };
+    pattern.chars().map(respell).collect()
 }
 
 /// A key of a pattern with random values.

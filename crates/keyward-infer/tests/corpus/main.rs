@@ -4,5 +4,6 @@
 
 mod apps;
 mod foreign;
+mod language;
 mod score;
 mod truth;

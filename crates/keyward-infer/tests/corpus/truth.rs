@@ -77,31 +77,47 @@ impl Truth {
     }
 }
 
+/// A piece of a pattern: text, or a parameter with the regular expression of its values.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Part {
+    Text(char),
+    Parameter(String),
+}
+
 /// A pattern as a regular expression over whole keys.
 fn form(pattern: &str) -> Result<String> {
-    let mut form = String::from("^(?s-u:");
+    let part = |part: &Part| match part {
+        Part::Text(char) => regex::escape(char.encode_utf8(&mut [0; 4])),
+        Part::Parameter(form) => format!("(?:{form})"),
+    };
+    let parts: String = parts(pattern)?.iter().map(part).collect();
+    Ok(format!("^(?s-u:{parts})$"))
+}
+
+/// What a pattern consists of.
+pub(crate) fn parts(pattern: &str) -> Result<Vec<Part>> {
+    let mut parts = Vec::new();
     let mut rest = pattern;
     while let Some(char) = rest.chars().next() {
         if let Some(after) = rest.strip_prefix("{{").filter(|_| !rest.starts_with("{{{")) {
-            form.push_str(r"\{");
+            parts.push(Part::Text('{'));
             rest = after;
         } else if let Some(after) = rest.strip_prefix("}}") {
-            form.push_str(r"\}");
+            parts.push(Part::Text('}'));
             rest = after;
         } else if let Some(after) = rest.strip_prefix("{{{") {
-            form.push_str(r"\{");
+            parts.push(Part::Text('{'));
             rest = &rest[rest.len() - after.len() - 1..];
         } else if let Some(after) = rest.strip_prefix('{') {
             let (parameter, after) = parameter(after)?;
-            form.push_str(&format!("(?:{parameter})"));
+            parts.push(Part::Parameter(parameter));
             rest = after;
         } else {
-            form.push_str(&regex::escape(char.encode_utf8(&mut [0; 4])));
+            parts.push(Part::Text(char));
             rest = &rest[char.len_utf8()..];
         }
     }
-    form.push_str(")$");
-    Ok(form)
+    Ok(parts)
 }
 
 /// What a parameter matches, and the pattern after it.

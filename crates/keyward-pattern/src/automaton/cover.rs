@@ -6,24 +6,43 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use std::rc::Rc;
 
-/// A shortest word of `narrow` that `wide` does not accept; apart means that `wide` holds all of it. Only the
-/// sets of states of `wide` that words of `narrow` lead to are looked at.
-pub(crate) fn uncovered(narrow: &Nfa, wide: &Nfa) -> Result<Meeting, TooLarge> {
+/// A shortest word that all of `narrow` accept and `wide` does not; apart means that `wide` holds all of them. Only
+/// the sets of states of `wide` that such words lead to are looked at.
+pub(crate) fn uncovered<const N: usize>(
+    narrow: [&Nfa; N],
+    wide: &Nfa,
+) -> Result<Meeting, TooLarge> {
     let sets = RefCell::new(Sets::new(wide));
-    let start = (narrow.start(), sets.borrow_mut().start());
-    let goal = |&(at, set): &(u32, u32)| at == narrow.end() && !sets.borrow().accepts(set);
+    let start = (narrow.map(Nfa::start), sets.borrow_mut().start());
+    let end = narrow.map(Nfa::end);
+    let goal = |&(at, set): &([u32; N], u32)| at == end && !sets.borrow().accepts(set);
     search(start, goal, |&(at, set), found| {
-        for &next in narrow.free(at) {
-            found((next, set), None);
+        for (number, narrow) in narrow.iter().enumerate() {
+            for &next in narrow.free(at[number]) {
+                let mut to = at;
+                to[number] = next;
+                found((to, set), None);
+            }
+        }
+        let mut shared = vec![(0, u8::MAX, at)];
+        for (number, narrow) in narrow.iter().enumerate() {
+            let before = std::mem::take(&mut shared);
+            for (first, last, mut to) in before {
+                for &(other_first, other_last, next) in narrow.ranges(at[number]) {
+                    to[number] = next;
+                    shared.push((first.max(other_first), last.min(other_last), to));
+                }
+            }
+            shared.retain(|(first, last, _)| first <= last);
         }
         let mut sets = sets.borrow_mut();
-        let mut steps: Vec<(u8, u32)> = Vec::new();
-        for &(first, last, next) in narrow.ranges(at) {
-            steps.extend(sets.representatives(first, last).into_iter().map(|byte| (byte, next)));
+        let mut steps: Vec<(u8, [u32; N])> = Vec::new();
+        for (first, last, to) in shared {
+            steps.extend(sets.representatives(first, last).into_iter().map(|byte| (byte, to)));
         }
         steps.sort_by_key(|&(byte, _)| preference(byte));
-        for (byte, next) in steps {
-            found((next, sets.step(set, byte)), Some(byte));
+        for (byte, to) in steps {
+            found((to, sets.step(set, byte)), Some(byte));
         }
     })
 }
@@ -120,11 +139,22 @@ mod tests {
         let letters = Nfa::bytes(&[(b'a', b'z')]).repeat(1, None).unwrap();
         let digits = Nfa::bytes(&[(b'0', b'9')]).repeat(1, None).unwrap();
         let both = Nfa::any([letters.clone(), digits.clone()]).unwrap();
-        assert_eq!(uncovered(&letters, &both), Ok(Meeting::Apart));
-        assert_eq!(uncovered(&both, &letters), Ok(some("0")));
-        assert_eq!(uncovered(&letters, &Nfa::literal(b"a")), Ok(some("b")));
-        assert_eq!(uncovered(&Nfa::empty(), &letters), Ok(some("")));
-        assert_eq!(uncovered(&Nfa::nothing(), &letters), Ok(Meeting::Apart));
+        assert_eq!(uncovered([&letters], &both), Ok(Meeting::Apart));
+        assert_eq!(uncovered([&both], &letters), Ok(some("0")));
+        assert_eq!(uncovered([&letters], &Nfa::literal(b"a")), Ok(some("b")));
+        assert_eq!(uncovered([&Nfa::empty()], &letters), Ok(some("")));
+        assert_eq!(uncovered([&Nfa::nothing()], &letters), Ok(Meeting::Apart));
+    }
+
+    #[test]
+    fn what_two_have_in_common_is_found_beside_the_rest() {
+        let letters = Nfa::bytes(&[(b'a', b'z')]).repeat(1, None).unwrap();
+        let hex = Nfa::bytes(&[(b'0', b'9'), (b'a', b'f')]).repeat(1, None).unwrap();
+        let single = Nfa::bytes(&[(0, 0xff)]);
+        assert_eq!(uncovered([&letters, &hex], &Nfa::nothing()), Ok(some("a")));
+        assert_eq!(uncovered([&letters, &hex], &single), Ok(some("aa")));
+        let low = Nfa::bytes(&[(b'a', b'f')]).repeat(1, None).unwrap();
+        assert_eq!(uncovered([&letters, &hex], &low), Ok(Meeting::Apart));
     }
 
     #[test]
@@ -132,6 +162,6 @@ mod tests {
         let any = Nfa::bytes(&[(0, 0xff)]);
         let low = Nfa::bytes(&[(0, 0x7f)]);
         let high = Nfa::bytes(&[(0x80, 0xff)]);
-        assert_eq!(uncovered(&any, &Nfa::any([low, high]).unwrap()), Ok(Meeting::Apart));
+        assert_eq!(uncovered([&any], &Nfa::any([low, high]).unwrap()), Ok(Meeting::Apart));
     }
 }

@@ -1,6 +1,7 @@
 //! A minimal deterministic automaton as a dense table.
 
 use super::{TooLarge, preference};
+use std::cell::OnceCell;
 use std::collections::{HashMap, VecDeque};
 use std::ops::Range;
 
@@ -128,8 +129,10 @@ impl Dfa {
     pub(crate) fn sample(&self, len: usize, choose: &mut dyn FnMut(usize) -> usize) -> Vec<u8> {
         let mut word = Vec::new();
         let mut state = self.start;
-        let distance = self.distances();
-        let far = |state: u32| distance[self.number(state) as usize];
+        // Most words end where they are long enough, and need none.
+        let distances = OnceCell::new();
+        let far =
+            |state: u32| distances.get_or_init(|| self.distances())[self.number(state) as usize];
         while !(self.is_empty() || self.accepting(state) && word.len() >= len) {
             let on = |byte: &u8| self.next(state, *byte) != DEAD;
             let mut ways: Vec<u8> = (0..=u8::MAX).filter(on).collect();
@@ -169,7 +172,8 @@ impl Dfa {
         }
         loop {
             let mut changed = false;
-            for (state, (_, next)) in table.iter().enumerate() {
+            // Backwards, since most states lead to those behind them.
+            for (state, (_, next)) in table.iter().enumerate().rev() {
                 let best = next.iter().map(|&next| distances[next as usize]).min();
                 let best = best.unwrap_or(usize::MAX).saturating_add(1);
                 if best < distances[state] {

@@ -183,6 +183,30 @@ impl Nfa {
         Ok(nfa)
     }
 
+    /// What every word begins with, up to so many bytes. Each state must lead to the end.
+    pub(crate) fn beginning(&self, most: usize) -> Vec<u8> {
+        let mut text = Vec::new();
+        let mut open = vec![self.start];
+        while text.len() < most {
+            let mut set: Vec<u32> = Vec::new();
+            while let Some(state) = open.pop() {
+                if !set.contains(&state) {
+                    open.extend(&self.states[state as usize].free);
+                    set.push(state);
+                }
+            }
+            let ranges = || set.iter().flat_map(|&state| &self.states[state as usize].ranges);
+            let Some(&(byte, _, _)) = ranges().next() else { break };
+            if set.contains(&self.end) || !ranges().all(|range| (range.0, range.1) == (byte, byte))
+            {
+                break;
+            }
+            open.extend(ranges().map(|range| range.2));
+            text.push(byte);
+        }
+        text
+    }
+
     /// As often as this; without a `max`, without end.
     pub(crate) fn repeat(self, min: u32, max: Option<u32>) -> Result<Self, TooLarge> {
         let copies = max.unwrap_or(min.max(1)) as usize;

@@ -28,7 +28,8 @@ pub fn glob_overlaps(keyspace: &Keyspace, glob: &str) -> Vec<(DefinitionId, Stri
     found
 }
 
-fn glob_nfa(glob: &Glob) -> Result<Nfa, TooLarge> {
+/// All texts that a glob matches.
+pub(super) fn glob_nfa(glob: &Glob) -> Result<Nfa, TooLarge> {
     let parts = glob.tokens().iter().map(|token| match token {
         Token::Any => Nfa::bytes(&[(0, 0xff)]).repeat(0, None),
         Token::One(set) => Ok(Nfa::bytes(&ranges(set))),

@@ -6,8 +6,8 @@
 //! 3. **No injection** needs no search: a type whose values could contain the separator, a brace or
 //!    a control character does not compile, and globs are escaped.
 //!
-//! Two versions of a keyspace are compared by [`uncovered`], [`common`] and [`taken`]: which keys a definition
-//! has lost, and which of its keys another one has now.
+//! Two versions of a keyspace are compared by [`Version`], [`Keys`] and [`taken`]: which keys a definition has lost,
+//! and which of its keys another one has now.
 //!
 //! Every search is bounded. Where a bound is reached the result says so, and nothing counts as proved.
 
@@ -22,7 +22,7 @@ mod regex;
 mod search;
 
 pub use ambiguity::{Ambiguity, ambiguities};
-pub use change::{Uncompared, common, taken, uncovered};
+pub use change::{Keys, Uncompared, Version, taken};
 pub use glob::glob_overlaps;
 pub use injective::{Lossy, lossy};
 pub use overlap::{Claim, Overlap, OverlapKind, Overlaps, overlaps, overlaps_between};

@@ -1,6 +1,6 @@
 //! The tree while it grows: what a [`Trie`] is laid out from, and what the prover walks.
 
-use super::{Branch, Edge, Literal, LiteralTable, Matcher, NONE, Node, Target, Trie};
+use super::{AllWays, Branch, Edge, Literal, LiteralTable, Matcher, NONE, Node, Target, Trie};
 #[cfg(feature = "prove")]
 use crate::automaton::Nfa;
 use crate::automaton::{Dfa, Meeting, TooLarge, meet, meet_dfa, subset};
@@ -245,7 +245,7 @@ impl Growing {
             separator,
             nodes: Vec::new(),
             branches: Vec::new(),
-            edges: Vec::new(),
+            ways: AllWays::default(),
             matchers: self.matchers.iter().map(Matcher::new).collect(),
             literals: LiteralTable::new(in_table.map(|node| node.literals.len()).sum()),
         };
@@ -263,7 +263,7 @@ impl Growing {
                 if node.has_only_literals() {
                     Node::Literals
                 } else {
-                    trie.branch_out(node, &targets)
+                    trie.branch_out(node, &targets, &self.matchers)
                 }
             };
             trie.nodes.push(laid_out);
@@ -322,24 +322,15 @@ impl Trie {
         }
     }
 
-    fn branch_out(&mut self, node: &GrowingNode, targets: &[Target]) -> Node {
+    fn branch_out(&mut self, node: &GrowingNode, targets: &[Target], matchers: &[Segment]) -> Node {
         let first = |paths: &[u32]| paths.first().copied().unwrap_or(NONE);
-        let edges = node.edges.iter();
-        let edges = edges.map(|&(matcher, to)| Edge { matcher, to: targets[to as usize] });
-        let edges = append(&mut self.edges, edges);
+        let way = |matcher: u32, to: Target| (&matchers[matcher as usize], Edge { matcher, to });
+        let edges = node.edges.iter().map(|&(matcher, to)| way(matcher, targets[to as usize]));
+        let edges = self.ways.add(edges.collect());
         let rests = node.rests.iter();
-        let rests =
-            rests.map(|(matcher, to)| Edge { matcher: *matcher, to: Target::path(first(to)) });
-        let rests = append(&mut self.edges, rests);
+        let rests = rests.map(|(matcher, to)| way(*matcher, Target::path(first(to))));
+        let rests = self.ways.add(rests.collect());
         self.branches.push(Branch { edges, rests, end: first(&node.ends) });
         Node::Branch(u32::try_from(self.branches.len() - 1).unwrap_or(NONE))
     }
-}
-
-/// Adds edges; where they stand.
-fn append(edges: &mut Vec<Edge>, more: impl Iterator<Item = Edge>) -> std::ops::Range<u32> {
-    let len = |edges: &Vec<Edge>| u32::try_from(edges.len()).unwrap_or(NONE);
-    let start = len(edges);
-    edges.extend(more);
-    start..len(edges)
 }

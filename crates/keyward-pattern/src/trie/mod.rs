@@ -6,6 +6,7 @@
 
 mod growing;
 mod literals;
+mod ways;
 
 pub(crate) use growing::{Growing, GrowingNode};
 
@@ -14,8 +15,8 @@ use crate::ends::Ends;
 use crate::language::{Language, is_uuid};
 use crate::path::{Segment, find};
 use literals::{Literal, LiteralTable};
-use std::ops::Range;
 use std::sync::Arc;
+use ways::{AllWays, Ways};
 
 const NONE: u32 = u32::MAX;
 
@@ -25,7 +26,7 @@ pub(crate) struct Trie {
     separator: u8,
     nodes: Vec<Node>,
     branches: Vec<Branch>,
-    edges: Vec<Edge>,
+    ways: AllWays,
     matchers: Vec<Matcher>,
     literals: LiteralTable,
 }
@@ -49,10 +50,10 @@ enum Node {
 /// literals.
 #[derive(Debug)]
 struct Branch {
-    /// Types that lead on, the narrower ones first
-    edges: Range<u32>,
-    /// Types that take the rest of the key, likewise
-    rests: Range<u32>,
+    /// Types that lead on
+    edges: Ways,
+    /// Types that take the rest of the key
+    rests: Ways,
     /// The path that ends here
     end: u32,
 }
@@ -172,26 +173,25 @@ impl Trie {
         {
             return Some(found);
         }
-        for edge in self.edges(&branch.edges) {
-            if self.matches(*edge, &key[segment.clone()])
-                && let Some(found) = go_on(edge.to)
-            {
-                return Some(found);
+        for edges in self.ways.of(&branch.edges, &key[segment.clone()]) {
+            for edge in edges {
+                if self.matches(*edge, &key[segment.clone()])
+                    && let Some(found) = go_on(edge.to)
+                {
+                    return Some(found);
+                }
             }
         }
-        let mut rests = self.edges(&branch.rests).iter();
-        let rest = rests.find(|edge| self.matches(**edge, &key[segment.start..]))?;
+        let rest = &key[segment.start..];
+        let mut rests = self.ways.of(&branch.rests, rest);
+        let found = rests.find_map(|edges| edges.iter().find(|edge| self.matches(**edge, rest)))?;
         ends.note(nth, key.len());
-        self.end(rest.to)
+        self.end(found.to)
     }
 
     #[inline]
     fn matches(&self, edge: Edge, segment: &[u8]) -> bool {
         self.matchers[edge.matcher as usize].matches(segment)
-    }
-
-    fn edges(&self, range: &Range<u32>) -> &[Edge] {
-        &self.edges[range.start as usize..range.end as usize]
     }
 
     /// The path that ends at a target.

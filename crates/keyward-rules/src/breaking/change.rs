@@ -2,16 +2,19 @@
 
 use super::Measured;
 use super::taken::{self, Taken};
-use keyward_pattern::prove::{self, Claim, OverlapKind, Uncompared};
-use keyward_pattern::{self as pattern, Type};
+use keyward_pattern::prove::{Keys as KeySet, Uncompared, Version};
+use keyward_pattern::{self as pattern, DefinitionId, Glob, Type};
 use keyward_schema::OldNames;
 use keyward_schema::model::{Definition, Schema};
 use keyward_schema::span::Span;
+use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
+use std::rc::Rc;
 
 /// Two versions of a schema, and what several rules need to know about them.
 #[derive(Debug)]
 pub(crate) struct Change<'a> {
+    compared: Compared<'a>,
     pub(crate) old: &'a Schema,
     pub(crate) new: &'a Schema,
     /// What is in both versions, in the order of the old one
@@ -45,6 +48,8 @@ pub(crate) struct Keys {
     pub(crate) gained: Option<String>,
     /// Whether some key belongs to it in both versions
     pub(crate) shared: Option<String>,
+    /// The keyspace is in another database, and no old name has all of the keys in the former one
+    pub(crate) left_behind: bool,
     /// The patterns were too large to be compared
     pub(crate) uncompared: bool,
 }
@@ -99,6 +104,7 @@ impl<'a> Change<'a> {
         let by_old_name =
             pairs.iter().enumerate().map(|(at, pair)| (pair.old.name.as_str(), at)).collect();
         let mut change = Change {
+            compared,
             old,
             new,
             pairs,
@@ -108,13 +114,25 @@ impl<'a> Change<'a> {
             measured,
             by_old_name,
         };
-        (change.taken, change.complete) = taken::find(&change);
+        (change.taken, change.complete) = taken::find(&change, &change.compared);
         change
     }
 
     /// The pair of a definition of the old version.
     pub(crate) fn pair(&self, old_name: &str) -> Option<&Pair<'a>> {
         self.by_old_name.get(old_name).map(|&at| &self.pairs[at])
+    }
+
+    /// A shortest key of a definition that a glob does not match; also where the patterns are too large to tell.
+    pub(crate) fn outside(&self, pair: &Pair<'_>, glob: &Glob) -> Option<String> {
+        match self
+            .compared
+            .after(pair.new)
+            .and_then(|keys| keys.map_or(Ok(None), |it| it.outside(glob)))
+        {
+            Ok(key) => key,
+            Err(Uncompared) => pair.keys.gained.clone().filter(|key| !glob.matches(key.as_bytes())),
+        }
     }
 
     /// Where to point in the new version for what is not there.
@@ -161,25 +179,52 @@ fn shape(definition: &Definition) -> Vec<String> {
 }
 
 /// What comparing keys needs, made once.
-struct Compared<'a> {
+#[derive(Debug)]
+pub(super) struct Compared<'a> {
     old: &'a Schema,
     new: &'a Schema,
+    before: Version<'a>,
+    after: Version<'a>,
     old_names: Vec<OldNames<'a>>,
-    /// For each definition of a version some of whose keys narrower ones take, those
-    narrower: [HashMap<usize, Vec<usize>>; 2],
+    /// The keys under the old names of each definition, where the old version's keys are
+    covered: HashMap<&'a str, Vec<Result<KeySet, Uncompared>>>,
+    /// The keys of the definitions that were asked for, of the old and of the new version
+    kept: [RefCell<HashMap<DefinitionId, Found>>; 2],
 }
+
+/// The keys of a definition, if there is one.
+type Found = Result<Option<Rc<KeySet>>, Uncompared>;
 
 impl<'a> Compared<'a> {
     fn new(old: &'a Schema, new: &'a Schema) -> Self {
-        let narrower = [old, new].map(narrower);
-        Compared { old, new, old_names: new.old_names_by_db(), narrower }
+        let (before, after) = (Version::new(&old.compiled), Version::new(&new.compiled));
+        let mut old_names = new.old_names_by_db();
+        old_names.retain(|names| names.db.unwrap_or(db(new)) == db(old));
+        let mut covered: HashMap<&str, Vec<_>> = HashMap::new();
+        for names in &old_names {
+            let version = Version::new(&names.keyspace);
+            for (number, (_, rename)) in (0u32..).zip(&names.renames) {
+                let keys = version.keys(DefinitionId(number));
+                covered.entry(&rename.definition.value).or_default().push(keys);
+            }
+        }
+        Compared {
+            old,
+            new,
+            before,
+            after,
+            old_names,
+            covered,
+            kept: [RefCell::default(), RefCell::default()],
+        }
     }
 
     fn keys(&self, old: &Definition, new: &Definition) -> Keys {
+        let left_behind = self.is_left_behind(old, new);
         if self.is_same(old, new) {
-            return Keys { same: true, ..Keys::default() };
+            return Keys { same: true, left_behind, ..Keys::default() };
         }
-        let mut keys = Keys::default();
+        let mut keys = Keys { left_behind, ..Keys::default() };
         if self.compare(old, new, &mut keys).is_err() {
             keys.uncompared = true;
         }
@@ -192,36 +237,51 @@ impl<'a> Compared<'a> {
         new: &Definition,
         keys: &mut Keys,
     ) -> Result<(), Uncompared> {
-        let (Some(before), Some(after)) = (compiled(self.old, old), compiled(self.new, new)) else {
+        let (Some(before), Some(after)) = (self.before(old)?, self.after(new)?) else {
             return Ok(());
         };
-        keys.shared = prove::common(before, after)?;
-        let mut covering = vec![after];
-        covering.extend(self.narrower(0, before));
-        for names in &self.old_names {
-            let renames = (0u32..).zip(&names.renames);
-            let to_it = renames.filter(|(_, (_, it))| it.definition.value == new.name.value);
-            covering.extend(
-                to_it.filter_map(|(number, _)| names.keyspace.definitions().nth(number as usize)),
-            );
-        }
-        keys.lost = prove::uncovered(before, &covering)?.map(|key| self.lost(key));
-        let mut covering = vec![before];
-        covering.extend(self.narrower(1, after));
-        keys.gained = prove::uncovered(after, &covering)?;
+        keys.shared = before.common(&after)?;
+        keys.gained = after.beside(&[&before])?;
+        let lost = before.beside(&[&[&*after], &*self.old_names_of(new)?].concat())?;
+        keys.lost = lost.map(|key| self.lost(key));
         Ok(())
     }
 
-    /// The definitions that take keys of one.
-    fn narrower(
-        &self,
-        version: usize,
-        of: pattern::Definition<'_>,
-    ) -> impl Iterator<Item = pattern::Definition<'a>> {
-        let schema = [self.old, self.new][version];
-        let numbers = self.narrower[version].get(&of.id().index()).into_iter().flatten();
-        let names = numbers.filter_map(|&number| compiled(schema, &schema.keys[number]));
-        names.collect::<Vec<_>>().into_iter()
+    /// Whether keys stay in another database.
+    fn is_left_behind(&self, old: &Definition, new: &Definition) -> bool {
+        let is_left = || {
+            let before = self.before(old)?;
+            let left = before.map(|before| before.beside(&self.old_names_of(new)?)).transpose()?;
+            Ok::<_, Uncompared>(left.flatten().is_some())
+        };
+        db(self.old) != db(self.new) && is_left().unwrap_or(true)
+    }
+
+    /// The keys under the old names of a definition.
+    fn old_names_of(&self, new: &Definition) -> Result<Vec<&KeySet>, Uncompared> {
+        let covered = self.covered.get(new.name.as_str()).into_iter().flatten();
+        covered.map(|keys| keys.as_ref().map_err(|error| *error)).collect()
+    }
+
+    /// The keys of a definition of the old version.
+    pub(super) fn before(&self, definition: &Definition) -> Found {
+        kept(&self.before, self.old.compiled.find(&definition.name), &self.kept[0])
+    }
+
+    /// The keys of a definition of the new version.
+    pub(super) fn after(&self, definition: &Definition) -> Found {
+        kept(&self.after, self.new.compiled.find(&definition.name), &self.kept[1])
+    }
+
+    /// Whether one definition of the new version takes whatever another one's pattern has in common with its own.
+    pub(super) fn takes_from(&self, narrow: &Definition, wide: &Definition) -> bool {
+        let id = |definition: &Definition| self.new.compiled.find(&definition.name);
+        id(narrow).zip(id(wide)).is_some_and(|(narrow, wide)| self.after.takes_from(narrow, wide))
+    }
+
+    /// Whether all overlaps of both versions are known.
+    pub(super) fn is_complete(&self) -> bool {
+        self.before.is_complete() && self.after.is_complete()
     }
 
     /// Whether nothing that decides the keys differs; a `key` in the pattern depends on other definitions.
@@ -239,11 +299,9 @@ impl<'a> Compared<'a> {
             && !before.params().iter().any(refers)
     }
 
-    /// A shortest key of a definition of the old version that no narrower one takes.
+    /// A shortest key of a definition of the old version.
     fn first(&self, definition: &Definition) -> Option<String> {
-        let before = compiled(self.old, definition)?;
-        let narrower: Vec<_> = self.narrower(0, before).collect();
-        prove::uncovered(before, &narrower).ok().flatten()
+        self.before(definition).ok()??.shortest().ok()?
     }
 
     /// Whose a key is in the new version.
@@ -265,6 +323,22 @@ impl<'a> Compared<'a> {
     }
 }
 
+/// The keys of a definition, which are put together once.
+fn kept(
+    version: &Version<'_>,
+    id: Option<DefinitionId>,
+    kept: &RefCell<HashMap<DefinitionId, Found>>,
+) -> Found {
+    let Some(id) = id else { return Ok(None) };
+    let put_together = || version.keys(id).map(|keys| Some(Rc::new(keys)));
+    kept.borrow_mut().entry(id).or_insert_with(put_together).clone()
+}
+
+/// The database of a keyspace.
+fn db(schema: &Schema) -> u64 {
+    schema.keyspace.db.as_ref().map_or(0, |db| db.value.into())
+}
+
 /// A definition, compiled.
 pub(super) fn compiled<'a>(
     schema: &'a Schema,
@@ -272,20 +346,4 @@ pub(super) fn compiled<'a>(
 ) -> Option<pattern::Definition<'a>> {
     let id = schema.compiled.find(&definition.name)?;
     Some(schema.compiled.definition(id))
-}
-
-/// The definitions that take keys of others, by whom they take them from.
-fn narrower(schema: &Schema) -> HashMap<usize, Vec<usize>> {
-    let mut narrower: HashMap<usize, Vec<usize>> = HashMap::new();
-    if !schema.compiled.definitions().any(|it| it.is_shadowed()) {
-        return narrower;
-    }
-    for overlap in prove::overlaps(&schema.compiled).overlaps {
-        if let (OverlapKind::Reserved { .. }, Claim::Definition(taker), Claim::Definition(of)) =
-            (&overlap.kind, overlap.first, overlap.second)
-        {
-            narrower.entry(of.index()).or_default().push(taker.index());
-        }
-    }
-    narrower
 }

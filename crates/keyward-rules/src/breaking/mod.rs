@@ -5,6 +5,8 @@
 
 pub(crate) mod accept;
 mod change;
+#[cfg(test)]
+mod laws;
 mod lifetime;
 mod measured;
 mod reading;

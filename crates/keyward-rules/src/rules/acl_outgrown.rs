@@ -8,7 +8,9 @@ use keyward_schema::model::{Derived, Schema};
 rule! {
     /// ## What it does
     /// Reports a definition with keys that an ACL pattern for its old keys does not match: its pattern is another, or it
-    /// has derived keys that it did not have.
+    /// has derived keys that it did not have. Only patterns of keys are compared. Which commands a user needs follows
+    /// from the type, the role and the cache of a definition: `type-changed`, `role-changed` and `cache-changed` report
+    /// those. A definition that is new breaks nothing that runs, and is not reported.
     ///
     /// ## Why is this bad
     /// A user who is granted `~shop:cart:*` gets `NOPERM` for keys outside of it. The deployment works in tests, where
@@ -54,9 +56,8 @@ fn check<'a>(cx: &Change<'a>, out: &mut Findings<'a>) {
         else {
             continue;
         };
-        let outgrown =
-            pair.keys.gained.as_ref().filter(|key| !Glob::new(&old).matches(key.as_bytes()));
-        if let Some(key) = outgrown {
+        let has_more = !pair.keys.same && pair.keys.gained.is_some();
+        if let Some(key) = has_more.then(|| cx.outside(pair, &Glob::new(&old))).flatten() {
             out.add(
                 Finding::new(format!("an ACL of `~{old}` does not grant `{key}` of `{name}`"))
                     .changes(cx, pair, None)
@@ -89,18 +90,18 @@ fn check<'a>(cx: &Change<'a>, out: &mut Findings<'a>) {
 /// With another prefix no old grant fits: one finding says it for all definitions.
 fn moved<'a>(cx: &Change<'a>) -> Option<Finding<'a>> {
     let (old, new) = (beginning(cx.old), beginning(cx.new));
-    let gained = cx.pairs.iter().find_map(|pair| pair.keys.gained.as_ref())?;
+    let granted = Glob::new(&format!("{old}*"));
+    let key = cx.pairs.iter().find_map(|pair| cx.outside(pair, &granted))?;
     let keyspace = &cx.new.keyspace;
     let span = keyspace.prefix.as_ref().map_or(&keyspace.name.span, |prefix| &prefix.span);
     let message =
-        format!("an ACL of `~{old}*` does not grant `{gained}` of `{}`", keyspace.name.value);
-    let grants = Glob::new(&format!("{old}*")).matches(gained.as_bytes());
-    (!grants).then(|| {
+        format!("an ACL of `~{old}*` does not grant `{key}` of `{}`", keyspace.name.value);
+    Some(
         Finding::new(message)
             .changes_other(keyspace.name.value.as_str())
             .at(span, "what keys begin with now")
-            .help(format!("grant `~{new}*` to the users that have `~{old}*` before the release"))
-    })
+            .help(format!("grant `~{new}*` to the users that have `~{old}*` before the release")),
+    )
 }
 
 /// What all keys begin with, as a glob.
@@ -138,6 +139,15 @@ mod tests {
             format!("[keys.a]\npattern = \"a:{{id:{ty}}}\"\ntype = \"set\"\nttl = \"1h\"\n")
         };
         assert_eq!(broken(&RULE, &with("uint"), &with("slug")), [""; 0]);
+    }
+
+    /// The shortest new key is `a:a`, which the old grant matches.
+    #[test]
+    fn a_key_that_is_not_granted_need_not_be_the_shortest_new_one() {
+        let old = "[keys.a]\npattern = \"a:{id:uint}\"\n";
+        let new = "[keys.a]\npattern = \"{kind:slug}:{id:slug}\"\n";
+        let found = broken(&RULE, old, new);
+        assert_eq!(found, ["an ACL of `~a:*` does not grant `b:a` of `a`"]);
     }
 
     #[test]

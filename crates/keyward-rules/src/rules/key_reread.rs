@@ -66,10 +66,11 @@ fn check<'a>(cx: &Change<'a>, out: &mut Findings<'a>) {
 
 /// A key of both versions that they read differently, and what each reads.
 fn reread(cx: &Change<'_>, pair: &Pair<'_>) -> Option<(String, String, String)> {
+    let shared = pair.keys.shared.clone()?;
     let of = |keyspace: &'_ keyward_pattern::Keyspace, name: &str| keyspace.find(name);
     let old = cx.old.compiled.definition(of(&cx.old.compiled, &pair.old.name)?);
     let new = cx.new.compiled.definition(of(&cx.new.compiled, &pair.new.name)?);
-    let tried = keys(old).into_iter().chain(keys(new)).chain(pair.keys.shared.clone());
+    let tried = keys(old).into_iter().chain(keys(new)).chain([shared]);
     tried.into_iter().find_map(|key| {
         let (was, is) = (values(old, &key)?, values(new, &key)?);
         // Under other names, what stands at the same place is the same value.

@@ -62,7 +62,13 @@ fn check<'a>(cx: &Change<'a>, out: &mut Findings<'a>) {
     let (old, new) = (&cx.old.keyspace, &cx.new.keyspace);
     let name = new.name.value.as_str();
     let db = |schema: &Schema| schema.keyspace.db.as_ref().map_or(0, |db| db.value);
-    if db(cx.old) != db(cx.new) {
+    let behind: Vec<&str> = cx
+        .pairs
+        .iter()
+        .filter(|pair| pair.keys.left_behind)
+        .map(|pair| pair.new.name.as_str())
+        .collect();
+    if !behind.is_empty() {
         let message =
             format!("the keys are looked for in database {}, not in {}", db(cx.new), db(cx.old));
         let span = |db: Option<&'a keyward_schema::Spanned<u32>>| db.map(|db| &db.span);
@@ -71,6 +77,7 @@ fn check<'a>(cx: &Change<'a>, out: &mut Findings<'a>) {
                 .changes_other(name)
                 .at(span(new.db.as_ref()).unwrap_or(cx.nowhere()), "the database now")
                 .at(span(old.db.as_ref()).unwrap_or(&old.name.span), "the database before")
+                .note(format!("the definitions: {}", listed(&behind, MAX_LISTED)))
                 .help("name the old database in a migration: `{ pattern = \"…\", db = … }`"),
         );
     }
@@ -118,6 +125,23 @@ mod tests {
         let message = "the keys are looked for in database 2, not in 0";
         assert_eq!(broken(&RULE, &with(""), &with("db = 2")), [message]);
         assert_eq!(broken(&RULE, &with(""), &with("db = 0")), [""; 0]);
+    }
+
+    #[test]
+    fn keys_that_a_migration_finds_in_their_database_are_not_left_behind() {
+        let old = "[keys.a]\npattern = \"a:{id}\"\n[keys.b]\npattern = \"b\"\n";
+        let new = |renames: &str| {
+            format!(
+                "[keyspace]\nname = \"test\"\ndb = 2\n{old}[migrations.m]\nphase = \"dual-write\"\n\
+                 [migrations.m.renames]\n{renames}\n"
+            )
+        };
+        let of_a = "a = { pattern = \"a:{id}\", db = 0 }";
+        let message = "the keys are looked for in database 2, not in 0";
+        assert_eq!(broken(&RULE, old, &new(of_a)), [message]);
+        let of_both = format!("{of_a}\nb = {{ pattern = \"b\", db = 0 }}");
+        assert_eq!(broken(&RULE, old, &new(&of_both)), [""; 0]);
+        assert_eq!(broken(&RULE, old, &new(&of_both.replace("db = 0", "db = 1"))), [message]);
     }
 
     #[test]

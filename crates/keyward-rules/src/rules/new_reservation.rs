@@ -120,4 +120,32 @@ mod tests {
         let new = "[keys.a]\npattern = \"x:{id}\"\n[keys.b]\npattern = \"x:{id:uint}\"\n";
         assert_eq!(broken(&RULE, old, new), ["`x:0` was a key of `a`, and belongs to `b` now"]);
     }
+
+    #[test]
+    fn a_definition_that_grows_past_another_one_leaves_keys_to_it() {
+        let old = "[keys.a]\npattern = \"x:{id:uint}\"\n[keys.b]\npattern = \"x:{id:slug}\"\n";
+        let new = "[keys.a]\npattern = \"x:{id}\"\n[keys.b]\npattern = \"x:{id:slug}\"\n";
+        assert_eq!(broken(&RULE, old, new), ["`x:0` was a key of `a`, and belongs to `b` now"]);
+    }
+
+    /// The shortest key that two patterns share, and the next ones, may be a third definition's.
+    #[test]
+    fn a_key_that_no_third_definition_has_is_looked_for() {
+        let third = "[keys.c]\npattern = \"x:{id:uint}\"\n[keys.d]\npattern = \"x:a\"\n";
+        let old = format!("[keys.a]\npattern = \"x:{{id}}\"\n{third}");
+        let new = format!("{old}[keys.b]\npattern = \"x:{{id:slug}}\"\n");
+        assert_eq!(broken(&RULE, &old, &new), ["`x:b` was a key of `a`, and belongs to `b` now"]);
+        let words = "[keys.b]\npattern = \"x:{id}\"\nparams = { id = [\"7\", \"8\", \"a\"] }\n";
+        let taken = broken(&RULE, &old, &format!("{old}{words}"));
+        assert_eq!(taken.len(), 1, "{taken:?}");
+        assert!(taken[0].contains("was a key of `c`"), "{taken:?}");
+    }
+
+    #[test]
+    fn a_key_inside_a_key_changes_hands_with_it() {
+        let old = "[keys.a]\npattern = \"x:{id}\"\n[keys.h]\npattern = \"h:{of}\"\nparams = { of = { key = \"a\" } }\n";
+        let new = format!("{old}[keys.b]\npattern = \"x:a\"\n");
+        let lost = broken(&super::super::param_narrowed::RULE, old, &new);
+        assert_eq!(lost, ["`h:x:a` was a key of `h`, and is not found any more"]);
+    }
 }

@@ -41,6 +41,7 @@ rule! {
 
 fn check<'a>(cx: &Change<'a>, out: &mut Findings<'a>) {
     for pair in &cx.pairs {
+        out.extend(undeclared(cx, pair));
         let Some((was, is)) = lifetimes(pair).longer else { continue };
         let name = &pair.new.name.value;
         let message = match (was, is) {
@@ -61,6 +62,24 @@ fn check<'a>(cx: &Change<'a>, out: &mut Findings<'a>) {
                 .touching(added(cx, pair, was, is)),
         );
     }
+}
+
+/// Without a TTL in the schema the store sets none.
+fn undeclared<'a>(cx: &Change<'a>, pair: &Pair<'a>) -> Option<Finding<'a>> {
+    let was = pair.old.ttl.as_ref().filter(|ttl| ttl.expires() && pair.new.ttl.is_none())?;
+    let name = &pair.new.name.value;
+    let longest = was.longest();
+    let before = longest.map_or(String::new(), |longest| format!(", and they lived for {longest}"));
+    let finding =
+        Finding::new(format!("`{name}` does not say any more how long keys live{before}"))
+            .changes(cx, pair, None)
+            .was(
+                pair,
+                (None, "has no `ttl` any more".to_owned()),
+                (Some(&was.span), "the TTL before".to_owned()),
+            )
+            .help("keep the TTL, or write `ttl = \"none\"` if its keys are meant to stay");
+    Some(finding.touching(added(cx, pair, longest, None)))
 }
 
 /// What longer lives add, if keys are written as often as they were. The audit saw what the old TTL lets live.
@@ -147,6 +166,17 @@ mod tests {
             broken(&RULE, &with("\"5m\""), &bounded),
             ["keys of `a` live for 1h, not for 5m"]
         );
+    }
+
+    #[test]
+    fn a_ttl_that_is_not_declared_any_more_is_reported() {
+        let without = with("\"5m\"").replace("ttl = \"5m\"\n", "");
+        let message = "`a` does not say any more how long keys live, and they lived for 5m";
+        assert_eq!(broken(&RULE, &with("\"5m\""), &without), [message]);
+        assert_eq!(broken(&RULE, &with("\"none\""), &without), [""; 0]);
+        assert_eq!(broken(&RULE, &without, &with("\"5m\"")), [""; 0]);
+        let callers = "`a` does not say any more how long keys live";
+        assert_eq!(broken(&RULE, &with("{ caller = true }"), &without), [callers]);
     }
 
     #[test]
