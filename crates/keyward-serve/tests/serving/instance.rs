@@ -198,9 +198,14 @@ impl Instance {
             head.push_str(&format!("{name}: {value}\r\n"));
         }
         let mut stream = self.connect();
-        write!(stream, "{head}Content-Length: {}\r\n\r\n{body}", body.len()).unwrap();
         let mut bytes = Vec::new();
-        stream.read_to_end(&mut bytes).unwrap();
+        // It may answer, and close the connection, before all of it is sent.
+        let ended = write!(stream, "{head}Content-Length: {}\r\n\r\n{body}", body.len());
+        let ended = ended.and(stream.read_to_end(&mut bytes));
+        if bytes.is_empty() {
+            // What came before the end can still be read.
+            ended.and(stream.read_to_end(&mut bytes)).unwrap();
+        }
         let text = String::from_utf8(bytes).unwrap();
         let (head, body) = text.split_once("\r\n\r\n").unwrap();
         let status = head.split(' ').nth(1).unwrap().parse().unwrap();
