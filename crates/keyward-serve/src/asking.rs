@@ -73,11 +73,20 @@ impl Asking {
 
     fn asked(&self, key: &[u8], db: Option<u64>) -> Result<LiveKey, Error> {
         let slot = slot(key);
-        let primaries = Primary::all(&self.url, &self.options)?;
-        let found = primaries.into_iter().find(|primary| primary.has(slot));
-        let mut primary = found.ok_or_else(|| Error::ClusterDown {
-            address: "the cluster".to_owned(),
-            why: "no server has the slot of the key".to_owned(),
+        let mut away = None;
+        let mut found = None;
+        for primary in Primary::each(&self.url, &self.options)? {
+            match primary {
+                Ok(primary) if primary.has(slot) => found = Some(primary),
+                Ok(_) => {}
+                Err(error) => away = Some(error),
+            }
+        }
+        let mut primary = found.ok_or_else(|| {
+            away.unwrap_or_else(|| Error::ClusterDown {
+                address: "the cluster".to_owned(),
+                why: "no server has the slot of the key".to_owned(),
+            })
         })?;
         if let Some(db) = db.filter(|_| !primary.is_clustered()) {
             primary.select(db)?;

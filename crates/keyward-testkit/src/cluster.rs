@@ -107,6 +107,23 @@ impl Cluster {
         });
     }
 
+    /// Waits until every running replica has all that was written to its primary until now.
+    ///
+    /// # Panics
+    ///
+    /// When that takes more than a minute.
+    #[track_caller]
+    pub fn wait_until_replicated(&self) {
+        for replica in self.running().filter(|node| !node.is_primary()) {
+            // slave, host, port, state, offset
+            let port = replica.command(&["ROLE"]).array().get(2).cloned().map(Reply::integer);
+            let is_its_own = |node: &&Server| port == Some(i64::from(node.port()));
+            if let Some(primary) = self.running().find(is_its_own) {
+                primary.wait_until_replicated(replica);
+            }
+        }
+    }
+
     /// All six servers: first those that started as primaries, then their replicas, in the same
     /// order.
     pub fn nodes(&self) -> &[Server] {

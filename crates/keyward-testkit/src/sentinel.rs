@@ -1,7 +1,7 @@
 use crate::flavor::Flavor;
 use crate::options::Mode;
 use crate::server::Server;
-use crate::wait::wait_until;
+use crate::wait::{PATIENCE, wait_until, wait_up_to};
 
 /// A primary, its replica, and one sentinel that watches them and decides alone.
 ///
@@ -79,15 +79,30 @@ impl Sentinel {
         if port == self.replica.port().to_string() { &self.replica } else { &self.primary }
     }
 
-    /// Waits until the replica has been promoted.
+    /// Waits until the replica has all that was written to the primary until now.
     ///
     /// # Panics
     ///
     /// When that takes more than a minute.
     #[track_caller]
+    pub fn wait_until_replicated(&self) {
+        self.primary.wait_until_replicated(&self.replica);
+    }
+
+    /// Waits until the replica has been promoted.
+    ///
+    /// # Panics
+    ///
+    /// When that takes more than two minutes; the message holds the sentinel's log.
+    #[track_caller]
     pub fn wait_until_failed_over(&self) {
-        wait_until("the sentinel has promoted the replica", || {
-            self.current().port() == self.replica.port() && self.replica.is_primary()
+        // A sentinel that was held up for two seconds does nothing for 30 s, and after a failover that came to nothing it
+        // waits for 20 s.
+        let promoted = wait_up_to(2 * PATIENCE, || {
+            let promoted = self.current().port() == self.replica.port();
+            (promoted && self.replica.is_primary()).then_some(())
         });
+        let log = || self.watcher.log();
+        assert!(promoted.is_some(), "the sentinel has not promoted the replica:\n{}", log());
     }
 }

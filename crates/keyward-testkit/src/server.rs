@@ -324,6 +324,27 @@ impl Server {
         self.role().nth(3) == Some(Reply::Bytes(b"connected".into()))
     }
 
+    /// Waits until a replica of this server has all that was written to it until now.
+    ///
+    /// # Panics
+    ///
+    /// When that takes more than a minute.
+    #[track_caller]
+    pub fn wait_until_replicated(&self, replica: &Server) {
+        let written = self.replication("master_repl_offset");
+        wait_until("the replica has all that was written", || {
+            replica.is_in_sync() && replica.replication("slave_repl_offset") >= written
+        });
+    }
+
+    /// A number of INFO's section on replication.
+    #[track_caller]
+    fn replication(&self, name: &str) -> Option<u64> {
+        let info = self.command(&["INFO", "replication"]).text();
+        let found = info.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':'));
+        found.map(|number| number.parse().expect("an offset is a number"))
+    }
+
     /// How often it has run a command, by its own statistics.
     #[track_caller]
     pub fn calls(&self, command: &str) -> u64 {

@@ -16,11 +16,16 @@ pub fn wait_until(what: &str, mut condition: impl FnMut() -> bool) {
 }
 
 /// Looks until there is something to be seen; `None` if there is nothing within [`PATIENCE`].
-pub(crate) fn wait_for<T>(mut look: impl FnMut() -> Option<T>) -> Option<T> {
+pub(crate) fn wait_for<T>(look: impl FnMut() -> Option<T>) -> Option<T> {
+    wait_up_to(PATIENCE, look)
+}
+
+/// The same for what may take longer or less.
+pub(crate) fn wait_up_to<T>(patience: Duration, mut look: impl FnMut() -> Option<T>) -> Option<T> {
     let start = Instant::now();
     loop {
         let seen = look();
-        if seen.is_some() || start.elapsed() > PATIENCE {
+        if seen.is_some() || start.elapsed() > patience {
             return seen;
         }
         thread::sleep(Duration::from_millis(2));

@@ -204,7 +204,8 @@ fn a_replica_follows_its_primary() {
         wait_until("the replica is in sync", || replica.is_in_sync());
         assert!(primary.is_primary() && !replica.is_primary());
         primary.command(&["SET", "a", "b"]);
-        wait_until("the write arrives", || replica.command(&["GET", "a"]) != Reply::Nil);
+        primary.wait_until_replicated(&replica);
+        assert_ne!(replica.command(&["GET", "a"]), Reply::Nil);
     }
 }
 

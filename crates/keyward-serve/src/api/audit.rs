@@ -9,6 +9,7 @@ use axum::http::header;
 use axum::response::{IntoResponse, Response};
 use keyward_audit::Report;
 use keyward_audit::report::{self, Finding, Group, Setting, Summary};
+use keyward_fact::visible_json;
 use keyward_schema::Schema;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -238,7 +239,7 @@ pub(super) async fn findings(
     Ok(Json(each.map(|it| FindingDetail::new(it, &current)).collect()))
 }
 
-/// The whole report, as `keyward audit --format json` writes it
+/// The whole report, as `keyward audit --format json` writes it, in one line
 #[utoipa::path(get, path = "/api/v1/servers/{server}/report", params(("server" = String, Path)),
     responses((status = 200, body = Object), (status = 404, body = Problem)))]
 pub(super) async fn report(
@@ -247,7 +248,8 @@ pub(super) async fn report(
 ) -> Result<Response, Problem> {
     let audit = audited(&shared, &server)?;
     let json = super::blocking(move || {
-        audit.report.to_json().map_err(|error| {
+        // With line breaks it is twice as long.
+        serde_json::to_string(&audit.report).map(visible_json).map_err(|error| {
             let text = format!("the report cannot be written: {error}");
             Problem::new(axum::http::StatusCode::INTERNAL_SERVER_ERROR, text)
         })

@@ -3,7 +3,7 @@
 use super::derive;
 use super::resume;
 use super::sample::Samples;
-use super::{Context, millis, today};
+use super::{Context, PAUSES, millis, today};
 use crate::folder::why;
 use crate::schemas;
 use crate::state::{Audited, Auditing, Current, Event, Schemas};
@@ -15,8 +15,6 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// How long to wait before a failed audit is tried again, at first and at most.
-const PAUSES: (Duration, Duration) = (Duration::from_secs(1), Duration::from_secs(60));
 /// How often progress is told.
 const TOLD: Duration = Duration::from_millis(500);
 /// How often it is looked whether to pause.
@@ -27,21 +25,19 @@ pub(super) fn run(context: &Context) {
     let mut audits = Audits { context, earlier: None, is_first: true };
     let mut pause = PAUSES.0;
     while !context.stop.is_set() {
-        let wait = match audits.once() {
+        let returns = context.returns();
+        match audits.once() {
             Next::Done => {
                 pause = PAUSES.0;
-                context.source.every
+                context.stop.wait(context.source.every);
             }
             Next::Failed { why, help, keys } => {
-                let wait = pause;
-                pause = (pause * 2).min(PAUSES.1);
-                let next = now().saturating_add(millis(wait));
+                let next = now().saturating_add(millis(pause));
                 audits.tell(Auditing::Failed { at: now(), why, help, keys, next });
-                wait
+                pause = context.pause(pause, returns);
             }
             Next::Stopped => return,
-        };
-        context.stop.wait(wait);
+        }
     }
 }
 

@@ -21,8 +21,12 @@ use keyward_schema::model::Date;
 use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
+
+/// How long to wait before what a server refused is tried again, at first and at most.
+const PAUSES: (Duration, Duration) = (Duration::from_secs(1), Duration::from_secs(60));
 
 /// The threads of all servers.
 pub(crate) struct Collectors {
@@ -36,6 +40,8 @@ struct Context {
     source: Source,
     folder: Arc<Folder>,
     stop: Stop,
+    /// How often its server came back after it was away
+    returns: AtomicU64,
 }
 
 impl Context {
@@ -48,6 +54,24 @@ impl Context {
         let mut options = self.source.options.clone();
         options.stop = self.stop.flag.clone();
         options
+    }
+
+    /// How often its server came back after it was away.
+    fn returns(&self) -> u64 {
+        self.returns.load(Ordering::Acquire)
+    }
+
+    /// Notes that its server is back: who waits to try again does so at once.
+    fn note_return(&self) {
+        self.returns.fetch_add(1, Ordering::AcqRel);
+        self.stop.wake();
+    }
+
+    /// Waits before something is tried again that failed, but not longer than until the server is back, which it was
+    /// `returns` times when that began. Gives how long to wait the next time.
+    fn pause(&self, pause: Duration, returns: u64) -> Duration {
+        self.stop.wait_unless(pause, || self.returns() != returns);
+        if self.returns() == returns { (pause * 2).min(PAUSES.1) } else { PAUSES.0 }
     }
 
     fn resume_file(&self) -> PathBuf {
@@ -70,6 +94,7 @@ pub(crate) fn start(
             source: source.clone(),
             folder: folder.clone(),
             stop: stop.clone(),
+            returns: AtomicU64::new(0),
         });
         audit::restore(&context);
         let mut spawn = |what: &str, run: fn(&Context)| -> io::Result<()> {

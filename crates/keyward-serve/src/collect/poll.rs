@@ -14,6 +14,8 @@ use std::time::{Duration, Instant};
 const TIMEOUT: Duration = Duration::from_secs(5);
 /// How often what it says is kept.
 const KEPT: Duration = Duration::from_secs(60);
+/// How often it is asked which primaries there are: a cluster's slots move without a connection that breaks.
+const ROUND: Duration = Duration::from_secs(60);
 
 /// Asks a server until it is told to stop.
 pub(super) fn run(context: &Context) {
@@ -21,6 +23,7 @@ pub(super) fn run(context: &Context) {
         context,
         primaries: Vec::new(),
         away: Vec::new(),
+        found: None,
         runs: BTreeMap::new(),
         before: None,
         kept: None,
@@ -39,6 +42,8 @@ struct Polls<'a> {
     primaries: Vec<Primary>,
     /// Shards that could not be reached, and why
     away: Vec<String>,
+    /// When the primaries were found; `None` once one of them is none any more
+    found: Option<Instant>,
     /// Which process each address was the last time
     runs: BTreeMap<String, String>,
     before: Option<(Instant, Arc<ServerInfo>)>,
@@ -65,13 +70,21 @@ impl Polls<'_> {
     fn ask(&mut self) -> Result<Vec<NodeInfo>, Error> {
         if self.primaries.is_empty() || !self.away.is_empty() {
             self.connect()?;
+        } else if self.found.is_none_or(|found| found.elapsed() > ROUND) {
+            // If nobody says who they are now, those that were primaries still answer.
+            let _ = self.connect();
         }
         let audit = self.audit();
         let mut nodes = Vec::new();
         let mut lost = None;
         for primary in &mut self.primaries {
             match node::ask(primary, &audit) {
-                Ok(node) => nodes.push(node),
+                Ok(node) => {
+                    if node.role.as_deref() == Some("slave") {
+                        self.found = None;
+                    }
+                    nodes.push(node);
+                }
                 Err(Error::Stopped) => return Err(Error::Stopped),
                 Err(error) => {
                     self.away.push(error.to_string());
@@ -88,9 +101,10 @@ impl Polls<'_> {
     fn connect(&mut self) -> Result<(), Error> {
         let mut options = self.context.options();
         options.timeout = TIMEOUT;
-        (self.primaries, self.away) = (Vec::new(), Vec::new());
+        let found = Primary::each(&self.context.source.url, &options)?;
+        (self.primaries, self.away, self.found) = (Vec::new(), Vec::new(), Some(Instant::now()));
         let mut last = None;
-        for primary in Primary::each(&self.context.source.url, &options)? {
+        for primary in found {
             match primary {
                 Ok(primary) => self.primaries.push(primary),
                 Err(error) => {
@@ -188,8 +202,12 @@ impl Polls<'_> {
             return;
         }
         self.announce(&before.health, &health);
+        let is_back = matches!((&before.health, &health), (Health::Away { .. }, Health::Up { .. }));
         let event = Event::Health { server: server.name.clone(), health: health.clone() };
         self.context.state.update(server, event, |current| current.health = health);
+        if is_back {
+            self.context.note_return();
+        }
     }
 
     /// Says in a line, and to webhooks, that the server went away, is back or is another one.

@@ -1,4 +1,4 @@
-//! How threads are told to end, also while they wait.
+//! How threads are told to end, or to go on at once, while they wait.
 
 use crate::state::lock;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -30,9 +30,23 @@ impl Stop {
 
     /// Waits, and says whether to go on.
     pub(crate) fn wait(&self, duration: Duration) -> bool {
+        self.wait_unless(duration, || false)
+    }
+
+    /// Waits no longer than until something has happened that [`Stop::wake`] tells of, and says whether to go on.
+    pub(crate) fn wait_unless(&self, duration: Duration, happened: impl Fn() -> bool) -> bool {
         let (mutex, condvar) = &*self.waiting;
-        let waited = condvar.wait_timeout_while(lock(mutex), duration, |()| !self.is_set());
+        let is_waiting = |(): &mut ()| !self.is_set() && !happened();
+        let waited = condvar.wait_timeout_while(lock(mutex), duration, is_waiting);
         drop(waited.unwrap_or_else(PoisonError::into_inner));
         !self.is_set()
+    }
+
+    /// Lets all who wait look whether what they wait for has happened.
+    pub(crate) fn wake(&self) {
+        let (mutex, condvar) = &*self.waiting;
+        let guard = lock(mutex);
+        condvar.notify_all();
+        drop(guard);
     }
 }

@@ -1,6 +1,6 @@
 //! What is written between audits, as `keyward watch` sees it.
 
-use super::Context;
+use super::{Context, PAUSES};
 use crate::state::{Event, LiveFinding, Watching};
 use keyward_audit::live::watch;
 use keyward_audit::now;
@@ -10,8 +10,6 @@ use std::time::{Duration, Instant};
 
 /// Findings that are kept.
 const KEPT: usize = 200;
-/// How long to wait before a server that cannot be watched is tried again, at first and at most.
-const PAUSES: (Duration, Duration) = (Duration::from_secs(1), Duration::from_secs(60));
 /// How long one watch lasts at most: it judges by the schemas and the day on which it began.
 const ONE: Duration = Duration::from_secs(60 * 60);
 
@@ -22,13 +20,12 @@ const TICK: Duration = Duration::from_millis(500);
 pub(super) fn run(context: &Context) {
     let mut pause = PAUSES.0;
     while !context.stop.is_set() {
-        let begun = once(context);
-        match begun {
+        let returns = context.returns();
+        match once(context) {
             Ok(()) => pause = PAUSES.0,
             Err(why) => {
                 tell_state(context, None, vec![why]);
-                context.stop.wait(pause);
-                pause = (pause * 2).min(PAUSES.1);
+                pause = context.pause(pause, returns);
             }
         }
     }

@@ -61,8 +61,9 @@ fn the_api_tells_what_an_audit_saw() {
         assert_eq!(instance.api("forecast")["expiries"]["keys"], 20);
         assert_eq!(instance.api("forecast")["memory"]["state"], "not-enough");
 
+        wait_until("the server was asked", || instance.api("server")["info"].is_object());
+        wait_until("it is up", || instance.api("server")["health"]["state"] == "up");
         let info = instance.api("server");
-        assert_eq!(info["health"]["state"], "up");
         let node = &info["info"]["nodes"][0];
         assert_eq!(node["databases"]["0"]["keys"], 23, "{info:#}");
         assert_eq!(node["family"], server.flavor().to_string().to_lowercase());

@@ -54,6 +54,8 @@ fn a_fleet_has_servers_and_clusters_each_with_its_schemas() {
     cluster.command(&["SET", "Note:7", "x", "EX", "600"]);
     cluster.command(&["RPUSH", "work:jobs:mail", "a", "b", "c"]);
     cluster.command(&["RPUSH", "work:dead:mail", "d"]);
+    // Replicas are preferred.
+    cluster.wait_until_replicated();
     let place = Place::new();
     let work = place.state().with_file_name("work.toml");
     std::fs::write(&work, WORK).unwrap();

@@ -4,6 +4,7 @@ use keyward_audit::live::{Options, Secret};
 use keyward_serve::{Config, Retention, Source, serve};
 use keyward_testkit::wait_until;
 use serde_json::Value;
+use std::fs::File;
 use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
 use std::path::{Path, PathBuf};
@@ -109,6 +110,7 @@ pub(crate) struct Instance {
     stop: Arc<AtomicBool>,
     thread: Option<JoinHandle<Result<(), keyward_serve::Error>>>,
     said: Arc<Mutex<Vec<String>>>,
+    state: PathBuf,
     pub(crate) address: String,
 }
 
@@ -137,11 +139,12 @@ impl Instance {
     #[track_caller]
     pub(crate) fn start(config: Config) -> Self {
         let (stop, said) = (Arc::new(AtomicBool::new(false)), Arc::new(Mutex::new(Vec::new())));
-        let (flag, lines) = (stop.clone(), said.clone());
+        let (flag, lines, state) = (stop.clone(), said.clone(), config.state.clone());
         let thread = std::thread::spawn(move || {
             serve(&config, &flag, move |line| lines.lock().unwrap().push(line.to_owned()))
         });
-        let mut instance = Instance { stop, thread: Some(thread), said, address: String::new() };
+        let (thread, address) = (Some(thread), String::new());
+        let mut instance = Instance { stop, thread, said, state, address };
         wait_until("it listens", || {
             let lines = instance.said();
             let line = lines.iter().find_map(|line| line.strip_prefix("listening on http://"));
@@ -166,6 +169,11 @@ impl Instance {
         self.stop.store(true, Ordering::Relaxed);
         if let Some(thread) = self.thread.take() {
             thread.join().unwrap().unwrap();
+            // What it does not wait for ends with the program, or here a little later.
+            wait_until("the folder is free", || {
+                let lock = File::open(self.state.join("lock"));
+                lock.is_err() || lock.is_ok_and(|lock| lock.try_lock().is_ok())
+            });
         }
     }
 
@@ -198,9 +206,14 @@ impl Instance {
             head.push_str(&format!("{name}: {value}\r\n"));
         }
         let mut stream = self.connect();
-        write!(stream, "{head}Content-Length: {}\r\n\r\n{body}", body.len()).unwrap();
         let mut bytes = Vec::new();
-        stream.read_to_end(&mut bytes).unwrap();
+        // It may answer, and close the connection, before all of it is sent.
+        let ended = write!(stream, "{head}Content-Length: {}\r\n\r\n{body}", body.len());
+        let ended = ended.and(stream.read_to_end(&mut bytes));
+        if bytes.is_empty() {
+            // What came before the end can still be read.
+            ended.and(stream.read_to_end(&mut bytes)).unwrap();
+        }
         let text = String::from_utf8(bytes).unwrap();
         let (head, body) = text.split_once("\r\n\r\n").unwrap();
         let status = head.split(' ').nth(1).unwrap().parse().unwrap();
@@ -239,10 +252,15 @@ fn dechunk(mut body: &str) -> String {
 
 impl Drop for Instance {
     fn drop(&mut self) {
-        if std::thread::panicking() {
-            eprintln!("the instance said: {:?}", self.said());
+        if !std::thread::panicking() {
+            return self.end();
         }
-        self.end();
+        eprintln!("the instance said: {:?}", self.said());
+        self.stop.store(true, Ordering::Relaxed);
+        if let Some(thread) = self.thread.take() {
+            // What went wrong first is told by the test.
+            let _ = thread.join();
+        }
     }
 }
 

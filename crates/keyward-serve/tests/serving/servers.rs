@@ -37,6 +37,30 @@ fn a_server_that_goes_away_is_shown_and_found_again() {
 }
 
 #[test]
+fn a_server_that_is_back_is_audited_at_once() {
+    let server = Server::redis();
+    let place = Place::new();
+    let instance = place.start(&server.url());
+    instance.wait_for_audits(1);
+    wait_until("it is up", || health(&instance)["state"] == "up");
+    server.kill();
+    let mut next = 0;
+    wait_until("the next try is far away", || {
+        let auditing = instance.api("server")["auditing"].clone();
+        let time = |name: &str| auditing[name].as_u64().unwrap_or(0);
+        next = time("next");
+        auditing["state"] == "failed" && next - time("at") > 15_000
+    });
+    let before = instance.api("overview")["at"].as_u64().unwrap();
+    server.restart();
+    wait_until("it is audited again", || instance.api("overview")["at"].as_u64().unwrap() > before);
+    let history = instance.api("history");
+    let at = history["audits"].as_array().unwrap().iter().map(|it| it["at"].as_u64().unwrap());
+    let first = { at }.find(|at| *at > before);
+    assert!(first.is_some_and(|at| at < next), "{first:?} is not before {next}");
+}
+
+#[test]
 fn another_server_in_its_place_is_noticed() {
     let (first, second) = (Server::redis(), Server::redis());
     first.command(&["SET", "shop:cart:1", "[]", "EX", "60"]);

@@ -15,6 +15,8 @@ fn a_cluster_is_one_server() {
         cluster.command(&["SET", &format!("shop:cart:{user}"), "[]", "EX", "3600"]);
     }
     cluster.command(&["SET", "shop:crt:1", "typo"]);
+    // Replicas are preferred.
+    cluster.wait_until_replicated();
     let place = Place::new();
     // Any node that answers tells of the others.
     let nodes: Vec<String> = cluster.nodes().iter().map(Server::address).collect();
@@ -57,6 +59,8 @@ fn a_sentinel_leads_to_the_primary_also_after_a_failover() {
     for user in 0..20 {
         watched.primary().command(&["SET", &format!("shop:cart:{user}"), "[]", "EX", "3600"]);
     }
+    // The replica is preferred.
+    watched.wait_until_replicated();
     let place = Place::new();
     let sentinel = watched.sentinel().address();
     let instance = place.start(&format!("redis+sentinel://{sentinel}/{}", Sentinel::NAME));
@@ -71,6 +75,26 @@ fn a_sentinel_leads_to_the_primary_also_after_a_failover() {
     let said = instance.said();
     assert!(said.iter().any(|it| it.starts_with("warning: `main` is away: ")), "{said:?}");
     assert!(said.iter().any(|it| it.starts_with("`main` is back after ")), "{said:?}");
+}
+
+#[test]
+fn a_failover_that_breaks_no_connection_is_followed() {
+    let cluster = Cluster::start(Flavor::Redis);
+    let place = Place::new();
+    // The server of the URL stays.
+    let instance = place.start(&cluster.nodes()[1].url());
+    let nodes = || {
+        let info = instance.api("server");
+        let nodes = info["info"]["nodes"].as_array().cloned().unwrap_or_default();
+        nodes.iter().map(|node| node["name"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    let (old, new) = (cluster.nodes()[0].address(), cluster.nodes()[3].address());
+    wait_until("all primaries were asked", || nodes().len() == 3);
+    assert!(nodes().contains(&old), "{:?}", nodes());
+    cluster.nodes()[3].command(&["CLUSTER", "FAILOVER"]);
+    wait_until("the new one is asked", || nodes().contains(&new));
+    assert!(!nodes().contains(&old), "{:?}", nodes());
+    assert_eq!(health(&instance), "up");
 }
 
 #[test]
