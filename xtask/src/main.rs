@@ -14,7 +14,7 @@ const USAGE: &str = "\
 cargo xtask new-rule NAME     start a rule: its file, its lines in the registry, its test
 cargo xtask docs [--check]    write the pages that come from code, or fail if they differ
 cargo xtask bench [NAME…]     measure speed against peers: classify, build, pipe, audit, live,
-                              rust, store, plan, watch, serve, breaking, typescript, python, java,
+                              rust, store, plan, plan-scans, watch, serve, breaking, typescript, python, java,
                               go
 cargo xtask torture [--minutes N] [--role R] [--seed S]
                               do harm to clients and servers, and check what the roles promise

@@ -79,10 +79,15 @@ impl Fleet {
         let older: Vec<_> = self.announced.iter().filter(|(name, _)| is_older(name)).collect();
         if let Some((name, _)) = older.first() {
             let count: u64 = older.iter().map(|(_, count)| **count).sum();
-            return Some(format!(
-                "{} connected clients are not in the phase `{phase}` of `{migration}` yet; one is `{name}`",
-                thousands(count)
-            ));
+            return Some(match count {
+                1 => format!(
+                    "1 connected client, `{name}`, is not in the phase `{phase}` of `{migration}` yet"
+                ),
+                _ => format!(
+                    "{} connected clients are not in the phase `{phase}` of `{migration}` yet; one is `{name}`",
+                    thousands(count)
+                ),
+            });
         }
         self.refuses_unnamed(migration, accept_unnamed)
     }
@@ -104,10 +109,15 @@ impl Fleet {
         let later: Vec<_> = self.announced.iter().filter(|(name, _)| is_later(name)).collect();
         if let Some((name, _)) = later.first() {
             let count: u64 = later.iter().map(|(_, count)| **count).sum();
-            return Some(format!(
-                "{} connected clients are beyond the phase `{phase}` of `{migration}`; one is `{name}`",
-                thousands(count)
-            ));
+            return Some(match count {
+                1 => format!(
+                    "1 connected client, `{name}`, is beyond the phase `{phase}` of `{migration}`"
+                ),
+                _ => format!(
+                    "{} connected clients are beyond the phase `{phase}` of `{migration}`; one is `{name}`",
+                    thousands(count)
+                ),
+            });
         }
         self.refuses_unnamed(migration, accept_unnamed)
     }
@@ -121,10 +131,15 @@ impl Fleet {
         }
         let (example, _) = self.unnamed.first_key_value()?;
         let count: u64 = self.unnamed.values().sum();
-        Some(format!(
-            "{} connected clients do not announce a phase of `{migration}`; one has {example}",
-            thousands(count)
-        ))
+        Some(match count {
+            1 => format!(
+                "1 connected client does not announce a phase of `{migration}`; it has {example}"
+            ),
+            _ => format!(
+                "{} connected clients do not announce a phase of `{migration}`; one has {example}",
+                thousands(count)
+            ),
+        })
     }
 }
 
@@ -145,6 +160,9 @@ mod tests {
         let both = fleet(&["keyward:shop:v2=dual-write", "keyward:shop:v2=read-fallback"]);
         assert_eq!(both.refuses("v2", "dual-write", false), None);
         assert!(both.refuses("v2", "read-fallback", false).unwrap().starts_with("1 connected"));
+        let three = ["keyward:shop:v2=dual-write"; 3];
+        let said = fleet(&three).refuses("v2", "cleanup", false).unwrap();
+        assert!(said.starts_with("3 connected clients are not in the phase"), "{said}");
         // Whoever does not know the migration at all is older too.
         assert!(fleet(&["keyward:shop:"]).refuses("v2", "dual-write", true).is_some());
         // Another keyspace's clients do not matter.

@@ -51,9 +51,17 @@ pub(crate) fn expect(path: &Path, plan: &str, primaries: &[Primary]) -> Result<(
         ));
     }
     if (all.len() - agree) * MOST_AGREE > all.len() {
-        let (agree, all) = (thousands(agree as u64), thousands(all.len() as u64));
+        let why = match all.len() {
+            1 => "the one key that the plan has changed is not as it left it here".to_owned(),
+            all => format!(
+                "of {} keys that the plan has changed, {} {} as it left them here",
+                thousands(all as u64),
+                thousands(agree as u64),
+                if agree == 1 { "is" } else { "are" }
+            ),
+        };
         return Err(Error::refused(
-            format!("of {all} keys that the plan has changed, {agree} are as it left them here"),
+            why,
             "check the URL; if it is the right server, its keys were changed since: restore them from a backup of your own",
         ));
     }

@@ -55,6 +55,8 @@ pub struct RenameStatus {
     pub left: u64,
     /// Keys that a person must decide about
     pub conflicts: u64,
+    /// Those of them that stand under one name only
+    pub lone: u64,
     /// Queues under the old name that are not empty
     pub queues: u64,
     /// For how many seconds no old key was used, but for those that are the same under both names
@@ -110,6 +112,7 @@ pub fn status(
         let of = all.iter_mut().flat_map(|(_, renames)| renames);
         if let Some(rename) = of.into_iter().find(|it| it.definition == row.definition) {
             rename.conflicts += tally.of(Outcome::Lone);
+            rename.lone += tally.of(Outcome::Lone);
         }
     }
     let statuses = all
@@ -140,6 +143,7 @@ impl RenameStatus {
             same: tally.of(Outcome::Same),
             left: tally.of(Outcome::Done) + tally.of(Outcome::Unsettled),
             conflicts: counts.filter(|(it, _)| it.is_conflict()).map(|(_, n)| n).sum(),
+            lone: tally.of(Outcome::Lone),
             queues: tally.of(Outcome::Served) + tally.of(Outcome::Holds),
             idle_seconds: tally.idle,
             unseen_use: tally.unseen_use,
@@ -184,7 +188,7 @@ impl Status {
         } else if let Some(next) = next_of_queues(phase, &queues, &letters) {
             next
         } else if conflicts > 0 {
-            "decide about the conflicts that `keyward plan migrate` shows".to_owned()
+            next_of_conflicts(renames.iter().any(|it| it.lone > 0))
         } else if !obstacles.is_empty() {
             "wait until the obstacles are gone, and ask again".to_owned()
         } else {
@@ -214,6 +218,17 @@ impl Status {
             next,
         }
     }
+}
+
+fn next_of_conflicts(is_lone: bool) -> String {
+    let lone = if is_lone {
+        "; with `--remove-lone` it plans to remove those that stand under one name only"
+    } else {
+        ""
+    };
+    format!(
+        "decide about the conflicts: `keyward plan migrate --show-keys` names some of them{lone}"
+    )
 }
 
 /// What is done about queues and dead letters under old names, which no plan copies.

@@ -12,15 +12,19 @@ use crate::make::open;
 use crate::order::Order;
 use crate::router::Router;
 use crate::script::{Script, Scripts, digest};
-use crate::work;
+use crate::work::{self, prefix_of};
 use keyward_audit::Mask;
 use keyward_audit::live::{self, Primary, Reply};
-use keyward_pattern::hash_tag;
+use keyward_pattern::{derived, hash_tag};
 use keyward_schema::Schema;
+use keyward_schema::model::Derived;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// How many records are asked for at once.
 const BATCH: usize = 500;
+
+/// How many milliseconds a lease lasts: longer than two values take to be read, and one to be written.
+const LEASE: &[u8] = b"5000";
 
 /// How many conflicts are shown.
 const SHOWN: usize = 20;
@@ -65,6 +69,7 @@ pub fn undo(
         primaries,
         routers: BTreeMap::new(),
         scripts: Scripts::new(),
+        schema,
         mask,
         control,
         undone: Undone::default(),
@@ -132,6 +137,7 @@ struct Undo<'a> {
     /// Connections by database
     routers: BTreeMap<u64, Router>,
     scripts: Scripts,
+    schema: &'a Schema,
     mask: &'a Mask,
     control: &'a Control,
     undone: Undone,
@@ -140,6 +146,25 @@ struct Undo<'a> {
     /// How many there are in the lists that were read, and the lists
     there: HashMap<[u8; 20], u64>,
     read: HashSet<(u64, Vec<u8>)>,
+}
+
+/// What stands under both names of a key, as DUMP gives it, with when it ends.
+struct Found {
+    old: Option<(Vec<u8>, i64)>,
+    new: (Vec<u8>, i64),
+    way: Way,
+}
+
+/// What becomes of a value under a new name.
+enum Way {
+    /// It is gone
+    None,
+    /// It goes, since the old name has it or is what counts
+    There,
+    /// It goes back to the old name
+    Back,
+    /// A person must decide
+    Conflict,
 }
 
 /// A call that takes one record back.
@@ -325,8 +350,51 @@ impl Undo<'_> {
         new_counts: bool,
         renamed: bool,
     ) -> Result<Fate, Error> {
+        let counts = renamed || new_counts;
+        let mut found = self.look((db, from), (home, to), counts, new_counts)?;
+        let mut lease = None;
+        if let Way::Back = found.way {
+            // Whoever changes the key from now on ends the lease, so that what is read now is not brought back later.
+            lease = self.lease((db, from), to)?;
+            found = self.look((db, from), (home, to), counts, new_counts)?;
+        }
+        let Found { old, new: (dump, ends), way } = found;
+        match way {
+            Way::None => return Ok(Fate::Same),
+            Way::Conflict => return Ok(Fate::Conflict),
+            Way::There => {}
+            Way::Back => {
+                let guard = old.map(|(dump, ends)| digest(&dump, ends)).unwrap_or_default();
+                let (keys, token) = match lease {
+                    Some((lease, token)) => (vec![from.to_vec(), lease], token),
+                    None => (vec![from.to_vec()], String::new()),
+                };
+                let time = ends.to_string();
+                let args: [&[u8]; 4] = [guard.as_bytes(), time.as_bytes(), &dump, token.as_bytes()];
+                let step = Step::new(db, &self.scripts.bring, keys, &args);
+                if self.take_one(&step)? == Some(Reply::Integer(3)) {
+                    return Ok(Fate::Conflict);
+                }
+            }
+        }
+        let digest = digest(&dump, ends);
+        let step = Step::new(home, &self.scripts.unmake, vec![to.to_vec()], &[digest.as_bytes()]);
+        let is_changed = self.take_one(&step)? == Some(Reply::Integer(3));
+        Ok(if is_changed { Fate::Conflict } else { Fate::Undone })
+    }
+
+    /// Reads both names, and decides what becomes of the value. `returns` if it goes where there is none.
+    fn look(
+        &mut self,
+        (db, from): (u64, &[u8]),
+        (home, to): (u64, &[u8]),
+        returns: bool,
+        new_counts: bool,
+    ) -> Result<Found, Error> {
         let (old, new) = (self.value(db, from)?, self.value(home, to)?);
-        let Some((dump, ends)) = new else { return Ok(Fate::Same) };
+        let Some((dump, ends)) = new else {
+            return Ok(Found { old, new: (Vec::new(), -1), way: Way::None });
+        };
         let is_same = match &old {
             Some(old) if *old == (dump.clone(), ends) => true,
             Some((_, old_ends)) if *old_ends == ends => {
@@ -335,25 +403,32 @@ impl Undo<'_> {
             }
             _ => false,
         };
-        let goes_back = match &old {
-            _ if is_same => false,
-            None => renamed || new_counts,
-            Some(_) if new_counts => true,
-            Some(_) => return Ok(Fate::Conflict),
+        let way = match &old {
+            _ if is_same => Way::There,
+            None if returns => Way::Back,
+            None => Way::There,
+            Some(_) if new_counts => Way::Back,
+            Some(_) => Way::Conflict,
         };
-        if goes_back {
-            let guard = old.map(|(dump, ends)| digest(&dump, ends)).unwrap_or_default();
-            let time = ends.to_string();
-            let args: [&[u8]; 3] = [guard.as_bytes(), time.as_bytes(), &dump];
-            let step = Step::new(db, &self.scripts.bring, vec![from.to_vec()], &args);
-            if self.take_one(&step)? == Some(Reply::Integer(3)) {
-                return Ok(Fate::Conflict);
-            }
-        }
-        let digest = digest(&dump, ends);
-        let step = Step::new(home, &self.scripts.unmake, vec![to.to_vec()], &[digest.as_bytes()]);
-        let is_changed = self.take_one(&step)? == Some(Reply::Integer(3));
-        Ok(if is_changed { Fate::Conflict } else { Fate::Undone })
+        Ok(Found { old, new: (dump, ends), way })
+    }
+
+    /// Takes the lease beside an old name, whoever has it: nobody fills that name while the new one counts. `None` if
+    /// nothing can stand beside it.
+    fn lease(
+        &mut self,
+        (db, from): (u64, &[u8]),
+        to: &[u8],
+    ) -> Result<Option<(Vec<u8>, String)>, Error> {
+        let names = std::str::from_utf8(from).ok().zip(std::str::from_utf8(to).ok());
+        let lease = names.and_then(|(from, to)| {
+            derived(&prefix_of(self.schema, to), from, Derived::Lease.word())
+        });
+        let Some(lease) = lease.map(String::into_bytes) else { return Ok(None) };
+        let token = crate::make::id()?;
+        let set: [&[u8]; 5] = [b"SET", &lease, token.as_bytes(), b"PX", LEASE];
+        self.ask(db, &[(&lease, set.to_vec())])?;
+        Ok(Some((lease, token)))
     }
 
     fn take_one(&mut self, step: &Step) -> Result<Option<Reply>, Error> {

@@ -90,16 +90,32 @@ pub(crate) fn add_former<S: Keyspace>(
     old
 }
 
-/// The old names of a key that nothing reads or writes any more.
+/// Those whose values a plan converts, once the new name counts. No store reads or writes them, but what is removed must not
+/// come back through them. While an old name counts, only a plan and old programs touch such names.
+#[cfg(feature = "store")]
+pub(crate) fn converted<S: Keyspace>(
+    definition: &Definition,
+) -> impl Iterator<Item = &'static Former> {
+    let is_converted = |(number, it): &(u32, &Former)| {
+        it.definition == definition.number
+            && it.phase == Phase::ReadFallback
+            && it.db.is_none()
+            && !definition.former.contains(number)
+    };
+    (0..).zip(S::FORMER).filter(is_converted).map(|(_, it)| it)
+}
+
+/// The old names of a key that stores neither read nor write.
 #[cfg(feature = "store")]
 pub(crate) fn left<S: Keyspace>(
     definition: &Definition,
     values: impl FnOnce() -> Vec<String>,
 ) -> Vec<String> {
-    let is_left = |it: &&Former| {
+    let is_over = |it: &&Former| {
         it.definition == definition.number && it.phase == Phase::Cleanup && it.db.is_none()
     };
-    let mut left = S::FORMER.iter().filter(is_left).peekable();
+    let over = S::FORMER.iter().filter(is_over);
+    let mut left = over.chain(converted::<S>(definition)).peekable();
     if left.peek().is_none() {
         return Vec::new();
     }

@@ -20,7 +20,7 @@ pub(super) fn run(table: &mut Table) -> Result<()> {
     let server = mix::serve(&crate::root()?, all)?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let store = runtime.block_on(Store::connect(server.url()))?;
-    let (mut ours, mut theirs) = (Duration::MAX, Duration::MAX);
+    let (mut ours, mut theirs, mut alone) = (Duration::MAX, Duration::MAX, Duration::MAX);
     for round in 1..=ROUNDS {
         eprintln!("  round {round} of {ROUNDS} …");
         runtime.block_on(fill(&store, some))?;
@@ -29,6 +29,7 @@ pub(super) fn run(table: &mut Table) -> Result<()> {
         ours = ours.min(start.elapsed());
         ensure!(done.removed == some, "{} of {some} keys were removed", done.removed);
         runtime.block_on(fill(&store, some))?;
+        alone = alone.min(super::plan::scan(&server)?);
         theirs = theirs.min(unlink(&server)?);
     }
     table.row(
@@ -36,6 +37,12 @@ pub(super) fn run(table: &mut Table) -> Result<()> {
         format!("{:.2} s", ours.as_secs_f64()),
         format!("redis-cli --scan, unlink {:.2} s", theirs.as_secs_f64()),
         at_least(theirs.as_secs_f64() / ours.as_secs_f64(), 5.0),
+    );
+    table.row(
+        &format!("the SCAN of {all} keys alone, COUNT 2000"),
+        format!("{:.2} s", alone.as_secs_f64()),
+        format!("redis-cli --scan, unlink {:.2} s", theirs.as_secs_f64()),
+        format!("{:.2}×", theirs.as_secs_f64() / alone.as_secs_f64()),
     );
     Ok(())
 }

@@ -62,6 +62,7 @@ pub(crate) fn run(names: &[&str]) -> Result<()> {
         ("store", store::run),
         ("invalidate", invalidate::run),
         ("plan", plan::run),
+        ("plan-scans", plan::scans),
         ("roles", roles::run),
         ("queue", queue::run),
         ("library", library::run),

@@ -4,7 +4,7 @@
 
 use super::{Table, at_least, at_most, key_count, mix};
 use anyhow::{Context, Result, bail, ensure};
-use keyward_audit::live::{Options, Primary, Requests};
+use keyward_audit::live::{Options, Primary, Reply, Requests};
 use keyward_audit::{Audit, Mask, Salt, Subject};
 use keyward_plan::{ApplyOptions, Control, MakeOptions, Order, Plan};
 use keyward_schema::Schema;
@@ -77,8 +77,7 @@ profile = "bo:user:profile:cache:{id}"
 
 pub(super) fn run(table: &mut Table) -> Result<()> {
     memory(table)?;
-    rename(table)?;
-    invalidate(table)
+    rename(table)
 }
 
 fn schema(text: &str) -> Result<Schema> {
@@ -248,7 +247,25 @@ pub(super) fn peak_kilobytes() -> Result<u64> {
     peak.context("Linux says how much memory there was")?.parse().context("a number")
 }
 
-fn invalidate(table: &mut Table) -> Result<()> {
+/// How long SCAN alone takes with the keys of a group: the server's share, which nobody who scans does without.
+pub(super) fn scan(server: &Server) -> Result<Duration> {
+    let mut primaries = Primary::all(&server.url(), &unbounded())?;
+    let primary = primaries.first_mut().context("a server")?;
+    let start = Instant::now();
+    let mut cursor = b"0".to_vec();
+    loop {
+        let scan: [&[u8]; 6] = [b"SCAN", &cursor, b"COUNT", b"2000", b"MATCH", b"bench:view:7:*"];
+        let Reply::Array(parts) = primary.command(&scan)? else { bail!("SCAN is answered") };
+        let Some(Reply::Bytes(next)) = parts.into_iter().next() else { bail!("a cursor") };
+        cursor = next;
+        if cursor == b"0" {
+            return Ok(start.elapsed());
+        }
+    }
+}
+
+/// What looks at all keys: an invalidation, and planning.
+pub(super) fn scans(table: &mut Table) -> Result<()> {
     let schema = schema(SCHEMA)?;
     let migration = self::schema(MIGRATION)?;
     let subject = Subject::new(self::schema(MIGRATION)?);
@@ -256,8 +273,8 @@ fn invalidate(table: &mut Table) -> Result<()> {
     let all = key_count()?;
     let some = all / 100;
     let server = mix::serve(&crate::root()?, all)?;
-    let mut best = [Duration::MAX; 4];
-    let [ours, theirs, planned, audited] = &mut best;
+    let mut best = [Duration::MAX; 5];
+    let [ours, theirs, planned, audited, alone] = &mut best;
     for round in 1..=ROUNDS {
         eprintln!("  invalidate, round {round} of {ROUNDS} …");
         fill(&server, some)?;
@@ -268,6 +285,7 @@ fn invalidate(table: &mut Table) -> Result<()> {
         ensure!(changed == some, "{changed} of {some} keys were removed");
         *ours = (*ours).min(took);
         fill(&server, some)?;
+        *alone = (*alone).min(scan(&server)?);
         *theirs = (*theirs).min(unlink(&server)?);
         let start = Instant::now();
         let migrations = BTreeMap::from([("v2".to_owned(), "dual-write".to_owned())]);
@@ -279,12 +297,18 @@ fn invalidate(table: &mut Table) -> Result<()> {
         audit.observe(&server.url(), &unbounded(), || None, keyward_audit::now())?;
         *audited = (*audited).min(start.elapsed());
     }
-    let [ours, theirs, planned, audited] = best.map(|best| best.as_secs_f64());
+    let [ours, theirs, planned, audited, alone] = best.map(|best| best.as_secs_f64());
     table.row(
         &format!("plan, {some} of {all} keys invalidated"),
         format!("{ours:.2} s"),
         format!("redis-cli --scan, unlink {theirs:.2} s"),
         at_least(theirs / ours, 5.0),
+    );
+    table.row(
+        &format!("the SCAN of {all} keys alone, COUNT 2000"),
+        format!("{alone:.2} s"),
+        format!("redis-cli --scan, unlink {theirs:.2} s"),
+        format!("{:.2}×", theirs / alone),
     );
     table.row(
         &format!("plan, {all} keys planned, six old names of which two thirds have one"),

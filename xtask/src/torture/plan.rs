@@ -3,7 +3,8 @@
 //! Every client writes keys of its own, each by one task, and notes what was acknowledged and what was not (`write.rs`).
 //! All of them also apply plans of the whole keyspace, over and over. The last client applies what is left of the phase,
 //! and then goes through the phases that follow: each key must be under exactly the names of its phase, with the last
-//! acknowledged value or one that was sent after it, and the same end under both names (`check.rs`).
+//! acknowledged value or one that was sent after it, and the same end under both names (`check.rs`). Cards are JSON under
+//! their old name and hashes under the new one: stores know the latter only, and the plan converts them.
 
 mod check;
 mod write;
@@ -38,7 +39,7 @@ const fn role(name: &'static str, client: fn(Client) -> Result<()>) -> Role {
 fn owns(key: &str) -> bool {
     let owner = keyward_pattern::owner_of("arena:", key).map_or(key, |(owner, _)| owner);
     write::plan_dual::Key::parse(owner).is_some()
-        || ["Account:", "Profile:", "Visits:"].iter().any(|old| owner.starts_with(old))
+        || ["Account:", "Profile:", "Visits:", "Card:"].iter().any(|old| owner.starts_with(old))
         || keyward_pattern::is_plan_marker(key)
 }
 
@@ -145,13 +146,12 @@ fn tell(client: &Client, phase: &str) -> Result<()> {
                 continue;
             }
             let read: [&[u8]; 3] = [b"HGET", &key, b"version"];
-            let value = if name.to_lowercase().contains("profile") {
-                primary.command(&read)?
-            } else {
-                primary.command(&[b"GET", &key])?
-            };
+            let is_hash = name.to_lowercase().contains("profile") || name.contains(":card:");
+            let value =
+                if is_hash { primary.command(&read)? } else { primary.command(&[b"GET", &key])? };
             let Reply::Bytes(value) = value else { bail!("{name} holds {}", value.kind()) };
             let value = String::from_utf8_lossy(&value).into_owned();
+            let value = write::version_of(&value).map_or(value.clone(), |it| it.to_string());
             let Reply::Integer(ends) = primary.command(&[b"PEXPIRETIME", &key])? else { continue };
             client.log(format_args!("key {phase} {name} {value} {ends}"));
         }

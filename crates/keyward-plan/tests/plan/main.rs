@@ -2,6 +2,7 @@
 
 mod bench;
 mod binary_options;
+mod converted;
 mod far;
 mod fix;
 mod forget;

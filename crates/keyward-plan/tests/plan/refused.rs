@@ -101,7 +101,7 @@ fn nothing_is_taken_back_that_a_connected_client_relies_on() {
         let mut client = bench.connect();
         client.command(&["CLIENT", "SETNAME", "keyward:shop:v2=read-fallback"]).unwrap();
         let why = full(&bench.undo(&plan).unwrap_err());
-        assert!(why.contains("are beyond the phase `dual-write`"), "{why}");
+        assert!(why.contains("is beyond the phase `dual-write`"), "{why}");
         assert_eq!(bench.redis(&["EXISTS", "shop:user:1"]).integer(), 1);
         client.command(&["CLIENT", "SETNAME", "celery"]).unwrap();
         bench.accept_unnamed = false;

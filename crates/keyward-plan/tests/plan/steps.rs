@@ -390,7 +390,7 @@ fn a_value_goes_back_to_its_old_name_only_over_what_was_read_there() {
         let script = format!(
             "local dump = redis.call('DUMP', 'value')\n\
              local function bring(KEYS, ARGV)\n{}end\n\
-             return bring({{ KEYS[1] }}, {{ ARGV[1], ARGV[2], dump }})",
+             return bring(KEYS, {{ ARGV[1], ARGV[2], dump, ARGV[3] }})",
             keyward::mutant::text(BRING)
         );
         let bring = |guard: &str, ends: &str| {
@@ -411,5 +411,20 @@ fn a_value_goes_back_to_its_old_name_only_over_what_was_read_there() {
         let now = digest(&bench, "k");
         assert_eq!(bring(&now, "-1"), 1);
         assert_eq!(bench.redis(&["PTTL", "k"]).integer(), -1);
+
+        let leased = || {
+            let call = ["EVAL", &script, "2", "k", "lease", "", "-1", "mine"];
+            bench.redis(&call).integer()
+        };
+        bench.redis(&["DEL", "k"]);
+        assert_eq!(leased(), 3, "a store has ended the lease, and may have deleted what it wrote");
+        bench.redis(&["SET", "lease", "theirs"]);
+        assert_eq!(leased(), 3, "it is somebody else's");
+        assert!(gone(&bench, "k"));
+        assert_eq!(bench.redis(&["GET", "lease"]).text(), "theirs");
+        bench.redis(&["SET", "lease", "mine"]);
+        assert_eq!(leased(), 1);
+        assert!(gone(&bench, "lease"), "it is given back");
+        assert_eq!(bench.redis(&["GET", "k"]).text(), "new");
     }
 }

@@ -12,6 +12,7 @@ use super::request::{Answers, Calls};
 use super::scan;
 use crate::generated::{Search, glob_of, known};
 use crate::{Definition, Event, Key, Keyspace, Prefix};
+use futures_util::future::join;
 use keyward_pattern::{Glob, derived, escape_glob, owner_of};
 use redis::Value;
 use std::collections::HashSet;
@@ -249,19 +250,22 @@ async fn resolve_as<S: Keyspace>(
     } else {
         by_index::<S>(core, search, prefix, fate, count).await?;
     }
-    for (_, it) in crate::former::of::<S>(search.definition) {
+    let known = crate::former::of::<S>(search.definition).map(|(_, it)| it);
+    for it in known.chain(crate::former::converted::<S>(search.definition)) {
         // A program that does not know the new name yet writes only the old one, and no index.
         let Some(glob) = crate::former::glob::<S>(it.parts, prefix, &search.values) else {
             continue;
         };
         let meant = |name: &str| former::meant::<S>(search, prefix, name);
         let mut found = scan::Scan::new(core, format!("*{glob}*"));
-        while let Some(keys) = found.next().await? {
+        let mut page = found.next().await?;
+        while let Some(keys) = page {
             let keys = keys.iter().filter_map(|key| std::str::from_utf8(key).ok());
             let keys = keys
                 .filter_map(|key| meant(key).or_else(|| meant(owner_of(&start, key)?.0)))
                 .map(|key| Names::of(&key, prefix));
-            end_all(core, once_each(keys.collect(), Fate::Removed), &[], count).await?;
+            let ending = end_all(core, once_each(keys.collect(), Fate::Removed), &[], count);
+            page = beside(ending, &mut found).await?;
         }
     }
     Ok(())
@@ -296,7 +300,8 @@ async fn by_scan<S: Keyspace>(
     escape_glob(&start, &mut begin);
     let rest = search.glob.strip_prefix(&begin).unwrap_or(&search.glob);
     let mut found = scan::Scan::new(core, format!("{begin}*{rest}*"));
-    while let Some(keys) = found.next().await? {
+    let mut page = found.next().await?;
+    while let Some(keys) = page {
         // What is derived from a key goes with it in one step: a fill finds its lease, or comes too late.
         let owners = keys.iter().filter_map(|key| {
             meant::<S>(search, prefix, key).or_else(|| {
@@ -305,9 +310,20 @@ async fn by_scan<S: Keyspace>(
             })
         });
         let names = owners.map(|key| Names::of(&key, prefix)).collect();
-        end_all(core, once_each(names, fate), &[], count).await?;
+        let ending = end_all(core, once_each(names, fate), &[], count);
+        page = beside(ending, &mut found).await?;
     }
     Ok(())
+}
+
+/// The next keys that a scan finds, which are looked for while others are removed.
+async fn beside(
+    ending: impl Future<Output = Result<(), Error>>,
+    found: &mut scan::Scan<'_>,
+) -> Result<Option<Vec<Vec<u8>>>, Error> {
+    let (ended, page) = join(ending, found.next()).await;
+    ended?;
+    page
 }
 
 /// Removes the keys that an index knows.
@@ -350,7 +366,9 @@ fn outstanding<S: Keyspace>(
     let searches = searches.into_iter().map(|search| {
         let definition = search.definition;
         let id = format!("{}\n{}\n{:?}", search.glob, definition.name, search.values);
-        let scans = definition.behaviour.indexes.is_empty() || !definition.former.is_empty();
+        let scans = definition.behaviour.indexes.is_empty()
+            || !definition.former.is_empty()
+            || crate::former::converted::<S>(definition).next().is_some();
         let prefix = prefix.clone();
         let sending: Arc<Sending> = Arc::new(move |core: &Core| {
             let (search, prefix) = (search.clone(), prefix.clone());

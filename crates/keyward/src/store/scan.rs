@@ -10,6 +10,8 @@ use std::time::{Duration, Instant};
 const COUNT: usize = 1000;
 /// The longest rest between two steps.
 const REST: Duration = Duration::from_millis(5);
+/// The shortest: timers count milliseconds, so that many short rests would take twice as long as they should.
+const LEAST: Duration = Duration::from_millis(2);
 
 /// A search among all keys of all primaries.
 pub(crate) struct Scan<'c> {
@@ -18,13 +20,13 @@ pub(crate) struct Scan<'c> {
     /// Those that have not been searched yet; `None` before the first step
     primaries: Option<VecDeque<Primary>>,
     cursor: u64,
-    /// How long the last step took
-    took: Duration,
+    /// How long steps took since the last rest
+    owed: Duration,
 }
 
 impl<'c> Scan<'c> {
     pub(crate) fn new(core: &'c Core, glob: String) -> Self {
-        Scan { core, glob, primaries: None, cursor: 0, took: Duration::ZERO }
+        Scan { core, glob, primaries: None, cursor: 0, owed: Duration::ZERO }
     }
 
     /// The keys that the next step finds, often none; `None` at the end. A key may come twice.
@@ -36,19 +38,20 @@ impl<'c> Scan<'c> {
             return Ok(None);
         };
         // As long as it works, it rests: others want to be served too.
-        if !self.took.is_zero() {
-            tokio::time::sleep(self.took.min(REST)).await;
+        if self.owed >= LEAST {
+            tokio::time::sleep(self.owed.min(REST)).await;
+            self.owed = Duration::ZERO;
         }
         let mut cmd = redis::cmd("SCAN");
         cmd.arg(self.cursor).arg("MATCH").arg(&self.glob).arg("COUNT").arg(COUNT);
         let began = Instant::now();
         let answer = self.core.ask_primary(primary, &cmd).await?;
-        self.took = began.elapsed();
+        self.owed += began.elapsed();
         let (next, keys): (u64, Vec<Vec<u8>>) = redis::from_redis_value(answer)
             .map_err(|_| Error::Unavailable("the answer to SCAN cannot be understood".into()))?;
         self.cursor = next;
         if next == 0 {
-            self.took = Duration::ZERO;
+            self.owed = Duration::ZERO;
             self.primaries.as_mut().and_then(VecDeque::pop_front);
         }
         Ok(Some(keys))

@@ -3,7 +3,7 @@
 use super::error::Error;
 use super::handle::{Handle, understand};
 use super::lua::{Lua, lua};
-use super::request::{Call, Calls, Follow, Request, is_nothing};
+use super::request::{Call, Calls, Request, is_nothing};
 use super::write::{Command, Mode, about};
 use crate::codec::NOT_OF_ITS_TYPE;
 use crate::definition::Keep;
@@ -286,10 +286,11 @@ impl<'s, K: Key, T: Whole, L> Handle<'s, K, T, L> {
         let names = self.names_with_left();
         let names = names.to_remove();
         let (near, far) = names.by_slot(self.core.is_cluster());
-        // All others are in one slot: these are what is left of a migration that is over.
-        let far = far.iter().map(|name| Follow::always(Call::changing(about("UNLINK", name))));
+        // All others are in one slot: these are what no store reads any more. They go first, so that no plan can bring back
+        // what was taken.
+        let far = far.iter().map(|name| Call::changing(about("UNLINK", name)).repeatable());
         let mut calls = Calls::one(self.taking(&near));
-        calls.after.extend((far.len() > 0).then(|| far.collect()));
+        calls.before.extend(far);
         calls.changes = self.changes();
         Request::new(self.core, K::DEFINITION, calls, |answers| match answers.first {
             answer if is_nothing(&answer) => Ok(None),

@@ -392,6 +392,33 @@ async fn a_value_that_is_converted_has_no_old_name_in_stores() {
     .await;
 }
 
+/// Nothing else would tell a plan that the key is gone, and it would bring the old value back.
+#[tokio::test]
+async fn when_the_new_name_counts_what_is_deleted_loses_its_old_name_of_another_form_too() {
+    on_all(async |server: &Server, store: Store| {
+        let card = store.at(keys::SettledCard { id: 1 });
+        let there = || server.command(&["EXISTS", "OLD:SettledCard:1"]).integer();
+        let old = || server.command(&["SET", "OLD:SettledCard:1", r#"{"name":"Ada"}"#]);
+        old();
+        let bob = fields::SettledCard { name: "Bob".to_owned() };
+        card.set(&bob).await.unwrap();
+        assert_eq!(there(), 1, "after a write");
+        assert!(card.delete().await.unwrap());
+        assert_eq!(there(), 0, "after a delete");
+        old();
+        card.delete().await.unwrap();
+        assert_eq!(there(), 0, "after a delete of what was not converted yet");
+        old();
+        card.set(&bob).await.unwrap();
+        assert!(card.take().await.unwrap().is_some());
+        assert_eq!(there(), 0, "after a take");
+        old();
+        store.emit(events::CardChanged { id: 1 }).await.unwrap();
+        assert_eq!(there(), 0, "after an event");
+    })
+    .await;
+}
+
 #[tokio::test]
 async fn an_old_name_of_several_keys_stays_when_one_of_them_is_deleted() {
     on_all(async |server: &Server, store: Store| {

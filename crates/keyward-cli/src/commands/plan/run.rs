@@ -299,7 +299,7 @@ fn tell_of_loss(over: &AtomicBool, control: &Control) {
 }
 
 fn draw(over: &AtomicBool, control: &Control) {
-    const TEMPLATE: &str = "{bar:32} {pos} of {len} keys seen, {msg}, {eta} left";
+    const TEMPLATE: &str = "{bar:32} {pos} of {len} seen, {msg}, {eta} left";
     let target = ProgressDrawTarget::stderr_with_hz(10);
     let bar = ProgressBar::with_draw_target(Some(0), target);
     let bar = match ProgressStyle::with_template(TEMPLATE) {
@@ -317,9 +317,9 @@ fn draw(over: &AtomicBool, control: &Control) {
             None => "",
         };
         bar.set_message(format!(
-            "{} changed, {} keys a second{waits}",
+            "{} changed, {} a second{waits}",
             thousands(progress.changed),
-            thousands(progress.keys_per_second())
+            show::count_keys(progress.keys_per_second())
         ));
     }
     bar.finish_and_clear();

@@ -1,6 +1,7 @@
 //! The scripts of an undo do to a real server what the model says, whatever they find there.
 
 use super::matches::{Case, state};
+use super::model::PLANS;
 use super::tests::{names, on_clusters};
 use super::undo::{back, bring, restore};
 use crate::store::lua::Lua;
@@ -39,9 +40,18 @@ async fn the_scripts_of_an_undo_do_what_the_model_says() {
                 1 => {
                     let read = [None, Some(1), Some(2)][random.usize(..3)];
                     let (guard, dump) = (case.digest(read).await, case.dump(value).await);
-                    let call = BRING.call(&both[..1], |cmd| _ = cmd.arg(guard).arg(-1).arg(dump));
-                    let [old, _] = values;
-                    (if bring(old, read, value) { 1 } else { 3 }, call)
+                    let lease = names.derived_of(both[0], "lease").unwrap();
+                    let call = BRING.call(&[both[0], &lease], |cmd| {
+                        cmd.arg(guard).arg(-1).arg(dump).arg(PLANS);
+                    });
+                    let [old, _] = &mut model.0;
+                    let mut is_held = old.lease == PLANS;
+                    let is_given_back = is_held;
+                    let is_brought = bring(&mut old.value, &mut is_held, read, value);
+                    if is_given_back {
+                        old.lease = 0;
+                    }
+                    (if is_brought { 1 } else { 3 }, call)
                 }
                 _ => {
                     let dump = case.dump(value).await;

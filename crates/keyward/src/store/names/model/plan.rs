@@ -38,6 +38,17 @@ pub(in crate::store::names) enum Stage {
     Done,
 }
 
+/// How a plan goes about it.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::store::names) struct How {
+    /// Whether the names are in different slots
+    pub(in crate::store::names) split: bool,
+    /// Whether the value under the new name is another one, which no script can make
+    pub(in crate::store::names) converts: bool,
+    /// Whether what is under the new name only stays, where the old one counts
+    pub(in crate::store::names) keeps: bool,
+}
+
 /// A plan that is applied. Who applies it again after a crash knows none of this.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub(in crate::store::names) struct Planning {
@@ -66,14 +77,9 @@ impl Planning {
         self.stage == Stage::Lease && new.lease != 0 && !is_removed
     }
 
-    /// The next step. `keeps` leaves what is under the new name only, where the old one counts.
-    pub(in crate::store::names) fn step(
-        &mut self,
-        server: &mut Server,
-        phase: Knows,
-        split: bool,
-        keeps: bool,
-    ) {
+    /// The next step.
+    pub(in crate::store::names) fn step(&mut self, server: &mut Server, phase: Knows, how: How) {
+        let How { split, converts, keeps } = how;
         let [old, new] = if split { [OLD_SPLIT, NEW_SPLIT] } else { [OLD, NEW] };
         let source = *server.cell(old);
         let target = server.cell(new);
@@ -85,7 +91,7 @@ impl Planning {
                 (_, old, new) if old == new => Stage::Done,
                 (Knows::ReadFallback, _, Some(_)) => Stage::Done,
                 (Knows::ReadFallback, ..) if is_deleted(&source, target) => Stage::SaveOld,
-                _ if split => Stage::Lease,
+                _ if split || converts => Stage::Lease,
                 _ => {
                     copy(&source, target);
                     Stage::Begin

@@ -1,6 +1,6 @@
 //! Several programs at one key, and a plan: what each may do next, and what must hold.
 
-use super::plan::{Planning, Stage};
+use super::plan::{How, Planning, Stage};
 use super::server::{Cell, Change, Server, Stamp};
 use super::{Knows, REMOVED};
 use crate::store::names::Names;
@@ -19,9 +19,9 @@ pub(super) enum Act {
 #[derive(Debug, Clone)]
 pub(super) struct Program {
     pub(super) knows: Knows,
-    names: Names,
+    pub(super) names: Names,
     /// Those of a delete
-    removed: Names,
+    pub(super) removed: Names,
     acts: Vec<Act>,
     /// Whether it starts when the plan has ended
     pub(super) late: bool,
@@ -31,6 +31,7 @@ impl Default for World {
     fn default() -> Self {
         World {
             split: false,
+            converts: false,
             programs: Vec::new(),
             plan: None,
             plan_last: false,
@@ -57,6 +58,8 @@ impl Program {
 pub(super) struct World {
     /// Whether the names are in different slots
     pub(super) split: bool,
+    /// Whether the plan converts values, so that stores know the new name only
+    pub(super) converts: bool,
     pub(super) programs: Vec<Program>,
     /// The phase whose step a plan makes, if one does
     pub(super) plan: Option<Knows>,
@@ -400,7 +403,9 @@ impl Model for World {
             }
             Event::Plan => {
                 let mut plan = state.plan;
-                plan.step(&mut state.server, self.plan?, self.split, self.plan_keeps);
+                let how =
+                    How { split: self.split, converts: self.converts, keeps: self.plan_keeps };
+                plan.step(&mut state.server, self.plan?, how);
                 state.plan = plan;
             }
             Event::PlanDies => {
@@ -442,6 +447,10 @@ impl Model for World {
                     {
                         old == new
                     }
+                    // Nobody but the plan reads the old name.
+                    Some(Knows::ReadFallback) if world.converts && world.plan_last => {
+                        old.is_none() || new.is_some()
+                    }
                     _ if !world.programs.iter().all(both) => true,
                     // Who died half-way has left the rest to a plan.
                     Some(Knows::DualWrite) if world.plan_last => old == new,
@@ -460,6 +469,7 @@ impl Model for World {
 impl fmt::Display for World {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let slots = if self.split { "two slots" } else { "one slot" };
+        let slots = if self.converts { format!("{slots}, converted") } else { slots.to_owned() };
         write!(f, "{slots}, first {:?}, plan {:?}:", self.first, self.plan)?;
         for Program { knows, acts, .. } in &self.programs {
             write!(f, " {knows:?} {acts:?}")?;
