@@ -132,8 +132,8 @@ impl std::fmt::Debug for Options<'_> {
 }
 
 impl Audit {
-    /// Prepares to check keys against these schemas; without one, keys are grouped by what they look
-    /// like.
+    /// Prepares to check keys against these schemas; without one, keys are grouped by the definitions that are drafted of
+    /// them.
     pub fn new(subjects: Vec<Subject>, options: &Options<'_>) -> Self {
         let (mut schemas, mut keyspaces, mut paths) = (Vec::new(), Vec::new(), Vec::new());
         for Subject { schema, keyspace, path } in subjects {
@@ -196,6 +196,7 @@ impl Audit {
         self.outline.schemas.push(OutlinedSchema {
             name: schema.keyspace.name.value.clone(),
             path,
+            prefix: schema.keyspace.prefix.as_ref().map_or_else(String::new, |it| shape(&it.value)),
             separator: *schema.keyspace.separator,
             old_names,
             foreign: if self.selective { Vec::new() } else { foreign.collect() },
@@ -336,6 +337,15 @@ impl Audit {
         let schema = &self.schemas[planned.schema];
         (schema, &schema.keys[planned.number])
     }
+}
+
+/// A prefix, its parameters without their types.
+fn shape(prefix: &Template) -> String {
+    let part = |part: &Part| match part {
+        Part::Literal(text) => text.clone(),
+        Part::Hole(hole) => format!("{{{}}}", hole.name),
+    };
+    prefix.parts().iter().map(part).collect()
 }
 
 /// What the keys of a keyspace begin with.

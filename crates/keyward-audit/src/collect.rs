@@ -69,7 +69,7 @@ impl Collected {
 }
 
 /// An observer that keeps a sample.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Collector {
     sketch: Sketch,
     clock: u64,
@@ -80,6 +80,18 @@ pub(crate) struct Collector {
 impl Collector {
     pub(crate) fn new(clock: u64) -> Self {
         Collector { sketch: Sketch::default(), clock, content: None }
+    }
+
+    pub(crate) fn set_clock(&mut self, clock: u64) {
+        self.clock = clock;
+    }
+
+    pub(crate) fn merge(&mut self, other: Collector) {
+        self.sketch.merge(other.sketch);
+    }
+
+    pub(crate) fn sketch(&self) -> &Sketch {
+        &self.sketch
     }
 
     fn is_expired(&self, fact: &Fact<'_>) -> bool {

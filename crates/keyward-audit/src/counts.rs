@@ -25,6 +25,7 @@ pub(crate) use references::{Pool, References, Referrer};
 pub(crate) use relations::{Link, MOST_STEPS as MOST_RELATED, Relations, Verdict};
 pub(crate) use server::{Got, Memory, ServerCounts};
 
+use crate::drafted::{Drafted, Underway};
 use crate::leaves::Leaves;
 use crate::merge::MergeError;
 use crate::outline::Outline;
@@ -79,6 +80,12 @@ pub struct Counts {
     pub(crate) relations: Vec<Relations>,
     /// Keys that nobody declared
     pub(crate) leaves: Leaves,
+    /// All keys, where there is no schema
+    #[serde(default, skip_serializing_if = "Drafted::is_empty")]
+    pub(crate) drafted: Drafted,
+    /// The same as it is, which does not leave the process
+    #[serde(skip)]
+    pub(crate) underway: Underway,
 }
 
 /// What the sets of an index and its members say.
@@ -170,6 +177,7 @@ impl Counts {
         let relations = self.relations.iter_mut().zip(other.relations);
         relations.for_each(|(ours, theirs)| ours.merge(theirs));
         self.leaves.merge(other.leaves);
+        self.drafted.merge(other.drafted);
     }
 
     /// Notes that a database has keys.
@@ -243,6 +251,7 @@ impl Counts {
             .chain(self.references.iter().flat_map(References::numbers))
             .chain(self.chains.iter().map(Chains::seen))
             .chain(self.leaves.numbers())
+            .chain(self.drafted.numbers())
     }
 }
 

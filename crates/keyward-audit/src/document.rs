@@ -2,9 +2,11 @@
 
 mod checklist;
 mod facts;
+mod snippet;
 mod source;
 
-use crate::counts::{Amount, Counted, DefinitionCounts};
+use crate::counts::{Amount, Counted, DefinitionCounts, KeyCounts};
+use crate::drafted::DraftedPattern;
 use crate::findings;
 use crate::leaves::Group as Leaves;
 use crate::mask::Masked;
@@ -18,6 +20,8 @@ use crate::sketch;
 use keyward_fact::thousands;
 use keyward_rules::judge;
 use std::cmp::Reverse;
+
+pub(crate) use snippet::is_sound;
 
 /// The most groups that are listed.
 const MOST_GROUPS: usize = 200;
@@ -48,6 +52,9 @@ impl Report {
         }
         if counts.leaves.is_approximate() {
             source.note(APPROXIMATE);
+        }
+        if counts.drafted.mixed() > 0 {
+            source.note(mixed(counts.drafted.mixed()));
         }
         if counts.databases.len() > 1 {
             let names: Vec<String> = counts.databases.iter().map(u64::to_string).collect();
@@ -99,6 +106,15 @@ impl Report {
     }
 }
 
+/// What to say of keys that were counted with others.
+fn mixed(keys: u64) -> String {
+    format!(
+        "{} keys look alike although they belong to several patterns: they were counted with the pattern that most of them \
+         have",
+        thousands(keys)
+    )
+}
+
 /// What to say of values that were read in part.
 fn in_part(definition: &OutlinedDefinition, counts: &DefinitionCounts) -> Option<String> {
     let values = match counts.in_part {
@@ -132,7 +148,8 @@ impl Maker<'_> {
 
     fn summary(&self) -> Summary {
         let (outline, counts) = (self.outline(), &self.counted.counts);
-        let (foreign, undeclared) = (counts.foreign(), counts.leaves.amount());
+        let undeclared = Amount::sum([counts.leaves.amount(), counts.drafted.amount()]);
+        let foreign = counts.foreign();
         let all = Amount::sum([counts.defined, foreign, undeclared]);
         let is_judged = counts.judged > 0 && outline.has_schema();
         Summary {
@@ -214,24 +231,53 @@ impl Maker<'_> {
 
     /// The groups of undeclared keys, those with the most bytes first.
     fn groups(&self, groups: &[Leaves], summary: &Summary) -> Vec<Group> {
-        let reveal = self.outline().revealed;
         let group = |group: &Leaves| {
-            let shown =
-                |key: &Masked| if reveal { key.clone() } else { key.within(&group.segments) };
+            let examples = group.leaf.examples.iter().map(|it| &it.key);
+            let pattern = Masked::pattern(&group.segments);
+            let looks = (pattern, group.segments.as_slice());
             Group {
-                pattern: Masked::pattern(&group.segments),
-                facts: facts::facts(&group.leaf.keys, None, self.known, summary.bytes, shown),
-                examples: group.leaf.examples.iter().map(|it| shown(&it.key)).collect(),
                 nearest: findings::nearest(self.outline(), group),
+                ..self.group(looks, &group.leaf.keys, examples, summary)
             }
         };
-        let mut all: Vec<Group> = groups.iter().map(group).collect();
-        all.sort_by(|left, right| {
+        let drafted = |it: &DraftedPattern| {
+            let examples = it.examples.iter().map(|it| &it.key);
+            let looks = (it.shown.pattern(), it.shown.segments());
+            Group { toml: it.shown.toml(), ..self.group(looks, &it.keys, examples, summary) }
+        };
+        let mut all: Vec<(Group, &[String])> =
+            groups.iter().map(|it| (group(it), it.segments.as_slice())).collect();
+        all.extend(self.counted.counts.drafted.patterns().map(|it| (drafted(it), &[][..])));
+        all.sort_by(|(left, _), (right, _)| {
             let rank = |group: &Group| (Reverse(group.facts.bytes), Reverse(group.facts.keys));
             rank(left).cmp(&rank(right)).then_with(|| left.pattern.cmp(&right.pattern))
         });
         all.truncate(MOST_GROUPS);
-        all
+        let complete = |(group, segments): (Group, &[String])| {
+            let toml = group.toml.clone();
+            let toml = toml.or_else(|| snippet::toml(self.outline(), segments, &group.facts));
+            Group { toml, ..group }
+        };
+        all.into_iter().map(complete).collect()
+    }
+
+    /// Keys that look alike: their pattern, and its segments as they are laid over masked keys.
+    fn group<'k>(
+        &self,
+        (pattern, segments): (Masked, &[String]),
+        keys: &KeyCounts,
+        examples: impl Iterator<Item = &'k Masked>,
+        summary: &Summary,
+    ) -> Group {
+        let reveal = self.outline().revealed;
+        let shown = |key: &Masked| if reveal { key.clone() } else { key.within(segments) };
+        Group {
+            pattern,
+            toml: None,
+            facts: facts::facts(keys, None, self.known, summary.bytes, shown),
+            examples: examples.map(shown).collect(),
+            nearest: None,
+        }
     }
 
     fn foreign(&self) -> Vec<Foreign> {

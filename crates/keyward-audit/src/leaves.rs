@@ -1,4 +1,4 @@
-//! Keys that nobody declared, grouped by what they look like.
+//! Keys that a schema does not declare, grouped by what they look like. Without a schema, see [`crate::drafted`].
 //!
 //! A tree of segments. Where a place has more words than [`MOST_WORDS`], they are values rather than words, and
 //! become one: `user:alice:cart`, `user:bob:cart` and so on become `user:<word>:cart`. Which places these are

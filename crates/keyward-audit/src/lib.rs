@@ -13,6 +13,7 @@ mod clock;
 mod collect;
 mod counts;
 mod document;
+mod drafted;
 mod findings;
 mod hash;
 mod histogram;

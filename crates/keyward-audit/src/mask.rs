@@ -42,6 +42,11 @@ impl Masked {
         Masked(text.into())
     }
 
+    /// A pattern of undeclared keys in which no word is left that [`shared`] hides.
+    pub(crate) fn drafted(pattern: &str) -> Masked {
+        Masked(pattern.into())
+    }
+
     /// The key with the words that all keys of its pattern have, and its own marks for the rest.
     pub(crate) fn within(&self, pattern: &[String]) -> Masked {
         let mut text = String::new();

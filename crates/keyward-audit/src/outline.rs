@@ -48,6 +48,9 @@ pub struct Outline {
 pub(crate) struct OutlinedSchema {
     pub(crate) name: String,
     pub(crate) path: Option<String>,
+    /// What all its patterns begin with, parameters without their types: `{tenant}:shop:`
+    #[serde(default)]
+    pub(crate) prefix: String,
     pub(crate) separator: char,
     pub(crate) old_names: Vec<OutlinedOldName>,
     pub(crate) foreign: Vec<OutlinedForeign>,

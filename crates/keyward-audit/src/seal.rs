@@ -3,6 +3,7 @@
 use crate::checks::Audit;
 use crate::clock::rfc3339;
 use crate::counts::{Counted, Counts, Side};
+use crate::drafted::{Drafting, Underway};
 use crate::leaves::{Near, Stranger};
 use crate::report::{Report, Source};
 use crate::settings::{self, ServerFacts};
@@ -21,6 +22,7 @@ impl Audit {
         now: u64,
     ) -> Report {
         let mut counts = self.counts(source, tallies, Vec::new(), server);
+        counts.underway = Underway::default();
         self.hide(&mut counts);
         Report::new(Counted { outline: self.outline.clone(), counts }, rfc3339(now))
     }
@@ -30,13 +32,22 @@ impl Audit {
         &self,
         mut source: Source,
         tallies: Vec<Tally>,
-        earlier: Vec<Counts>,
+        mut earlier: Vec<Counts>,
         server: &ServerFacts,
     ) -> Counts {
         let mut counts = Counts::none(&self.outline);
+        let mut drafting: Option<Drafting> = None;
         for tally in tallies {
-            counts.merge(tally.into_counts());
+            let (own, keys) = tally.into_counts();
+            counts.merge(own);
+            match (&mut drafting, keys) {
+                (Some(all), Some(keys)) => all.merge(*keys),
+                (None, keys) => drafting = keys.map(|keys| *keys),
+                (Some(_), None) => {}
+            }
         }
+        (counts.drafted, counts.underway) =
+            Underway::gather(drafting, &mut earlier, self.outline.revealed);
         for earlier in earlier {
             counts.merge(Counts { sources: Vec::new(), ..earlier });
         }
@@ -49,15 +60,11 @@ impl Audit {
 
     /// Finds the definitions that were perhaps meant by unknown keys, and hides what must not be shown of them.
     pub(crate) fn find_neighbours(&self, counts: &mut Counts) {
-        if self.outline.has_schema() {
-            let mut neighbours = Neighbours::new(&self.schemas, &self.keyspaces);
-            counts.leaves.find_neighbours(|key, key_type| Stranger {
-                near: neighbours.nearest(key).ok().and_then(|near| self.near(&near)),
-                breach: self.breach(key, key_type),
-            });
-        } else {
-            counts.leaves.find_neighbours(|_, _| Stranger::default());
-        }
+        let mut neighbours = Neighbours::new(&self.schemas, &self.keyspaces);
+        counts.leaves.find_neighbours(|key, key_type| Stranger {
+            near: neighbours.nearest(key).ok().and_then(|near| self.near(&near)),
+            breach: self.breach(key, key_type),
+        });
         if !self.outline.revealed {
             counts.leaves.hide();
         }

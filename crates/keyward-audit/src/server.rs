@@ -3,6 +3,7 @@
 use crate::checks::{Audit, Planned};
 use crate::clock::rfc3339;
 use crate::counts::{Counted, Counts, ServerCounts};
+use crate::drafted::Underway;
 use crate::live::{self, Bytes, Ended, Seen, Via};
 use crate::report::{self, BytesKind, Report, Server, SourceKind, Unread, WhyUnread};
 use crate::resume::{Outcome, Stopped};
@@ -85,6 +86,7 @@ impl Audit {
                 if !is_moment {
                     self.recheck(&mut counts, url, &options)?;
                 }
+                counts.underway = Underway::default();
                 self.hide(&mut counts);
                 let counted = Counted { outline: self.outline.clone(), counts };
                 Outcome::Whole(Box::new(Report::new(counted, rfc3339(now))))

@@ -12,6 +12,7 @@ pub use row::{Listener, Row};
 
 use crate::checks::{Audit, Class, Planned, slots};
 use crate::counts::{Counts, DefinitionCounts};
+use crate::drafted::Drafting;
 use crate::observe::Observer;
 use current::Current;
 use keyward_fact::{Element, Fact, Show};
@@ -34,6 +35,8 @@ struct Pass {
     /// The database of the last key
     db: Option<u64>,
     counts: Counts,
+    /// Where there is no schema
+    drafting: Option<Box<Drafting>>,
     current: Current,
     places: Vec<Range<usize>>,
 }
@@ -47,6 +50,7 @@ impl Tally {
             keys_seen: 0,
             db: None,
             counts: Counts::none(&audit.outline),
+            drafting: (!audit.outline.has_schema()).then(|| Box::new(Drafting::new(clock))),
             current: Current {
                 class: Class::Unknown,
                 key: Vec::new(),
@@ -78,6 +82,9 @@ impl Tally {
     /// Counts TTLs from another moment.
     pub fn set_clock(&mut self, clock: u64) {
         self.pass.clock = clock;
+        if let Some(drafting) = &mut self.pass.drafting {
+            drafting.set_clock(clock);
+        }
     }
 
     /// From when TTLs are counted.
@@ -85,9 +92,9 @@ impl Tally {
         self.pass.clock
     }
 
-    /// What was counted.
-    pub(crate) fn into_counts(self) -> Counts {
-        self.pass.counts
+    /// What was counted; keys of an audit without a schema stand beside it.
+    pub(crate) fn into_counts(self) -> (Counts, Option<Box<Drafting>>) {
+        (self.pass.counts, self.pass.drafting)
     }
 
     /// How many keys were observed.
@@ -98,6 +105,9 @@ impl Tally {
 
 impl Observer for Tally {
     fn wants(&self, fact: &Fact<'_>) -> Show {
+        if let Some(drafting) = &self.pass.drafting {
+            return drafting.wants(fact);
+        }
         let Class::Defined(number) = self.audit.classify(fact.db, fact.key, &mut Vec::new()) else {
             return Show::NOTHING;
         };
@@ -116,7 +126,10 @@ impl Observer for Tally {
 
     #[inline]
     fn element(&mut self, element: &Element<'_>) {
-        self.pass.element(&self.audit, element);
+        match &mut self.pass.drafting {
+            Some(drafting) => drafting.element(element),
+            None => self.pass.element(&self.audit, element),
+        }
     }
 
     #[inline]
@@ -141,6 +154,9 @@ impl Pass {
         current.expired = fact.expires_at.is_some_and(|at| at <= self.clock);
         current.remaining = fact.expires_at.map(|at| at.saturating_sub(self.clock));
         current.looking = false;
+        if let Some(drafting) = &mut self.drafting {
+            return drafting.begin(fact);
+        }
         let Class::Defined(number) = class else { return Show::NOTHING };
         let planned = &audit.definitions[number];
         if current.expired || !planned.selected {
@@ -202,7 +218,13 @@ impl Pass {
             Class::Unknown => {
                 if !audit.selective {
                     self.counts.names.add(fact.key);
-                    self.end_unknown(audit, fact);
+                    match &mut self.drafting {
+                        Some(drafting) => {
+                            let remaining = self.current.remaining;
+                            drafting.add(fact, remaining, (&audit.mask, audit.top));
+                        }
+                        None => self.end_unknown(audit, fact),
+                    }
                 }
             }
         }

@@ -1,4 +1,5 @@
-//! Shards audited apart and merged equal one pass, whatever the order and the grouping.
+//! Shards audited apart and merged equal one pass, whatever the order and the grouping; without a schema, but for the
+//! patterns.
 
 mod support;
 
@@ -131,7 +132,7 @@ fn shards(audit: &Arc<Audit>, entries: &[Entry], numbers: &[usize], count: usize
 /// How many keys look alike, where no word has a name.
 fn unnamed(report: &Report) -> BTreeMap<String, u64> {
     let mut all = BTreeMap::new();
-    for group in report.unknown.iter().chain(&report.groups) {
+    for group in &report.unknown {
         let segments = group.pattern.as_str().split_inclusive([':', '/', '|']);
         let bare = segments.map(|segment| {
             let inside = segment.trim_end_matches([':', '/', '|']);
@@ -192,16 +193,36 @@ proptest! {
         }
     }
 
-    /// Where keys are shown, nothing is lost on the way, with a schema and without one.
+    /// Where keys are shown, nothing is lost on the way.
     #[test]
     fn merged_shards_are_one_pass(
         entries in keyspace(),
         numbers in proptest::collection::vec(0usize..3, 150),
     ) {
-        for audit in audits(true) {
+        let [audit, _] = audits(true);
+        let one = report(audit, &bytes(&entries));
+        let parts = shards(audit, &entries, &numbers, 3);
+        same(&document(&merged(&parts.iter().collect::<Vec<_>>())), &document(&one))?;
+    }
+
+    /// Without a schema, patterns are those that were drafted of the shards: only the numbers of all keys are the same.
+    #[test]
+    fn merged_shards_without_a_schema_have_all_keys(
+        entries in keyspace(),
+        numbers in proptest::collection::vec(0usize..3, 150),
+    ) {
+        for [_, audit] in [audits(false), audits(true)] {
             let one = report(audit, &bytes(&entries));
             let parts = shards(audit, &entries, &numbers, 3);
-            same(&document(&merged(&parts.iter().collect::<Vec<_>>())), &document(&one))?;
+            let merged = merged(&parts.iter().collect::<Vec<_>>());
+            let keys = |report: &Report| report.groups.iter().map(|it| it.facts.keys).sum::<u64>();
+            prop_assert_eq!(keys(&merged), keys(&one));
+            prop_assert_eq!(&merged.summary, &one.summary);
+            for group in &merged.groups {
+                let is_it = |it: &&keyward_audit::report::Group| it.pattern == group.pattern;
+                let own = parts.iter().flat_map(|part| part.groups.iter().find(is_it));
+                prop_assert_eq!(group.facts.keys, own.map(|it| it.facts.keys).sum::<u64>());
+            }
         }
     }
 
@@ -211,26 +232,24 @@ proptest! {
         entries in keyspace(),
         numbers in proptest::collection::vec(0usize..2, 150),
     ) {
-        for audit in audits(false) {
-            let one = report(audit, &bytes(&entries));
-            let parts = shards(audit, &entries, &numbers, 2);
-            let merged = merged(&parts.iter().collect::<Vec<_>>());
-            prop_assert_eq!(unnamed(&merged), unnamed(&one));
-            let declared = |mut report: Report| {
-                report.unknown.clear();
-                report.groups.clear();
-                report.findings.retain(|finding| finding.rule != Rule::UnknownKey);
-                let mut document = document(&report);
-                document.pointer_mut("/counts/numbers/leaves").unwrap().take();
-                document
-            };
-            let unknown = |report: &Report| {
-                let findings = report.findings.iter().filter(|it| it.rule == Rule::UnknownKey);
-                findings.map(|it| it.count).sum::<u64>()
-            };
-            prop_assert_eq!(unknown(&merged), unknown(&one));
-            same(&declared(merged), &declared(one))?;
-        }
+        let [audit, _] = audits(false);
+        let one = report(audit, &bytes(&entries));
+        let parts = shards(audit, &entries, &numbers, 2);
+        let merged = merged(&parts.iter().collect::<Vec<_>>());
+        prop_assert_eq!(unnamed(&merged), unnamed(&one));
+        let declared = |mut report: Report| {
+            report.unknown.clear();
+            report.findings.retain(|finding| finding.rule != Rule::UnknownKey);
+            let mut document = document(&report);
+            document.pointer_mut("/counts/numbers/leaves").unwrap().take();
+            document
+        };
+        let unknown = |report: &Report| {
+            let findings = report.findings.iter().filter(|it| it.rule == Rule::UnknownKey);
+            findings.map(|it| it.count).sum::<u64>()
+        };
+        prop_assert_eq!(unknown(&merged), unknown(&one));
+        same(&declared(merged), &declared(one))?;
     }
 }
 

@@ -288,7 +288,7 @@ fn name(definitions: &mut [(Definition, Vec<&Sample<'_>>)]) {
     }
 }
 
-fn name_params(definition: &mut Definition) {
+pub(crate) fn name_params(definition: &mut Definition) {
     let mut word: Option<String> = None;
     let mut named: Vec<String> = Vec::new();
     let end = definition.pieces.len().saturating_sub(1);
@@ -316,7 +316,7 @@ fn name_params(definition: &mut Definition) {
 
 impl Definition {
     /// The words of its pattern, each once in a row.
-    fn words(&self) -> Vec<String> {
+    pub(crate) fn words(&self) -> Vec<String> {
         let mut words: Vec<String> = self
             .pieces
             .iter()

@@ -378,7 +378,7 @@ impl Strata {
 }
 
 /// The hash of what a segment looks like, and the mark of its form if it is one value.
-fn look(text: &[u8]) -> (u64, u8) {
+pub(crate) fn look(text: &[u8]) -> (u64, u8) {
     // Most segments are a number or a plain word.
     if text.iter().all(u8::is_ascii_lowercase) && text.len() <= LONGEST_WORD {
         return (hash(text), 0);

@@ -47,6 +47,13 @@ pub(crate) fn alone(definition: &Definition) -> String {
     out
 }
 
+/// The same without comments.
+pub(crate) fn uncommented(definition: &Definition) -> String {
+    let mut out = String::new();
+    write_definition(definition, &BTreeMap::new(), (false, NOT_SHOWN), &mut out);
+    out
+}
+
 fn body(draft: &Draft, name: &str, comments: bool) -> String {
     let mut out = String::from("version = 1\n\n[keyspace]\n");
     out.push_str(&format!("name = {}\n", quote(name)));

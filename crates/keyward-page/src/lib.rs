@@ -48,3 +48,7 @@ pub const PARTS: &str = include_str!("../assets/parts.css");
 
 /// The script of every page.
 pub const SCRIPT: &str = include_str!("../assets/page.js");
+
+/// The script of pages with texts to be copied, after [`SCRIPT`]: what has `data-copy` gets a button. A page to which
+/// such texts are added later dispatches `keyward-fresh` to its document.
+pub const COPY: &str = include_str!("../assets/copy.js");

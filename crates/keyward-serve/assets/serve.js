@@ -30,7 +30,12 @@
     } else {
       for (const old of chosen()) {
         const fresh = page.getElementById(old.id);
-        if (fresh && !fresh.isEqualNode(old) && !busy(old)) old.replaceWith(document.adoptNode(fresh));
+        if (!fresh || fresh.isEqualNode(old) || busy(old)) continue;
+        // What a reader has opened to copy stays open.
+        const copied = (it) => it.querySelector("pre").textContent;
+        const open = new Set(all("details.toml[open]", old).map(copied));
+        for (const it of all("details.toml", fresh)) it.open = open.has(copied(it));
+        old.replaceWith(document.adoptNode(fresh));
       }
     }
     ready();
@@ -39,7 +44,7 @@
   // What a script adds, also to what came later.
   const ready = () => {
     for (const button of all("form[data-filter] button")) button.hidden = true;
-    copyable();
+    document.dispatchEvent(new Event("keyward-fresh"));
   };
 
   // Filters are part of the address.
@@ -130,27 +135,6 @@
     document.documentElement.dataset.live = "listening";
   }
 
-  // Copy
-  const copyable = () => {
-    for (const source of all("[data-copy]:not([data-copyable])")) {
-      source.dataset.copyable = "";
-      const text = source.textContent;
-      const button = document.createElement("button");
-      button.type = "button";
-      button.className = "copy";
-      button.textContent = "copy";
-      button.addEventListener("click", async () => {
-        try { await navigator.clipboard.writeText(text); } catch { return; }
-        button.textContent = "copied";
-        button.classList.add("done");
-        setTimeout(() => {
-          button.textContent = "copy";
-          button.classList.remove("done");
-        }, 1200);
-      });
-      source.after(button);
-    }
-  };
   ready();
 
   // The reference: every word must occur in a card.

@@ -177,8 +177,11 @@ pub struct OldName {
 /// Keys that look alike.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Group {
-    /// What they look like: `sess:<uuid>:data`
+    /// What they look like: `sess:<uuid>:data` beside a schema, `sess:{sess_id:uuid}:data` without one
     pub pattern: Masked,
+    /// A definition of them, to be copied into a schema; it contains no parameter's value
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub toml: Option<String>,
     /// What they are
     #[serde(flatten)]
     pub facts: Facts,

@@ -67,9 +67,6 @@ impl Pass {
                 .rank((bytes, order), fact.length, fact.db, || audit.mask.unknown(fact.key));
         }
         leaf.exemplify(fact, order, &audit.mask);
-        if !audit.outline.has_schema() {
-            return;
-        }
         if let Some((definition, Misfit { param, raw_ipv6, places, .. })) = misfit {
             let fields = audit.definitions[definition].fields.len();
             let slot =

@@ -47,6 +47,14 @@ fn the_page_works_in_a_browser() {
         is_readable(seen);
         assert_eq!(seen["unknown"], "4 4", "a pattern is listed once: {context}");
         assert_eq!(seen["kept_is_a_fault"], false, "{context}");
+        assert_eq!(seen["toml"], 3, "three patterns have a definition to copy: {context}");
+        assert_eq!(seen["folded"], true, "{context}");
+        let toml = "[keys.watchlist]\npattern = \"watchlist:{id}\"\ntype = \"zset\"\n";
+        assert_eq!(
+            (&seen["copied"], &seen["button"]),
+            (&json!(toml), &json!("copied")),
+            "{context}"
+        );
         assert_eq!(seen["findings"], report.findings.len(), "{context}");
         assert_eq!(
             seen["by_severity"], "ttl-missing ttl-too-long wrong-type server-setting",
@@ -121,6 +129,7 @@ fn the_essentials_need_no_script() {
     let seen = &look(&html(&report), false)["bare"];
     assert_eq!(seen["findings"], report.findings.len(), "{seen:#}");
     assert_eq!(seen["tiles"], true, "{seen:#}");
+    assert_eq!(seen["toml"], 3, "{seen:#}");
     assert_eq!(seen["controls"], 0, "what only a script can do is not offered: {seen:#}");
     assert_eq!(seen["drilled"], "user_watchlist", "a link opens its details: {seen:#}");
 }

@@ -108,6 +108,18 @@ addEventListener("load", async () => {
       const { rows } = document.querySelector(".sortable").tBodies[0];
       seen.sorted = rows[0].dataset.name + " " + rows[rows.length - 1].dataset.name;
     }
+    // A definition to copy
+    const toml = document.querySelector("#unknown details.toml");
+    if (toml) {
+      seen.toml = shown("#unknown details.toml summary").length;
+      seen.folded = !toml.querySelector("pre").checkVisibility();
+      toml.open = true;
+      const writeText = async (text) => { seen.copied = text; };
+      Object.defineProperty(navigator, "clipboard", { value: { writeText } });
+      toml.querySelector(".copy").click();
+      await soon();
+      seen.button = toml.querySelector(".copy").textContent;
+    }
     for (const details of document.querySelectorAll("details")) details.open = true;
     seen.width_open = overflow();
   } catch (error) {

@@ -11,8 +11,9 @@ static STYLE: LazyLock<String> = LazyLock::new(|| {
     [keyward_page::BASE, keyward_page::PARTS, include_str!("../../assets/serve.css")].concat()
 });
 
-static SCRIPT: LazyLock<String> =
-    LazyLock::new(|| [keyward_page::SCRIPT, include_str!("../../assets/serve.js")].concat());
+static SCRIPT: LazyLock<String> = LazyLock::new(|| {
+    [keyward_page::SCRIPT, keyward_page::COPY, include_str!("../../assets/serve.js")].concat()
+});
 
 /// Part of the address, so that a browser keeps a file until it is another.
 pub(super) static VERSION: LazyLock<String> = LazyLock::new(|| {

@@ -80,6 +80,49 @@ fn an_area_leads_to_its_definition_and_that_to_its_findings() {
 }
 
 #[test]
+fn a_definition_of_unknown_keys_is_shown_and_copied() {
+    let stage = Stage::new();
+    for number in 0..20 {
+        let key = format!("content:extra:{number}");
+        stage.redis.command(&["SADD", &key, "a"]);
+        stage.redis.command(&["EXPIRE", &key, "3000"]);
+    }
+    let tab = stage.visit("/unknown");
+    let own = "[...document.querySelectorAll('#results tr')].find((it) => it.querySelector('.pattern')?.textContent === 'content:extra:<number>')";
+    tab.wait(&format!("{own} !== undefined"));
+    let expected = "[keys.content_extra]\npattern = \"content:extra:{extra_id:uint}\"\ntype = \"set\"\nttl = \"1h\"\n";
+    assert_eq!(tab.eval(&format!("{own}.querySelector('details.toml pre').textContent")), expected);
+    for (dark, width) in [(false, 1280), (true, 1280), (false, 390), (true, 390)] {
+        tab.dark(dark);
+        tab.screen(width, 844);
+        tab.visit(&format!("{}/unknown", stage.url));
+        tab.wait(&format!("{own}?.querySelector('details.toml .copy') != null"));
+        let shown = format!("{own}.querySelector('details.toml pre').checkVisibility()");
+        assert_eq!(tab.eval(&shown), false, "it is folded");
+        tab.eval(&format!("{own}.querySelector('details.toml summary').focus()"));
+        tab.press("Enter");
+        tab.wait(&shown);
+        assert_eq!(tab.overflow(), 0, "it is wider than {width} pixels");
+        picture(&tab, &format!("unknown-toml-{width}-{}", if dark { "dark" } else { "light" }));
+        tab.eval(&format!(
+            "navigator.clipboard.writeText = async (text) => {{ window.copied = text; }};
+            {own}.querySelector('details.toml .copy').click()"
+        ));
+        tab.wait("window.copied !== undefined");
+        assert_eq!(tab.eval("window.copied"), expected);
+        tab.wait(&format!("{own}.querySelector('details.toml .copy').textContent === 'copied'"));
+        assert_eq!(tab.errors(), [""; 0]);
+    }
+    tab.scripts(false);
+    tab.visit(&format!("{}/unknown", stage.url));
+    let folded = format!("{own}.querySelector('details.toml pre').checkVisibility()");
+    assert_eq!(tab.eval(&folded), false);
+    tab.eval(&format!("{own}.querySelector('details.toml summary').click()"));
+    tab.wait(&folded);
+    assert_eq!(tab.eval(&format!("{own}.querySelector('.copy') === null")), true);
+}
+
+#[test]
 fn what_is_not_there_is_said() {
     let stage = Stage::new();
     let tab = stage.visit("/definitions/media-gateway/nothing");

@@ -127,7 +127,7 @@ fn findings(audit: &Arc<Audit>, fact: &Fact<'_>, clock: u64) -> Vec<Finding> {
     let mut tally = Tally::new(audit.clone(), clock);
     tally.begin(fact);
     tally.end(fact);
-    let mut counts = tally.into_counts();
+    let (mut counts, _) = tally.into_counts();
     audit.find_neighbours(&mut counts);
     let groups = counts.leaves.groups(audit.outline.revealed);
     let mut found = findings::of_keys(&audit.outline, &counts, BytesKind::Unknown);

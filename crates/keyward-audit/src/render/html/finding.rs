@@ -78,6 +78,8 @@ pub(super) struct UnknownRow {
     examples: Vec<String>,
     /// Name, place, pattern and why
     nearest: Option<(String, Option<String>, String, Vec<Span>)>,
+    /// To be copied into a schema, line by line
+    toml: Vec<String>,
 }
 
 impl UnknownRow {
@@ -106,12 +108,18 @@ impl UnknownRow {
             half: (facts.ttl.expiring > 0).then(|| words::seconds(facts.ttl.remaining.p50)),
             examples,
             nearest,
+            toml: lines(group),
         }
     }
 
     pub(super) fn strip(&self) -> &Strip {
         &self.strip
     }
+}
+
+/// The lines of the definition to copy.
+pub(super) fn lines(group: &Group) -> Vec<String> {
+    group.toml.iter().flat_map(|toml| toml.lines()).map(str::to_owned).collect()
 }
 
 /// A setting of the server.

@@ -2,6 +2,7 @@
 
 use super::areas::class;
 use super::chart::{Quantiles, Range, Scale, strip};
+use super::finding::lines;
 use super::links::Links;
 use super::page::counted;
 use crate::render::subject::Subject;
@@ -47,6 +48,8 @@ pub(super) struct Row {
     old_names: Vec<(String, String, String, String)>,
     derived: Option<String>,
     examples: Vec<String>,
+    /// A definition of a group, to be copied into a schema, line by line
+    toml: Vec<String>,
 }
 
 #[derive(Debug, Serialize)]
@@ -138,6 +141,7 @@ impl Row {
             old_names: old_names(subject),
             derived: derived(subject),
             examples: examples(subject),
+            toml: subject.group.map(lines).unwrap_or_default(),
         }
     }
 

@@ -104,7 +104,7 @@ pub(super) fn write(report: &Report, subjects: &[Subject<'_>], sheet: &mut Sheet
     empty(&without, several, sheet);
     if schemas.is_empty() {
         let text = "no schema: declare these patterns in a keyward.toml, and the next audit reports which \
-                    keys differ; `keyward init` writes a starter";
+                    keys differ; `keyward infer` drafts one";
         sheet.paragraph(("", "  "), Look::Dim, text);
     }
 }
