@@ -19,7 +19,7 @@ cargo xtask bench [NAME…]     measure speed against peers: classify, build, pi
 cargo xtask torture [--minutes N] [--role R] [--seed S]
                               do harm to clients and servers, and check what the roles promise
 cargo xtask model             check with large bounds that migrations lose nothing (`names/model` of the store)
-cargo xtask mutants [--role R]
+cargo xtask mutants [--role R] [--script S]
                               list the lines of scripts that no test misses
 cargo xtask torture --failovers N
                               count the locks that failovers lose, with and without `replicas`";

@@ -1,5 +1,6 @@
 //! What an audit looks for: schemas, compiled into what is asked of every key.
 
+mod chains;
 mod definition;
 mod indexes;
 mod joins;
@@ -8,8 +9,9 @@ mod references;
 mod relations;
 mod space;
 
+pub(crate) use chains::PlannedChain;
 pub(crate) use definition::{Planned, slots};
-pub(crate) use indexes::{Kept, Located, PlannedAgreement, PlannedChain, Said, Statement};
+pub(crate) use indexes::{Kept, Located, PlannedAgreement, Said, Statement};
 pub use look::DeclaredKey;
 pub(crate) use references::{Names, PlannedReference, Spelling};
 pub(crate) use relations::{End, PlannedRelation, Step};
@@ -177,6 +179,7 @@ impl Audit {
         references::plan(&mut audit);
         joins::plan(&mut audit);
         indexes::plan(&mut audit);
+        chains::plan(&mut audit);
         relations::plan(&mut audit);
         for (planned, outlined) in audit.definitions.iter_mut().zip(&audit.outline.definitions) {
             planned.decide_show(&outlined.slots);

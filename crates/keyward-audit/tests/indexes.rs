@@ -221,6 +221,100 @@ fn what_cannot_be_read_again_is_not_reported_but_said() {
     assert!(notes.iter().any(|it| it.contains("could not be read again")), "{notes:?}");
 }
 
+/// Trees whose references are beside what they are between, each tenant with its own.
+const TREES: &str = r#"
+[keyspace]
+name = "trees"
+prefix = "{tenant}:"
+[params]
+tenant = "slug"
+id = "uuid"
+number = "uint"
+user_key = { key = "user" }
+[keys.entity]
+pattern = "entity:{kind:slug}:{id}"
+fields = { title = "text" }
+ttl = "none"
+[keys.parent]
+pattern = "parent:{child_id:uuid}"
+value = { key = "entity" }
+ttl = "none"
+[keys.origin]
+pattern = "origin:{copy:uuid}"
+value = { ref = "entity.id" }
+ttl = "none"
+[keys.user]
+pattern = "user:{number}"
+fields = { name = "text" }
+ttl = "none"
+[keys.referrer]
+pattern = "referrer:{user_number:uint}"
+value = { key = "user" }
+ttl = "none"
+[keys.manager]
+pattern = "{user_key}:manager"
+value = { key = "user" }
+ttl = "none"
+[keys.partner]
+pattern = "{user_key}:partner"
+value = { key = "user" }
+inverse = "partner"
+ttl = "none"
+[keys.customer]
+pattern = "customer:{order:uint}"
+value = { key = "user" }
+ttl = "none"
+"#;
+
+/// The last digit of an entity's id decides.
+fn entity(number: u8) -> String {
+    format!("550e8400-e29b-41d4-a716-44665544000{number}")
+}
+
+/// Four entities and three users, each in a tree of its kind.
+fn plant(server: &Server) {
+    for number in 1..5 {
+        server.command(&["HSET", &format!("acme:entity:page:{}", entity(number)), "title", "t"]);
+        server.command(&["HSET", &format!("acme:user:{number}"), "name", "n"]);
+    }
+    for (child, parent) in [(2, 1), (3, 2), (4, 2)] {
+        let (child, parent) = (entity(child), entity(parent));
+        server.command(&["SET", &format!("acme:parent:{child}"), &format!("entity:page:{parent}")]);
+        server.command(&["SET", &format!("acme:origin:{child}"), &parent]);
+    }
+    for (below, above) in [("2", "user:1"), ("3", "acme:user:2")] {
+        server.command(&["SET", &format!("acme:referrer:{below}"), above]);
+        server.command(&["SET", &format!("acme:user:{below}:manager"), above]);
+    }
+    // Partners lead back to each other, and an order has another number than who orders.
+    server.command(&["SET", "acme:user:1:partner", "user:2"]);
+    server.command(&["SET", "acme:user:2:partner", "user:1"]);
+    server.command(&["SET", "acme:customer:1", "user:2"]);
+    server.command(&["SET", "acme:customer:2", "user:1"]);
+}
+
+#[test]
+fn a_parent_beside_its_child_that_is_its_descendant_is_reported() {
+    let audit = audit(vec![schema(TREES)]);
+    let observed = |server: &Server| {
+        let options = live::Options::default();
+        found(&audit.observe(&server.url(), &options, || None, NOW).unwrap())
+    };
+    for server in Server::all() {
+        plant(&server);
+        assert_eq!(observed(&server), [""; 0]);
+        server.command(&[
+            "SET",
+            &format!("acme:parent:{}", entity(1)),
+            &format!("acme:entity:page:{}", entity(3)),
+        ]);
+        server.command(&["SET", &format!("acme:origin:{}", entity(4)), &entity(4)]);
+        server.command(&["SET", "acme:referrer:1", "user:2"]);
+        server.command(&["SET", "acme:user:1:manager", "user:3"]);
+        insta::assert_snapshot!("a_parent_beside_its_child", observed(&server).join("\n"));
+    }
+}
+
 fn article(id: u64, status: &str) -> written::fields::Article {
     let status = status.to_owned();
     written::fields::Article { title: "a title".to_owned(), status, parent: id.checked_sub(1) }

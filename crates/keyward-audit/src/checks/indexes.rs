@@ -1,11 +1,10 @@
-//! Indexes that must agree with what they find, and references from a definition to itself.
+//! Indexes that must agree with what they find.
 
 use super::references::Spelling;
 use super::{Audit, Class, Planned};
 use crate::counts::Side;
-use crate::outline::{OutlinedAgreement, OutlinedChain};
+use crate::outline::OutlinedAgreement;
 use crate::report::Severity;
-use keyward_fact::KeyType;
 use keyward_pattern::{Part, Template};
 use keyward_rules::{Live, Rule};
 use keyward_schema::model::{Definition, Index, Role, Value};
@@ -68,15 +67,6 @@ enum Content {
     Param(usize, Spelling),
 }
 
-/// A field or value that names another key of its own definition.
-#[derive(Debug)]
-pub(crate) struct PlannedChain {
-    pub(crate) definition: usize,
-    /// `None` where it is the value
-    pub(crate) field: Option<String>,
-    spelling: Spelling,
-}
-
 /// A key that is compared, with the places of its parameters.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Located<'k> {
@@ -108,17 +98,6 @@ pub(super) fn plan(audit: &mut Audit) {
             for (agreement, rule) in agreements.into_iter().flatten() {
                 agree(audit, agreement, rule);
             }
-        }
-        for chain in chains(audit, number) {
-            let outlined = audit.severity(Rule::ReferenceCycle, number).map(|severity| {
-                let field = chain.field.clone();
-                OutlinedChain { severity, definition: number, field }
-            });
-            let Some(outlined) = outlined else { continue };
-            let said = Said::Next(audit.chains.len());
-            audit.definitions[number].says(chain.field.as_deref(), said);
-            audit.outline.chains.push(outlined);
-            audit.chains.push(chain);
         }
     }
 }
@@ -216,33 +195,6 @@ fn reverse(audit: &Audit, number: usize, index: &Index) -> Option<(PlannedAgreem
     ))
 }
 
-/// References from a definition to itself, of which each key has at most one.
-fn chains(audit: &Audit, number: usize) -> Vec<PlannedChain> {
-    let planned = &audit.definitions[number];
-    let (_, definition) = audit.declared(planned);
-    let spelling = |value: &Value| match value {
-        Value::Ref { definition: name, param } if *name == *definition.name => {
-            let at = only(planned).filter(|at| planned.params[*at].name == *param)?;
-            Some(Spelling::of_param(audit, number, at))
-        }
-        Value::Key(names) if names[..] == [definition.name.value.clone()] => {
-            Spelling::of_key(audit, number)
-        }
-        _ => None,
-    };
-    let value = definition.value.as_ref().filter(|_| planned.key_type == Some(KeyType::String));
-    let value = value.map(|value| (None, &value.value));
-    let fields = definition.fields.iter().filter(|_| planned.is_hash());
-    let fields = fields.map(|field| (Some(field.name.value.clone()), &field.value.value));
-    value
-        .into_iter()
-        .chain(fields)
-        .filter_map(|(field, value)| {
-            Some(PlannedChain { definition: number, field, spelling: spelling(value)? })
-        })
-        .collect()
-}
-
 impl PlannedAgreement {
     /// What a member of a set says.
     pub(crate) fn in_set(
@@ -315,19 +267,6 @@ impl PlannedAgreement {
     }
 }
 
-impl PlannedChain {
-    /// The key that comes next.
-    pub(crate) fn next(&self, audit: &Audit, own: Located<'_>, value: &[u8]) -> Option<Vec<u8>> {
-        let name = self.spelling.spelled(value, own.key, own.places);
-        match self.spelling {
-            Spelling::Key { .. } => Some(name.into_owned()),
-            Spelling::Param { .. } => {
-                audit.name_of(&audit.definitions[self.definition], own, &[&name])
-            }
-        }
-    }
-}
-
 impl Audit {
     /// How serious a rule's findings about a definition are, if it applies.
     pub(super) fn severity(&self, rule: Rule, number: usize) -> Option<Severity> {
@@ -384,7 +323,7 @@ impl Planned {
 }
 
 /// The only parameter of a definition besides those of the prefix.
-fn only(planned: &Planned) -> Option<usize> {
+pub(super) fn only(planned: &Planned) -> Option<usize> {
     (planned.params.len() == planned.prefix_params + 1).then_some(planned.prefix_params)
 }
 

@@ -142,7 +142,7 @@ impl PlannedRelation {
 }
 
 impl End {
-    fn of(audit: &Audit, number: usize) -> Option<End> {
+    pub(super) fn of(audit: &Audit, number: usize) -> Option<End> {
         let planned = &audit.definitions[number];
         let (schema, definition) = audit.declared(planned);
         let ends = definition.ends()?;

@@ -4,8 +4,16 @@ use crate::rule::rule;
 rule! {
     /// ## What it does
     /// Reports keys that refer to themselves through others of their definition: a parent that is its own descendant. It
-    /// follows a field or a string value that is declared as `ref` or `key` of its own definition. Members of sets are not
-    /// followed: they may well refer to each other.
+    /// follows a field or a string value that is declared as `ref` or `key`:
+    ///
+    /// - of its own definition: `folder:{folder_id}` with a field `parent`;
+    /// - in a relation, whose pattern has one parameter, a `key`: `{page_key}:parent`, which holds a page. One that is its own
+    ///   `inverse` leads back with every step, and is not followed;
+    /// - of another definition, whose parameter is the only one of this: `parent:{child_id}`, which holds
+    ///   `entity:{type}:{id}`. It is the same parameter if it is named after that definition (`page_id` for the `id` of `page`),
+    ///   or if both are the only ones of the type `uuid` or `ulid`, which nothing else has.
+    ///
+    /// Members of sets are not followed: they may well refer to each other.
     ///
     /// Up to 65,536 references are followed; of more, it is not judged. On a live server, a cycle is read again before it
     /// is reported.

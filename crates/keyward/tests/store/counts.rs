@@ -54,6 +54,9 @@ async fn what_is_no_number_is_left_as_it_is() {
         let error = store.at(keys::Mails { id: 1 }).take(1).await.unwrap_err();
         assert!(matches!(error, Error::Malformed { definition: "mails", .. }), "{error}");
         assert_eq!(server.command(&["TTL", "ev:mails:1"]).integer(), -1);
+        server.command(&["RPUSH", "ev:hits:1", "one"]);
+        let error = store.at(keys::Hits { id: 1 }).add(1).await.unwrap_err();
+        assert!(matches!(error, Error::WrongType { definition: "hits" }), "{error}");
     })
     .await;
 }

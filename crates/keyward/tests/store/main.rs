@@ -29,6 +29,7 @@ mod queue;
 mod queue_faults;
 mod queue_guide;
 mod queue_push;
+mod queue_records;
 mod queue_renamed;
 mod queue_stream;
 mod rankings;

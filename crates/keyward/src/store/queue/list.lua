@@ -31,15 +31,20 @@ local function append(payload)
   redis.call('RPUSH', list, payload)
 end
 
--- Adds an entry with a ticket; the fields of ~jobs that say so. `known` is what they hold. Equal payloads are served in the
--- order of their tickets.
+-- Adds an entry with a ticket, once `append_all` is called; the fields of ~jobs that say so. `known` is what they hold. Equal
+-- payloads are served in the order of their tickets.
+local payloads = {}
 local function append_as(ticket, payload, field, known)
-  append(payload)
+  payloads[#payloads + 1] = payload
   local first, last = ticket, nil
   if known[field] then first, last = string.match(known[field], '^(%d+) (%d+)$') end
   known[field] = first .. ' ' .. ticket
   if last then return field, known[field], 'n:' .. last, ticket end
   return field, known[field]
+end
+
+local function append_all()
+  if #payloads > 0 then redis.call('RPUSH', list, unpack(payloads)) end
 end
 
 -- Drops the oldest entry; its ticket, if it has one.

@@ -48,17 +48,34 @@ if plain then
 end
 
 -- What ~jobs holds of these jobs: the tickets of their ids and of their payloads.
-local wanted, known = { 'seq' }, {}
+local wanted, known = { 'seq', 'linked' }, {}
 for at = 12, #ARGV, 2 do
   if ARGV[at] == '=' then ARGV[at] = '=' .. redis.sha1hex(ARGV[at + 1]) end
-  wanted[at - 10], wanted[at - 9] = 'i:' .. ARGV[at], chain_of(ARGV[at + 1])
+  wanted[at - 9], wanted[at - 8] = 'i:' .. ARGV[at], chain_of(ARGV[at + 1])
 end
 for at, value in ipairs(redis.call('HMGET', jobs, unpack(wanted))) do known[wanted[at]] = value end
 
-local cleared = { started_at = false, completed_at = false, error = false, result = false, progress = false }
+-- Jobs of one call differ in nothing but their ids and payloads. Idle workers wait for an entry: where there is none, order
+-- does not matter, and any job may wake one.
+local state = delay > 0 and 'd' or 'r'
+if delay == 0 and ((priority == 0 and group == '') or waits == 0) then state = 'w' end
+local job = { state = state, takes = 0, attempts = 0, crashes = 0, priority = priority, created = now, group = group, id = '' }
+local record_of_all = spell(job)
+local set, unset
+if spec ~= '' then
+  local cleared = { started_at = false, completed_at = false, error = false, result = false, progress = false }
+  set, unset = describe(spec, 'pending', job, cleared)
+end
+
+-- What is written in the end, for all of them together.
+local added, linked, pushed = {}, 0, {}
+local function add(...)
+  for _, text in ipairs({ ... }) do added[#added + 1] = text end
+end
 
 -- Pushes one job; what is answered about it.
 local function push(id, payload, chain, status)
+  if pushed[id] then return 0, pushed[id] end
   local old = id ~= '' and known['i:' .. id]
   local record = old and read(old)
   local runs = record and (record.state == 'l' or record.state == 'c')
@@ -66,38 +83,37 @@ local function push(id, payload, chain, status)
   if not record and is_full(1) then return -1, '' end
 
   local ticket = issue(known.seq)
-  local job = { state = 'w', takes = 0, attempts = 0, crashes = 0, priority = priority, created = now, group = group, id = id }
-  local failed = spec ~= '' and project(status, spec, ttl, 'pending', job, cleared)
+  local failed = set and note(status, ttl, set, unset)
   if failed then return -2, failed end
   arrive()
   if record then withdraw(old, record) end
-  local more
-  -- Idle workers wait for an entry. Where there is none, order does not matter, and any job may wake one.
-  if delay == 0 and ((priority == 0 and group == '') or waits == 0) then
-    more = { append_as(ticket, payload, chain, known) }
-    redis.call('HINCRBY', jobs, 'linked', 1)
+  add('m:' .. ticket, record_of_all .. id)
+  if state == 'w' then
+    add(append_as(ticket, payload, chain, known))
+    linked = linked + 1
   else
-    job.state = delay > 0 and 'd' or 'r'
-    more = { 'p:' .. ticket, payload }
+    add('p:' .. ticket, payload)
+    if delay > 0 then
+      redis.call('ZADD', due, now + delay, ticket)
+    else
+      redis.call('ZADD', ready, 0, place(ticket, job))
+    end
   end
   if id ~= '' then
-    more[#more + 1], more[#more + 2] = 'i:' .. id, ticket
-    known['i:' .. id] = ticket
+    add('i:' .. id, ticket)
+    pushed[id] = ticket
   end
   known.seq = ticket
-  redis.call('HSET', jobs, 'seq', ticket, 'm:' .. ticket, spell(job), unpack(more))
-  if job.state == 'w' then
-    trim()
-  elseif delay > 0 then
-    redis.call('ZADD', due, now + delay, ticket)
-  else
-    redis.call('ZADD', ready, 0, place(ticket, job))
-  end
   return 1, ticket
 end
 
 local answers = {}
 for at = 12, #ARGV, 2 do
-  answers[at - 11], answers[at - 10] = push(ARGV[at], ARGV[at + 1], wanted[at - 9], KEYS[at / 2 + 2])
+  answers[at - 11], answers[at - 10] = push(ARGV[at], ARGV[at + 1], wanted[at - 8], KEYS[at / 2 + 2])
+end
+if #added > 0 then
+  append_all()
+  redis.call('HSET', jobs, 'seq', known.seq, 'linked', (known.linked or 0) + linked, unpack(added))
+  if linked > 0 then trim() end
 end
 return answers

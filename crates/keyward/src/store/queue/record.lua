@@ -104,10 +104,10 @@ end
 
 local TIMES = { created_at = true, updated_at = true, started_at = true, completed_at = true }
 
--- Writes the documented status. `spec` names the fields that the schema has, each with how it is spelled; `facts` are
--- their values, where `false` removes one. An error, such as a key of another type, is returned.
+-- What the documented status says: names and values to set, and names to remove. `spec` names the fields that the schema
+-- has, each with how it is spelled; `facts` are their values, where `false` removes one.
 local fields
-local function project(key, spec, ttl, word, record, facts)
+local function describe(spec, word, record, facts)
   if not fields then
     fields = {}
     for name, kind in string.gmatch(spec, '([%w_]+):(%a)') do fields[#fields + 1] = { name, kind } end
@@ -125,11 +125,20 @@ local function project(key, spec, ttl, word, record, facts)
       set[#set + 1] = TIMES[name] and moment(value, kind) or value
     end
   end
+  return set, unset
+end
+
+-- Writes a status. An error, such as a key of another type, is returned.
+local function note(key, ttl, set, unset)
   local added = redis.pcall('HSET', key, unpack(set))
   if type(added) == 'table' and added.err then return added.err end
   -- What did not exist has nothing to remove.
   if added < #set / 2 and #unset > 0 then redis.call('HDEL', key, unpack(unset)) end
   if tonumber(ttl) > 0 then redis.call('PEXPIRE', key, ttl) end
   return false
+end
+
+local function project(key, spec, ttl, word, record, facts)
+  return note(key, ttl, describe(spec, word, record, facts))
 end
 

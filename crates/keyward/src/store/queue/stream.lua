@@ -37,6 +37,8 @@ local function append_as(ticket, payload)
   return 'e:' .. append(payload), ticket
 end
 
+local function append_all() end
+
 -- Drops the oldest entry; its ticket, if it has one.
 local function drop()
   local entry = redis.call('XRANGE', list, '-', '+', 'COUNT', 1)[1][1]
