@@ -297,7 +297,9 @@ mod tests {
     }
 
     /// What is counted where.
-    fn told(cells: &Cells) -> (Bounds, Vec<(Vec<Option<Look>>, u64)>) {
+    type Counted = Vec<(Vec<Option<Look>>, u64)>;
+
+    fn told(cells: &Cells) -> (Bounds, Counted) {
         fn tell(
             node: &Node,
             path: &mut Vec<Option<Look>>,
@@ -334,7 +336,9 @@ mod tests {
                 let numbers: Vec<usize> =
                     if order { (0..parts).collect() } else { (0..parts).rev().collect() };
                 let mut merged = Cells::default();
-                numbers.into_iter().for_each(|at| merged.merge(part(at)));
+                for at in numbers {
+                    merged.merge(part(at));
+                }
                 assert!(told(&merged) == (bounds, all.clone()), "{parts} parts");
             }
         }
@@ -345,7 +349,9 @@ mod tests {
         let paths = paths();
         let cells = cells(&paths);
         let mut counts: BTreeMap<&[Look], u64> = BTreeMap::new();
-        paths.iter().for_each(|path| *counts.entry(path).or_default() += 1);
+        for path in &paths {
+            *counts.entry(path).or_default() += 1;
+        }
         for (path, keys) in told(&cells).1 {
             let whole: Option<Vec<Look>> = path.into_iter().collect();
             if let Some(path) = whole {

@@ -203,7 +203,7 @@ async fn the_status_of_a_job_that_went_back_is_pending_until_it_is_taken() {
                 ended = other => panic!("{ended:?}"),
                 () = until("one waits again", async || {
                     let statuses = statuses().await;
-                    statuses == one || statuses == [one[1].clone(), one[0].clone()]
+                    statuses == one || statuses == [one[1], one[0]]
                 }) => {}
             }
         };
