@@ -53,6 +53,38 @@ impl Revision {
         Some(folder.strip_prefix(top).ok()?.join(file.file_name()?))
     }
 
+    /// Whether it has a schema at a path that the working tree no longer has: that may be an earlier version of another.
+    pub(crate) fn has_lost_schema(&self) -> Result<bool> {
+        let answer = Command::new("git")
+            .args([
+                "grep",
+                "-l",
+                "-z",
+                "-e",
+                r"^[[:space:]]*\[keyspace\]",
+                &self.commit,
+                "--",
+                "*.toml",
+            ])
+            .current_dir(&self.top)
+            .stdin(Stdio::null())
+            .output()
+            .map_err(|error| Failure::new(format!("cannot run `git`: {}", why(&error))))?;
+        let before = self.commit.len() + 1;
+        let paths = answer.stdout.split(|byte| *byte == 0).filter_map(|entry| entry.get(before..));
+        // A path that is not UTF-8 is not looked for, and counts as lost.
+        let is_there =
+            |path: &[u8]| str::from_utf8(path).is_ok_and(|it| self.top.join(it).exists());
+        // git answers 1 where it finds nothing.
+        let failed = !matches!(answer.status.code(), Some(0 | 1));
+        Ok(failed || paths.filter(|path| !path.is_empty()).any(|path| !is_there(path)))
+    }
+
+    /// Whether it has a file.
+    pub(crate) fn has(&mut self, path: &Path) -> bool {
+        !matches!(self.read(path, MAX_BYTES), Err(error) if error.kind() == ErrorKind::NotFound)
+    }
+
     /// Fails if there is no such file in it.
     pub(crate) fn check(&mut self, path: &Path) -> Result<()> {
         let shown = path.display();
@@ -66,7 +98,6 @@ impl Revision {
                         "if it had another path, name that: `--against {}:OLD/PATH`",
                         self.name
                     ))
-                    .help("if the schema is new, there is nothing that it could break yet")
             }
             _ => Failure::new(format!("cannot read `{shown}` of `{}`: {}", self.name, why(&error))),
         })

@@ -26,6 +26,10 @@ pub struct Merged {
     pub vanished: Vec<String>,
     /// Patterns that would not be sound beside those that are there
     pub refused: Vec<String>,
+    /// Patterns whose keys do not begin with the prefix of the schema
+    pub outside: Vec<String>,
+    /// That prefix
+    pub prefix: String,
 }
 
 /// A schema that cannot be merged into.
@@ -107,6 +111,8 @@ fn merged(text: &str, draft: &Draft, load: &dyn Fn(&str) -> Loaded) -> Result<Me
         software: Vec::new(),
         vanished: Vec::new(),
         refused: Vec::new(),
+        outside: Vec::new(),
+        prefix: prefix.clone(),
     };
     let mut seen = BTreeSet::new();
     let mut new: Vec<Definition> = Vec::new();
@@ -121,7 +127,7 @@ fn merged(text: &str, draft: &Draft, load: &dyn Fn(&str) -> Loaded) -> Result<Me
         match rebased(definition, &draft.prefix, &prefix) {
             Some(definition) => new.push(definition),
             None => {
-                merged.refused.push(format!("{}{}", draft.prefix, definition.pattern(|_| true)));
+                merged.outside.push(format!("{}{}", draft.prefix, definition.pattern(|_| true)));
             }
         }
     }

@@ -16,7 +16,9 @@ pub fn write(draft: &Draft, name: &str) -> String {
         &mut out,
         &format!(
             "Drafted by `keyward infer` from {seen} keys: {definitions} definitions. Read them, give each a `doc` and an \
-         `owner`, and let `keyward check` prove that they are sound. Types, TTLs and bounds are what the keys have today."
+         `owner`, and let `keyward check` prove that they are sound. Types, TTLs and bounds are what the keys have today: \
+         raise a TTL that the application sets longer. A word that few keys vary stands here as it is: look for names of \
+         people before you commit this file."
         ),
     );
     for note in &draft.notes {
@@ -24,7 +26,13 @@ pub fn write(draft: &Draft, name: &str) -> String {
     }
     if draft.rest.keys > 0 {
         out.push_str("#\n");
-        comment(&mut out, &format!("{} keys have no definition:", thousands(draft.rest.keys)));
+        comment(
+            &mut out,
+            &match draft.rest.keys {
+                1 => "1 key has no definition:".to_owned(),
+                many => format!("{} keys have no definition:", thousands(many)),
+            },
+        );
         for (why, keys) in &draft.rest.why {
             comment(&mut out, &format!("- {}: {why}", thousands(*keys)));
         }

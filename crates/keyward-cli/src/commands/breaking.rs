@@ -50,6 +50,10 @@ pub(crate) fn run(args: &Breaking, settings: &Settings, output: &Output) -> Resu
     let mut report = Report::new(&versions.sources, findings, subject);
     report.compared = Some(compared);
     report.write(args.format, output)?;
+    for path in &versions.begun {
+        let path = path.display();
+        output.note(format_args!("`{path}` is new since `{}`: it breaks nothing", args.against))?;
+    }
     for (_, source) in versions.sources.iter() {
         output.detail(format_args!("read {}", source.path.display()))?;
     }
@@ -88,6 +92,8 @@ struct Versions {
     sources: Sources,
     pairs: Vec<(Schema, Schema)>,
     errors: Vec<Diagnostic>,
+    /// Schemas that have no earlier version
+    begun: Vec<PathBuf>,
 }
 
 impl Versions {
@@ -95,7 +101,11 @@ impl Versions {
     fn open(&mut self, path: &Path, args: &Breaking) -> Result<()> {
         let Loaded { sources, schema: new } = load_after(std::mem::take(&mut self.sources), path);
         self.sources = sources;
-        let Loaded { sources, schema: old } = self.old(path, &args.against)?;
+        let Some(Loaded { sources, schema: old }) = self.old(path, &args.against)? else {
+            self.errors.extend(new.err().into_iter().flatten());
+            self.begun.push(path.to_owned());
+            return Ok(());
+        };
         self.sources = sources;
         match (old, new) {
             (Ok(old), Ok(new)) => self.pairs.push((old, new)),
@@ -110,11 +120,11 @@ impl Versions {
         Ok(())
     }
 
-    /// The earlier version: a file of that name, a revision, or a revision and a path.
-    fn old(&mut self, path: &Path, against: &str) -> Result<Loaded> {
+    /// The earlier version: a file of that name, a revision, or a revision and a path; `None` where the schema is new.
+    fn old(&mut self, path: &Path, against: &str) -> Result<Option<Loaded>> {
         let file = Path::new(against);
         if file.is_file() {
-            return Ok(load_after(std::mem::take(&mut self.sources), file));
+            return Ok(Some(load_after(std::mem::take(&mut self.sources), file)));
         }
         if file.is_dir() {
             return Err(Failure::new(format!("`{against}` is a folder"))
@@ -133,11 +143,15 @@ impl Versions {
             None => (against, None),
         };
         let mut revision = Revision::find(name, folder)?;
+        let is_named = stored.is_some();
         let Some(stored) = stored.or_else(|| revision.path_of(path)) else {
             return Err(Failure::new(format!("`{}` is outside the repository", path.display()))
                 .help("name the earlier version: `--against REV:PATH`"));
         };
+        if !is_named && !revision.has(&stored) && !revision.has_lost_schema()? {
+            return Ok(None);
+        }
         revision.check(&stored)?;
-        Ok(load_from(&mut revision, std::mem::take(&mut self.sources), &stored))
+        Ok(Some(load_from(&mut revision, std::mem::take(&mut self.sources), &stored)))
     }
 }

@@ -36,6 +36,7 @@ pub(crate) fn run(args: &Args, settings: &Settings, output: &Output) -> Result<V
     let mut draft = draft(&collected, &args.sources, &options(args))?;
     draft.show_keys = args.show_keys;
     let name = name(&args.sources);
+    let mut is_whole = true;
     match (&args.out, &args.merge, before) {
         (_, Some(path), Some(text)) => {
             let merged = keyward_infer::merge_into(path, &text, &draft).map_err(|why| {
@@ -49,6 +50,13 @@ pub(crate) fn run(args: &Args, settings: &Settings, output: &Output) -> Result<V
                 output
                     .note(format_args!("`{pattern}` was not added: it contradicts a definition"))?;
             }
+            for pattern in &merged.outside {
+                output.note(format_args!(
+                    "`{pattern}` was not added: it is outside the prefix `{}`; declare such keys in a schema of their own",
+                    merged.prefix
+                ))?;
+            }
+            is_whole = merged.refused.is_empty() && merged.outside.is_empty();
             for id in &merged.vanished {
                 output.note(format_args!("`{id}` has no key in this data: it was kept"))?;
             }
@@ -69,7 +77,7 @@ pub(crate) fn run(args: &Args, settings: &Settings, output: &Output) -> Result<V
         _ => output.print(keyward_infer::write(&draft, &name))?,
     }
     tell(&draft, output)?;
-    Ok(Verdict::of(draft.rest.keys > 0))
+    Ok(Verdict::of(draft.rest.keys > 0 || !is_whole))
 }
 
 /// Refuses to write to what is there, or is read.

@@ -93,7 +93,8 @@ fn first_report(source: &OsString, schema: &Path, args: &Init, output: &Output) 
          2. Commit it, and let CI run {} and, against a snapshot or a replica, {}.\n\
          3. When the keyspace has grown: {}.",
         schema.display(),
-        CODE.on("keyward check"),
+        // The sets above it ask for what nobody can see in keys.
+        CODE.on("keyward check --set minimal"),
         CODE.on(audit),
         CODE.on(format!("keyward infer {} --merge {}", shown(source), schema.display())),
     ))?;

@@ -122,6 +122,38 @@ fn definitions_of_included_files_are_known_and_stay_where_they_are() {
 }
 
 #[test]
+fn what_is_outside_the_prefix_is_named_and_fails() {
+    let cli = cli();
+    let ours = "version = 1\n\n[keyspace]\nname = \"billing\"\nprefix = \"billing:\"\n\n[keys.order]\npattern = \"order:{id:uint}\"\n";
+    cli.write("keyward.toml", ours);
+    dump(&cli, "dump.rdb", 1..=40);
+    let output = cli.run(["infer", "dump.rdb", "--merge", "keyward.toml"]);
+    assert_eq!(output.code, Some(1), "{output}");
+    assert!(output.stderr.contains("it is outside the prefix `billing:`"), "{output}");
+    assert_eq!(cli.read("keyward.toml"), ours);
+}
+
+#[test]
+fn people_are_never_words_of_a_draft() {
+    let server = Flavor::Redis.start();
+    for name in ["anna.mueller", "bernd.schmidt"] {
+        let mail = format!("{name}@example.org");
+        for number in ["1", "2", "3"] {
+            server.command(&["SET", &format!("session:{mail}:{number}"), "x"]);
+            server.command(&["SET", &format!("mailbox/{mail}/{number}"), "x"]);
+        }
+        server.command(&["HSET", "lastseen", &mail, "5", "primary", "6"]);
+        server.command(&["SET", &format!("prefs:{}", mail.len()), &format!("{{\"{mail}\":1}}")]);
+        server.command(&["SET", &format!("reset:{name}%40example.org:x"), "1"]);
+    }
+    let output = cli().run(["infer", &server.url()]);
+    for part in ["mueller", "schmidt", "example.org", "example_org"] {
+        assert!(!output.stdout.contains(part) && !output.stderr.contains(part), "{output}");
+    }
+    assert!(output.stdout.contains(":email}"), "{output}");
+}
+
+#[test]
 fn several_sources_are_one_keyspace() {
     let cli = cli();
     dump(&cli, "all.rdb", 1..=40);
