@@ -65,7 +65,11 @@ pub fn undo(
         expect_journal(&options.journal)?;
     }
     expect_fleet(plan, schema, &mut primaries, options.accept_unnamed)?;
+    // Held until the end: nobody applies meanwhile.
+    let journal = Journal::append(&options.journal, &plan.id)?;
+    let history = History::read(&options.journal, &plan.id)?;
     let mut undo = Undo {
+        journal: &journal,
         primaries,
         routers: BTreeMap::new(),
         scripts: Scripts::new(),
@@ -79,9 +83,6 @@ pub fn undo(
     };
     // In the opposite order: what was repaired under a name before the name itself, and names before what they had
     // replaced, so that this finds its place free.
-    // Held until the end: nobody applies meanwhile.
-    let journal = Journal::append(&options.journal, &plan.id)?;
-    let history = History::read(&options.journal, &plan.id)?;
     undo.repairs(Reader::open(&options.journal, &plan.id)?, &history)?;
     undo.names(Reader::open(&options.journal, &plan.id)?, &history)?;
     undo.values(Reader::open(&options.journal, &plan.id)?, &history)?;
@@ -133,6 +134,8 @@ fn expect_fleet(
 }
 
 struct Undo<'a> {
+    /// Where it is noted what is settled
+    journal: &'a Journal,
     primaries: Vec<Primary>,
     /// Connections by database
     routers: BTreeMap<u64, Router>,
@@ -169,6 +172,8 @@ enum Way {
 
 /// A call that takes one record back.
 struct Step {
+    /// The number of the record
+    number: u64,
     db: u64,
     /// The key whose server is asked
     key: Vec<u8>,
@@ -176,12 +181,12 @@ struct Step {
 }
 
 impl Step {
-    fn new(db: u64, script: &Script, keys: Vec<Vec<u8>>, args: &[&[u8]]) -> Self {
+    fn new((number, db): (u64, u64), script: &Script, keys: Vec<Vec<u8>>, args: &[&[u8]]) -> Self {
         let key = keys.first().cloned().unwrap_or_default();
         let mut call = script.command(keys.len());
         call.extend(keys);
         call.extend(args.iter().map(|arg| arg.to_vec()));
-        Step { db, key, call }
+        Step { number, db, key, call }
     }
 }
 
@@ -197,19 +202,19 @@ impl Undo<'_> {
     /// Takes back what was changed about keys that kept their names, the last change first: where the program was
     /// killed, a change may be noted twice.
     fn repairs(&mut self, mut journal: Reader, history: &History) -> Result<(), Error> {
-        let mut noted: Vec<u64> = Vec::new();
+        let mut noted: Vec<(u64, u64)> = Vec::new();
         let mut position = journal.position();
         for number in 0.. {
             let Some(record) = journal.next().transpose()? else { break };
             if record.is_repair() && history.counts(number) {
-                noted.push(position);
+                noted.push((number, position));
             }
             position = journal.position();
         }
         let mut steps = Vec::new();
-        for position in noted.into_iter().rev() {
+        for (number, position) in noted.into_iter().rev() {
             if let Some(record) = journal.at(position).transpose()? {
-                self.begin(record, &mut steps)?;
+                self.begin(number, record, &mut steps)?;
                 self.take(&mut steps, false)?;
             }
         }
@@ -221,10 +226,16 @@ impl Undo<'_> {
         let mut steps = Vec::new();
         for (number, record) in (0..).zip(journal) {
             let record = record?;
-            let is_made = matches!(&record, Record::Making { key, .. } if history.is_made(key));
+            let is_made =
+                matches!(&record, Record::Making { db, key, .. } if history.is_made(*db, key));
             if history.counts(number) && !record.is_repair() && !is_made {
-                self.begin(record, &mut steps)?;
+                self.begin(number, record, &mut steps)?;
                 self.take(&mut steps, false)?;
+            } else if history.happened(number)
+                && let Record::Letter { db, dead, letter, .. } = record
+            {
+                // An earlier undo has brought it back, and it is not taken for another one that is equal.
+                self.is_there(db, &dead, &letter)?;
             }
         }
         self.take(&mut steps, true)
@@ -235,87 +246,99 @@ impl Undo<'_> {
         let mut steps = Vec::new();
         for (number, record) in (0..).zip(journal) {
             let (db, key, ends, dump) = match record? {
-                Record::Saved { db, key, ends, dump } if history.counts(number) => {
+                Record::Saved { db, key, ends, dump } if history.is_last(db, &key, number) => {
                     (db, key, ends, dump)
                 }
-                Record::Replaced { db, key, ends, dump } if history.is_original(&key, number) => {
+                Record::Replaced { db, key, ends, dump }
+                    if history.is_original(db, &key, number) =>
+                {
                     (db, key, ends, dump)
                 }
                 _ => continue,
             };
+            if !history.counts(number) {
+                continue;
+            }
             let (aside, ends) = (aside(&key), ends.to_string());
             let args: [&[u8]; 2] = [&dump, ends.as_bytes()];
-            steps.push(Step::new(db, &self.scripts.restore, vec![key, aside], &args));
+            let of = (number, db);
+            steps.push(Step::new(of, &self.scripts.restore, vec![key, aside], &args));
             self.take(&mut steps, false)?;
         }
         self.take(&mut steps, true)
     }
 
-    fn begin(&mut self, record: Record, steps: &mut Vec<Step>) -> Result<(), Error> {
+    fn begin(&mut self, number: u64, record: Record, steps: &mut Vec<Step>) -> Result<(), Error> {
         let scripts = &self.scripts;
         steps.push(match record {
-            Record::Moved { db, from, to } => {
-                Step::new(db, &scripts.relocate, vec![to, from], &[b"1", b"rename", b"", b""])
-            }
+            Record::Moved { db, from, to } => Step::new(
+                (number, db),
+                &scripts.relocate,
+                vec![to, from],
+                &[b"1", b"rename", b"", b""],
+            ),
             Record::Copied { db, from, to, new_counts } => {
                 let counts: &[u8] = if new_counts { b"1" } else { b"0" };
-                Step::new(db, &scripts.back, vec![from, to], &[counts])
+                Step::new((number, db), &scripts.back, vec![from, to], &[counts])
             }
             Record::Shortened { db, key, ends, at } => {
                 let (ends, at) = (ends.to_string(), at.to_string());
                 let args = [ends.as_bytes(), at.as_bytes()];
-                Step::new(db, &scripts.lengthen, vec![key], &args)
+                Step::new((number, db), &scripts.lengthen, vec![key], &args)
             }
             Record::Trimmed { db, key, kind, kept_first, left, edges, gone } => {
                 let (end, left): (&[u8], _) =
                     (if kept_first { b"first" } else { b"last" }, left.to_string());
                 let mut args: Vec<&[u8]> = vec![&kind, end, left.as_bytes(), &edges];
                 args.extend(gone.iter().map(Vec::as_slice));
-                Step::new(db, &scripts.untrim, vec![key], &args)
+                Step::new((number, db), &scripts.untrim, vec![key], &args)
             }
             Record::Pruned { db, key, ends, member, score } => {
                 let ends = ends.to_string();
                 let args: [&[u8]; 3] = [&member, &score, ends.as_bytes()];
-                Step::new(db, &scripts.rejoin, vec![key], &args)
+                Step::new((number, db), &scripts.rejoin, vec![key], &args)
             }
             Record::Placed { db, home, from, to, new_counts, renamed } => {
                 let fate = self.bring_back((db, &from), (home, &to), new_counts, renamed)?;
-                self.note(&from, fate);
-                return Ok(());
+                return self.settle(&[(number, &from, fate)]);
             }
             // Killed before it was noted: whether it was put there is not known.
             Record::Making { key, .. } => {
-                self.note(&key, Fate::Conflict);
-                return Ok(());
+                return self.settle(&[(number, &key, Fate::Conflict)]);
             }
             Record::Made { db, key, digest } => {
-                Step::new(db, &scripts.unmake, vec![key], &[&digest])
+                Step::new((number, db), &scripts.unmake, vec![key], &[&digest])
             }
             Record::Letter { db, dead, ends, letter, note } => {
-                self.count_letters(db, &dead)?;
-                let digest = letter_digest(db, &dead, &letter);
-                let count = self.letters.entry(digest).or_default();
-                *count += 1;
-                if self.there.get(&digest).is_some_and(|there| there >= count) {
-                    self.note(&dead, Fate::Same);
-                    return Ok(());
+                if self.is_there(db, &dead, &letter)? {
+                    return self.settle(&[(number, &dead, Fate::Same)]);
                 }
                 let ends = ends.to_string();
                 let (notes, note) = note.map(|it| (it.key, it.text)).unzip();
                 let keys = std::iter::once(dead).chain(notes).collect();
                 let args = [&letter[..], &note.unwrap_or_default(), ends.as_bytes()];
-                Step::new(db, &self.scripts.bury, keys, &args)
+                Step::new((number, db), &self.scripts.bury, keys, &args)
             }
             Record::Saved { .. }
             | Record::Replaced { .. }
             | Record::Erased { .. }
             | Record::Not(_)
+            | Record::Settled { .. }
             | Record::Left
             | Record::Undone => {
                 return Ok(());
             }
         });
         Ok(())
+    }
+
+    /// Whether a dead letter is there, as often as the journal has named one that is equal so far.
+    fn is_there(&mut self, db: u64, dead: &[u8], letter: &[u8]) -> Result<bool, Error> {
+        self.count_letters(db, dead)?;
+        let digest = letter_digest(db, dead, letter);
+        let count = self.letters.entry(digest).or_default();
+        *count += 1;
+        Ok(self.there.get(&digest).is_some_and(|there| there >= count))
     }
 
     /// Counts the letters of a list, before the first is brought back: some are there already where an undo was killed.
@@ -371,14 +394,15 @@ impl Undo<'_> {
                 };
                 let time = ends.to_string();
                 let args: [&[u8]; 4] = [guard.as_bytes(), time.as_bytes(), &dump, token.as_bytes()];
-                let step = Step::new(db, &self.scripts.bring, keys, &args);
+                let step = Step::new((0, db), &self.scripts.bring, keys, &args);
                 if self.take_one(&step)? == Some(Reply::Integer(3)) {
                     return Ok(Fate::Conflict);
                 }
             }
         }
         let digest = digest(&dump, ends);
-        let step = Step::new(home, &self.scripts.unmake, vec![to.to_vec()], &[digest.as_bytes()]);
+        let step =
+            Step::new((0, home), &self.scripts.unmake, vec![to.to_vec()], &[digest.as_bytes()]);
         let is_changed = self.take_one(&step)? == Some(Reply::Integer(3));
         Ok(if is_changed { Fate::Conflict } else { Fate::Undone })
     }
@@ -475,14 +499,30 @@ impl Undo<'_> {
                 .map(|(key, call)| (key.as_slice(), call.iter().map(Vec::as_slice).collect()))
                 .collect();
             let replies = self.ask(first.db, &requests)?;
-            for (step, reply) in group.iter().zip(replies) {
-                let fate = match reply {
-                    Reply::Integer(1) => Fate::Undone,
-                    Reply::Integer(0 | 2) => Fate::Same,
-                    _ => Fate::Conflict,
-                };
-                self.note(&step.key, fate);
-            }
+            let fate = |reply: Reply| match reply {
+                Reply::Integer(1) => Fate::Undone,
+                Reply::Integer(0 | 2) => Fate::Same,
+                _ => Fate::Conflict,
+            };
+            let fates = group.iter().zip(replies);
+            let fates = fates.map(|(step, reply)| (step.number, &step.key[..], fate(reply)));
+            self.settle(&fates.collect::<Vec<_>>())?;
+        }
+        Ok(())
+    }
+
+    /// Notes what became of records. Those that are settled are so for good, whatever becomes of their keys and of this run:
+    /// nothing is brought back twice.
+    fn settle(&mut self, all: &[(u64, &[u8], Fate)]) -> Result<(), Error> {
+        let settled = all.iter().filter(|it| it.2 != Fate::Conflict);
+        let mut settled: Vec<u64> = settled.map(|it| it.0).collect();
+        settled.sort_unstable();
+        let runs = settled.chunk_by(|one, other| one + 1 == *other);
+        let runs = runs.filter_map(|run| Some((*run.first()?, *run.last()?)));
+        let runs: Vec<Record> = runs.map(|(first, last)| Record::Settled { first, last }).collect();
+        self.journal.write(&runs, false)?;
+        for (_, key, fate) in all {
+            self.note(key, *fate);
         }
         Ok(())
     }

@@ -42,6 +42,8 @@ pub(crate) enum Record {
     Erased { row: u64, server: Vec<u8>, count: u64 },
     /// The record of this number, counted from 0, did not happen
     Not(u64),
+    /// An undo has settled the records of these numbers: they were taken back, or needed nothing
+    Settled { first: u64, last: u64 },
     /// Everything before this was taken back, but for conflicts
     Left,
     /// Everything before this was taken back, or is not any more
@@ -142,6 +144,11 @@ impl Record {
                 out.push(b'x');
                 out.extend_from_slice(&before.to_le_bytes());
             }
+            Record::Settled { first, last } => {
+                out.push(b'w');
+                out.extend_from_slice(&first.to_le_bytes());
+                out.extend_from_slice(&last.to_le_bytes());
+            }
             Record::Left => out.push(b'v'),
             Record::Undone => out.push(b'u'),
         }
@@ -175,6 +182,7 @@ impl Record {
             b'x' => Record::Not(number(file)?),
             b'u' => Record::Undone,
             b'v' => Record::Left,
+            b'w' => Record::Settled { first: number(file)?, last: number(file)? },
             b'm' => Record::Moved { db: number(file)?, from: part(file)?, to: part(file)? },
             b'n' | b'c' => Record::Copied {
                 db: number(file)?,
@@ -357,6 +365,7 @@ pub(super) mod tests {
                 server,
                 count
             }),
+            any::<[u64; 2]>().prop_map(|[first, last]| Record::Settled { first, last }),
             any::<u64>().prop_map(Record::Not),
         ]
     }

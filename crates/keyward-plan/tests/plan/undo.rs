@@ -1,0 +1,105 @@
+//! The way back, where keys were changed more than once, undone half, or by a run that was killed.
+
+use crate::bench::{Bench, SCHEMA};
+use keyward_plan::{Order, Plan, Target};
+use keyward_testkit::Reply;
+
+fn phase(phase: &str) -> String {
+    SCHEMA.replace("PHASE", phase)
+}
+
+fn drop_users(bench: &Bench) -> Plan {
+    let target = Target::Definition { name: "user".to_owned(), values: [].into() };
+    bench.plan_of(Order::Drop { target, no_backup: false }).unwrap()
+}
+
+fn name(bench: &Bench, key: &str) -> Option<String> {
+    match bench.redis(&["HGET", key, "name"]) {
+        Reply::Nil => None,
+        found => Some(found.text()),
+    }
+}
+
+#[test]
+fn a_key_that_was_removed_twice_comes_back_as_it_was_last() {
+    for bench in Bench::all(&phase("dual-write")) {
+        bench.redis(&["HSET", "shop:user:1", "name", "first"]);
+        bench.redis(&["HSET", "shop:user:2", "name", "once"]);
+        let plan = drop_users(&bench);
+        bench.apply(&plan).unwrap();
+        bench.redis(&["HSET", "shop:user:1", "name", "second"]);
+        bench.apply(&plan).unwrap();
+        let undone = bench.undo(&plan).unwrap();
+        assert_eq!((undone.undone, undone.same, undone.conflicts), (2, 0, 0));
+        assert_eq!(name(&bench, "shop:user:1").as_deref(), Some("second"));
+        assert_eq!(name(&bench, "shop:user:2").as_deref(), Some("once"));
+    }
+    for bench in Bench::all(&phase("cleanup")) {
+        bench.redis(&["HSET", "User:1", "name", "first"]);
+        bench.redis(&["HSET", "shop:user:1", "name", "new"]);
+        let plan = bench.plan();
+        bench.apply(&plan).unwrap();
+        bench.redis(&["HSET", "User:1", "name", "second"]);
+        bench.apply(&plan).unwrap();
+        let undone = bench.undo(&plan).unwrap();
+        assert_eq!((undone.undone, undone.conflicts), (1, 0));
+        assert_eq!(name(&bench, "User:1").as_deref(), Some("second"));
+    }
+}
+
+#[test]
+fn what_an_undo_has_settled_another_one_leaves_alone() {
+    for bench in Bench::all(&phase("dual-write")) {
+        bench.redis(&["HSET", "shop:user:1", "name", "ann"]);
+        bench.redis(&["HSET", "shop:user:2", "name", "bob"]);
+        let plan = drop_users(&bench);
+        bench.apply(&plan).unwrap();
+        bench.redis(&["HSET", "shop:user:2", "name", "another"]);
+        assert_eq!(bench.undo(&plan).unwrap().conflicts, 1);
+        bench.redis(&["DEL", "shop:user:1"]);
+        let again = bench.undo(&plan).unwrap();
+        assert_eq!((again.undone, again.conflicts), (0, 1));
+        assert_eq!(name(&bench, "shop:user:1"), None, "deleted since");
+        // Once it was decided, the last one comes back, and nothing else.
+        bench.redis(&["DEL", "shop:user:2"]);
+        let decided = bench.undo(&plan).unwrap();
+        assert_eq!((decided.undone, decided.conflicts), (1, 0));
+        assert_eq!(name(&bench, "shop:user:1"), None);
+        assert_eq!(name(&bench, "shop:user:2").as_deref(), Some("bob"));
+    }
+    for bench in Bench::all(&phase("dual-write")) {
+        for (key, value) in [("User:1", "ann"), ("shop:user:1", "before"), ("User:2", "bob")] {
+            bench.redis(&["HSET", key, "name", value]);
+        }
+        let plan = bench.plan();
+        bench.apply(&plan).unwrap();
+        bench.redis(&["HSET", "shop:user:2", "name", "another"]);
+        let undone = bench.undo(&plan).unwrap();
+        assert_eq!(undone.conflicts, 1);
+        assert_eq!(name(&bench, "shop:user:1").as_deref(), Some("before"));
+        // What is written under the new name meanwhile is no copy of the plan.
+        bench.redis(&["HSET", "shop:user:1", "name", "ann"]);
+        let again = bench.undo(&plan).unwrap();
+        assert_eq!((again.undone, again.conflicts), (0, 1));
+        assert_eq!(name(&bench, "shop:user:1").as_deref(), Some("ann"));
+        bench.redis(&["DEL", "shop:user:1"]);
+        bench.undo(&plan).unwrap();
+        assert_eq!(name(&bench, "shop:user:1"), None);
+    }
+}
+
+#[test]
+fn what_is_applied_again_after_a_partial_undo_is_undone_again() {
+    for bench in Bench::all(&phase("dual-write")) {
+        bench.redis(&["HSET", "shop:user:1", "name", "ann"]);
+        bench.redis(&["HSET", "shop:user:2", "name", "bob"]);
+        let plan = drop_users(&bench);
+        bench.apply(&plan).unwrap();
+        bench.redis(&["HSET", "shop:user:2", "name", "another"]);
+        bench.undo(&plan).unwrap();
+        bench.apply(&plan).unwrap();
+        assert_eq!(bench.undo(&plan).unwrap().undone, 2);
+        assert_eq!(name(&bench, "shop:user:1").as_deref(), Some("ann"));
+        assert_eq!(name(&bench, "shop:user:2").as_deref(), Some("another"));
+    }
+}
