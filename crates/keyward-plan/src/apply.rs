@@ -314,6 +314,7 @@ pub(crate) fn is_started(
     primaries: &mut [Primary],
     options: &ApplyOptions,
 ) -> Result<bool, Error> {
+    identity::expect_db(plan, primaries)?;
     match identity::expect(plan, schema, primaries) {
         Err(Error::Refused { .. }) if options.accept_restarted => {
             expect_journal(&options.journal)?;

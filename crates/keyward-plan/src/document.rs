@@ -32,6 +32,8 @@ pub struct Plan {
     pub expires: String,
     /// The servers that it was made for
     pub servers: Vec<ServerId>,
+    /// The database of the keys whose definitions name none
+    pub db: u64,
     /// The keyspace, and a hash of the definitions that it touches, without the phases of migrations
     pub schema: SchemaId,
     /// What would be changed, a row for each kind of change of each definition

@@ -103,3 +103,36 @@ fn what_is_applied_again_after_a_partial_undo_is_undone_again() {
         assert_eq!(name(&bench, "shop:user:2").as_deref(), Some("another"));
     }
 }
+
+#[test]
+fn a_plan_changes_no_other_database_than_it_was_made_for() {
+    for bench in Bench::all(&phase("dual-write")) {
+        bench.redis(&["HSET", "shop:user:1", "name", "ann"]);
+        let mut other = bench.connect();
+        other.command(&["SELECT", "1"]).unwrap();
+        other.command(&["HSET", "shop:user:1", "name", "of another database"]).unwrap();
+        let plan = drop_users(&bench);
+        assert_eq!(plan.db, 0);
+        let at = |which: &str| {
+            let (url, options) = (format!("{}/1", bench.url()), bench.options(&plan));
+            let (mask, control) = (bench.mask(), keyward_plan::Control::default());
+            let failed = if which == "apply" {
+                keyward_plan::apply(&plan, &url, &bench.schema, &options, &mask, &control).err()
+            } else {
+                keyward_plan::undo(&plan, &url, &bench.schema, &options, &mask, &control).err()
+            };
+            let error = failed.unwrap_or_else(|| panic!("{which} on another database"));
+            assert!(error.is_usage());
+            assert_eq!(
+                format!("{error}: {}", error.help()),
+                "the plan was made for database 0, and the URL names database 1: let the URL end with `/0`, or make a plan \
+                 for database 1"
+            );
+        };
+        at("apply");
+        assert_eq!(other.command(&["EXISTS", "shop:user:1"]).unwrap().integer(), 1);
+        bench.apply(&plan).unwrap();
+        at("undo");
+        assert_eq!(bench.undo(&plan).unwrap().undone, 1);
+    }
+}
