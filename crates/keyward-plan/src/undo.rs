@@ -302,9 +302,10 @@ impl Undo<'_> {
                 let fate = self.bring_back((db, &from), (home, &to), new_counts, renamed)?;
                 return self.settle(&[(number, &from, fate)]);
             }
-            // Killed before it was noted: whether it was put there is not known.
-            Record::Making { key, .. } => {
-                return self.settle(&[(number, &key, Fate::Conflict)]);
+            // Killed before it was noted: it was put there if it is what stands there.
+            Record::Making { db, key, ends, holds } => {
+                let fate = self.unmake(db, &key, (ends, &holds))?;
+                return self.settle(&[(number, &key, fate)]);
             }
             Record::Made { db, key, digest } => {
                 Step::new((number, db), &scripts.unmake, vec![key], &[&digest])
@@ -405,6 +406,23 @@ impl Undo<'_> {
             Step::new((0, home), &self.scripts.unmake, vec![to.to_vec()], &[digest.as_bytes()]);
         let is_changed = self.take_one(&step)? == Some(Reply::Integer(3));
         Ok(if is_changed { Fate::Conflict } else { Fate::Undone })
+    }
+
+    /// Removes a converted value that a run has put there which was killed before it noted that.
+    fn unmake(&mut self, db: u64, key: &[u8], made: (i64, &[u8])) -> Result<Fate, Error> {
+        let Some((dump, ends)) = self.value(db, key)? else { return Ok(Fate::Same) };
+        let holds = self.content(db, key)?.map(|it| it.digest());
+        if (ends, holds.unwrap_or_default().as_bytes()) != made {
+            return Ok(Fate::Conflict);
+        }
+        let digest = digest(&dump, ends);
+        let step =
+            Step::new((0, db), &self.scripts.unmake, vec![key.to_vec()], &[digest.as_bytes()]);
+        Ok(match self.take_one(&step)? {
+            Some(Reply::Integer(0)) => Fate::Same,
+            Some(Reply::Integer(1)) => Fate::Undone,
+            _ => Fate::Conflict,
+        })
     }
 
     /// Reads both names, and decides what becomes of the value. `returns` if it goes where there is none.

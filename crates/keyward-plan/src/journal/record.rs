@@ -14,8 +14,8 @@ pub(crate) enum Record {
     Copied { db: u64, from: Vec<u8>, to: Vec<u8>, new_counts: bool },
     /// A key was to be copied from one slot or database to another, and with `renamed` to be removed then
     Placed { db: u64, home: u64, from: Vec<u8>, to: Vec<u8>, new_counts: bool, renamed: bool },
-    /// A converted value was to be put there
-    Making { db: u64, key: Vec<u8> },
+    /// A converted value was to be put there: what it holds, by a digest, and when it ends
+    Making { db: u64, key: Vec<u8>, ends: i64, holds: Vec<u8> },
     /// It was, with this digest
     Made { db: u64, key: Vec<u8>, digest: Vec<u8> },
     /// A value was to be replaced
@@ -81,10 +81,12 @@ impl Record {
                 write_part(out, from)?;
                 write_part(out, to)?;
             }
-            Record::Making { db, key } => {
+            Record::Making { db, key, ends, holds } => {
                 out.push(b'a');
                 out.extend_from_slice(&db.to_le_bytes());
+                out.extend_from_slice(&ends.to_le_bytes());
                 write_part(out, key)?;
+                write_part(out, holds)?;
             }
             Record::Made { db, key, digest } => {
                 out.push(b'b');
@@ -198,7 +200,12 @@ impl Record {
                 new_counts: kind.is_ascii_uppercase(),
                 renamed: kind.eq_ignore_ascii_case(&b'r'),
             },
-            b'a' => Record::Making { db: number(file)?, key: part(file)? },
+            b'a' => Record::Making {
+                db: number(file)?,
+                ends: number(file)?.cast_signed(),
+                key: part(file)?,
+                holds: part(file)?,
+            },
             b'b' => Record::Made { db: number(file)?, key: part(file)?, digest: part(file)? },
             b's' | b'o' => {
                 let (db, ends) = (number(file)?, number(file)?.cast_signed());
@@ -333,7 +340,8 @@ pub(super) mod tests {
                     Record::Placed { db, home, from, to, new_counts, renamed }
                 }
             ),
-            (any::<u64>(), part()).prop_map(|(db, key)| Record::Making { db, key }),
+            (any::<u64>(), part(), any::<i64>(), part())
+                .prop_map(|(db, key, ends, holds)| Record::Making { db, key, ends, holds }),
             (any::<u64>(), part(), part()).prop_map(|(db, key, digest)| Record::Made {
                 db,
                 key,

@@ -104,6 +104,44 @@ fn what_is_applied_again_after_a_partial_undo_is_undone_again() {
     }
 }
 
+/// Makes a journal what it was before its last bytes were written.
+fn shorten_journal(bench: &Bench, plan: &Plan, bytes: u64) {
+    use std::os::unix::fs::FileExt as _;
+    let path = bench.options(plan).journal;
+    let file = std::fs::OpenOptions::new().write(true).open(path).unwrap();
+    let length = file.metadata().unwrap().len() - bytes;
+    file.set_len(length).unwrap();
+    file.write_all_at(&length.to_le_bytes(), 16).unwrap();
+}
+
+#[test]
+fn a_converted_value_that_a_killed_run_did_not_note_is_taken_back() {
+    const CONVERTED: &str = include_str!("converted.toml");
+    for bench in Bench::all(CONVERTED) {
+        let (old, new) = ("Profile:1", "shop:profile:1");
+        let put = || bench.redis(&["SET", old, r#"{"name": "ann", "visits": 1}"#, "PX", "900000"]);
+        put();
+        let plan = bench.plan();
+        bench.apply(&plan).unwrap();
+        // The last record, as it is where the program was killed just before: a letter, the database, the name and a digest,
+        // each with its length, and a checksum.
+        shorten_journal(&bench, &plan, 1 + 8 + 4 + new.len() as u64 + 4 + 40 + 4);
+        assert!(bench.apply(&plan).unwrap().converged);
+        assert_eq!(name(&bench, new).as_deref(), Some("ann"));
+        let undone = bench.undo(&plan).unwrap();
+        assert_eq!((undone.undone, undone.conflicts), (1, 0));
+        assert_eq!(name(&bench, new), None);
+
+        // What somebody has changed since stays.
+        bench.apply(&plan).unwrap();
+        shorten_journal(&bench, &plan, 1 + 8 + 4 + new.len() as u64 + 4 + 40 + 4);
+        bench.redis(&["HSET", new, "visits", "2"]);
+        let undone = bench.undo(&plan).unwrap();
+        assert_eq!((undone.undone, undone.conflicts), (0, 1));
+        assert_eq!(name(&bench, new).as_deref(), Some("ann"));
+    }
+}
+
 #[test]
 fn a_plan_changes_no_other_database_than_it_was_made_for() {
     for bench in Bench::all(&phase("dual-write")) {
