@@ -15,7 +15,7 @@ use crate::script::{Script, Scripts, digest};
 use crate::work::{self, prefix_of};
 use keyward_audit::Mask;
 use keyward_audit::live::{self, Primary, Reply};
-use keyward_pattern::{derived, hash_tag};
+use keyward_pattern::{derived, hash_tag, slot};
 use keyward_schema::Schema;
 use keyward_schema::model::Derived;
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -178,6 +178,8 @@ struct Step {
     /// The key whose server is asked
     key: Vec<u8>,
     call: Vec<Vec<u8>>,
+    /// Whether the key is counted by another record
+    is_counted: bool,
 }
 
 impl Step {
@@ -186,7 +188,7 @@ impl Step {
         let mut call = script.command(keys.len());
         call.extend(keys);
         call.extend(args.iter().map(|arg| arg.to_vec()));
-        Step { number, db, key, call }
+        Step { number, db, key, call, is_counted: false }
     }
 }
 
@@ -194,6 +196,8 @@ impl Step {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Fate {
     Undone,
+    /// Undone, and counted with another record of the key
+    Counted,
     Same,
     Conflict,
 }
@@ -244,25 +248,40 @@ impl Undo<'_> {
     /// Brings back what was removed, and what stood there before it was replaced.
     fn values(&mut self, journal: Reader, history: &History) -> Result<(), Error> {
         let mut steps = Vec::new();
+        let home = self.primaries.first().map_or(0, Primary::db);
         for (number, record) in (0..).zip(journal) {
-            let (db, key, ends, dump) = match record? {
-                Record::Saved { db, key, ends, dump } if history.is_last(db, &key, number) => {
-                    (db, key, ends, dump)
+            let (db, key, ends, dump, under, is_counted) = match record? {
+                Record::Saved { db, key, ends, dump, under }
+                    if history.is_last(db, &key, number) =>
+                {
+                    (db, key, ends, dump, under, false)
                 }
                 Record::Replaced { db, key, ends, dump }
                     if history.is_original(db, &key, number) =>
                 {
-                    (db, key, ends, dump)
+                    (db, key, ends, dump, None, true)
                 }
                 _ => continue,
             };
             if !history.counts(number) {
                 continue;
             }
+            // Whoever has deleted the key meanwhile knew it by the other name.
+            let is_near = |under: &Vec<u8>| {
+                let clustered = self.primaries.first().is_some_and(Primary::is_clustered);
+                db == home && (!clustered || slot(under) == slot(&key))
+            };
+            let (near, is_deleted) = match under {
+                Some(under) if is_near(&under) => (Some(under), false),
+                Some(under) => (None, !self.exists(home, &under)?),
+                None => (None, false),
+            };
             let (aside, ends) = (aside(&key), ends.to_string());
-            let args: [&[u8]; 2] = [&dump, ends.as_bytes()];
+            let args: [&[u8]; 3] = [&dump, ends.as_bytes(), if is_deleted { b"1" } else { b"0" }];
             let of = (number, db);
-            steps.push(Step::new(of, &self.scripts.restore, vec![key, aside], &args));
+            let keys = [key, aside].into_iter().chain(near).collect();
+            let step = Step::new(of, &self.scripts.restore, keys, &args);
+            steps.push(Step { is_counted, ..step });
             self.take(&mut steps, false)?;
         }
         self.take(&mut steps, true)
@@ -487,6 +506,11 @@ impl Undo<'_> {
         })
     }
 
+    fn exists(&mut self, db: u64, key: &[u8]) -> Result<bool, Error> {
+        let found = self.ask(db, &[(key, vec![&b"EXISTS"[..], key])])?.pop();
+        Ok(found == Some(Reply::Integer(1)))
+    }
+
     /// What a key holds; `None` if it is not of a type that can be compared.
     fn content(&mut self, db: u64, key: &[u8]) -> Result<Option<Content>, Error> {
         let replies = self.ask(db, &[(key, vec![&b"TYPE"[..], key])])?;
@@ -517,13 +541,14 @@ impl Undo<'_> {
                 .map(|(key, call)| (key.as_slice(), call.iter().map(Vec::as_slice).collect()))
                 .collect();
             let replies = self.ask(first.db, &requests)?;
-            let fate = |reply: Reply| match reply {
+            let fate = |step: &Step, reply: Reply| match reply {
+                Reply::Integer(1) if step.is_counted => Fate::Counted,
                 Reply::Integer(1) => Fate::Undone,
                 Reply::Integer(0 | 2) => Fate::Same,
                 _ => Fate::Conflict,
             };
             let fates = group.iter().zip(replies);
-            let fates = fates.map(|(step, reply)| (step.number, &step.key[..], fate(reply)));
+            let fates = fates.map(|(step, reply)| (step.number, &step.key[..], fate(step, reply)));
             self.settle(&fates.collect::<Vec<_>>())?;
         }
         Ok(())
@@ -551,6 +576,7 @@ impl Undo<'_> {
                 self.undone.undone += 1;
                 self.control.changed(1);
             }
+            Fate::Counted => {}
             Fate::Same => self.undone.same += 1,
             Fate::Conflict => {
                 self.undone.conflicts += 1;

@@ -20,8 +20,8 @@ pub(crate) enum Record {
     Made { db: u64, key: Vec<u8>, digest: Vec<u8> },
     /// A value was to be replaced
     Replaced { db: u64, key: Vec<u8>, ends: i64, dump: Vec<u8> },
-    /// A value was to be removed
-    Saved { db: u64, key: Vec<u8>, ends: i64, dump: Vec<u8> },
+    /// A value was to be removed, with `under` because it was under that name as well
+    Saved { db: u64, key: Vec<u8>, ends: i64, dump: Vec<u8>, under: Option<Vec<u8>> },
     /// A key was to end at another time: when it ended before, and when from then on
     Shortened { db: u64, key: Vec<u8>, ends: i64, at: u64 },
     /// These entries of a collection were to go, so many to stay: known again by the digest of their ends
@@ -94,8 +94,16 @@ impl Record {
                 write_part(out, key)?;
                 write_part(out, digest)?;
             }
-            Record::Saved { db, key, ends, dump } | Record::Replaced { db, key, ends, dump } => {
-                out.push(if matches!(self, Record::Saved { .. }) { b's' } else { b'o' });
+            Record::Saved { db, key, ends, dump, under } => {
+                out.push(if under.is_some() { b'S' } else { b's' });
+                out.extend_from_slice(&db.to_le_bytes());
+                out.extend_from_slice(&ends.to_le_bytes());
+                for part in [key, dump].into_iter().chain(under) {
+                    write_part(out, part)?;
+                }
+            }
+            Record::Replaced { db, key, ends, dump } => {
+                out.push(b'o');
                 out.extend_from_slice(&db.to_le_bytes());
                 out.extend_from_slice(&ends.to_le_bytes());
                 write_part(out, key)?;
@@ -207,11 +215,12 @@ impl Record {
                 holds: part(file)?,
             },
             b'b' => Record::Made { db: number(file)?, key: part(file)?, digest: part(file)? },
-            b's' | b'o' => {
+            b's' | b'S' | b'o' => {
                 let (db, ends) = (number(file)?, number(file)?.cast_signed());
                 let (key, dump) = (part(file)?, part(file)?);
                 match kind {
-                    b's' => Record::Saved { db, key, ends, dump },
+                    b's' => Record::Saved { db, key, ends, dump, under: None },
+                    b'S' => Record::Saved { db, key, ends, dump, under: Some(part(file)?) },
                     _ => Record::Replaced { db, key, ends, dump },
                 }
             }
@@ -331,8 +340,9 @@ pub(super) mod tests {
             }),
             (any::<u64>(), part(), part(), any::<bool>())
                 .prop_map(|(db, from, to, new_counts)| Record::Copied { db, from, to, new_counts }),
-            (any::<u64>(), part(), any::<i64>(), part())
-                .prop_map(|(db, key, ends, dump)| Record::Saved { db, key, ends, dump }),
+            (any::<u64>(), part(), any::<i64>(), part(), proptest::option::of(part())).prop_map(
+                |(db, key, ends, dump, under)| Record::Saved { db, key, ends, dump, under }
+            ),
             (any::<u64>(), part(), any::<i64>(), any::<u64>())
                 .prop_map(|(db, key, ends, at)| Record::Shortened { db, key, ends, at }),
             (any::<[u64; 2]>(), part(), part(), any::<[bool; 2]>()).prop_map(

@@ -75,7 +75,7 @@ fn what_an_undo_has_settled_another_one_leaves_alone() {
         bench.apply(&plan).unwrap();
         bench.redis(&["HSET", "shop:user:2", "name", "another"]);
         let undone = bench.undo(&plan).unwrap();
-        assert_eq!(undone.conflicts, 1);
+        assert_eq!((undone.undone, undone.conflicts), (1, 1), "what is replaced counts once");
         assert_eq!(name(&bench, "shop:user:1").as_deref(), Some("before"));
         // What is written under the new name meanwhile is no copy of the plan.
         bench.redis(&["HSET", "shop:user:1", "name", "ann"]);
@@ -139,6 +139,22 @@ fn a_converted_value_that_a_killed_run_did_not_note_is_taken_back() {
         let undone = bench.undo(&plan).unwrap();
         assert_eq!((undone.undone, undone.conflicts), (0, 1));
         assert_eq!(name(&bench, new).as_deref(), Some("ann"));
+    }
+}
+
+#[test]
+fn what_was_deleted_under_its_new_name_does_not_come_back_under_its_old_one() {
+    for bench in Bench::all(&phase("cleanup")) {
+        for key in ["User:1", "shop:user:1", "User:2", "shop:user:2"] {
+            bench.redis(&["HSET", key, "name", "ann"]);
+        }
+        let plan = bench.plan();
+        bench.apply(&plan).unwrap();
+        bench.redis(&["DEL", "shop:user:1"]);
+        let undone = bench.undo(&plan).unwrap();
+        assert_eq!((undone.undone, undone.conflicts), (1, 1));
+        assert_eq!(name(&bench, "User:1"), None);
+        assert_eq!(name(&bench, "User:2").as_deref(), Some("ann"));
     }
 }
 
