@@ -199,6 +199,12 @@ fn rows(rows: Vec<Row>, seen: &Seen) -> Vec<Row> {
         if tally.elements > 0 {
             counts.insert("entries that go".to_owned(), tally.elements);
         }
+        if row.action == "remove copy"
+            && let Some(count) = counts.remove("same")
+        {
+            // Whether both are equal was not looked at here.
+            counts.insert("kept: its old name is there".to_owned(), count);
+        }
         let (samples, idle_seconds) = (tally.samples.clone(), tally.idle);
         let conflicts = tally.conflicts.clone();
         let (unseen_use, copy_bytes) = (tally.unseen_use, tally.copy_bytes());

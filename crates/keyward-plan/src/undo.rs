@@ -1,6 +1,6 @@
 //! Takes back what a plan has changed, as its journal says.
 
-use crate::apply::{ApplyOptions, expect_journal, expect_schema, is_started};
+use crate::apply::{ApplyOptions, expect_journal, expect_schema, is_started, patiently};
 use crate::content::Content;
 use crate::control::Control;
 use crate::document::Plan;
@@ -46,7 +46,7 @@ pub struct Undone {
 /// Takes back what a plan has changed on the servers that a URL names.
 ///
 /// # Errors
-/// If the plan cannot be undone, is of other servers, or a server fails. Undoing again goes on.
+/// If the plan cannot be undone, is of other servers, or a server fails for longer than a minute. Undoing again goes on.
 pub fn undo(
     plan: &Plan,
     url: &str,
@@ -67,29 +67,41 @@ pub fn undo(
     expect_fleet(plan, schema, &mut primaries, options.accept_unnamed)?;
     // Held until the end: nobody applies meanwhile.
     let journal = Journal::append(&options.journal, &plan.id)?;
-    let history = History::read(&options.journal, &plan.id)?;
-    let mut undo = Undo {
-        journal: &journal,
-        primaries,
-        routers: BTreeMap::new(),
-        scripts: Scripts::new(),
-        schema,
-        mask,
-        control,
-        undone: Undone::default(),
-        letters: HashMap::new(),
-        there: HashMap::new(),
-        read: HashSet::new(),
-    };
-    // In the opposite order: what was repaired under a name before the name itself, and names before what they had
-    // replaced, so that this finds its place free.
-    undo.repairs(Reader::open(&options.journal, &plan.id)?, &history)?;
-    undo.names(Reader::open(&options.journal, &plan.id)?, &history)?;
-    undo.values(Reader::open(&options.journal, &plan.id)?, &history)?;
+    let mut undone = Undone::default();
+    patiently(control, || {
+        let mut primaries = std::mem::take(&mut primaries);
+        if primaries.is_empty() {
+            primaries = open(url, schema, &options.live)?;
+            is_started(plan, schema, &mut primaries, options)?;
+        }
+        control.lose(None);
+        // What was settled before a server was lost is so; conflicts are found again.
+        undone.conflicts = 0;
+        undone.examples.clear();
+        let history = History::read(&options.journal, &plan.id)?;
+        let mut undo = Undo {
+            journal: &journal,
+            primaries,
+            routers: BTreeMap::new(),
+            scripts: Scripts::new(),
+            schema,
+            mask,
+            control,
+            undone: &mut undone,
+            letters: HashMap::new(),
+            there: HashMap::new(),
+            read: HashSet::new(),
+        };
+        // In the opposite order: what was repaired under a name before the name itself, and names before what they had
+        // replaced, so that this finds its place free.
+        undo.repairs(Reader::open(&options.journal, &plan.id)?, &history)?;
+        undo.names(Reader::open(&options.journal, &plan.id)?, &history)?;
+        undo.values(Reader::open(&options.journal, &plan.id)?, &history)
+    })?;
     // Until it is applied again, another undo finds the conflicts again.
-    let is_over = undo.undone.conflicts == 0;
+    let is_over = undone.conflicts == 0;
     journal.write(&[if is_over { Record::Undone } else { Record::Left }], true)?;
-    Ok(undo.undone)
+    Ok(undone)
 }
 
 /// What a phase has copied cannot be taken back in a later one, which relies on it.
@@ -143,7 +155,7 @@ struct Undo<'a> {
     schema: &'a Schema,
     mask: &'a Mask,
     control: &'a Control,
-    undone: Undone,
+    undone: &'a mut Undone,
     /// How many equal dead letters there were in the journal so far, by their digest
     letters: HashMap<[u8; 20], u64>,
     /// How many there are in the lists that were read, and the lists

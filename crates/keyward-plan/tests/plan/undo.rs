@@ -1,8 +1,10 @@
 //! The way back, where keys were changed more than once, undone half, or by a run that was killed.
 
 use crate::bench::{Bench, SCHEMA};
-use keyward_plan::{Order, Plan, Target};
-use keyward_testkit::Reply;
+use keyward_plan::{Control, Order, Plan, Target};
+use keyward_testkit::{Reply, wait_until};
+use std::sync::Arc;
+use std::thread;
 
 fn phase(phase: &str) -> String {
     SCHEMA.replace("PHASE", phase)
@@ -169,7 +171,7 @@ fn a_plan_changes_no_other_database_than_it_was_made_for() {
         assert_eq!(plan.db, 0);
         let at = |which: &str| {
             let (url, options) = (format!("{}/1", bench.url()), bench.options(&plan));
-            let (mask, control) = (bench.mask(), keyward_plan::Control::default());
+            let (mask, control) = (bench.mask(), Control::default());
             let failed = if which == "apply" {
                 keyward_plan::apply(&plan, &url, &bench.schema, &options, &mask, &control).err()
             } else {
@@ -188,5 +190,56 @@ fn a_plan_changes_no_other_database_than_it_was_made_for() {
         bench.apply(&plan).unwrap();
         at("undo");
         assert_eq!(bench.undo(&plan).unwrap().undone, 1);
+    }
+}
+
+#[test]
+fn an_undo_waits_for_a_server_that_was_lost() {
+    for bench in Bench::all(&phase("dual-write")) {
+        let bench = Arc::new(bench);
+        for id in 1..=50 {
+            bench.redis(&["HSET", &format!("shop:user:{id}"), "name", "ann"]);
+        }
+        let plan = drop_users(&bench);
+        bench.apply(&plan).unwrap();
+        // As if its disk were full: there is no place for its snapshot.
+        let folder = bench.redis(&["CONFIG", "GET", "dir"]).array().remove(1).text();
+        let file = bench.redis(&["CONFIG", "GET", "dbfilename"]).array().remove(1).text();
+        let place = std::path::Path::new(&folder).join(file);
+        let said = |word: &str| bench.redis(&["INFO", "persistence"]).text().contains(word);
+        bench.redis(&["CONFIG", "SET", "save", "3600 1"]);
+        wait_until("no snapshot is made", || said("rdb_bgsave_in_progress:0"));
+        _ = std::fs::remove_file(&place);
+        std::fs::create_dir(&place).unwrap();
+        bench.redis(&["BGSAVE"]);
+        wait_until("it has failed", || said("rdb_last_bgsave_status:err"));
+        let control = Arc::new(Control::default());
+        let running = {
+            let (bench, control) = (bench.clone(), control.clone());
+            thread::spawn(move || {
+                let (url, options) = (bench.url(), bench.options(&plan));
+                keyward_plan::undo(&plan, &url, &bench.schema, &options, &bench.mask(), &control)
+            })
+        };
+        wait_until("the server is waited for", || {
+            control.lost().is_some_and(|why| why.contains("MISCONF"))
+        });
+        std::fs::remove_dir(&place).unwrap();
+        bench.redis(&["CONFIG", "SET", "stop-writes-on-bgsave-error", "no"]);
+        let undone = running.join().unwrap().unwrap();
+        assert_eq!((undone.undone, undone.conflicts), (50, 0));
+        assert_eq!(control.lost(), None);
+    }
+}
+
+#[test]
+fn leases_that_a_killed_run_has_left_are_waited_for() {
+    for bench in Bench::all(include_str!("converted.toml")) {
+        bench.redis(&["SET", "Profile:1", r#"{"name": "ann", "visits": 1}"#, "PX", "900000"]);
+        let plan = bench.plan();
+        let lease = keyward_pattern::derived("shop:", "shop:profile:1", "lease").unwrap();
+        bench.redis(&["SET", &lease, "of a run that was killed", "PX", "3000"]);
+        assert!(bench.apply(&plan).unwrap().converged);
+        assert_eq!(name(&bench, "shop:profile:1").as_deref(), Some("ann"));
     }
 }
