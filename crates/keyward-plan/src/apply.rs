@@ -29,6 +29,9 @@ use std::time::{Duration, Instant};
 /// After so many passes that found something to do, others change keys as fast as the plan does.
 const PASSES: usize = 6;
 
+/// How long keys are waited for that somebody else writes: longer than leases last.
+const LEASED: Duration = Duration::from_secs(7);
+
 /// How long a server that was lost is waited for.
 const PATIENCE: Duration = Duration::from_mins(1);
 const PAUSE: Duration = Duration::from_millis(200);
@@ -188,13 +191,17 @@ pub fn apply(
             thread::sleep(PAUSE);
         }
     }
+    let (began, mut tries) = (Instant::now(), 0);
     for number in 1.. {
         work.begin(Stage::All);
         let seen = run(&pass, plan, url, schema, options, std::mem::take(&mut primaries))?;
         let done = seen.of(Outcome::Done);
         let settled = seen.of(Outcome::Unsettled) == 0 && !seen.moved;
         let over = settled && (done == 0 || !work.repeats());
-        if over || number == PASSES {
+        // A run that was killed may have left leases, which end by themselves.
+        let waits = !settled && began.elapsed() < LEASED;
+        tries += usize::from(!waits);
+        if over || tries == PASSES {
             let conflicts = seen.rows.iter().flat_map(|row| &row.outcomes);
             let conflicts = conflicts.filter(|(it, _)| it.is_conflict()).count();
             let converged = over && conflicts == 0;
@@ -241,19 +248,26 @@ fn run(
     primaries: Vec<Primary>,
 ) -> Result<Seen, Error> {
     let mut primaries = primaries;
+    patiently(pass.control, || {
+        let mut primaries = std::mem::take(&mut primaries);
+        if primaries.is_empty() {
+            primaries = open(url, schema, &options.live)?;
+            identity::expect(plan, schema, &mut primaries)?;
+        }
+        pass.control.expect(keys(&mut primaries)?);
+        pass.control.lose(None);
+        pass.run(&mut primaries)
+    })
+}
+
+/// Attempts something until no server is lost meanwhile that may be back soon.
+pub(crate) fn patiently<T>(
+    control: &Control,
+    mut attempt: impl FnMut() -> Result<T, Error>,
+) -> Result<T, Error> {
     let mut lost: Option<Instant> = None;
     loop {
         let began = Instant::now();
-        let mut attempt = || -> Result<Seen, Error> {
-            let mut primaries = std::mem::take(&mut primaries);
-            if primaries.is_empty() {
-                primaries = open(url, schema, &options.live)?;
-                identity::expect(plan, schema, &mut primaries)?;
-            }
-            pass.control.expect(keys(&mut primaries)?);
-            pass.control.lose(None);
-            pass.run(&mut primaries)
-        };
         match attempt() {
             Err(Error::Server(error)) if is_passing(&error) => {
                 // What was reached for a while is lost anew.
@@ -262,11 +276,11 @@ fn run(
                     return Err(error.into());
                 }
                 lost = Some(since);
-                pass.control.lose(Some(error.to_string()));
+                control.lose(Some(error.to_string()));
                 thread::sleep(PAUSE);
-                pass.control.wait()?;
+                control.wait()?;
             }
-            seen => return seen,
+            result => return result,
         }
     }
 }
@@ -314,6 +328,7 @@ pub(crate) fn is_started(
     primaries: &mut [Primary],
     options: &ApplyOptions,
 ) -> Result<bool, Error> {
+    identity::expect_db(plan, primaries)?;
     match identity::expect(plan, schema, primaries) {
         Err(Error::Refused { .. }) if options.accept_restarted => {
             expect_journal(&options.journal)?;

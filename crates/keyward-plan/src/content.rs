@@ -100,6 +100,47 @@ impl Content {
         }
     }
 
+    /// By which it is known again, however it is stored.
+    pub(crate) fn digest(&self) -> String {
+        let mut sha = sha1_smol::Sha1::new();
+        let mut add = |part: &[u8]| {
+            sha.update(&(part.len() as u64).to_le_bytes());
+            sha.update(part);
+        };
+        match self {
+            Content::Text(text) => [&b"text"[..], text].into_iter().for_each(add),
+            Content::Items(items) => {
+                add(b"items");
+                for it in items {
+                    add(it);
+                }
+            }
+            Content::Fields(fields) => {
+                add(b"fields");
+                fields.iter().flat_map(|(name, value)| [name, value]).for_each(|it| add(it));
+            }
+            Content::Members(members) => {
+                add(b"members");
+                for it in members {
+                    add(it);
+                }
+            }
+            Content::Ranked(ranked) => {
+                add(b"ranked");
+                for (member, score) in ranked {
+                    add(member);
+                    // A server writes a number in another way than it was given.
+                    let number = std::str::from_utf8(score).ok();
+                    match number.and_then(|it| it.parse::<f64>().ok()) {
+                        Some(number) => add(&number.to_bits().to_le_bytes()),
+                        None => add(score),
+                    }
+                }
+            }
+        }
+        sha.digest().to_string()
+    }
+
     /// The commands that write it, as `place.lua` takes them.
     pub(crate) fn writing(&self) -> Vec<Vec<u8>> {
         /// As many arguments as Lua can pass on.
@@ -165,6 +206,24 @@ mod tests {
         assert_eq!(text("x").convert(Convert::HashToJson, 0), None);
         assert_eq!(Content::Text(vec![0xff]).convert(Convert::LowerCase, 0), None);
         assert_eq!(text("ABC").convert(Convert::LowerCase, 0), Some(text("abc")));
+    }
+
+    #[test]
+    fn contents_are_known_again_by_their_digests() {
+        let ranked = |score: &str| {
+            Content::Ranked(BTreeMap::from([(b"a".to_vec(), score.as_bytes().to_vec())]))
+        };
+        assert_eq!(ranked("7").digest(), ranked("7.0").digest());
+        assert_ne!(ranked("7").digest(), ranked("8").digest());
+        let fields = |name: &str, value: &str| {
+            Content::Fields(BTreeMap::from([(name.into(), value.into())])).digest()
+        };
+        assert_ne!(fields("a", "bc"), fields("ab", "c"));
+        let items = |all: &[&str]| {
+            Content::Items(all.iter().map(|it| it.as_bytes().to_vec()).collect()).digest()
+        };
+        assert_ne!(items(&["a", "b"]), items(&["b", "a"]));
+        assert_ne!(items(&["text", "a"]), Content::Text(b"a".to_vec()).digest());
     }
 
     #[test]

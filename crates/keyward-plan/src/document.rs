@@ -1,6 +1,6 @@
 //! The plan as a file: versioned JSON that people review, and that apply trusts in nothing but what was asked.
 
-use crate::error::Error;
+use crate::error::{Error, MAKE};
 use crate::order::Order;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -32,6 +32,8 @@ pub struct Plan {
     pub expires: String,
     /// The servers that it was made for
     pub servers: Vec<ServerId>,
+    /// The database of the keys whose definitions name none
+    pub db: u64,
     /// The keyspace, and a hash of the definitions that it touches, without the phases of migrations
     pub schema: SchemaId,
     /// What would be changed, a row for each kind of change of each definition
@@ -251,7 +253,7 @@ impl Plan {
     /// # Errors
     /// If the file cannot be written.
     pub fn write(&self, path: &Path) -> Result<(), Error> {
-        let failed = |error| Error::file("write", path, error);
+        let failed = |error| Error::file(MAKE, path, error);
         let mut text = serde_json::to_string_pretty(self).map_err(|error| failed(error.into()))?;
         text.push('\n');
         let beside = path.with_extension(format!("{}.new", self.id));

@@ -44,8 +44,18 @@ fn next_step(reply: &str) -> &'static str {
     known.map_or("see the server's log, and run the command again, which goes on", |(_, step)| step)
 }
 
+/// What the system said, in words.
+fn said(why: &io::Error) -> String {
+    match why.kind() {
+        io::ErrorKind::AlreadyExists => "there is such a file".to_owned(),
+        _ => why.to_string(),
+    }
+}
+
 /// What is done with a file that only a wrong name keeps from it.
 const READ: &str = "read";
+/// What is done with a file before anything else is.
+pub(crate) const MAKE: &str = "make";
 
 /// Why a plan could not be made or applied. No credential and no key is ever part of it.
 #[derive(Debug, thiserror::Error)]
@@ -55,7 +65,7 @@ pub enum Error {
     #[error(transparent)]
     Server(#[from] live::Error),
     /// A file could not be read or written
-    #[error("cannot {doing} `{}`: {why}", path.display())]
+    #[error("cannot {doing} `{}`: {}", path.display(), said(why))]
     File {
         /// To read, or to write
         doing: &'static str,
@@ -120,6 +130,12 @@ impl Error {
             Error::Server(live::Error::Reply { reply, .. }) => next_step(reply),
             Error::Server(error) => error.help(),
             Error::File { doing, .. } if *doing == READ => "check the name of the file",
+            Error::File { doing, why, .. } if *doing == MAKE => match why.kind() {
+                io::ErrorKind::AlreadyExists => {
+                    "name another file: nothing is written over this one"
+                }
+                _ => "check that the folder is there and can be written; no key was changed",
+            },
             Error::File { .. } => {
                 "check that the folder is there and can be written; what was changed is in the journal, and the command can be \
                  run again"

@@ -1,6 +1,6 @@
 //! What was found about a person, in a file that only its owner can read.
 
-use crate::error::Error;
+use crate::error::{Error, MAKE};
 use keyward_audit::live::Reply;
 use keyward_audit::rfc3339;
 use serde_json::{Map, Value, json};
@@ -20,22 +20,23 @@ pub(crate) struct Export {
 impl Export {
     /// Makes the file, which must not be there.
     pub(crate) fn create(path: &Path) -> Result<Self, Error> {
-        Self::open(path, OpenOptions::new().append(true).create_new(true))
+        Self::open(path, OpenOptions::new().append(true).create_new(true), MAKE)
     }
 
     /// Opens the file, to write behind what it has: on a line of its own, also where the last one was torn.
     pub(crate) fn append(path: &Path) -> Result<Self, Error> {
-        let export = Self::open(path, OpenOptions::new().read(true).append(true).create(true))?;
+        let export =
+            Self::open(path, OpenOptions::new().read(true).append(true).create(true), "write")?;
         let mut file = export.file.lock().unwrap_or_else(PoisonError::into_inner);
         end_line(&mut file).map_err(|error| Error::file("write", path, error))?;
         drop(file);
         Ok(export)
     }
 
-    fn open(path: &Path, options: &mut OpenOptions) -> Result<Self, Error> {
+    fn open(path: &Path, options: &mut OpenOptions, doing: &'static str) -> Result<Self, Error> {
         #[cfg(unix)]
         std::os::unix::fs::OpenOptionsExt::mode(options, 0o600);
-        let file = options.open(path).map_err(|error| Error::file("write", path, error))?;
+        let file = options.open(path).map_err(|error| Error::file(doing, path, error))?;
         crate::journal::expect_own(path, &file)?;
         Ok(Export { path: path.to_owned(), file: Mutex::new(file) })
     }

@@ -62,6 +62,18 @@ pub(crate) fn expect(
     Ok(false)
 }
 
+/// Refuses another database than the plan was made for: its keys are others, whoever the server is.
+pub(crate) fn expect_db(plan: &Plan, primaries: &[Primary]) -> Result<(), Error> {
+    let (then, now) = (plan.db, primaries.first().map_or(0, Primary::db));
+    if then == now {
+        return Ok(());
+    }
+    Err(Error::refused(
+        format!("the plan was made for database {then}, and the URL names database {now}"),
+        format!("let the URL end with `/{then}`, or make a plan for database {now}"),
+    ))
+}
+
 fn is_same(then: &ServerId, now: &ServerId) -> bool {
     let same = |then: &str, now: &str| !then.is_empty() && then == now;
     match (&then.node, &now.node) {

@@ -130,9 +130,17 @@ pub(crate) fn expect_own(path: &Path, file: &File) -> Result<(), Error> {
         let is_link = std::fs::symlink_metadata(path).map_err(failed)?.is_symlink();
         let is_mine = found.uid() == rustix::process::geteuid().as_raw();
         if is_link || !is_mine || found.mode() & 0o077 != 0 {
+            let shown = path.display();
+            let help = if is_link || !is_mine {
+                "name another place: what it holds was written by somebody else".to_owned()
+            } else {
+                format!(
+                    "`chmod 600 {shown}` takes it from all others, and the command can be run again"
+                )
+            };
             return Err(Error::refused(
-                format!("`{}` is not a file that only you can read", path.display()),
-                "remove it if it is not the journal of this plan, or name another place with `--journal`",
+                format!("`{shown}` is not a file that only you can read"),
+                help,
             ));
         }
     }
@@ -344,6 +352,7 @@ mod tests {
         std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o644)).unwrap();
         let error = Journal::append(&path, "p").unwrap_err();
         assert!(error.to_string().contains("only you can read"), "{error}");
+        assert!(error.help().starts_with(&format!("`chmod 600 {}`", path.display())));
         std::fs::remove_file(&path).unwrap();
         std::os::unix::fs::symlink(folder.path().join("elsewhere"), &path).unwrap();
         assert!(Journal::append(&path, "p").is_err());

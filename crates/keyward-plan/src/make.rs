@@ -67,6 +67,7 @@ pub fn make(
     for primary in &mut primaries {
         servers.push(identity::of(primary)?);
     }
+    let db = primaries.first().map_or(0, Primary::db);
     control.expect(keys(&mut primaries)?);
     let scripts = Scripts::new();
     let bound = options.live.bound;
@@ -103,6 +104,7 @@ pub fn make(
         made: rfc3339(options.now),
         expires: rfc3339(options.now + u64::try_from(options.valid.as_millis()).unwrap_or(0)),
         servers,
+        db,
         schema: SchemaId {
             keyspace: schema.keyspace.name.value.clone(),
             hash: identity::hash(schema, &*work),
@@ -196,6 +198,12 @@ fn rows(rows: Vec<Row>, seen: &Seen) -> Vec<Row> {
         }
         if tally.elements > 0 {
             counts.insert("entries that go".to_owned(), tally.elements);
+        }
+        if row.action == "remove copy"
+            && let Some(count) = counts.remove("same")
+        {
+            // Whether both are equal was not looked at here.
+            counts.insert("kept: its old name is there".to_owned(), count);
         }
         let (samples, idle_seconds) = (tally.samples.clone(), tally.idle);
         let conflicts = tally.conflicts.clone();

@@ -101,7 +101,7 @@ fn trace(record: Record) -> Option<(u64, Trace)> {
         }
         Record::Placed { home, to, .. } => (home, Trace::There(vec![to])),
         Record::Made { db, key, .. } => (db, Trace::There(vec![key])),
-        Record::Saved { db, key, ends, dump } => (db, Trace::Gone(key, digest(&dump, ends))),
+        Record::Saved { db, key, ends, dump, .. } => (db, Trace::Gone(key, digest(&dump, ends))),
         Record::Shortened { db, key, at, .. } => (db, Trace::Ends(key, at.try_into().ok()?)),
         _ => return None,
     })

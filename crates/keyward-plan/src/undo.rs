@@ -1,6 +1,6 @@
 //! Takes back what a plan has changed, as its journal says.
 
-use crate::apply::{ApplyOptions, expect_journal, expect_schema, is_started};
+use crate::apply::{ApplyOptions, expect_journal, expect_schema, is_started, patiently};
 use crate::content::Content;
 use crate::control::Control;
 use crate::document::Plan;
@@ -15,7 +15,7 @@ use crate::script::{Script, Scripts, digest};
 use crate::work::{self, prefix_of};
 use keyward_audit::Mask;
 use keyward_audit::live::{self, Primary, Reply};
-use keyward_pattern::{derived, hash_tag};
+use keyward_pattern::{derived, hash_tag, slot};
 use keyward_schema::Schema;
 use keyward_schema::model::Derived;
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -46,7 +46,7 @@ pub struct Undone {
 /// Takes back what a plan has changed on the servers that a URL names.
 ///
 /// # Errors
-/// If the plan cannot be undone, is of other servers, or a server fails. Undoing again goes on.
+/// If the plan cannot be undone, is of other servers, or a server fails for longer than a minute. Undoing again goes on.
 pub fn undo(
     plan: &Plan,
     url: &str,
@@ -65,30 +65,43 @@ pub fn undo(
         expect_journal(&options.journal)?;
     }
     expect_fleet(plan, schema, &mut primaries, options.accept_unnamed)?;
-    let mut undo = Undo {
-        primaries,
-        routers: BTreeMap::new(),
-        scripts: Scripts::new(),
-        schema,
-        mask,
-        control,
-        undone: Undone::default(),
-        letters: HashMap::new(),
-        there: HashMap::new(),
-        read: HashSet::new(),
-    };
-    // In the opposite order: what was repaired under a name before the name itself, and names before what they had
-    // replaced, so that this finds its place free.
     // Held until the end: nobody applies meanwhile.
     let journal = Journal::append(&options.journal, &plan.id)?;
-    let history = History::read(&options.journal, &plan.id)?;
-    undo.repairs(Reader::open(&options.journal, &plan.id)?, &history)?;
-    undo.names(Reader::open(&options.journal, &plan.id)?, &history)?;
-    undo.values(Reader::open(&options.journal, &plan.id)?, &history)?;
+    let mut undone = Undone::default();
+    patiently(control, || {
+        let mut primaries = std::mem::take(&mut primaries);
+        if primaries.is_empty() {
+            primaries = open(url, schema, &options.live)?;
+            is_started(plan, schema, &mut primaries, options)?;
+        }
+        control.lose(None);
+        // What was settled before a server was lost is so; conflicts are found again.
+        undone.conflicts = 0;
+        undone.examples.clear();
+        let history = History::read(&options.journal, &plan.id)?;
+        let mut undo = Undo {
+            journal: &journal,
+            primaries,
+            routers: BTreeMap::new(),
+            scripts: Scripts::new(),
+            schema,
+            mask,
+            control,
+            undone: &mut undone,
+            letters: HashMap::new(),
+            there: HashMap::new(),
+            read: HashSet::new(),
+        };
+        // In the opposite order: what was repaired under a name before the name itself, and names before what they had
+        // replaced, so that this finds its place free.
+        undo.repairs(Reader::open(&options.journal, &plan.id)?, &history)?;
+        undo.names(Reader::open(&options.journal, &plan.id)?, &history)?;
+        undo.values(Reader::open(&options.journal, &plan.id)?, &history)
+    })?;
     // Until it is applied again, another undo finds the conflicts again.
-    let is_over = undo.undone.conflicts == 0;
+    let is_over = undone.conflicts == 0;
     journal.write(&[if is_over { Record::Undone } else { Record::Left }], true)?;
-    Ok(undo.undone)
+    Ok(undone)
 }
 
 /// What a phase has copied cannot be taken back in a later one, which relies on it.
@@ -133,6 +146,8 @@ fn expect_fleet(
 }
 
 struct Undo<'a> {
+    /// Where it is noted what is settled
+    journal: &'a Journal,
     primaries: Vec<Primary>,
     /// Connections by database
     routers: BTreeMap<u64, Router>,
@@ -140,7 +155,7 @@ struct Undo<'a> {
     schema: &'a Schema,
     mask: &'a Mask,
     control: &'a Control,
-    undone: Undone,
+    undone: &'a mut Undone,
     /// How many equal dead letters there were in the journal so far, by their digest
     letters: HashMap<[u8; 20], u64>,
     /// How many there are in the lists that were read, and the lists
@@ -169,19 +184,23 @@ enum Way {
 
 /// A call that takes one record back.
 struct Step {
+    /// The number of the record
+    number: u64,
     db: u64,
     /// The key whose server is asked
     key: Vec<u8>,
     call: Vec<Vec<u8>>,
+    /// Whether the key is counted by another record
+    is_counted: bool,
 }
 
 impl Step {
-    fn new(db: u64, script: &Script, keys: Vec<Vec<u8>>, args: &[&[u8]]) -> Self {
+    fn new((number, db): (u64, u64), script: &Script, keys: Vec<Vec<u8>>, args: &[&[u8]]) -> Self {
         let key = keys.first().cloned().unwrap_or_default();
         let mut call = script.command(keys.len());
         call.extend(keys);
         call.extend(args.iter().map(|arg| arg.to_vec()));
-        Step { db, key, call }
+        Step { number, db, key, call, is_counted: false }
     }
 }
 
@@ -189,6 +208,8 @@ impl Step {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Fate {
     Undone,
+    /// Undone, and counted with another record of the key
+    Counted,
     Same,
     Conflict,
 }
@@ -197,19 +218,19 @@ impl Undo<'_> {
     /// Takes back what was changed about keys that kept their names, the last change first: where the program was
     /// killed, a change may be noted twice.
     fn repairs(&mut self, mut journal: Reader, history: &History) -> Result<(), Error> {
-        let mut noted: Vec<u64> = Vec::new();
+        let mut noted: Vec<(u64, u64)> = Vec::new();
         let mut position = journal.position();
         for number in 0.. {
             let Some(record) = journal.next().transpose()? else { break };
             if record.is_repair() && history.counts(number) {
-                noted.push(position);
+                noted.push((number, position));
             }
             position = journal.position();
         }
         let mut steps = Vec::new();
-        for position in noted.into_iter().rev() {
+        for (number, position) in noted.into_iter().rev() {
             if let Some(record) = journal.at(position).transpose()? {
-                self.begin(record, &mut steps)?;
+                self.begin(number, record, &mut steps)?;
                 self.take(&mut steps, false)?;
             }
         }
@@ -221,10 +242,16 @@ impl Undo<'_> {
         let mut steps = Vec::new();
         for (number, record) in (0..).zip(journal) {
             let record = record?;
-            let is_made = matches!(&record, Record::Making { key, .. } if history.is_made(key));
+            let is_made =
+                matches!(&record, Record::Making { db, key, .. } if history.is_made(*db, key));
             if history.counts(number) && !record.is_repair() && !is_made {
-                self.begin(record, &mut steps)?;
+                self.begin(number, record, &mut steps)?;
                 self.take(&mut steps, false)?;
+            } else if history.happened(number)
+                && let Record::Letter { db, dead, letter, .. } = record
+            {
+                // An earlier undo has brought it back, and it is not taken for another one that is equal.
+                self.is_there(db, &dead, &letter)?;
             }
         }
         self.take(&mut steps, true)
@@ -233,89 +260,117 @@ impl Undo<'_> {
     /// Brings back what was removed, and what stood there before it was replaced.
     fn values(&mut self, journal: Reader, history: &History) -> Result<(), Error> {
         let mut steps = Vec::new();
+        let home = self.primaries.first().map_or(0, Primary::db);
         for (number, record) in (0..).zip(journal) {
-            let (db, key, ends, dump) = match record? {
-                Record::Saved { db, key, ends, dump } if history.counts(number) => {
-                    (db, key, ends, dump)
+            let (db, key, ends, dump, under, is_counted) = match record? {
+                Record::Saved { db, key, ends, dump, under }
+                    if history.is_last(db, &key, number) =>
+                {
+                    (db, key, ends, dump, under, false)
                 }
-                Record::Replaced { db, key, ends, dump } if history.is_original(&key, number) => {
-                    (db, key, ends, dump)
+                Record::Replaced { db, key, ends, dump }
+                    if history.is_original(db, &key, number) =>
+                {
+                    (db, key, ends, dump, None, true)
                 }
                 _ => continue,
             };
+            if !history.counts(number) {
+                continue;
+            }
+            // Whoever has deleted the key meanwhile knew it by the other name.
+            let is_near = |under: &Vec<u8>| {
+                let clustered = self.primaries.first().is_some_and(Primary::is_clustered);
+                db == home && (!clustered || slot(under) == slot(&key))
+            };
+            let (near, is_deleted) = match under {
+                Some(under) if is_near(&under) => (Some(under), false),
+                Some(under) => (None, !self.exists(home, &under)?),
+                None => (None, false),
+            };
             let (aside, ends) = (aside(&key), ends.to_string());
-            let args: [&[u8]; 2] = [&dump, ends.as_bytes()];
-            steps.push(Step::new(db, &self.scripts.restore, vec![key, aside], &args));
+            let args: [&[u8]; 3] = [&dump, ends.as_bytes(), if is_deleted { b"1" } else { b"0" }];
+            let of = (number, db);
+            let keys = [key, aside].into_iter().chain(near).collect();
+            let step = Step::new(of, &self.scripts.restore, keys, &args);
+            steps.push(Step { is_counted, ..step });
             self.take(&mut steps, false)?;
         }
         self.take(&mut steps, true)
     }
 
-    fn begin(&mut self, record: Record, steps: &mut Vec<Step>) -> Result<(), Error> {
+    fn begin(&mut self, number: u64, record: Record, steps: &mut Vec<Step>) -> Result<(), Error> {
         let scripts = &self.scripts;
         steps.push(match record {
-            Record::Moved { db, from, to } => {
-                Step::new(db, &scripts.relocate, vec![to, from], &[b"1", b"rename", b"", b""])
-            }
+            Record::Moved { db, from, to } => Step::new(
+                (number, db),
+                &scripts.relocate,
+                vec![to, from],
+                &[b"1", b"rename", b"", b""],
+            ),
             Record::Copied { db, from, to, new_counts } => {
                 let counts: &[u8] = if new_counts { b"1" } else { b"0" };
-                Step::new(db, &scripts.back, vec![from, to], &[counts])
+                Step::new((number, db), &scripts.back, vec![from, to], &[counts])
             }
             Record::Shortened { db, key, ends, at } => {
                 let (ends, at) = (ends.to_string(), at.to_string());
                 let args = [ends.as_bytes(), at.as_bytes()];
-                Step::new(db, &scripts.lengthen, vec![key], &args)
+                Step::new((number, db), &scripts.lengthen, vec![key], &args)
             }
             Record::Trimmed { db, key, kind, kept_first, left, edges, gone } => {
                 let (end, left): (&[u8], _) =
                     (if kept_first { b"first" } else { b"last" }, left.to_string());
                 let mut args: Vec<&[u8]> = vec![&kind, end, left.as_bytes(), &edges];
                 args.extend(gone.iter().map(Vec::as_slice));
-                Step::new(db, &scripts.untrim, vec![key], &args)
+                Step::new((number, db), &scripts.untrim, vec![key], &args)
             }
             Record::Pruned { db, key, ends, member, score } => {
                 let ends = ends.to_string();
                 let args: [&[u8]; 3] = [&member, &score, ends.as_bytes()];
-                Step::new(db, &scripts.rejoin, vec![key], &args)
+                Step::new((number, db), &scripts.rejoin, vec![key], &args)
             }
             Record::Placed { db, home, from, to, new_counts, renamed } => {
                 let fate = self.bring_back((db, &from), (home, &to), new_counts, renamed)?;
-                self.note(&from, fate);
-                return Ok(());
+                return self.settle(&[(number, &from, fate)]);
             }
-            // Killed before it was noted: whether it was put there is not known.
-            Record::Making { key, .. } => {
-                self.note(&key, Fate::Conflict);
-                return Ok(());
+            // Killed before it was noted: it was put there if it is what stands there.
+            Record::Making { db, key, ends, holds } => {
+                let fate = self.unmake(db, &key, (ends, &holds))?;
+                return self.settle(&[(number, &key, fate)]);
             }
             Record::Made { db, key, digest } => {
-                Step::new(db, &scripts.unmake, vec![key], &[&digest])
+                Step::new((number, db), &scripts.unmake, vec![key], &[&digest])
             }
             Record::Letter { db, dead, ends, letter, note } => {
-                self.count_letters(db, &dead)?;
-                let digest = letter_digest(db, &dead, &letter);
-                let count = self.letters.entry(digest).or_default();
-                *count += 1;
-                if self.there.get(&digest).is_some_and(|there| there >= count) {
-                    self.note(&dead, Fate::Same);
-                    return Ok(());
+                if self.is_there(db, &dead, &letter)? {
+                    return self.settle(&[(number, &dead, Fate::Same)]);
                 }
                 let ends = ends.to_string();
                 let (notes, note) = note.map(|it| (it.key, it.text)).unzip();
                 let keys = std::iter::once(dead).chain(notes).collect();
                 let args = [&letter[..], &note.unwrap_or_default(), ends.as_bytes()];
-                Step::new(db, &self.scripts.bury, keys, &args)
+                Step::new((number, db), &self.scripts.bury, keys, &args)
             }
             Record::Saved { .. }
             | Record::Replaced { .. }
             | Record::Erased { .. }
             | Record::Not(_)
+            | Record::Settled { .. }
             | Record::Left
             | Record::Undone => {
                 return Ok(());
             }
         });
         Ok(())
+    }
+
+    /// Whether a dead letter is there, as often as the journal has named one that is equal so far.
+    fn is_there(&mut self, db: u64, dead: &[u8], letter: &[u8]) -> Result<bool, Error> {
+        self.count_letters(db, dead)?;
+        let digest = letter_digest(db, dead, letter);
+        let count = self.letters.entry(digest).or_default();
+        *count += 1;
+        Ok(self.there.get(&digest).is_some_and(|there| there >= count))
     }
 
     /// Counts the letters of a list, before the first is brought back: some are there already where an undo was killed.
@@ -371,16 +426,34 @@ impl Undo<'_> {
                 };
                 let time = ends.to_string();
                 let args: [&[u8]; 4] = [guard.as_bytes(), time.as_bytes(), &dump, token.as_bytes()];
-                let step = Step::new(db, &self.scripts.bring, keys, &args);
+                let step = Step::new((0, db), &self.scripts.bring, keys, &args);
                 if self.take_one(&step)? == Some(Reply::Integer(3)) {
                     return Ok(Fate::Conflict);
                 }
             }
         }
         let digest = digest(&dump, ends);
-        let step = Step::new(home, &self.scripts.unmake, vec![to.to_vec()], &[digest.as_bytes()]);
+        let step =
+            Step::new((0, home), &self.scripts.unmake, vec![to.to_vec()], &[digest.as_bytes()]);
         let is_changed = self.take_one(&step)? == Some(Reply::Integer(3));
         Ok(if is_changed { Fate::Conflict } else { Fate::Undone })
+    }
+
+    /// Removes a converted value that a run has put there which was killed before it noted that.
+    fn unmake(&mut self, db: u64, key: &[u8], made: (i64, &[u8])) -> Result<Fate, Error> {
+        let Some((dump, ends)) = self.value(db, key)? else { return Ok(Fate::Same) };
+        let holds = self.content(db, key)?.map(|it| it.digest());
+        if (ends, holds.unwrap_or_default().as_bytes()) != made {
+            return Ok(Fate::Conflict);
+        }
+        let digest = digest(&dump, ends);
+        let step =
+            Step::new((0, db), &self.scripts.unmake, vec![key.to_vec()], &[digest.as_bytes()]);
+        Ok(match self.take_one(&step)? {
+            Some(Reply::Integer(0)) => Fate::Same,
+            Some(Reply::Integer(1)) => Fate::Undone,
+            _ => Fate::Conflict,
+        })
     }
 
     /// Reads both names, and decides what becomes of the value. `returns` if it goes where there is none.
@@ -445,6 +518,11 @@ impl Undo<'_> {
         })
     }
 
+    fn exists(&mut self, db: u64, key: &[u8]) -> Result<bool, Error> {
+        let found = self.ask(db, &[(key, vec![&b"EXISTS"[..], key])])?.pop();
+        Ok(found == Some(Reply::Integer(1)))
+    }
+
     /// What a key holds; `None` if it is not of a type that can be compared.
     fn content(&mut self, db: u64, key: &[u8]) -> Result<Option<Content>, Error> {
         let replies = self.ask(db, &[(key, vec![&b"TYPE"[..], key])])?;
@@ -475,14 +553,31 @@ impl Undo<'_> {
                 .map(|(key, call)| (key.as_slice(), call.iter().map(Vec::as_slice).collect()))
                 .collect();
             let replies = self.ask(first.db, &requests)?;
-            for (step, reply) in group.iter().zip(replies) {
-                let fate = match reply {
-                    Reply::Integer(1) => Fate::Undone,
-                    Reply::Integer(0 | 2) => Fate::Same,
-                    _ => Fate::Conflict,
-                };
-                self.note(&step.key, fate);
-            }
+            let fate = |step: &Step, reply: Reply| match reply {
+                Reply::Integer(1) if step.is_counted => Fate::Counted,
+                Reply::Integer(1) => Fate::Undone,
+                Reply::Integer(0 | 2) => Fate::Same,
+                _ => Fate::Conflict,
+            };
+            let fates = group.iter().zip(replies);
+            let fates = fates.map(|(step, reply)| (step.number, &step.key[..], fate(step, reply)));
+            self.settle(&fates.collect::<Vec<_>>())?;
+        }
+        Ok(())
+    }
+
+    /// Notes what became of records. Those that are settled are so for good, whatever becomes of their keys and of this run:
+    /// nothing is brought back twice.
+    fn settle(&mut self, all: &[(u64, &[u8], Fate)]) -> Result<(), Error> {
+        let settled = all.iter().filter(|it| it.2 != Fate::Conflict);
+        let mut settled: Vec<u64> = settled.map(|it| it.0).collect();
+        settled.sort_unstable();
+        let runs = settled.chunk_by(|one, other| one + 1 == *other);
+        let runs = runs.filter_map(|run| Some((*run.first()?, *run.last()?)));
+        let runs: Vec<Record> = runs.map(|(first, last)| Record::Settled { first, last }).collect();
+        self.journal.write(&runs, false)?;
+        for (_, key, fate) in all {
+            self.note(key, *fate);
         }
         Ok(())
     }
@@ -493,6 +588,7 @@ impl Undo<'_> {
                 self.undone.undone += 1;
                 self.control.changed(1);
             }
+            Fate::Counted => {}
             Fate::Same => self.undone.same += 1,
             Fate::Conflict => {
                 self.undone.conflicts += 1;

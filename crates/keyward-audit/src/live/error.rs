@@ -198,7 +198,7 @@ impl Error {
     /// What to do next.
     pub fn help(&self) -> &'static str {
         match self {
-            Error::Kind { .. } => "to audit this server alone, write `redis://` before its address",
+            Error::Kind { .. } => "for this server alone, write `redis://` before its address",
             Error::Url { .. } => AddressError::HELP,
             Error::Options { .. } => "change the option, or leave it out",
             Error::Unreachable { .. } => {

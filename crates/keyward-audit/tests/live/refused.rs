@@ -257,7 +257,7 @@ fn a_server_of_another_kind_than_the_url_asks_for_is_named() {
             let wanted = if path.is_empty() { "part of a cluster" } else { "a Sentinel" };
             let expected = format!(
                 "error: <server 0> is not {wanted}\n\
-                 help: to audit this server alone, write `redis://` before its address"
+                 help: for this server alone, write `redis://` before its address"
             );
             assert_eq!(shown(&error, &server).trim_end(), expected);
         }

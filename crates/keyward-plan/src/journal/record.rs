@@ -14,14 +14,14 @@ pub(crate) enum Record {
     Copied { db: u64, from: Vec<u8>, to: Vec<u8>, new_counts: bool },
     /// A key was to be copied from one slot or database to another, and with `renamed` to be removed then
     Placed { db: u64, home: u64, from: Vec<u8>, to: Vec<u8>, new_counts: bool, renamed: bool },
-    /// A converted value was to be put there
-    Making { db: u64, key: Vec<u8> },
+    /// A converted value was to be put there: what it holds, by a digest, and when it ends
+    Making { db: u64, key: Vec<u8>, ends: i64, holds: Vec<u8> },
     /// It was, with this digest
     Made { db: u64, key: Vec<u8>, digest: Vec<u8> },
     /// A value was to be replaced
     Replaced { db: u64, key: Vec<u8>, ends: i64, dump: Vec<u8> },
-    /// A value was to be removed
-    Saved { db: u64, key: Vec<u8>, ends: i64, dump: Vec<u8> },
+    /// A value was to be removed, with `under` because it was under that name as well
+    Saved { db: u64, key: Vec<u8>, ends: i64, dump: Vec<u8>, under: Option<Vec<u8>> },
     /// A key was to end at another time: when it ended before, and when from then on
     Shortened { db: u64, key: Vec<u8>, ends: i64, at: u64 },
     /// These entries of a collection were to go, so many to stay: known again by the digest of their ends
@@ -42,6 +42,8 @@ pub(crate) enum Record {
     Erased { row: u64, server: Vec<u8>, count: u64 },
     /// The record of this number, counted from 0, did not happen
     Not(u64),
+    /// An undo has settled the records of these numbers: they were taken back, or needed nothing
+    Settled { first: u64, last: u64 },
     /// Everything before this was taken back, but for conflicts
     Left,
     /// Everything before this was taken back, or is not any more
@@ -79,10 +81,12 @@ impl Record {
                 write_part(out, from)?;
                 write_part(out, to)?;
             }
-            Record::Making { db, key } => {
+            Record::Making { db, key, ends, holds } => {
                 out.push(b'a');
                 out.extend_from_slice(&db.to_le_bytes());
+                out.extend_from_slice(&ends.to_le_bytes());
                 write_part(out, key)?;
+                write_part(out, holds)?;
             }
             Record::Made { db, key, digest } => {
                 out.push(b'b');
@@ -90,8 +94,16 @@ impl Record {
                 write_part(out, key)?;
                 write_part(out, digest)?;
             }
-            Record::Saved { db, key, ends, dump } | Record::Replaced { db, key, ends, dump } => {
-                out.push(if matches!(self, Record::Saved { .. }) { b's' } else { b'o' });
+            Record::Saved { db, key, ends, dump, under } => {
+                out.push(if under.is_some() { b'S' } else { b's' });
+                out.extend_from_slice(&db.to_le_bytes());
+                out.extend_from_slice(&ends.to_le_bytes());
+                for part in [key, dump].into_iter().chain(under) {
+                    write_part(out, part)?;
+                }
+            }
+            Record::Replaced { db, key, ends, dump } => {
+                out.push(b'o');
                 out.extend_from_slice(&db.to_le_bytes());
                 out.extend_from_slice(&ends.to_le_bytes());
                 write_part(out, key)?;
@@ -142,6 +154,11 @@ impl Record {
                 out.push(b'x');
                 out.extend_from_slice(&before.to_le_bytes());
             }
+            Record::Settled { first, last } => {
+                out.push(b'w');
+                out.extend_from_slice(&first.to_le_bytes());
+                out.extend_from_slice(&last.to_le_bytes());
+            }
             Record::Left => out.push(b'v'),
             Record::Undone => out.push(b'u'),
         }
@@ -175,6 +192,7 @@ impl Record {
             b'x' => Record::Not(number(file)?),
             b'u' => Record::Undone,
             b'v' => Record::Left,
+            b'w' => Record::Settled { first: number(file)?, last: number(file)? },
             b'm' => Record::Moved { db: number(file)?, from: part(file)?, to: part(file)? },
             b'n' | b'c' => Record::Copied {
                 db: number(file)?,
@@ -190,13 +208,19 @@ impl Record {
                 new_counts: kind.is_ascii_uppercase(),
                 renamed: kind.eq_ignore_ascii_case(&b'r'),
             },
-            b'a' => Record::Making { db: number(file)?, key: part(file)? },
+            b'a' => Record::Making {
+                db: number(file)?,
+                ends: number(file)?.cast_signed(),
+                key: part(file)?,
+                holds: part(file)?,
+            },
             b'b' => Record::Made { db: number(file)?, key: part(file)?, digest: part(file)? },
-            b's' | b'o' => {
+            b's' | b'S' | b'o' => {
                 let (db, ends) = (number(file)?, number(file)?.cast_signed());
                 let (key, dump) = (part(file)?, part(file)?);
                 match kind {
-                    b's' => Record::Saved { db, key, ends, dump },
+                    b's' => Record::Saved { db, key, ends, dump, under: None },
+                    b'S' => Record::Saved { db, key, ends, dump, under: Some(part(file)?) },
                     _ => Record::Replaced { db, key, ends, dump },
                 }
             }
@@ -316,8 +340,9 @@ pub(super) mod tests {
             }),
             (any::<u64>(), part(), part(), any::<bool>())
                 .prop_map(|(db, from, to, new_counts)| Record::Copied { db, from, to, new_counts }),
-            (any::<u64>(), part(), any::<i64>(), part())
-                .prop_map(|(db, key, ends, dump)| Record::Saved { db, key, ends, dump }),
+            (any::<u64>(), part(), any::<i64>(), part(), proptest::option::of(part())).prop_map(
+                |(db, key, ends, dump, under)| Record::Saved { db, key, ends, dump, under }
+            ),
             (any::<u64>(), part(), any::<i64>(), any::<u64>())
                 .prop_map(|(db, key, ends, at)| Record::Shortened { db, key, ends, at }),
             (any::<[u64; 2]>(), part(), part(), any::<[bool; 2]>()).prop_map(
@@ -325,7 +350,8 @@ pub(super) mod tests {
                     Record::Placed { db, home, from, to, new_counts, renamed }
                 }
             ),
-            (any::<u64>(), part()).prop_map(|(db, key)| Record::Making { db, key }),
+            (any::<u64>(), part(), any::<i64>(), part())
+                .prop_map(|(db, key, ends, holds)| Record::Making { db, key, ends, holds }),
             (any::<u64>(), part(), part()).prop_map(|(db, key, digest)| Record::Made {
                 db,
                 key,
@@ -357,6 +383,7 @@ pub(super) mod tests {
                 server,
                 count
             }),
+            any::<[u64; 2]>().prop_map(|[first, last]| Record::Settled { first, last }),
             any::<u64>().prop_map(Record::Not),
         ]
     }

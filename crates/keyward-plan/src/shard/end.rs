@@ -29,7 +29,8 @@ impl Shard<'_> {
             of: |task| task.key.clone(),
             records: |db, task, value| {
                 let key = task.key.clone();
-                let saved = value.map(|(ends, dump)| Record::Saved { db, key, ends, dump });
+                let under = None;
+                let saved = value.map(|(ends, dump)| Record::Saved { db, key, ends, dump, under });
                 saved.into_iter().collect()
             },
             act: |shard, tasks, guards| shard.end_once(tasks, true, guards),

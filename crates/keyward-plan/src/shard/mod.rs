@@ -190,12 +190,8 @@ impl<'a> Shard<'a> {
                 }
                 Change::Relocate(it) if it.convert.is_some() || is_far(&it.to) => far.push(task),
                 Change::Relocate(_) => near.push(task),
-                Change::Remove { unless_lone, .. }
-                    if unless_lone.as_deref().is_some_and(is_far) =>
-                {
-                    // Nothing is asked of two servers in one step; a new name that vanishes meanwhile was
-                    // removed by whoever counts.
-                    let elsewhere = unless_lone.take().unwrap_or_default();
+                Change::Remove { unless_lone: Some(name), .. } if is_far(name) => {
+                    let elsewhere = name.clone();
                     if self.exists(&elsewhere)? {
                         saved.push(task);
                     } else {

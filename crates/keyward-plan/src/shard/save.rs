@@ -29,8 +29,13 @@ impl Saving {
             of: |task| task.key.clone(),
             records: |db, task, value| {
                 let key = task.key.clone();
+                let under = match &task.change {
+                    Change::Remove { unless_lone, .. } => unless_lone.as_ref(),
+                    _ => None,
+                };
+                let under = under.map(|name| name.clone().into_bytes());
                 value
-                    .map(|(ends, dump)| Record::Saved { db, key, ends, dump })
+                    .map(|(ends, dump)| Record::Saved { db, key, ends, dump, under })
                     .into_iter()
                     .collect()
             },
@@ -112,7 +117,12 @@ impl Shard<'_> {
         let mut requests = Requests::default();
         for (task, guard) in tasks {
             let (unless_lone, beside) = match &task.change {
-                Change::Remove { unless_lone, beside } => (unless_lone.as_deref(), &beside[..]),
+                // Nothing is asked of two servers in one step; a new name that vanishes meanwhile was
+                // removed by whoever counts.
+                Change::Remove { unless_lone, beside } => {
+                    let near = |name: &&str| !self.is_far(&task.key, name);
+                    (unless_lone.as_deref().filter(near), &beside[..])
+                }
                 Change::Orphan { beside: Some(beside), .. } => (None, &beside[..]),
                 _ => (None, &[][..]),
             };

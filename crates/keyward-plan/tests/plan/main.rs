@@ -13,3 +13,4 @@ mod migrate;
 mod queues;
 mod refused;
 mod steps;
+mod undo;

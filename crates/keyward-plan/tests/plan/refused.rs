@@ -360,8 +360,8 @@ fn an_undo_names_its_conflicts_until_the_plan_is_applied_again() {
         let undone = bench.undo(&plan).unwrap();
         assert_eq!(
             (undone.undone, undone.conflicts),
-            (4, 0),
-            "three copies, and what one replaced"
+            (3, 0),
+            "three copies, of which one had replaced something"
         );
         assert_eq!(bench.redis(&["HGET", "shop:user:2", "name"]).text(), "bob");
     }

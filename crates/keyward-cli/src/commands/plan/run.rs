@@ -231,7 +231,14 @@ fn advice(plan: &Plan, applied: &Applied, show_keys: bool) -> String {
     let counts = || applied.left.iter().flatten();
     let conflicts = counts().any(|(name, _)| name.starts_with("conflict"));
     if !conflicts {
-        return "apply the plan again".to_owned();
+        let waits = counts().any(|(name, _)| name == "not settled");
+        return if waits {
+            "these keys are being written, or a run that was killed has left leases beside them, which end within 5 seconds: \
+             apply the plan again"
+                .to_owned()
+        } else {
+            "apply the plan again".to_owned()
+        };
     }
     let shows = if show_keys { "" } else { ": `--show-keys` names some of them" };
     let lone = match &plan.order {

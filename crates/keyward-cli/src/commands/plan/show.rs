@@ -14,7 +14,8 @@ pub(super) fn plan(plan: &Plan, output: &Output) -> Result<()> {
     let _ = writeln!(text, "{}  {}", BOLD.on(format!("plan {name}")), visible(&plan.summary));
     let _ = writeln!(text, "{}", visible(&plan.order.to_string()));
     let servers: Vec<&str> = plan.servers.iter().map(|it| it.address.as_str()).collect();
-    let whither = format!("for {}, until {}", servers.join(", "), plan.expires);
+    let whither =
+        format!("for {}, database {}, until {}", servers.join(", "), plan.db, plan.expires);
     let _ = writeln!(text, "{}", DIM.on(visible(&whither)));
     // Of what breaks no rule, a plan has many rows.
     let is_shown = |it: &&Row| {

@@ -29,8 +29,9 @@ impl Shard<'_> {
                 let (key, dump) = (to.clone(), dump.clone());
                 records.push(Record::Replaced { db: home, key, ends: *ends, dump });
             }
-            records.push(if it.convert.is_some() {
-                Record::Making { db: home, key: to }
+            records.push(if let Some(content) = &found.converted {
+                let holds = content.digest().into_bytes();
+                Record::Making { db: home, key: to, ends: found.ends, holds }
             } else {
                 let (new_counts, renamed) = (it.how == How::Absent, it.how == How::Rename);
                 Record::Placed { db, home, from, to, new_counts, renamed }
