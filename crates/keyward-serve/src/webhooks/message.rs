@@ -5,7 +5,6 @@ use keyward_audit::now;
 use keyward_audit::report::{Finding, Severity};
 use keyward_fact::{Duration, thousands};
 use serde::Serialize;
-use std::collections::BTreeSet;
 
 /// The version of the document.
 const VERSION: u32 = 1;
@@ -140,20 +139,4 @@ impl About {
             of: finding.of,
         }
     }
-}
-
-/// The findings of `some` that `others` does not have, whatever they count.
-pub(super) fn difference<'f>(
-    some: &'f [Finding],
-    others: &[Finding],
-    least: Severity,
-) -> Vec<&'f Finding> {
-    type Identity<'i> = (&'i str, Option<&'i str>, Option<&'i str>, Option<&'i str>);
-    fn identity(it: &Finding) -> Identity<'_> {
-        let (schema, definition) = (it.schema.as_deref(), it.definition.as_deref());
-        (it.rule.name(), schema, definition, it.subject.as_deref())
-    }
-    let known: BTreeSet<Identity<'_>> = others.iter().map(identity).collect();
-    let is_wanted = |it: &&Finding| least == Severity::Warning || it.severity == Severity::Error;
-    some.iter().filter(is_wanted).filter(|it| !known.contains(&identity(it))).collect()
 }

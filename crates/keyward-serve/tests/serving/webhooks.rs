@@ -161,6 +161,46 @@ fn findings_and_servers_are_told_without_keys_or_secrets() {
     assert!(shown.contains("keyward_webhook_sent_total{webhook=\"test\"}"), "{shown}");
 }
 
+/// Only so many unknown patterns have a finding of their own; one that has none any more is still there.
+#[test]
+fn an_unknown_pattern_that_another_pushes_off_the_list_is_not_resolved() {
+    let server = Server::redis();
+    let name = |number: u32| char::from_u32('a' as u32 + number).unwrap().to_string().repeat(3);
+    for pattern in 0..20 {
+        // The more keys of a pattern, the earlier its finding; each has keys of its own form, so that none is a value.
+        for key in 0..20 + pattern {
+            server.command(&[
+                "SET",
+                &format!("shop:{}:{}:{key}", name(pattern), name(pattern)),
+                "",
+            ]);
+        }
+    }
+    let receiver = Receiver::new(&[200]);
+    let place = Place::new();
+    let mut config = place.config(&server.url());
+    config.webhooks.push(receiver.hook());
+    let instance = Instance::start(config);
+    wait_until("the first findings were told", || receiver.of("found").len() == 1);
+    let count = |message: &Value| message["findings"].as_array().unwrap().len();
+    assert_eq!(count(&receiver.of("found")[0]), 20);
+    for key in 0..60 {
+        server.command(&["SET", &format!("shop:zzz:zzz:{key}"), ""]);
+    }
+    wait_until("the new one was told", || receiver.of("found").len() == 2);
+    // The smallest was pushed off the list, where it has no finding of its own, and is not told.
+    assert_eq!(count(&receiver.of("found")[1]), 1, "{:#}", receiver.of("found")[1]);
+    for key in 0..60 {
+        server.command(&["DEL", &format!("shop:zzz:zzz:{key}")]);
+    }
+    wait_until("that the new one is gone was told", || !receiver.of("resolved").is_empty());
+    let resolved = receiver.of("resolved");
+    assert_eq!(resolved[0]["findings"][0]["count"], 60, "{resolved:#?}");
+    instance.wait_for_audits(8);
+    assert!(resolved.iter().all(|it| count(it) == 1), "{resolved:#?}");
+    assert_eq!((receiver.of("resolved").len(), receiver.of("found").len()), (1, 2));
+}
+
 #[test]
 fn a_message_that_is_not_taken_is_sent_again_with_the_same_id() {
     let server = Server::redis();
