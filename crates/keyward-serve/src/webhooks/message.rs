@@ -4,6 +4,7 @@ use crate::folder::random;
 use keyward_audit::now;
 use keyward_audit::report::{Finding, Severity};
 use keyward_fact::{Duration, thousands};
+use keyward_rules::Rule;
 use serde::Serialize;
 
 /// The version of the document.
@@ -52,6 +53,9 @@ struct About {
     severity: &'static str,
     schema: Option<String>,
     definition: Option<String>,
+    /// Of `server-setting`: the setting
+    #[serde(skip_serializing_if = "Option::is_none")]
+    setting: Option<String>,
     owner: Option<String>,
     contact: Option<String>,
     /// How many keys, or entries of keys
@@ -120,10 +124,16 @@ impl Message {
 
 /// `ttl-missing in cart`
 fn named(finding: &Finding) -> String {
-    match &finding.definition {
-        Some(definition) => format!("{} in {definition}", finding.rule.name()),
-        None => finding.rule.name().to_owned(),
+    match (&finding.definition, setting(finding)) {
+        (Some(definition), _) => format!("{} in {definition}", finding.rule.name()),
+        (None, Some(setting)) => format!("{} {setting}", finding.rule.name()),
+        (None, None) => finding.rule.name().to_owned(),
     }
+}
+
+/// The setting that a finding is about. What other findings are about may be part of a key.
+fn setting(finding: &Finding) -> Option<&String> {
+    finding.subject.as_ref().filter(|_| finding.rule == Rule::ServerSetting)
 }
 
 impl About {
@@ -133,6 +143,7 @@ impl About {
             severity: finding.severity.name(),
             schema: finding.schema.clone(),
             definition: finding.definition.clone(),
+            setting: setting(finding).cloned(),
             owner: finding.owner.clone(),
             contact: finding.contact.clone(),
             count: finding.count,

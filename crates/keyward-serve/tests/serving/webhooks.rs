@@ -1,6 +1,6 @@
 //! Who is told what happens.
 
-use crate::instance::{Instance, Place};
+use crate::instance::{Instance, Place, SCHEMA};
 use keyward_audit::live::Secret;
 use keyward_serve::{HookEvent, Webhook};
 use keyward_testkit::{Flavor, Server, wait_until};
@@ -199,6 +199,23 @@ fn an_unknown_pattern_that_another_pushes_off_the_list_is_not_resolved() {
     instance.wait_for_audits(8);
     assert!(resolved.iter().all(|it| count(it) == 1), "{resolved:#?}");
     assert_eq!((receiver.of("resolved").len(), receiver.of("found").len()), (1, 2));
+}
+
+#[test]
+fn a_setting_that_is_not_as_declared_is_named() {
+    let server = Server::redis();
+    let place = Place::new();
+    let settings = "[server]\nmaxmemory-policy = \"volatile-lru\"\n\n[owners.checkout]";
+    place.write_schema(&SCHEMA.replace("[owners.checkout]", settings));
+    let receiver = Receiver::new(&[200]);
+    let mut config = place.config(&server.url());
+    config.webhooks.push(receiver.hook());
+    let _instance = Instance::start(config);
+    wait_until("it was told", || !receiver.of("found").is_empty());
+    let found = receiver.of("found")[0].clone();
+    assert_eq!(found["findings"][0]["setting"], "maxmemory-policy", "{found:#}");
+    let text = found["text"].as_str().unwrap();
+    assert!(text.contains("server-setting maxmemory-policy"), "{text}");
 }
 
 #[test]
