@@ -260,6 +260,31 @@ fn gone<'r>(before: &'r Report, after: &Report) -> impl Iterator<Item = &'r Find
     })
 }
 
+/// Findings that a report has and the one before had not, however much they are of. An unknown pattern is not new
+/// because it has a finding of its own now: only so many have one.
+pub fn appeared<'r>(before: &Report, after: &'r Report) -> Vec<&'r Finding> {
+    only_in(after, before, true)
+}
+
+/// Findings of a report of which nothing is left in a later one. An unknown pattern is not gone because it has no
+/// finding of its own any more.
+pub fn disappeared<'r>(before: &'r Report, after: &Report) -> Vec<&'r Finding> {
+    only_in(before, after, false)
+}
+
+fn only_in<'r>(report: &'r Report, other: &Report, any: bool) -> Vec<&'r Finding> {
+    let known = |finding: &Finding| other.findings.iter().any(|other| finding.is_alike(other));
+    let unknown = unknown::only_in(report, other, any);
+    let is_only_here = |finding: &&Finding| {
+        if finding.is_about_unknown() {
+            unknown.iter().any(|it| std::ptr::eq(*it, *finding))
+        } else {
+            !known(finding)
+        }
+    };
+    report.findings.iter().filter(is_only_here).collect()
+}
+
 impl Difference {
     /// Whether something got worse.
     pub fn is_worse(&self) -> bool {

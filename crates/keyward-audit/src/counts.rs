@@ -8,6 +8,7 @@ mod agreements;
 mod chains;
 mod definition;
 mod keys;
+mod lifetimes;
 mod names;
 mod ranked;
 mod references;
@@ -19,6 +20,7 @@ pub(crate) use chains::{Chains, MOST as MOST_STEPS};
 pub(crate) use definition::{Broken, DefinitionCounts};
 pub use keys::TTL_BOUNDS;
 pub(crate) use keys::{KeyCounts, stored_type};
+pub(crate) use lifetimes::LifetimeCounts;
 pub(crate) use names::NameCounts;
 pub(crate) use ranked::{Biggest, Detail, Example, Examples, Ranked};
 pub(crate) use references::{Pool, References, Referrer};
@@ -53,6 +55,9 @@ pub struct Counts {
     /// How long the names of all keys are
     #[serde(default)]
     pub(crate) names: NameCounts,
+    /// How long all keys will live
+    #[serde(default)]
+    pub(crate) lifetimes: LifetimeCounts,
     /// The databases that keys were in, up to [`MOST_DATABASES`]
     pub(crate) databases: BTreeSet<u64>,
     /// Keys that belong to a definition, derived keys and old names included
@@ -150,6 +155,7 @@ impl Counts {
         self.compliant += other.compliant;
         self.defined.merge(other.defined);
         self.names.merge(other.names);
+        self.lifetimes.merge(other.lifetimes);
         other.databases.into_iter().for_each(|db| self.see_database(db));
         for (ours, theirs) in self.definitions.iter_mut().zip(other.definitions) {
             match (ours, theirs) {
@@ -244,6 +250,7 @@ impl Counts {
             .into_iter()
             .chain(amount(&self.defined))
             .chain(self.names.numbers())
+            .chain(self.lifetimes.numbers())
             .chain(shards.flat_map(|it| [it.keys_seen, it.dbsize.unwrap_or(0)]))
             .chain(self.definitions.iter().flatten().flat_map(|it| it.numbers()))
             .chain(old_names.flat_map(move |it| amount(&it.amount)))

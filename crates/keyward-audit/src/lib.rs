@@ -39,7 +39,10 @@ mod share;
 mod sketch;
 mod tally;
 
-pub use baseline::{DEFAULT_TOLERANCE, Difference, FindingChange, PartChange, compare, difference};
+pub use baseline::{
+    DEFAULT_TOLERANCE, Difference, FindingChange, PartChange, appeared, compare, difference,
+    disappeared,
+};
 pub use checks::{Audit, DeclaredKey, Options, Subject};
 pub use clock::{now, parse_rfc3339, rfc3339};
 pub use collect::Collected;

@@ -11,8 +11,8 @@ mod source;
 
 pub use checklist::{ChecklistItem, Level, Ticked};
 pub use facts::{
-    Bar, Big, Definition, Distribution, Facts, Foreign, Group, KeyLengths, Nearest, OldName, Param,
-    Ttl, TtlBucket,
+    Bar, Big, Definition, Distribution, Facts, Foreign, Group, KeyLengths, Lifetimes, Nearest,
+    OldName, Param, Ttl, TtlBucket,
 };
 pub use finding::{BaselineInfo, Change, ChangeVerdict, Example, Finding, InKeys, Severity, Unit};
 pub use source::{BytesKind, Sample, Server, Shard, Source, SourceKind, Unread, WhyUnread};
@@ -35,6 +35,11 @@ impl Report {
         let compared = self.baseline.is_some();
         let is_worse = |finding: &&Finding| finding.change.as_ref().is_some_and(Change::is_worse);
         self.findings.iter().filter(move |finding| !compared || is_worse(finding))
+    }
+
+    /// How long all keys will live; `None` for a report of an earlier version, which did not count it.
+    pub fn lifetimes(&self) -> Option<Lifetimes> {
+        self.counts.counts.lifetimes.of(self.summary.keys)
     }
 
     /// The document, as it is in a file.

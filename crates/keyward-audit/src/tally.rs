@@ -205,19 +205,19 @@ impl Pass {
             Class::Marker => {
                 if !audit.selective {
                     self.counts.defined.add(bytes);
-                    self.counts.names.add(fact.key);
+                    self.note_any(fact);
                     self.judge(true);
                 }
             }
             Class::Foreign { space, foreign } => {
                 if !audit.selective {
                     self.counts.foreign[space][foreign].add(bytes);
-                    self.counts.names.add(fact.key);
+                    self.note_any(fact);
                 }
             }
             Class::Unknown => {
                 if !audit.selective {
-                    self.counts.names.add(fact.key);
+                    self.note_any(fact);
                     match &mut self.drafting {
                         Some(drafting) => {
                             let remaining = self.current.remaining;
@@ -228,6 +228,13 @@ impl Pass {
                 }
             }
         }
+    }
+
+    /// What is counted of each key, whatever it is.
+    #[inline]
+    fn note_any(&mut self, fact: &Fact<'_>) {
+        self.counts.names.add(fact.key);
+        self.counts.lifetimes.add(self.current.remaining);
     }
 
     fn judge(&mut self, compliant: bool) {

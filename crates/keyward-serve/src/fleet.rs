@@ -9,6 +9,8 @@ use utoipa::ToSchema;
 
 /// Memory from which on somebody should look, as a share of the bound.
 const MUCH: f64 = 0.9;
+/// For how long somebody should look at a server that took the place of another one: a day, in milliseconds.
+const REPLACED: u64 = 24 * 60 * 60 * 1000;
 
 /// A server in a few numbers.
 #[derive(Debug, Clone, Serialize, ToSchema)]
@@ -56,7 +58,7 @@ pub(crate) struct ServerSummary {
 /// Something that somebody should look at.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 pub(crate) struct Attention {
-    /// The server's name
+    /// The server's name; empty where it is about this instance, such as its history or a webhook
     pub(crate) server: String,
     /// `error` or `warning`
     pub(crate) severity: &'static str,
@@ -78,7 +80,13 @@ pub(crate) struct Fleet {
 
 impl Fleet {
     pub(crate) fn of(state: &State) -> Self {
-        let mut attention = Vec::new();
+        let own = |notice: crate::state::Notice| Attention {
+            server: String::new(),
+            severity: "error",
+            text: notice.text,
+            page: "",
+        };
+        let mut attention: Vec<Attention> = state.notices().into_iter().map(own).collect();
         let mut servers = Vec::new();
         for server in &state.servers {
             let current = server.current();
@@ -142,6 +150,18 @@ fn needs(summary: &ServerSummary, current: &Current) -> Vec<Attention> {
     };
     if let Health::Away { why, .. } = &summary.health {
         add("error", "/server", format!("it is away: {why}"));
+    }
+    if let Health::Up { replaced: Some(at), .. } = &summary.health
+        && keyward_audit::now().saturating_sub(*at) < REPLACED
+    {
+        add("warning", "/server", "another server took its place".to_owned());
+    }
+    match summary.errors {
+        None | Some(0) => {}
+        Some(1) => add("error", "/findings", "1 finding is an error".to_owned()),
+        Some(errors) => {
+            add("error", "/findings", format!("{} findings are errors", thousands(errors)));
+        }
     }
     if let Some(info) = &current.info {
         for away in &info.away {

@@ -2,7 +2,7 @@
 
 use crate::history::PollRow;
 use keyward_audit::Report;
-use keyward_audit::report::Ttl;
+use keyward_audit::report::{Ttl, TtlBucket};
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -103,6 +103,8 @@ pub struct Expiries {
     pub definitions: Vec<Expiry>,
     /// Of keys that nobody declared
     pub undeclared: u64,
+    /// Of keys under old names, derived keys and those of other software; `null` where they were not counted
+    pub other: Option<u64>,
 }
 
 /// Keys of a definition that expire.
@@ -118,10 +120,11 @@ pub struct Expiry {
 
 /// The forecast of expiries from what is left of TTLs.
 pub fn expiries(report: &Report) -> Expiries {
-    let soon = |ttl: &Ttl| {
-        let within = ttl.buckets.iter().filter(|it| it.up_to.is_some_and(|up_to| up_to <= 86_400));
+    let within = |buckets: &[TtlBucket]| {
+        let within = buckets.iter().filter(|it| it.up_to.is_some_and(|up_to| up_to <= 86_400));
         within.map(|bucket| bucket.keys).fold(0, u64::saturating_add)
     };
+    let soon = |ttl: &Ttl| within(&ttl.buckets);
     let each = report.definitions.iter().map(|it| Expiry {
         schema: it.schema.clone(),
         definition: it.name.clone(),
@@ -131,8 +134,20 @@ pub fn expiries(report: &Report) -> Expiries {
     definitions.sort_by_key(|it| std::cmp::Reverse(it.keys));
     let undeclared = report.unknown.iter().chain(&report.groups).map(|it| soon(&it.facts.ttl));
     let undeclared = undeclared.fold(0, u64::saturating_add);
-    let keys = definitions.iter().map(|it| it.keys).fold(undeclared, u64::saturating_add);
-    Expiries { keys, definitions, undeclared }
+    let listed = definitions.iter().map(|it| it.keys).fold(undeclared, u64::saturating_add);
+    let all = report.lifetimes().map(|it| within(&it.buckets));
+    let other = all.map(|all| all.saturating_sub(listed));
+    Expiries { keys: all.unwrap_or(listed), definitions, undeclared, other }
+}
+
+/// Keys without a TTL, whatever they are.
+pub(crate) fn without_ttl(report: &Report) -> u64 {
+    let all = report.lifetimes().map(|it| it.none);
+    all.unwrap_or_else(|| {
+        let groups = report.groups.iter().chain(&report.unknown).map(|it| &it.facts);
+        let facts = report.definitions.iter().map(|it| &it.facts).chain(groups);
+        facts.map(|it| it.ttl.none).fold(0, u64::saturating_add)
+    })
 }
 
 #[allow(clippy::cast_precision_loss, reason = "a forecast needs no 53 bits")]

@@ -23,6 +23,7 @@
 mod api;
 mod asking;
 mod collect;
+mod compared;
 pub mod config;
 mod fleet;
 mod folder;

@@ -4,6 +4,7 @@
 //! that are too many become `<word>`. So one key more may rename everything. What is compared is therefore
 //! the rate of all unknown keys together; patterns only tell which of them are to blame.
 
+use crate::mask::Masked;
 use crate::report::{Change, ChangeVerdict, Finding, Report};
 use crate::segment::is_wider;
 use crate::share::share;
@@ -41,8 +42,24 @@ impl Unknown {
 
     fn segments(&self, finding: &Finding) -> Option<&[String]> {
         let subject = finding.subject.as_ref()?;
-        let found = self.patterns.iter().find(|(segments, _)| segments.concat() == *subject);
+        let is = |segments: &[String]| {
+            Masked::pattern(segments).as_str() == *subject || segments.concat() == *subject
+        };
+        let found = self.patterns.iter().find(|(segments, _)| is(segments));
         found.map(|(segments, _)| segments.as_slice())
+    }
+
+    /// Whether keys are left that are like those of a pattern.
+    fn has(&self, pattern: &[String]) -> bool {
+        self.patterns.iter().any(|(own, _)| covers(own, pattern) || covers(pattern, own))
+    }
+
+    /// The patterns that have no finding of their own.
+    fn unnamed<'u>(&'u self, report: &'u Report) -> impl Iterator<Item = &'u [String]> {
+        let named: Vec<&[String]> =
+            findings(report).filter_map(|finding| self.segments(finding)).collect();
+        let all = self.patterns.iter().map(|(segments, _)| segments.as_slice());
+        all.filter(move |segments| !named.contains(segments))
     }
 
     /// How many of these keys the findings of a later report are about, one by one.
@@ -126,12 +143,32 @@ pub(super) fn changes(before: &Report, after: &Report, tolerance: f64) -> Vec<Ch
         .collect()
 }
 
+/// Findings about unknown keys that are only in the first report, by their keys and not by which patterns are named:
+/// those of which nothing is in the second one, or with `any` those of which something is not.
+pub(super) fn only_in<'r>(report: &'r Report, other: &Report, any: bool) -> Vec<&'r Finding> {
+    let (ours, theirs) = (Unknown::of(report), Unknown::of(other));
+    // Without counts, nobody knows which patterns a finding about the rest is of.
+    let is_cut = |unknown: &Unknown, report: &Report| {
+        findings(report).any(|it| it.subject.is_none()) && unknown.unnamed(report).next().is_none()
+    };
+    if is_cut(&theirs, other) {
+        return Vec::new();
+    }
+    let is_only_here = |finding: &&Finding| match ours.segments(finding) {
+        Some(pattern) => !theirs.has(pattern),
+        None if is_cut(&ours, report) => theirs.total == 0,
+        None if any => ours.unnamed(report).any(|pattern| !theirs.has(pattern)),
+        None => !ours.unnamed(report).any(|pattern| theirs.has(pattern)),
+    };
+    findings(report).filter(is_only_here).collect()
+}
+
 /// Whether no keys like those of an earlier finding are left, under any pattern.
 pub(super) fn is_gone(finding: &Finding, before: &Report, after: &Report) -> bool {
     let (was, is) = (Unknown::of(before), Unknown::of(after));
     match was.segments(finding) {
         None => is.total == 0,
-        Some(was) => !is.patterns.iter().any(|(is, _)| covers(is, was) || covers(was, is)),
+        Some(was) => !is.has(was),
     }
 }
 

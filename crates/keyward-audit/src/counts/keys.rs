@@ -1,6 +1,6 @@
 //! What is counted of some keys that belong together.
 
-use super::{Amount, Biggest, NameCounts};
+use super::{Amount, Biggest, LifetimeCounts, NameCounts};
 use crate::histogram::Histogram;
 use keyward_fact::{Encoding, Fact, KeyType};
 use serde::{Deserialize, Serialize};
@@ -63,7 +63,7 @@ impl KeyCounts {
             None => self.persistent += 1,
             Some(millis) => {
                 let seconds = millis / 1000;
-                self.buckets[TTL_BOUNDS.partition_point(|bound| *bound < seconds)] += 1;
+                self.buckets[LifetimeCounts::bucket(seconds)] += 1;
                 self.remaining.add(seconds);
             }
         }

@@ -97,6 +97,15 @@ pub struct Ttl {
     pub remaining: Distribution,
 }
 
+/// How long all keys of a report will live, whatever they are.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Lifetimes {
+    /// Keys without a TTL
+    pub none: u64,
+    /// Keys with a TTL, by what is left of it
+    pub buckets: Vec<TtlBucket>,
+}
+
 /// Keys whose TTL ends within a bound, and not within the bound before.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TtlBucket {

@@ -72,7 +72,7 @@ impl Pass {
             self.refer_by_params(audit, planned, fact);
         }
         self.counts.defined.add(bytes);
-        self.counts.names.add(fact.key);
+        self.note_any(fact);
         self.judge(clean);
     }
 

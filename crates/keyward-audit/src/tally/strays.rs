@@ -43,7 +43,7 @@ impl Pass {
             self.counts.joins[join].1.add(audit.mask.salt, &entity(values));
         }
         self.counts.defined.add(bytes);
-        self.counts.names.add(fact.key);
+        self.note_any(fact);
         self.judge(severity != Some(Severity::Error));
     }
 
@@ -100,7 +100,7 @@ impl Pass {
         let bytes = fact.bytes.unwrap_or(0);
         self.definition(audit, number).derived.add(bytes);
         self.counts.defined.add(bytes);
-        self.counts.names.add(fact.key);
+        self.note_any(fact);
         let planned = &audit.definitions[number];
         let slot = match word {
             None => Some(planned.stray_derived()),

@@ -1,13 +1,14 @@
 //! What was seen before.
 
 use super::{Answer, audited, blocking, current, named};
+use crate::compared::compared;
 use crate::forecast::{self, Expiries, Memory};
 use crate::history::{AuditRow, DefinitionRow, PollRow, SchemaChange};
 use crate::http::Problem;
 use crate::state::Shared;
 use axum::Json;
 use axum::extract::{Path, Query, State};
-use keyward_audit::{DEFAULT_TOLERANCE, Difference, difference, now};
+use keyward_audit::{Difference, now};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
@@ -116,8 +117,8 @@ pub(super) async fn compare(
         let before = report(from)?;
         // The last one is here: to unpack a large one takes as long as all else.
         Ok(match last {
-            Some(audit) => difference(&before, &audit.report, DEFAULT_TOLERANCE),
-            None => difference(&before, &report(to)?, DEFAULT_TOLERANCE),
+            Some(audit) => compared(&before, &audit.report),
+            None => compared(&before, &report(to)?),
         })
     });
     compared.await.map(Json)

@@ -2,11 +2,12 @@
 
 use super::{Answer, blocking, named};
 use crate::asking::{Asked, LiveKey};
-use crate::http::Problem;
+use crate::http::{Problem, TOO_LONG};
 use crate::state::Shared;
 use axum::Json;
 use axum::extract::rejection::JsonRejection;
 use axum::extract::{Path, State};
+use axum::http::StatusCode;
 use keyward_audit::lookup::{Known, Mention, describe, nearest};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -58,7 +59,7 @@ pub(crate) struct NearAnswer {
 
 /// What a key is: definition, parameters, type, TTL and bytes, or why it fits nothing
 #[utoipa::path(post, path = "/api/v1/servers/{server}/key", params(("server" = String, Path)), request_body = Pasted,
-    responses((status = 200, body = KeyAnswer), (status = 404, body = Problem)))]
+    responses((status = 200, body = KeyAnswer), (status = 404, body = Problem), (status = 413, body = Problem)))]
 pub(super) async fn look_up(
     State(shared): State<Shared>,
     Path(server): Path<String>,
@@ -66,8 +67,12 @@ pub(super) async fn look_up(
 ) -> Answer<KeyAnswer> {
     named(&shared, &server)?;
     // What a rejection says may repeat the key.
-    let Ok(Json(Pasted { key })) = pasted else {
-        return Err(Problem::bad("the body must be `{\"key\": \"…\"}`"));
+    let key = match pasted {
+        Ok(Json(Pasted { key })) => key,
+        Err(error) if error.status() == StatusCode::PAYLOAD_TOO_LARGE => {
+            return Err(Problem::new(StatusCode::PAYLOAD_TOO_LARGE, TOO_LONG));
+        }
+        Err(_) => return Err(Problem::bad("the body must be `{\"key\": \"…\"}`")),
     };
     blocking(move || answer(&shared, &server, key.as_bytes())).await.map(Json)
 }

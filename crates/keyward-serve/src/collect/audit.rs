@@ -228,10 +228,10 @@ impl Audits<'_> {
 
     fn tell_webhooks(&self, report: &Report) {
         let before = self.context.server().current().audit.clone();
-        let before = before.as_ref().map(|it| it.report.findings.as_slice()).unwrap_or_default();
+        let before = before.as_ref().map(|it| &it.report);
         let name = &self.context.server().name;
         let webhooks = &self.context.state.webhooks;
-        webhooks.audited(name, before, &report.findings, report.source.complete);
+        webhooks.audited(name, before, report);
     }
 
     fn change(&self, change: impl FnOnce(&mut Current)) {

@@ -292,9 +292,9 @@ fn without_credentials(text: &str) -> String {
         let end = line[start..].find(['"', '\'']).map_or(line.trim_end().len(), |at| start + at);
         let url = &line[start..end.max(start)];
         let user = url.rfind('@').unwrap_or(0);
-        // The path of a webhook is often its secret.
-        let is_web = ["http", "https"].iter().any(|it| line[..start - 3].ends_with(it));
-        let first = if is_web { url.find(['/', '?']) } else { url.find('?') };
+        // The path of a webhook is often its secret, also where its scheme is misspelt.
+        let scheme = line[..start - 3].rsplit(['"', '\'', ' ', '=', '\t']).next().unwrap_or("");
+        let first = if is_scheme(scheme) { url.find('?') } else { url.find(['/', '?']) };
         let query = first.map_or(url.len(), |at| at + 1);
         let hidden = url.char_indices().map(|(at, char)| {
             let is_shown = at >= user && at < query;
@@ -303,6 +303,15 @@ fn without_credentials(text: &str) -> String {
         format!("{}{}{}", &line[..start], hidden.collect::<String>(), &line[end.max(start)..])
     };
     text.split_inclusive('\n').map(hide).collect()
+}
+
+/// Whether a scheme is that of a server, whose path is a database, a service or a socket.
+fn is_scheme(scheme: &str) -> bool {
+    let (family, kind) = scheme.split_once('+').unwrap_or((scheme, ""));
+    let family = family.to_lowercase();
+    (["redis", "rediss", "valkey", "valkeys"].contains(&family.as_str())
+        && ["", "unix", "cluster", "sentinel"].contains(&kind))
+        || scheme.eq_ignore_ascii_case("unix")
 }
 
 /// The same for a line without a URL: where its field could mean a secret, misspelt or not, what it says in quotes.
@@ -341,6 +350,8 @@ mod tests {
             ("url = 'unix:///s?password=pw'\n", "url = 'unix:///s?***********'\n"),
             ("url = \"redis://:pw@h\n", "url = \"redis://***@h\n"),
             ("url = \"https://h/a/secret\"\n", "url = \"https://h/********\"\n"),
+            ("url = \"htp://u:PASS@h/SECRET\"\n", "url = \"htp://******@h/******\"\n"),
+            ("url='HTTPS://h/SECRET'\n", "url='HTTPS://h/******'\n"),
             ("url = \"redis://h/0\"\n", "url = \"redis://h/0\"\n"),
             ("pasword = \"pä\" # x\n", "pasword = \"***\" # x\n"),
             ("token = 'pw\n", "token = '**\n"),

@@ -54,7 +54,13 @@ impl<'t> Table<'t> {
             Ok(value) => Some((value, span)),
             Err(error) => {
                 let message = format!("`{key}` cannot be used: {error}");
-                errors.push(Diagnostic::config(message, span, ""));
+                let mistake = Diagnostic::config(message, span, "");
+                errors.push(match key {
+                    "listen" => mistake.help(
+                        "write an IP address and a port: `127.0.0.1:9736`, `[::1]:9736` or `0.0.0.0:9736`",
+                    ),
+                    _ => mistake,
+                });
                 None
             }
         }

@@ -1,6 +1,7 @@
 //! What is added after each audit and each poll.
 
 use super::{Error, History, Result, thin};
+use crate::forecast;
 use crate::state::Audited;
 use keyward_audit::Report;
 use keyward_audit::report::{Finding, Severity};
@@ -90,10 +91,7 @@ fn id_of_server(connection: &Connection, name: &str) -> Result<i64> {
 fn insert(change: &Transaction<'_>, server: i64, audited: &Audited, schemas: &str) -> Result<i64> {
     let Report { summary, definitions, findings, source, .. } = &audited.report;
     let of = |severity| findings.iter().filter(|it| it.severity == severity).count() as u64;
-    let facts = definitions.iter().map(|it| &it.facts);
-    let undeclared =
-        audited.report.unknown.iter().chain(&audited.report.groups).map(|it| &it.facts);
-    let no_ttl = facts.chain(undeclared).map(|it| it.ttl.none).fold(0, u64::saturating_add);
+    let no_ttl = forecast::without_ttl(&audited.report);
     change.execute(
         "INSERT OR REPLACE INTO audits(server, at, took, schemas, complete, keys, bytes, judged, compliant,
              unknown_keys, unknown_bytes, foreign_keys, no_ttl, errors, warnings)

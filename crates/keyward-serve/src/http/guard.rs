@@ -68,8 +68,10 @@ impl Guard {
             return true;
         }
         let bearer = headers.get(header::AUTHORIZATION).and_then(|it| it.to_str().ok());
-        let bearer = bearer.and_then(|it| it.strip_prefix("Bearer "));
-        if bearer.is_some_and(|given| self.is_token(given.trim())) {
+        // The scheme's capitals do not matter: RFC 9110, 11.1.
+        let bearer = bearer.and_then(|it| it.split_once(' '));
+        let bearer = bearer.filter(|(scheme, _)| scheme.eq_ignore_ascii_case("bearer"));
+        if bearer.is_some_and(|(_, given)| self.is_token(given.trim())) {
             return true;
         }
         let cookies = headers.get_all(header::COOKIE).iter().filter_map(|it| it.to_str().ok());
@@ -126,7 +128,11 @@ fn refuse(guard: &Guard, request: &Request) -> Option<Response> {
     }
     let is_program = ["/api/", "/metrics", "/events"].iter().any(|it| path.starts_with(it));
     if is_program || !request.method().is_safe() {
-        let problem = Problem::new(StatusCode::UNAUTHORIZED, "a token is needed");
+        let text = match headers.contains_key(header::AUTHORIZATION) {
+            true => "this is not the token: `Authorization: Bearer TOKEN` is needed",
+            false => "a token is needed",
+        };
+        let problem = Problem::new(StatusCode::UNAUTHORIZED, text);
         let challenge = [(header::WWW_AUTHENTICATE, "Bearer")];
         return Some((challenge, problem).into_response());
     }
@@ -138,6 +144,12 @@ fn ambiguous(request: &Request) -> Option<&'static str> {
     let hosts = request.headers().get_all(header::HOST).iter().count();
     if request.uri().authority().is_some() {
         return Some("write the path alone, not the whole address");
+    }
+    if request.headers().get_all(header::ORIGIN).iter().count() > 1 {
+        return Some("there is more than one `Origin`");
+    }
+    if request.headers().get_all(header::AUTHORIZATION).iter().count() > 1 {
+        return Some("there is more than one `Authorization`");
     }
     match hosts {
         0 if request.version() >= Version::HTTP_11 => Some("there is no `Host`"),
@@ -181,6 +193,7 @@ mod tests {
             guard.lets_in(&HeaderMap::from_iter([(name, value)]))
         };
         assert!(with(header::AUTHORIZATION, "Bearer 0123456789abcdef"));
+        assert!(with(header::AUTHORIZATION, "bearer 0123456789abcdef"));
         assert!(with(header::COOKIE, guard.cookie().split(';').next().unwrap_or_default()));
         assert!(with(header::COOKIE, &format!("a=b; {COOKIE}={}", guard.session.expose())));
         assert!(!with(header::AUTHORIZATION, "Bearer 0123456789abcdeF"));

@@ -22,6 +22,9 @@ use std::sync::Arc;
 
 /// The largest body of a request: a pasted key, or a token.
 const BODY: usize = 64 * 1024;
+/// What is said about a larger one.
+pub(crate) const TOO_LONG: &str =
+    "the request is longer than 64 KiB, which is the most that is read";
 
 /// Everything that is answered.
 pub(crate) fn router(state: Shared, guard: Arc<Guard>) -> Router {

@@ -116,8 +116,12 @@ fn definitions(out: &mut Exposition, reports: &[(&str, &Report)]) {
             }
         }
     };
-    family("keyward_definition_keys", "Keys", &|it| Some(it.facts.keys));
-    family("keyward_definition_bytes", "Bytes of keys", &|it| it.facts.bytes);
+    family(
+        "keyward_definition_keys",
+        "Keys of its own pattern, without old names and derived keys",
+        &|it| Some(it.facts.keys),
+    );
+    family("keyward_definition_bytes", "Bytes of keys of its own pattern", &|it| it.facts.bytes);
     family("keyward_definition_keys_without_ttl", "Keys without a TTL", &|it| {
         Some(it.facts.ttl.none)
     });

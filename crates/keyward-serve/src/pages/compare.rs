@@ -2,11 +2,12 @@
 
 use super::frame::{At, Visit, answer};
 use super::words::{Moment, UNKNOWN, counted, size, size_if_known};
+use crate::compared::compared;
 use crate::history::AuditRow;
 use axum::extract::{Path, Query};
 use axum::response::Response;
 use keyward_audit::report::ChangeVerdict;
-use keyward_audit::{DEFAULT_TOLERANCE, PartChange, difference};
+use keyward_audit::{DEFAULT_TOLERANCE, PartChange};
 use keyward_fact::thousands;
 use keyward_page::{Span, prose};
 use minijinja::{Value, context};
@@ -64,15 +65,34 @@ pub(super) async fn page(
                 Choice { at: it.at, text: format!("{}, {keys}", Moment::new(it.at).text) }
             })
             .collect();
-        let chosen = |asked: &str, otherwise: Option<u64>| {
-            let asked = asked.parse().ok();
-            asked.filter(|asked| kept.iter().any(|it| it.at == *asked)).or(otherwise)
+        // As in the API: the last audit at or before the moment that is asked for.
+        let chosen = |asked: &str, otherwise: Option<u64>| -> Result<Option<u64>, String> {
+            if asked.is_empty() {
+                return Ok(otherwise);
+            }
+            let moment: u64 = asked.parse().map_err(|_| {
+                "A moment is a number of milliseconds since 1970: choose one below.".to_owned()
+            })?;
+            let mut whole = audits.iter().rev().filter(|it| it.whole);
+            let found = whole.find(|it| it.at <= moment).ok_or_else(|| {
+                let moment = Moment::new(moment).text;
+                format!("No audit at or before {moment} is kept: choose another moment.")
+            })?;
+            Ok(Some(found.at))
         };
         let to = chosen(&asked.to, kept.first().map(|it| it.at));
+        let (to, problem) = to.map_or_else(|why| (None, Some(why)), |to| (to, problem));
         // What has changed within a day, unless something else is asked for.
         let today = |it: &&&AuditRow| to.is_some_and(|to| it.at + DAY >= to);
         let day = kept.iter().skip(1).take_while(today).last();
         let from = chosen(&asked.from, day.or(kept.get(1)).map(|it| it.at));
+        let (from, problem) = from.map_or_else(|why| (None, Some(why)), |from| (from, problem));
+        let (from, problem) = match (from, to) {
+            (Some(one), Some(other)) if one > other => {
+                (None, Some("The first moment is after the second one.".to_owned()))
+            }
+            _ => (from, problem),
+        };
         let compared = from.zip(to).filter(|_| kept.len() > 1);
         let compared = compared.map(|(from, to)| compare(at, from, to));
         let (page, problem) = match compared {
@@ -99,8 +119,8 @@ fn compare(at: &At<'_>, from: u64, to: u64) -> Result<Value, String> {
     };
     let before = read(from)?;
     let changed = match at.current.audit.as_ref().filter(|it| it.at == to) {
-        Some(audit) => difference(&before, &audit.report, DEFAULT_TOLERANCE),
-        None => difference(&before, &read(to)?, DEFAULT_TOLERANCE),
+        Some(audit) => compared(&before, &audit.report),
+        None => compared(&before, &read(to)?),
     };
     let mut rows: Vec<Row> = changed.parts.iter().map(|it| Row::new(at, it)).collect();
     rows.sort_by_key(|it| Reverse(it.growth));
@@ -117,7 +137,8 @@ fn compare(at: &At<'_>, from: u64, to: u64) -> Result<Value, String> {
     };
     let worse = findings(&[Some(ChangeVerdict::New), Some(ChangeVerdict::Worse)]);
     let gone = findings(&[None]);
-    Ok(context! { rows, told, worse, gone, warnings => changed.warnings })
+    let tolerance = DEFAULT_TOLERANCE;
+    Ok(context! { rows, told, worse, gone, tolerance, warnings => changed.warnings })
 }
 
 impl Row {

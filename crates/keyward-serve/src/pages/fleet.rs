@@ -162,7 +162,10 @@ impl Row {
 
 impl Need {
     fn new(attention: &Attention) -> Self {
-        let href = format!("/s/{}{}", encoded(&attention.server), attention.page);
+        let href = match attention.server.as_str() {
+            "" => "/fleet".to_owned(),
+            server => format!("/s/{}{}", encoded(server), attention.page),
+        };
         Need { href, attention: attention.clone() }
     }
 }

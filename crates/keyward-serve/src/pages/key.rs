@@ -3,9 +3,11 @@
 use super::frame::{At, Visit, answer};
 use super::words::{UNKNOWN, seconds, size_if_known};
 use crate::api::{KeyAnswer, look_up};
+use crate::http::TOO_LONG;
 use axum::Form;
 use axum::extract::Path;
 use axum::extract::rejection::FormRejection;
+use axum::http::StatusCode;
 use axum::response::Response;
 use keyward_page::prose;
 use minijinja::{Value, context};
@@ -32,11 +34,18 @@ pub(super) async fn answered(
     let name = server.clone();
     let state = visit.shared.clone();
     answer(visit, server, move |at| {
+        let is_long = pasted.as_ref().is_err_and(|it| it.status() == StatusCode::PAYLOAD_TOO_LARGE);
         let key = pasted.map(|Form(it)| it.key).unwrap_or_default();
         let found = if key.is_empty() { None } else { look_up(&state, &name, key.as_bytes()).ok() };
-        let problem = found.is_none().then_some("Paste a key first.");
+        let too_long = format!("Nothing was looked up: {TOO_LONG}.");
+        let otherwise = if is_long { too_long.as_str() } else { "Paste a key first." };
+        let problem = found.is_none().then_some(otherwise);
         let page = context! { key, problem, answer => found.as_ref().map(|it| said(at, it)) };
-        at.page("key.html", "/key", "Paste a key", page)
+        let mut response = at.page("key.html", "/key", "Paste a key", page);
+        if is_long {
+            *response.status_mut() = StatusCode::PAYLOAD_TOO_LARGE;
+        }
+        response
     })
     .await
 }

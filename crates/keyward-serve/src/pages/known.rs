@@ -148,7 +148,8 @@ impl Words {
             let pattern = definition.map_or(name.as_str(), |it| it.pattern.as_str());
             let lifecycle = definition.map(|it| it.lifecycle.clone()).unwrap_or_default();
             let text = format!("{name}\n{pattern}\n{group}\n{owner}\n{lifecycle}").to_lowercase();
-            let (keys, bytes) = (number(&row, "keys_number"), number(&row, "bytes_number"));
+            let own = row.get_attr("own").unwrap_or_default();
+            let (keys, bytes) = (number(&own, "keys_number"), number(&own, "bytes_number"));
             Row { schema, name, group, owner, lifecycle, keys, bytes, errors, warnings, text }
         };
         let rows = rows.map(row).collect();

@@ -178,7 +178,7 @@ fn of_report(at: &At<'_>, report: &Report) -> Vec<Number> {
         let groups = report.groups.iter().chain(&report.unknown).map(|it| &it.facts);
         report.definitions.iter().map(|it| &it.facts).chain(groups)
     };
-    let none: u64 = facts().map(|it| it.ttl.none).sum();
+    let none = forecast::without_ttl(report);
     let meant = |it: &&Facts| it.ttl.declared.as_deref() == Some("none");
     let meant: u64 = facts().filter(meant).map(|it| it.ttl.none).sum();
     numbers.push(Number {

@@ -4,8 +4,8 @@ use crate::folder::random;
 use keyward_audit::now;
 use keyward_audit::report::{Finding, Severity};
 use keyward_fact::{Duration, thousands};
+use keyward_rules::Rule;
 use serde::Serialize;
-use std::collections::BTreeSet;
 
 /// The version of the document.
 const VERSION: u32 = 1;
@@ -53,6 +53,9 @@ struct About {
     severity: &'static str,
     schema: Option<String>,
     definition: Option<String>,
+    /// Of `server-setting`: the setting
+    #[serde(skip_serializing_if = "Option::is_none")]
+    setting: Option<String>,
     owner: Option<String>,
     contact: Option<String>,
     /// How many keys, or entries of keys
@@ -121,10 +124,16 @@ impl Message {
 
 /// `ttl-missing in cart`
 fn named(finding: &Finding) -> String {
-    match &finding.definition {
-        Some(definition) => format!("{} in {definition}", finding.rule.name()),
-        None => finding.rule.name().to_owned(),
+    match (&finding.definition, setting(finding)) {
+        (Some(definition), _) => format!("{} in {definition}", finding.rule.name()),
+        (None, Some(setting)) => format!("{} {setting}", finding.rule.name()),
+        (None, None) => finding.rule.name().to_owned(),
     }
+}
+
+/// The setting that a finding is about. What other findings are about may be part of a key.
+fn setting(finding: &Finding) -> Option<&String> {
+    finding.subject.as_ref().filter(|_| finding.rule == Rule::ServerSetting)
 }
 
 impl About {
@@ -134,26 +143,11 @@ impl About {
             severity: finding.severity.name(),
             schema: finding.schema.clone(),
             definition: finding.definition.clone(),
+            setting: setting(finding).cloned(),
             owner: finding.owner.clone(),
             contact: finding.contact.clone(),
             count: finding.count,
             of: finding.of,
         }
     }
-}
-
-/// The findings of `some` that `others` does not have, whatever they count.
-pub(super) fn difference<'f>(
-    some: &'f [Finding],
-    others: &[Finding],
-    least: Severity,
-) -> Vec<&'f Finding> {
-    type Identity<'i> = (&'i str, Option<&'i str>, Option<&'i str>, Option<&'i str>);
-    fn identity(it: &Finding) -> Identity<'_> {
-        let (schema, definition) = (it.schema.as_deref(), it.definition.as_deref());
-        (it.rule.name(), schema, definition, it.subject.as_deref())
-    }
-    let known: BTreeSet<Identity<'_>> = others.iter().map(identity).collect();
-    let is_wanted = |it: &&Finding| least == Severity::Warning || it.severity == Severity::Error;
-    some.iter().filter(is_wanted).filter(|it| !known.contains(&identity(it))).collect()
 }

@@ -11,7 +11,8 @@ pub(crate) use message::Message;
 use crate::collect::Stop;
 use crate::config::{HookEvent, Webhook};
 use crate::state::{Shared, lock};
-use keyward_audit::report::Finding;
+use keyward_audit::report::{Finding, Severity};
+use keyward_audit::{Report, appeared, disappeared};
 use send::{Failed, Sender};
 use serde::Serialize;
 use std::collections::VecDeque;
@@ -81,16 +82,22 @@ impl Webhooks {
         self.tell(HookEvent::Back, server, || Message::back(server, seconds));
     }
 
-    /// An audit has ended: what it found that the one before did not, and what it did not find any more.
-    pub(crate) fn audited(&self, server: &str, before: &[Finding], after: &[Finding], whole: bool) {
+    /// An audit has ended: what it found that the one before did not, and what is gone.
+    pub(crate) fn audited(&self, server: &str, before: Option<&Report>, after: &Report) {
+        let found =
+            before.map_or_else(|| after.findings.iter().collect(), |it| appeared(it, after));
+        // What was not looked at may still be there.
+        let before = before.filter(|_| after.source.complete);
+        let gone = before.map_or_else(Vec::new, |it| disappeared(it, after));
         for hook in self.each.iter().filter(|it| it.config.is_about(server)) {
-            let least = hook.config.severity;
-            let found = message::difference(after, before, least);
+            let severity = hook.config.severity;
+            let is_wanted =
+                |it: &&&Finding| severity == Severity::Warning || it.severity == Severity::Error;
+            let found: Vec<&Finding> = found.iter().filter(is_wanted).copied().collect();
             if !found.is_empty() && hook.config.wants(HookEvent::Found) {
                 hook.add(Message::found(server, &found));
             }
-            // What was not looked at may still be there.
-            let gone = if whole { message::difference(before, after, least) } else { Vec::new() };
+            let gone: Vec<&Finding> = gone.iter().filter(is_wanted).copied().collect();
             if !gone.is_empty() && hook.config.wants(HookEvent::Resolved) {
                 hook.add(Message::resolved(server, &gone));
             }
@@ -219,7 +226,6 @@ impl Hook {
 mod tests {
     use super::*;
     use keyward_audit::live::Secret;
-    use keyward_audit::report::Severity;
 
     #[test]
     fn a_queue_that_nobody_empties_loses_the_oldest_and_counts_them() {

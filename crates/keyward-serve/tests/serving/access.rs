@@ -65,7 +65,16 @@ fn a_token_is_asked_for_and_a_form_takes_it() {
     let bearer = format!("Bearer {TOKEN}");
     get("/api/v1/servers", &[("Authorization", &bearer)]).is(200);
     get("/api/v1/servers", &[("Authorization", &bearer), ("Host", "keys.example.com")]).is(200);
-    get("/api/v1/servers", &[("Authorization", &bearer[..bearer.len() - 1])]).is(401);
+    let wrong = ("Authorization", &bearer[..bearer.len() - 1]);
+    let refused = get("/api/v1/servers", &[wrong]).is(401);
+    assert!(refused.text.contains("this is not the token"), "{}", refused.text);
+    let small = format!("bearer {TOKEN}");
+    get("/api/v1/servers", &[("Authorization", &small)]).is(200);
+    get("/api/v1/servers", &[("Authorization", &bearer), wrong]).is(400);
+    let own = format!("http://{}", instance.address);
+    let origins =
+        [("Authorization", &*bearer), ("Origin", &*own), ("Origin", "http://evil.example")];
+    instance.send("POST", "/api/v1/servers/main/key", &origins, "{}").is(400);
 
     instance.get("/login").is(200);
     let form = [("Content-Type", "application/x-www-form-urlencoded")];
@@ -98,7 +107,13 @@ fn who_dawdles_is_cut_off_and_large_requests_are_refused() {
         &[("Content-Type", "application/json")],
         &large,
     );
-    assert!([400, 413].contains(&refused.status), "{refused:?}");
+    assert_eq!(refused.status, 413, "{refused:?}");
+    assert!(refused.text.contains("longer than 64 KiB"), "{refused:?}");
+    let form = format!("key={}", "a".repeat(100_000));
+    let kind = [("Content-Type", "application/x-www-form-urlencoded")];
+    let refused = instance.send("POST", "/s/main/key", &kind, &form);
+    assert_eq!(refused.status, 413, "{refused:?}");
+    assert!(refused.text.contains("longer than 64 KiB"), "{refused:?}");
     let mut long = instance.connect();
     // It may be cut off before all of it is sent.
     let _ = write!(long, "GET / HTTP/1.1\r\nX-Long: {}\r\n\r\n", "a".repeat(100_000));

@@ -7,6 +7,20 @@ use std::collections::BTreeSet;
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::process::{Command, Stdio};
 
+/// Carts had another name, and other software has keys beside them.
+const MIGRATION: &str = r#"
+[foreign.vendor]
+glob = "vendor:*"
+
+[migrations.v2]
+phase = "read-fallback"
+started = 2025-09-17
+remove_after = 2099-10-17
+
+[migrations.v2.renames]
+cart = "shop:basket:{user_id:uint}"
+"#;
+
 fn filled(server: &Server) {
     for user in 0..20 {
         server.command(&["SET", &format!("shop:cart:{user}"), "[]", "EX", "3600"]);
@@ -406,4 +420,58 @@ fn changes_are_told_as_they_happen() {
     let found = lines.find(|line| line.starts_with("data: ")).unwrap();
     let found: serde_json::Value = serde_json::from_str(&found["data: ".len()..]).unwrap();
     assert_eq!(found["finding"]["rule"], "unknown-key", "{found:#}");
+}
+
+/// Keys under old names, derived keys and those of other software are keys, too.
+#[test]
+fn every_key_is_in_the_totals_of_ttls() {
+    let server = Server::redis();
+    let place = Place::new();
+    place.write_schema(&format!("{SCHEMA}{MIGRATION}"));
+    for number in 0..5 {
+        server.command(&["SET", &format!("shop:cart:{number}"), "[]", "EX", "3600"]);
+        server.command(&["SET", &format!("shop:basket:{number}"), "[]", "EX", "3600"]);
+        server.command(&["SET", &format!("shop:cart:9{number}"), "[]"]);
+        server.command(&["SET", &format!("shop:basket:9{number}"), "[]"]);
+        server.command(&["SET", &format!("vendor:{number}"), "", "EX", "60"]);
+        server.command(&["SET", &format!("vendor:9{number}"), ""]);
+    }
+    let instance = place.start(&server.url());
+    instance.wait_for_audits(2);
+    let expiries = &instance.api("forecast")["expiries"];
+    assert_eq!((&expiries["keys"], &expiries["other"]), (&15.into(), &10.into()), "{expiries:#}");
+    let audits = instance.api("history")["audits"].clone();
+    assert_eq!(audits[1]["no_ttl"], 15, "{audits:#}");
+    let page = instance.get("/s/main").is(200).text;
+    let numbers = page.split("Without a TTL").nth(1).unwrap();
+    assert!(numbers.contains(">15<"), "{numbers}");
+}
+
+/// The definition's page, its chart, the API and the metrics count its own keys, and say what is beside them.
+#[test]
+fn a_definition_has_the_same_number_of_keys_everywhere() {
+    let server = Server::redis();
+    let place = Place::new();
+    place.write_schema(&format!("{SCHEMA}{MIGRATION}"));
+    for number in 0..20 {
+        server.command(&["SET", &format!("shop:cart:{number}"), "[]", "EX", "3600"]);
+        server.command(&["SET", &format!("shop:basket:{number}"), "[]", "EX", "3600"]);
+        server.command(&["SET", &format!("shop:basket:9{number}"), "[]", "EX", "3600"]);
+    }
+    let instance = place.start(&server.url());
+    instance.wait_for_audits(2);
+    let detail = instance.api("definitions/shop/cart");
+    assert_eq!(detail["definition"]["keys"], 20);
+    let page = instance.get("/s/main/definitions/shop/cart").is(200).text;
+    let keys = page.split("<dt>Keys</dt>").nth(1).unwrap().split("</div>").next().unwrap();
+    assert!(keys.contains("<dd>20</dd>"), "{keys}");
+    assert!(keys.contains("of its own pattern; 40 more under old names"), "{keys}");
+    let list = instance.get("/s/main/definitions").is(200).text;
+    assert!(list.contains("data-label=\"keys\">20<"), "{list}");
+    assert!(list.contains("40 more under old names"), "{list}");
+    let metrics = instance.get("/metrics").text;
+    let line = metrics
+        .lines()
+        .find(|it| it.starts_with("keyward_definition_keys{") && it.contains("\"cart\""));
+    assert!(line.unwrap().ends_with(" 20"), "{line:?}");
 }

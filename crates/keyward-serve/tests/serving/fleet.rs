@@ -1,6 +1,8 @@
 //! Several servers in one instance: their migrations, their queues, and what needs somebody.
 
 use crate::instance::{Instance, Place, SCHEMA};
+use keyward_audit::live::Secret;
+use keyward_serve::Webhook;
 use keyward_testkit::{Cluster, Flavor, Server, wait_until};
 use serde_json::{Value, json};
 
@@ -120,6 +122,37 @@ fn a_fleet_has_servers_and_clusters_each_with_its_schemas() {
     single.kill();
     wait_until("it is named", || fleet(&instance)["attention"][0]["server"] == "main");
     assert_eq!(fleet(&instance)["attention"][0]["severity"], "error");
+}
+
+fn needs(instance: &Instance) -> Vec<(String, String)> {
+    let fleet = fleet(instance);
+    let text = |it: &Value| it.as_str().unwrap().to_owned();
+    let each = fleet["attention"].as_array().unwrap().iter();
+    each.map(|it| (text(&it["severity"]), text(&it["text"]))).collect()
+}
+
+#[test]
+fn errors_a_replaced_server_and_a_webhook_that_fails_need_somebody() {
+    let server = Server::redis();
+    let place = Place::new();
+    let mut config = place.config(&server.url());
+    let url = Secret::new("http://127.0.0.1:1/hook");
+    config.webhooks.push(Webhook::new("nobody", url));
+    let instance = Instance::start(config);
+    instance.wait_for_audits(1);
+    assert_eq!(needs(&instance), []);
+    server.command(&["SET", "shop:cart:1", "[]"]);
+    let has = |severity: &str, text: &str| {
+        let needs = needs(&instance);
+        needs.iter().any(|it| it.0 == severity && it.1.contains(text))
+    };
+    wait_until("the error is named", || has("error", "1 finding is an error"));
+    wait_until("the webhook is named", || has("error", "the webhook `nobody` does not work"));
+    let page = instance.get("/fleet").is(200).text;
+    assert!(page.contains("the webhook `nobody` does not work"), "{page}");
+    server.kill();
+    server.restart();
+    wait_until("the other server is named", || has("warning", "another server took its place"));
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 mod access;
 mod answers;
+mod compare;
 mod fleet;
 mod instance;
 mod servers;

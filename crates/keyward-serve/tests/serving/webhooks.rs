@@ -1,6 +1,6 @@
 //! Who is told what happens.
 
-use crate::instance::{Instance, Place};
+use crate::instance::{Instance, Place, SCHEMA};
 use keyward_audit::live::Secret;
 use keyward_serve::{HookEvent, Webhook};
 use keyward_testkit::{Flavor, Server, wait_until};
@@ -159,6 +159,63 @@ fn findings_and_servers_are_told_without_keys_or_secrets() {
         + &instance.said().join("\n");
     assert!(!shown.contains("a/secret") && !shown.contains("a-secret"), "{shown}");
     assert!(shown.contains("keyward_webhook_sent_total{webhook=\"test\"}"), "{shown}");
+}
+
+/// Only so many unknown patterns have a finding of their own; one that has none any more is still there.
+#[test]
+fn an_unknown_pattern_that_another_pushes_off_the_list_is_not_resolved() {
+    let server = Server::redis();
+    let name = |number: u32| char::from_u32('a' as u32 + number).unwrap().to_string().repeat(3);
+    for pattern in 0..20 {
+        // The more keys of a pattern, the earlier its finding; each has keys of its own form, so that none is a value.
+        for key in 0..20 + pattern {
+            server.command(&[
+                "SET",
+                &format!("shop:{}:{}:{key}", name(pattern), name(pattern)),
+                "",
+            ]);
+        }
+    }
+    let receiver = Receiver::new(&[200]);
+    let place = Place::new();
+    let mut config = place.config(&server.url());
+    config.webhooks.push(receiver.hook());
+    let instance = Instance::start(config);
+    wait_until("the first findings were told", || receiver.of("found").len() == 1);
+    let count = |message: &Value| message["findings"].as_array().unwrap().len();
+    assert_eq!(count(&receiver.of("found")[0]), 20);
+    for key in 0..60 {
+        server.command(&["SET", &format!("shop:zzz:zzz:{key}"), ""]);
+    }
+    wait_until("the new one was told", || receiver.of("found").len() == 2);
+    // The smallest was pushed off the list, where it has no finding of its own, and is not told.
+    assert_eq!(count(&receiver.of("found")[1]), 1, "{:#}", receiver.of("found")[1]);
+    for key in 0..60 {
+        server.command(&["DEL", &format!("shop:zzz:zzz:{key}")]);
+    }
+    wait_until("that the new one is gone was told", || !receiver.of("resolved").is_empty());
+    let resolved = receiver.of("resolved");
+    assert_eq!(resolved[0]["findings"][0]["count"], 60, "{resolved:#?}");
+    instance.wait_for_audits(8);
+    assert!(resolved.iter().all(|it| count(it) == 1), "{resolved:#?}");
+    assert_eq!((receiver.of("resolved").len(), receiver.of("found").len()), (1, 2));
+}
+
+#[test]
+fn a_setting_that_is_not_as_declared_is_named() {
+    let server = Server::redis();
+    let place = Place::new();
+    let settings = "[server]\nmaxmemory-policy = \"volatile-lru\"\n\n[owners.checkout]";
+    place.write_schema(&SCHEMA.replace("[owners.checkout]", settings));
+    let receiver = Receiver::new(&[200]);
+    let mut config = place.config(&server.url());
+    config.webhooks.push(receiver.hook());
+    let _instance = Instance::start(config);
+    wait_until("it was told", || !receiver.of("found").is_empty());
+    let found = receiver.of("found")[0].clone();
+    assert_eq!(found["findings"][0]["setting"], "maxmemory-policy", "{found:#}");
+    let text = found["text"].as_str().unwrap();
+    assert!(text.contains("server-setting maxmemory-policy"), "{text}");
 }
 
 #[test]

@@ -28,6 +28,7 @@ pub(super) struct Row {
     /// `1 key`
     counted: String,
     keys_number: u64,
+    own: Own,
     bytes: String,
     bytes_number: u64,
     share: String,
@@ -50,6 +51,38 @@ pub(super) struct Row {
     examples: Vec<String>,
     /// A definition of a group, to be copied into a schema, line by line
     toml: Vec<String>,
+}
+
+/// The keys of its own pattern alone.
+#[derive(Debug, Serialize)]
+struct Own {
+    keys: String,
+    keys_number: u64,
+    bytes: String,
+    bytes_number: u64,
+    share: String,
+    /// `40 more under old names, 3 derived`, where there are any
+    beside: String,
+}
+
+impl Own {
+    fn new(subject: &Subject<'_>, all: u64) -> Self {
+        let (facts, definition) = (subject.facts, subject.definition);
+        let bytes = facts.bytes.unwrap_or(0);
+        let old = definition.map_or(0, |it| it.old_names.iter().map(|old| old.keys).sum());
+        let derived = definition.map_or(0, |it| it.derived.keys);
+        let old = (old > 0).then(|| format!("{} more under old names", thousands(old)));
+        let derived = (derived > 0).then(|| format!("{} derived", thousands(derived)));
+        let beside: Vec<String> = old.into_iter().chain(derived).collect();
+        Own {
+            keys: thousands(facts.keys),
+            keys_number: facts.keys,
+            bytes: words::size_if_known(facts.bytes),
+            bytes_number: bytes,
+            share: words::percent(words::share(bytes, all)),
+            beside: beside.join(", "),
+        }
+    }
 }
 
 #[derive(Debug, Serialize)]
@@ -118,6 +151,7 @@ impl Row {
             keys: thousands(subject.keys()),
             counted: words::counted(subject.keys(), "key"),
             keys_number: subject.keys(),
+            own: Own::new(subject, report.summary.bytes.unwrap_or(0)),
             bytes: words::size_if_known(subject.bytes()),
             bytes_number: bytes,
             share: words::percent(words::share(bytes, report.summary.bytes.unwrap_or(0))),
