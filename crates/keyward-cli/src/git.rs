@@ -92,13 +92,11 @@ impl Revision {
         Err(match error.kind() {
             // Whoever reads it says so, with what to do.
             ErrorKind::FileTooLarge => return Ok(()),
-            ErrorKind::NotFound => {
-                Failure::new(format!("there is no `{shown}` in `{}`", self.name))
-                    .help(format!(
-                        "if it had another path, name that: `--against {}:OLD/PATH`",
-                        self.name
-                    ))
-            }
+            ErrorKind::NotFound => Failure::new(format!(
+                "there is no `{shown}` in `{}`",
+                self.name
+            ))
+            .help(format!("if it had another path, name that: `--against {}:OLD/PATH`", self.name)),
             _ => Failure::new(format!("cannot read `{shown}` of `{}`: {}", self.name, why(&error))),
         })
     }
