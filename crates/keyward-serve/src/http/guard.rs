@@ -128,9 +128,10 @@ fn refuse(guard: &Guard, request: &Request) -> Option<Response> {
     }
     let is_program = ["/api/", "/metrics", "/events"].iter().any(|it| path.starts_with(it));
     if is_program || !request.method().is_safe() {
-        let text = match headers.contains_key(header::AUTHORIZATION) {
-            true => "this is not the token: `Authorization: Bearer TOKEN` is needed",
-            false => "a token is needed",
+        let text = if headers.contains_key(header::AUTHORIZATION) {
+            "this is not the token: `Authorization: Bearer TOKEN` is needed"
+        } else {
+            "a token is needed"
         };
         let problem = Problem::new(StatusCode::UNAUTHORIZED, text);
         let challenge = [(header::WWW_AUTHENTICATE, "Bearer")];
