@@ -23,6 +23,7 @@
 mod api;
 mod asking;
 mod collect;
+mod commands;
 mod compared;
 pub mod config;
 mod fleet;

@@ -6,15 +6,15 @@ use keyward_plan::repairable;
 use keyward_rules::Rule;
 use keyward_schema::Schema;
 use keyward_schema::model::Date;
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 /// What is repaired of what an audit found.
 #[derive(Debug, Default)]
 pub(crate) struct Repairs {
     /// Rule, keyspace and definition
     defined: HashSet<(Rule, String, String)>,
-    /// Unknown patterns whose keys may be misspelt keys of a definition
-    misspelt: HashSet<String>,
+    /// Unknown patterns whose keys are misspelt keys of a definition, with its keyspace
+    misspelt: HashMap<String, String>,
 }
 
 impl Repairs {
@@ -32,22 +32,22 @@ impl Repairs {
             if let Some(near) = &group.nearest
                 && repairs.has(Rule::UnknownKey, &near.schema, &near.definition)
             {
-                repairs.misspelt.insert(group.pattern.to_string());
+                repairs.misspelt.insert(group.pattern.to_string(), near.schema.clone());
             }
         }
         repairs
     }
 
-    /// The rule to name to `plan fix`, if it repairs the finding.
-    pub(crate) fn rule(&self, finding: &Finding) -> Option<&'static str> {
-        let is_repaired = match (finding.rule, &finding.schema, &finding.definition) {
-            (Rule::UnknownKey, ..) => {
-                finding.subject.as_ref().is_some_and(|it| self.misspelt.contains(it))
+    /// The rule to name to `plan fix` and the keyspace, if it repairs the finding.
+    pub(crate) fn rule<'f>(&'f self, finding: &'f Finding) -> Option<(&'static str, &'f str)> {
+        let schema = match (finding.rule, &finding.schema, &finding.definition) {
+            (Rule::UnknownKey, ..) => self.misspelt.get(finding.subject.as_ref()?),
+            (rule, Some(schema), Some(definition)) => {
+                self.has(rule, schema, definition).then_some(schema)
             }
-            (rule, Some(schema), Some(definition)) => self.has(rule, schema, definition),
-            _ => false,
+            _ => None,
         };
-        is_repaired.then(|| finding.rule.name())
+        schema.map(|schema| (finding.rule.name(), schema.as_str()))
     }
 
     fn has(&self, rule: Rule, schema: &str, definition: &str) -> bool {

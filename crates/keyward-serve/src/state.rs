@@ -4,6 +4,7 @@
 //! sees one moment. Nothing here asks a server.
 
 use crate::asking::{Asked, Asking};
+use crate::commands::Reach;
 use crate::config::{Config, Source};
 use crate::history::{self, History};
 use crate::info::ServerInfo;
@@ -138,6 +139,8 @@ pub struct Server {
     pub name: String,
     /// Its URL without credentials
     pub url: String,
+    /// How commands that are proposed reach it
+    pub(crate) reach: Reach,
     asking: Asking,
     current: RwLock<Arc<Current>>,
 }
@@ -146,7 +149,8 @@ impl Server {
     fn new(source: &Source, schemas: Arc<Schemas>) -> Self {
         let (name, url) = (source.name.clone(), keyward_audit::live::shown(&source.url));
         let current = Current { schemas, ..Current::default() };
-        Server { name, url, asking: Asking::new(source), current: RwLock::new(Arc::new(current)) }
+        let (reach, asking) = (Reach::new(source), Asking::new(source));
+        Server { name, url, reach, asking, current: RwLock::new(Arc::new(current)) }
     }
 
     /// What is known of it now.

@@ -1,6 +1,7 @@
 //! What the last audit of a server saw.
 
-use super::{Answer, audited, current};
+use super::{Answer, audited, current, named};
+use crate::commands::Reach;
 use crate::http::Problem;
 use crate::state::{Current, Sample, Shared};
 use axum::Json;
@@ -172,6 +173,7 @@ pub(super) async fn definition(
     let audit = audited(&shared, &server)?;
     let report = &audit.report;
     let found = report.definitions.iter().find(|it| it.schema == schema && it.name == name);
+    let reach = &named(&shared, &server)?.reach;
     let missing = || Problem::not_found(format!("`{schema}` has no definition `{name}`"));
     let definition = found.cloned().ok_or_else(missing)?;
     let schemas = &current.schemas.each;
@@ -184,7 +186,7 @@ pub(super) async fn definition(
         doc: declared.and_then(|it| it.doc.as_ref()).map(|doc| doc.value.clone()),
         contact: contact(schemas, Some(&schema), definition.owner.as_deref()),
         samples: audit.samples.get(&(schema.clone(), name.clone())).cloned().unwrap_or_default(),
-        findings: own.map(|it| FindingDetail::new(it, &current)).collect(),
+        findings: own.map(|it| FindingDetail::new(it, &current, reach)).collect(),
         definition,
     }))
 }
@@ -215,12 +217,11 @@ pub(super) struct FindingDetail {
 }
 
 impl FindingDetail {
-    fn new(finding: &Finding, current: &Current) -> Self {
+    fn new(finding: &Finding, current: &Current, reach: &Reach) -> Self {
         let schemas = &current.schemas.each;
-        let rule = current.repairs.rule(finding);
         FindingDetail {
             contact: contact(schemas, finding.schema.as_deref(), finding.owner.as_deref()),
-            fix: rule.map(|rule| format!("keyward plan fix --rule {rule}")),
+            fix: reach.fix(current, finding),
             finding: finding.clone(),
         }
     }
@@ -235,8 +236,9 @@ pub(super) async fn findings(
 ) -> Answer<Vec<FindingDetail>> {
     let current = current(&shared, &server)?;
     let audit = audited(&shared, &server)?;
+    let reach = &named(&shared, &server)?.reach;
     let each = audit.report.findings.iter();
-    Ok(Json(each.map(|it| FindingDetail::new(it, &current)).collect()))
+    Ok(Json(each.map(|it| FindingDetail::new(it, &current, reach)).collect()))
 }
 
 /// The whole report, as `keyward audit --format json` writes it, in one line

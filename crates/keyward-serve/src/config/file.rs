@@ -115,6 +115,9 @@ impl Reading {
         }
         let url = self.url(&mut table, span);
         let mut options = self.options(&mut table);
+        let has_password = options.password.is_some();
+        let file = table.text("password_file", &mut Vec::new()).filter(|_| has_password);
+        let password_file = file.map(|(path, _)| self.folder.join(path));
         self.bound(&mut table, &mut options);
         let schemas = table.texts("schemas", &mut self.errors);
         let schemas = schemas.into_iter().map(|(path, _)| self.folder.join(path)).collect();
@@ -130,6 +133,7 @@ impl Reading {
             }
         }
         source.watch = watch.unwrap_or(false);
+        source.password_file = password_file;
         Some(source)
     }
 

@@ -74,6 +74,8 @@ pub struct Source {
     pub watch: bool,
     /// Who connects, and how much it may be burdened
     pub options: Options,
+    /// The file that its password was read from, for the commands that are proposed
+    pub password_file: Option<PathBuf>,
 }
 
 impl Source {
@@ -81,7 +83,8 @@ impl Source {
     pub fn new(name: String, url: String, schemas: Vec<PathBuf>, mut options: Options) -> Self {
         options.client_name = "keyward-serve";
         let (every, poll, keep) = (EVERY, POLL, KEEP);
-        Source { name, url, schemas, every, poll, keep, watch: false, options }
+        let (watch, password_file) = (false, None);
+        Source { name, url, schemas, every, poll, keep, watch, options, password_file }
     }
 }
 

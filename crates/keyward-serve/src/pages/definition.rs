@@ -33,6 +33,7 @@ pub(super) async fn page(
         let reference = format!("{}/reference", at.base);
         let document = documents.each.iter().find(|it| it.name == schema);
         let document = document.and_then(|it| it.card(&name, &reference));
+        let document = document.map(|it| at.server.reach.scanning(&it));
         let findings_href = utf8_percent_encode(&name, NON_ALPHANUMERIC);
         let page = context! {
             page => words.page,

@@ -124,9 +124,8 @@ impl Row {
 
 /// The command that repairs it, or else the one that says what to do.
 fn repair(at: &At<'_>, finding: &Finding) -> (&'static str, String) {
-    if let Some(rule) = at.current.repairs.rule(finding) {
-        let url = &at.server.url;
-        return ("To repair it:", format!("keyward plan fix {url} --rule {rule} --out plan.json"));
+    if let Some(command) = at.server.reach.fix(&at.current, finding) {
+        return ("To repair it:", command);
     }
     ("What it means, and what to do:", format!("keyward explain {}", finding.rule.name()))
 }

@@ -92,7 +92,8 @@ impl Known {
         let each = schemas.each.iter().zip(&schemas.paths).map(|(schema, path)| {
             let command = format!("keyward docs {path}");
             let options = Options { source: path, command: &command, ..Options::default() };
-            Document::new(&keyward_docs::Page::new(schema, &options))
+            let document = Document::new(&keyward_docs::Page::new(schema, &options));
+            Document { content: at.server.reach.scanning(&document.content), ..document }
         });
         let made = Arc::new(Documents {
             of: schemas.clone(),

@@ -61,7 +61,13 @@ fn the_api_tells_what_an_audit_saw() {
         let is_masked = |key: &str| key.starts_with("shop:cart:<uint#");
         assert!(samples.iter().all(|it| is_masked(it["key"].as_str().unwrap())), "{cart:#}");
         assert_eq!(cart["findings"][0]["rule"], "ttl-missing");
-        assert_eq!(cart["findings"][0]["fix"], "keyward plan fix --rule ttl-missing");
+        let schema = place.schema().display().to_string();
+        let (url, rest) = (server.url(), "--rule ttl-missing --out plan.json");
+        let fix = format!("keyward plan fix {url} --schema {schema} {rest}");
+        assert_eq!(cart["findings"][0]["fix"], fix);
+        let page = instance.get("/s/main/definitions/shop/cart").is(200).text;
+        let scan = format!("redis-cli -h 127.0.0.1 -p {} --scan --pattern ", server.port());
+        assert!(page.contains(&scan), "no `{scan}` in {page}");
 
         let unknown = instance.api("unknown");
         assert_eq!(unknown[0]["nearest"]["definition"], "cart", "{unknown:#}");
@@ -113,7 +119,8 @@ fn a_repair_is_offered_only_where_a_plan_repairs() {
         found.unwrap_or_else(|| panic!("{rule}: {findings:#}"))["fix"].clone()
     };
     let rule = "oversized-collection";
-    assert_eq!(fix(rule, Some("rank")), "keyward plan fix --rule oversized-collection");
+    let planned = fix(rule, Some("rank")).as_str().unwrap().to_owned();
+    assert!(planned.ends_with(" --rule oversized-collection --out plan.json"), "{planned}");
     // Only its writers know at which end a list is trimmed.
     assert_eq!(fix(rule, Some("log")), Value::Null);
     assert_eq!(fix("wrong-type", Some("rates")), Value::Null);
