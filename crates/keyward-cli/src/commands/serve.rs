@@ -94,6 +94,7 @@ fn from_arguments(args: &Args, settings: &Settings) -> Result<Config> {
             source.every = std::time::Duration::from_millis(every.as_millis());
         }
         source.watch = args.watch;
+        source.password_file.clone_from(&args.connect.password_file);
         servers.push(source);
     }
     Ok(Config {

@@ -180,7 +180,7 @@ fn a_file_that_has_moved_is_named_by_its_old_path() {
 #[test]
 fn a_schema_that_is_new_breaks_nothing() {
     let cli = repository("keyward.toml");
-    cli.write("other/keyward.toml", &SHOP.replace("\"shop", "\"other"));
+    cli.write("other/keyward.toml", SHOP.replace("\"shop", "\"other"));
     let output = cli.run(["breaking", "other/keyward.toml", "--against", "main"]);
     assert_eq!(output.code, Some(0), "{output}");
     assert!(output.stderr.contains("is new since `main`: it breaks nothing"), "{output}");
