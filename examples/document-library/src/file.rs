@@ -84,12 +84,15 @@ fn walk(folder: PathBuf, found: &mut Vec<Result<PathBuf, FileError>>) {
         for entry in entries {
             match entry.and_then(|entry| Ok((entry.file_type()?, entry.path()))) {
                 Ok((kind, path)) if kind.is_dir() => folders.push(path),
-                Ok((_, path)) if has_markdown(&path) => match fs::metadata(&path) {
-                    Ok(metadata) if metadata.is_file() => found.push(Ok(path)),
-                    Ok(_) => {}
-                    // A link to nothing
-                    Err(why) => found.push(Err(FileError::Io { path, why })),
-                },
+                // A link is the file that it leads to, as if that had been given.
+                Ok((_, path)) if has_markdown(&path) => {
+                    match path.canonicalize().and_then(|path| Ok((fs::metadata(&path)?, path))) {
+                        Ok((metadata, path)) if metadata.is_file() => found.push(Ok(path)),
+                        Ok(_) => {}
+                        // A link to nothing
+                        Err(why) => found.push(Err(FileError::Io { path, why })),
+                    }
+                }
                 Ok(_) => {}
                 Err(why) => found.push(Err(failed(why))),
             }

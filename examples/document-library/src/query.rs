@@ -124,6 +124,14 @@ pub(crate) async fn placed(
     named.collect()
 }
 
+/// The key of the document that was made of a file.
+///
+/// # Errors
+/// If the server cannot be asked.
+pub async fn document_of(library: &Library, path: &str) -> Result<Option<String>, QueryError> {
+    Ok(library.ask(redis::cmd("GET").arg(source_document(path)?)).await?)
+}
+
 pub(crate) fn source_document(path: &str) -> Result<String, QueryError> {
     let strange = |error: keyward::ValueError| ServerError::Strange {
         key: path.to_owned(),

@@ -134,7 +134,7 @@ mod tests {
         );
         assert_eq!(
             relative("rate:<ip>", ':', &facts(&["string"], 0)).unwrap(),
-            "[keys.rate]\npattern = \"rate:{rate_id:raw_ip}\"\ntype = \"string\"\nttl = \"none\"\n"
+            "[keys.rate]\npattern = \"rate:{ip:raw_ip}\"\ntype = \"string\"\nttl = \"none\"\n"
         );
         let loose = relative("rate:<ip>:<rest>", ':', &facts(&["string"], 0)).unwrap();
         assert!(loose.contains("pattern = \"rate:{rest...}\"\n"), "{loose}");

@@ -47,10 +47,11 @@ pub(crate) fn run(args: &Breaking, settings: &Settings, output: &Output) -> Resu
         subject.definitions += new.keys.len().max(old.keys.len());
         subject.events += new.events.len();
     }
+    subject.definitions += versions.begun.iter().map(|(_, definitions)| definitions).sum::<usize>();
     let mut report = Report::new(&versions.sources, findings, subject);
     report.compared = Some(compared);
     report.write(args.format, output)?;
-    for path in &versions.begun {
+    for (path, _) in &versions.begun {
         let path = path.display();
         output.note(format_args!("`{path}` is new since `{}`: it breaks nothing", args.against))?;
     }
@@ -92,8 +93,8 @@ struct Versions {
     sources: Sources,
     pairs: Vec<(Schema, Schema)>,
     errors: Vec<Diagnostic>,
-    /// Schemas that have no earlier version
-    begun: Vec<PathBuf>,
+    /// Schemas that have no earlier version, and how many definitions they have
+    begun: Vec<(PathBuf, usize)>,
 }
 
 impl Versions {
@@ -102,8 +103,10 @@ impl Versions {
         let Loaded { sources, schema: new } = load_after(std::mem::take(&mut self.sources), path);
         self.sources = sources;
         let Some(Loaded { sources, schema: old }) = self.old(path, &args.against)? else {
-            self.errors.extend(new.err().into_iter().flatten());
-            self.begun.push(path.to_owned());
+            match new {
+                Ok(new) => self.begun.push((path.to_owned(), new.keys.len())),
+                Err(errors) => self.errors.extend(errors),
+            }
             return Ok(());
         };
         self.sources = sources;

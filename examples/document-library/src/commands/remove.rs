@@ -5,7 +5,7 @@ use anyhow::Context as _;
 use document_library::document_library::fields;
 use document_library::import;
 use document_library::keyspace::{self, ElementKey};
-use document_library::query::QueryError;
+use document_library::query::{QueryError, document_of};
 use document_library::server::Library;
 use keyward_fact::visible;
 use std::io::{Write as _, stderr, stdout};
@@ -36,6 +36,15 @@ fn report(failures: &[anyhow::Error]) -> std::io::Result<()> {
 async fn one(library: &Library, document: &str) -> anyhow::Result<String> {
     let unknown = || QueryError::Unknown(document.to_owned());
     let path = source(library, document).await?.ok_or_else(unknown)?;
+    // Whoever names a key means that document, whatever its field says.
+    if matches!(keyspace::parse(document), Some(ElementKey::Document(_))) {
+        anyhow::ensure!(
+            document_of(library, &path).await?.as_deref() == Some(document),
+            "`{document}` says that it came from {}, which is not so: `library remove FILE` with the file that it came from, or \
+             correct its field `source`",
+            visible(&path)
+        );
+    }
     let removed = import::remove(library, &path).await.with_context(|| document.to_owned())?;
     let elements = count(removed.ok_or_else(unknown)?, "element");
     Ok(format!("removed  {}  {elements}  {}", visible(document), visible(&path)))

@@ -55,7 +55,11 @@ impl Writer<'_> {
             None => Ok(()),
             Some(last) => match last.await {
                 Ok(done) => done.map(|_| ()),
-                Err(panicked) => std::panic::resume_unwind(panicked.into_panic()),
+                Err(ended) => match ended.try_into_panic() {
+                    Ok(panic) => std::panic::resume_unwind(panic),
+                    // Tasks are cancelled only while the program ends, and this one with them.
+                    Err(_) => std::future::pending().await,
+                },
             },
         }
     }

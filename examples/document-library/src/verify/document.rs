@@ -1,7 +1,7 @@
 //! One document: its elements, what is below each, and what is next to each.
 
 use super::{Known, Report};
-use crate::document_library::keys;
+use crate::document_library::{fields, keys};
 use crate::front_matter;
 use crate::import::stored::{Stored, StoredDocument, StoredElement, members_of_all};
 use crate::import::{ContentHash, reach, title};
@@ -71,6 +71,18 @@ impl Check<'_> {
         };
         if document.content_hash.is_none() || self.stored.documents.len() > 1 {
             report.find(&document.name, format!("its import was not finished: {again}"));
+        }
+        if let ElementKey::Document(key) = self.document {
+            let source =
+                self.library.store.at(key.clone()).get_field(fields::Document::SOURCE).await;
+            if source.map_err(QueryError::from)?.as_deref() != Some(self.path) {
+                let path = self.path;
+                report.find(
+                    &document.name,
+                    format!("its `source` is not {path}, the file that it came from: run `library remove {path}`, then \
+                             `library add {path}`"),
+                );
+            }
         }
         for key in &self.stored.missing {
             // The text of the file is as it was, so that adding it alone would change nothing.

@@ -86,6 +86,38 @@ fn what_is_no_file_is_refused() {
 }
 
 #[test]
+fn a_link_is_the_file_that_it_leads_to() {
+    let shelf = Shelf::new(Flavor::Redis);
+    shelf.write("folder/real.md", "# Real\n");
+    symlink("real.md", shelf.cli.folder().join("folder/link.md")).unwrap();
+    shelf.write("folder/other.md", "# Other\n");
+    shelf.ok(&["add", "folder"]);
+    assert_eq!(shelf.keys("doc:*:001").len(), 2);
+    shelf.ok(&["remove", "folder/link.md"]);
+    assert_eq!(Vec::from_iter(shelf.keys("doc:*:001")), ["doc:other:001"]);
+    shelf.verify();
+}
+
+#[test]
+fn a_document_whose_field_names_another_file_removes_nothing_else() {
+    let shelf = Shelf::new(Flavor::Redis);
+    shelf.write("one.md", "# One\n");
+    shelf.write("two.md", "# Two\n");
+    shelf.ok(&["add", "."]);
+    let two = shelf.cli.folder().join("two.md").canonicalize().unwrap();
+    shelf.server.command(&["HSET", "doc:one:001", "source", two.to_str().unwrap()]);
+    let removed = shelf.run(&["remove", "doc:one:001"]);
+    assert_eq!(removed.code, Some(2), "{removed}");
+    assert!(removed.stderr.contains("which is not so"), "{removed}");
+    assert_eq!(shelf.keys("doc:*:001").len(), 2);
+    let verified = shelf.run(&["verify"]);
+    assert_eq!(verified.code, Some(1), "{verified}");
+    assert!(verified.stdout.contains("doc:one:001"), "{verified}");
+    shelf.ok(&["remove", "one.md"]);
+    assert_eq!(Vec::from_iter(shelf.keys("doc:*:001")), ["doc:two:001"]);
+}
+
+#[test]
 fn two_documents_with_one_title_have_two_numbers() {
     for flavor in Flavor::ALL {
         let shelf = Shelf::new(flavor);
