@@ -6,6 +6,7 @@ use keyward_pattern::{
     slot,
 };
 use proptest::prelude::*;
+use std::net::Ipv6Addr;
 use std::sync::LazyLock;
 
 /// A type by the name it has in a pattern, and a regular expression for the same language.
@@ -75,6 +76,17 @@ fn holes() -> Vec<(&'static str, String)> {
 
 fn written(name: &str, ty: &str) -> String {
     if ty == "..." { format!("{{{name}...}}") } else { format!("{{{name}:{ty}}}") }
+}
+
+/// How a value is spelt in a key, which is how it is read back: an `ip` of version 6 in 32 digits.
+fn spelt(ty: &str, value: &str) -> String {
+    match value.parse::<Ipv6Addr>() {
+        Ok(address) if ty == "ip" => match address.to_ipv4_mapped() {
+            Some(address) => address.to_string(),
+            None => format!("{:032x}", address.to_bits()),
+        },
+        _ => value.to_owned(),
+    }
 }
 
 /// A random pattern, as text and as a regular expression.
@@ -325,7 +337,7 @@ proptest! {
             None => {
                 if let Ok(key) = definition.build_named(&[("a", &values.0), ("b", &values.1)]) {
                     let read = definition.parse(key.as_bytes()).unwrap();
-                    prop_assert_eq!(read, [values.0, values.1]);
+                    prop_assert_eq!(read, [spelt(left.0, &values.0), spelt(right.0, &values.1)]);
                 }
             }
             Some(ambiguity) if ambiguity.witness.is_empty() => {}
