@@ -30,33 +30,6 @@ fn an_audit_finds_keys_of_all_definitions_and_nothing_wrong() {
     }
 }
 
-#[test]
-fn an_entity_below_itself_is_found_by_an_audit() {
-    for flavor in Flavor::ALL {
-        let server = server(flavor);
-        let app = App::start(Some(&server));
-        let ada = app.ada();
-        let [top, below] = ["Top", "Below"].map(|it| ada.draft("snippet", "text", it, json!({})));
-        ada.attach(&below, &top, 1).is(204);
-        let cycles = || {
-            let found = audit(&server).findings;
-            found
-                .into_iter()
-                .filter(|it| it.rule.to_string() == "reference-cycle")
-                .collect::<Vec<_>>()
-        };
-        assert!(cycles().is_empty());
-        // The application refuses this. Whoever writes without it is not stopped.
-        let id = |reference: &str| reference.rsplit('/').next().unwrap().to_owned();
-        let entity = format!("entity:snippet:{}", id(&below));
-        server.command(&["SET", &format!("reed:parent:{}", id(&top)), &entity]);
-        let found = cycles();
-        assert_eq!(found.len(), 1, "{found:?}");
-        assert_eq!(found[0].definition.as_deref(), Some("parent"));
-        assert_eq!(found[0].count, 2);
-    }
-}
-
 /// A day of Ada, Bob and their visitors. It ends with a task that runs, tasks that wait and a lock that is held.
 fn use_everything(app: &App, server: &Server) {
     let (ada, bob, visitor) = (app.ada(), app.bob(), app.visitor());
